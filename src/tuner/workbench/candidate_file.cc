@@ -47,7 +47,7 @@ Result<Files> ReadFolder(const std::string& path) {
   std::error_code error;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name != kPlanName && !IsImageName(name)) continue;  // a folder is a place to work in, too
+    if (name != kPlanName && !IsImageName(name)) continue;  // a folder may contain other files, which are ignored
     found.push_back(entry->path());
     if (found.size() > kMostImages + 1) {
       return Status::InvalidArgument(

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Candidates of machine code as users hand them in. The archives are written here, byte by byte, so that each way in
-// which one may be wrong can be made.
+// These tests read candidates of machine code from files. They write the archives byte by byte, so that they can make
+// each fault of an archive.
 #include "tuner/workbench/candidate_file.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ struct Entry {
   std::string name, bytes;
   bool deflate = true;
   uint16_t flags = 0, method_override = 0;
-  uint32_t wrong_size = 0;  // 0: the right one
+  uint32_t wrong_size = 0;  // size to write in place of the right one; 0: the right one
 };
 
 void Two(std::string& text, unsigned value) {
@@ -154,7 +154,7 @@ TEST_F(CandidateFile, ArchivesThatAreNoneAreRefusedAndSizesAreBounded) {
   EXPECT_THAT(Refusal(std::string(100000, 'P')), HasSubstr("end record"));
   const std::string whole = Zip({{"candidate.toml", kPlan}, {"kernel.cubin", std::string(3000, 'x')}});
   for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(ReadZip(whole.substr(0, size), {}).ok()) << size;
-  // Any one byte of the data, changed: the checksum says so. (Of the headers, some bytes say nothing that is read.)
+  // The checksum shows any changed byte of the data. (Some bytes of the headers are not read.)
   std::string changed = whole;
   changed[35 + 14] = static_cast<char>(changed[35 + 14] ^ 1);
   EXPECT_FALSE(ReadZip(changed, {}).ok());

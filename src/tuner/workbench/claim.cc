@@ -48,7 +48,7 @@ Result<Claim> ClaimOfRun(RunStore& store, const RunView& view) {
   claim.request.source = package.winner.source;
   claim.request.name = package.winner.name;
   claim.request.binding = package.winner_binding;
-  // MakeKernelPackage has refused a run without a final pairing.
+  // final_result has a value, because MakeKernelPackage refuses a run without a final pairing.
   claim.evaluation = view.final_result->evaluation;
   HONE_ASSIGN_OR_RETURN(claim.run, ExportRun(store, view.info.id));
   return claim;
@@ -130,7 +130,7 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
     report.outcome = "refuted";
     report.reason = fmt::format("the claim says {}, and this machine {}{}{}", VerdictName(said.verdict),
                                 VerdictName(here.verdict), here.detail.empty() ? "" : ": ", here.detail);
-    // A verdict that says only what this device or machine cannot judge says nothing about the kernel.
+    // If this device or machine could not judge the kernel, the verdict is not about the kernel.
     if (here.verdict == Verdict::kUnsupported || here.verdict == Verdict::kDeviceLost) report.outcome = "not_comparable";
     return report;
   }
@@ -157,7 +157,7 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
                                       VerdictName(here.verdict))
                         : fmt::format("the verdict is the same, {}; the times are of {}, and this is {}",
                                       VerdictName(here.verdict), DeviceKind(said.device), DeviceKind(here.device));
-    if (said.verdict != Verdict::kOk) report.outcome = "confirmed";  // a refusal has no figures
+    if (said.verdict != Verdict::kOk) report.outcome = "confirmed";  // a refusal has no times to compare
     return report;
   }
   report.outcome = slower == 0 ? "confirmed" : "refuted";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Claims of a recorded run: packed, read again, damaged, and held against other machines' verdicts.
+// These tests pack a claim of a recorded run, read it again, damage it, and compare it with other machines' verdicts.
 #include "tuner/workbench/claim.h"
 
 #include <gmock/gmock.h>

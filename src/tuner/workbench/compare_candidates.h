@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of two candidates is faster? Both are checked; the challenger is timed against the incumbent, in pairs.
+// This file compares two candidates: both are checked, and the challenger is timed against the incumbent in pairs.
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@ struct Contest {
 };
 
 struct ContestOutcome {
-  Evaluation evaluation;  // the challenger's; the incumbent's if that one is not right
-  bool incumbent_right = false;
+  Evaluation evaluation;         // of the challenger; if the incumbent is wrong, of the incumbent
+  bool incumbent_right = false;  // false: the incumbent failed its checks, and the challenger was not judged
 };
 
-// The incumbent is judged for itself first: nothing can be said against a kernel that is not right. Fails as
-// Evaluator::Evaluate does.
+// Judges the incumbent without timing and then, if it is right, the challenger against it. Errors are those of
+// Evaluator::Evaluate.
 Result<ContestOutcome> CompareCandidates(Evaluator& evaluator, const Task& task, const Contest& contest,
                                          const EvaluationProgress& progress = {});
 

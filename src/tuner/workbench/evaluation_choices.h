@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user chooses of an evaluation, checked against the task and the candidate before a judge is asked: to the
-// judge a binding that does not fit would be the candidate's fault.
+// This file checks a user's choices for an evaluation against the task and the candidate, before the candidate is
+// judged: the judge would take a binding that does not fit for the candidate's fault.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,8 @@ struct ChoiceNames {
   std::string_view timed_case = "--case", binding = "--bind";
 };
 
-// kInvalidArgument where `request` times a case that the task lacks, or binds a tunable that the candidate lacks. A
-// candidate that does not parse is left to the judge, whose verdict that is.
+// Returns kInvalidArgument if `request` times a case that the task lacks, or binds a tunable that the candidate lacks.
+// Returns Ok for a candidate that does not parse, because the judge has a verdict for that.
 Status CheckChoices(const Task& task, const EvaluationRequest& request, const ChoiceNames& names = {});
 
 }  // namespace hone

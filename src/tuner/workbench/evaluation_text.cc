@@ -131,9 +131,9 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
                        r.spill_bytes, r.static_shared_bytes, r.dynamic_shared_bytes);
   }
   for (const Finding& f : evaluation.findings) {
-    // The profile's advice is left out for a kernel that is not right: it has to become right first.
+    // Leave out advice about speed for a kernel that is wrong, because it must be made right first.
     if (evaluation.verdict != Verdict::kOk && IsAdvice(f.kind)) continue;
-    // The reason of the verdict is already in the text.
+    // Leave out a finding that the verdict's detail already contains.
     if (evaluation.detail.find(f.message) != std::string::npos) continue;
     const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);
     out += fmt::format("  {}: {}{}{}\n", f.kind, f.message, placed ? "" : " at " + f.location, FindingShapes(f));

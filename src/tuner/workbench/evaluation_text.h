@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An evaluation in words and a table, for a terminal or for a model that reads it.
+// This file describes an evaluation as text, for a terminal or for a language model.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace hone {
 
-// A table of the evaluation for people, on a terminal of `columns`; 0: none, and rows are as wide as they need.
+// Returns the verdict and a table of the cases, for a terminal of `columns` columns; 0: rows are as wide as they need
+// to be.
 std::string DescribeEvaluation(const Evaluation& evaluation, int columns = 0);
-// A line that says how to see a rejection again: random inputs and hidden shapes are drawn anew by each evaluation. Empty
-// where the verdict does not rest on what was drawn, or the user chose the seed.
+// Returns a line with the option that repeats a refusal, because each evaluation draws its own inputs and hidden
+// shapes. Empty if the verdict does not depend on what was drawn, or the user gave the seed.
 std::string WhatRepeatsIt(const Evaluation& evaluation, bool seed_was_given);
-// `text` without line ends at its end, each line behind two spaces, and a line end: a detail of several lines, as a
-// compiler gives them, below the line it belongs to. Empty for nothing.
+// Returns `text` with each line indented by two spaces and exactly one line end at the end, for a detail of several
+// lines (as compilers give them) below the line to which it belongs. Returns nothing for an empty text.
 std::string Indented(std::string_view text);
 
 }  // namespace hone

@@ -29,7 +29,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kLimitSeconds = 300;
-constexpr int kUsualArch = 90;  // where a device does not say: the simulated GPU runs no machine code
+constexpr int kUsualArch = 90;  // for a device without a compute capability, which cannot run machine code anyway
 
 }  // namespace
 
@@ -70,7 +70,7 @@ Result<std::string> ExportKernel(const Task& task, const KernelName& name, const
   HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, std::string(hone_export_kernel, hone_export_kernel_size),
                                                    scratch.path(), options, {file.parent_path().string()}));
   start.sandbox.exec_paths.insert(start.sandbox.exec_paths.end(), python.read_paths.begin(), python.read_paths.end());
-  start.sandbox.processes = -1;  // ptxas
+  start.sandbox.processes = -1;  // Triton starts ptxas
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * kLimitSeconds);
   SubprocessOptions run;
   run.argv = std::move(start.argv);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `kernel.py::function`: a Triton kernel becomes a candidate by the user's own Python, confined as a PyTorch module is,
-// but that it may run the assembler which lies beside Triton (docs/any-compiler.md).
+// This file makes a candidate from a Triton kernel that is named as `kernel.py::function`. The user's own Python
+// compiles it in a process that is confined like a PyTorch module's, except that it may run the assembler in Triton's
+// package (docs/any-compiler.md).
 #pragma once
 
 #include <optional>
@@ -18,11 +19,11 @@ namespace hone {
 struct KernelName {
   std::string file, function;
 };
-// Splits "kernel.py::function"; nullopt if the candidate is of another kind.
+// Splits "kernel.py::function"; nullopt if the candidate's name has another form.
 std::optional<KernelName> AsKernelName(const std::string& candidate);
 
-// The candidate's text, as ReadCandidate gives it of a .honek file, compiled for the device of `facts`.
-// kInvalidArgument: the file is at fault, in one sentence with the remedy. kUnavailable: no Python, or none with
+// Compiles the kernel for the device of `facts` and returns the candidate's text, as ReadCandidate does for a .honek
+// file. Returns kInvalidArgument, with the remedy, if the file is at fault, and kUnavailable if there is no Python with
 // Triton.
 Result<std::string> ExportKernel(const Task& task, const KernelName& name, const DeviceFacts& facts,
                                  const PythonOptions& python);

@@ -14,7 +14,7 @@ import types
 TYPES = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint32": "u32",
          "int16": "i16", "int8": "i8", "uint8": "u8", "uint64": "u64", "bool": "i1", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
          "float8_e8m0fnu": "u8", "float4_e2m1fn_x2": "u8", "int4_x2": "u8"}
-KEYS = ("grid", "arguments", "shape", "specialise")  # of a file's `launch`; all else is an option of Triton's compiler
+KEYS = ("grid", "arguments", "shape", "specialise")  # Hone's keys of a file's `launch`; others are options of Triton's compiler
 
 
 class Refused(Exception):
@@ -23,13 +23,13 @@ class Refused(Exception):
 
 def told(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    # Triton's own errors say where in the first line and why in the last.
+    # Triton's errors give the place in their first line and the reason in the last.
     shown = [line[:200] for line in dict.fromkeys(lines[:1] + lines[-1:])] or ["no message"]
     return f"{type(error).__name__}: {' … '.join(shown)}"
 
 
 def add_package(modules):
-    """hone.kernels as this program has it, whatever is installed."""
+    """Makes this program's own hone.kernels importable, in place of an installed one."""
     for name in ("hone", "hone.kernels", *modules):
         module = types.ModuleType(name)
         module.__path__ = []
@@ -60,7 +60,7 @@ def inner(function):
 
 
 def arguments_of(job, function, given):
-    """What the kernel is passed: what the file says, else the tensor, scalar or dimension of the parameter's name."""
+    """Returns the kernel's arguments: those that the file gives, else the tensor, scalar or dimension of the parameter's name."""
     found = dict(given)
     tuned = {name for config in getattr(function, "configs", []) for name in config.kwargs}
     for parameter in inner(function).params:
@@ -116,7 +116,7 @@ def export_of(job):
 
 def main():
     job = json.load(sys.stdin)
-    plain, sys.stdout = sys.stdout, sys.stderr  # the file's own prints
+    plain, sys.stdout = sys.stdout, sys.stderr  # what the file prints goes to standard error
     try:
         export_of(job)
         answer = {}

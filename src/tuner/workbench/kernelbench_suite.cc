@@ -35,7 +35,7 @@ std::vector<fs::path> PythonFiles(const fs::path& folder) {
   return files;
 }
 
-// Finds the file levelL/P_*.py of a problem.
+// Returns the path of a problem's file, levelL/P_*.py; empty if there is none.
 std::string ProblemFile(const fs::path& problems, int level, int problem) {
   for (const fs::path& folder : {problems / fmt::format("level{}", level), problems / "KernelBench" / fmt::format("level{}", level)}) {
     for (const fs::path& file : PythonFiles(folder)) {
@@ -200,14 +200,15 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
   for (const Finding& finding : evaluation.findings) {
     if (finding.kind == "not_lifted") result.why = finding.message;
   }
-  if (!evaluation.cases.empty()) {  // a problem file has one timed case
+  if (!evaluation.cases.empty()) {  // a problem's task has one timed case
     const CaseResult& c = evaluation.cases.front();
     if (evaluation.baseline == "torch_eager") result.over_eager = c.speedup;
     if (c.time_us) result.time_us = c.time_us->median;
     if (evaluation.baseline == "torch_eager") result.eager_us = c.baseline_us;
     for (const LibraryResult& library : c.libraries) {
       if (library.name == "torch_compiled") result.over_compiled = library.speedup;
-      if (library.name == "torch_eager" && evaluation.baseline != "torch_eager") {  // a kernel, whose incumbent is the task's seed
+      // For a kernel, the incumbent is the task's seed, and eager PyTorch is timed as a library.
+      if (library.name == "torch_eager" && evaluation.baseline != "torch_eager") {
         result.over_eager = library.speedup;
         result.eager_us = library.time_us;
       }

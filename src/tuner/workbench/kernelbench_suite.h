@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A folder of finished ModelNew files, or of kernels that Hone has looked for, against KernelBench's problems: what is judged,
-// what is known of it, and what it comes to.
+// This file handles a suite: a folder of finished ModelNew files, or kernels that Hone has searched for, which are
+// judged by KernelBench's problems. It finds the submissions, stores a result for each, and summarizes the results.
 //
-// A submission is level_L_problem_P_sample_S_kernel.py, as KernelBench's own generation writes it, and its problem is
-// levelL/P_*.py below the folder of problems or below KernelBench/ in it. NAME.py is compared with NAME.py of that folder, as
-// level 0. Results are kept one file a submission, so that a campaign which was stopped goes on where it was.
+// A submission is level_L_problem_P_sample_S_kernel.py, as KernelBench's own generation names it. Its problem is
+// levelL/P_*.py below the folder of problems, or below KernelBench/ in that folder. A submission NAME.py has the
+// problem NAME.py of the folder and counts as level 0. Each result is a file, so that a suite which was stopped can be
+// continued.
 #pragma once
 
 #include <map>
@@ -23,36 +24,37 @@ namespace hone {
 struct SuiteSubmission {
   int level = 0, problem = 0, sample = 0;
   std::string name;          // name of the submission's file without ".py"
-  std::string file;
-  std::string problem_file;  // empty: there is none
-  std::string task;          // a name for the problem's task: "level1_19", or the problem file's own
+  std::string file;          // path of the submission; empty: a problem without a submission
+  std::string problem_file;  // path of the problem; empty: there is none
+  std::string task;          // name of the task that is made from the problem: "level1_19", or the problem file's name
 };
 
-// Finds the submissions, sorted by level, problem and sample. kInvalidArgument: a folder is none, or holds no
-// submission of either form.
+// Returns the submissions, sorted by level, problem and sample. Returns kInvalidArgument if a path is no folder, or the
+// folder has no submission of either form.
 Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems, const std::string& submissions);
 
 // Returns every problem of levelL/ below `problems` or below KernelBench/ in it, and every other Python file of
-// `problems` itself, as submissions without a file. Sorted by level and problem. kInvalidArgument: the folder is none,
-// or holds no problem.
+// `problems` itself, as submissions without a file. They are sorted by level and problem. Returns kInvalidArgument if
+// the path is no folder, or the folder has no problem.
 Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems);
 
-// What is known of a submission. `verdict` is "refused" where its problem cannot be made a task, "no_problem" where there is
-// none, else the evaluation's.
+// A SuiteResult is the result of a submission.
 struct SuiteResult {
   SuiteSubmission submission;
-  std::string verdict, detail;
-  std::string key;  // hash of the texts and options that it was judged with
-  std::optional<Interval> over_eager, over_compiled;
-  std::optional<double> time_us, eager_us;
-  double seconds = 0;
+  std::string
+      verdict;  // of the evaluation; "refused": no task can be made from the problem; "no_problem": there is none
+  std::string detail;
+  std::string key;  // hash of the texts and options with which the submission was judged
+  std::optional<Interval> over_eager, over_compiled;  // speedups over PyTorch, eager and compiled; nullopt: not timed
+  std::optional<double> time_us, eager_us;            // times of the submission and of eager PyTorch
+  double seconds = 0;                                 // wall-clock time of the judgement
   std::string device;
-  std::string guarantee;  // "lifted", "weaker: hosted"; empty where nothing was judged
-  std::string why;        // it was not lifted, on a GPU
-  // The search of Hone's own, if the kernel came from one (`run`: the run's name; empty: it did not).
+  std::string guarantee;  // "lifted", "weaker: hosted"; empty: nothing was judged
+  std::string why;        // on a GPU, why the submission was not lifted
+  // If the kernel comes from a search by Hone: the run's name, and why it ended. `run` empty: it does not.
   std::string run, ended;
-  int64_t attempts = 0, tokens = 0;
-  double minutes = 0;  // duration of the run, all its sittings together
+  int64_t attempts = 0, tokens = 0;  // of that run
+  double minutes = 0;                // duration of that run, over all times that it was resumed
 };
 SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation);
 std::string SuiteResultToJson(const SuiteResult& result);
@@ -64,13 +66,15 @@ Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmissi
 struct SuiteSummary {
   int level = -1;
   int submissions = 0, ok = 0, lifted = 0;
-  std::optional<double> geomean_eager, geomean_compiled;     // over those that are right and were timed
-  std::map<double, double> fast_eager, fast_compiled;        // p -> the share of all submissions that are right and faster than p
+  std::optional<double> geomean_eager, geomean_compiled;  // mean speedups of submissions that are right and were timed
+  std::map<double, double> fast_eager,
+      fast_compiled;  // by p: share of submissions that are right and over p times as fast
 };
 // Computes fast_p for p = 0, 0.8, 1, 1.5 and 2. If `timed` is false, only p = 0, the success rate, is known.
 std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results, bool timed, bool compiled);
 
-// The same as a page of its own. `title` and `conditions` are plain text.
+// Return the results and summaries as an HTML page, as a table for a terminal, and as JSON. `title` and `conditions`
+// are plain text.
 std::string SuitePage(const std::string& title, const std::string& conditions, const std::vector<SuiteResult>& results,
                       const std::vector<SuiteSummary>& summaries);
 std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries);

@@ -45,7 +45,7 @@ TEST_F(KernelBenchSuite, FindsTheProblemOfEachSubmission) {
   }
   const Result<std::vector<SuiteSubmission>> found = FindSubmissions(Path("kb"), Path("subs"));
   ASSERT_TRUE(found.ok()) << found.status().message();
-  ASSERT_EQ(found->size(), 5u);  // not notes.py, which no problem is named like
+  ASSERT_EQ(found->size(), 5u);  // without notes.py, because there is no problem of that name
   EXPECT_EQ((*found)[0].task, "own");
   EXPECT_EQ((*found)[1].problem_file, "") << "19 is not 9";
   EXPECT_THAT((*found)[2].problem_file, HasSubstr("level1/19_ReLU.py"));
@@ -73,7 +73,7 @@ TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
   EXPECT_NEAR(all.geomean_eager.value(), std::cbrt(2.0 * 0.5 * 1.5), 1e-12);
   EXPECT_DOUBLE_EQ(summaries[0].geomean_eager.value(), 1.0);
   EXPECT_TRUE(all.fast_compiled.empty());
-  // Without a GPU there is a success rate and nothing else.
+  // Without a GPU there are no speedups, only the success rate.
   EXPECT_EQ(SummarizeSuite(results, false, false)[2].fast_eager.size(), 1u);
 }
 
@@ -131,7 +131,7 @@ TEST_F(KernelBenchSuite, ASearchIsToldWithWhatItTook) {
   EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("3456"), HasSubstr("problems"), HasSubstr("2.000x")));
   const std::string page = SuitePage("Title & more", "Conditions.", {result}, summaries);
   EXPECT_THAT(page, testing::AllOf(HasSubstr("Title &amp; more"), HasSubstr("&lt;script&gt;"), HasSubstr("<td>3456</td>")));
-  // Finished modules are counted by how they were judged.
+  // Finished modules are counted by their guarantee, lifted or hosted.
   result.run.clear();
   result.guarantee = "lifted";
   EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("1 lifted"), testing::Not(HasSubstr("3456"))));

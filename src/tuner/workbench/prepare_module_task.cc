@@ -26,7 +26,8 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
   prepared.directory = place.directory;
   HONE_ASSIGN_OR_RETURN(prepared.draft, DraftModuleTask(options, python));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/reference.py", prepared.draft.reference_py));
-  // Exact copies, for what leaves in the benchmark's own words. Those of an earlier draft would be another task's.
+  // These files are exact copies of the benchmark's, which exports need. Remove those of an earlier draft, which may
+  // belong to another task.
   std::error_code removed;
   for (const char* name : {kDefinitionFile, kWorkloadFile, kBoardLicenceFile}) std::filesystem::remove(place.directory + "/" + name, removed);
   if (options.board && !options.board->licence_text.empty())
@@ -36,7 +37,7 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
     if (!options.definition->workloads.empty())
       HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kWorkloadFile, options.definition->workloads));
   }
-  // One of an earlier draft would be judged by this one.
+  // Remove the seed of an earlier draft, which may belong to another task.
   std::error_code ignored;
   std::filesystem::remove(place.directory + "/seed.cu", ignored);
   if (!prepared.draft.seed_cu.empty())

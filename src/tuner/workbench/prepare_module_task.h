@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task's folder from a PyTorch module: drafted by the user's Python, written, and checked where that is asked for.
+// This file makes a task's folder from a PyTorch module: the user's Python drafts the task, which is then written and,
+// if asked for, checked.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,15 +19,16 @@ namespace hone {
 struct PreparedModuleTask {
   std::string name, directory;
   ModuleTaskDraft draft;
-  std::vector<std::string> problems;           // what `hone tasks check` says of it on the simulated GPU
-  std::string unchecked = "it was not tried";  // why it was not tried there; empty: it was
+  std::vector<std::string> problems;           // problems that the linter found on the simulated GPU
+  std::string unchecked = "it was not tried";  // why the linter did not run; empty: it did
   bool ready() const { return problems.empty() && unchecked.empty(); }
 };
 
-// Drafts the task and writes task.toml, reference.py and, where the operators allow one, seed.cu. kInvalidArgument,
-// kUnavailable as of DraftModuleTask, and where the place is taken; then nothing is written.
+// Drafts the task and writes task.toml, reference.py and, if the module's operators allow one, seed.cu. Returns the
+// errors of DraftModuleTask, and kInvalidArgument if the folder already holds a task; then nothing is written.
 Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, const PythonOptions& python, const TaskPlace& place);
-// Lints what was written on the simulated GPU: can its answer be guessed, does every input matter, does the tolerance hold.
+// Lints the written task on the simulated GPU: whether trivial answers pass, every input matters, and the tolerance
+// holds.
 void CheckPreparedModule(const EvaluatorOptions& evaluator, PreparedModuleTask& prepared);
 // Returns the fields of `hone new --json` for a module (docs/torch.md).
 nlohmann::json PreparedModuleJson(const PreparedModuleTask& prepared);

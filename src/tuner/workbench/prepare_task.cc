@@ -158,13 +158,13 @@ std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraf
   return all;
 }
 
-// The result of trying a draft.
+// A DraftCheck is the result of trying a draft.
 struct DraftCheck {
-  std::vector<std::string> problems;         // sentences that say what is wrong; none when all is well
+  std::vector<std::string> problems;         // sentences that say what is wrong; empty: nothing
   std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
 };
 
-// Reads what was written, and says what of it cannot be read.
+// Reads the written task, and adds what cannot be parsed to `problems`.
 Result<Task> ReadDraft(const std::string& out, std::vector<std::string>& problems) {
   Result<Task> task = LoadTask(out);
   if (!task.ok()) {
@@ -179,8 +179,8 @@ Result<Task> ReadDraft(const std::string& out, std::vector<std::string>& problem
   return task;
 }
 
-// Reads what was written, compiles oracle and seed for the simulated GPU and runs both on the check cases. Fails where
-// this machine cannot do that.
+// Reads the written task, compiles oracle and seed for the simulated GPU, and runs both on the check cases. Returns an
+// error if this machine cannot do that.
 Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
   std::vector<std::string> problems;
   const Result<Task> task = ReadDraft(out, problems);
@@ -192,7 +192,7 @@ Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::stri
   return DraftCheck{outcome.problems, outcome.cancelling};
 }
 
-// Writes the proposed `abs` below c_rms of each output, and says so among what was inferred.
+// Writes the proposed `abs` below c_rms of each output into task.toml, and adds it to draft.inferred.
 Status WriteAbs(const std::vector<CancellingOutput>& cancelling, const std::string& path, TaskDraft& draft) {
   for (const CancellingOutput& one : cancelling) {
     const size_t section = draft.task_toml.find(fmt::format("[tolerance.{}]", one.output));
@@ -236,7 +236,7 @@ void ReadPrepared(PreparedTask& prepared) {
 }
 
 void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
-  // An incomplete draft cannot be compiled, and a draft that was not compiled here is not called ready.
+  // An incomplete draft cannot be compiled. It keeps `unchecked`, so that it does not count as ready.
   if (!prepared.complete) return;
   Result<DraftCheck> checked = CheckDraft(evaluator, prepared.directory);
   if (checked.ok() && !checked->cancelling.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `hone new` makes of a kernel, judged on the simulated GPU as a user would.
+// These tests judge tasks that `hone new` makes from kernels, on the simulated GPU, as a user would.
 #include "tuner/workbench/prepare_task.h"
 
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@
 namespace hone {
 namespace {
 
-// An activation far in its tail is next to nothing, and 1 + tanh(u) cancels there: an honest kernel was refused in
-// every twelfth judgement. `hone new` writes the `abs` that the linter proposes, and then no judgement refuses it.
+// Far in its tail, an activation is nearly zero and 1 + tanh(u) cancels, so that one judgement in twelve refused an
+// honest kernel. `hone new` writes the `abs` that the linter proposes. With that, no judgement may refuse it.
 TEST(PrepareTask, AnHonestActivationIsRefusedInNoJudgement) {
   const TemporaryDirectory folder = MakeTemporaryDirectory().value();
   TaskAnswers answers;

@@ -17,7 +17,7 @@ namespace hone {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kMostSourceBytes = 64 << 20;  // a name such as /dev/zero has no end
+constexpr int64_t kMostSourceBytes = 64 << 20;  // limit on a source file, because a name such as /dev/zero has no end
 
 }  // namespace
 
@@ -70,7 +70,7 @@ std::vector<std::string> TaskDirectories(const std::vector<std::string>& roots) 
     for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
       if (fs::exists(entry.path() / "task.toml", error)) found.push_back(fs::weakly_canonical(entry.path()).string());
     }
-    if (!found.empty()) break;  // the nearest folder of tasks hides the others
+    if (!found.empty()) break;  // the first root with tasks hides the others
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -94,7 +94,8 @@ Result<std::string> ReadSource(const std::string& path) {
                     meant.empty() ? ", such as the seed.cu that `hone tasks show TASK` names" : ""));
   }
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostSourceBytes));
-  // A byte order mark, as some editors put it first: in the middle of what is compiled no compiler takes it.
+  // Remove the byte order mark that some editors put first. The text is compiled after other text, where no compiler
+  // accepts the mark.
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   HONE_RETURN_IF_ERROR(CheckUtf8(text, path));
   return text;

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Describes how a tensor is drawn: its numbers, or the texts of its expressions.
+// Returns how a tensor is drawn: its distribution and parameters, as numbers or as the texts of expressions.
 Json ValuesJson(const ValueSpec& values) {
   Json entry = {{"distribution", DistributionName(values.distribution)}};
   const auto parameter = [&](const char* name, double number, const std::optional<Expression>& text) {
@@ -50,7 +50,7 @@ std::string ShapeText(const TensorSpec& tensor) {
   return "[" + text + "]";
 }
 
-// "2.15 GB", "64 kB": decimal, as bandwidths are given.
+// Returns a number of bytes as text, in decimal units as for bandwidths: "2.15 GB", "64 kB".
 std::string BytesText(double bytes) {
   const char* units[] = {"B", "kB", "MB", "GB", "TB"};
   size_t unit = 0;
@@ -58,21 +58,21 @@ std::string BytesText(double bytes) {
   return fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
-// The time that moving the case's compulsory bytes once takes: "4.1 us".
+// Returns the time that the GPU's memory needs to move the case's compulsory bytes once, as text: "4.1 us".
 std::string LeastTimeText(const Task& task, const Dims& dims, const DeviceFacts& gpu) {
   const Result<double> bytes = CompulsoryBytes(task, dims);
   if (!bytes.ok() || gpu.memory_bandwidth <= 0) return "-";
   return fmt::format("{:.4g} us", 1e6 * *bytes / gpu.memory_bandwidth);
 }
 
-// The task's folder as a reader types it: from where the command runs, where it lies below.
+// Returns the task's folder as a user would type it: relative to the working directory, if it lies below that.
 std::string FolderOf(const Task& task) {
   std::error_code error;
   const std::string near = std::filesystem::proximate(task.directory, error).string();
   return error || near.empty() || near.starts_with("..") ? task.directory : near;
 }
 
-// The files of a task's folder that Hone reads, with what each is.
+// Returns the files of a task's folder that Hone reads, with the meaning of each.
 std::vector<std::pair<std::string, std::string>> FilesOf(const Task& task) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, what] : {std::pair{"task.toml", "the task"}, {"oracle.cu", "the right answer, in double precision"},

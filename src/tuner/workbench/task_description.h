@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Describes a task in words: what it computes, on which shapes, how exactly, and what no kernel can beat.
+// Describes a task: what it computes, on which shapes, with which tolerance, and the least time that a kernel can take.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,9 +14,9 @@ namespace hone {
 
 // Returns one entry of `hone tasks --json` (docs/evaluation-json.md).
 nlohmann::json TaskJson(const Task& task);
-// `hone tasks show --json`. The least times are by the datasheet of `gpu`.
+// Returns the object of `hone tasks show --json`. Least times follow from the bandwidth of `gpu`.
 nlohmann::json TaskDetailsJson(const Task& task, const DeviceFacts& gpu);
-// The same for people, with how to judge its seed at the end.
+// Returns the same as text for a terminal, with the command that judges the task's seed at the end.
 std::string TaskText(const Task& task, const DeviceFacts& gpu);
 
 }  // namespace hone

@@ -19,7 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-// The schema has seven outcomes; "" where a verdict says nothing about the candidate.
+// Returns the status for a verdict, one of the seven of FlashInfer-Bench's schema; "" if the verdict is not about the
+// candidate.
 std::string StatusOf(Verdict verdict) {
   switch (verdict) {
     case Verdict::kOk:
@@ -44,7 +45,7 @@ std::string StatusOf(Verdict verdict) {
   return "";
 }
 
-// JSON has no NaN and no infinity: the schema reads them from these words.
+// Returns an error as JSON. The schema has words for NaN and infinity, which JSON lacks.
 json ErrorJson(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return "Infinity";
@@ -185,7 +186,8 @@ class Writer {
   const Evaluation& evaluation_;
   const TraceFacts& facts_;
   std::string definition_;
-  std::map<std::string, std::string> names_;  // axes by dimensions, where they differ
+  std::map<std::string, std::string>
+      names_;  // by dimension of the task: name of the axis in the definition, if it differs
 };
 
 }  // namespace

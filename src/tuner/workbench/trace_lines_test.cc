@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Traces against the documented fields of FlashInfer-Bench's schema: which of them a status asks for and which it
+// These tests compare traces with FlashInfer-Bench's documented schema: which fields a status requires, and which it
 // forbids.
 #include "tuner/workbench/trace_lines.h"
 

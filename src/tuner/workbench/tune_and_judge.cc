@@ -88,7 +88,7 @@ Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, cons
   TuneOptions options;
   options.incumbent_source = request.baseline;
   options.incumbent_name = request.baseline_name;
-  // Against the task's seed, or, where there is none, against the candidate's own first choices.
+  // Points are timed against the task's seed, or if there is none, against the candidate with its first choices.
   if (request.baseline.empty() && task.seed_source.empty()) {
     options.incumbent_source = request.source;
     options.incumbent_name = request.name;
@@ -102,7 +102,7 @@ Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, cons
   options.stop = request.stop;
   SweptCandidate swept;
   TuningEntry entry;
-  // Devices that are not here have no driver that is known before they have judged.
+  // The driver of a device on another machine is not known before that device has judged something.
   if (request.database != nullptr && !evaluator.facts().driver.empty()) {
     entry = EntryOf(task, request, options, evaluator.facts());
     swept.entry = entry.Id();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sweep of a candidate's tunables, and the full protocol for what it made: what is written is what will be used.
+// This file sweeps a candidate's tunables and then judges the tuned candidate by the full protocol, because the
+// candidate that is written is the one that will be used.
 #pragma once
 
 #include <cstdint>
@@ -22,40 +23,41 @@ namespace hone {
 
 struct SweepRequest {
   std::string source, name;             // the candidate
-  std::string baseline, baseline_name;  // timed against; empty: the task's seed, or the candidate where there is none
-  int64_t points = 64;
+  std::string baseline, baseline_name;  // the kernel to time against; empty: the task's seed, or if there is none, the
+                                        // candidate with its first choices
+  int64_t points = 64;                  // limit on the number of points
   int parallel = 2, trials = 1, quads = 0;  // as in TuneOptions
-  // Where points are kept and looked up; null: nowhere. It is not used where the device is not known yet (a spool or a queue
-  // that nobody has served).
+  // Stores measured points, and has those of earlier sweeps; null: no database. It is not used if the device is not
+  // known yet (a spool or a queue that no worker has served).
   TuningDatabase* database = nullptr;
-  bool again = false;                   // measure what the database has, too: another sitting
-  std::string build;                    // this program's version and commit: modelled times of another build are not taken over
-  bool spooled = false;                     // judged behind a spool, which knows a point by its request
-  // Called for each judged point, one at a time: how many there are by now, and how many there will be.
+  bool again = false;    // true: points that the database has are measured again
+  std::string build;     // this program's version and commit; modelled times of other builds are not used
+  bool spooled = false;  // true: the evaluator is a spool's, which knows a point by its request
+  // Called for each judged point, one at a time, with the number of points judged so far and in all.
   std::function<void(size_t done, size_t total, const Binding&, const Evaluation&)> on_point;
   std::stop_token stop;
 };
 
 struct SweptCandidate {
   TuneResult result;
-  std::optional<Evaluation> judged;  // verdict on the tuned candidate, if there is one and the sweep was not stopped
-  std::string entry;      // the id of the sweep's entry in the database; empty: none was used
-  int64_t known = 0;      // points that were taken from the database
-  Status not_kept;        // why points could not be written there; the sweep goes on without
+  std::optional<Evaluation> judged;  // verdict on the tuned candidate; nullopt: there is none, or the sweep was stopped
+  std::string entry;                 // ID of the sweep's entry in the database; empty: the database was not used
+  int64_t known = 0;                 // number of points that were taken from the database
+  Status not_kept;                   // an error: why points could not be stored; the sweep went on without storing them
   bool stopped = false;
-  // Returns the candidate that is worth keeping: the tuned one if it is right; nullopt: the candidate as it is, or
-  // none.
-  std::optional<std::string> tuned;
+  std::optional<std::string> tuned;  // text of the tuned candidate, if it is right; nullopt: there is none
 };
 
-// Fails as ParseCandidate and TuneCandidate do.
+// Sweeps the tunables, then judges the tuned candidate. Errors are those of ParseCandidate, TuneCandidate and the
+// evaluator.
 Result<SweptCandidate> TuneAndJudge(Evaluator& evaluator, const Task& task, const SweepRequest& request);
 
-// A row for each point, with a star where a shape takes it.
+// Returns a table with a row for each point; a star marks the point that a shape takes.
 std::string PointTable(const TuneResult& result);
-// Returns why bindings failed, each reason once, with the first binding that met it.
+// Returns why bindings failed: up to three different reasons, each with the first binding that has it.
 std::string WhyNot(const TuneResult& result);
-// Returns the fields of `hone tune --json` (docs/evaluation-json.md). `written`: a file, or empty.
+// Returns the fields of `hone tune --json` (docs/evaluation-json.md). `written`: path of the file with the tuned
+// candidate; empty: none was written.
 nlohmann::json SweptJson(const Task& task, const std::string& candidate, const SweptCandidate& swept,
                          const std::string& written, const std::vector<std::string>& sandbox_warnings);
 

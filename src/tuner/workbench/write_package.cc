@@ -51,7 +51,7 @@ nlohmann::json PackageJson(const KernelPackage& package, const std::vector<Gener
                       {"runs", s.wins ? "winner" : "seed"}});
   }
   for (const GeneratedFile& file : files) names.push_back(out + "/" + file.name);
-  nlohmann::json node;  // null: from a file
+  nlohmann::json node;  // number of the run's node; null: the kernel comes from a file
   if (!package.run.empty()) node = package.node;
   return {{"run", package.run},
           {"node", node},

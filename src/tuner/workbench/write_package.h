@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel leaves for somebody's program: as a C++/CUDA header with a dispatch function, and as a PyTorch extension.
+// This file writes a kernel in forms that other programs can use: a C++/CUDA header with a dispatch function, a PyTorch
+// extension, or a benchmark's submission.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,21 +15,21 @@
 
 namespace hone {
 
-// What a kernel leaves as.
+// The form in which a kernel is written.
 enum class PackageForm {
   kExtension,    // the header and a PyTorch extension
-  kTorch,        // these, and an operator of torch.library
+  kTorch,        // the header, the extension, and an operator of torch.library
   kKernelBench,  // one Python file with a ModelNew
   kFlashInfer,   // one JSON file, a Solution
   kGpuMode,      // one Python file, a submission to a problem in GPU MODE's format
   kSglKernel,    // the extension, and an operator with the schema of sgl-kernel's own
 };
 
-// Writes the files of `package` to the folder `out`, made where it is missing; gives what was written, the header or the one
-// file first.
+// Writes the files of `package` to the folder `out`, which is made if it is missing. Returns the written files; the
+// header, or the only file, comes first.
 Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out,
                                                 PackageForm form = PackageForm::kExtension);
-// The fields of `hone apply --json` (docs/interop.md).
+// Returns the fields of `hone apply --json` (docs/interop.md).
 nlohmann::json PackageJson(const KernelPackage& package, const std::vector<GeneratedFile>& files,
                            const std::string& out);
 
