@@ -19,8 +19,8 @@ struct SimVariant {
   std::string family, name;
   std::string source;
   int64_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
-  int64_t bytes_x = 0, bytes_y = 0, elements_index = 0;
-  int64_t index_bound = 1;
+  int64_t bytes_x = 0, bytes_y = 0, elements_index = 0;  // sizes of x and y in bytes, and of `index` in elements
+  int64_t index_bound = 1;                               // elements of `index` are below this
   int n = 0;
 };
 

@@ -42,7 +42,7 @@ struct DeviceChoice {
   FeaturePlace features;      // set by the callback `can` of ChooseDevice
   bool host_batches = false;  // --pipeline cpu, on a GPU
   HostBatchCuts host_cuts;    // --pipeline-without
-  std::string why;
+  std::string why;            // reason for the choice
   // Options that were given but have no meaning on the CPU, which `auto` chose: "--features and --cache-rows".
   std::string unheeded;
 

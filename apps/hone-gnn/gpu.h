@@ -73,7 +73,7 @@ struct GpuRun {
   int64_t most_host_bytes = 0;  // limit on host memory for feature rows, in bytes (FeatureWish::host_gib)
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;
-  int64_t device_bytes = 0;
+  int64_t device_bytes = 0;  // device memory that the engine uses
   int64_t host_bytes = 0;    // bytes of feature rows in the host's memory
   bool host_shared = false;  // true: these rows are one copy for all local ranks; false: each rank has a copy
 };

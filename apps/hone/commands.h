@@ -47,7 +47,7 @@ struct DeviceFlags {
   std::string device = "auto";
   bool json = false;
   double launch_limit_seconds = 10;
-  int jobs = 0;
+  int jobs = 0;  // compiles at the same time; 0: one per core
   bool no_cache = false;
   bool no_sim = false;
   std::string cutlass;  // empty: the context's

@@ -59,9 +59,9 @@ struct SandboxPolicy {
 
 struct SandboxReport {
   int landlock_abi = 0;         // 0: files are not confined
-  bool landlock_network = false;
-  bool landlock_signals = false;
-  bool seccomp = false;
+  bool landlock_network = false;  // true: TCP is confined
+  bool landlock_signals = false;  // true: signals to processes outside are refused
+  bool seccomp = false;           // true: the filter of system calls is active
   bool process_limit = false;   // the policy's `processes` is enforced
 
   // Returns one sentence per missing protection, which says what is still possible; empty when all layers are active.

@@ -16,7 +16,7 @@ struct SandboxFilterOptions {
   bool network = false;        // true: sockets of any kind; false: connected Unix pairs only
   bool unix_listeners = false; // without network: Unix sockets that may listen, but neither connect nor accept
   bool new_processes = false;  // true: fork and its variants are allowed; false: threads only
-  bool exec = true;
+  bool exec = true;            // true: other programs may be executed
   bool truncate = true;  // truncate(path) is allowed; false where Landlock does not yet control it
 };
 

@@ -45,8 +45,8 @@ struct Parameter {
 // Everything a layer may need besides its input. Plain data; equal contexts give equal bits.
 struct LayerContext {
   BatchKey key;  // key of every dropout mask, together with layer, site, global node id and column
-  int layer = 0;
-  bool training = false;
+  int layer = 0;                  // index of the layer; 0 runs first
+  bool training = false;          // true: dropout is on, and normalisation uses the batch's statistics
   std::span<const NodeId> nodes;  // [num_src] global id by local id of the sources; needed where dropout is active
   const CsrView* graph = nullptr;  // the whole graph, for layers that read degrees; borrowed
   int threads = 1;                // must not change results

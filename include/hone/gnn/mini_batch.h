@@ -42,7 +42,7 @@ struct NeighborSample {
     std::vector<int32_t> columns;
   };
   std::vector<Rows> rows;
-  bool new_only = false;
+  bool new_only = false;  // drawn by FrontierRule::kNewOnly
 
   int hops() const { return static_cast<int>(hop_nodes.size()) - 1; }
   int32_t num_seeds() const { return hop_nodes.empty() ? 0 : hop_nodes[0]; }
@@ -71,8 +71,8 @@ struct FeatureRows {
 
 // Identifies a batch, and keys every random choice in it.
 struct BatchKey {
-  uint64_t seed = 0;
-  uint32_t epoch = 0;
+  uint64_t seed = 0;   // seed of the run
+  uint32_t epoch = 0;  // number of the epoch, from 0
   uint32_t step = 0;   // global step within the epoch
   uint32_t shard = 0;  // virtual shard within the step; 0 when there is one
 };

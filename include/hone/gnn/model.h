@@ -21,11 +21,11 @@
 namespace hone::gnn {
 
 struct ModelOptions {
-  std::string kind = "sage";  // sage | gat | gin | sage-ri
-  int64_t in_width = 0;       // width of the graph's features
-  int64_t hidden = 256;
-  int64_t num_classes = 0;
-  int layers = 3;
+  std::string kind = "sage";         // sage | gat | gin | sage-ri
+  int64_t in_width = 0;              // width of the graph's features
+  int64_t hidden = 256;              // columns of the values between layers
+  int64_t num_classes = 0;           // columns of the logits
+  int layers = 3;                    // also the number of hops
   int heads = 1;                     // gat
   std::string aggregation = "mean";  // sage: mean | sum | max
   double dropout = -1;               // below 0: the model's own (0.5; sage-ri 0.1)

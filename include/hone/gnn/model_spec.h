@@ -51,8 +51,8 @@ struct AggregateSpec {
 struct AttentionSpec {
   int64_t width = 0;  // width of one head; or kClassWidth
   int heads = 1;
-  bool concatenate = true;  // true: heads * width columns, side by side; false: the heads' mean, width columns
-  double negative_slope = 0.2;
+  bool concatenate = true;      // true: heads * width columns, side by side; false: the heads' mean, width columns
+  double negative_slope = 0.2;  // of the leaky ReLU that the scores go through
   bool bias = false;
   bool operator==(const AttentionSpec&) const = default;
 };
@@ -117,7 +117,7 @@ struct HeadSpec {
 // An operation that the program registered (op.h). The parameters are NAME.SUFFIX, with the suffixes that its Layer
 // gives.
 struct OwnSpec {
-  std::string kind;
+  std::string kind;                            // OpKind::name()
   int64_t width = 0;                           // as in the spec, or kClassWidth; 0: the spec gives none
   std::map<std::string, double> options = {};  // only those that the spec gives
   bool operator==(const OwnSpec&) const = default;

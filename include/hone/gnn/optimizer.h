@@ -63,12 +63,12 @@ struct PlateauOptions {
   int64_t patience = 125;
   double threshold = 1e-4;
   int64_t cooldown = 0;
-  double min_rate = 0;
+  double min_rate = 0;  // the rate never falls below this
 };
 struct PlateauState {
   double best = std::numeric_limits<double>::infinity();
-  int64_t bad_steps = 0;
-  int64_t cooldown_left = 0;
+  int64_t bad_steps = 0;      // steps in a row without a lower loss
+  int64_t cooldown_left = 0;  // further steps that are not counted
 };
 // Takes one step's loss into account. Returns the learning rate for the next step.
 double PlateauStep(const PlateauOptions& options, PlateauState& state, double loss, double rate);

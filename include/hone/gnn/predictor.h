@@ -23,12 +23,12 @@
 namespace hone::gnn {
 
 struct PredictOptions {
-  bool exact = false;
+  bool exact = false;  // true: from every neighbor, layer by layer; false: from samples
   std::vector<int32_t> fanouts = {20, 20,
                                   20};  // sampled: one per layer, the first next to the seeds; kAllNeighbors allowed
   FrontierRule frontier = FrontierRule::kAllSoFar;
   int64_t batch = 512;  // seeds per batch
-  uint64_t seed = 0;
+  uint64_t seed = 0;    // sampled: keys the draws
   int64_t chunk_bytes =
       64 << 20;  // exact: bytes of input rows per chunk; a node with more neighbors than fit is a chunk of its own
   // Exact: folder for an unnamed temporary file that holds the activations of all nodes, of two layers at a time. Meant
@@ -43,9 +43,9 @@ struct PredictOptions {
 };
 
 struct PredictTimes {
-  double wall = 0;    // seconds
-  double sample = 0;  // time to prepare batches, summed over threads: processor time if sampled, wall time if exact
-  double slice = 0;
+  double wall = 0;     // seconds
+  double sample = 0;   // time to prepare batches, summed over threads: processor time if sampled, wall time if exact
+  double slice = 0;    // sampled: processor time to gather feature rows, summed over threads
   double compute = 0;  // wall time of the model's forward passes
   double exposed = 0;  // wall time spent waiting for a batch
 };
@@ -74,15 +74,15 @@ Result<Predictions> Predict(std::shared_ptr<const Graph> graph, Model<float>& mo
 // A model read from a checkpoint or from a plain safetensors file with PyTorch Geometric's names.
 struct LoadedModel {
   std::unique_ptr<Model<float>> model;
-  std::string file;               // path that was read
-  bool has_checksum = false;      // the file had a checksum, and it agreed; false: damage would go unnoticed
-  bool has_training = false;      // a checkpoint of Hone; the fields below are set only then
-  std::string graph_fingerprint;  // fingerprint of the graph it was trained on
-  std::vector<int32_t> fanouts;   // fanouts of its training
-  std::vector<int32_t> eval_fanouts;
+  std::string file;                   // path that was read
+  bool has_checksum = false;          // the file had a checksum, and it agreed; false: damage would go unnoticed
+  bool has_training = false;          // a checkpoint of Hone; the fields below are set only then
+  std::string graph_fingerprint;      // fingerprint of the graph it was trained on
+  std::vector<int32_t> fanouts;       // fanouts of its training
+  std::vector<int32_t> eval_fanouts;  // fanouts of its validations
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  uint64_t seed = 0;
-  int epoch = 0;
+  uint64_t seed = 0;  // seed of its training
+  int epoch = 0;      // epochs that were complete when it was saved
 };
 // Loads a model from `path`: a file, or a folder with best.safetensors (else last.safetensors). `fallback` describes
 // the model if the file does not, as a plain state_dict. kInvalidArgument names a tensor that is missing, unexpected or

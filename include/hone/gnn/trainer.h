@@ -41,7 +41,7 @@ struct TrainOptions {
   int64_t eval_batch = 512;  // seeds per batch of the validation passes
   int shards = 1;            // virtual shards per step: a step has batch * shards seeds
   int epochs = 25;
-  double learning_rate = 0.003;
+  double learning_rate = 0.003;       // base of the schedule
   double weight_decay = 0;            // added to the gradient, as in torch.optim.Adam
   double clip_norm = 0;               // limit on the L2 norm of all gradients together; 0: none
   std::vector<double> class_weights;  // [num_classes], weights of the loss; empty: all 1
@@ -107,7 +107,7 @@ struct EpochReport {
 };
 
 struct StepReport {
-  int epoch = 0;
+  int epoch = 0;      // counted from 0
   int64_t step = 0;   // within the epoch, from 0
   int64_t steps = 0;  // in an epoch
   double loss = 0;
@@ -126,7 +126,7 @@ struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
   int epochs = 0;                  // complete epochs of the whole run, those before a resume included
   double best_valid = 0;           // TrainOptions::metric of the best validation; NaN: never validated
-  int best_epoch = -1;
+  int best_epoch = -1;             // counted from 0; -1: never validated
   std::string checkpoint;  // path of last.safetensors; empty without a folder
 };
 

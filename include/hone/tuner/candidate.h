@@ -58,8 +58,8 @@ struct Argument {
 
 // Fields of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
 struct TensorMapSpec {
-  std::string name;
-  std::string tensor;
+  std::string name;    // by which arguments pass the map
+  std::string tensor;  // name of the tensor that the map describes
   std::string dtype;  // empty: the tensor's own
   std::vector<Expression> dims;
   std::vector<Expression> strides;  // size dims.size() - 1
@@ -116,13 +116,13 @@ struct LibraryCall {
 // One [[launch]], [[memset]] or [[call]] entry. Entries with the same `step` are alternatives: the first whose
 // `when` holds for the case runs. Steps run in ascending order on one stream.
 struct PlanEntry {
-  int step = 0;
+  int step = 0;  // position in the order of execution
   bool is_memset = false;
   std::optional<LibraryCall> call;
   bool is_launch() const { return !is_memset && !call; }
   // name of the entry's TOML table
   std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }
-  std::optional<Expression> when;
+  std::optional<Expression> when;  // condition over the dimensions; absent: always holds
   Binding with;  // tunables that have values of their own in this entry
 
   // launch
@@ -131,7 +131,7 @@ struct PlanEntry {
   std::vector<Expression> block;  // 1 to 3
   std::optional<Expression> shared;                // dynamic shared memory, bytes
   std::vector<Expression> cluster;                 // empty: none
-  bool cooperative = false;
+  bool cooperative = false;                        // a cooperative launch: all blocks are resident at once
   // may start while the plan's previous step, a kernel, still runs (`pdl`); refused on the first step
   bool programmatic_dependent_launch = false;
   std::vector<Argument> args;
@@ -184,13 +184,13 @@ struct DeviceFacts {
   std::string id;             // "cuda:0", "sim"
   std::string name;           // "NVIDIA H200"
   bool modelled = false;      // times are modelled, never measured
-  int cc_major = 0, cc_minor = 0;
+  int cc_major = 0, cc_minor = 0;  // compute capability
   int sm_count = 0;
   int64_t l2_bytes = 0;
   int64_t memory_bytes = 0;
   int64_t smem_per_block = 48 * 1024;
   int64_t smem_optin = 0;     // largest dynamic shared memory a block may opt in to
-  int64_t smem_per_sm = 0;
+  int64_t smem_per_sm = 0;    // shared memory of an SM, in bytes
   int max_threads_per_block = 1024;
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
@@ -237,7 +237,7 @@ struct ResolvedCall {
   std::optional<ResolvedConvolution> convolution;
   // The fields below describe a matrix product; a convolution has `algorithm` and `dtype` as well.
   int64_t m = 0, n = 0, k = 0, batch = 1;  // all at least 1
-  int64_t algorithm = 0;
+  int64_t algorithm = 0;                   // index into the library's algorithms (LibraryCall::algorithm)
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;
   std::string epilogue = "none";

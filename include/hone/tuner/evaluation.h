@@ -49,7 +49,7 @@ struct TimingDetail {
   std::string status;       // stable | inconclusive | throttled | contended | modelled
   std::string decision;     // faster | slower | same | undecided: group-sequential, at the stated error rate
   int quads = 0;            // interleaved ABBA / BAAB groups kept
-  int discarded_quads = 0;
+  int discarded_quads = 0;  // groups left out as outliers
   int plans_per_sample = 1; // m: plan executions in one timed graph
   int looks = 0;            // analyses of the data that the sequential test has made
 };
@@ -103,15 +103,15 @@ struct KernelResources {
 struct Stage {
   std::string name;    // plan, compile, load, check, time, …
   double seconds = 0;
-  bool holds_device = false;
+  bool holds_device = false;  // true: other evaluations had to wait meanwhile
 };
 
 // The first place where an output was wrong.
 struct Mismatch {
   std::string tensor;
   Dims dims;
-  std::string distribution;
-  std::vector<int64_t> index;
+  std::string distribution;    // of the inputs: "normal", "cancelling", …
+  std::vector<int64_t> index;  // of the first wrong element, one number per axis
   double expected = 0;
   double actual = 0;
   int64_t wrong_elements = 0;
@@ -154,8 +154,8 @@ struct Evaluation {
   std::vector<Finding> findings;
   std::optional<Mismatch> mismatch;
   std::optional<Profile> profile;  // only if the request asked for it and the verdict is ok
-  double wall_seconds = 0;
-  double device_seconds = 0;
+  double wall_seconds = 0;         // from request to verdict
+  double device_seconds = 0;       // the part of wall_seconds that held the device
   // kGatesVersion of the judge that gave the verdict; 0: the judge had no versions yet, or no judge was asked
   int gates = 0;
   uint64_t seed = 0;               // the secret seed, published afterwards so that a verdict can be replayed

@@ -62,7 +62,7 @@ struct ModelReply {
   double cost_usd = 0;   // cost of `usage`; meaningful when cost_known
   std::string provider;  // "builtin", "mailbox", "openai", …
   std::string model;     // the model that answered, as far as is known
-  double seconds = 0;
+  double seconds = 0;    // from the request to the answer
   bool cost_known = true;          // false: the price is unknown, and no cost is shown (rather than "$0.00")
   TokenUsage discarded;            // the part of `usage` spent on answers that broke off
   std::vector<std::string> notes;  // a sentence for each failed attempt before this answer

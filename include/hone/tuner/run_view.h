@@ -199,10 +199,10 @@ struct Progress {
 
 // A request without a durable reply. A resumed run sends it again, and says so.
 struct PendingRequest {
-  int64_t number = 0;
-  int64_t parent = -1;
+  int64_t number = 0;    // RequestNumber
+  int64_t parent = -1;   // parent of `node`
   int64_t attempts = 1;  // how many times it was sent
-  int64_t node = -1;
+  int64_t node = -1;     // the attempt that makes the request
   bool suspended = false;  // true: the sitting ended normally, and left the request where the provider had put it
   std::vector<StoredMessage> messages;  // the request's messages, to send it again word for word
 };

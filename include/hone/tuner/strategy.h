@@ -20,15 +20,15 @@ namespace hone {
 
 // Opens an attempt: sends its requests one after the other, and times the resulting candidate against `incumbent`.
 struct AttemptAction {
-  int64_t parent = 0;
+  int64_t parent = 0;                // node that the attempt starts from
   std::string purpose = "optimise";  // generate | optimise | debug
   std::vector<Turn> turns;           // 1 to kMaxTurns; the reply to the last becomes the candidate
-  int64_t incumbent = 0;
-  std::string note;  // the reason for this attempt, for the log: "explores leaf 7"
+  int64_t incumbent = 0;             // node that the candidate is timed against
+  std::string note;                  // the reason for this attempt, for the log: "explores leaf 7"
 };
 // Tries the bindings of a node's tunables against `incumbent`, and proposes the winners as a new node.
 struct SweepAction {
-  int64_t node = 0;
+  int64_t node = 0;  // node whose tunables are swept
   int64_t incumbent = 0;
 };
 // Asks a tester for cases. The seed is run on each; accepted cases become check cases of every later evaluation.
@@ -37,7 +37,7 @@ struct CasesAction {
 };
 // Times the best node against the seed once more, with fresh hidden cases. Requires that every node is settled.
 struct FinalAction {
-  int64_t node = 0;
+  int64_t node = 0;  // the best node
 };
 // Ends the run. Requires that every node is settled.
 struct FinishAction {

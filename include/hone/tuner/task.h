@@ -209,7 +209,7 @@ struct Task {
   std::vector<ScalarSpec> scalars;
   std::map<std::string, Tolerance> tolerance;             // by output name; inout tensors included
   std::vector<Case> cases;                                // time and check cases, in file order
-  std::vector<HiddenGroup> hidden;
+  std::vector<HiddenGroup> hidden;                        // hidden cases are drawn from each group
   std::optional<Expression> flops;                        // floating-point operations of one launch
   std::optional<Expression> bytes;  // bytes that one launch must move; absent: CompulsoryTraffic derives a lower bound
   std::vector<HandCase> hand_cases;

@@ -36,8 +36,8 @@ struct GroupOptions {
   RankPlace place;
   // Seconds within which all ranks must join.
   double join_seconds = 120;
-  double heartbeat_timeout = 10;  // silence in seconds after which a rank is lost
-  double operation_seconds = 600;
+  double heartbeat_timeout = 10;   // silence in seconds after which a rank is lost
+  double operation_seconds = 600;  // limit on each collective operation
   // Seconds from a loss until `give_up` is called. A rank can outlive another by heartbeat_timeout + grace_seconds.
   double grace_seconds = 10;
   // Called from the watchdog when the grace time is over: ends the process. Empty: nothing happens.

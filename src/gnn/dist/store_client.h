@@ -24,11 +24,11 @@ namespace hone::gnn {
 struct StoreClientOptions {
   std::string host;        // the store's host
   std::vector<int> ports;  // tried in turn, until this job's store answers
-  std::string job;
+  std::string job;         // the job of this run's ranks (RankPlace::job)
   int rank = 0, size = 1;
-  double join_seconds = 120;  // time to find the store, and for all ranks to join
-  double heartbeat_timeout = 10;
-  double heartbeat_interval = 1;
+  double join_seconds = 120;      // time to find the store, and for all ranks to join
+  double heartbeat_timeout = 10;  // seconds of rank 0's silence after which it is lost
+  double heartbeat_interval = 1;  // seconds between two heartbeats
   // Called once, from the watchdog, when a rank is lost. Aborts the operations in which the training thread may wait.
   // Must not block.
   std::function<void(const Status&)> on_loss;

@@ -37,7 +37,7 @@ struct StoreServerOptions {
   int size = 1;
   double join_seconds = 120;      // for all ranks to join
   double heartbeat_timeout = 10;  // silence after which a rank counts as lost
-  double heartbeat_interval = 1;
+  double heartbeat_interval = 1;  // seconds between two heartbeats
 };
 
 class StoreServer {

@@ -87,7 +87,7 @@ struct ContainerSection {
   SectionType type = SectionType::kProvenance;
   SectionDtype dtype = SectionDtype::kBytes;
   bool required = false;
-  int rank = 1;
+  int rank = 1;  // number of dimensions
   int64_t shape[kContainerMaxRank] = {0, 0, 0};
   int64_t stride_bytes = 0;  // from one index of the first dimension to the next
   int64_t offset = 0;

@@ -39,20 +39,20 @@ struct ConvertOptions {
 struct ConvertReport {
   std::string format;
   int64_t num_nodes = 0;
-  int64_t edges_read = 0;
+  int64_t edges_read = 0;  // edges in the source
   int64_t num_edges = 0;  // edges written, each direction counted
   int64_t self_loops_dropped = 0, parallel_dropped = 0;
   int64_t feature_width = 0;
   int32_t num_classes = 0;
-  int64_t labelled = 0;
+  int64_t labelled = 0;  // nodes with a label
   int64_t split_sizes[3] = {0, 0, 0};
   int64_t in_no_split = 0;     // nodes in no split
   bool splits_made = false;    // true: the splits were made here, from a seed
   std::string splits_meaning;  // what the source's splits mean, judged by the file that holds them
   int split_count = 1, split_index = 0;  // number of official splits in the source, and the one used
-  bool spilled = false;
+  bool spilled = false;                  // true: edges did not fit in memory_bytes and went through a temporary file
   GraphFlags flags;
-  int64_t nan_replaced = 0;
+  int64_t nan_replaced = 0;  // feature values that were not finite and were replaced
   std::vector<std::string> notes;
   std::vector<UnreadPart> unread;  // parts of the source that are not converted
 };

@@ -39,7 +39,7 @@ struct SyntheticSpec {
 struct DegreeTableView {
   const uint32_t* upper = nullptr;      // ascending; upper[-1] is read as 0
   const uint64_t* threshold = nullptr;  // ascending; the last is 2^32
-  int32_t size = 0;
+  int32_t size = 0;                     // number of buckets
 };
 
 enum SyntheticPurpose : uint32_t {
@@ -66,7 +66,7 @@ HONE_HOST_DEVICE inline int32_t ClassOfBlock(const SyntheticSpec& s, int64_t blo
 // ---- degrees, and how a node's slots are divided among the levels ----
 
 struct SlotCounts {
-  uint32_t block, region, global;
+  uint32_t block, region, global;  // slots of a node at each level
   HONE_HOST_DEVICE uint32_t degree() const { return block + region + global; }
 };
 

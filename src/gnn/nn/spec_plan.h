@@ -16,6 +16,7 @@ namespace hone::gnn {
 // What a plan needs to know of an operation (operation.h).
 struct OperationTraits {
   GradientFlow flow = GradientFlow::kComputed;
+  // These are the results of operation.h's functions of the same names; `scales` is true for a Drop.
   bool works_in_place = false, keeps_output = false, scales = false, adds = false, sums = false, scribbles = false;
   bool trains = false;                // has a parameter with a gradient
   std::vector<bool> scaled_operands;  // for kShared: operands whose share has a factor
@@ -39,7 +40,7 @@ struct SpecPlan {
     size_t slot = 0;  // memory of the gradient, if that is not shared
   };
   std::vector<Value> values;
-  size_t slots = 0;
+  size_t slots = 0;  // number of memory pieces for gradients
 };
 
 // Makes the plan. `traits` has one entry per value; entry 0, for "x", is ignored.

@@ -23,8 +23,8 @@ struct CheckpointHeader {
   TrainOptions train;
   std::string graph_fingerprint;
   RunPosition position;
-  double learning_rate = 0;
-  int64_t optimizer_steps = 0;
+  double learning_rate = 0;     // at `position`
+  int64_t optimizer_steps = 0;  // updates made so far
 };
 
 TensorFile MakeCheckpoint(const CheckpointHeader& header, Model<float>& model, Adam<float>& optimizer);

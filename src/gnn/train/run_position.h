@@ -21,7 +21,7 @@ struct RunPosition {
   int64_t step = 0;  // completed steps of this epoch; when all are completed, its validation is next
   // Sums over this epoch so far.
   double loss_sum = 0;
-  double weight_sum = 0;
+  double weight_sum = 0;  // sum of the weights of the labels' classes
   int64_t labelled = 0;
   int64_t correct = 0;
   int64_t sampled_nodes = 0;

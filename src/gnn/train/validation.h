@@ -28,10 +28,10 @@ namespace hone::gnn {
 struct ValidationOptions {
   std::vector<int32_t> fanouts;
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  int64_t batch = 512;
+  int64_t batch = 512;  // nodes per batch
   uint64_t seed = 0;
   int threads = 1;
-  int workers = 1;
+  int workers = 1;  // threads that prepare batches
   int rank = 0, ranks = 1;
   std::function<bool()> stop;                                 // called after each batch or chunk
   std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part, or rows of a layer
