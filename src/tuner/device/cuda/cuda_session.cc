@@ -340,7 +340,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   std::vector<PreparedPlan> plans;
   plans.reserve(request.sets.size());
   for (const Bindings* set : request.sets) {
-    Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *set, true);
+    Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *set, /*as_seen=*/true);
     if (preparation.outcome.status != LaunchStatus::kOk) {
       outcome.launch = std::move(preparation.outcome);
       return outcome;
@@ -506,7 +506,8 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     counters_ = std::move(*made);
   }
   CudaProgram& own = Own(*request.program);
-  Preparation preparation = PreparePlan(*context_, facts_, own, *calls_, *request.plan, *request.bindings, true);
+  Preparation preparation =
+      PreparePlan(*context_, facts_, own, *calls_, *request.plan, *request.bindings, /*as_seen=*/true);
   if (preparation.outcome.status != LaunchStatus::kOk) {
     outcome.launch = std::move(preparation.outcome);
     return outcome;

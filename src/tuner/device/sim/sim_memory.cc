@@ -148,7 +148,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
       arena->resident_bytes_ += std::min<int64_t>(kTileBytes, static_cast<int64_t>(block.map_end - block.map_begin));
     } else if (!block.tiled) {
       arena->resident_bytes_ += static_cast<int64_t>(block.map_end - block.map_begin);
-      arena->MarkUnwritten(block.begin, static_cast<int64_t>(block.end - block.begin), true);
+      arena->MarkUnwritten(block.begin, static_cast<int64_t>(block.end - block.begin), /*unwritten=*/true);
     }
   }
   arena->resident_bytes_ += tile_bytes;
@@ -206,7 +206,7 @@ Status Punch(int fd, uint64_t begin, uint64_t bytes) {
 }  // namespace
 
 Status SimArena::ForgetWrites(const Block& block) {
-  SetDrawn(block, false);
+  SetDrawn(block, /*drawn=*/false);
   return Punch(unwritten_.get(), (block.begin - begin_) / 8, (block.end - block.begin + 7) / 8);
 }
 

@@ -328,7 +328,7 @@ Status SimSession::Draw(const DrawRequest& request) {
     if (request.view.span_bytes <= sim::kTileBytes) {
       standing_.erase(request.view.address);
       HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
-      at.arena->SetDrawn(*at.block, true);
+      at.arena->SetDrawn(*at.block, /*drawn=*/true);
       return host::Draw(request);
     }
     const sim::DrawnContents contents(tile);
@@ -339,7 +339,7 @@ Status SimSession::Draw(const DrawRequest& request) {
     }
     standing_.erase(request.view.address);
     HONE_RETURN_IF_ERROR(at.arena->ForgetWrites(*at.block));
-    at.arena->SetDrawn(*at.block, true);
+    at.arena->SetDrawn(*at.block, /*drawn=*/true);
     staging_.resize(static_cast<size_t>(sim::kTileBytes));
     tile.view.address = reinterpret_cast<uint64_t>(staging_.data());
     HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
@@ -360,7 +360,7 @@ Status SimSession::Draw(const DrawRequest& request) {
     standing_.emplace(request.view.address, contents);
     return Status::Ok();
   }
-  MarkUnwritten(request.view.address, request.view.span_bytes, false);
+  MarkUnwritten(request.view.address, request.view.span_bytes, /*unwritten=*/false);
   return host::Draw(request);
 }
 
@@ -379,7 +379,7 @@ Status SimSession::Poison(const TensorView& view) {
   }
   // The pattern is a NaN that arithmetic does not produce, or an odd integer; the comparison recognises it as
   // unwritten. Reading it is a finding, whatever the dtype.
-  MarkUnwritten(view.address, view.span_bytes, true);
+  MarkUnwritten(view.address, view.span_bytes, /*unwritten=*/true);
   host::Poison(view);
   return Status::Ok();
 }
@@ -389,7 +389,7 @@ Status SimSession::FillWith(const TensorView& view, const FillSpec& fill) {
   // Memory for launches of samples starts with one pattern, so that times repeat. There may be gigabytes of it.
   if (at.block != nullptr && (at.block->tiled || at.block->sparse || at.block->sampled)) return Poison(view);
   host::FillWith(view, fill);
-  MarkUnwritten(view.address, view.span_bytes, true);
+  MarkUnwritten(view.address, view.span_bytes, /*unwritten=*/true);
   return Status::Ok();
 }
 
@@ -404,7 +404,7 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
   if (at.block != nullptr && at.block->sparse) {
     stretches_.clear();
     HONE_RETURN_IF_ERROR(at.arena->Forget(*at.block));
-    if (value == 0) MarkUnwritten(address, bytes, false);
+    if (value == 0) MarkUnwritten(address, bytes, /*unwritten=*/false);
     return Status::Ok();
   }
   if (value == 0 || at.block == nullptr || at.block->sampled) {
@@ -424,16 +424,18 @@ Status SimSession::Fill(uint64_t address, int64_t bytes, uint8_t value) {
 Status SimSession::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
   if (bytes <= 0) return Status::Ok();
   standing_.clear();
-  if (const Located at = Locate(address); at.block != nullptr && at.block->sparse) at.arena->SetDrawn(*at.block, true);
+  if (const Located at = Locate(address); at.block != nullptr && at.block->sparse) {
+    at.arena->SetDrawn(*at.block, /*drawn=*/true);
+  }
   std::memcpy(Pointer(address), source, static_cast<size_t>(bytes));
-  MarkUnwritten(address, bytes, false);
+  MarkUnwritten(address, bytes, /*unwritten=*/false);
   return Status::Ok();
 }
 
 Status SimSession::GatherSlices(const TensorView& source, const TensorView& destination,
                                 const std::vector<int64_t>& slices) {
   standing_.clear();
-  MarkUnwritten(destination.address, destination.span_bytes, false);
+  MarkUnwritten(destination.address, destination.span_bytes, /*unwritten=*/false);
   HONE_RETURN_IF_ERROR(host::GatherSlices(source, destination, slices));
   if (source.slice_axis >= 0) MarkUnwrittenParts(source, destination, {{source.slice_axis, slices}});
   return Status::Ok();
@@ -441,7 +443,7 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
 
 Status SimSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
   standing_.clear();
-  MarkUnwritten(destination.address, destination.span_bytes, false);
+  MarkUnwritten(destination.address, destination.span_bytes, /*unwritten=*/false);
   HONE_RETURN_IF_ERROR(host::GatherBox(source, destination, kept));
   MarkUnwrittenParts(source, destination, kept);
   return Status::Ok();
@@ -470,7 +472,7 @@ void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& 
     if (has(source.address + static_cast<uint64_t>(from_element) * width)) return;
     const uint64_t to = destination.address + static_cast<uint64_t>(to_element) * width;
     if (last_was_sample_) {
-      MarkUnwritten(to, static_cast<int64_t>(width), true);
+      MarkUnwritten(to, static_cast<int64_t>(width), /*unwritten=*/true);
       partial_.insert(destination.address);
     } else {
       const uint64_t poison = host::PoisonBits(source.dtype);
@@ -639,7 +641,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
     HONE_RETURN_IF_ERROR(Fill(bound->second, workspace.bytes, 0));
   }
   stuck = false;
-  return RunSteps(program, request, false, request.limit_seconds - watch.Seconds(), cache, &stuck);
+  return RunSteps(program, request, /*sample=*/false, request.limit_seconds - watch.Seconds(), cache, &stuck);
 }
 
 Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequest& request, bool sample,
@@ -683,7 +685,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
         at.arena->FillTile(*at.block, static_cast<uint8_t>(step.memset_value));
       } else {
         std::memset(Pointer(address), static_cast<int>(step.memset_value), static_cast<size_t>(step.memset_bytes));
-        MarkUnwritten(address, step.memset_bytes, false);
+        MarkUnwritten(address, step.memset_bytes, /*unwritten=*/false);
       }
       cost.time_us += 1e6 * sim::ModelStream(gpu_, 0, static_cast<double>(step.memset_bytes), cache);
       count(1);
@@ -776,7 +778,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
   const uint64_t out = address(call.out);
   if (request.sample_blocks && !request.trusted && request.sample_key == 0) {
     cost->call_skipped = true;
-    MarkUnwritten(out, call.out.bytes, false);
+    MarkUnwritten(out, call.out.bytes, /*unwritten=*/false);
     return LaunchOutcome();
   }
   if (call.flops() > kMostCallFlops) {
@@ -806,7 +808,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
   }
   host::ComputeCall(call, Pointer(address(call.a)), Pointer(address(call.b)), call.bias ? Pointer(address(*call.bias)) : nullptr,
                Pointer(out), options_.workers);
-  MarkUnwritten(out, call.out.bytes, false);
+  MarkUnwritten(out, call.out.bytes, /*unwritten=*/false);
   return LaunchOutcome();
 }
 
@@ -816,12 +818,12 @@ void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
     if (bound != request.bindings->workspaces.end() && !Sparse(bound->second))
-      MarkUnwritten(bound->second, workspace.bytes, false);
+      MarkUnwritten(bound->second, workspace.bytes, /*unwritten=*/false);
   }
   for (const auto& [name, view] : request.bindings->tensors) {
     // Reads of a sparse block never count against a sample.
     if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address))
-      MarkUnwritten(view.address, view.span_bytes, false);
+      MarkUnwritten(view.address, view.span_bytes, /*unwritten=*/false);
   }
 }
 
@@ -870,12 +872,12 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     // The bound memory may be larger than the workspace, because another plan needs more.
     const auto own = std::find_if(request.plan->workspaces.begin(), request.plan->workspaces.end(),
                                   [&name = name](const ResolvedWorkspace& w) { return w.name == name; });
-    bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, true);
+    bind(address, own != request.plan->workspaces.end() ? own->bytes : -1, name, /*writable=*/true);
   }
   const auto bind_references = [&](const auto& self, const std::vector<ResolvedArgument>& args) -> void {
     for (const ResolvedArgument& a : args) {
       if (a.kind == ArgumentKind::kReference)
-        bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, true);
+        bind(request.bindings->references.at("ref:" + a.name), -1, "ref:" + a.name, /*writable=*/true);
       self(self, a.fields);
     }
   };

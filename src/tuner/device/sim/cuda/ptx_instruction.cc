@@ -14,11 +14,11 @@ Result<std::string> PtxEmitter::Run() {
   using Handler = std::function<Status(PtxEmitter&)>;
   static const std::map<std::string, Handler> handlers = [] {
     std::map<std::string, Handler> h;
-    h["ld"] = [](PtxEmitter& e) { return e.LoadStore(true); };
-    h["st"] = [](PtxEmitter& e) { return e.LoadStore(false); };
+    h["ld"] = [](PtxEmitter& e) { return e.LoadStore(/*load=*/true); };
+    h["st"] = [](PtxEmitter& e) { return e.LoadStore(/*load=*/false); };
     h["ldu"] = h["ld"];
-    h["atom"] = [](PtxEmitter& e) { return e.AtomicOrReduction(true); };
-    h["red"] = [](PtxEmitter& e) { return e.AtomicOrReduction(false); };
+    h["atom"] = [](PtxEmitter& e) { return e.AtomicOrReduction(/*has_result=*/true); };
+    h["red"] = [](PtxEmitter& e) { return e.AtomicOrReduction(/*has_result=*/false); };
     h["mov"] = [](PtxEmitter& e) { return e.Move(); };
     h["cvt"] = [](PtxEmitter& e) { return e.Convert(); };
     for (const char* op : {"add", "sub", "mul", "min", "max", "div", "rem", "neg", "abs"})
@@ -37,8 +37,8 @@ Result<std::string> PtxEmitter::Run() {
       h[op] = [](PtxEmitter& e) { return e.BarrierOrFence(); };
     for (const char* op : {"cvta", "isspacep"}) h[op] = [](PtxEmitter& e) { return e.AddressConversion(); };
     h["mma"] = [](PtxEmitter& e) { return e.MatrixMultiply(); };
-    h["ldmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(true); };
-    h["stmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(false); };
+    h["ldmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(/*load=*/true); };
+    h["stmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(/*load=*/false); };
     // Hints and profiling need no code. (`discard` allows any contents afterwards; here the bytes stay.)
     for (const char* op :
          {"prefetch", "prefetchu", "applypriority", "discard", "griddepcontrol", "pmevent", "setmaxnreg"}) {

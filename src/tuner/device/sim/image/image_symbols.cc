@@ -35,7 +35,7 @@ Result<ImageSymbols> ReadImageSymbols(std::string_view image) {
       result.constants.emplace_back(symbol.value, symbol.value + symbol.size);
     }
     if (symbol.data && symbol.defined && symbol.size > 0) {
-      result.globals.push_back({symbol.name, static_cast<int64_t>(symbol.size), true, true});
+      result.globals.push_back({symbol.name, static_cast<int64_t>(symbol.size), /*writable=*/true, /*reachable=*/true});
     }
   }
   if (static_end > UINT32_MAX || dynamic > UINT32_MAX) {

@@ -718,7 +718,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   }
   if (const auto refusal = sim::GuardTranslated(text, unit.file)) return finish(refusal->verdict, refusal->sentence);
   text = CopiesSeen(std::move(text));
-  text += PlanCheckText(unit, *names, true);
+  text += PlanCheckText(unit, *names, /*preprocessed=*/true);
   text += kEntrySupport;
   for (size_t i = 0; i < unit.kernels.size(); ++i) {
     const std::string symbol = fmt::format("{}{}", sim::kEntryPrefix, i);

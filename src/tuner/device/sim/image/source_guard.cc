@@ -332,12 +332,12 @@ std::optional<SourceRefusal> Guard::Words() {
   while (Next()) {
     const std::string_view word = token_;
     if (word == "__attribute__" || word == "__attribute") {
-      if (auto refusal = Attributes(true)) return refusal;
+      if (auto refusal = Attributes(/*parentheses=*/true)) return refusal;
       last = {};
       continue;
     }
     if (word == "[" && last == "[") {
-      if (auto refusal = Attributes(false)) return refusal;
+      if (auto refusal = Attributes(/*parentheses=*/false)) return refusal;
       last = {};
       continue;
     }

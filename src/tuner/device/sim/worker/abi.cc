@@ -36,14 +36,14 @@ void Pieces(const volatile void* address, uint32_t bytes, int access, uint64_t p
   const uint64_t a = Address(address);
   const bool power = bytes != 0 && (bytes & (bytes - 1)) == 0 && bytes <= 16;
   if (!power) {
-    if (access != HONE_SIM_WRITE) hone::sim::AccessRange<false>(a, bytes, pc);
-    if (access != HONE_SIM_READ) hone::sim::AccessRange<true>(a, bytes, pc);
+    if (access != HONE_SIM_WRITE) hone::sim::AccessRange</*kWrites=*/false>(a, bytes, pc);
+    if (access != HONE_SIM_READ) hone::sim::AccessRange</*kWrites=*/true>(a, bytes, pc);
   } else if (access == HONE_SIM_READ) {
-    Access<false, true, Ordering::kPlain, true>(a, bytes, pc);
+    Access</*kWrites=*/false, /*kReads=*/true, Ordering::kPlain, /*kAligned=*/true>(a, bytes, pc);
   } else if (access == HONE_SIM_WRITE) {
-    Access<true, false, Ordering::kPlain, true>(a, bytes, pc);
+    Access</*kWrites=*/true, /*kReads=*/false, Ordering::kPlain, /*kAligned=*/true>(a, bytes, pc);
   } else {
-    Access<true, true, Ordering::kPlain, true>(a, bytes, pc);
+    Access</*kWrites=*/true, /*kReads=*/true, Ordering::kPlain, /*kAligned=*/true>(a, bytes, pc);
   }
 }
 
@@ -148,11 +148,11 @@ void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, i
   const bool reads = access != HONE_SIM_WRITE, writes = access != HONE_SIM_READ;
   Current().Spin();  // before the bookkeeping: the access follows at once
   if (access == HONE_SIM_READ) {
-    Access<false, true, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+    Access</*kWrites=*/false, /*kReads=*/true, Ordering::kAtomic, /*kAligned=*/true>(a, bytes, HONE_PC);
   } else if (access == HONE_SIM_WRITE) {
-    Access<true, false, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+    Access</*kWrites=*/true, /*kReads=*/false, Ordering::kAtomic, /*kAligned=*/true>(a, bytes, HONE_PC);
   } else {
-    Access<true, true, Ordering::kAtomic, true>(a, bytes, HONE_PC);
+    Access</*kWrites=*/true, /*kReads=*/true, Ordering::kAtomic, /*kAligned=*/true>(a, bytes, HONE_PC);
   }
   hone::sim::OrderAccess(a, reads, writes, reads && (order == HONE_SIM_ACQUIRE || order == HONE_SIM_ACQ_REL),
                          writes && (order == HONE_SIM_RELEASE || order == HONE_SIM_ACQ_REL));
@@ -166,11 +166,11 @@ void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access)
   const uint64_t a = Address(address);
   if (access == HONE_SIM_READ) {
     Current().Spin();
-    Access<false, true, Ordering::kVolatile, true>(a, bytes, HONE_PC);
-    hone::sim::OrderAccess(a, true, false, false, false);
+    Access</*kWrites=*/false, /*kReads=*/true, Ordering::kVolatile, /*kAligned=*/true>(a, bytes, HONE_PC);
+    hone::sim::OrderAccess(a, /*reads=*/true, /*writes=*/false, /*acquire=*/false, /*release=*/false);
   } else {
-    Access<true, false, Ordering::kVolatile, true>(a, bytes, HONE_PC);
-    hone::sim::OrderAccess(a, false, true, false, false);
+    Access</*kWrites=*/true, /*kReads=*/false, Ordering::kVolatile, /*kAligned=*/true>(a, bytes, HONE_PC);
+    hone::sim::OrderAccess(a, /*reads=*/false, /*writes=*/true, /*acquire=*/false, /*release=*/false);
   }
 }
 
@@ -180,17 +180,17 @@ void hone_sim_cp_async(void* shared_destination, const void* global_source, uint
   if (source_bytes > bytes) source_bytes = bytes;
   const uint64_t to = Address(shared_destination);
   if (to - w.shared_begin >= w.shared_bytes || to - w.shared_begin + bytes > w.dynamic_end) {
-    w.OutOfBounds(pc, to, bytes, true);
+    w.OutOfBounds(pc, to, bytes, /*writes=*/true);
   }
-  if ((to & (bytes - 1)) != 0) w.Misaligned(pc, to, bytes, true);
+  if ((to & (bytes - 1)) != 0) w.Misaligned(pc, to, bytes, /*writes=*/true);
   if ((Address(global_source) & (bytes - 1)) != 0 && source_bytes > 0) {
-    w.Misaligned(pc, Address(global_source), bytes, false);
+    w.Misaligned(pc, Address(global_source), bytes, /*writes=*/false);
   }
-  hone::sim::CopyInFlight copy{shared_destination, bytes, false, pc, {}};
+  hone::sim::CopyInFlight copy{shared_destination, bytes, /*committed=*/false, pc, {}};
   if (source_bytes == bytes) {
-    Access<false, true, Ordering::kPlain, true>(Address(global_source), bytes, pc);
+    Access</*kWrites=*/false, /*kReads=*/true, Ordering::kPlain, /*kAligned=*/true>(Address(global_source), bytes, pc);
   } else if (source_bytes > 0) {
-    hone::sim::AccessRange<false>(Address(global_source), source_bytes, pc);
+    hone::sim::AccessRange</*kWrites=*/false>(Address(global_source), source_bytes, pc);
   }
   std::memcpy(copy.data, global_source, source_bytes);
   w.fiber->copies->push_back(copy);
@@ -198,17 +198,17 @@ void hone_sim_cp_async(void* shared_destination, const void* global_source, uint
 
 void hone_sim_cp_async_commit(void) {
   Worker& w = Current();
-  w.fiber->copies->push_back({nullptr, 0, true, 0, {}});
+  w.fiber->copies->push_back({nullptr, 0, /*committed=*/true, 0, {}});
 }
 
 void hone_sim_cp_async_wait(uint32_t groups_left) {
   Worker& w = Current();
-  w.FinishCopies(*w.fiber, groups_left, false);
+  w.FinishCopies(*w.fiber, groups_left, /*uncommitted_too=*/false);
 }
 
 void hone_sim_cp_async_wait_all(void) {
   Worker& w = Current();
-  w.FinishCopies(*w.fiber, 0, true);
+  w.FinishCopies(*w.fiber, 0, /*uncommitted_too=*/true);
 }
 
 uint32_t hone_sim_to_shared(const void* generic) {

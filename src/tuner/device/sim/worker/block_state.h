@@ -39,11 +39,11 @@ enum class Wait : uint8_t {
 enum class Collective : uint8_t { kSync, kShuffle, kVote, kMatchAny, kMatchAll, kReduce, kGather, kActiveMask };
 
 struct CopyInFlight {
-  void* destination;
+  void* destination;  // in shared memory
   uint32_t bytes;
-  bool committed;
+  bool committed;    // true: ends a group of copies, and is no copy itself
   uint64_t pc;
-  uint8_t data[16];
+  uint8_t data[16];  // read when the copy began
 };
 
 struct Fiber {

@@ -49,8 +49,8 @@ inline void Volatile(uint64_t address, uint64_t bytes, uint64_t pc) {
       w->fiber->volatile_read = address;
     }
   }
-  Access<kWrites, !kWrites, Ordering::kVolatile, true>(address, bytes, pc);
-  hone::sim::OrderAccess(address, !kWrites, kWrites, false, false);
+  Access<kWrites, !kWrites, Ordering::kVolatile, /*kAligned=*/true>(address, bytes, pc);
+  hone::sim::OrderAccess(address, !kWrites, kWrites, /*acquire=*/false, /*release=*/false);
 }
 
 // Interprets memory_order of the C++ ABI: 0 relaxed, 1 consume, 2 acquire, 3 release, 4 acq_rel, 5 seq_cst.
@@ -72,6 +72,7 @@ extern "C" {
 
 constinit thread_local uint64_t hone_sim_work[6] = {};
 
+// The first two arguments of Access are kWrites and kReads, the last is kAligned.
 #define HONE_PLAIN(N)                                                                                        \
   void __wrap___tsan_read##N(void* p) { Access<false, true, Ordering::kPlain, true>(Address(p), N, HONE_PC); }  \
   void __wrap___tsan_write##N(void* p) { Access<true, false, Ordering::kPlain, true>(Address(p), N, HONE_PC); } \

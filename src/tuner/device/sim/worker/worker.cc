@@ -192,7 +192,7 @@ void Worker::RunCooperative() {
       NotePass(moved, kSpinRounds);
       continue;
     }
-    NotePass(true, 0);
+    NotePass(/*moved=*/true, /*rounds=*/0);
     if (!MeetGrid()) break;
     for (size_t i = 0; i < resident.size(); ++i) {
       if (!done[i]) ReleaseGrid(*resident[i]);

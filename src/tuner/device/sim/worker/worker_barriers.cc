@@ -44,7 +44,7 @@ bool Worker::ReleaseBlockBarrier(BlockState& state) {
     Note("divergent_barrier",
          fmt::format("threads of one block wait at different barriers: {} at {{0}}, {} at {{1}}", ThreadText(first),
                      ThreadText(other)),
-         {pc, other_pc}, true);
+         {pc, other_pc}, /*only_if_lines_differ=*/true);
   }
   if (state.effects_exited && state.effects_exited_barriers <= state.barriers) {
     Note("divergent_barrier",

@@ -24,7 +24,7 @@ void Worker::FinishCopies(Fiber& f, uint32_t groups_left, bool uncommitted_too) 
       if (site != nullptr &&
           block->shadow.Touch<true, false>(static_cast<uint32_t>(offset), copy.bytes, f.thread, Ordering::kPlain,
                                            site->id, block->order)) {
-        SharedConflictFound(copy.pc, static_cast<uint32_t>(offset), copy.bytes, true);
+        SharedConflictFound(copy.pc, static_cast<uint32_t>(offset), copy.bytes, /*writes=*/true);
       }
     }
     groups -= copy.committed;

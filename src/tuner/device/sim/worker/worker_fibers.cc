@@ -93,7 +93,7 @@ void Worker::FiberMain(transfer_t transfer) {
   Worker& w = *static_cast<Worker*>(transfer.data);
   w.scheduler_ = transfer.fctx;
   w.launch->spec->entry(w.launch->spec->arguments.data());
-  w.FinishCopies(*w.fiber, 0, true);
+  w.FinishCopies(*w.fiber, /*groups_left=*/0, /*uncommitted_too=*/true);
   w.fiber->wait = Wait::kExited;
   jump_fcontext(w.scheduler_, nullptr);
   __builtin_unreachable();
