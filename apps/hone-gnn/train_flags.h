@@ -39,7 +39,8 @@ struct TrainFlags {
 };
 // Adds the options and returns all of them, because a resumed run must refuse every one.
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags);
-// Parses the texts into `train`. The number of layers follows from --fanout or --layers, whichever is given.
+// Parses the texts of `flags` into flags.train. The number of layers follows from --fanout or --layers, whichever is
+// given.
 Status CompleteTrainFlags(TrainFlags& flags);
 
 // Appends the options as their flags spell them, for ranks to compare.

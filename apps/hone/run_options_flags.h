@@ -23,7 +23,7 @@ struct RunFlags {
   RunOptions options;
   std::string config, prompts;
   std::vector<std::string> settings;  // --set, as given
-  double minutes = 0;                 // --minutes: limit on the time of all sittings together; 0: none
+  double minutes = 0;                 // --minutes: limit on the time of the run, resumes included; 0: none
   bool suspend = false, no_profile = false, no_seed_sweep = false, no_calls = false;
   // Functions that copy the options given on the command line over the config file's values.
   std::vector<std::function<void(RunOptions&)>> given;

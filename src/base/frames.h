@@ -30,15 +30,16 @@ inline constexpr int64_t kDefaultMaxFrameBytes = int64_t{1} << 30;
 inline constexpr size_t kMaxFrameFds = 16;
 
 // Sends one frame; the caller keeps `fds` (at most kMaxFrameFds). `timeout_seconds` < 0 waits for ever. Errors:
-// kTimedOut; kUnavailable when the peer has gone (SIGPIPE is never raised); kIo.
+// kTimedOut; kUnavailable when the peer has closed the connection (SIGPIPE is never raised); kIo.
 Status SendFrame(int fd, const std::string& header, const std::vector<std::string>& blobs = {},
                  const std::vector<int>& fds = {}, double timeout_seconds = -1);
 
 // Receives one frame of at most `max_bytes`. kTimedOut when it is not complete in time; kUnavailable when the peer has
-// gone, the message saying whether between frames or inside one; kInternal when the bytes are not a frame.
+// closed the connection, with a message that says whether between frames or inside one; kInternal when the bytes are
+// not a frame.
 Result<Frame> ReceiveFrame(int fd, double timeout_seconds = -1, int64_t max_bytes = kDefaultMaxFrameBytes);
 
-// Waits until `fd` can be read or its peer has gone. Returns false when the time has passed first.
+// Waits until `fd` can be read or its peer has closed the connection. Returns false if `timeout_seconds` pass first.
 Result<bool> WaitReadable(int fd, double timeout_seconds);
 
 // A connected pair of stream sockets, both close-on-exec.

@@ -40,8 +40,8 @@ class Communicator {
   virtual Status Exchange(std::string_view what, std::span<const std::span<const std::byte>> to,
                           std::span<const std::span<std::byte>> from) = 0;
 
-  // Makes the operation under way, if any, and all later ones fail with `why`, at once. The first reason is kept. Never
-  // blocks on an operation.
+  // Makes the operation in progress, if any, and all later ones fail with `why`, at once. The first reason is kept.
+  // Never blocks on an operation.
   virtual void Abort(const Status& why) = 0;
 
   // Sums on every rank: values = values of rank 0 + values of rank 1 + …, added in that order.

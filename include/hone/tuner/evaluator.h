@@ -38,8 +38,8 @@ struct EvaluatorOptions {
   std::function<void(const std::string& why)> waiting = {};
 };
 
-// Limits on `max_quads`. A quad is a group of four timings (ABBA or BAAB). The sequential test analyses the data five
-// times, each time with at least two more quads.
+// Limits on EvaluationRequest::max_quads. A quad is a group of four timings (ABBA or BAAB). The sequential test
+// analyses the data five times, each time with at least two more quads.
 inline constexpr int kLeastQuads = 10, kMostQuads = 10000;
 inline constexpr int kMostTrials = 1000;
 

@@ -36,7 +36,7 @@ enum class EventKind {
   kFinal,       // the best node, timed against the seed once more as the run's last measurement
   kResumed,     // the run was continued; requests in flight are repeated after this
   kNote,        // a remark for the reader (a provider's first attempt failed, say)
-  kEnded,       // last event of a sitting (from a start or resume of the run to its end): the reason
+  kEnded,       // the run stopped, for good or until it is resumed: the reason
 };
 std::string_view EventKindName(EventKind kind);
 std::optional<EventKind> EventKindFromName(std::string_view name);

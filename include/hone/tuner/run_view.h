@@ -31,7 +31,7 @@ struct RunOptions {
   std::string device = "auto";    // as given by the user: a resumed run uses the same one
   uint64_t seed = 0;              // seed of the strategy's own draws
   int64_t max_attempts = 32;      // proposals, usable or not
-  double max_seconds = 0;         // 0: no limit; the time of earlier sittings counts
+  double max_seconds = 0;         // 0: no limit; time before a resume counts too
   int64_t max_tokens = 0;         // 0: no limit; input and output together
   double max_cost_usd = 0;        // 0: no limit
   double keep_above = 0.005;  // a candidate is kept only if its speedup certainly exceeds 1 by at least this fraction
@@ -192,7 +192,7 @@ struct StoredMessage {
 // Requests of one node that are not finished.
 struct Progress {
   int turn = 0;
-  bool repair = false;               // the turn's second request is under way
+  bool repair = false;  // the turn's second request, a repair, is in progress
   // A durable reply that was not parsed yet. A resumed run parses it and does not send the request again.
   std::optional<StoredReply> reply;
 };
@@ -203,7 +203,7 @@ struct PendingRequest {
   int64_t parent = -1;   // parent of `node`
   int64_t attempts = 1;  // how many times it was sent
   int64_t node = -1;     // the attempt that makes the request
-  bool suspended = false;  // true: the sitting ended normally, and left the request where the provider had put it
+  bool suspended = false;  // true: the run was suspended, and left the request where the provider had put it
   std::vector<StoredMessage> messages;  // the request's messages, to send it again word for word
 };
 
@@ -255,7 +255,7 @@ struct RunView {
   bool cases_asked = false;    // a tester was asked for cases
   bool cases_read = false;     // the tester's answer was parsed into `cases` (which may be empty)
   std::vector<ProposedCase> cases;
-  std::map<int64_t, Progress> open;  // nodes whose requests are under way
+  std::map<int64_t, Progress> open;  // nodes whose requests are in progress
   std::vector<PendingRequest> pending;
   bool provider_exhausted = false;
   std::string provider_failure;  // Status of the last request, when it failed for good
@@ -269,10 +269,10 @@ struct RunView {
   int64_t replies = 0;             // durable replies
   int64_t unpriced_replies = 0;    // replies of unknown cost, missing from `cost_usd`
   std::vector<RunRemark> remarks;  // in order of arrival
-  double seconds = 0;              // seconds of all sittings together, up to the last event
+  double seconds = 0;              // time in which the run was active, up to the last event, resumes included
   int64_t sittings = 1;            // number of times that the run was started or resumed
   std::optional<FinalResult> final_result;
-  std::string ended;  // reason of the last kEnded; empty while a sitting is open
+  std::string ended;  // reason of the last kEnded; empty while the run is active
   int64_t events = 0;
 
   const RunNode& node(int64_t id) const { return nodes.at(static_cast<size_t>(id)); }

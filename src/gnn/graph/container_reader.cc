@@ -74,7 +74,7 @@ struct Placed {
   std::byte* data = nullptr;  // null in a mapping: nothing to copy to
 };
 
-// Copies every chunk of the sections (if `data` is set) and checks its checksum.
+// Copies every chunk of the sections (if Placed::data is set) and checks its checksum.
 Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, const std::byte* mapping, int threads,
                   const std::string& path, const GraphProgress& progress) {
   struct Piece {

@@ -27,9 +27,9 @@ Status CheckContainerPath(const std::string& path);
 
 class ContainerWriter {
  public:
-  // Creates the file. `sections` need type, dtype, rank, shape, stride and name. The last section's shape[0] may be an
-  // upper bound that Shrink lowers. Reserves the space if the file system can: a full disk is reported here, before the
-  // work. Refuses what CheckContainerPath refuses; through a symbolic link, replaces the target file.
+  // Creates the file. `header.sections` need type, dtype, rank, shape, stride and name. The last section's shape[0] may
+  // be an upper bound that Shrink lowers. Reserves the space if the file system can: a full disk is reported here,
+  // before the work. Refuses what CheckContainerPath refuses; through a symbolic link, replaces the target file.
   static Result<ContainerWriter> Create(const std::string& path, ContainerHeader header);
   ContainerWriter(ContainerWriter&&) noexcept = default;
   ContainerWriter& operator=(ContainerWriter&&) = delete;

@@ -24,7 +24,7 @@ class MemoryRegion {
   ~MemoryRegion();
 
   // Allocates zeroed memory, aligned to 2 MiB when it is at least that large, else to a page, and asks the kernel for
-  // huge pages. kResourceExhausted says how much was wanted for `what`.
+  // huge pages. kResourceExhausted says how many bytes `what` needs.
   static Result<MemoryRegion> Anonymous(int64_t bytes, const std::string& what);
   // Maps `bytes` of memory that other processes may map too, by its descriptor; aligned as above. New memory is zeroed.
   static Result<MemoryRegion> Shared(int fd, int64_t bytes, const std::string& what);
