@@ -9,7 +9,7 @@
 // d = mulhi(n, magic) >> shift with magic = ceil(2^(64 + shift) / d).
 //
 // nvcc (harness_kernels.cu) and the host include this file, so it is plain C++17 with no standard library;
-// harness_layout_test.cc tests Locate on the host, without a GPU.
+// tensor_layout_test.cc tests Locate on the host, without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 namespace hone::test {
 
-// Returns one session for all tests of this process. Null: `SkipReason` says why.
+// Returns one session for all tests of this process, or the reason why there is none.
 inline Result<std::unique_ptr<DeviceSession>>& SharedSession() {
 #ifdef HONE_FAKE_DRIVER  // whose globals are among the test program's own
   static Result<std::unique_ptr<DeviceSession>> session = MakeCudaSession({.mark_surroundings = false});

@@ -49,12 +49,12 @@ struct LaunchSpec {
   // even if they communicate. Otherwise all OS threads share the blocks.
   bool in_order = false;
   std::vector<uint64_t> blocks;              // linear numbers of the blocks to run, in order; empty: all
-  bool secret = false;                       // a secret selected `blocks`: what they write is compared, and nothing is
-                                             // timed
-  uint64_t access_budget = 0;                // no further block begins after about this many observed accesses; 0: no
-                                             // bound
-  uint64_t least_blocks = 0;                 // number of blocks that begin despite the budget, unless
-  uint64_t access_limit = 0;                 // this many accesses have been observed
+  bool secret = false;                       // a secret selected `blocks`: their outputs are compared, and not timed
+  // No further block begins after about `access_budget` observed accesses (0: no bound), unless fewer than
+  // `least_blocks` have begun and fewer than `access_limit` accesses have been observed.
+  uint64_t access_budget = 0;
+  uint64_t least_blocks = 0;
+  uint64_t access_limit = 0;
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache

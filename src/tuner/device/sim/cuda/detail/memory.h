@@ -19,8 +19,8 @@ struct Same {
 };
 }  // namespace hone_sim
 
-// A copy of the size of a word is a load and a store, as in device code; any other is a call, whose accesses the runtime
-// announces itself. Left alone, g++ would expand it in place, where no hook sees it.
+// A copy of the size of a word is a load and a store, as in device code. Any other copy is a call of memcpy, whose
+// accesses the runtime announces. Without this declaration g++ would expand the call in place, where no hook sees it.
 namespace hone_sim {
 extern "C" void* CalledMemcpy(void* to, const void* from, size_t bytes) __asm__("memcpy");
 }

@@ -205,9 +205,9 @@ struct Factors {
   const C* c;
 };
 
-// PTX mma.sync shapes m16n8kK and m8n8kK, row.col. Registers as PTX lays them out: lane = 4 * group + t; group g holds
-// row g (and g + 8) of A and column g of B; along k each 32-bit register (64-bit for F64) holds consecutive elements,
-// and registers step by 4 of them. C: row g, columns 2t and 2t + 1, then row g + 8.
+// Computes mma.sync of the shapes m16n8kK and m8n8kK, row.col. Registers are as PTX lays them out: lane = 4 * group +
+// t; group g holds row g (and g + 8) of A and column g of B; along k each 32-bit register (64-bit for F64) holds
+// consecutive elements, and registers step by 4 of them. C: row g, columns 2t and 2t + 1, then row g + 8.
 //   kM 16 or 8, kK; FormatA, FormatB; C: float, double, int or unsigned short (bits of half).
 //   mine  Factors<void, void, C>: kM * kK * bytes / 32 bytes of A, 8 * kK * bytes / 32 of B, kM / 4 elements of C
 //   out   kM / 4 elements of C, which may be where they came from

@@ -3,13 +3,14 @@
 //
 // Defines CUDA's built-in vector types (char1 to double4, dim3) and their make_ functions.
 //
-// Sizes and alignments are CUDA's. Two properties are load-bearing for the simulator:
-//  * Copying one is a single access of its whole size: a float4 is one 16-byte load, so that requests, sectors and
-//    misalignment are judged as on a GPU. It needs -fno-tree-sra, which the simulator's compiler passes, and
-//    constructors instead of aggregate initialisation, because `p[i] = float4{a, b, c, d}` would otherwise be four
-//    4-byte stores. vector_types_test.cc pins both.
-//  * They stay trivially copyable and trivially default-constructible, so that they work in unions, in
-//    `__shared__` arrays and under memcpy.
+// Sizes and alignments are CUDA's. The simulator depends on two properties:
+//   * Copying a vector is a single access of its whole size: a float4 is one 16-byte load, so that requests, sectors
+//     and misalignment are judged as on a GPU. This needs -fno-tree-sra, which the simulator's compiler passes, and
+//     constructors instead of aggregate initialisation, because `p[i] = float4{a, b, c, d}` would otherwise be four
+//     4-byte stores.
+//   * Vectors are trivially copyable and trivially default-constructible, so that they work in unions, in `__shared__`
+//     arrays and under memcpy.
+// headers_test.cc tests both.
 #pragma once
 
 #include "qualifiers.h"
