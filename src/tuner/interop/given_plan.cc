@@ -175,13 +175,13 @@ Result<std::optional<GivenPlan>> ReadGivenPlan(std::string_view source, std::str
 }
 
 Status TaskDrafter::TakeGivenLaunches() {
-  for (const auto& [said, option] : {std::pair(!o_.kernels.empty(), "--kernel"),
-                                     {!o_.grid.empty(), "--grid"},
-                                     {!o_.block.empty(), "--block"},
-                                     {!o_.shared.empty(), "--shared"},
-                                     {!o_.template_args.empty(), "--template"},
-                                     {!o_.lets.empty(), "--let"}}) {
-    if (said) {
+  for (const auto& [is_given, option] : {std::pair(!o_.kernels.empty(), "--kernel"),
+                                         {!o_.grid.empty(), "--grid"},
+                                         {!o_.block.empty(), "--block"},
+                                         {!o_.shared.empty(), "--shared"},
+                                         {!o_.template_args.empty(), "--template"},
+                                         {!o_.lets.empty(), "--let"}}) {
+    if (is_given) {
       return Status::InvalidArgument(
           fmt::format("{}: {} is said by the launch plan that stands there: leave the option out, or take the "
                       "plan out of the file",

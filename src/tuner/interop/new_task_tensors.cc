@@ -342,9 +342,9 @@ Status TaskDrafter::Tensors() {
   // If the bound of an index equals the number of rows of an input whose accesses were not understood, the index
   // selects its rows.
   for (DraftTensor& t : tensors_) {
-    const bool told =
+    const bool selected =
         std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
-    if (told || t.role != TensorRole::kIn || t.shape.size() < 2) continue;
+    if (selected || t.role != TensorRole::kIn || t.shape.size() < 2) continue;
     for (const DraftTensor& chooser : tensors_) {
       if (&chooser == &t || chooser.bound.empty() || chooser.offsets || chooser.bound != t.shape[0] ||
           t.bound == t.shape[0])

@@ -100,18 +100,18 @@ std::vector<Comment> Comments(const CuSource& source) {
 // the shape is in round brackets, which are taken for a shape only behind a colon, "=", "is" or "shape".
 std::set<std::string> Subjects(string_view line, size_t at, bool parenthesis) {
   std::vector<Token> before = LexCuda(line.substr(0, at));
-  bool said = false;  // a colon, an equals sign or "shape"
+  bool introduced = false;  // a colon, an equals sign or "shape"
   while (!before.empty()) {
     const string_view word = before.back().text;
     if (word == ":" || word == "=" || word == "-" || word == "shape" || word == "is" || word == "of") {
-      said = true;
+      introduced = true;
       before.pop_back();
     } else {
       break;
     }
   }
   std::set<std::string> names;
-  if (parenthesis && !said) return names;
+  if (parenthesis && !introduced) return names;
   while (!before.empty() && before.back().kind == TokenKind::kIdentifier) {
     names.insert(std::string(before.back().text));
     before.pop_back();

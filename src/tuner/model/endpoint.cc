@@ -48,9 +48,9 @@ AttemptFailure Fail(const Endpoint& e, StatusCode code, bool retry, const std::s
 
 AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& error,
                                std::optional<double> retry_after) {
-  const std::string said = fmt::format("{} at {} answered {}: {}", e.Name(), e.base_url, status, Words(error));
+  const std::string answer = fmt::format("{} at {} answered {}: {}", e.Name(), e.base_url, status, Words(error));
   const auto give_up = [&](StatusCode code, const std::string& remedy) {
-    return Fail(e, code, /*retry=*/false, said + "; " + remedy);
+    return Fail(e, code, /*retry=*/false, answer + "; " + remedy);
   };
   if (OutOfMoney(error) || status == 402) {
     return give_up(StatusCode::kUnavailable, "the account has no credit left, or none for this model");
@@ -73,7 +73,7 @@ AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& e
     return give_up(StatusCode::kUnavailable, "redirects are not followed; give the new address as --base-url");
   }
   if (status == 408 || status == 409 || status == 425 || status == 429 || status >= 500) {
-    AttemptFailure failure = Fail(e, StatusCode::kUnavailable, /*retry=*/true, said);
+    AttemptFailure failure = Fail(e, StatusCode::kUnavailable, /*retry=*/true, answer);
     failure.wait_seconds = retry_after;
     return failure;
   }

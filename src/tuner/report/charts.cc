@@ -188,7 +188,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
                      std::any_of(points.begin(), points.end(), [&](const RooflinePoint& p) {
                        return p.flops / p.bytes > 0.5 * facts.fp32_flops / facts.memory_bandwidth;
                      });
-  const char* said = modelled ? ", modelled" : "";
+  const char* modelled_note = modelled ? ", modelled" : "";
   const auto first = std::find_if(points.begin(), points.end(), [](const RooflinePoint& p) { return p.start; });
   const std::string start = first == points.end() ? "what the run began with" : first->label;
   if (!flops) {
@@ -206,7 +206,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
                "</div><figcaption>Each bar is the achieved memory bandwidth{}, as a share of the device's {:.2f} TB/s "
                "(datasheet); every byte that has to move counts once. A share above 100 % means that the shape fits in "
                "a cache.</figcaption></figure>\n",
-               said, facts.memory_bandwidth / 1e12);
+               modelled_note, facts.memory_bandwidth / 1e12);
   }
   const auto draw = [&](double width) {
     const double left = 62, right = width - 14, top = 14, bottom = 250;
@@ -228,7 +228,8 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
     const auto y = [&](double v) {
       return bottom - (bottom - top) * std::log(std::clamp(v, y_low, y_high) / y_low) / std::log(y_high / y_low);
     };
-    std::string svg = fmt::format("<svg viewBox='0 0 {:.0f} 302' role=img aria-label='roofline{}'>", width, said);
+    std::string svg =
+        fmt::format("<svg viewBox='0 0 {:.0f} 302' role=img aria-label='roofline{}'>", width, modelled_note);
     for (double v = y_low; v <= y_high * 1.01; v *= 10) {
       svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--line)'/>", left, y(v), right);
       svg += Text(left - 6, y(v) + 4, "end",
@@ -272,7 +273,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
          fmt::format(
              "<figcaption>Operations a second{} over operations a byte, one mark a timed shape: filled the best, ring "
              "{}. The roofs are datasheet figures of {}.</figcaption></figure>\n",
-             said, EscapeMarkup(start), EscapeMarkup(facts.name));
+             modelled_note, EscapeMarkup(start), EscapeMarkup(facts.name));
 }
 
 std::string CostBars(const std::vector<CostShare>& shares) {

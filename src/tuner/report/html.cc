@@ -78,16 +78,16 @@ std::string Tile(const std::string& value, const std::string& name) {
 
 // Returns the run's four most important figures, which the rest of the page does not repeat.
 std::string Tiles(const RunView& view) {
-  const char* said = view.info.modelled ? ", modelled" : "";
+  const char* modelled_note = view.info.modelled ? ", modelled" : "";
   const RunTally tally = Tally(view);
   std::string out = "<div class=tiles>\n";
   if (view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk) {
     out += Tile(fmt::format("{:.3f}×", view.final_result->evaluation.geomean_speedup.value_or(1.0)),
-                fmt::format("as fast as {}{}: node {}, {}", StartName(view), said, view.best,
+                fmt::format("as fast as {}{}: node {}, {}", StartName(view), modelled_note, view.best,
                             ShapesText(view.final_result->evaluation)));
   } else {
     out += Tile(fmt::format("{:.3f}×", view.node(view.best).speedup.value_or(1.0)),
-                fmt::format("estimated, over {}{}", StartName(view), said));
+                fmt::format("estimated, over {}{}", StartName(view), modelled_note));
   }
   out += Tile(fmt::format("{} / {} / {}", view.attempts, tally.right, tally.kept),
               fmt::format("attempts / right / kept{}", tally.swept_bindings == 0 ? "" : "; " + SweepsText(tally)));

@@ -90,7 +90,7 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
   std::stable_sort(sweep.points.begin(), sweep.points.end(),
                    [](const SweepPoint* a, const SweepPoint* b) { return SweptSpeed(*a) > SweptSpeed(*b); });
   const std::string over = sweep.incumbent < 0 ? "the best then" : fmt::format("node {}", sweep.incumbent);
-  const char* said = view.info.modelled ? ", modelled" : "";
+  const char* modelled_note = view.info.modelled ? ", modelled" : "";
   const auto failed =
       std::count_if(sweep.points.begin(), sweep.points.end(), [](const SweepPoint* p) { return SweptSpeed(*p) < 0; });
   std::string rows;
@@ -106,16 +106,17 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
         ok ? "" : EscapeMarkup(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
   }
   const SweepPoint& first = *sweep.points.front();
-  const std::string best =
-      SweptSpeed(first) < 0
-          ? "none right"
-          : fmt::format("the best: {} at {:.3f}× over {}{}", BindingKey(first.binding), SweptSpeed(first), over, said);
+  const std::string best = SweptSpeed(first) < 0
+                               ? "none right"
+                               : fmt::format("the best: {} at {:.3f}× over {}{}", BindingKey(first.binding),
+                                             SweptSpeed(first), over, modelled_note);
   return fmt::format(
       "<details><summary>Node {}: {} binding{}{}; {}</summary><div class=scroll><table "
       "class=stack><tr><th>binding</th><th class=number>over "
       "{}{}</th><th>verdict</th><th>why</th></tr>\n{}</table></div></details>\n",
       sweep.node, sweep.points.size(), sweep.points.size() == 1 ? "" : "s",
-      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeMarkup(best), EscapeMarkup(over), said, rows);
+      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeMarkup(best), EscapeMarkup(over), modelled_note,
+      rows);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ std::string TreeChart(const RunView& view) {
   }
   std::string rows;
   for (const int64_t id : order) rows += Row(view.node(id), id == view.best);
-  const std::string said = view.info.modelled ? ", modelled" : "";
+  const std::string modelled_note = view.info.modelled ? ", modelled" : "";
   return fmt::format(
       "<figure><div class=tree tabindex=0><div class='row top'><span class=id>node</span><span "
       "class=idea>idea</span><span class='over "
@@ -139,7 +139,7 @@ std::string TreeChart(const RunView& view) {
       "was kept, a ring was right but not kept, and a × failed. \"Over the best then\" is the speedup as it was "
       "timed{3}; "
       "\"over {0}\" multiplies these gains along the kept steps{3}.</figcaption></figure>\n",
-      EscapeMarkup(StartName(view)), svg, rows, said);
+      EscapeMarkup(StartName(view)), svg, rows, modelled_note);
 }
 
 }  // namespace hone

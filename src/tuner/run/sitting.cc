@@ -91,14 +91,14 @@ Result<std::string> Sitting::SourceOf(int64_t node) { return d_.store->Source(vi
 
 std::string Sitting::WaitingText() const {
   const auto count = [](size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
-  std::string text, told;
+  std::string text, evaluator_message;
   if (!waiting_requests_.empty()) text = count(waiting_requests_.size(), "answer");
   if (waiting_evaluations_ > 0) {
     text += (text.empty() ? "" : " and ") + count(static_cast<size_t>(waiting_evaluations_), "evaluation");
-    told = fmt::format(" ({})", waiting_text_);
+    evaluator_message = fmt::format(" ({})", waiting_text_);
   }
   if (text.empty()) return text;
-  return "the run waits for " + text + told;
+  return "the run waits for " + text + evaluator_message;
 }
 
 Status Sitting::StartWhatIsDue() {

@@ -69,13 +69,13 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   Result<ModelRequest> request = Status::Internal("not made");
   if (repair) {
     // The repair request quotes the unusable reply.
-    std::string said;
+    std::string unusable_reply;
     for (const Memo& memo : view().memos) {
       if (memo.node == id && memo.turn == turn && memo.kind == "problem") {
-        HONE_ASSIGN_OR_RETURN(said, d_.store->Source(memo.reply));
+        HONE_ASSIGN_OR_RETURN(unusable_reply, d_.store->Source(memo.reply));
       }
     }
-    request = MakeRepairRequest(inputs, id, turn, said);
+    request = MakeRepairRequest(inputs, id, turn, unusable_reply);
   } else {
     request = MakeRequest(inputs, id, turn);
   }

@@ -76,8 +76,8 @@ class Tree {
         static_cast<int64_t>(growth_[0].children.size()) >= WholeSettingOf(o, "tree.root_children");
     // The root is for comparison only if it is not in CuTe although the target is, or if the run begins with the user's
     // own version. It is then eligible only if no other node is.
-    const bool grown = !eligible.empty() && (!InTarget(run_, 0) || !run_.view().broken_start.empty());
-    if ((!throttled && !grown) || eligible.empty()) eligible.insert(eligible.begin(), 0);
+    const bool root_is_for_comparison = !eligible.empty() && (!InTarget(run_, 0) || !run_.view().broken_start.empty());
+    if ((!throttled && !root_is_for_comparison) || eligible.empty()) eligible.insert(eligible.begin(), 0);
     return eligible;
   }
 

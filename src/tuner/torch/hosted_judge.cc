@@ -36,43 +36,43 @@ constexpr int64_t kMostSubmissionBytes = 4 << 20;
 constexpr double kStable = 0.05;  // the time is "stable" if its interval is at most this share of the median wide
 
 // A process of the user's Python: the referee, a stage or a player.
-struct Player {
+struct PythonProcess {
   TemporaryDirectory scratch;  // its working directory
-  UniqueFd told;               // memory file with what it printed
+  UniqueFd output;             // memory file with what it printed
   std::optional<ChildProcess> child;
   SandboxReport sandbox;
 };
 
-Result<Player> StartPlayer(const Python& python, const std::string& script, const HostedOptions& options,
-                           bool submission, std::vector<std::pair<int, int>> descriptors) {
-  Player player;
-  HONE_ASSIGN_OR_RETURN(player.scratch, MakeTemporaryDirectory("", "hone-hosted-"));
-  HONE_ASSIGN_OR_RETURN(player.told, MakeMemoryFile("hone-hosted-output"));
-  HONE_ASSIGN_OR_RETURN(
-      PythonStart start,
-      StartOf(python, script, player.scratch.path(),
-              {.environment = options.environment, .threads = options.threads, .gpu = options.gpu}));
-  if (submission) HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, player.scratch.path(), &start));
+// Starts a script in the sandbox, in a folder of its own. `submission`: it may run compilers. `descriptors`: (here, there).
+Result<PythonProcess> StartProcess(const Python& python, const std::string& script, const HostedOptions& options,
+                                   bool submission, std::vector<std::pair<int, int>> descriptors) {
+  PythonProcess process;
+  HONE_ASSIGN_OR_RETURN(process.scratch, MakeTemporaryDirectory("", "hone-hosted-"));
+  HONE_ASSIGN_OR_RETURN(process.output, MakeMemoryFile("hone-hosted-output"));
+  HONE_ASSIGN_OR_RETURN(PythonStart start,
+                        StartOf(python, script, process.scratch.path(),
+                                {.environment = options.environment, .threads = options.threads, .gpu = options.gpu}));
+  if (submission) HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, process.scratch.path(), &start));
   ChildOptions child;
   child.argv = std::move(start.argv);
   child.environment = std::move(start.environment);
-  child.working_directory = player.scratch.path();
+  child.working_directory = process.scratch.path();
   child.sandbox = std::move(start.sandbox);
   child.descriptors = std::move(descriptors);
-  child.descriptors.emplace_back(player.told.get(), 1);
-  child.descriptors.emplace_back(player.told.get(), 2);
+  child.descriptors.emplace_back(process.output.get(), 1);
+  child.descriptors.emplace_back(process.output.get(), 2);
   HONE_ASSIGN_OR_RETURN(ChildProcess started, ChildProcess::Start(child));
-  player.sandbox = started.sandbox();
-  player.child.emplace(std::move(started));
-  return player;
+  process.sandbox = started.sandbox();
+  process.child.emplace(std::move(started));
+  return process;
 }
 
 // Returns the last `bytes` of what the process printed.
-std::string Told(const Player& player, size_t bytes) {
+std::string EndOfOutput(const PythonProcess& process, size_t bytes) {
   std::string said(bytes, '\0');
-  const off_t size = lseek(player.told.get(), 0, SEEK_END);
+  const off_t size = lseek(process.output.get(), 0, SEEK_END);
   const ssize_t got =
-      pread(player.told.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(bytes)));
+      pread(process.output.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(bytes)));
   said.resize(got > 0 ? static_cast<size_t>(got) : 0);
   return said;
 }
@@ -258,35 +258,36 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
 }
 
 // The processes of one attempt at a verdict.
-struct Court {
+struct Processes {
   SocketPair ours;  // to the referee
-  std::vector<Player> stages, players;
-  std::optional<Player> referee;
+  std::vector<PythonProcess> stages, players;
+  std::optional<PythonProcess> referee;
 };
 
 // Starts the processes: a stage for the submission and for each baseline, with `lift` as many players, and the referee.
-Result<Court> Assemble(const Python& python, const HostedOptions& options, size_t baselines, bool lift) {
-  Court court;
+Result<Processes> StartProcesses(const Python& python, const HostedOptions& options, size_t baselines, bool lift) {
+  Processes processes;
   // The referee's descriptors are 3, the socket to this process, then one socket for each stage, then one for each
   // player.
-  HONE_ASSIGN_OR_RETURN(court.ours, MakeSocketPair());
-  std::vector<std::pair<int, int>> ends = {{court.ours.theirs.get(), 3}};
+  HONE_ASSIGN_OR_RETURN(processes.ours, MakeSocketPair());
+  std::vector<std::pair<int, int>> ends = {{processes.ours.theirs.get(), 3}};
   std::vector<SocketPair> pairs;
   for (const bool player : {false, true}) {
     for (size_t i = 0; i < 1 + baselines && (!player || lift); ++i) {
       HONE_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
-      HONE_ASSIGN_OR_RETURN(Player one, StartPlayer(python, player ? PlayerScript() : StageScript(), options, !player,
-                                                    {{pair.theirs.get(), 3}}));
+      HONE_ASSIGN_OR_RETURN(PythonProcess one, StartProcess(python, player ? PlayerScript() : StageScript(), options,
+                                                            !player, {{pair.theirs.get(), 3}}));
       pair.theirs.Reset();  // only the child holds this end, so that its exit closes it
       ends.emplace_back(pair.ours.get(), static_cast<int>(3 + ends.size()));
       pairs.push_back(std::move(pair));
-      (player ? court.players : court.stages).push_back(std::move(one));
+      (player ? processes.players : processes.stages).push_back(std::move(one));
     }
   }
-  HONE_ASSIGN_OR_RETURN(Player referee, StartPlayer(python, RefereeScript(), options, /*submission=*/false, ends));
-  court.referee.emplace(std::move(referee));
-  court.ours.theirs.Reset();
-  return court;
+  HONE_ASSIGN_OR_RETURN(PythonProcess referee,
+                        StartProcess(python, RefereeScript(), options, /*submission=*/false, ends));
+  processes.referee.emplace(std::move(referee));
+  processes.ours.theirs.Reset();
+  return processes;
 }
 
 // Makes one attempt at a verdict and fills in `evaluation`. Returns an empty text, or why the submission could not be
@@ -295,16 +296,17 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
                             const std::vector<Dims>& cases, const EvaluationProgress& progress,
                             Evaluation* evaluation) {
   const bool lift = job["lift"].get<bool>();
-  HONE_ASSIGN_OR_RETURN(Court court, Assemble(python, options, job["baselines"].size(), lift));
+  HONE_ASSIGN_OR_RETURN(Processes processes, StartProcesses(python, options, job["baselines"].size(), lift));
   const auto gone = [&](const Status& status) {
-    const std::string said = Told(*court.referee, 600);
+    const std::string said = EndOfOutput(*processes.referee, 600);
     return Status::Unavailable(fmt::format("the referee of the hosted judge {}{}{}",
                                            status.code() == StatusCode::kTimedOut ? "did not answer in time" : "ended",
                                            said.empty() ? "" : "; it said: ", said));
   };
-  if (const Status sent = SendFrame(court.ours.ours.get(), DumpJson(job), {}, {}, 60); !sent.ok()) return gone(sent);
+  if (const Status sent = SendFrame(processes.ours.ours.get(), DumpJson(job), {}, {}, 60); !sent.ok())
+    return gone(sent);
   for (;;) {
-    const Result<Frame> frame = ReceiveFrame(court.ours.ours.get(), kSilenceSeconds, kMostRefereeBytes);
+    const Result<Frame> frame = ReceiveFrame(processes.ours.ours.get(), kSilenceSeconds, kMostRefereeBytes);
     if (!frame.ok()) return gone(frame.status());
     HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(frame->header, "the referee's answer"));
     JsonFields fields(answer, "the referee's answer");
@@ -315,8 +317,8 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
     if (!failed.empty()) return Status::Unavailable(failed);
     if (!not_lifted.empty()) return not_lifted;
     if (answer.contains("end_stages")) {
-      for (Player& stage : court.stages) stage.child->Kill();
-      if (const Status sent = SendFrame(court.ours.ours.get(), "{}", {}, {}, 60); !sent.ok()) return gone(sent);
+      for (PythonProcess& stage : processes.stages) stage.child->Kill();
+      if (const Status sent = SendFrame(processes.ours.ours.get(), "{}", {}, {}, 60); !sent.ok()) return gone(sent);
       continue;
     }
     if (!doing.empty()) {
@@ -325,7 +327,7 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
     }
     evaluation->guarantee = lift ? kLiftedGuarantee : kHostedGuarantee;
     HONE_RETURN_IF_ERROR(ReadAnswer(answer, cases, evaluation));
-    if (evaluation->verdict != Verdict::kOk) evaluation->log = Told(court.stages.front(), 8000);
+    if (evaluation->verdict != Verdict::kOk) evaluation->log = EndOfOutput(processes.stages.front(), 8000);
     return std::string();
   }
 }

@@ -85,13 +85,14 @@ Result<Python> FindPython(const std::vector<std::string>& environment) {
   ask.argv = {*found, "-c", std::string(kAsk)};
   ask.environment = environment;
   ask.limit_seconds = kAskSeconds;
-  HONE_ASSIGN_OR_RETURN(const SubprocessResult said, RunSubprocess(ask));
-  const size_t begin = said.out.find("hone: ");
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult answer, RunSubprocess(ask));
+  const size_t begin = answer.out.find("hone: ");
   const auto useless = [&](const std::string& why) {
     return Status::Unavailable(fmt::format("{} is no Python that works ({}): name another in HONE_PYTHON", *found, why));
   };
-  if (begin == std::string::npos) return useless(said.timed_out ? "it did not answer in time" : said.exit.Describe());
-  const Result<nlohmann::json> json = ParseJson(std::string_view(said.out).substr(begin + 6), "Python's answer");
+  if (begin == std::string::npos)
+    return useless(answer.timed_out ? "it did not answer in time" : answer.exit.Describe());
+  const Result<nlohmann::json> json = ParseJson(std::string_view(answer.out).substr(begin + 6), "Python's answer");
   if (!json.ok()) return useless(json.status().message());
   JsonFields fields(*json, "Python's answer");
   Python python;

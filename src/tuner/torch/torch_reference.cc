@@ -92,9 +92,14 @@ json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions
 
 class TorchReference : public HostReference {
  public:
-  TorchReference(Task task, TemporaryDirectory scratch, ChildProcess child, UniqueFd socket, UniqueFd told, UniqueFd memory)
-      : task_(std::move(task)), scratch_(std::move(scratch)), child_(std::move(child)), socket_(std::move(socket)),
-        told_(std::move(told)), memory_(std::move(memory)) {}
+  TorchReference(Task task, TemporaryDirectory scratch, ChildProcess child, UniqueFd socket, UniqueFd output,
+                 UniqueFd memory)
+      : task_(std::move(task)),
+        scratch_(std::move(scratch)),
+        child_(std::move(child)),
+        socket_(std::move(socket)),
+        output_(std::move(output)),
+        memory_(std::move(memory)) {}
 
   std::string Name() const override { return name_; }
   bool uses_gpu() const override { return uses_gpu_; }
@@ -173,11 +178,12 @@ class TorchReference : public HostReference {
     if (!late) end = child_.Wait(5);
     if (!end) child_.Kill();
     if (!end) end = child_.Wait(5);
-    std::string said(4096, '\0');
-    const off_t size = lseek(told_.get(), 0, SEEK_END);
-    const ssize_t got = pread(told_.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(said.size())));
-    said.resize(got > 0 ? static_cast<size_t>(got) : 0);
-    const std::string line = LastLine(said);
+    std::string printed(4096, '\0');
+    const off_t size = lseek(output_.get(), 0, SEEK_END);
+    const ssize_t got = pread(output_.get(), printed.data(), printed.size(),
+                              std::max<off_t>(0, size - static_cast<off_t>(printed.size())));
+    printed.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    const std::string line = LastLine(printed);
     if (late) {
       gone_ = Status::TimedOut(fmt::format("{} took more than {:.0f} s and was ended: make the sizes of the cases smaller", doing, limit_seconds));
     } else {
@@ -191,7 +197,7 @@ class TorchReference : public HostReference {
   const Task task_;
   const TemporaryDirectory scratch_;
   ChildProcess child_;
-  UniqueFd socket_, told_;  // told_: memory file with what the process prints
+  UniqueFd socket_, output_;  // output_: memory file with what the process prints
   SharedMemory memory_;
   std::string name_;
   bool uses_gpu_ = false;
@@ -207,18 +213,18 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
   HONE_ASSIGN_OR_RETURN(TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
   HONE_ASSIGN_OR_RETURN(SocketPair sockets, MakeSocketPair());
   HONE_ASSIGN_OR_RETURN(UniqueFd memory, MakeMemoryFile("hone-reference"));
-  HONE_ASSIGN_OR_RETURN(UniqueFd told, MakeMemoryFile("hone-reference-output"));
+  HONE_ASSIGN_OR_RETURN(UniqueFd output, MakeMemoryFile("hone-reference-output"));
   HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, ServeScript(), scratch.path(), options));
   ChildOptions child_options;
   child_options.argv = std::move(start.argv);
   child_options.environment = std::move(start.environment);
   child_options.working_directory = scratch.path();
   child_options.sandbox = std::move(start.sandbox);
-  child_options.descriptors = {{told.get(), 1}, {told.get(), 2}, {sockets.theirs.get(), 3}, {memory.get(), 4}};
+  child_options.descriptors = {{output.get(), 1}, {output.get(), 2}, {sockets.theirs.get(), 3}, {memory.get(), 4}};
   HONE_ASSIGN_OR_RETURN(ChildProcess child, ChildProcess::Start(child_options));
   sockets.theirs.Reset();
   auto reference = std::make_unique<TorchReference>(task, std::move(scratch), std::move(child), std::move(sockets.ours),
-                                                    std::move(told), std::move(memory));
+                                                    std::move(output), std::move(memory));
   HONE_RETURN_IF_ERROR(reference->Begin(ModuleJson(task, TorchModuleOf(task), options)));
   return std::unique_ptr<HostReference>(std::move(reference));
 }
