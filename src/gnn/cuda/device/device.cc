@@ -85,7 +85,7 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
                                              const PredictOptions& options, const DeviceOptions& device) {
   HONE_RETURN_IF_ERROR(Use(device));
   if (options.exact) {
-    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, false));
+    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/false));
     return std::move(exact.classes);
   }
   // A batch has distinct seeds, in the CPU's order.
@@ -116,7 +116,7 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
 Result<Predictions> PredictLogitsOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                           const PredictOptions& options, const DeviceOptions& device) {
   HONE_RETURN_IF_ERROR(Use(device));
-  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, true));
+  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/true));
   return std::move(exact.predictions);
 }
 

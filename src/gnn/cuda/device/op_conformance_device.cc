@@ -428,7 +428,7 @@ class Checker {
 
   // Checks that nothing is written for a batch that is not valid.
   Status CheckInvalid() {
-    HONE_ASSIGN_OR_RETURN(const Outcome nothing, Replay(batch_, kCanary, false));
+    HONE_ASSIGN_OR_RETURN(const Outcome nothing, Replay(batch_, kCanary, /*valid=*/false));
     const auto untouched = [](const std::vector<float>& values) {
       return std::all_of(values.begin(), values.end(), [](float value) { return value == kCanary; });
     };

@@ -67,7 +67,9 @@ TEST(EmulatorLibraries, ABf16ResultIsRoundedOnceToNearestEven) {
     DeviceArray<uint16_t> on_a, on_b, out;
     ASSERT_TRUE(on_a.Upload(a.data(), 2).ok() && on_b.Upload(b.data(), 2).ok() && out.Allocate(1).ok());
     auto library = OpenMatmulLibrary().value();
-    auto plan = library->Plan({1, 1, 2, false, false, Element::kBFloat16, Element::kBFloat16}).value();
+    auto plan =
+        library->Plan({1, 1, 2, /*transpose_a=*/false, /*transpose_b=*/false, Element::kBFloat16, Element::kBFloat16})
+            .value();
     ASSERT_TRUE(plan->Enqueue(on_a.get(), on_b.get(), out.get(), nullptr).ok());
     std::vector<uint16_t> values;
     ASSERT_TRUE(out.Download(values).ok());

@@ -130,7 +130,7 @@ TEST_P(Emulator, ABlockMayWaitForALaterOneAndForNothingForEver) {
   ASSERT_EQ(EnqueueWaitForFlag(flag.get(), 8, true, nullptr), cudaSuccess);
   EXPECT_EQ(Download(flag)[0], 1u);
   ASSERT_EQ(cudaMemset(flag.get(), 0, sizeof(unsigned)), cudaSuccess);
-  EnqueueWaitForFlag(flag.get(), 2, false, nullptr);
+  EnqueueWaitForFlag(flag.get(), 2, /*raise=*/false, nullptr);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
   EXPECT_THAT(emulated::Fault(), AllOf(HasSubstr("WaitForFlagKernel"), HasSubstr("for ever")));
 }
@@ -269,7 +269,7 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
   Stream main, side;
   ASSERT_TRUE(main.Make().ok() && side.Make().ok());
   GraphExec ordered, racing, unjoined;
-  ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), true, true, &ordered.handle).ok());
+  ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), /*join=*/true, /*wait=*/true, &ordered.handle).ok());
   EXPECT_EQ(Download(x)[0], 100);  // the work was recorded and not done
   std::vector<int> seen;
   for (int i = 0; i < 32; ++i) {
@@ -278,7 +278,7 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
     EXPECT_EQ(Download(x)[0], 12);
   }
   // Does the same without the wait. CUDA allows both orders, so both must occur in random orders.
-  ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), true, false, &racing.handle).ok());
+  ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), /*join=*/true, /*wait=*/false, &racing.handle).ok());
   for (int i = 0; i < 32; ++i) {
     ASSERT_EQ(cudaGraphLaunch(racing.handle, main.handle), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(main.handle), cudaSuccess);
@@ -288,7 +288,8 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
   EXPECT_EQ(std::count(seen.begin(), seen.end(), 22) > 0, GetParam() != 0);
   EXPECT_GT(std::count(seen.begin(), seen.end(), 12), 0);
 
-  const Status status = CaptureFork(main.handle, side.handle, x.get(), false, false, &unjoined.handle);
+  const Status status =
+      CaptureFork(main.handle, side.handle, x.get(), /*join=*/false, /*wait=*/false, &unjoined.handle);
   EXPECT_THAT(status.message(), HasSubstr("StreamCaptureUnjoined"));
   EXPECT_EQ(cudaGetLastError(), cudaErrorStreamCaptureUnjoined);
 }

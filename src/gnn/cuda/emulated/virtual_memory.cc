@@ -129,7 +129,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
   std::memset(bytes_of, 0xff, bytes);  // undefined memory shows as NaN, like other allocations here
   munmap(bytes_of, bytes);
   memory.used += bytes;
-  *handle = Keep({descriptor, bytes, true, 1});
+  *handle = Keep({descriptor, bytes, /*own=*/true, /*references=*/1});
   return CUDA_SUCCESS;
 }
 
@@ -159,7 +159,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   const int copy = dup(static_cast<int>(reinterpret_cast<intptr_t>(shareable)));
   struct stat facts {};
   if (copy < 0 || fstat(copy, &facts) != 0) return CUDA_ERROR_INVALID_VALUE;
-  *handle = Keep({copy, static_cast<size_t>(facts.st_size), false, 1});
+  *handle = Keep({copy, static_cast<size_t>(facts.st_size), /*own=*/false, /*references=*/1});
   return CUDA_SUCCESS;
 }
 

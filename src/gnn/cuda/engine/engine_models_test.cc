@@ -140,7 +140,7 @@ class EngineModels : public testing::TestWithParam<Case> {
       seeds.push_back(train[static_cast<size_t>(PermutedIndex(options_.seed, epoch, count, i))]);
     }
     for (Parameter<float>* p : model.parameters()) std::fill(p->gradient.begin(), p->gradient.end(), 0.0f);
-    const LossSums loss = RunOnCpu(model, seeds, options_.fanouts, epoch, step, true).loss;
+    const LossSums loss = RunOnCpu(model, seeds, options_.fanouts, epoch, step, /*training=*/true).loss;
     return loss.loss / loss.weight;
   }
   static double Largest(const std::vector<float>& values) {
@@ -227,7 +227,8 @@ TEST_P(EngineModels, PredictsWhatTheCpuPredicts) {
   LossSums sums;
   for (size_t first = 0, step = 0; first < nodes.size(); first += 32, ++step) {
     const auto seeds = nodes.subspan(first, std::min<size_t>(32, nodes.size() - first));
-    const CpuBatch batch = RunOnCpu(*cpu, seeds, options_.eval_fanouts, 0, static_cast<uint32_t>(step), false);
+    const CpuBatch batch =
+        RunOnCpu(*cpu, seeds, options_.eval_fanouts, 0, static_cast<uint32_t>(step), /*training=*/false);
     theirs.insert(theirs.end(), batch.predictions.begin(), batch.predictions.end());
     sums.loss += batch.loss.loss;
     sums.correct += batch.loss.correct;

@@ -85,7 +85,7 @@ TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
     SCOPED_TRACE(kind);
     ModelOptions shape = Shape(kind);
     if (kind == "gat") shape.heads = 2;
-    const Outcome expected = Run(shape, false, false);
+    const Outcome expected = Run(shape, /*first_fed=*/false, /*second_fed=*/false);
     ASSERT_EQ(expected.losses.size(), 2u);
     EXPECT_NE(expected.losses[0], expected.losses[1]);
     if (kind != "gin") {
@@ -106,12 +106,12 @@ TEST_F(Feed, ModelsOfFilesToo) {
     options_.fanouts = options_.eval_fanouts = {4, 3, 2};
     options_.fanouts.resize(static_cast<size_t>(shape.layers));
     options_.eval_fanouts.resize(static_cast<size_t>(shape.layers));
-    EXPECT_EQ(Run(shape, true, true), Run(shape, false, false));
+    EXPECT_EQ(Run(shape, true, true), Run(shape, /*first_fed=*/false, /*second_fed=*/false));
   }
 }
 
 TEST_F(Feed, WhateverIsLeftOutOfThePipeline) {
-  const Outcome expected = Run(Shape("sage"), false, false);
+  const Outcome expected = Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false);
   for (const char* without : {"sampler", "batches", "overlap", "sampler,batches,overlap"}) {
     SCOPED_TRACE(without);
     cuts_ = ParseHostBatchCuts(without).value();
@@ -125,7 +125,7 @@ TEST_F(Feed, StepsOfSeveralShardsToo) {
   options_.shards = 3;
   options_.clip_norm = 0.5;
   options_.class_weights = {1, 0.5, 2, 1, 0.25};
-  EXPECT_EQ(Run(Shape("sage"), true, true), Run(Shape("sage"), false, false));
+  EXPECT_EQ(Run(Shape("sage"), true, true), Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false));
 }
 
 TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
@@ -170,7 +170,7 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
 }
 
 TEST_F(Feed, BatchesThatDoNotFitTakeTheLargerEnvelope) {
-  const Outcome expected = Run(Shape("sage"), false, false);
+  const Outcome expected = Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false);
   options_.envelope = 0.9;
   int64_t larger = 0;
   EXPECT_EQ(Run(Shape("sage"), true, true, &larger), expected);
@@ -178,7 +178,7 @@ TEST_F(Feed, BatchesThatDoNotFitTakeTheLargerEnvelope) {
 }
 
 TEST_F(Feed, WhereTheDeviceKeepsFeaturesDoesNotMatter) {
-  const Outcome expected = Run(Shape("sage"), false, false);
+  const Outcome expected = Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false);
   options_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged, .staging_rows = 16};
   EXPECT_EQ(Run(Shape("sage"), true, false), expected);
 }

@@ -101,7 +101,7 @@ class Engine final : public GpuEngine {
     HONE_RETURN_IF_ERROR(parameters_.Make(plan_->Layout(), context_.element));
     HONE_RETURN_IF_ERROR(ImportFrom(model));
     if (options.trains) {
-      train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
+      train_ = std::make_unique<Pass>(context_, *plan_, Options(/*trains=*/true));
       HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
     }
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_after, &total));
@@ -124,7 +124,7 @@ class Engine final : public GpuEngine {
                                  EvaluationPart part) override {
     if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
     if (eval_ == nullptr || !std::equal(nodes.begin(), nodes.end(), eval_nodes_.begin(), eval_nodes_.end())) {
-      auto pass = std::make_unique<Pass>(context_, *plan_, Options(false));
+      auto pass = std::make_unique<Pass>(context_, *plan_, Options(/*trains=*/false));
       HONE_RETURN_IF_ERROR(pass->Make(nodes));
       eval_ = std::move(pass);
       eval_nodes_.assign(nodes.begin(), nodes.end());
@@ -159,7 +159,7 @@ class Engine final : public GpuEngine {
     HONE_ASSIGN_OR_RETURN(facts_, ChangeStorage(graph, storage, Shape(), graph_));
     options_.storage = storage;
     if (!options_.trains) return Status::Ok();
-    train_ = std::make_unique<Pass>(context_, *plan_, Options(true));
+    train_ = std::make_unique<Pass>(context_, *plan_, Options(/*trains=*/true));
     HONE_RETURN_IF_ERROR(train_->Make(graph.train_nodes()));
     return train_->SetProgress(progress);
   }
@@ -174,11 +174,13 @@ class Engine final : public GpuEngine {
   Status ImportFrom(Adam<float>& optimizer) override { return parameters_.ImportMoments(optimizer.moments()); }
   Result<NeighborSample> SampleStep(uint32_t epoch, uint32_t step) override { return train_->SampleStep(epoch, step); }
   Result<double> GradientsOfStep(uint32_t epoch, uint32_t step, Model<float>& into) override {
-    HONE_ASSIGN_OR_RETURN(const double loss, train_->OneStep(epoch, step, false));
+    HONE_ASSIGN_OR_RETURN(const double loss, train_->OneStep(epoch, step, /*update=*/false));
     HONE_RETURN_IF_ERROR(parameters_.ExportGradients(into.parameters()));
     return loss;
   }
-  Result<double> TrainStep(uint32_t epoch, uint32_t step) override { return train_->OneStep(epoch, step, true); }
+  Result<double> TrainStep(uint32_t epoch, uint32_t step) override {
+    return train_->OneStep(epoch, step, /*update=*/true);
+  }
   Status SetTableTag(uint32_t tag) override { return train_->SetTableTag(tag); }
   int64_t device_bytes() const override { return device_bytes_; }
   int64_t num_edges() const override { return graph_.num_edges(); }

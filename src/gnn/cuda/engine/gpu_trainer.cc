@@ -375,7 +375,7 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
                                 options,
                                 IsOutline(*graph) ? "" : GraphFingerprint(*graph),
                                 {},
-                                RateOfEpoch(options, {}, false, options.learning_rate),
+                                RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
                                 0};
   auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));

@@ -79,11 +79,11 @@ Result<WorkingMemory> CountWorkingMemory(const ModelOptions& model, const GpuEng
   HONE_RETURN_IF_ERROR(parameters.Make(plan->Layout(), context.element));
   working.parameters = count.bytes();
   if (options.trains) {
-    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, EnvelopeFanouts(*plan, options.fanouts), options.batch, true, num_nodes, buffers));
+    HONE_ASSIGN_OR_RETURN(working.training, CountPass(context, *plan, EnvelopeFanouts(*plan, options.fanouts),
+                                                      options.batch, /*trains=*/true, num_nodes, buffers));
   }
-  HONE_ASSIGN_OR_RETURN(working.evaluation,
-                        CountPass(context, *plan, EnvelopeFanouts(*plan, options.eval_fanouts), options.eval_batch, false, num_nodes,
-                                  buffers));
+  HONE_ASSIGN_OR_RETURN(working.evaluation, CountPass(context, *plan, EnvelopeFanouts(*plan, options.eval_fanouts),
+                                                      options.eval_batch, /*trains=*/false, num_nodes, buffers));
   return working;
 }
 

@@ -115,7 +115,7 @@ Result<std::vector<int32_t>> Pass::Observe() {
   constexpr int kSamples = 32;  // independent of the number of ranks, so that envelopes are too
   const int steps = std::max(1, kSamples / options_.shards);
   std::vector<int32_t> known(options_.fanouts.size(), 0);
-  HONE_RETURN_IF_ERROR(SetState(0, 0, true));
+  HONE_RETURN_IF_ERROR(SetState(0, 0, /*fresh=*/true));
   for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
     HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
@@ -605,7 +605,7 @@ Result<bool> Pass::AnyRank(std::string_view what, bool mine) {
 }
 
 Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*fresh=*/false));
   return RunOn(epoch, from, until, watch);
 }
 
@@ -621,7 +621,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
     HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
     if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
       ++result.larger;
-      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*fresh=*/false));
       HONE_RETURN_IF_ERROR(EnqueueWhole(large_, options_.trains));
       HONE_ASSIGN_OR_RETURN(state, ReadState());
       if (watch != nullptr) {
@@ -632,7 +632,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
         return Status::Internal("a batch did not fit the envelope of the worst case");
       }
       result.done = state.trained_steps;
-      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, false));
+      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*fresh=*/false));
     }
     if (state.failure == kNoFailure) continue;
     NoteFailure(state, result);
@@ -651,7 +651,7 @@ void Pass::NoteFailure(const RunState& state, StepsOnDevice& steps) {
 
 Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
   const auto [first, end] = part.Of(steps_);
-  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), /*fresh=*/true));
   const auto started = std::chrono::steady_clock::now();
   HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps,
                         RunOn(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
@@ -673,7 +673,7 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
 }
 
 Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*fresh=*/true));
   HONE_RETURN_IF_ERROR(EnqueueWhole(large_, update));
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   if (state.counted == 0) return Status::Internal("a step without a labelled seed");
@@ -681,7 +681,7 @@ Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
 }
 
 Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*fresh=*/true));
   HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return large_.batches[0].Download();

@@ -46,7 +46,7 @@ Status Pass::EnqueueFed(Bucket& bucket, FedBatch& fed, int shard) {
   if (sums() && shard == 0) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   HONE_RETURN_IF_ERROR(EnqueueShard(bucket, batch, main_.handle));
   if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
-  return shard + 1 < local_shards() ? Status::Ok() : EnqueueUpdate(bucket, 0, true, main_.handle);
+  return shard + 1 < local_shards() ? Status::Ok() : EnqueueUpdate(bucket, 0, /*update=*/true, main_.handle);
 }
 
 // Runs the steps from the present state on. As in RunReplays, ranks enqueue the same steps, and agree after each chunk
@@ -147,12 +147,12 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
 
 Result<FedSteps> Pass::RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch,
                                    HostFeed& feed) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, from, false));
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*fresh=*/false));
   return RunFedOn(epoch, from, until, watch, feed);
 }
 
 Result<FedEpoch> Pass::RunFed(uint32_t epoch, HostFeed& feed) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, 0, true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, 0, /*fresh=*/true));
   const auto started = std::chrono::steady_clock::now();
   HONE_ASSIGN_OR_RETURN(const FedSteps ran, RunFedOn(epoch, 0, steps_, nullptr, feed));
   FedEpoch result{ran, {}};

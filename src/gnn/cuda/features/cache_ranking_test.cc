@@ -51,7 +51,7 @@ TEST(CacheRanking, ATreeHasTheProbabilitiesWorkedOutByHand) {
   // Node 0 draws 2 of 1, 2, 3, 4; node 1 draws 2 of 5, 6, 7; nodes 2 … 7 have no neighbors.
   const Edges tree({{1, 2, 3, 4}, {5, 6, 7}, {}, {}, {}, {}, {}, {}});
   const std::vector<NodeId> train = {0};
-  const auto p = InclusionProbabilities(tree.view(), train, {.fanouts = {2, 2}, .batch = 1}, false, 1);
+  const auto p = InclusionProbabilities(tree.view(), train, {.fanouts = {2, 2}, .batch = 1}, /*symmetric=*/false, 1);
   EXPECT_NEAR(p[0], 1.0, 1e-9);
   // Nodes 1 … 4 are drawn in hop 0 or, if not, in hop 1, where node 0 draws again: 1 - (1/2)^2.
   for (const size_t v : {1u, 2u, 3u, 4u}) EXPECT_NEAR(p[v], 0.75, 1e-9) << v;
@@ -74,7 +74,7 @@ TEST(CacheRanking, ProbabilitiesAreCloseToWhatTheSamplerDoes) {
   const auto graph = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
   const std::vector<NodeId> train(graph->train_nodes().begin(), graph->train_nodes().begin() + 24);
   const BatchShape shape{.fanouts = {2, 2}, .batch = 4};
-  const auto p = InclusionProbabilities(graph->structure(), train, shape, false, 2);
+  const auto p = InclusionProbabilities(graph->structure(), train, shape, /*symmetric=*/false, 2);
   const auto simulated = Simulate(graph->structure(), train, shape, 20000);
   double error = 0, total = 0;
   for (size_t v = 0; v < p.size(); ++v) {
@@ -99,9 +99,9 @@ TEST(CacheRanking, BothWaysOverTheEdgesAndAnyNumberOfThreadsGiveTheSameBits) {
   const auto graph = OpenGraph("synthetic:arxiv?scale=0.02&seed=3").value();
   ASSERT_TRUE(graph->flags().symmetric);
   const BatchShape shape{.fanouts = {15, 10, 5}, .batch = 64, .seed = 4};
-  const auto gathered = InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, true, 1);
-  EXPECT_EQ(InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, true, 3), gathered);
-  EXPECT_EQ(InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, false, 3), gathered);
+  const auto gathered = InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, /*symmetric=*/true, 1);
+  EXPECT_EQ(InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, /*symmetric=*/true, 3), gathered);
+  EXPECT_EQ(InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, /*symmetric=*/false, 3), gathered);
   const auto counts = CountInclusions(graph->structure(), graph->train_nodes(), shape, 1, 1).value();
   EXPECT_EQ(CountInclusions(graph->structure(), graph->train_nodes(), shape, 1, 4).value(), counts);
 }
@@ -137,7 +137,7 @@ TEST(CacheRanking, BothBeatDegreeOnDrawsTheyHaveNotSeen) {
   const BatchShape shape{.fanouts = {5, 5}, .batch = 32, .seed = 7};
   const BatchShape other{.fanouts = {5, 5}, .batch = 32, .seed = 8};
   const auto reads = CountInclusions(csr, train, other, 4).value();
-  const auto inclusion = InclusionProbabilities(csr, train, shape, true);
+  const auto inclusion = InclusionProbabilities(csr, train, shape, /*symmetric=*/true);
   const auto counted = CountInclusions(csr, train, shape, 4).value();
   std::vector<int64_t> degree;
   for (NodeId v = 0; v < csr.num_nodes; ++v) degree.push_back(csr.Degree(v));
@@ -162,7 +162,7 @@ TEST(CacheRanking, TheLikeliestRowsAreThoseOfTheHighestScore) {
   const auto graph = CommunityGraph({.nodes = 180, .classes = 5, .degree = 8, .width = 12, .seed = 2});
   const BatchShape shape{.fanouts = {3, 2}, .batch = 7, .seed = 13};
   const auto counts = CountInclusions(graph->structure(), graph->train_nodes(), shape, 2).value();
-  const auto p = InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, false);
+  const auto p = InclusionProbabilities(graph->structure(), graph->train_nodes(), shape, /*symmetric=*/false);
   for (const CacheRanking ranking : {CacheRanking::kInclusion, CacheRanking::kPresampling}) {
     const FeatureStorage storage{.cache_rows = 60, .ranking = ranking, .presampled_epochs = 2};
     const auto rows = LikeliestRows(*graph, shape, storage).value();

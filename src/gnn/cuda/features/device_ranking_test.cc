@@ -42,7 +42,7 @@ class DeviceRanking : public testing::Test {
 };
 
 TEST_F(DeviceRanking, ProbabilitiesAreTheHostsInBothDirectionsOverTheEdges) {
-  const auto expected = InclusionProbabilities(graph_->structure(), graph_->train_nodes(), shape_, true);
+  const auto expected = InclusionProbabilities(graph_->structure(), graph_->train_nodes(), shape_, /*symmetric=*/true);
   for (const bool symmetric : {true, false}) {
     const auto found = Host(InclusionOnGpu(device_, graph_->train_nodes(), shape_, symmetric));
     ASSERT_EQ(found.size(), expected.size());
@@ -72,12 +72,12 @@ TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
                                  .cache_rows = rows,
                                  .ranking = CacheRanking::kPresampling,
                                  .presampled_epochs = 1};
-    EXPECT_EQ(Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, counted, true)),
+    EXPECT_EQ(Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, counted, /*symmetric=*/true)),
               LikeliestRows(*graph_, shape_, counted).value())
         << rows;
   }
   const FeatureStorage likely{.tier = FeatureTier::kCached, .cache_rows = nodes / 5};
-  const auto found = Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, likely, true));
+  const auto found = Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, likely, /*symmetric=*/true));
   const auto expected = LikeliestRows(*graph_, shape_, likely).value();
   std::vector<NodeId> others;
   std::set_difference(found.begin(), found.end(), expected.begin(), expected.end(), std::back_inserter(others));

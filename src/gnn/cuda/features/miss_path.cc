@@ -68,7 +68,7 @@ Result<MissTimes> MeasureMissPaths(DeviceGraph& graph, int fanout) {
     std::sort(times.begin(), times.end());
     return times[kRepeats / 2];
   };
-  const Result<double> zero_copy = measure(false), staged = measure(true);
+  const Result<double> zero_copy = measure(/*staged=*/false), staged = measure(/*staged=*/true);
   graph.SetStaging(true);
   int32_t rows = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(&rows, graph.view().staging.count, sizeof(rows), cudaMemcpyDeviceToHost));

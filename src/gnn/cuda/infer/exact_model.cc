@@ -83,14 +83,14 @@ class Planner {
       ExactStep first = Linear(name + "nn.0", Width(l), hidden, !normalises);
       if (normalises) first.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
       first.activation = activation;
-      ExactStep second = Linear(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, true);
+      ExactStep second = Linear(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, /*bias=*/true);
       second.activation = activation;
       layer.steps = {first, second};
       if (l + 1 == options_.layers) {
-        ExactStep head = Linear("lin1", hidden, hidden, true);
+        ExactStep head = Linear("lin1", hidden, hidden, /*bias=*/true);
         head.activation = activation;
         layer.steps.push_back(head);
-        layer.steps.push_back(Linear("lin2", hidden, options_.num_classes, true));
+        layer.steps.push_back(Linear("lin2", hidden, options_.num_classes, /*bias=*/true));
       }
       plan_.layers.push_back(layer);
     }

@@ -138,7 +138,8 @@ Status ExactProducts::Enqueue(int64_t rows, int64_t in, int64_t out, int64_t wei
                               void* to, cudaStream_t stream) {
   std::unique_ptr<Matmul>& plan = plans_[{in, out, result}];
   if (plan == nullptr) {
-    HONE_ASSIGN_OR_RETURN(plan, matmuls_->Plan({product_rows_, out, in, false, true, element_, result}));
+    HONE_ASSIGN_OR_RETURN(
+        plan, matmuls_->Plan({product_rows_, out, in, /*transpose_a=*/false, /*transpose_b=*/true, element_, result}));
   }
   const int64_t size = ElementBytes(element_);
   for (int64_t row = 0; row < rows; row += product_rows_) {

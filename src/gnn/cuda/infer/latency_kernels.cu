@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kBeginBlock)
   for (int32_t row = thread / 32; row < known; row += kBeginBlock / 32) {
     int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
     for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
-    DrawRow(graph, key, out, row, true, now.nodes[row], counts[row], known + before, nodes);
+    DrawRow(graph, key, out, row, /*active=*/true, now.nodes[row], counts[row], known + before, nodes);
     if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, wish, header);
   }
 }

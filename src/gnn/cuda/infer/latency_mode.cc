@@ -292,7 +292,7 @@ class Predictor final : public LatencyPredictor {
         arbitrary = arbitrary * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
         nodes.push_back(static_cast<NodeId>((arbitrary >> 32) % all));
       }
-      Write(nodes, false);
+      Write(nodes, /*logits=*/false);
       HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.Header());
@@ -336,7 +336,7 @@ class Predictor final : public LatencyPredictor {
   Status Capture(Lane& lane) {
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
     const std::vector<NodeId> first = {0};
-    Write(first, true);
+    Write(first, /*logits=*/true);
     HONE_RETURN_IF_ERROR(Enqueue(lane));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream_.handle, cudaStreamCaptureModeThreadLocal));

@@ -122,7 +122,7 @@ TEST_P(LatencyMode, EveryRequestIsTheCpusWithTheSameDraws) {
   const Result<LatencyAnswer> answer = predictor->Predict(repeats);
   ASSERT_TRUE(answer.ok());
   for (size_t c = 0; c < classes; ++c) EXPECT_EQ(answer->logits[c], answer->logits[2 * classes + c]);
-  const Result<LatencyAnswer> without = predictor->Predict(repeats, false);
+  const Result<LatencyAnswer> without = predictor->Predict(repeats, /*logits=*/false);
   ASSERT_TRUE(without.ok());
   EXPECT_TRUE(without->logits.empty());
   EXPECT_EQ(without->classes, answer->classes);

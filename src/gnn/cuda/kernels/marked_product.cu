@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads, 1)
                                                         first_vector + 4 * q));
       }
     }
-    MultiplyTile<true, kStageColumns / 2 * kWeightColumns * 2 / 16>(d, ring, inner, false, weight_at);
+    MultiplyTile<true, kStageColumns / 2 * kWeightColumns * 2 / 16>(d, ring, inner, /*accumulates=*/false, weight_at);
 
     float sums[32];
 #pragma unroll

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       kept[h][2] = words.z;
       kept[h][3] = words.w;
     }
-    MultiplyTile<false, 2>(d, ring, operands.inputs, false, weight_from(half_at));
+    MultiplyTile<false, 2>(d, ring, operands.inputs, /*accumulates=*/false, weight_from(half_at));
 
     uint32_t my_above[2] = {}, my_kept[2] = {};
 #pragma unroll
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       FenceRegisters(d);
       MultiplyTile<false, 2>(
-          d, ring, operands.residual_inputs, true,
+          d, ring, operands.residual_inputs, /*accumulates=*/true,
           weight_from(half_at + static_cast<uint32_t>(operands.inputs / kWeightColumns * kPartBytes)));
     }
 #pragma unroll

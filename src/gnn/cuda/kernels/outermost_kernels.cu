@@ -266,8 +266,8 @@ cudaError_t EnqueueSampleAggregate(const GraphOnDevice& graph, Element feature_e
                                    const BatchHeader* header, const int32_t* nodes, Element out_element,
                                    cudaStream_t stream) {
   if (fanout > kNarrowFanout) {
-    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, false, state, header, nodes,
-                                      out_element, stream);
+    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, /*by_maximum=*/false, state,
+                                      header, nodes, out_element, stream);
   }
   return EnqueueOutermostHop(graph, feature_element, hop, fanout, rows, aggregate, SumOrder::kShared, state, header,
                              nodes, out_element, stream);

@@ -84,8 +84,8 @@ cudaError_t EnqueueSampleMean(const GraphOnDevice& graph, Element feature_elemen
     SampleAggregate aggregate;
     aggregate.kind.mean = true;
     aggregate.out = out;
-    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, false, state, header, nodes,
-                                      out_element, stream);
+    return EnqueueWideSampleAggregate(graph, feature_element, hop, fanout, rows, aggregate, /*by_maximum=*/false, state,
+                                      header, nodes, out_element, stream);
   }
   cudaError_t error = cudaErrorInvalidValue;
   switch (feature_element) {

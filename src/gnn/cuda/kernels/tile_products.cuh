@@ -151,7 +151,7 @@ __device__ inline void MultiplyTile(float (&d)[kValues], Ring& ring, int columns
     const uint64_t b = weight_at(c);
     BeginProducts();
     Multiply<kAlong>(d, a, b, accumulates || c > 0);
-    Multiply<kAlong>(d, a + 2, b + kStep, true);
+    Multiply<kAlong>(d, a + 2, b + kStep, /*accumulates=*/true);
     CommitProducts();
     AwaitProducts<1>();
     if (before >= 0 && threadIdx.x % 32 == 0) Arrive(ring.EmptyAt(before));

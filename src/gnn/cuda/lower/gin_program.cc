@@ -303,8 +303,9 @@ class GinProgram final : public Program {
   // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(product, second_stream_.products().Plan({shape.out, shape.in, shape.rows, true, false,
-                                                                   context_.element, Element::kFloat32}));
+    HONE_ASSIGN_OR_RETURN(product,
+                          second_stream_.products().Plan({shape.out, shape.in, shape.rows, /*transpose_a=*/true,
+                                                          /*transpose_b=*/false, context_.element, Element::kFloat32}));
     return Status::Ok();
   }
   // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`
@@ -408,7 +409,7 @@ class GinPlan final : public ModelPlan {
       layer.weight0 = Matrix(name + "nn.0", hidden, in, shape_.hidden, layer.in, &layer.bias0);
       layer.weight1 = Matrix(name + (shape_.normalises ? "nn.3" : "nn.2"), hidden, hidden, shape_.hidden, shape_.hidden,
                              &layer.bias1);
-      layer.eps = layout_.ReserveVector(name + "eps", 1, true);
+      layer.eps = layout_.ReserveVector(name + "eps", 1, /*buffer=*/true);
       if (shape_.normalises) layer.norm = PlaceNorm(layout_, name + "nn.1.", hidden);
       shape_.layers.push_back(layer);
     }

@@ -11,10 +11,12 @@ Status InputNorm::Make(const ProgramContext& context, const Envelope& envelope, 
   padded_rows_ = static_cast<int32_t>(envelope.Rows(0));
   const auto inputs = static_cast<int32_t>(shape.inputs), outputs = static_cast<int32_t>(shape.outputs);
   HONE_RETURN_IF_ERROR(while_sampling_.Make(context));
-  HONE_ASSIGN_OR_RETURN(gram_, while_sampling_.library().Plan({shape.inputs, shape.inputs, padded_rows_, true, false,
-                                                               context.element, Element::kFloat32}));
-  HONE_ASSIGN_OR_RETURN(weight_gradient_, context.matmuls->Plan({shape.outputs, shape.inputs, padded_rows_, true, false,
-                                                                 context.element, Element::kFloat32}));
+  HONE_ASSIGN_OR_RETURN(gram_,
+                        while_sampling_.library().Plan({shape.inputs, shape.inputs, padded_rows_, /*transpose_a=*/true,
+                                                        /*transpose_b=*/false, context.element, Element::kFloat32}));
+  HONE_ASSIGN_OR_RETURN(weight_gradient_,
+                        context.matmuls->Plan({shape.outputs, shape.inputs, padded_rows_, /*transpose_a=*/true,
+                                               /*transpose_b=*/false, context.element, Element::kFloat32}));
   HONE_RETURN_IF_ERROR(coefficient_memory_.Allocate(kCoefficientArrays * shape.outputs));
   coefficients_ = CoefficientsIn(coefficient_memory_.get(), outputs);
   HONE_RETURN_IF_ERROR(products_.Allocate(shape.outputs * shape.inputs));

@@ -8,9 +8,9 @@ NormPlaces PlaceNorm(ParameterLayout& layout, const std::string& name, int64_t w
   NormPlaces places;
   places.weight = layout.ReserveVector(name + "weight", width);
   places.bias = layout.ReserveVector(name + "bias", width);
-  places.running_mean = layout.ReserveVector(name + "running_mean", width, true);
-  places.running_variance = layout.ReserveVector(name + "running_var", width, true);
-  places.batches = layout.ReserveVector(name + "num_batches_tracked", 1, true);
+  places.running_mean = layout.ReserveVector(name + "running_mean", width, /*buffer=*/true);
+  places.running_variance = layout.ReserveVector(name + "running_var", width, /*buffer=*/true);
+  places.batches = layout.ReserveVector(name + "num_batches_tracked", 1, /*buffer=*/true);
   return places;
 }
 

@@ -132,9 +132,10 @@ class SageProgram final : public Program {
       return Status::Ok();
     }
     if (shape_.maximum) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueWideSampleAggregate(
-          batch.graph, context_.graph->feature_element(), envelope_.HopOf(0), envelope_.fanouts.back(),
-          envelope_.known.back(), aggregate, true, batch.state, batch.header, batch.graph_nodes, context_.element, stream));
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueWideSampleAggregate(batch.graph, context_.graph->feature_element(), envelope_.HopOf(0),
+                                     envelope_.fanouts.back(), envelope_.known.back(), aggregate, /*by_maximum=*/true,
+                                     batch.state, batch.header, batch.graph_nodes, context_.element, stream));
       return Status::Ok();
     }
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(

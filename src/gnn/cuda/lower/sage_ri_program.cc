@@ -300,8 +300,9 @@ class SageRiProgram final : public Program {
   // Plans the product that gives a weight's gradient, on the second stream.
   Status PlanGradient(const DenseShape& shape, std::unique_ptr<Matmul>& product) {
     if (!envelope_.trains) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(product, second_stream_.products().Plan({shape.out, shape.in, shape.rows, true, false,
-                                                                   context_.element, Element::kFloat32}));
+    HONE_ASSIGN_OR_RETURN(product,
+                          second_stream_.products().Plan({shape.out, shape.in, shape.rows, /*transpose_a=*/true,
+                                                          /*transpose_b=*/false, context_.element, Element::kFloat32}));
     return Status::Ok();
   }
   // Enqueues the gradients of a Linear's weight and bias on the second stream, from its input x and the gradient `grad`

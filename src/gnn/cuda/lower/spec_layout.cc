@@ -55,7 +55,7 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
     }
     case Kind::kAdd:
       if (std::get<AddSpec>(model.Operation(unit.value)).eps) {
-        at.eps = layout.ReserveVector(prefix(unit.value) + ".eps", 1, true);
+        at.eps = layout.ReserveVector(prefix(unit.value) + ".eps", 1, /*buffer=*/true);
       }
       break;
     default:

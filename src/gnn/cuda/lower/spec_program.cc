@@ -546,8 +546,8 @@ class SpecProgram final : public Program {
     } else {
       gradients.linear_bias = Gradient(at.bias);
       // These coefficients make y = x + bias.
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, context_.element, nullptr, NormOf(unit, u), false,
-                                                          coefficients, nullptr, stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnCoefficients(rows, context_.element, nullptr, NormOf(unit, u),
+                                                          /*training=*/false, coefficients, nullptr, stream));
     }
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, context_.element, RowsOf(batch, unit.operands[0]),
                                                      NormOf(unit, u), coefficients, BetweenOf(unit), step.grad,

@@ -242,7 +242,7 @@ void LaunchBegin(const SeedsOnDevice& seeds, bool alone, RunState* state, BatchH
 
 cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, RunState* state, BatchHeader* header, int32_t* nodes,
                               cudaStream_t stream) {
-  LaunchBegin(seeds, true, state, header, nodes, stream);
+  LaunchBegin(seeds, /*alone=*/true, state, header, nodes, stream);
   return cudaPeekAtLastError();
 }
 
@@ -254,7 +254,7 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
            kBlock, 0, stream, graph, seeds, table, hop, out, state, header, nodes);
   };
   if (out.fanout > kNarrowFanout) {
-    if (hop == 0) LaunchBegin(seeds, false, state, header, nodes, stream);
+    if (hop == 0) LaunchBegin(seeds, /*alone=*/false, state, header, nodes, stream);
     EnqueueWideDraw(graph, hop, out.fanout, out.rows, out.columns, out.counts, state, header, nodes, stream);
     Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, hop,
            out, header, nodes);

@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(kBlock, 4)
   const BatchSums sums = SumRows(header, books.row_loss, books.row_correct, losses, right, counted);
   if (threadIdx.x != 0) return;
   state->updated_blocks = 0;
-  KeepBooks(sums, header->weight, true, state, books.progress);
+  KeepBooks(sums, header->weight, /*trains=*/true, state, books.progress);
 }
 
 // Finishes a step in one thread block.

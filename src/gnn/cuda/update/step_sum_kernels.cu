@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
   JudgeStep(whole, *update.last, state, update.step, update.progress);
   const auto total = [&](StepTotal which) { return AddUp<double>(sum, sum.double_offset, which); };
   KeepBooks({total(kTotalLoss), static_cast<int32_t>(total(kTotalCorrect)), static_cast<int32_t>(total(kTotalCounted))},
-            update.last->weight, true, state, update.progress);
+            update.last->weight, /*trains=*/true, state, update.progress);
 }
 
 template <int kNodes>
