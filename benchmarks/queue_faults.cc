@@ -100,7 +100,7 @@ hone::Result<hone::Task> SmallTask(const std::string& folder) {
   if (options.judge == "nothing") {
     NoJudge judge(options.judge_ms);
     hone::ServeQueueOptions serve;
-    // with two threads, the next job is claimed while one is on the device
+    // With two threads, the next job is claimed while one is on the device.
     serve.judging.threads = options.judge_ms > 0 ? 2 : 1;
     serve.worker = fmt::format("w{}-{}", number, getpid());
     serve.lease_seconds = options.lease;
@@ -217,7 +217,7 @@ int Run(const Options& options) {
         failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
       }
     }
-    // restarts a worker that ended by itself, because the server was away for too long
+    // Restarts workers that ended by themselves, because the server was away for too long.
     for (int i = 0; i < options.workers; ++i) {
       if (waitpid(workers[static_cast<size_t>(i)], nullptr, WNOHANG) == workers[static_cast<size_t>(i)])
         workers[static_cast<size_t>(i)] = start_worker(i);

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
       };
       double wall = 0;
       HONE_ASSIGN_OR_RETURN(Evaluation warm_up, judge(NewSource(task.seed_source, nonce++), &wall));
-      // includes the start of the worker and of the compilers, and one verdict
+      // This time includes the start of the worker and of the compilers, and one verdict.
       if (first) report["one_shot_seconds"] = Now() - cold_start;
       first = false;
       if (warm_up.verdict != Verdict::kOk) return Status::Internal(work.task + ": " + warm_up.detail);

@@ -22,7 +22,7 @@ inline constexpr char kOfGpu[] = "Only on a GPU";
 struct DeviceFlags {
   std::string device = "auto";
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
-  // gpu | cpu: in training on a GPU, the side that samples batches and gathers their features
+  // The side that samples batches and gathers their features in training on a GPU: gpu | cpu.
   std::string pipeline = "gpu";
   std::string pipeline_without;       // parts that --pipeline cpu leaves out (gnn/batch/host_batch_cuts.h)
   const CLI::App* command = nullptr;  // the command that has these options, and maybe others of the group kOfGpu

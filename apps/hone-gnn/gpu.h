@@ -47,7 +47,7 @@ struct FeaturePlace {
   bool host = false;
   bool peers = false;
   int64_t cache_rows = 0;
-  // true: the most-used rows were found by counting in sampled epochs; false: computed from the edges
+  // If true, the most-used rows were found by counting in sampled epochs; if false, they were computed from the edges.
   bool presampled = false;
   const char* name() const { return host ? "host" : peers ? "peers" : "device"; }
 };
@@ -60,7 +60,7 @@ struct FeatureWish {
   int peers = 1;                     // ranks of the run, if all are on this host and each has a GPU
   bool host_batches = false;         // true: leave room on the GPU for batches that the host prepares
   int local_ranks = 1;               // ranks of the run on this host
-  // limit on host memory for feature rows of all local ranks together, in GiB; 0: the free memory
+  // Limit on the host memory for feature rows of all local ranks together, in GiB; 0: the free memory.
   double host_gib = 0;
 };
 
@@ -115,7 +115,8 @@ struct GpuQuestion {
   PredictOptions options;   // exact inference uses only progress and stop
   FeatureWish features;     // used by exact inference; for sampled inference, GpuRun has what GpuHolds returned
   bool logits = false;      // also return logits; exact inference only
-  // of the model's training graph, to compare if `graph` is an outline; empty: any graph will do
+  // The fingerprint of the model's training graph, which is compared if `graph` is an outline; empty: any graph will
+  // do.
   std::string fingerprint;
 };
 struct GpuPredictions {

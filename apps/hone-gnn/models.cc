@@ -68,7 +68,7 @@ struct OnGpu {          // name of the published model's program; empty: none
   std::vector<std::string> passes;
 };
 OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
-  // programs of published models have no bias
+  // Programs of published models have no bias.
   if (options.spec == nullptr && !options.bias) return {options.kind, {}};
   return {"", DescribeUnits(spec, LowerToUnits(spec, shapes))};
 }

@@ -46,7 +46,7 @@ struct Prepared {
   std::string broken_start;  // text of a broken start; empty: none
   ModelFlags models;
   bool suspend = false;
-  // from the folder --prompts; nullopt: those of the stored run, or the embedded ones
+  // Prompts from the folder --prompts; nullopt: those of the stored run, or the embedded ones.
   std::optional<PromptLibrary> prompts;
 };
 

@@ -219,7 +219,7 @@ TEST(CuteLadderLayouts, AccumulatorsStandWhereTheEpiloguesPutThem) {
     for (int q = 0; q < 4; ++q) {
       for (int lane = 0; lane < 32; ++lane) {
         const int at = GMMA::CLayout_64xN<256>{}(lane, first + 2 * q);
-        // of lane q * 8 + lane / 4
+        // The row and column that lane q * 8 + lane / 4 names.
         const int named_row = (q * 8 + lane / 4) % 16, named_column = (q * 8 + lane / 4) / 16 * 8;
         ASSERT_EQ(at % 64, named_row);
         ASSERT_EQ(at / 64, first / 8 * 16 + named_column + lane % 4 * 2);
@@ -251,7 +251,7 @@ void ExpectNoConflicts(const LayoutA& a, const LayoutB& b) {
       to_a.push_back(a(t / 4, t % 4 * 8) * kElementBytes);
       to_b.push_back(b(t % 16 * 8, t / 16) * kElementBytes);
     }
-    // two of the padded rows of 80 bytes share a bank
+    // Two of the padded rows of 80 bytes share a bank.
     EXPECT_LE(MostOnABank(to_a, 16), 1 + int(a(1, 0) == 40)) << first;
     EXPECT_EQ(MostOnABank(to_b, 16), 1) << first;
   }

@@ -41,7 +41,7 @@ struct SandboxPolicy {
   // connected nor accepted, so that no data passes through them. CUDA's driver makes one at start (an abstract name for
   // peers that ask for memory handles) and fails with CUDA_ERROR_OPERATING_SYSTEM if it cannot.
   bool unix_listeners = false;
-  // true: the process may read its own /proc/self and name its threads there, but no other process's /proc, not even
+  // If true, the process may read its own /proc/self and name its threads there, but no other process's /proc, not even
   // its children's. CUDA's driver (570 and newer) names its threads through /proc/self/task, and fails with
   // CUDA_ERROR_OPERATING_SYSTEM if it cannot.
   bool own_process_files = false;

@@ -124,7 +124,7 @@ class TableReader {
   // Returns one of `words`, or reports an error that lists them.
   std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);
 
-  // reports an error at the key's line, or at the table's if the key is absent
+  // Reports an error at the key's line, or at the table's if the key is absent.
   void Error(std::string_view key, std::string_view message);
   void Missing(std::string_view key, std::string_view remedy = {});
   // Reports "expected WANTED, found …".

@@ -26,8 +26,8 @@ namespace hone::gnn {
 struct DeviceOptions {
   int ordinal = 0;    // number of the GPU, as CUDA counts visible devices
   bool fp32 = false;  // activations and products in fp32 instead of bf16
-  // true: feature rows stay in host memory, except the `cache_rows` most-used ones. false: the device holds all of
-  // them.
+  // If true, feature rows stay in host memory, except the `cache_rows` most-used ones. If false, the device holds all
+  // of them.
   bool features_on_host = false;
   int64_t cache_rows = 0;
   // Training only; true: the host's cores sample and slice batches, as RunOptions::workers and ::queue say, and the GPU

@@ -93,7 +93,7 @@ struct DropSpec {
 
 // Sum of the operands, in their order, on the rows that all of them have.
 struct AddSpec {
-  // true: the last operand is multiplied by 1 + eps. NAME.eps is a constant [1], initially 0, as in PyG's GINConv.
+  // If true, the last operand is multiplied by 1 + eps. NAME.eps is a constant [1], initially 0, as in PyG's GINConv.
   bool eps = false;
   bool operator==(const AddSpec&) const = default;
 };

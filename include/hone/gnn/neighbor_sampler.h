@@ -31,11 +31,11 @@ enum class FrontierRule : uint8_t {
 };
 
 struct SamplerOptions {
-  // 1 to kMaxHops fanouts, the first for the hop next to the seeds; each 1 … kMaxFanout or kAllNeighbors
+  // The fanouts, 1 to kMaxHops of them, the first for the hop next to the seeds; each 1 … kMaxFanout or kAllNeighbors.
   std::vector<int32_t> fanouts;
   FrontierRule frontier = FrontierRule::kAllSoFar;
-  // true: a slow reference implementation, row by row with standard containers. It draws the same samples, for
-  // comparison.
+  // If true, the sampler is a slow reference implementation, row by row with standard containers. It draws the same
+  // samples, for comparison.
   bool plain = false;
 };
 

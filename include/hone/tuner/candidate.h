@@ -75,7 +75,8 @@ struct WorkspaceSpec {
   std::string name;
   Expression bytes;
   int64_t align = 256;
-  // false: filled with garbage before every launch. true: zero before the first launch, and must be zero after each.
+  // If false, the memory is filled with garbage before every launch. If true, it is zero before the first launch, and
+  // must be zero after each.
   bool zero_on_entry = false;
 };
 
@@ -106,7 +107,7 @@ struct LibraryCall {
   std::optional<ConvolutionSizes> convolution;
   Expression m, n, k;
   std::optional<Expression> batch;      // absent: 1
-  // index into the library's algorithms, which the library sorts by its own preference; absent: 0
+  // Index into the library's algorithms, which the library sorts by its own preference; absent: 0.
   std::optional<Expression> algorithm;
   bool transpose_a = false, transpose_b = false;
   DType dtype = DType::kFloat32;  // float32, float16 or bfloat16
@@ -120,7 +121,7 @@ struct PlanEntry {
   bool is_memset = false;
   std::optional<LibraryCall> call;
   bool is_launch() const { return !is_memset && !call; }
-  // name of the entry's TOML table
+  // Returns the name of the entry's TOML table.
   std::string_view table() const { return call ? "call" : is_memset ? "memset" : "launch"; }
   std::optional<Expression> when;  // condition over the dimensions; absent: always holds
   Binding with;  // tunables that have values of their own in this entry
@@ -132,7 +133,8 @@ struct PlanEntry {
   std::optional<Expression> shared;                // dynamic shared memory, bytes
   std::vector<Expression> cluster;                 // empty: none
   bool cooperative = false;                        // a cooperative launch: all blocks are resident at once
-  // may start while the plan's previous step, a kernel, still runs (`pdl`); refused on the first step
+  // If true, the kernel may start while the plan's previous step, also a kernel, still runs (`pdl`); refused on the
+  // first step.
   bool programmatic_dependent_launch = false;
   std::vector<Argument> args;
 
@@ -146,7 +148,7 @@ struct PlanEntry {
 
 struct LaunchPlan {
   std::vector<std::pair<std::string, std::vector<int64_t>>> tunables;  // name, choices; in file order
-  // expressions over tunables; a sweep leaves out a binding for which one is false
+  // Expressions over tunables. A sweep leaves out a binding for which one of them is false.
   std::vector<std::string> constraints;
   std::vector<PlanEntry> entries;
   std::vector<WorkspaceSpec> workspaces;
@@ -282,7 +284,7 @@ struct ResolvedTensorMap {
 
 struct ResolvedPlan {
   std::vector<ResolvedStep> steps;  // without launches whose grid has a zero extent
-  // index into LaunchPlan::entries of the alternative that each step runs, launches of empty grids included
+  // For each step, the index into LaunchPlan::entries of the alternative that runs, launches of empty grids included.
   std::vector<size_t> chosen;
   std::vector<ResolvedWorkspace> workspaces;
   std::vector<ResolvedTensorMap> tensor_maps;

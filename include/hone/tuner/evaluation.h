@@ -80,7 +80,7 @@ struct CaseResult {
   double rms_error = 0;
   double sampled_block_fraction = 1.0;   // < 1: the simulator ran a stratified sample of blocks
   std::vector<LibraryResult> libraries;  // in the order of baseline.toml; empty: none, or not requested
-  // true: the task's seed ran, because no alternative of the candidate's plan holds for this case
+  // If true, the task's seed ran, because no alternative of the candidate's plan holds for this case.
   bool fallback = false;
 };
 
@@ -156,7 +156,7 @@ struct Evaluation {
   std::optional<Profile> profile;  // only if the request asked for it and the verdict is ok
   double wall_seconds = 0;         // from request to verdict
   double device_seconds = 0;       // the part of wall_seconds that held the device
-  // kGatesVersion of the judge that gave the verdict; 0: the judge had no versions yet, or no judge was asked
+  // The kGatesVersion of the judge that gave the verdict; 0: the judge had no versions yet, or no judge was asked.
   int gates = 0;
   uint64_t seed = 0;               // the secret seed, published afterwards so that a verdict can be replayed
   std::map<std::string, double> metrics;  // counters: pch_misses, cache_hits, accesses, …

@@ -53,10 +53,10 @@ struct EvaluationRequest {
   uint64_t seed = 0;                  // 0: drawn from the system
   bool time = true;                   // false: stop after correctness
   bool warm = true;                   // also time with warm caches where that makes sense
-  // 1 to kMostTrials: random input sets of the first distribution at each timed case
+  // Number of random input sets, of the first distribution, at each timed case: 1 to kMostTrials.
   int correctness_trials = 5;
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads
-  // false: check and hidden cases are skipped, and the verdict is labelled "unchecked". Meant for calibrating the
+  // If false, check and hidden cases are skipped, and the verdict is labelled "unchecked". Meant for calibrating the
   // timer, never for judging a kernel.
   bool check_cases = true;
   bool allow_calls = true;            // false: a plan that calls a library breaks a rule

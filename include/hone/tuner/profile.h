@@ -40,7 +40,7 @@ struct MemorySite {
   double requests = 0;         // warp-wide instructions
   // Global: 32-byte sectors per request. Shared: passes over the banks per request.
   double transfers_per_request = 0;
-  // the value that transfers_per_request would have with adjacent lanes' bytes side by side, or without bank conflicts
+  // The value that transfers_per_request would have with adjacent lanes' bytes side by side, or without bank conflicts.
   double ideal_transfers = 0;
   double share = 0;            // share of the kernel's sectors, or of its passes: 0 to 1
 };

@@ -35,7 +35,7 @@ struct RunOptions {
   int64_t max_tokens = 0;         // 0: no limit; input and output together
   double max_cost_usd = 0;        // 0: no limit
   double keep_above = 0.005;  // a candidate is kept only if its speedup certainly exceeds 1 by at least this fraction
-  // the search stops when floor time / best time is at least this in every case; 0: never
+  // The search stops when floor time / best time is at least this in every case; 0: never.
   double floor_fraction = 0.97;
   int64_t max_sweep_points = 32;  // bindings tried in one sweep; 0: no sweeps
   int correctness_trials = 3;     // input sets per attempt; the final run uses the evaluator's own default
@@ -48,13 +48,13 @@ struct RunOptions {
   bool rounds = false;       // decide `parallel` attempts at once: for models and devices that answer in batches
   bool libraries = false;    // the final pairing also times the task's libraries (baseline.toml)
   bool calls = true;         // false: proposals whose plans call a library are refused
-  // false: no node is profiled. true: a node is profiled when a prompt is to show its profile (Turn::profile)
+  // If false, no node is profiled. If true, a node is profiled when a prompt is to show its profile (Turn::profile).
   bool profile = true;
-  // true: the first attempts are opened before the seed is judged, which saves a visit to a spooled device
+  // If true, the first attempts are opened before the seed is judged, which saves a visit to a spooled device.
   bool blind_start = false;
-  // true: the seed's tunables, if there are any, are swept before the first attempt is opened, so that attempts start
-  // from the best binding. The first attempts do not wait for this sweep with `blind_start`, nor with `rounds` on a
-  // spooled device, where waiting would cost a visit to it.
+  // If true, the seed's tunables, if there are any, are swept before the first attempt is opened, so that attempts
+  // start from the best binding. The first attempts do not wait for this sweep with `blind_start`, nor with `rounds` on
+  // a spooled device, where waiting would cost a visit to it.
   bool sweep_seed = true;
   // Settings of the strategy, "tree.epsilon" -> 0.3; absent ones have their defaults (strategies/settings.h).
   std::map<std::string, double> settings;
@@ -79,9 +79,9 @@ struct Turn {
   double temperature = 0.7;
   bool profile = true;  // resources, counters and findings of the parent are part of the prompt
   bool ledger = true;   // the ideas tried so far are part of the prompt
-  // nodes that the prompt shows besides the parent, with their outcomes, and their sources as far as space allows
+  // Nodes that the prompt shows besides the parent, with their outcomes, and their sources as far as space allows.
   std::vector<int64_t> shown;
-  // true: the planner's plan marks spans of the parent, and the coder may change nothing else
+  // If true, the planner's plan marks spans of the parent, and the coder may change nothing else
   // (src/tuner/agents/spans.h).
   bool bound = false;
 };
@@ -107,7 +107,7 @@ struct RunNode {
   int64_t known = 0;        // nodes below this number were known when it was decided to open this one
   std::vector<Turn> turns;  // its requests, in order
   std::optional<Evaluation> evaluation;
-  // true: `evaluation` holds a profile and its findings, or profiling was tried and failed.
+  // If true, `evaluation` holds a profile and its findings, or profiling was tried and failed.
   bool profiled = false;
   int64_t incumbent = -1;  // the node that this one is timed against; set when this one is opened
   // Geometric mean of the speedups over the incumbent, over all cases; set when the verdict is ok and times exist.
@@ -135,7 +135,7 @@ struct SweepPoint {
   int64_t node = -1;  // the candidate whose tunables are swept
   Binding binding;
   Evaluation evaluation;
-  // the node that the binding was timed against; -1 in logs of version 1: the best at that time
+  // The node that the binding was timed against; -1 in logs of version 1: the best at that time.
   int64_t incumbent = -1;
 };
 
@@ -232,7 +232,7 @@ struct FinalResult {
 struct RunView {
   RunInfo info;
   RunOptions options;
-  // version of the log; a log older than kOldestContinuedVersion is shown and replayed, not continued
+  // Version of the log. A log older than kOldestContinuedVersion is shown and replayed, not continued.
   int version = kRunVersion;
   std::string workload;       // the task's class: "gemm"
   SourceHash task_toml_hash, oracle_hash, seed_hash;  // sources in the store; seed_hash: node 0's

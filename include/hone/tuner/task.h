@@ -121,11 +121,11 @@ struct TensorSpec {
   DType dtype = DType::kFloat32;
   std::vector<Expression> shape;
   std::vector<Expression> strides;     // empty: dense row-major
-  // alignment of the base address that candidates may rely on, in bytes; some checks give exactly this
+  // Alignment of the base address on which candidates may rely, in bytes; some checks give exactly this.
   int64_t align = 16;
   std::string alias;                   // name of the input that shares this output's storage; empty: none
   ValueSpec values;
-  // false: always drawn from `values`, never from a stress distribution (weights that must stay plausible, indices)
+  // If false, always drawn from `values`, never from a stress distribution (weights that must stay plausible, indices).
   bool stress = true;
   int slice_axis = -1;                 // axis equal to the task's slice dimension; -1: not sliced
 };
@@ -217,7 +217,8 @@ struct Task {
   // Sources, as text. `oracle_source` writes doubles to `ref:NAME` arguments. `seed_source` may be empty.
   std::string oracle_source;
   std::string seed_source;
-  // text that names libraries for the same work; may be empty; parsed only when the libraries are to be timed
+  // A text that names libraries for the same work. It may be empty, and is parsed only when the libraries are to be
+  // timed.
   std::string baseline_toml;
   std::string directory;  // folder it was loaded from; empty when parsed from memory
   std::string toml;       // the text it was parsed from, which is sent to workers and spools

@@ -18,7 +18,7 @@ struct HostBatchCuts {
   // Whole batches per worker. Workers then only sample. The training thread slices a batch's rows when it takes the
   // batch, on all cores, into pageable memory, and sends the rows from there.
   bool batches = false;
-  // overlapped sending: a batch is sent only after training on the one before, and training waits for it
+  // Overlapped sending. Without it, a batch is sent only after training on the one before, and training waits for it.
   bool overlap = false;
   std::string Text() const;  // "sampler,batches"; empty: nothing is left out
 };

@@ -27,7 +27,7 @@ struct LaunchOptions {
 };
 
 struct LaunchResult {
-  // 0: all ranks succeeded; else the status of the first rank that failed, or 3 if a signal ended it
+  // 0 if all ranks succeeded; else the status of the first rank that failed, or 3 if a signal ended it.
   int exit_status = 0;
   std::string failure;  // "rank 2 was ended by signal 9 (Killed)"; empty if a rank ended by itself and reported why
 };

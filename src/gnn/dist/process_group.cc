@@ -68,7 +68,7 @@ Result<std::unique_ptr<ProcessGroup>> ProcessGroup::Join(GroupOptions options) {
   return group;
 }
 
-// the members' order lets the client leave before the server waits for all ranks to leave
+// The members' order lets the client leave before the server waits for all ranks to leave.
 ProcessGroup::~ProcessGroup() = default;
 
 Status ProcessGroup::Connect() {

@@ -47,7 +47,7 @@ class StoreClient {
   ~StoreClient();  // without Leave, the other ranks consider this rank lost
 
   const std::vector<std::string>& hosts() const { return hosts_; }  // by rank
-  // this rank's address, as its connection to the store has it
+  // Returns this rank's address, as its connection to the store has it.
   std::string own_address() const { return own_address_; }
 
   Status Set(const std::string& key, const std::string& value);

@@ -18,7 +18,7 @@ namespace hone::gnn {
 namespace {
 
 constexpr double kLingerSeconds = 5;
-// seconds after which a connection that has not introduced itself is closed
+// Seconds after which a connection that has not introduced itself is closed.
 constexpr double kSilentStrangerSeconds = 10;
 
 bool ToInt(const std::string& text, int& number) {

@@ -39,7 +39,7 @@ struct BatchLoaderOptions {
   bool replace = false;               // this and the next two: see GeneralRules
   bool disjoint = false;
   bool induced = false;
-  // by position in the list of edges, at least 0; read by Make only; empty: all equal
+  // Weights by position in the list of edges, at least 0. Only Make reads them. Empty: all are equal.
   std::span<const double> weights;
 };
 
@@ -56,7 +56,7 @@ class LoadedBatch {
   std::span<const int64_t> sources;       // [edges] local ids
   std::span<const int64_t> destinations;  // [edges] local ids, ascending
   std::span<const int64_t> edge_ids;      // [edges] position in the user's list of edges; empty without edge_ids
-  // [nodes] position in the batch of the seed that the node belongs to; empty unless disjoint
+  // [nodes]: for each node, the position in the batch of the seed to which it belongs; empty unless disjoint.
   std::span<const int64_t> trees;
   std::vector<std::byte*> node_rows;  // of each node table: [nodes, row_bytes]
   std::vector<std::byte*> edge_rows;  // of each edge table: [edges, row_bytes]

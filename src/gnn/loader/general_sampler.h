@@ -20,9 +20,9 @@
 namespace hone::gnn {
 
 struct GeneralRules {
-  // true: a row gives `fanout` independent draws, or none if it is empty; fanout -1 takes each edge of the row once.
+  // If true, a row gives `fanout` independent draws, or none if it is empty; fanout -1 takes each edge of the row once.
   bool replace = false;
-  // true: a node that several seeds reach occurs once for each of them, and a repeated seed has a tree of its own.
+  // If true, a node that several seeds reach occurs once for each of them, and a repeated seed has a tree of its own.
   bool disjoint = false;
   bool induced = false;  // true: the sample has every edge between the nodes found; not with disjoint
   // If not empty: weights in the order of the graph's rows, in proportion to which edges are drawn. Without

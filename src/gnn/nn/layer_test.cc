@@ -120,7 +120,7 @@ TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
       for (size_t i = 0; i < out.size(); ++i) EXPECT_NEAR(out[i], expected[i], 1e-12) << heads << concatenate << i;
     }
   }
-  // 0: projected rows would be wider
+  // The layer does not offer Project, because projected rows would be wider.
   EXPECT_EQ((MakeGatConv<double>({.in_width = 6, .width = 6}, "c", 3)->projected_width()), 0);
 }
 

@@ -80,7 +80,7 @@ class SageConv final : public Layer<T> {
     self_.BackwardParameters(from_self, grad_out, state.partials, context.threads);
     if (grad_x.empty()) return;
 
-    // the gradient overwrites the aggregate
+    // The gradient overwrites the aggregate.
     neighbors_.BackwardInput(grad_out, /*accumulate=*/false, aggregate, context.threads);
     const Matrix<T> sources = {grad_x.data, block.num_src, width, grad_x.stride};
     const Matrix<T> destinations = {grad_x.data, block.num_dst, width, grad_x.stride};
@@ -95,7 +95,7 @@ class SageConv final : public Layer<T> {
       return;
     }
     ApplyDropout<T>(state.neighbor_mask, NeighborScale(), sources, sources, context.threads);
-    // overwritten once more: now the gradient of the node's own rows
+    // The aggregate is overwritten once more, now by the gradient of the node's own rows.
     self_.BackwardInput(grad_out, /*accumulate=*/false, aggregate, context.threads);
     ApplyDropout<T>(state.self_mask, rate_.scale, aggregate, aggregate, context.threads);
     AddTo<T>(aggregate, destinations, context.threads);

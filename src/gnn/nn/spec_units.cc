@@ -222,7 +222,7 @@ class Lowering {
 
   const ModelSpec& spec_;
   const SpecShapes& shapes_;
-  // by value: the operations that read it, in the spec's order, once per read
+  // For each value, the operations that read it, in the spec's order, once per read.
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> covered_;  // values that belong to a run
   SpecUnits out_;

@@ -41,7 +41,8 @@ struct SpecUnit {
   int64_t width = 0;
   // For kBetween: the values of the spec that the run consists of; 0: none.
   size_t bias_of = 0, normalise = 0, activate = 0, drop = 0;
-  // true: the unit reads rows of the next hop (an aggregation, attention, or a registered operation that aggregates).
+  // If true, the unit reads rows of the next hop (an aggregation, attention, or a registered operation that
+  // aggregates).
   bool reads_hop = false;
   // For kBetween, true: the aggregates that read the run apply it as they read, and its rows are those of its operand.
   bool read_through = false;
@@ -49,14 +50,14 @@ struct SpecUnit {
   bool adds_bias_alone() const {
     return kind == Kind::kBetween && !read_through && normalise == 0 && activate == 0 && drop == 0;
   }
-  // true: the unit writes what the loss reads, in fp32.
+  // If true, the unit writes what the loss reads, in fp32.
   bool makes_logits = false;
 };
 
 struct SpecUnits {
   std::vector<SpecUnit> units;  // units[0] is "x", the last one gives the logits
   std::vector<size_t> unit_of;  // by value: the unit that makes its rows; for a value inside a run, the run's unit
-  // true: the outermost hop is drawn and aggregated in one pass; false: its nodes are numbered
+  // If true, the outermost hop is drawn and aggregated in one pass; if false, its nodes are numbered.
   bool draws_outermost = false;
   int input_hop = -1;          // the row set at which rows of "x" are gathered; -1: no unit reads them
   SpecPlan plan;               // uses and gradients of the units

@@ -36,7 +36,7 @@ TEST(Aggregate, SelfLoopsAndParallelEdgesCountAsOftenAsTheyAppear) {
 }
 
 TEST(Aggregate, MaxBackwardGivesEachElementToItsFirstWinnerOnce) {
-  // destination 0 has source 1 twice; sources 1 and 2 are equal in column 0
+  // Destination 0 has source 1 twice, and sources 1 and 2 are equal in column 0.
   const OwnedBlock block({{1, 1, 2}, {0, 2}}, 3);
   std::vector<double> x = {5, 0, 7, 1, 7, 9};
   std::vector<double> out(4), grad = {10, 20, 30, 40}, grad_x(6);

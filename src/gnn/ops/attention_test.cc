@@ -52,7 +52,7 @@ TEST(Attention, ReplacesAnyNumberOfSelfLoopsByOne) {
 TEST(Attention, CountsParallelEdgesTwiceAndAppliesTheNegativeSlope) {
   const OwnedBlock block({{1, 1}}, 2);
   std::vector<double> x = {1, 2};
-  // logits before the leaky ReLU; itself: .5 - 1.5 = -1 -> -.2; edges: 1 - 1.5 = -.5 -> -.1
+  // Logits through the leaky ReLU: for the node itself .5 - 1.5 = -1 -> -.2, for the edges 1 - 1.5 = -.5 -> -.1.
   std::vector<double> scores = {0.5, -1.5, 1.0, 9.0};
   const Pass run = Forward(block, x, scores, 1);
   const double total = 2 * std::exp(-0.1) + std::exp(-0.2);

@@ -26,7 +26,7 @@ class Buffer {
   T* Resize(int64_t count) {
     if (count > capacity_) {
       memory_.reset();
-      // batch sizes vary by a few per cent: the buffer grows once, not with every batch
+      // Batch sizes vary by a few per cent: with an eighth more, the buffer grows once and not with every batch.
       const int64_t wanted = count + count / 8;
       size_t bytes = static_cast<size_t>(wanted) * sizeof(T);
       const size_t alignment = bytes >= kHuge ? kHuge / 2 : 64;

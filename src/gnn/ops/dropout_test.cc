@@ -124,7 +124,7 @@ TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
   EXPECT_EQ(masks.size(), 10u);
   c = base;
   c.key.shard = 6;
-  // a mask with another shard must be the same: one process with eight shards must equal eight processes with one
+  // A mask with another shard must be the same: one process with eight shards must equal eight processes with one.
   add(c);
   EXPECT_EQ(masks.size(), 10u);
 }

@@ -28,7 +28,7 @@ struct RunPosition {
   int64_t sampled_edges = 0;
   // State of the whole run.
   PlateauState plateau;
-  // best validation by TrainOptions::metric; NaN: none yet
+  // The best validation by TrainOptions::metric; NaN: none yet.
   double best_accuracy = std::numeric_limits<double>::quiet_NaN();
   int best_epoch = -1;
   int worse_validations = 0;  // validations since the best one
