@@ -222,7 +222,7 @@ TEST(Explanation, ChoosesAsTheSweepDoesAndCountsSittingsThatAgree) {
   EXPECT_EQ(explanation.shapes[0].agreeing, 2);
   EXPECT_EQ(explanation.shapes[1].agreeing, 1);
   EXPECT_EQ(explanation.shapes[0].regret, 0);
-  // So far apart that no second sitting would choose otherwise.
+  // The speedups are so far apart that no second sitting would choose otherwise.
   EXPECT_EQ(explanation.flip_rate_on_the_whole, 0);
 }
 

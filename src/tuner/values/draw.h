@@ -189,8 +189,8 @@ HONE_HD float FloatOfBits(uint32_t bits) {
 #endif
 }
 
-// Draws one element. `slice`: the number of the slice; `bits`: Hash(p.key, slice, position). Not clipped: values that
-// are not special stay within 2^7 times the scale, or 40 times beside the offset.
+// Draws one element. `slice`: the number of the slice; `bits`: Hash(p.key, slice, position). Values of rows that are
+// equal or far from zero are not clipped; they stay within 20 times the scale from the offset.
 HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits, uint64_t position,
                               const float* quantiles) {
   const uint64_t row_elements = static_cast<uint64_t>(p.row_elements);

@@ -388,7 +388,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
     }
     return CUDA_SUCCESS;
   };
-  // A plan whose last step does not wait for those before it could end before its work does.
+  // If a plan's last step does not wait for the earlier ones, the interval can end before the work does.
   const auto behind = [&]() -> Status { return watched ? harness_->Watch(request.watched, 0) : Status::Ok(); };
   CUresult error;
   HONE_RETURN_IF_ERROR(EnqueueInterval(rested, request.cache, touch, enqueue, &error, behind));
@@ -543,9 +543,9 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   // The driver may set memory by a kernel of its own, which is then counted like any other.
   const bool memsets_too = values->size() == plan.size();
   // A library may launch any number of kernels: the number is known if there is one call, or if each call launches one.
-  const size_t beside = calls == 1 && values->size() > kernels ? values->size() - kernels : 1;
-  const size_t a_call = memsets_too ? 1 : beside;
-  if (!values->empty() && !memsets_too && values->size() != kernels + calls * a_call) {
+  const size_t launched_per_call = calls == 1 && values->size() > kernels ? values->size() - kernels : 1;
+  const size_t counted_per_call = memsets_too ? 1 : launched_per_call;
+  if (!values->empty() && !memsets_too && values->size() != kernels + calls * counted_per_call) {
     outcome.unavailable = calls == 0 ? fmt::format("{} kernels were counted where {} were launched", values->size(), kernels)
                                      : fmt::format("{} kernels were counted for {} launches and {} library calls, and which belong to which "
                                                    "call is not known: count them with `ncu`",
@@ -555,7 +555,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   size_t at = 0;
   for (const PreparedStep& step : plan) {
     const size_t mine = at;
-    at += step.is_memset ? (memsets_too ? 1 : 0) : step.call != nullptr ? a_call : 1;
+    at += step.is_memset ? (memsets_too ? 1 : 0) : step.call != nullptr ? counted_per_call : 1;
     if (step.is_memset) continue;
     if (step.call != nullptr) {
       for (size_t i = mine; i < at && i < values->size(); ++i) {

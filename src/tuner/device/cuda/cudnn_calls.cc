@@ -282,7 +282,7 @@ class CudnnCalls : public LibraryCalls {
     // Adds a proposal, unless it is known already or its workspace is too large.
     const auto propose = [&](int algorithm, cudnnMathType_t math) {
       size_t bytes = 0;
-      const cudnnStatus_t told =
+      const cudnnStatus_t status =
           c.transposed ? f.backward_workspace(handle_, d->weight, d->input, d->convolution, d->out,
                                               static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), &bytes)
                        : f.forward_workspace(handle_, d->input, d->weight, d->convolution, d->out,
@@ -290,7 +290,7 @@ class CudnnCalls : public LibraryCalls {
       const bool known = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& one) {
         return one.algorithm == algorithm && one.math == math;
       });
-      if (told != CUDNN_STATUS_SUCCESS || known || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
+      if (status != CUDNN_STATUS_SUCCESS || known || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
       d->proposals.push_back({algorithm, math, bytes});
     };
     const auto propose_all = [&](const auto& found, int count) {

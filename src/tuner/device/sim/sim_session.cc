@@ -633,8 +633,8 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
     const std::optional<std::string> why = Unrepresentative(outcome);
     return why ? Outcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
-  // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that a plan
-  // resets itself may hold what the first attempt left, and are cleared; memset steps clear the others.
+  // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that must be
+  // zero on entry may hold what the first attempt left, and are cleared; memset steps clear the others.
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
     if (!workspace.zero_on_entry || bound == request.bindings->workspaces.end()) continue;

@@ -87,10 +87,11 @@ LaunchOutcome JudgeReport(const std::string& kernel, const LaunchReport& report,
     finding.kind = f.kind;
     finding.message = Filled(f.message, places);
     finding.location = places.empty() ? "" : places[0];
-    const bool told = std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding& other) {
+    const auto same = [&](const Finding& other) {
       return other.kind == finding.kind && other.location == finding.location && !finding.location.empty();
-    });
-    if (!told) outcome.findings.push_back(std::move(finding));
+    };
+    const bool already_reported = std::any_of(outcome.findings.begin(), outcome.findings.end(), same);
+    if (!already_reported) outcome.findings.push_back(std::move(finding));
   }
   switch (report.end) {
     case LaunchEnd::kCrashed:
