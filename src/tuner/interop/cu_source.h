@@ -39,7 +39,7 @@ struct CuTemplateParameter {
 struct CuParameter {
   std::string name;
   std::string type;  // "float", "T": without const, * and __restrict__
-  bool pointer = false;
+  bool pointer = false;   // a pointer, or an array
   bool to_const = false;  // a pointer to const
 };
 
@@ -63,26 +63,26 @@ struct CuFunction {
 
 struct CuLaunch {
   std::string kernel;  // name without template arguments
-  std::vector<std::string> template_args;
+  std::vector<std::string> template_args;  // of the kernel, as written
   std::vector<std::string> configuration;  // what stands in <<<…>>>: grid, block, shared memory, stream
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments;      // as written
   int function = -1;                    // index into functions
   std::vector<std::string> conditions;  // conditions of the enclosing ifs, outermost first; "!(c)" in an else branch
   bool conditions_known = true;         // false: the launch is inside a loop, a switch or a lambda
   int line = 0;
-  int token = 0;
+  int token = 0;  // index into CuSource::tokens
 };
 
 // A function of the CUDA runtime or of a library that host code calls: cudaMemsetAsync(bins, 0, bytes, stream),
 // cub::DeviceScan, cublasSgemm(…). PyTorch's bins.zero_() is recorded as cudaMemsetAsync(bins, 0).
 struct CuHostCall {
-  std::string name;
-  std::vector<std::string> arguments;
+  std::string name;                     // "cudaMemsetAsync", "cub::DeviceScan"
+  std::vector<std::string> arguments;   // as written; empty for cub and thrust
   int function = -1;                    // index into functions
   std::vector<std::string> conditions;  // as in CuLaunch
   bool conditions_known = true;
   int line = 0;
-  int token = 0;
+  int token = 0;  // index into CuSource::tokens
 };
 
 // Text that DeviceCode leaves out although the kernels may need it: an #include of the user's own file, which a

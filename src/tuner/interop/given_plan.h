@@ -22,7 +22,7 @@ namespace hone {
 // A [[launch]] or a [[memset]] of the plan, in which each tunable's name is replaced by its first choice.
 struct GivenEntry {
   int line = 0;  // in the file
-  int step = 0;
+  int step = 0;  // the number of its step in the plan
   std::string when;                      // empty: always
   std::string kernel;                    // as the plan names it: "norm<float, 4>"; empty: a memset
   std::vector<std::string> grid, block;  // one expression per axis
@@ -34,7 +34,7 @@ struct GivenEntry {
 
 struct GivenPlan {
   size_t begin = 0, end = 0;  // bytes [begin, end) of the file that are the plan's comment
-  int line = 0;
+  int line = 0;               // line of the file where the plan begins
   Binding first_choices;            // tunable -> first choice
   std::vector<GivenEntry> entries;  // in the file's order
   std::vector<std::string> sizes;   // names in integer arguments, grids, blocks, memory and conditions; no tunables

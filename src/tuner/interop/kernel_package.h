@@ -21,7 +21,7 @@ namespace hone {
 // One timed shape, with the times that decide the rule.
 struct PackagedShape {
   Dims dims;
-  double winner_us = 0, seed_us = 0;
+  double winner_us = 0, seed_us = 0;  // median times of one launch, microseconds
   Interval speedup;   // the seed's time / the winner's
   bool wins = false;  // the lower end of `speedup` is above 1
 };
@@ -31,14 +31,14 @@ struct KernelPackage {
   Candidate winner, seed;
   Binding winner_binding;                // the seed runs with its first choices
   std::vector<std::string> seed_shapes;  // expressions over the dimensions; if one holds, the seed runs
-  std::vector<PackagedShape> shapes;
+  std::vector<PackagedShape> shapes;     // the timed shapes; empty for a file
   std::string run;   // the run's id; empty: the package is made from a file
   int64_t node = 0;  // the winner's node in the run
   std::string file;  // name of the candidate's file; empty: the package is made from a run
-  std::string device;
+  std::string device;     // device of the run
   bool modelled = false;  // the times are modelled, not measured
   bool paired = false;    // the winner and the seed were timed in turn; false: each at another time
-  std::string guarantee = "full";
+  std::string guarantee = "full";  // Evaluation::guarantee of the winner
 };
 
 // Makes a package from `source`, a candidate for `task` that messages call `file`. The candidate runs for every shape

@@ -22,7 +22,7 @@
 namespace hone {
 
 struct NewTaskOptions {
-  std::string name;
+  std::string name;                           // the task's name
   std::string file;                           // name of the .cu file in messages
   std::vector<std::string> kernels;           // kernels to use; empty: all that are launched (or the only one)
   std::vector<std::string> dims;              // dimensions in order; empty: inferred
@@ -36,7 +36,7 @@ struct NewTaskOptions {
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
   std::vector<std::string> no_stress;         // tensors that stress tests do not fill with extreme values
   struct HiddenRange {
-    int64_t low = 0, high = 0, multiple = 1;
+    int64_t low = 0, high = 0, multiple = 1;  // sizes from low to high, both included
   };
   std::map<std::string, HiddenRange> hidden;  // dimension -> range of hidden cases
   std::vector<Dims> time_cases;
@@ -58,7 +58,7 @@ struct TaskQuestion {
 };
 
 struct TaskDraft {
-  std::string task_toml, seed;
+  std::string task_toml, seed;              // texts of task.toml and seed.cu
   std::string oracle;                       // text of oracle.cu; empty: none could be derived
   std::vector<std::string> inferred;        // facts for the user to check: "x: in, float16 [rows, d]"
   std::vector<std::string> guessed;         // those that the file does not state, each with its option

@@ -73,7 +73,7 @@ class PlanWriter {
   const LaunchPlan& plan_;
   const Candidate& candidate_;
   const Binding& binding_;
-  const std::string prefix_;
+  const std::string prefix_;                                            // "winner" or "seed"
   std::map<std::string, std::string> names_;                            // name in the plan -> C++ text
   std::map<std::pair<std::string, std::string>, std::string> kernels_;  // binding key, kernel -> text of its address
 };

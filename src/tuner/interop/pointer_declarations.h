@@ -13,7 +13,7 @@
 namespace hone {
 
 struct PointerDeclaration {
-  int name = 0;
+  int name = 0;            // the declared pointer's name
   int value = 0, end = 0;  // the initializer is [value, end); `end` is the ; or , after it
   int base = 0;            // the pointer that the initializer names first
 };

@@ -28,7 +28,7 @@ struct PromotedParameter {
 };
 
 struct KernelToPromote {
-  const CuKernel* kernel = nullptr;
+  const CuKernel* kernel = nullptr;                     // the kernel in the user's file
   std::vector<std::string> template_args;               // one per template parameter
   std::map<std::string, PromotedParameter> parameters;  // pointers to floating types; absent: a workspace
   std::set<std::string> integers;                       // pointers to integers, whose types are kept

@@ -17,7 +17,7 @@ namespace hone {
 
 // How a kernel uses one of its pointers.
 struct PointerUse {
-  bool read = false, written = false;
+  bool read = false, written = false;  // elements are read; elements are written
   // Shapes that accesses suggest, in the kernel's own names; outermost axis first. The extent "@ids" means that
   // elements of the pointer `ids` are the indices of this axis.
   std::vector<std::vector<std::string>> shapes;

@@ -43,7 +43,7 @@ struct DraftTensor {
 };
 // A launch or a memset of the plan in the making. Texts are in the plan's names.
 struct DraftEntry {
-  int step = 0;
+  int step = 0;                         // number of its step in the plan
   int token = 0;                        // where it stands in the file, for the order
   std::vector<std::string> conditions;  // of the ifs around it, as host code writes them
   bool memset = false;
@@ -52,7 +52,7 @@ struct DraftEntry {
   const CuKernel* kernel = nullptr;  // null: a memset
   std::vector<std::string> template_args;
   std::vector<std::string> grid, block, args;
-  std::string shared, when;
+  std::string shared, when;                    // bytes of dynamic shared memory; condition. Empty: none
   std::map<std::string, std::string> tensors;  // the kernel's pointer parameter -> tensor
 };
 struct DraftScalar {
@@ -216,11 +216,11 @@ class TaskDrafter {
   // Returns whether all outputs are single numbers.
   bool OneNumber() const;
 
-  const CuSource& s_;
-  NewTaskOptions o_;
+  const CuSource& s_;  // the user's file
+  NewTaskOptions o_;   // the user's options
   const GivenPlan* given_;
   std::string given_text_;  // the given plan's comment, as written
-  TaskDraft draft_;
+  TaskDraft draft_;         // the result
   int function_ = -1;                                // the host function with the launches; -1: none
   std::vector<CuLaunch> launches_;                   // the launches that the plan is made from
   bool own_names_ = true;                            // tensors are named by the kernels' parameters
@@ -240,7 +240,7 @@ class TaskDrafter {
   std::vector<DraftTensor> tensors_;
   std::vector<DraftScalar> scalars_;
   std::map<std::pair<const CuKernel*, std::string>, std::string> integers_;  // integer parameter -> plan expression
-  std::string device_code_;
+  std::string device_code_;  // text of seed.cu without plan and launcher note
   int plan_lines_ = 0;  // lines of seed.cu before the device code
 };
 

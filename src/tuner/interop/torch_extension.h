@@ -14,16 +14,16 @@
 namespace hone {
 
 struct GeneratedFile {
-  std::string name;
+  std::string name;  // file name
   std::string text;
   std::string what;  // what the file is, for a list of files that people read
 };
 
 // Where a dimension's size comes from: an extent of a tensor that the caller passes.
 struct DimSource {
-  std::string dim;
+  std::string dim;     // the dimension's name in the task
   std::string tensor;  // empty: no tensor has the dimension; the caller passes the size
-  int axis = 0;
+  int axis = 0;        // the tensor's axis whose extent is used
   int64_t divisor = 1;  // the size is extent / divisor
   std::string other;    // not empty: the size is the extent / the size of this dimension, which another tensor has
 };

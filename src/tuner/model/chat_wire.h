@@ -32,7 +32,7 @@ WireError ReadWireError(std::string_view body);
 
 // What has been read of a reply so far.
 struct StreamedReply {
-  std::string text;
+  std::string text;                                    // the reply's text so far
   int64_t thought_bytes = 0;                           // bytes of streamed reasoning, which is not kept
   std::string model;                                   // the model's name as the service gives it
   std::optional<FinishReason> finish;                  // why the text ended; empty: it has not
@@ -51,8 +51,8 @@ struct StreamedReply {
 // Which optional features of the format a service accepts, as learnt from its refusals. The defaults assume a current
 // service.
 struct WireAllowances {
-  bool temperature = true;
-  bool stream_options = true;
+  bool temperature = true;             // a request may set the temperature
+  bool stream_options = true;          // openai: a request may ask for token counts in the stream
   bool max_completion_tokens = false;  // openai: call the limit max_completion_tokens, not max_tokens
   int64_t max_tokens = 0;              // limit on the reply's tokens; 0: the request's own
 };

@@ -23,7 +23,7 @@ namespace hone {
 struct ExecOptions {
   int max_retries = 6;         // after the first attempt
   double request_seconds = 0;  // limit for a request with all its attempts; 0: ModelRequest::limit_seconds
-  BackoffOptions backoff;
+  BackoffOptions backoff;      // delays before retries
   uint64_t seed = 0;  // for the delays' jitter
   // Waits before the next attempt; returns false when `stop` was requested meanwhile. Tests replace it.
   std::function<bool(double seconds, std::stop_token stop)> sleep;

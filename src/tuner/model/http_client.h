@@ -26,10 +26,10 @@ struct HttpRequest {
   std::string body;
   std::string proxy;     // the proxy's URL; empty: none
   std::string no_proxy;  // hosts that are reached without the proxy, comma-separated
-  double connect_seconds = 15;
+  double connect_seconds = 15;      // longest time to connect
   double first_byte_seconds = 300;  // longest time from the start to the first byte of the answer's body
   double stall_seconds = 120;       // longest time between two bytes of the body
-  double total_seconds = 600;
+  double total_seconds = 600;       // longest time in all
 };
 
 // Why a transfer ended.
@@ -47,7 +47,7 @@ enum class HttpEnd {
 struct HttpResponse {
   int status = 0;                              // 0: no answer line came
   std::map<std::string, std::string> headers;  // names in lower case; of the server's answer, not of a proxy's
-  HttpEnd end = HttpEnd::kWhole;
+  HttpEnd end = HttpEnd::kWhole;               // why the transfer ended
   std::string detail;        // libcurl's text when the end is kNotReached or kDropped
   bool certificate = false;  // kNotReached because the server's certificate was not accepted
 };

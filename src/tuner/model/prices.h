@@ -18,8 +18,8 @@ namespace hone {
 // The price of a model's tokens, in US dollars per million.
 struct Price {
   std::string model;  // "openai:gpt-5"; a '*' at the end matches any rest
-  double input = 0;
-  double output = 0;
+  double input = 0;   // of tokens of the prompt
+  double output = 0;  // of tokens of the reply
   double cached_input = 0;  // input from the service's cache; equals `input` if the table has no value
   // The longest prompt, in tokens, to which this price applies: some services charge more for longer prompts, whose
   // cost is then unknown. 0: any length.

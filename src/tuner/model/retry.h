@@ -45,7 +45,7 @@ class Attempts {
  private:
   const int max_retries_;
   const double limit_seconds_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_;  // a sentence per failure
 };
 
 // Parses a Retry-After header: seconds ("7", "0.5"), or an HTTP date minus `now` (seconds since 1970). Never negative;

@@ -39,10 +39,10 @@ class SseParser {
 
   const size_t max_bytes_;
   std::string line_;  // the current line, as far as it has been read
-  SseEvent event_;
-  bool has_data_ = false;
+  SseEvent event_;    // the event that is being read
+  bool has_data_ = false;  // event_ has a "data:" field
   bool after_cr_ = false;  // the last byte was a CR: an LF that follows belongs to it
-  bool first_line_ = true;
+  bool first_line_ = true;  // a byte order mark may come
 };
 
 }  // namespace hone

@@ -33,7 +33,7 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start);
 struct RooflinePoint {
   std::string label;  // "the seed", "best"
   Dims dims;
-  double seconds = 0;
+  double seconds = 0;  // time of one launch
   double bytes = 0;    // bytes that every correct kernel must move
   double flops = 0;    // operations; 0: the task does not state them
   bool start = false;  // it is node 0

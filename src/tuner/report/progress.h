@@ -38,12 +38,12 @@ class ProgressPrinter : public RunObserver {
   const int columns_;
   const bool colour_;
   std::mutex mutex_;
-  std::string activity_, figures_;
+  std::string activity_, figures_;                                  // the two parts of the last line
   double deadline_ = 0;                                             // seconds since 1970; 0: none
   int64_t attempts_ = 0, attempts_before_ = -1, max_attempts_ = 0;  // attempts_before_: at the start of this process
-  double sitting_started_ = 0;
+  double sitting_started_ = 0;                                      // seconds since 1970; 0: no event yet
   double last_redraw_ = 0;
-  bool drawn_ = false;
+  bool drawn_ = false;  // the last line is on the terminal
 };
 
 }  // namespace hone

@@ -24,7 +24,7 @@ struct RunSummary {
   RunInfo info;
   bool known = true;  // false: the run could not be read; only `info` is valid
   int64_t attempts = 0, right = 0;  // right: attempts with a correct version; results of sweeps are not counted
-  int64_t evaluations = 0, requests = 0, tokens = 0;
+  int64_t evaluations = 0, requests = 0, tokens = 0;  // tokens: of requests and replies together
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;      // replies of unknown cost
   StructureCount structure;  // replies that failed by their form; not filled by SummarizeRuns
@@ -36,7 +36,7 @@ struct RunSummary {
   bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
   bool faster = false;       // the interval's lower end is above 1 (modelled: the speedup)
   std::string judged_by;     // device of the final evaluation: behind a spool, the GPU; empty: there was none
-  std::string best_idea;
+  std::string best_idea;     // idea of the best version; empty: it is the seed
   std::string state;  // "open", or the reason why the run ended
 };
 
@@ -56,7 +56,7 @@ struct StrategyRow {
   int runs = 0;
   int successes = 0;  // runs with at least one correct candidate
   int faster = 0;     // runs whose result is surely faster than the seed
-  double geomean = 1, median = 1;
+  double geomean = 1, median = 1;  // of the runs' speedups over their seeds
   int64_t attempts = 0, right = 0, tokens = 0;
   double cost_usd = 0, seconds = 0;
   int64_t unpriced = 0;
@@ -65,7 +65,7 @@ struct StrategyRow {
   bool modelled = false;
 };
 struct RunComparison {
-  std::vector<RunSummary> runs;
+  std::vector<RunSummary> runs;   // in the order given
   std::vector<StrategyRow> rows;  // best geometric mean first
   // Differences that make the runs hard to compare: devices, numbers of attempts, tasks that some did not run.
   std::vector<std::string> warnings;

@@ -49,7 +49,8 @@ inline bool FoundNothing(const RunNode& node) {
 // Numbers of outcomes of a run's attempts and, separately, of its sweeps.
 struct RunTally {
   int64_t right = 0, kept = 0;  // attempts that were correct; those of them that became the best
-  int64_t swept_bindings = 0, kept_of_sweeps = 0;
+  int64_t swept_bindings = 0,
+          kept_of_sweeps = 0;  // bindings evaluated in sweeps; results of sweeps that became the best
 };
 RunTally Tally(const RunView& view);
 // Returns "37 bindings swept, 1 kept"; empty without sweeps.

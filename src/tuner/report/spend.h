@@ -19,7 +19,7 @@ struct Exchange {
   int64_t number = 0, node = -1, attempts = 1;  // attempts: how often the request was sent
   std::string role, provider, model;
   double temperature = 0;
-  std::vector<StoredMessage> messages;
+  std::vector<StoredMessage> messages;  // hashes of their texts
   SourceHash reply;  // empty: no reply came
   std::string finish, error;  // why the reply's text ended; why there is no reply
   int64_t input_tokens = 0, output_tokens = 0;

@@ -24,9 +24,9 @@ struct SyntheticRun {
   std::string id = "20260921-101500-0abc";
   int64_t nodes = 24;  // number of nodes without the seed
   std::string strategy = "tree", model = "openai:gpt-5";
-  bool modelled = false;
+  bool modelled = false;  // its times are modelled
   bool end = true;  // the run has a final evaluation and has ended
-  uint64_t seed = 7;
+  uint64_t seed = 7;   // of the random tree
   double step = 0.03;  // approximate gain of a kept node
   std::string task = "rmsnorm";
 };

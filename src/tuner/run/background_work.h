@@ -36,8 +36,8 @@ class BackgroundWork {
 
  private:
   std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<Step> steps_;
+  std::condition_variable arrived_;              // a step was queued
+  std::deque<Step> steps_;                       // not executed yet
   std::map<std::string, std::jthread> running_;  // by key; accessed only by the scheduler's thread
 };
 

@@ -21,7 +21,7 @@ namespace hone {
 
 // The first event: the run's task, options and inputs. EventKind::kStarted.
 struct RunStarted {
-  int version = kRunVersion;
+  int version = kRunVersion;  // the log's
   RunOptions options;
   std::string task, workload = "other";  // the task's name and its class
   SourceHash task_toml, oracle, seed;    // hashes of the texts
@@ -41,8 +41,8 @@ struct RunStarted {
 struct AttemptOpened {
   int64_t node = 0, parent = -1, incumbent = 0;  // incumbent: the node that it will be timed against
   int64_t known = 0;                             // the decision was based on the nodes below this number
-  std::string purpose = "optimise", note;
-  std::vector<Turn> turns;
+  std::string purpose = "optimise", note;        // purpose: optimise | generate | debug; note: the reason, for people
+  std::vector<Turn> turns;                       // the requests that the attempt makes in turn
 };
 struct SweepOpened {
   int64_t node = 0;
@@ -63,7 +63,7 @@ struct RequestAsked {
   int64_t number = 0;
   int64_t attempt = 1;  // above 1: the request is sent again
   int64_t node = -1;
-  int turn = 0;
+  int turn = 0;              // index into the turns of the attempt
   bool repair = false;       // it asks to repair an unusable reply
   int64_t parent = 0;        // the version that the prompt shows
   std::string role, prompt;  // prompt: name of the template
@@ -97,7 +97,7 @@ struct NodeProposed {
   int64_t parent = -1;           // set for sweeps, and for all proposals in logs of version 1
   std::string origin = "reply";  // set when `parent` is
   std::optional<std::string> idea;  // absent: the idea with which the node was opened
-  std::string idea_key, reasoning;
+  std::string idea_key, reasoning;  // idea_key: the idea in normal form, to find repetitions
   std::string form;  // of the reply: file | regions | edits; empty: unknown
   SourceHash source;
   int64_t bindings = 1;
@@ -110,7 +110,7 @@ struct NodeProposed {
 struct CaseVetted {
   size_t index = 0;  // the case's index in RunView::cases
   bool accepted = false;
-  std::string detail;
+  std::string detail;                    // why the case is refused
   std::optional<Evaluation> evaluation;  // absent: refused before running
 };
 
@@ -138,7 +138,7 @@ struct NoteTaken {  // EventKind::kNote
   RunRemark remark;
 };
 struct SittingEnded {  // EventKind::kEnded
-  std::string reason = "ended";
+  std::string reason = "ended";  // suspended, interrupted, provider_failed, or why the run is finished
 };
 
 using RunEvent = std::variant<RunStarted, AttemptOpened, SweepOpened, CasesAsked, FinalBegun, OtherChoice, RequestAsked,

@@ -96,7 +96,7 @@ class ScriptedEvaluator : public Evaluator {
   std::function<bool(const EvaluationRequest&)> pending,
       wrong;  // which requests stay pending, and which get a wrong output
   std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // called on the evaluating thread
-  std::atomic<int> calls{0};
+  std::atomic<int> calls{0};                                               // of Evaluate
   int fail_after = 0;       // from this call on the device is lost; 0: never
   int pending_rounds = 0;   // above 0: every evaluation is pending
   int delay_us = 0;         // duration of an evaluation

@@ -57,7 +57,7 @@ class Mind : public ModelProvider {
     return reply;
   }
   std::map<int64_t, int> asked;  // request number -> how often it was asked
-  std::map<int64_t, ModelRequest> requests;
+  std::map<int64_t, ModelRequest> requests;  // request number -> the last request of this number
   std::function<void(const ModelRequest&)> on_ask;
   std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change the reply's tokens, cost, …
   uint64_t salt = 0;                                               // not 0: answers take random times of up to 3 ms
@@ -75,7 +75,7 @@ struct ScriptedRun {
   RunOptions options;
   std::stop_source stop;
   bool suspend = false;
-  double clock = 1000;
+  double clock = 1000;  // the time, seconds; each reading adds one
 
   ScriptedRun(const std::string& strategy, Mind::Answer answer) : mind(std::move(answer)) {
     options.strategy = strategy;

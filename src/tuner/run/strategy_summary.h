@@ -46,7 +46,7 @@ struct StrategySummary {
   double faster_share = 0;         // share of the runs that ended faster
   double success_share = 0;
   double cost_usd = 0, seconds = 0;  // of all runs together
-  int64_t attempts = 0, tokens = 0;
+  int64_t attempts = 0, tokens = 0;  // of all runs together
   int64_t unpriced = 0;
   StructureCount structure;
   RepairCount repairs;

@@ -42,7 +42,7 @@ struct ModuleTaskOptions {
 };
 
 struct ModuleTaskDraft {
-  std::string task_toml, reference_py;
+  std::string task_toml, reference_py;  // texts of task.toml and reference.py
   std::string seed_cu;                // text of a first candidate; empty: seed.py knows none for the module's operators
   std::vector<std::string> inferred;  // inferred facts, one line each, for the user to check
   std::vector<std::string> notes;     // what is fixed, left out or checked less strictly, and why

@@ -52,7 +52,7 @@ class AgentSession {
 
  private:
   struct Version {
-    std::string idea, source;
+    std::string idea, source;  // what the agent changed, in its words; text of the version
   };
   Status Prepare(const ModelRequest& request);
   Status StartAgent();
@@ -64,7 +64,7 @@ class AgentSession {
   const AgentOptions options_;
   const Redactor redactor_;
   Rng rng_;
-  std::optional<ChildProcess> child_;
+  std::optional<ChildProcess> child_;  // the agent's process; empty: it does not run
   int64_t log_begins_ = 0;  // size of the log when the child was started
 
   mutable std::mutex mutex_;  // guards the following members

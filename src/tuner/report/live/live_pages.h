@@ -46,7 +46,7 @@ class LivePages {
   std::unique_ptr<RunStore> store_;
   std::string run_;
   std::map<std::string, std::string> kept_;  // pages by path and query, valid at `kept_events_` events
-  int64_t kept_events_ = -1;
+  int64_t kept_events_ = -1;                 // number of events from which `kept_` was made
 };
 
 }  // namespace hone
