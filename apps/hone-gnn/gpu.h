@@ -77,6 +77,8 @@ struct GpuRun {
   int64_t host_bytes = 0;    // bytes of feature rows in the host's memory
   bool host_shared = false;  // true: these rows are one copy for all local ranks; false: each rank has a copy
 };
+// Make a trainer on the current GPU (UseGpu), as MakeTrainer and ResumeTrainer (hone/gnn/trainer.h) do on the CPU. They
+// set the byte counts of `gpu`.
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                   const TrainOptions& options, const RunOptions& run,
                                                   const std::string& init, GpuRun& gpu);

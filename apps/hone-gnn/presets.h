@@ -11,6 +11,7 @@
 
 namespace hone::gnn {
 
+// Returns the values that --preset may have.
 std::vector<std::string> PresetNames();
 // Sets the options that the preset `flags.preset` decides, except those that the command line gave. An empty name
 // changes nothing.

@@ -31,6 +31,7 @@ Result<int> StartRanks(const RankFlags& flags);
 // The membership of this process among the ranks, from joining to its end.
 class RankSession {
  public:
+  // Connects this process to the other ranks; returns at once for a single process.
   Status Join(const RankPlace& place, const RankFlags& flags);
   ProcessGroup& group() { return *group_; }
   bool speaks() const { return !group_ || group_->rank() == 0; }  // whether this rank prints

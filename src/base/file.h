@@ -68,6 +68,7 @@ Status KeepModeOf(const std::string& path, int fd);
 // /dev/null by a file.
 Result<std::string> ReplaceablePath(const std::string& path);
 
+// Makes a folder and all missing parents; a folder that exists already is no error. kIo.
 Status MakeDirectories(const std::string& path);
 bool FileExists(const std::string& path);
 

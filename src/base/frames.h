@@ -46,6 +46,7 @@ Result<bool> WaitReadable(int fd, double timeout_seconds);
 struct SocketPair {
   UniqueFd ours, theirs;
 };
+// Makes a connected pair. kIo with the system's text.
 Result<SocketPair> MakeSocketPair();
 
 }  // namespace hone

@@ -35,6 +35,7 @@ class JsonFields {
 
   bool ok() const { return status_.ok(); }
   const Status& status() const { return status_; }
+  // Records an error about the field `key`, unless there is an earlier one.
   void Fail(std::string_view key, std::string_view message);
 
   // Leaves the target as it is if the field is absent or null.

@@ -108,8 +108,10 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options);
 class CappedText {
  public:
   explicit CappedText(int64_t max_bytes) : half_(max_bytes / 2) {}
+  // Adds the next bytes of the stream.
   void Append(const char* bytes, size_t size);
   int64_t total() const { return total_; }
+  // Returns what was kept; where some was left out, a line in the middle says how much.
   std::string Text() const;
 
  private:

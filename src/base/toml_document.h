@@ -107,6 +107,7 @@ class TableReader {
 
   bool Has(std::string_view key) const { return table_.Find(key) != nullptr; }
   int line() const { return table_.line; }
+  // Returns the line of the field `key`, or the table's line if the field has none.
   int LineOf(std::string_view key) const;
   const std::string& context() const { return context_; }
 
@@ -120,6 +121,7 @@ class TableReader {
   // Returns the tables of an array of tables ([[key]]); empty when absent.
   std::vector<const TomlNode*> Tables(std::string_view key);
 
+  // Returns the string, or reports that it is missing and returns an empty one.
   std::string RequiredString(std::string_view key);
   // Returns one of `words`, or reports an error that lists them.
   std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);

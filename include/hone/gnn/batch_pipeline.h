@@ -153,6 +153,7 @@ class BatchPipeline {
 
  private:
   friend class BatchLease;
+  // Takes back a batch that a lease returns. Any thread.
   virtual void Recycle(void* slot) noexcept = 0;
 };
 

@@ -51,6 +51,7 @@ struct OpPlace {
   // its LayerContext; a DeviceOp gets both in its DeviceHop.
   int layer = 0;
   uint8_t site = 0;
+  // Returns the value of an option that is a whole number.
   int64_t Whole(const std::string& option) const { return static_cast<int64_t>(options.at(option)); }
 };
 

@@ -313,6 +313,7 @@ struct CompileUnit {
   Binding binding;
   std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats
 };
+// Returns the modules that a plan needs with this binding. `binding` overrides default tunables.
 std::vector<CompileUnit> CompileUnits(const Candidate& candidate, const Binding& binding);
 
 // Returns the line of the plan's first [[call]]; 0 if the plan calls no library.

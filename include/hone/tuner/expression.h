@@ -49,6 +49,7 @@ class Expression {
  public:
   struct Node;
 
+  // Parses an expression. kInvalidArgument quotes the text and says what is wrong.
   static Result<Expression> Parse(std::string_view text);
   static Expression Constant(int64_t value);
 

@@ -88,6 +88,7 @@ class RunStore {
   virtual ~RunStore() = default;
   virtual std::string Location() const = 0;  // path, or "memory"
 
+  // Adds a run, which has no events yet.
   virtual Status CreateRun(const RunInfo& info) = 0;
   // Lists runs, newest first.
   virtual Result<std::vector<RunInfo>> Runs() = 0;

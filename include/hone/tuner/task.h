@@ -234,6 +234,7 @@ struct TensorShape {
   int64_t elements = 0;          // product of shape
   int64_t span_bytes = 0;        // last addressed byte + 1, from the base address; 0 when empty
 };
+// Evaluates the tensor's shape and strides for one case. The error names the tensor and the expression.
 Result<TensorShape> ResolveShape(const TensorSpec& tensor, const Dims& dims);
 // Checks that the values of `tensor` can be drawn in this case: its range is not empty, indices have something to point
 // to, and distinct indices enough of it. The message names the tensor and the reason.

@@ -43,9 +43,11 @@ class ShardSum {
   // `ranks` is borrowed; `shards` is a multiple of its size.
   ShardSum(Communicator& ranks, int shards, size_t floats, size_t doubles);
 
+  // Begins a step. floats() and doubles() then belong to this rank's first shard; the caller fills all of them.
   void Begin();
   std::span<float> floats() { return next_->floats; }
   std::span<double> doubles() { return next_->doubles; }
+  // Ends a shard: adds its values to those of the rank's earlier shards as far as the tree allows.
   void EndShard();
   // Completes the sums. On one of the communicator's errors, the sums are undefined.
   Status Finish();

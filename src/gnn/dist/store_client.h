@@ -50,6 +50,7 @@ class StoreClient {
   // Returns this rank's address, as its connection to the store has it.
   std::string own_address() const { return own_address_; }
 
+  // Stores a value under a key, for all ranks. Returns the loss if a rank was lost.
   Status Set(const std::string& key, const std::string& value);
   // Waits until a rank has set the key. Returns the loss, or kTimedOut.
   Result<std::string> Get(const std::string& key, double timeout_seconds);

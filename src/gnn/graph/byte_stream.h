@@ -33,6 +33,7 @@ Result<std::unique_ptr<ByteStream>> OpenMaybeGzip(const std::string& path);
 std::unique_ptr<ByteStream> OpenMemoryStream(std::span<const std::byte> bytes, std::string name);
 
 enum class Compression { kRawDeflate, kGzip };  // gzip: concatenated members are one stream
+// Returns a stream of the decompressed bytes.
 std::unique_ptr<ByteStream> Inflate(std::unique_ptr<ByteStream> compressed, Compression compression);
 
 // Reads all of `out`. kInvalidArgument if the stream ends before.

@@ -33,6 +33,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
 Status WriteContainer(const Graph& graph, const std::string& path, const std::string& provenance,
                       const GraphProgress& progress = {});
 
+// Convert flags to and from the bits that a container's header holds.
 uint32_t FlagBits(const GraphFlags& flags);
 GraphFlags FlagsOfBits(uint32_t bits);
 

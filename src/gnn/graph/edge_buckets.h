@@ -29,6 +29,7 @@ class EdgeBuckets {
   // `spill_beside`: path of the output, in whose folder the spill file is made. `memory_bytes` bounds the pieces.
   EdgeBuckets(int64_t num_nodes, int64_t memory_bytes, std::string spill_beside);
 
+  // Adds an edge to the bucket of its destination. kIo: the temporary file could not be written.
   Status Add(NodeId source, NodeId destination) {
     Bucket& bucket = buckets_[static_cast<size_t>(destination) >> shift_];
     bucket.open[bucket.open_count++] = {destination, source};
@@ -37,6 +38,7 @@ class EdgeBuckets {
   }
 
   int64_t num_buckets() const { return static_cast<int64_t>(buckets_.size()); }
+  // Return the range of nodes [FirstNode, EndNode) whose in-edges the bucket has, and the number of these edges.
   int64_t FirstNode(int64_t bucket) const { return bucket << shift_; }
   int64_t EndNode(int64_t bucket) const;
   int64_t Size(int64_t bucket) const { return buckets_[static_cast<size_t>(bucket)].total; }

@@ -46,11 +46,13 @@ class Linear {
 
   int64_t in() const { return weight_.shape[1]; }
   int64_t out() const { return weight_.shape[0]; }
+  // Appends the parameters to the list.
   void Collect(std::vector<Parameter<T>*>& parameters);
   Matrix<const T> weight() const { return {weight_.value.data(), out(), in(), in()}; }
   Matrix<T> grad_weight() { return {weight_.gradient.data(), out(), in(), in()}; }
   const T* bias() const { return bias_.value.empty() ? nullptr : bias_.value.data(); }
 
+  // `accumulate`, here and below: the result is added to the output matrix and does not overwrite it.
   void Forward(Matrix<const T> x, bool accumulate, Matrix<T> out, int threads) const;
   // Adds to the parameters' gradients.
   void BackwardParameters(Matrix<const T> x, Matrix<const T> grad_out, Buffer<T>& partials, int threads);

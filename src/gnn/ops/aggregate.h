@@ -32,6 +32,7 @@ struct SourceMajorBlock {
   std::vector<int32_t> destinations;  // [num_edges]
   std::vector<int32_t> edges;         // [num_edges], positions in BlockView::columns
 };
+// Sorts a block's edges by source.
 void BySource(const BlockView& block, SourceMajorBlock& out);
 
 // Computes grad_x[s] = the sum over the edges of s of weight * grad_out[destination]; [by_source's num_src, dim],

@@ -33,6 +33,7 @@ constexpr PhiloxWords DrawBlock(const DrawKey& key, uint32_t node, uint32_t bloc
   return Philox4x32(key.seed, {node, key.step, key.epoch, key.hop | block << 8 | retry << 24});
 }
 
+// Returns the random word of a slot.
 constexpr uint32_t DrawWord(const DrawKey& key, uint32_t node, uint32_t slot, uint32_t retry) {
   return DrawBlock(key, node, slot / 4, retry)[slot % 4];
 }

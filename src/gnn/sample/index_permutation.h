@@ -45,12 +45,14 @@ class IndexPermutation {
   }
 
  private:
+  // The round function: 32 bits mixed with a key.
   static constexpr uint32_t Mix(uint32_t x, uint32_t key) {
     x = (x ^ key) * 0x9E3779B1u;
     x = (x ^ (x >> 15)) * 0x85EBCA77u;
     x = (x ^ (x >> 13)) * 0xC2B2AE3Du;
     return x ^ (x >> 16);
   }
+  // Puts an index through the network once.
   constexpr int64_t Pass(int64_t i) const {
     uint32_t low = static_cast<uint32_t>(i & ((int64_t{1} << low_bits_) - 1));
     uint32_t high = static_cast<uint32_t>(i >> low_bits_);

@@ -25,6 +25,7 @@ inline constexpr std::array<std::string_view, 3> kInitNames = {"fan-in", "xavier
 inline constexpr std::array<std::string_view, 2> kNormNames = {"batch", "layer"};
 inline constexpr std::array<std::string_view, 3> kFunctionNames = {"relu", "leaky_relu", "elu"};
 
+// Returns whether the operation has parameters or buffers, which then need names.
 bool HasParameters(const OperationSpec& operation);
 // Returns the prefix of a value's parameters: its `parameters`, or if that is empty its name.
 const std::string& ParametersOf(const ValueSpec& value);

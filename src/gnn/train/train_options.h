@@ -14,6 +14,7 @@ namespace hone::gnn {
 // Checks the options. kInvalidArgument names the option as on the command line, its value, and what is allowed.
 Status ValidateTrainOptions(const TrainOptions& options, const ModelOptions& model, const Graph& graph);
 
+// Convert to and from the JSON that a checkpoint holds.
 nlohmann::json TrainOptionsToJson(const TrainOptions& options);
 Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what);
 

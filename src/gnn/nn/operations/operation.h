@@ -23,6 +23,7 @@ namespace hone::gnn {
 // A block's edges grouped by source, made when a batch's first backward pass asks for them.
 class SourcesOfHop {
  public:
+  // Called at the start of a batch, whose block has other edges.
   void Forget() { made_ = false; }
   const SourceMajorBlock& Get(const BlockView& block) {
     if (!made_) BySource(block, sources_);
@@ -70,6 +71,7 @@ class Operation {
  public:
   virtual ~Operation() = default;
   virtual GradientFlow flow() const = 0;
+  // Appends the operation's parameters and buffers to the list.
   virtual void Collect(std::vector<Parameter<T>*>& /*parameters*/) {}
   virtual std::unique_ptr<LayerState> MakeState() const { return nullptr; }
   // Returns whether Forward may overwrite operand 0: `out` is then either exactly its memory or does not overlap it.
@@ -113,6 +115,7 @@ struct WeightStream {
     drawn = true;
     return rng;
   }
+  // Returns a seed for a layer that has a generator of its own.
   uint64_t LayerSeed() {
     if (drawn) return rng.Next();
     drawn = true;
