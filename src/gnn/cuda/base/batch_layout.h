@@ -42,7 +42,7 @@ inline constexpr int32_t kNoPlace = INT32_MIN;  // not the complement of any id:
 // not own the memory.
 struct GraphOnDevice {
   const int64_t* row_offsets;  // [num_nodes + 1]
-  const int32_t* columns;
+  const int32_t* columns;      // [edges] node ids, a node's neighbors from row_offsets on
   const int32_t* labels;       // [num_nodes]; kNoLabel where there is none
   const void* features;        // fp32, fp16 or bf16 rows; by id where feature_places is null
   int64_t num_nodes;
@@ -131,11 +131,12 @@ struct alignas(16) NodeTableEntry {
                              // of a known node is its local id. The rank of a new node is kNewRank + the slot that
                              // found it, until the winning slot replaces the rank by the new id.
 };
+// The hash table that gives a batch's nodes their local ids.
 struct NodeTable {
   NodeTableEntry* entries;
-  uint32_t mask;
+  uint32_t mask;  // number of entries - 1; the number is a power of two
 };
-inline constexpr uint32_t kNewRank = 1u << 30;
+inline constexpr uint32_t kNewRank = 1u << 30;  // the smallest rank of a new node; local ids are below it
 
 // An inner hop of a batch: its drawn edges by destination, and by source.
 struct HopOnDevice {

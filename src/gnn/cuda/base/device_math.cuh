@@ -15,6 +15,7 @@ namespace hone::gnn::cuda {
 
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 
+// A vector: eight adjacent elements of a row, in fp32.
 struct Float8 {
   float v[8];
 };

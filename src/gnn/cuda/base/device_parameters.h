@@ -32,6 +32,7 @@ struct TensorPlace {
   int64_t at = 0, stride = 0;
 };
 
+// Collects where a model's tensors lie in the flat arrays.
 class ParameterLayout {
  public:
   // Reserves `count` values and returns where they begin, a multiple of 64.
@@ -55,6 +56,7 @@ class ParameterLayout {
   int64_t count_ = 0, buffer_count_ = 0;
 };
 
+// Owns the flat arrays of a model in device memory. Not thread-safe.
 class DeviceParameters {
  public:
   Status Make(ParameterLayout layout, Element element);

@@ -26,7 +26,7 @@ enum Loss { kPlain, kClip, kWeights, kClipAndWeights };
 
 struct Row {
   Kind kind;
-  bool requests;
+  bool requests;  // DumpedEngine::requests
   int layers;
   int64_t hidden;
   bool dropout;  // false: the model has no dropout

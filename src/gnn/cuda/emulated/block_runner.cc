@@ -81,10 +81,11 @@ struct BlockRunner::Stack {
   unsigned char* begin;
 };
 
+// A thread of a block: its context while it waits, and the operation in which it waits.
 struct BlockRunner::Fiber {
   fcontext_t context = nullptr;
   Stack* stack = nullptr;
-  void* fake_stack = nullptr;
+  void* fake_stack = nullptr;  // address sanitizer's
   Block* block = nullptr;
   uint32_t thread = 0;
   Wait wait = Wait::kNone;
@@ -93,26 +94,27 @@ struct BlockRunner::Fiber {
   int flag = 0;
   uint32_t argument = 0, width = 0;
   uint64_t value = 0, result = 0;
-  Place place;
+  Place place;  // source line of the operation in which the thread waits
   uint32_t index[HONE_SIM_INDEX_COUNT] = {};
 };
 
+// The lanes of a warp that meet in one operation: those of `mask`.
 struct BlockRunner::WarpGroup {
   WarpOperation operation;
   int kind;
   uint32_t mask;
-  uint32_t arrived;
+  uint32_t arrived;  // bits of the lanes that wait in it
 };
 
 struct BlockRunner::WarpState {
-  uint32_t alive = 0, runnable = 0, yielded = 0;
+  uint32_t alive = 0, runnable = 0, yielded = 0;  // a bit per lane
   std::vector<WarpGroup> groups;
-  Fiber* lanes = nullptr;
+  Fiber* lanes = nullptr;  // fiber of lane 0; the others follow
 };
 
 struct BlockRunner::Block {
   uint64_t number = 0;
-  uint32_t alive = 0, at_barrier = 0;
+  uint32_t alive = 0, at_barrier = 0;  // numbers of threads
   std::vector<Fiber> fibers;
   std::vector<WarpState> warps;
   bool saved = false;  // saved_shared holds the shared variables of this block, which was active before

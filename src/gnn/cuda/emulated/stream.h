@@ -18,30 +18,34 @@
 
 namespace hone::gnn::cuda::emulated {
 
+// A node of a captured graph.
 struct GraphNode {
   std::function<void()> work;
   std::vector<size_t> after;  // earlier nodes on which this one depends
   GraphNodeFacts facts;       // describes the operation; its `after` is not used
 };
 
+// The work that streams have recorded since cudaStreamBeginCapture.
 struct Capture {
-  CUstream_st* origin = nullptr;
+  CUstream_st* origin = nullptr;  // the stream that began the capture
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  bool invalid = false;
+  bool invalid = false;  // a call that a capture does not allow was made
   std::vector<GraphNode> nodes;
   std::vector<CUstream_st*> streams;  // streams that record into this capture
 };
 
+// The state of an event, which outlives the event while streams wait for it.
 struct EventState {
   uint64_t recorded = 0;  // how often cudaEventRecord was called
   uint64_t reached = 0;   // how many of those records the streams have reached
   CUstream_st* stream = nullptr;  // stream of the last record
-  std::chrono::steady_clock::time_point at;
+  std::chrono::steady_clock::time_point at;  // when a stream reached the latest record
   // The dependencies of a stream that waits for this event, if it was last recorded in a capture; else null and empty.
   std::shared_ptr<Capture> capture;
   std::vector<size_t> after;
 };
 
+// A piece of work in a stream's queue, or a wait for an event.
 struct StreamWork {
   std::function<void()> work;
   std::shared_ptr<EventState> event;  // if not null, the stream waits for this event's record number `record`, and
@@ -76,5 +80,5 @@ struct CUstream_st {
 
 struct CUevent_st {
   std::shared_ptr<hone::gnn::cuda::emulated::EventState> state;
-  bool times = true;
+  bool times = true;  // whether cudaEventElapsedTime is allowed
 };

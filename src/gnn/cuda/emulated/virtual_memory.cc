@@ -26,12 +26,14 @@ namespace {
 
 constexpr size_t kPageGranularity = 4096;
 
+// Physical memory: the memfd that stands for it.
 struct Physical {
   int descriptor = -1;
   size_t bytes = 0;
   bool own = false;    // true: this device allocated it, and its memory counts it
   int references = 0;  // number of its handle and mappings that are left
 };
+// Physical memory that is mapped into a reserved range.
 struct Mapping {
   CUmemGenericAllocationHandle handle = 0;
   size_t bytes = 0;

@@ -230,7 +230,7 @@ class Engine final : public GpuEngine {
   std::unique_ptr<ModelPlan> plan_;
   ProgramContext context_;
   std::unique_ptr<Pass> train_, eval_;
-  std::vector<NodeId> eval_nodes_;
+  std::vector<NodeId> eval_nodes_;  // seeds of eval_
   int64_t device_bytes_ = 0;
 };
 

@@ -14,6 +14,7 @@
 
 namespace hone::gnn::cuda {
 
+// What a plan needs to know of a graph.
 struct GraphSize {
   std::string name;
   int64_t num_nodes = 0;
@@ -21,7 +22,7 @@ struct GraphSize {
   int64_t feature_stride_bytes = 0;
 };
 
-// Upper bounds of memory that does not depend on the graph's features, in bytes.
+// Upper bounds of the memory that a run takes besides the graph, in bytes.
 struct WorkingMemory {
   int64_t parameters = 0;  // weights, gradients, moments, and the copy that products read
   int64_t training = 0;    // batches, activations and their gradients
@@ -36,7 +37,7 @@ struct MemoryPlan {
   WorkingMemory working;
   int64_t reserve = 0;  // for memory that the runtime takes when kernels load and steps are captured
   int64_t needed = 0;   // the sum of the above
-  int64_t free = 0;
+  int64_t free = 0;     // device memory that the run may use
   bool fits = false;
   // The largest cache, in rows, with which the run fits, if the other rows are in host memory, or in the GPU memory of
   // FeatureStorage::processes ranks. 0: the run fits only without a cache; below 0: it does not fit, or (peers) there

@@ -24,6 +24,7 @@ bool Fits(const std::vector<int32_t>& known, const Envelope& envelope) {
   return true;
 }
 
+// A batch that is copied or computed, with the lease of its host buffers.
 struct Held {
   BatchLease lease;
   FedBatch* batch = nullptr;

@@ -89,16 +89,16 @@ class HostRows {
   Result<bool> ManageOnAll(int64_t bytes, const HostRowsOptions& options);
   Status OpenShared(int64_t bytes, Communicator& ranks);
   Status Map(std::byte* rows);
-  std::byte* managed_ = nullptr;
-  std::byte* registered_ = nullptr;
-  std::byte* copy_ = nullptr;
+  std::byte* managed_ = nullptr;     // managed memory; null: the rows are elsewhere
+  std::byte* registered_ = nullptr;  // memory that this object has registered; null: none
+  std::byte* copy_ = nullptr;        // pinned copy; null: none
   MemoryRegion own_;  // this process's memory, or the shared segment
   int64_t bytes_ = 0;
   int threads_ = 0;
   Share share_;
   Communicator* ranks_ = nullptr;  // set from Allocate to Ready
-  std::array<std::unique_ptr<PinnedBytes>, 2> bounce_;
-  const void* device_ = nullptr;
+  std::array<std::unique_ptr<PinnedBytes>, 2> bounce_;  // FillFromDevice's pinned pieces
+  const void* device_ = nullptr;                        // the rows by their device address
 };
 
 }  // namespace hone::gnn::cuda

@@ -42,6 +42,7 @@ __device__ int32_t PlaceOrClaim(const StagingOnDevice& staging, int32_t node) {
   return staging.first + at;
 }
 
+// Draws the neighbors of a row with kLanes lanes, claims the rows that are missing, and records all places.
 template <int kLanes>
 __global__ void __launch_bounds__(kBlock)
     CollectMissesKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state, const BatchHeader* header,
@@ -119,6 +120,7 @@ __global__ void PlacesKernel(const int32_t* cached, int64_t count, int32_t* plac
   if (i < count) places[cached[i]] = static_cast<int32_t>(i);
 }
 
+// Takes back the places of the rows that the set's previous batch has staged.
 __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice staging) {
   const int32_t count = min(*staging.count, staging.rows);
   const int32_t threads = static_cast<int32_t>(gridDim.x * blockDim.x);

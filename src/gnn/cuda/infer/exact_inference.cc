@@ -412,29 +412,29 @@ class ExactRun {
   int64_t num_edges_ = 0;
   DeviceGraph made_;  // the generated graph of an outline, without its features
   SyntheticRequest request_;
-  std::vector<int64_t> made_offsets_;
-  int64_t made_bytes_ = 0;
+  std::vector<int64_t> made_offsets_;  // row offsets of made_, for csr_
+  int64_t made_bytes_ = 0;             // device memory of made_'s structure
   const std::span<const NodeId> nodes_;
   const ExactOptions& options_;
   std::unique_ptr<MatmulLibrary> matmuls_;
   std::unique_ptr<ExactForm> form_;
   int64_t classes_ = 0;
   Element element_ = Element::kBFloat16;
-  int64_t block_ = 0, product_rows_ = 0;
+  int64_t block_ = 0, product_rows_ = 0;  // rows per block, and per matrix product
   ExactMemory memory_;
   std::vector<int32_t> places_;  // RankRows' order; empty if all tables are completely on the device
   DeviceArray<int32_t> ranks_;
   SplitTable::Order order_;
-  std::vector<std::vector<NodeId>> rows_;
+  std::vector<std::vector<NodeId>> rows_;  // RowsOfPasses
   LongRowList all_long_rows_;
   std::vector<LongRowList> long_rows_;  // one for each pass that does not compute all rows
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_;
   std::unique_ptr<SplitTable> input_ = std::make_unique<SplitTable>(), output_ = std::make_unique<SplitTable>();
-  SplitTable sums_;
+  SplitTable sums_;  // partial logits of all nodes
   std::array<Staging, 2> staging_;
   Stream main_, copies_;
-  std::array<Event, 2> computed_, copied_;
+  std::array<Event, 2> computed_, copied_;  // of the blocks in the two staging buffers
 };
 
 }  // namespace

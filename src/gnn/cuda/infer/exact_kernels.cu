@@ -133,6 +133,7 @@ __device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t de
   Store8(to + vector * 8, sum);
 }
 
+// Aggregates with one warp per row; rows of more than kPieceNeighbors neighbors are left to the next two kernels.
 template <typename In, typename Out, bool kScaled>
 __global__ void __launch_bounds__(kBlock)
     FullAggregateKernel(FullAggregate what, BlockRows rows, RowTable x, int32_t vectors, Out* out) {
@@ -168,6 +169,7 @@ __device__ Piece PieceAt(const BlockRows& rows, const LongRows& long_rows, int64
   return at;
 }
 
+// Reduces each piece of the long rows with one warp.
 template <typename In, bool kScaled>
 __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
                                                                 RowTable x, int32_t vectors, float* partials) {
@@ -184,6 +186,7 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
   }
 }
 
+// Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
                                                            RowTable x, int32_t vectors, const float* partials,
@@ -314,6 +317,7 @@ __device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 su
   Store8(to + vector * 8, sum);
 }
 
+// Attends with one warp per row; rows of more than kPieceNeighbors neighbors are left to the next two kernels.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what, BlockRows rows, const float* scores,
                                                               RowTable x, int32_t vectors, Out* out) {
@@ -364,6 +368,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
+// Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kBlock)
     JoinAttentionKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
@@ -503,6 +508,7 @@ __global__ void __launch_bounds__(kBlock)
   Store8(to, value);
 }
 
+// Finishes the logits and finds the class of the largest, with one warp per row.
 __global__ void __launch_bounds__(kBlock)
     FinishLogitsKernel(BlockRows rows, const float* x, int32_t stride, int32_t classes, bool adds, RowTable sums,
                        const float* bias, float* logits, int32_t* predicted) {

@@ -46,7 +46,7 @@ struct ExactContribution {
 
 struct ExactLayer {
   int64_t in = 0;  // columns of the gathered rows
-  bool attends = false;
+  bool attends = false;  // true: A is attention's; false: `aggregate`'s
   FullAggregate aggregate;
   int32_t heads = 1;
   float negative_slope = 0.2f;

@@ -391,12 +391,12 @@ class Predictor final : public LatencyPredictor {
   DeviceArray<LatencyWish> wish_;
   MappedValue<LatencyRequest> request_;
   MappedValue<LatencyReply> reply_;
-  float* host_logits_ = nullptr;
-  float* device_logits_ = nullptr;
+  float* host_logits_ = nullptr;    // logits of a reply in mapped memory
+  float* device_logits_ = nullptr;  // the same memory by its device address
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
   Observed of_one_;  // measured by requests of one node
-  std::mutex mutex_;
+  std::mutex mutex_;  // held while a call uses the device
   std::atomic<int64_t> repeated_{0};
 };
 

@@ -200,6 +200,7 @@ struct FeatureRows {
   __device__ void NotePassing(uint8_t*, int32_t, int32_t, const Made&) const {}
 };
 
+// The drawn sources of a hop, by destination.
 struct Slots {
   int32_t fanout;
   const int32_t* sources;  // [rows * fanout]

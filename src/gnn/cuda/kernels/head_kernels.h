@@ -17,13 +17,13 @@ namespace hone::gnn::cuda {
 
 struct HeadSpread {
   int32_t heads = 1;
-  int32_t head_width = 0;
+  int32_t head_width = 0;  // rows of W_h, without padding
   int32_t in = 0;   // columns of one head, padded
   int32_t out = 0;  // rows, padded; padding rows become zero
-  bool concatenates = true;
+  bool concatenates = true;  // false: heads are averaged
 };
 
-//   weight [heads * head_width, in] fp32;  spread of `element`
+// Writes `spread` of `element` from weight [heads * head_width, in] fp32.
 cudaError_t EnqueueSpreadHeads(const HeadSpread& shape, const float* weight, Element element, void* spread,
                                cudaStream_t stream);
 // Computes the gradient of `weight` from the gradient of `spread` (fp32), overwritten.

@@ -25,9 +25,10 @@ constexpr int kBarrierBytes = (2 * kTiles * kMostStages + 1) * 8;
 constexpr int kBoxRows = 64;  // rows of the weight per TMA box
 static_assert(kTiles * kTileRows == kLongPieceRows, "a block's two tiles are a piece");
 
+// The kernel's arguments besides the matrices' descriptors.
 struct Operands {
-  int inner, stages;
-  float slope_above, slope_below;
+  int inner, stages;               // columns of grad; stages of a tile's ring
+  float slope_above, slope_below;  // slopes above and below zero, times dropout's scale
   const RowMark* marks;
   __nv_bfloat16* before;
   float* partials;
@@ -36,6 +37,7 @@ struct Operands {
 int SharedBytes(int inner, int stages) {
   return inner * kStripColumns * 2 + kTiles * stages * kStageBytes + kSumBytes + kBarrierBytes;
 }
+// Returns the number of stages per tile that fit shared memory next to the weight.
 int Stages(int inner) { return std::min((kMostShared - SharedBytes(inner, 0)) / (kTiles * kStageBytes), kMostStages); }
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -59,6 +59,7 @@ __device__ void Blend(float& running, double value) {
   running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
 }
 
+// Joins the pieces' statistics into coefficients, and updates the running statistics.
 __global__ void __launch_bounds__(kBlock)
     JoinStatisticsKernel(RowsOnDevice rows, const float* partials, NormOnDevice norm, ColumnCoefficients out) {
   __shared__ double shared[kBlock];
@@ -244,6 +245,7 @@ __global__ void __launch_bounds__(kBlock)
   out[width] = total_products;
 }
 
+// Joins the pieces' sums into the gradients of the parameters, and into the coefficients of grad_x.
 __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows, const float* partials, bool normalises,
                                                               ColumnCoefficients c, NormGradients gradients) {
   __shared__ double shared[kBlock];

@@ -18,9 +18,10 @@ namespace {
 constexpr int kCoefficientBytes = kStripColumns * 8;
 constexpr int kBarrierBytes = (2 * kTiles * kMostStages + 1) * 8;
 
+// The kernel's arguments besides the matrices' descriptors.
 struct Operands {
   int inputs, residual_inputs;
-  int stages;
+  int stages;  // stages of a tile's ring
   ColumnCoefficients coefficients;
   Between between;
   const float* residual_bias;
@@ -34,6 +35,7 @@ struct Operands {
 int SharedBytes(int inputs, int stages) {
   return inputs / kWeightColumns * kPartBytes + kTiles * stages * kStageBytes + kCoefficientBytes + kBarrierBytes;
 }
+// Returns the number of stages per tile that fit shared memory next to the weights.
 int Stages(int inputs) {
   const int room = (kMostShared - SharedBytes(inputs, 0)) / (kTiles * kStageBytes);
   return room < kMostStages ? room : kMostStages;

@@ -18,6 +18,7 @@ __device__ int32_t Resolve(const CachedRows<T>& features, int32_t place) {
   return place >= 0 ? place : features.Place(static_cast<uint32_t>(~place));
 }
 
+// Gathers 32 / kLanes rows per warp from their recorded places.
 template <typename T, typename Out, int kLanes>
 __global__ void __launch_bounds__(kBlock)
     StagedMeanKernel(GraphOnDevice graph, CachedRows<T> features, int hop, int fanout, const BatchHeader* header,

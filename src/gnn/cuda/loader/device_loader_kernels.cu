@@ -31,6 +31,7 @@ __global__ void NodeIdsKernel(BatchIds batch) {
   }
 }
 
+// Writes the edges with kRowLanes threads per row.
 __global__ void EdgeIdsKernel(BatchIds batch) {
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   const auto lane = static_cast<int32_t>(threadIdx.x % kRowLanes);

@@ -38,7 +38,7 @@ struct GatLayer {
   int32_t head_width = 0;  // without padding
   bool concatenates = true;
   int64_t weight = 0;  // offset of the weight [heads * head_width, in]
-  int64_t att_src = 0, att_dst = 0;
+  int64_t att_src = 0, att_dst = 0;  // offsets of [heads * head_width] each
   NormPlaces norm;  // normalises the layer's output
 };
 
@@ -272,7 +272,7 @@ class GatProgram final : public Program {
   const Envelope envelope_;
   const GatShape shape_;
   std::vector<Step> steps_;
-  DeviceArray<float> grad_slots_, grad_self_;
+  DeviceArray<float> grad_slots_, grad_self_;  // AttentionGradients, shared by all layers
   Stream branch_;
   Event forked_, joined_;
 };

@@ -43,6 +43,7 @@ class BatchBuffers {
   Result<NeighborSample> Download() const;
 
  private:
+  // The arrays of a HopOnDevice.
   struct Hop {
     DeviceArray<uint32_t> entries, slot_ranks, ordering, sorted_slots, tile_words;
     DeviceArray<int32_t> columns, counts, first, end;
@@ -50,12 +51,12 @@ class BatchBuffers {
   };
 
   DeviceArray<BatchHeader> header_;
-  DeviceArray<int32_t> nodes_, own_places_, slot_places_;
+  DeviceArray<int32_t> nodes_, own_places_, slot_places_;  // global ids, and the arrays of DrawnPlaces
   std::vector<Hop> hops_;
-  std::vector<HopOnDevice> hop_views_;
-  DeviceArray<unsigned char> outer_;
+  std::vector<HopOnDevice> hop_views_;  // hops_ as kernels see them
+  DeviceArray<unsigned char> outer_;    // BatchOnDevice::outer
   const DeviceGraph* graph_ = nullptr;
-  int set_ = 0;
+  int set_ = 0;  // staging set of the batch
 };
 
 // Says how the seeds of a step are dealt to shards, and how their labels are weighted.

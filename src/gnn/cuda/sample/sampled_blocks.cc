@@ -214,7 +214,7 @@ class Blocks final : public SampledBlocks {
   GraphOnDevice graph_{};
   bool new_only_ = false, edge_ids_ = false;
   int32_t batch_ = 0;
-  uint32_t tag_ = 0;
+  uint32_t tag_ = 0;  // tag of the latest batch in the node table
   int64_t bytes_ = 0, most_words_ = 0;
   NodeTable table_{};
   DeviceArray<NodeTableEntry> table_entries_;
@@ -222,7 +222,7 @@ class Blocks final : public SampledBlocks {
   DeviceArray<uint32_t> entries_, seed_entries_, words_;
   DeviceArray<int64_t> drawn_;
   std::vector<Kept> results_;
-  Kept* selected_ = nullptr;
+  Kept* selected_ = nullptr;  // the result that Select chose
 };
 
 }  // namespace

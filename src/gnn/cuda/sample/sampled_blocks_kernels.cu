@@ -27,6 +27,7 @@ __device__ int32_t Count(const BlockHop& hop, const int32_t* hop_nodes) {
   return hop_nodes[hop.number] - First(hop, hop_nodes);
 }
 
+// Inserts the seeds into the node table, one per thread.
 __global__ void InsertSeedsKernel(NodeTable table, uint32_t tag, const int32_t* seeds, int32_t count, uint32_t* entries) {
   const auto i = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) entries[i] = Insert(table, tag, static_cast<uint32_t>(seeds[i]), kNewRank + static_cast<uint32_t>(i));

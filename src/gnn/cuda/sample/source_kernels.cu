@@ -68,6 +68,7 @@ __global__ void __launch_bounds__(kBlock) BeginningsKernel(HopOnDevice hop) {
   }
 }
 
+// Writes each slot behind its source's beginning, in arrival order. One thread per slot.
 __global__ void __launch_bounds__(kBlock) PlaceKernel(HopOnDevice hop) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x;
   if (place >= static_cast<int64_t>(hop.rows) * hop.fanout) return;

@@ -92,12 +92,12 @@ class PeerExchange final : public GradientExchange, public PeerRooms {
 
  private:
   struct Room {
-    PeerRows memory;
-    DeviceArray<uint32_t> turns;
+    PeerRows memory;              // the rooms of all ranks
+    DeviceArray<uint32_t> turns;  // ExchangeOnDevice::turns
   };
 
   Communicator& ranks_;
-  MappedValue<uint32_t> stop_;
+  MappedValue<uint32_t> stop_;  // ExchangeOnDevice::stop of all rooms
   std::atomic<bool> aborted_{false};
   std::vector<std::unique_ptr<Room>> rooms_;  // captured graphs go on using the room with which they were captured
   ExchangeOnDevice gathers_;                  // used by AllGather

@@ -20,9 +20,10 @@ namespace hone::gnn::cuda {
 
 inline constexpr int kMostMerges = 16;  // levels of the tree: at most 65,536 shards
 
+// A node of the tree, in device memory.
 struct SumNode {
-  float* floats;
-  double* doubles;
+  float* floats;    // gradients
+  double* doubles;  // totals, then running statistics
 };
 
 // The sizes of a tree node, and the arrays with a shard's own values.
