@@ -23,6 +23,7 @@ STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat1
 
 
 def read_json(text, file, what):
+    """Returns the JSON object in `text`. `what` says in the error what the file should be."""
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -33,6 +34,7 @@ def read_json(text, file, what):
 
 
 def identifier(name, what, file):
+    """Returns `name`, which must be an identifier. `what`: axis or tensor, for the error."""
     import keyword
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise Refused(f"{file}: {what} {name!r} is no name that Python takes: rename it in the definition and its reference")
@@ -40,6 +42,7 @@ def identifier(name, what, file):
 
 
 def names_in(expression):
+    """Returns the names that an expression uses."""
     return {one.id for one in ast.walk(expression) if isinstance(one, ast.Name)}
 
 
@@ -98,6 +101,7 @@ class Definition:
             self.constrain(one)
 
     def expression(self, text, what):
+        """Returns a Python expression in normal form. `what` says in the error where it stands."""
         try:
             tree = ast.parse(text, mode="eval")
         except (SyntaxError, ValueError) as error:
@@ -175,6 +179,7 @@ class Definition:
         return known
 
     def free(self):
+        """Returns the axes that vary."""
         return [name for name, size in self.axes.items() if size is None]
 
 
@@ -315,6 +320,7 @@ class ProblemText:
                 notes.append(f"{name} is drawn as what {source[1]} holds looks: {json.dumps(told)}" + (f" ({note})" if note else ""))
 
     def drawn(self, name, dtype, shape):
+        """Returns Python code that draws one input of run."""
         if shape is None:
             return repr(self.workload.inputs[name][1])
         extents = "(" + ", ".join(shape) + ("," if len(shape) == 1 else "") + ")"
@@ -336,6 +342,7 @@ class ProblemText:
         return text + (f" * {scale!r}" if scale != 1.0 else "") + (f" + {offset!r}" if offset != 0.0 else "")
 
     def text(self):
+        """Returns the problem file."""
         definition = self.definition
         head = f"# The definition {definition.name} as a PyTorch problem, written by `hone new` from {definition.file}.\nimport torch\n\n"
         placed = set()

@@ -39,10 +39,12 @@ class Drops(Refused):
 
 
 def tell(answer):
+    """Writes the answer."""
     print("hone: " + json.dumps(answer), flush=True)
 
 
 def dtype_name(dtype, what):
+    """Returns the task's name of a PyTorch dtype. `what` has it, for the error."""
     name = DTYPES.get(str(dtype))
     if name is None:
         raise Refused(f"{what} is {str(dtype).replace('torch.', '')}, which tasks do not hold: use one of "
@@ -66,6 +68,7 @@ def flops_at(shapes, sizes):
 
 
 def elements_at(shapes, base, sizes):
+    """Returns the number of elements of all tensors at these sizes; None: the problem does not work there."""
     extents = works(shapes, base, sizes)
     if extents is None:
         return None
@@ -105,6 +108,7 @@ class Ranges:
         return low
 
     def fits(self, sizes, elements, flops):
+        """Returns whether the problem works at these sizes within the limits."""
         count = elements_at(self.shapes, self.base, sizes)
         return count is not None and count <= elements and flops_at(self.shapes, sizes) <= flops
 
@@ -168,6 +172,7 @@ def nice(number, width):
 
 
 def spread(tensor):
+    """Returns range, mean, standard deviation and fourth standardized moment of a tensor's numbers."""
     import torch
     flat = tensor.detach().double().flatten()
     if flat.numel() > 1 << 20:
@@ -209,10 +214,12 @@ def input_values(tensor, bounds, dims, sizes):
 
 
 def constant(tensor):
+    """Returns whether all elements are equal."""
     return bool((tensor == tensor.flatten()[0]).all())
 
 
 def is_variance(name, tensor):
+    """Returns whether a buffer is a running variance, which must be positive."""
     return "var" in name.split(".")[-1] and bool((tensor > 0).all())
 
 
@@ -290,6 +297,7 @@ class Trial:
         self.models = {}
 
     def run(self, precision="float64", inputs=None, model=None):
+        """Evaluates the problem in this precision: (outputs, state afterwards, inputs afterwards)."""
         if model is None:
             if precision not in self.models:
                 self.models[precision] = model_for(self.problem, self.sizes, precision)
@@ -298,6 +306,7 @@ class Trial:
 
 
 def same(left, right):
+    """Returns whether two lists of tensors are equal, with NaN equal to NaN."""
     import torch
     return len(left) == len(right) and all(a.shape == b.shape and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
                                            for a, b in zip(left, right))
@@ -439,6 +448,7 @@ def cancelled_error(result, reference, unit):
 
 
 def stressed(inputs, kind, generator):
+    """Returns inputs of the same shapes drawn as `kind`, one of STRESS."""
     import torch
     made = []
     for one in inputs:
@@ -682,6 +692,7 @@ def operators_of(trial):
 
 
 def workload_of(operators, trial, results):
+    """Returns the task's class, from the names of the operators that forward calls."""
     names = set(operators)
     if any("convolution" in one for one in names):
         return "convolution"
@@ -720,6 +731,7 @@ def text_of(job):
 
 
 def describe(job):
+    """Returns the answer for a job."""
     torch = load_torch()
     torch.set_num_threads(job["threads"] or 1)  # trials are small: one thread is enough
     notes = []

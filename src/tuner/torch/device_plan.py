@@ -127,6 +127,7 @@ class Cubin:
 
     @staticmethod
     def text(data, table, at):
+        """Returns the string at offset `at` of a string table, given the table's section."""
         begin = table[4] + at
         return bytes(data[begin:data.index(b"\0", begin)]).decode("utf-8", "replace")
 

@@ -84,6 +84,7 @@ class Driver:
         self.calls = {}
 
     def attempt(self, name, *arguments):
+        """Calls a function of the driver and returns its error code."""
         call = self.calls.get(name)
         if call is None:
             call = getattr(self.library, name)
@@ -144,5 +145,6 @@ class Mapper:
         return handle
 
     def unmap(self, address, size, handle):
+        """Unmaps memory and frees it. `handle`: from map()."""
         self.driver("cuMemUnmap", address, size)
         self.driver("cuMemRelease", handle)

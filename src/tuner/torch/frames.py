@@ -25,6 +25,7 @@ class Frames:
         self.descriptor = descriptor
 
     def _read(self, count, deadline):
+        """Returns exactly `count` bytes. `deadline`: on time.monotonic(); None: no limit."""
         parts = []
         while count > 0:
             if deadline is not None and not select.select([self.descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
@@ -49,6 +50,7 @@ class Frames:
         return json.loads(self._read(size, deadline))
 
     def send(self, message):
+        """Sends a frame with this JSON. Raises Gone if the peer has closed its end."""
         header = json.dumps(message).encode()
         data = struct.pack("<4sIII", b"HNF1", len(header), 0, 0) + header
         while data:

@@ -83,6 +83,7 @@ class Board:
         self.read_reference()
 
     def cases(self, told, key):
+        """Returns the cases under `key` of task.yml, without their seeds."""
         found = []
         for one in told.get(key) or []:
             if not isinstance(one, dict) or not all(isinstance(name, str) and name.isidentifier() for name in one):
@@ -91,6 +92,7 @@ class Board:
         return found
 
     def read_reference(self):
+        """Reads reference.py: the function to compare with, its inputs' names, the arguments of a case, tolerances."""
         where = f"{self.folder}/{REFERENCE}"
         try:
             self.tree = ast.parse(self.files["reference"])
@@ -250,6 +252,7 @@ def _rebuilt(data, leaves):
 
 
 def leaves_of(data):
+    """Returns the tensors and numbers in nested tuples, lists and dicts, in order."""
     if isinstance(data, dict):
         data = list(data.values())
     if isinstance(data, (tuple, list)):

@@ -16,6 +16,7 @@ class Element:
         self.op, self.arguments, self.texts, self.place, self.extra = op, arguments, list(texts), place, extra
 
     def count(self):
+        """Returns the number of elements as an expression."""
         return product(*[text for text in self.texts if text != "1"])
 
 
@@ -79,6 +80,7 @@ class ImageTrace:
         return self.known[id(tensor)]
 
     def record(self, name, arguments, keywords, result):
+        """Records one operator of forward."""
         import torch
         if name == "lift_fresh":
             if result.numel() != 1 or not result.is_floating_point():

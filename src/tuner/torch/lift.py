@@ -51,11 +51,13 @@ class Allocator:
         self.callbacks = (make(self.give), end(self.take))  # must live as long as PyTorch may call them
 
     def install(self):
+        """Makes PyTorch allocate its GPU memory here."""
         import torch
         made = torch._C._cuda_customAllocator(*(ctypes.cast(one, ctypes.c_void_p).value for one in self.callbacks))
         torch.cuda.memory.change_current_allocator(torch.cuda.memory._CUDAAllocator(made))
 
     def give(self, size, _, stream):
+        """Allocates for PyTorch. Returns 0 if there is no memory; `fault` then says why."""
         try:
             return self.allocate(size, stream or 0)
         except Exception as error:  # an exception cannot pass through PyTorch from here
@@ -63,6 +65,7 @@ class Allocator:
             return 0
 
     def allocate(self, size, stream):
+        """Returns the address of a block of `size` bytes for a stream."""
         if size <= 0:
             return 0
         room = (size + self.ALIGN - 1) // self.ALIGN * self.ALIGN + self.GUARD
@@ -99,6 +102,7 @@ class Allocator:
         return ranges
 
     def take(self, address, size, _, stream):
+        """Takes a block back from PyTorch."""
         block = self.blocks.pop(address or 0, None)
         if block is not None:
             bisect.insort(self.free[block[2]], (block[1], address))
@@ -154,6 +158,7 @@ class Modules:
         raise NotLifted("libcupti is not there, which tells what device code is loaded")
 
     def told(self, _, domain, number, data):
+        """Handles a callback: a module was loaded, or a call of the driver that loads one has returned."""
         try:
             if domain == self.RESOURCE and number == self.MODULE_LOADED:
                 module = LoadedModule.from_address(Resource.from_address(data).module)
@@ -201,6 +206,7 @@ class Modules:
 
 
 def attribute(driver, function, number):
+    """Returns a CUfunction_attribute of a kernel."""
     value = ctypes.c_int()
     driver("cuFuncGetAttribute", ctypes.byref(value), number, function)
     return value.value
@@ -275,6 +281,7 @@ class Lifter:
                     return self.capture_once(forward, inputs)
 
     def capture_once(self, forward, inputs):
+        """Captures one call of forward, as capture() does, without keeping constants."""
         import torch
         torch.cuda.synchronize()
         gc.collect()
@@ -335,6 +342,7 @@ class Lifter:
         self.driver("cuGraphDestroy", graph)
 
     def copied(self, address, size):
+        """Copies memory of the GPU into a blob and returns its number."""
         def pieces():
             for at in range(0, size, len(self.piece)):
                 count = min(len(self.piece), size - at)
@@ -343,6 +351,7 @@ class Lifter:
         return self.writer.blob(pieces(), size)
 
     def nodes(self, graph):
+        """Returns (nodes, edges) of a captured graph, in the form of the plan's header."""
         count = ctypes.c_size_t()
         self.driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
         handles = (ctypes.c_void_p * max(1, count.value))()
@@ -375,6 +384,7 @@ class Lifter:
         return nodes, [[number[sources[i]], number[targets[i]], bytes(data[i]).hex()] for i in range(count.value)]
 
     def kernel(self, handle):
+        """Returns the node of a kernel's launch."""
         node = KernelNode()
         self.driver("cuGraphKernelNodeGetParams_v2", handle, ctypes.byref(node))
         function = node.function
@@ -405,6 +415,7 @@ class Lifter:
                 "shared": node.shared, "parameters": [one.hex() for one in parameters], "attributes": attributes}
 
     def function(self, function):
+        """Returns the number of a kernel's entry in the plan's header, and adds the entry, with the module, if it is new."""
         if function in self.function_numbers:
             return self.function_numbers[function]
         name = ctypes.c_char_p()
@@ -426,6 +437,7 @@ class Lifter:
         return self.function_numbers[function]
 
     def copy(self, handle):
+        """Returns the node of a copy within the GPU's memory."""
         node = CopyNode()
         self.driver("cuGraphMemcpyNodeGetParams", handle, ctypes.byref(node))
         for side in ("source", "target"):

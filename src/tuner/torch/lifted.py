@@ -25,6 +25,7 @@ class NoLift(Exception):
 
 
 def bytes_of(one):
+    """Returns the size in bytes of a tensor with this dtype and shape."""
     import torch
     return math.prod(one["shape"]) * torch.empty((), dtype=getattr(torch, one["dtype"])).element_size()
 
@@ -109,6 +110,7 @@ class LiftedRun:
             side.stage.ask({**load_request(self.job, side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
 
     def open(self):
+        """Waits until players and stages are ready."""
         for side in self.sides:
             side.player.answer(LOAD_SECONDS, "open")
             self.guarded(side, lambda: side.stage.answer(LOAD_SECONDS, "load"))
@@ -125,6 +127,7 @@ class LiftedRun:
             self.unfit[side.name] = str(error)
 
     def give(self, side, layout):
+        """Gives the side's stage and player memory for inputs and results."""
         side.stage.give(layout, self.referee.device)
         side.player.give(layout, self.referee.device)
 
@@ -147,20 +150,24 @@ class LiftedRun:
         return descriptor
 
     def load(self, player, descriptor):
+        """Sends a plan to the player and returns its answer."""
         player.frames.send({"op": "load"})
         with socket.socket(fileno=os.dup(player.frames.descriptor)) as peer:
             socket.send_fds(peer, [b"p"], [descriptor])
         return player.answer(PLAY_SECONDS, "load")
 
     def put(self, side, layout):
+        """Copies the referee's inputs to the memory of a stage or a player."""
         import torch
         side.words(0, layout.input_bytes).copy_(self.referee.truth.view(torch.int32))
         self.referee.synchronize()
 
     def play(self, player, request, calls=1):
+        """Sends the player a request of `calls` launches, and returns its answer."""
         return player.ask(request, PLAY_SECONDS + self.job["launch_seconds"] * calls)
 
     def check(self, case, what):
+        """Checks the submission at one case, as Referee.check does, by what the player computes."""
         import torch
         referee, side = self.referee, self.sides[0]
         worst = precision = 0.0
@@ -278,6 +285,7 @@ class LiftedRun:
                 "calls": calls, "plan": baseline.summary}
 
     def run(self, referee):
+        """Judges all cases and returns the answer."""
         self.referee = referee
         referee.tell("capture the submission")
         with self.spent("start"):

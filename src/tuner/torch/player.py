@@ -113,6 +113,7 @@ class Player:
         self.inputs, self.outputs = request["inputs"], request["outputs"]
 
     def forget(self, request):
+        """Unmaps the referee's memory and frees the plan."""
         self.drop()
         if self.shared is not None:
             self.driver("cuIpcCloseMemHandle", self.shared)
@@ -174,6 +175,7 @@ class Player:
         return {"left_out": left_out}
 
     def map(self, address, size):
+        """Maps new memory of the plan at this address."""
         self.mapped.append((address, size, self.mapper.map(address, size)))
         self.chunks.append((address, size))
 
@@ -196,6 +198,7 @@ class Player:
             at += (size + 15) // 16 * 16
 
     def load_modules(self, file):
+        """Loads the plan's modules, and finds their variables and kernels."""
         driver = self.driver
         self.variables = []
         for one in file.header["modules"]:
@@ -276,6 +279,7 @@ class Player:
                 driver("cuMemcpyDtoDAsync_v2", address, self.shared + offset, size, stream)
 
     def check_guards(self):
+        """Returns a sentence if bytes outside of the plan's blocks were written; None: they were not."""
         driver = self.driver
         word = struct.pack("<I", POISONS[self.poison])
         ends = sorted([address, address + size] for address, size in self.blocks)

@@ -19,11 +19,13 @@ class Refused(Exception):
 
 
 def first_line(error):
+    """Returns the first line of an error's message, at most 300 characters."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
     return (lines[0].strip() if lines else type(error).__name__)[:300]
 
 
 def load_torch():
+    """Imports and returns torch, without TF32, and with warnings of operators that are not deterministic."""
     try:
         import torch
     except Exception as error:  # a broken installation fails in many ways
@@ -88,6 +90,7 @@ MOST_LISTED = 4  # the longest list whose numbers are taken for sizes
 
 
 def held(holder, key):
+    """Returns the value's node at a place: (holder, key) as in places()."""
     return holder[key] if isinstance(holder, list) else holder.value
 
 

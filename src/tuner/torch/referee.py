@@ -105,6 +105,7 @@ class Device:
 
 
 def typed(memory, one):
+    """Returns a tensor over bytes of `memory`, a uint8 tensor."""
     import torch
     dtype = getattr(torch, one["dtype"])
     count = math.prod(one["shape"])
@@ -157,9 +158,11 @@ class Side:
         self.memory = self.layout = None
 
     def fail(self, verdict, sentence):
+        """Raises the verdict if the side is the submission, else Unfit."""
         raise Verdict(verdict, sentence, None) if self.is_submission else Unfit(sentence)
 
     def ask(self, request, seconds, wait=True):
+        """Sends a request and, if `wait`, returns the answer, which must come within `seconds`."""
         try:
             self.frames.send(request)
             return self.answer(seconds, request["op"]) if wait else None
@@ -167,6 +170,7 @@ class Side:
             return self.fail("crashed", f"the process of {self.name} ended while it was to {request['op']}")
 
     def answer(self, seconds, doing):
+        """Returns the answer to an earlier request. `doing`: what the side was asked, for messages."""
         try:
             answer = self.frames.receive(seconds)
         except Late:
@@ -182,6 +186,7 @@ class Side:
         return answer
 
     def give(self, layout, device):
+        """Gives the side new memory for a layout."""
         if self.memory is not None:
             self.ask({"op": "forget"}, ASK_SECONDS)
             self.memory.close()
@@ -198,14 +203,17 @@ class Side:
         return {"inputs": layout.inputs, "outputs": layout.outputs}
 
     def words(self, begin, end):
+        """Returns bytes [begin, end) of the side's memory as int32 words."""
         import torch
         return self.memory.tensor[begin:end].view(torch.int32)
 
     def result(self, slot):
+        """Returns the outputs of a slot."""
         return [typed(self.memory.tensor, one) for one in self.layout.outputs[slot]]
 
 
 def load_request(job, side):
+    """Returns the request by which a side's stage loads its module."""
     return {"op": "load", "text": job["text"], "file": job["file"], "class": job["class"], "training": job["training"],
             "device": job["device"], "threads": job["threads"], "compile": side.name == "torch_compiled",
             "submission": job["submission"] if side.is_submission else None}
@@ -224,6 +232,7 @@ class Referee:
         self.truth = self.models = None
 
     def tell(self, doing):
+        """Reports what is being done."""
         self.frames.send({"doing": doing})
 
     def synchronize(self):
@@ -232,6 +241,7 @@ class Referee:
             torch.cuda.synchronize()
 
     def draw(self, spec):
+        """Returns a new input, drawn by its specification."""
         import torch
         shape, dtype, device = spec["shape"], getattr(torch, spec["dtype"]), self.device
         keys = {"device": device, "generator": self.generator}
@@ -291,6 +301,7 @@ class Referee:
                 yield results, magnitude
 
     def compare_hard(self, case, actual, results, magnitude, what):
+        """Raises the verdict if an output on hard inputs is wrong, by twice the tolerance."""
         for name, mine, right in zip(self.job["outputs"], actual, results):
             fault, _, _ = self.hold(mine, right, case["outputs"][name], magnitude, 2.0)
             if fault:
@@ -384,6 +395,7 @@ class Referee:
         return results, magnitude
 
     def right(self, case, seed, slot=0):
+        """Returns what expected() does; an error of the module makes the task invalid."""
         try:
             return self.expected(case, seed, slot)
         except Refused:
@@ -500,6 +512,7 @@ class Referee:
                 case["seen"][name] = [min(low, seen[0]) if low == low else low, max(high, seen[1]) if high == high else high, seen[2] + result.numel()]
 
     def told_of(self, case):
+        """Returns what the answer says of a case beside errors and times."""
         return {"constant": self.constant(case), "widened": case.get("widened", {}), "hard_sets": case.get("hard", 0)}
 
     @staticmethod
@@ -508,6 +521,7 @@ class Referee:
         return {name: low for name, (low, high, count) in case.get("seen", {}).items() if low == high and count > 1}
 
     def refuse(self, name, spec, fault, what):
+        """Raises the verdict for a wrong output. `fault`: from hold()."""
         if "rms" in fault:
             raise Verdict("wrong_output", f"{name} is less precise than {spec['dtype']} allows for {what}: rms error {fault['rms']:.3g} of the rms, "
                                           f"allowed {spec['c_rms']:.3g}; a lower precision than the task's was used somewhere", None)
@@ -518,6 +532,7 @@ class Referee:
                       {"tensor": name, **fault, **text})
 
     def room(self, case, slots):
+        """Returns a new layout for a case, and makes the memory `truth` for its inputs."""
         import torch
         case["layout"] = layout = Layout(self.job, case, slots)
         self.truth = None
@@ -598,6 +613,7 @@ class Referee:
         return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
 
     def run(self, lifted):
+        """Judges all cases and returns the answer."""
         import torch
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)

@@ -47,6 +47,7 @@ def product(*texts):
 
 
 def number(value):
+    """Returns a float literal in C."""
     value = float(value)
     if not math.isfinite(value):
         raise NoSeed("a number that is not finite")
@@ -97,6 +98,7 @@ class Trace:
         return self.known[id(tensor)]
 
     def add(self, tensor, op, arguments, kind, width, extra=None):
+        """Records the result of an operator, which must be a matrix of float32, or a number for each row."""
         node = Node(op, arguments, tensor.shape, kind, width, extra=extra)
         count = math.prod(node.shape)
         if str(tensor.dtype) != "torch.float32" or count != (self.rows if kind == "row" else self.rows * node.shape[-1]):
@@ -105,6 +107,7 @@ class Trace:
         self.set(tensor, node)
 
     def record(self, name, arguments, keywords, result):
+        """Records one operator of forward."""
         import torch
         if name in ALIASES:
             node = self.node(arguments[0])
@@ -143,6 +146,7 @@ class Trace:
         self.add(result, op, made, "full" if full else "row", full[0].width if full else "1")
 
     def row_operator(self, name, arguments, keywords, result):
+        """Records an operator on rows."""
         node = self.node(arguments[0])
         first = result[0] if name == "native_layer_norm" else result
         dims = list(arguments[1]) if isinstance(arguments[1], (list, tuple)) else [arguments[1]]
@@ -167,6 +171,7 @@ class Writer:
         self.rows, self.plan, self.code, self.step, self.helpers = rows, "", "", 0, set()
 
     def load(self, node, pointers):
+        """Returns C for the element of a stored tensor, and adds the tensor to the kernel's pointers."""
         index = {"full": "r * width + c", "row": "r", "vector": "c"}[node.kind]
         if node.place not in pointers:
             pointers.append(node.place)
@@ -186,11 +191,13 @@ class Writer:
         return names[node]
 
     def lambda_of(self, node, pointers):
+        """Returns a C++ lambda at(c) that computes the node's element in column c of row r."""
         lines = []
         result = self.value(node, pointers, lines, {})
         return "  const auto at = [&](long long c) {\n" + "\n".join(lines) + f"\n    return {result};\n  }};\n"
 
     def launch(self, grid, pointers, out, width, body, comment):
+        """Adds a kernel and its launch as the next step."""
         name = f"step_{self.step}"
         reads = ", ".join(f"const float* p{i}" for i in range(len(pointers)))
         names = ", ".join(f'"{one}"' for one in pointers + [out])
@@ -200,6 +207,7 @@ class Writer:
         self.step += 1
 
     def elements(self, node, out):
+        """Writes a kernel that computes all elements of a node and stores them in `out`."""
         pointers = []
         at = self.lambda_of(node, pointers)
         width = node.width if node.kind == "full" else "1"
@@ -208,6 +216,7 @@ class Writer:
         self.launch(f"ceil_div(@{{d:{product(self.rows, width)}}}, 256)", pointers, out, width, body, "One thread an element.")
 
     def over_rows(self, node, out):
+        """Writes a kernel with a block per row for an operator on rows."""
         pointers = []
         at = self.lambda_of(node.arguments[0], pointers)
         body = "  const long long r = blockIdx.x;\n  if (r >= rows) return;\n" + at
@@ -235,6 +244,7 @@ class Writer:
         self.launch(f"@{{d:{self.rows}}}", pointers, out, node.arguments[0].width, body, "One block a row.")
 
     def matmul(self, node, out):
+        """Writes a matrix product as a [[call]]."""
         left, weight = getattr(node.arguments[0], "same", node.arguments[0]), node.arguments[1]
         self.plan += (f'\n[[call]]\nstep = {self.step}\nop   = "matmul"\na    = "{left.place}"\nb    = "{weight.place}"\nout  = "{out}"\n'
                       f'm    = "@{{d:{self.rows}}}"\nn    = "@{{d:{node.width}}}"\nk    = "@{{d:{left.width}}}"\n')
@@ -243,6 +253,7 @@ class Writer:
         self.step += 1
 
     def text(self, workspaces):
+        """Returns the seed. `workspaces`: [(name, width)]."""
         reduce = ("\n// {0} over the threads of a block, for all of them.\ntemplate <typename T>\n__device__ T {0}(T value) {{\n  __shared__ T parts[256];\n  __syncthreads();\n"
                   "  parts[threadIdx.x] = value;\n  __syncthreads();\n  for (int half = 128; half > 0; half /= 2) {{\n"
                   "    if (threadIdx.x < half) parts[threadIdx.x] = {1};\n    __syncthreads();\n  }}\n  return parts[0];\n}}\n")

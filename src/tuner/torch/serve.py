@@ -22,6 +22,7 @@ class Server:
         self.gpu = gpu_of(job)
 
     def model(self, sizes, precision, device):
+        """Returns the module at these sizes, which is kept until other sizes are asked for."""
         key = (tuple(sorted(sizes.items())), precision, device)
         if key not in self.models:
             self.models.clear()  # keeps one model at a time, since weights may be large
@@ -29,6 +30,7 @@ class Server:
         return self.models[key]
 
     def answer(self, request):
+        """Evaluates the module for a request and writes the results to the memory file."""
         import torch
         if request["bytes"] > self.bytes:
             self.memory = mmap.mmap(MEMORY, request["bytes"], mmap.MAP_SHARED)

@@ -171,6 +171,7 @@ def fit_one(name, points):
 
 
 def parenthesized(text):
+    """Returns the expression, in parentheses if it is a sum, a difference or a quotient."""
     return f"({text})" if any(sign in text for sign in "+-/") else text
 
 
@@ -179,6 +180,7 @@ class Fitter:
         self.shapes, self.base, self.sizes, self.units = shapes, base, sizes, units
 
     def points(self, key, name):
+        """Returns the pairs (size of `name`, extent) at sizes where the problem works."""
         size, unit = self.sizes[name], self.units[name]
         found = []
         for one in [size + unit * count for count in (0, 1, 2, 3, 4, 5, 7, 12, 17)] + [unit * count for count in range(1, 6)]:
@@ -188,6 +190,7 @@ class Fitter:
         return found
 
     def value(self, key, changed):
+        """Returns the extent at changed sizes; None: the problem does not work there."""
         extents = works(self.shapes, self.base, changed)
         return None if extents is None else extents[key]
 
@@ -228,6 +231,7 @@ class Fitter:
         return None
 
     def holds(self, text, key, names):
+        """Returns whether the expression gives the extent at other sizes, of which at least three must work."""
         tried = 0
         tries = []
         for step in range(1, 9):

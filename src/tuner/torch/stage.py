@@ -62,6 +62,7 @@ class Stage:
         self.lifter = None
 
     def load(self, request):
+        """Loads the problem and, if there is one, the submission."""
         import torch
         self.device = torch.device(request["device"])
         if request.get("lift"):
@@ -198,6 +199,7 @@ class Stage:
         return {"plan": summary, "descriptor": descriptor}
 
     def serve(self):
+        """Answers requests until the socket closes."""
         while True:
             request = self.frames.receive()
             try:
