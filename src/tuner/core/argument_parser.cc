@@ -50,6 +50,7 @@ std::vector<std::string> ScalarNames(const Task& task) {
   return names;
 }
 
+// Parses a pointer argument: a tensor or workspace, with an optional offset.
 Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names) {
   Argument argument;
   size_t end = 0;

@@ -56,7 +56,7 @@ namespace {
 using expression::Operation;
 
 constexpr size_t kMaxTextBytes = 4096;
-constexpr int kMaxDepth = 128;
+constexpr int kMaxDepth = 128;  // limit on nested parentheses and operators
 
 std::string_view OperationText(Operation operation) {
   switch (operation) {

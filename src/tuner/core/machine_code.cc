@@ -13,7 +13,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kMarker = "//hone-image ";
-constexpr size_t kLineDigits = 128;
+constexpr size_t kLineDigits = 128;  // base64 digits on a line
 constexpr size_t kMostNameBytes = 64;
 
 struct Marker {

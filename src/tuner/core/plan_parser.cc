@@ -23,13 +23,13 @@ namespace hone {
 namespace {
 
 constexpr size_t kMaxSourceBytes = size_t{4} << 20;
-constexpr size_t kMaxChoices = 64;
-constexpr size_t kMaxBindings = 65536;
-constexpr size_t kMaxEntries = 256;
+constexpr size_t kMaxChoices = 64;      // limit on the values of one tunable
+constexpr size_t kMaxBindings = 65536;  // limit on the combinations of tunables
+constexpr size_t kMaxEntries = 256;     // limit on launches, memsets and calls together
 constexpr size_t kMaxArguments = 128;
 constexpr size_t kMaxTunables = 32;
 constexpr size_t kMaxOptions = 16;
-constexpr size_t kMaxNamed = 64;  // workspaces; tensor maps
+constexpr size_t kMaxNamed = 64;  // limit on workspaces, and on tensor maps
 // Limit on the text of all conditions of a plan: thousands of shapes are tested against them (kAimedDraws of
 // judge_policy.h), which took 21 s for 256 conditions of 4 KB. An honest condition has some 40 bytes.
 constexpr size_t kMaxConditionBytes = 16384;
@@ -40,6 +40,7 @@ constexpr std::string_view kFacts[] = {"sm_count", "cc", "l2_bytes", "smem_optin
 // Fields that TOML assigns to the last [table] when written below it.
 constexpr std::string_view kTopLevel[] = {"mode", "function", "image", "options", "include_set", "constraints"};
 
+// Returns whether a plan may pass this option to the compiler.
 bool AllowedOption(const std::string& option) {
   static const std::set<std::string> kExact = {"--use_fast_math",
                                                "--fmad=true",

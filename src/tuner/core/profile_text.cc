@@ -17,6 +17,7 @@ constexpr size_t kStallsShown = 4;
 constexpr size_t kSitesShown = 8;
 constexpr size_t kOpcodesShown = 6;
 
+// Returns a number with three or four digits and a decimal prefix: "12.3 k", "4.56 M".
 std::string Amount(double value) {
   if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
@@ -37,6 +38,8 @@ std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pai
   return text;
 }
 
+// Returns a text on the sectors per request of one kind of access (`what`); empty if there were no requests.
+// `requests`, `sectors` and `used` name the fields.
 std::string PerRequest(const KernelProfile& kernel, const char* what, const char* requests, const char* sectors,
                        const char* used) {
   if (kernel.Value(requests) <= 0) return "";
@@ -47,6 +50,7 @@ std::string PerRequest(const KernelProfile& kernel, const char* what, const char
   return text;
 }
 
+// Appends a line with the parts that are not empty, separated by semicolons, after a label; nothing if all are empty.
 void Line(std::string* text, std::string_view indent, const std::string& label, const std::vector<std::string>& parts) {
   std::string joined;
   for (const std::string& part : parts) {
@@ -55,6 +59,7 @@ void Line(std::string* text, std::string_view indent, const std::string& label, 
   if (!joined.empty()) *text += fmt::format("{}    {}: {}\n", indent, label, joined);
 }
 
+// Returns the most frequent reasons for stalls, each with its share of all stalls.
 std::string Stalls(const KernelProfile& kernel) {
   std::vector<std::pair<double, const ProfileField*>> stalls;
   double all = 0;
@@ -72,6 +77,7 @@ std::string Stalls(const KernelProfile& kernel) {
   return text;
 }
 
+// Returns the number of instructions, and the share of each kind.
 std::string InstructionMix(const KernelProfile& kernel) {
   const double all = kernel.Value("instructions");
   if (all <= 0) return "";

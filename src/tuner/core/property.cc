@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kProperty = "property", kExample = "example";
 
+// Appends the numbers of a possibly nested array to `values`, in row-major order. Returns false for anything else.
 bool Flatten(const TomlNode& node, std::vector<double>& values) {
   if (node.kind == TomlNode::Kind::kInteger || node.kind == TomlNode::Kind::kFloat) {
     values.push_back(node.number);
@@ -25,6 +26,7 @@ bool Flatten(const TomlNode& node, std::vector<double>& values) {
          std::all_of(node.items.begin(), node.items.end(), [&](const TomlNode& item) { return Flatten(item, values); });
 }
 
+// Reads one table [[property]], and reports its errors through `fields`.
 Property ReadProperty(TableReader& fields) {
   Property property;
   property.name = fields.RequiredString("name");
@@ -49,6 +51,7 @@ Property ReadProperty(TableReader& fields) {
   return property;
 }
 
+// Reads the inputs or outputs (`key`) of one [[example]] into `example`.
 void ReadValues(TableReader& fields, std::string_view key, const Task& task, PropertyExample& example,
                 TomlErrors& errors) {
   const TomlNode* table = fields.Table(key);

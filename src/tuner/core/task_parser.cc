@@ -34,7 +34,7 @@ constexpr size_t kMaxRank = 8;
 constexpr size_t kMostErrors = 20;
 // Seeds for which a [[hidden]] group must yield a shape when the task is read, so that later draws succeed too.
 constexpr uint64_t kHiddenProbes = 16;
-constexpr double kMostVary = 1e6;
+constexpr double kMostVary = 1e6;            // limit of the field `vary` of values
 constexpr int64_t kMaxFileBytes = 64 << 20;  // limit on a task's files, because a name such as /dev/zero has no end
 
 class TaskParser {

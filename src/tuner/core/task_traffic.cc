@@ -11,6 +11,7 @@
 namespace hone {
 namespace {
 
+// Returns whether an output shares the tensor's memory.
 bool IsOverwritten(const Task& task, const TensorSpec& tensor) {
   return std::any_of(task.tensors.begin(), task.tensors.end(),
                      [&](const TensorSpec& other) { return other.alias == tensor.name; });

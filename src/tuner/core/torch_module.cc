@@ -27,6 +27,7 @@ std::string NumberText(const TomlNode& node) {
   return FloatText(node.number);
 }
 
+// Reads a table of names, such as [reference.state], as pairs of key and value.
 std::vector<std::pair<std::string, std::string>> ReadNames(TableReader& fields, std::string_view key, TomlErrors& errors) {
   std::vector<std::pair<std::string, std::string>> names;
   const TomlNode* table = fields.Table(key);

@@ -241,6 +241,7 @@ struct Check {
   std::string message;
 };
 
+// Returns the checks of one argument against the kernel's parameter, whose type is the C++ text `parameter`.
 std::vector<Check> ChecksOf(const Argument& argument, const Task& task, const std::string& parameter) {
   switch (argument.kind) {
     case ArgumentKind::kTensor: {

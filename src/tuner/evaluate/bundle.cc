@@ -37,6 +37,8 @@ std::string ErrorText(const json& j) {
   const bool told = error.contains("message") && error["message"].is_string() && !error["message"].empty();
   return told ? error["message"].get<std::string>() : "(it gave no reason)";
 }
+
+// Returns the status code of a failure; kInternal if it is missing or unknown.
 StatusCode ErrorCode(const json& j) {
   const json& error = j["error"];
   const int64_t code = error.contains("code") && error["code"].is_number_integer() ? error["code"].get<int64_t>() : 0;

@@ -25,6 +25,7 @@ std::vector<std::string> ToolFolders(const GpuToolPlaces& places) {
   return folders;
 }
 
+// Checks a program of the CUDA toolkit. `brings`: what the program is needed for; `package`: the package that has it.
 Check Tool(const GpuToolPlaces& places, const char* name, const char* brings, const char* package) {
   Check check{.name = name, .title = name, .brings = brings};
   const Result<std::string> found = FindExecutable(name, ToolFolders(places));

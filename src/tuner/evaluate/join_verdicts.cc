@@ -21,6 +21,7 @@ constexpr char kLabel[] = "not_simulated";
 constexpr double kMostFlops = 2e6;
 constexpr int64_t kMostBytes = 256 << 10;
 
+// Returns whether some output has elements for these dimensions.
 bool WritesAnything(const Task& task, const Dims& dims) {
   return std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& tensor) {
     if (!IsOutput(tensor)) return false;

@@ -21,6 +21,7 @@ Result<CompiledProgram> Compile(Compiler& compiler, const Task& task, const std:
   return CompileCandidate(compiler, candidate, task, binding, is_oracle, jobs);
 }
 
+// Returns the first module that did not compile, or null.
 const CompiledModule* Failure(const CompiledProgram& program) {
   for (const auto& [key, module] : program.modules) {
     if (module.verdict != Verdict::kOk) return &module;

@@ -23,6 +23,7 @@ constexpr double kSignalSeconds = 0.1;
 // Seconds to wait if a child is known to have been signalled from outside; a busy machine may take that long.
 constexpr double kSignalledSeconds = 2;
 
+// Returns whether a signal to a child process can cause this verdict.
 bool MayComeOfASignal(Verdict verdict) {
   switch (verdict) {
     case Verdict::kCompileError:

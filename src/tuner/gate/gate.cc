@@ -28,6 +28,7 @@ struct Subject {
   bool judged() const { return told.status == GateStatus::kPassed && told.changed; }
 };
 
+// Returns whether the verdict blames the kernel.
 bool AtFault(Verdict verdict) {
   return verdict != Verdict::kOk && verdict != Verdict::kUnsupported && verdict != Verdict::kInvalidTask &&
          verdict != Verdict::kDeviceLost;

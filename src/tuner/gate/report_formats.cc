@@ -42,6 +42,7 @@ const GateCase* WorstCase(const GateKernel& kernel) {
   return worst == kernel.cases.end() ? nullptr : &*worst;
 }
 
+// Returns a kernel's result in a few words.
 std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
   switch (kernel.status) {
     case GateStatus::kPassed:
@@ -74,6 +75,7 @@ std::string WhereText(const GateReport& report) {
   return fmt::format("{} {}", report.options.run ? "Judged on" : "Not run, but handed to", report.device);
 }
 
+// Returns the sentences that explain the rule, or what was not done.
 std::string RuleText(const GateReport& report) {
   if (!report.options.run) return "Kernels were compiled, and not run: whether they are right was not looked at.";
   if (report.comparisons == 0)

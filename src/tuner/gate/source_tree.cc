@@ -18,8 +18,8 @@ namespace hone {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kMostFileBytes = 16 << 20;
-constexpr double kGitSeconds = 120;
+constexpr int64_t kMostFileBytes = 16 << 20;  // limit on a file of a folder
+constexpr double kGitSeconds = 120;           // limit on one call of git
 
 bool IsWanted(const std::string& path) {
   return path.ends_with(".cu") || path.ends_with(".toml") || path.ends_with("reference.py");

@@ -82,6 +82,7 @@ bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& named
   return true;
 }
 
+// Adds a sentence to `told` for each difference of two arrays of tables.
 void CompareArrays(const std::string& path, const TomlNode& before, const TomlNode& after,
                    std::vector<std::string>& told) {
   std::map<std::string, const TomlNode*> old_named, new_named;
@@ -138,6 +139,7 @@ void CompareNodes(const std::string& path, const TomlNode* before, const TomlNod
   if (was != is) told.push_back(fmt::format("{}: {} becomes {}", path, Short(was), Short(is)));
 }
 
+// Returns the name of the task in a folder of the tree; empty if it cannot be read.
 std::string NameOf(const SourceTree& tree, const std::string& folder) {
   const Result<std::string> text = tree.Read(Joined(folder, "task.toml"));
   if (!text.ok()) return "";

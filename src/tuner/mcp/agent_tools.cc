@@ -26,6 +26,7 @@ Json VerdictWaitField() {
                        0, kMostVerdictWait);
 }
 
+// Returns the schema of an answer with the run's state for its agent.
 Json StandingSchema() {
   return ObjectSchema(
       {{"state",

@@ -45,6 +45,7 @@ Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string&
   return largest;
 }
 
+// Returns the field at a place such as "profile.sass"; null if there is none.
 Json* At(Json& value, const std::string& place) {
   Json* here = &value;
   for (size_t start = 0; start <= place.size();) {

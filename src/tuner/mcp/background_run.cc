@@ -27,6 +27,7 @@ constexpr int64_t kMostLogBytes = 64 << 20;
 
 void Pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
+// Returns the null-terminated array of pointers that execve takes; it borrows the texts.
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

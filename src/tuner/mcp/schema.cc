@@ -31,6 +31,7 @@ bool IsOfType(const Json& value, const std::string& type) {
   return value.is_null();
 }
 
+// Returns a value's type in words, for a message.
 std::string TypeOf(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
@@ -40,6 +41,7 @@ std::string TypeOf(const Json& value) {
   return value.is_number_integer() ? "an integer" : "a number with a fraction";
 }
 
+// Returns a type of JSON Schema in words, for a message.
 std::string WithArticle(const std::string& type) {
   if (type == "array") return "a list";
   return (type == "object" || type == "integer" ? "an " : "a ") + type;

@@ -19,7 +19,7 @@ namespace hone {
 namespace {
 
 constexpr const char* kPage = "1000";  // keys or entries of one reply
-constexpr size_t kKeysOfACommand = 500;
+constexpr size_t kKeysOfACommand = 500;  // keys that one command removes
 
 // Withdraws a job, unless a worker has claimed it meanwhile. ARGV: stream, group, entry, job, state.
 constexpr std::string_view kWithdraw = R"(

@@ -186,7 +186,7 @@ constexpr std::string_view kSay = R"(
 redis.call('HSET', ARGV[1], ARGV[2], redis.call('TIME')[1] .. ' ' .. ARGV[3])
 return 1)";
 
-constexpr double kForgottenSeconds = 24 * 3600;
+constexpr double kForgottenSeconds = 24 * 3600;  // silence after which a worker is removed from the list
 
 std::string TextOf(const RedisReply& reply) { return reply.kind == RedisReply::Kind::kText ? reply.text : ""; }
 

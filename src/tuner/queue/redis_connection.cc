@@ -17,13 +17,14 @@ namespace {
 
 constexpr std::string_view kScheme = "redis://", kSecureScheme = "rediss://";
 constexpr double kConnectSeconds = 5;
-constexpr int kDeepestReply = 8;
+constexpr int kDeepestReply = 8;  // limit on nested lists in a reply
 
 timeval Interval(double seconds) {
   return {static_cast<time_t>(seconds),
           static_cast<suseconds_t>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e6)};
 }
 
+// Returns a copy of hiredis's reply, which hiredis owns. Lists nested deeper than kDeepestReply are cut.
 RedisReply Copy(const redisReply& reply, int depth) {
   RedisReply copy;
   switch (reply.type) {
@@ -62,6 +63,7 @@ constexpr std::string_view kRightsRemedy =
     " (this user lacks the rights: a queue's submitters, workers and administrators have rights of their own, and "
     "`hone rights` prints them; docs/queue.md)";
 
+// Returns the remedy for a server's error, to be put after it; empty if none is known.
 std::string_view RemedyFor(std::string_view error) {
   if (error.substr(0, 6) == "NOPERM" || error.find("The user executing the script can't") != std::string_view::npos)
     return kRightsRemedy;

@@ -25,7 +25,7 @@
 namespace hone {
 namespace {
 
-constexpr double kClaimSeconds = 1;
+constexpr double kClaimSeconds = 1;    // time for which one Claim waits for a job
 constexpr double kAheadSeconds = 0.2;  // pause of a sieve while enough sieved jobs wait for judges
 
 // A Lease renews a job's lease in a thread while the judgement makes progress. It uses a connection of its own, because

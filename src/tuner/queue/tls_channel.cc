@@ -15,13 +15,14 @@
 namespace hone {
 namespace {
 
-constexpr int kPart = 1 << 16;
+constexpr int kPart = 1 << 16;  // bytes that are read or written at a time
 
 struct Free {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
   void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 };
 
+// Returns the text of OpenSSL's last error in this thread, and clears its errors.
 std::string OpensslText() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();

@@ -40,6 +40,7 @@ Json SourceLine(const std::string& hash, const std::string& text) {
   return {{"source", hash}, {"hex", hex}};
 }
 
+// Returns the text in a line of SourceLine.
 std::string SourceText(const Json& json) {
   if (json.contains("text")) return json.at("text").get<std::string>();
   const std::string hex = json.at("hex").get<std::string>();

@@ -25,6 +25,7 @@ constexpr const char* kPlanName = "candidate.toml";
 constexpr const char* kWhatIsIn =
     "a candidate of machine code has a candidate.toml and its images (kernel.cubin or kernel.ptx)";
 
+// Returns the candidate's text for the files of a .honek archive or folder; `path` names it in errors.
 Result<std::string> Join(Files files, const std::string& path) {
   const auto plan = files.find(kPlanName);
   if (plan == files.end())

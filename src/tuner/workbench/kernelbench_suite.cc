@@ -68,6 +68,7 @@ std::string Speedup(const std::optional<Interval>& speedup) {
   return speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", speedup->median, speedup->low, speedup->high) : "-";
 }
 
+// Returns the summary of one level's results. `timed` and `compiled` are as for SummarizeSuite.
 SuiteSummary Summary(int level, const std::vector<const SuiteResult*>& results, bool timed, bool compiled) {
   SuiteSummary summary;
   summary.level = level;

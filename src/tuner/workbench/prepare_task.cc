@@ -25,6 +25,8 @@ Result<std::pair<std::string, std::string>> Pair(const char* option, const std::
   }
   return std::pair{text.substr(0, equals), text.substr(equals + 1)};
 }
+
+// Parses a whole number, zero or more; `option` names it in errors.
 Result<int64_t> Whole(const char* option, const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -33,6 +35,8 @@ Result<int64_t> Whole(const char* option, const std::string& text) {
   }
   return value;
 }
+
+// Splits the text at its commas outside of parentheses, and drops blanks outside of them.
 std::vector<std::string> Parts(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;

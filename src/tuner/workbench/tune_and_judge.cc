@@ -26,6 +26,7 @@ nlohmann::json PointsJson(const TuneResult& result) {
   return points;
 }
 
+// Returns the key of this sweep in the database: everything on which its measurements depend.
 TuningEntry EntryOf(const Task& task, const SweepRequest& request, const TuneOptions& options, const DeviceFacts& facts) {
   TuningEntry entry;
   entry.task = task.name;

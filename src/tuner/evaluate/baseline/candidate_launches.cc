@@ -23,6 +23,7 @@ std::string Hexadecimal(const Bytes& bytes) {
   return text;
 }
 
+// Returns an argument in the form that the PyTorch child reads; kUnavailable for one that the child cannot pass.
 Result<json> ArgumentJson(const ResolvedArgument& argument) {
   switch (argument.kind) {
     case ArgumentKind::kTensor:
@@ -37,6 +38,7 @@ Result<json> ArgumentJson(const ResolvedArgument& argument) {
   }
 }
 
+// Returns a step of the plan in the form that the PyTorch child reads; kUnavailable for one that the child cannot run.
 Result<json> StepJson(const CompiledProgram& program, const ResolvedStep& step) {
   if (step.call) return Status::Unavailable("it calls a library itself");
   if (step.is_memset) {

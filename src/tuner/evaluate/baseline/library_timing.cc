@@ -23,10 +23,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kTorchSamples = 50;
+constexpr int kTorchSamples = 50;   // samples of each mode in a case
 constexpr double kFarApart = 1e-2;  // the relative difference that is reported between results that should be equal
 constexpr std::string_view kTorchMark = "hone: ";
 
+// Returns one case in the form that the PyTorch child reads: dimensions, scalars, and how tensors are drawn.
 Result<json> TorchCase(const Task& task, const Dims& dims) {
   json one_case = {{"dims", dims}, {"scalars", json::object()}};
   for (const ScalarSpec& scalar : task.scalars) one_case["scalars"][scalar.name] = scalar.value;
@@ -54,6 +55,7 @@ struct TorchAnswer {
   std::vector<TorchTimes> cases;
 };
 
+// Reads one line of the child's output into `answer`.
 void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
   const Result<json> parsed = ParseJson(line, "PyTorch's answer");
   if (!parsed.ok()) {
@@ -145,6 +147,7 @@ Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, cons
   return RunSubprocess(run);
 }
 
+// Runs the PyTorch child for all cases and reads its answer. A failure of the child is in TorchAnswer::error.
 TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
   TorchAnswer answer;
   answer.cases.resize(cases.size());

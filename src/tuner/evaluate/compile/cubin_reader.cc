@@ -211,6 +211,7 @@ std::string HiddenMemory(const Elf& elf, size_t index) {
   return gap(section.header.sh_size);
 }
 
+// Adds the variables of one ELF section to `globals`, if it is a section of device globals.
 void AddGlobals(const Elf& elf, size_t index, std::vector<DeviceGlobal>& globals) {
   const Section& section = elf.sections[index];
   const bool writable = section.name == ".nv.global" || section.name == ".nv.global.init";

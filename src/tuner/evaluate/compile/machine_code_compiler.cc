@@ -27,6 +27,7 @@ constexpr int64_t kMaxCubinBytes = int64_t{256} << 20;
 
 std::string Architecture(int number) { return fmt::format("sm_{}", number); }
 
+// Returns the names of the first kernels in the cubin, for a message.
 std::string NamesOfKernels(const CubinInfo& cubin) {
   constexpr size_t kMostNamed = 8;
   std::string names;

@@ -17,6 +17,7 @@ bool IsDeviceHeap(const std::string& name) {
   return name == "malloc" || name == "free" || name == "__nv_aligned_device_malloc";
 }
 
+// Rejects `module` if its machine code breaks a rule or lacks one of `kernels`.
 void Judge(const CubinInfo& cubin, const std::vector<std::string>& kernels, CompiledModule& module) {
   for (const std::string& name : cubin.externs) {
     if (IsDeviceHeap(name)) {

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kGetNvrtc =
     "install the CUDA toolkit (12.8 or newer; NVRTC and the CUDA headers are enough) or name its folder with CUDA_HOME";
 
+// Returns the toolkit folders in which NVRTC is looked for, in order.
 std::vector<std::string> Homes(const std::string& cuda_home) {
   std::vector<std::string> homes;
   if (!cuda_home.empty()) homes.push_back(cuda_home);

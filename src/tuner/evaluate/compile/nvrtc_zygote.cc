@@ -35,7 +35,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double kJobArrivalSeconds = 30;  // limit from the fork until the child has read the job
-constexpr double kMemoryWatchSeconds = 0.1;
+constexpr double kMemoryWatchSeconds = 0.1;  // interval of checks of the children's memory
 constexpr int64_t kMaxJobBytes = int64_t{256} << 20;
 
 struct Child {
@@ -213,6 +213,7 @@ class Zygote {
   std::list<Child> children_;
 };
 
+// Receives the setup on the socket `fd`, makes session and sandbox, and returns the zygote that serves the socket.
 Result<Zygote> MakeZygote(int fd) {
   HONE_ASSIGN_OR_RETURN(Frame frame, ReceiveFrame(fd, 60));
   HONE_ASSIGN_OR_RETURN(ZygoteSetup setup, DecodeSetup(frame));

@@ -24,7 +24,7 @@ constexpr double kStartSeconds = 120;
 // Time that is added to a compile's own limit, so that the zygote can notice an overdue child and report it.
 constexpr double kGraceSeconds = 10;
 constexpr int64_t kMaxReplyBytes = int64_t{512} << 20;
-constexpr int kChildFd = 3;
+constexpr int kChildFd = 3;  // descriptor of the socket in the zygote
 
 // Waits until one of two sockets is readable or closed.
 Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {

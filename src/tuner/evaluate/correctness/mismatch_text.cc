@@ -17,6 +17,7 @@ constexpr double kCancelled = 0x1p-20;
 // Widest vector or tile whose incomplete last one (the tail) is named as a possible cause.
 constexpr int64_t kWidestTail = 1024;
 
+// Returns the hint for an error that Cancelled holds for.
 std::string CancelHint(const MismatchFacts& facts, double error) {
   return fmt::format(
       "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel "
@@ -27,6 +28,8 @@ std::string CancelHint(const MismatchFacts& facts, double error) {
       error, facts.magnitude, facts.tensor.name);
 }
 
+// Returns whether an absolute `error` is no more than rounding of the inputs, in a result of this `size` that is far
+// smaller than they are: the result has cancelled.
 bool Cancelled(const MismatchFacts& facts, double error, double size) {
   return IsFloating(facts.tensor.dtype) && facts.magnitude > 0 && error <= kCancelled * facts.magnitude &&
          size < facts.magnitude / 16;
@@ -51,6 +54,7 @@ bool IsLargestNumber(DType dtype, double value) {
   }
 }
 
+// Returns the hint that only an incomplete last vector or tile is wrong; empty if that does not fit the wrong elements.
 std::string TailHint(const MismatchFacts& facts) {
   if (facts.shape.empty() || facts.mismatch.index.size() != facts.shape.size()) return "";
   int64_t linear = 0, elements = 1;

@@ -24,9 +24,9 @@
 namespace hone {
 namespace {
 
-constexpr unsigned kMostParameters = 256;
+constexpr unsigned kMostParameters = 256;  // limit on the parameters of a host function
 constexpr unsigned kMostDots = 1500;  // limit on "./" in a path, which has at most 4096 bytes
-constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
+constexpr int64_t kMaxFileBytes = int64_t{1} << 30;  // limit on a file that a confined worker writes
 
 }  // namespace
 

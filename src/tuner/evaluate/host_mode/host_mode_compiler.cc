@@ -20,7 +20,7 @@
 namespace hone {
 namespace {
 
-constexpr int kMaxProcesses = 64;
+constexpr int kMaxProcesses = 64;  // limit on the tool chain's processes
 constexpr int64_t kMaxWrittenBytes = int64_t{1} << 30;
 constexpr int64_t kMaxLogBytes = 4 << 20;
 

@@ -17,7 +17,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kSmallestFlush = 1 << 20;
+constexpr int64_t kSmallestFlush = 1 << 20;  // least bytes of the buffer that flushes caches
 // After kIdleSeconds without work, the GPU is given work for kWarmUpSeconds before a sample, because its clocks fall
 // when it is idle and take milliseconds to rise.
 constexpr double kIdleSeconds = 0.1;

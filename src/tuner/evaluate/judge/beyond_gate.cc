@@ -28,6 +28,7 @@
 namespace hone {
 namespace {
 
+// Draws the shapes beyond the hidden ranges, within the limits for this device.
 AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) {
   // A block that loops over slices takes several only if there are more slices than blocks that the device holds at
   // once.
@@ -50,6 +51,7 @@ AimedShapes DrawShapes(Judgement& judgement, const EntriesTaken& entries_taken) 
                       judgement.facts(), judgement.tested, entries_taken, options, judgement.secrets.Next());
 }
 
+// Checks shapes beyond the hidden ranges, in this order.
 Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, const EntriesTaken& entries_taken) {
   for (size_t i = 0; i < cases.size(); ++i) {
     // A shape that is the first to take some alternative is also tried with a stress distribution.

@@ -62,6 +62,7 @@ std::vector<Case> AimedCases(Judgement& judgement, const std::vector<Case>& case
   return aimed;
 }
 
+// Returns the task's check cases and drawn hidden cases, smallest first.
 std::vector<Case> CasesToCheck(Judgement& judgement) {
   std::vector<Case> cases;
   for (const Case& c : judgement.task.cases) {
@@ -94,6 +95,7 @@ Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   return gate;
 }
 
+// Checks all cases, the smallest and the largest with all stress distributions, and then the hand-worked ones.
 Result<Gate> CheckAll(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
   for (size_t i = 0; i < cases.size(); ++i) {

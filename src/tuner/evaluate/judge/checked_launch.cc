@@ -43,6 +43,7 @@ Result<Gate> CheckInputs(Judgement& judgement, const CaseBuffers& buffers, const
   return Gate::kPassed;
 }
 
+// Checks the outputs in set 0 against the oracle, and merges their errors into `result` unless that is null.
 Result<Gate> CheckOutputs(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs, OracleChecker& checker,
                           const LaunchChecks& checks, CaseResult* result) {
   Result<CheckOutcome> checked = checks.slices != nullptr

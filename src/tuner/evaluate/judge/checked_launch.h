@@ -19,7 +19,7 @@
 namespace hone {
 
 struct LaunchChecks {
-  bool require_rms = false;                      // c_rms holds on these inputs
+  bool require_rms = false;                      // outputs must meet c_rms as well as c_max
   const std::vector<int64_t>* slices = nullptr;  // null: all slices are judged
 };
 

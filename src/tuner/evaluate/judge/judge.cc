@@ -18,6 +18,7 @@
 namespace hone {
 namespace {
 
+// Runs the gates that the request asks for, in order.
 Result<Gate> AskTheGates(Judgement& judgement) {
   const EvaluationRequest& options = judgement.request.options;
   const Result<Gate> loaded = LoadPrograms(judgement);

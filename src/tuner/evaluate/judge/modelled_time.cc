@@ -80,6 +80,7 @@ Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const Inpu
   return Gate::kPassed;
 }
 
+// Returns all slices, or 4096 evenly spaced ones if there are more.
 std::vector<int64_t> AllSlices(const CaseBuffers& buffers) {
   std::vector<int64_t> slices(static_cast<size_t>(std::min<int64_t>(buffers.slices(), 4096)));
   for (size_t i = 0; i < slices.size(); ++i) {

@@ -23,6 +23,7 @@ bool Names(const std::optional<Expression>& expression, const std::string& dimen
   return expression && Names(*expression, dimension);
 }
 
+// Returns the axis of `tensor` whose extent is `dimension`; -1: none.
 int AxisOf(const TensorSpec& tensor, const std::string& dimension) {
   for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
     if (tensor.shape[axis].text() == dimension) return static_cast<int>(axis);
@@ -50,6 +51,8 @@ bool MayBeIndependent(const Task& task, const std::string& dimension) {
   return true;
 }
 
+// Returns whether outputs are independent along `dimension` in a case of these dimensions
+// (OracleChecker::IsIndependent).
 Result<bool> ProvenIn(Judgement& judgement, const Dims& dims, const std::string& dimension) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         judgement.MakeBuffers(dims, {}, /*sets=*/1, /*exact_align=*/false));

@@ -33,6 +33,7 @@ Result<ResolvedPlan> Resolve(const Judgement& judgement, const CompiledProgram& 
                      base_align);
 }
 
+// Loads the task's seed unless it is loaded already.
 Result<Gate> LoadSeed(Judgement& judgement) {
   if (judgement.programs.fallback != nullptr) return Gate::kPassed;
   HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome seed, judgement.session.Load(*judgement.request.fallback));
@@ -43,6 +44,8 @@ Result<Gate> LoadSeed(Judgement& judgement) {
   return Gate::kPassed;
 }
 
+// Returns the program that serves a case: `program`, or the seed if its plan leaves the case out; nullopt if the
+// judgement has stopped.
 Result<std::optional<ServedProgram>> ServeBy(Judgement& judgement, const CompiledProgram& compiled, LoadedProgram& program,
                                       const Dims& dims, const std::map<std::string, int64_t>& base_align) {
   ServedProgram served{&compiled, &program, {}, false};

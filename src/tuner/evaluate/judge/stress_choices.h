@@ -14,7 +14,7 @@ namespace hone {
 struct StressChoice {
   Distribution distribution = Distribution::kNormal;
   bool use_stress = false;   // false: each tensor's own distribution
-  bool require_rms = false;  // c_rms holds on these inputs
+  bool require_rms = false;  // outputs must meet c_rms as well as c_max
 };
 
 // Returns the input sets with which the check case at position `case_index` is tried, in order. The first has the

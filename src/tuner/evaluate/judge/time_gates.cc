@@ -36,6 +36,7 @@ void NoteOccupancy(Judgement& judgement, const ServedProgram& served) {
   }
 }
 
+// Returns the case's floor in us, from the cache or measured.
 Result<double> MeasureFloor(Judgement& judgement, const Dims& dims, int sets) {
   const CacheState cache = CacheState::kCold;
   HONE_ASSIGN_OR_RETURN(Traffic traffic, CompulsoryTraffic(judgement.task, dims));
@@ -50,6 +51,7 @@ Result<double> MeasureFloor(Judgement& judgement, const Dims& dims, int sets) {
   return floor_us;
 }
 
+// Times the requested timed cases, and appends their results to `timed`.
 Result<Gate> TimeEach(Judgement& judgement, std::vector<CaseResult>& timed) {
   const std::vector<size_t>& only = judgement.request.options.only_time_cases;
   size_t index = 0;

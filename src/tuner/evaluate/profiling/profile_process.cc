@@ -46,6 +46,7 @@ Result<Profile> RunOnce(const ProfileProcessOptions& options, std::vector<std::s
   return answer.profile.value_or(profile);
 }
 
+// Runs the process under `ncu`, and fills its profile with the metrics that ncu counted.
 Result<Profile> RunUnderNcu(const std::string& ncu, const ProfileProcessOptions& options, const std::string& job_file,
                             const TemporaryDirectory& directory) {
   std::vector<std::string> metrics = ProfileMetrics();

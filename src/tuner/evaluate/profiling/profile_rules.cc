@@ -14,16 +14,16 @@ namespace hone {
 namespace {
 
 constexpr double kWorthTelling = 0.02;  // least estimated gain of a reported finding, as a share of the time
-constexpr size_t kMostFindings = 10;
+constexpr size_t kMostFindings = 10;    // limit on the findings of a profile
 constexpr double kMemoryLatency = 700e-9;  // seconds of a load that misses every cache, rounded
-constexpr double kNearFloor = 0.92;
+constexpr double kNearFloor = 0.92;        // share of the floor's speed above which all cases are called near it
 constexpr double kWasteful = 1.3;   // least ratio of transfers to ideal transfers that is reported as waste
 constexpr double kScattered = 2.5;  // least sectors per request for which another layout could need fewer
 constexpr std::string_view kScatterAdvice =
     " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
     "indices, or pass the tile through shared memory)";
 constexpr double kAsyncTold = 0.05;  // share of cp.async in load requests above which the loads' average says nothing
-constexpr double kUnlimited = 1e9;
+constexpr double kUnlimited = 1e9;   // number of blocks that stands for no limit
 constexpr double kAtomicsTold = 0.05;  // least share of atomics in requests to global memory that is reported
 constexpr double kTensorMoves =
     0.05;  // use of the tensor pipe up to which no tensor cores work: it also moves constants (HFMA2.MMA) and runs DFMA

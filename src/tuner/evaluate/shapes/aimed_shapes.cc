@@ -20,11 +20,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // that an unreachable alternative leaves some for those after it. One comparison takes some 0.2 us.
 constexpr int64_t kMostComparisons = 400'000, kMostComparisonsEach = 60'000;
 constexpr int64_t kCostInComparisons = 20;  // the cost of a shape counts as this many comparisons
-constexpr int kRandomStarts = 6;
-constexpr int kWalkSteps = 32;
-constexpr uint64_t kMostHalvings = 8;
+constexpr int kRandomStarts = 6;            // random starting points of a search
+constexpr int kWalkSteps = 32;              // steps of the random walk after a search
+constexpr uint64_t kMostHalvings = 8;       // halvings of the other dimensions of an edge: fewer than this
 constexpr int64_t kMostJitter = 8;
-constexpr size_t kEdgeTries = 16;
+constexpr size_t kEdgeTries = 16;   // limit on the searches for edges
 constexpr int kMostDoublings = 40;  // steps of 1, 2, 4, … multiples: this many
 constexpr int kMostSnaps = 12;      // sizes are rounded to multiples of up to 2^12
 

@@ -15,9 +15,9 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-constexpr int kNeighborTries = 64;
+constexpr int kNeighborTries = 64;    // draws of a shape before it is given up
 constexpr int64_t kStepsBeyond = 64;  // limit on a size: this many multiples above the largest named size
-constexpr int64_t kShareBeyond = 8;
+constexpr int64_t kShareBeyond = 8;   // a size is at most one part in this many above the largest named one
 
 }  // namespace
 

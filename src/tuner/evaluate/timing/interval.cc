@@ -14,8 +14,8 @@ constexpr double kCoverage = 0.95;
 constexpr size_t kFewestForInterval = 6;  // the range of only 5 values covers the median in 93.75 % of cases
 // With fewer values, the long-run variance has too few degrees of freedom to be useful.
 constexpr size_t kFewestForSerial = 20;
-constexpr double kLargestClockFall = 0.05;
-constexpr double kWidestConclusive = 1.10;
+constexpr double kLargestClockFall = 0.05;  // a larger fall of the SM clock means "throttled"
+constexpr double kWidestConclusive = 1.10;  // ratio of ends above which an interval is inconclusive
 
 // Returns the value at `rank` (1 to the number of values), interpolated between neighbouring ranks.
 double AtRank(const std::vector<double>& sorted, double rank) {

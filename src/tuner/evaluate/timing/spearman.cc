@@ -9,6 +9,7 @@
 namespace hone {
 namespace {
 
+// Returns the rank of each value; equal values get the mean of their ranks.
 std::vector<double> AverageRanks(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -17,13 +17,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSocketInChild = 3;
-constexpr double kFirstPhaseSeconds = 60;
+constexpr int kSocketInChild = 3;          // descriptor of the socket in the worker
+constexpr double kFirstPhaseSeconds = 60;  // limit until the first report of a job
 // Seconds to wait for the end of a worker that has closed its socket. The limit is long, because the way in which the
 // worker ended says whether the candidate is to blame, and a process that holds a GPU's memory, or runs on a busy
 // machine, takes time to end.
 constexpr double kEndSeconds = 5;
 
+// Returns an evaluation for a worker that failed: a verdict without results.
 Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
   Evaluation evaluation;
   evaluation.task = job.task.name;
