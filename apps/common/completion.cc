@@ -9,6 +9,7 @@ namespace {
 
 bool TakesValue(const CLI::Option& option) { return option.get_type_size() != 0; }
 
+// Returns the option with this name, as "--json" or "-h"; null if there is none.
 const CLI::Option* Named(const CLI::App& command, const std::string& name) {
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& known : option->get_lnames()) {
@@ -21,6 +22,7 @@ const CLI::Option* Named(const CLI::App& command, const std::string& name) {
   return nullptr;
 }
 
+// Returns the subcommand with this name; null if there is none.
 const CLI::App* Subcommand(const CLI::App& command, const std::string& name) {
   for (const CLI::App* sub : command.get_subcommands({})) {
     if (sub->get_name() == name) return sub;
@@ -43,6 +45,7 @@ std::vector<std::string> Choices(const CLI::Option& option) {
   return choices;
 }
 
+// Adds the values of an option that begin with `typed`, each with `before` in front.
 void AddValues(const CLI::App& command, const Guide& guide, const CLI::Option& option, const std::string& before, const std::string& typed,
                Completions& completions) {
   const auto add = [&](const std::string& word) {
@@ -159,6 +162,7 @@ end
 complete -c PROGRAM -f -a '(__FUNCTION_complete)'
 )sh";
 
+// Replaces every `from` in the text by `to`.
 void Replace(std::string& text, const std::string& from, const std::string& to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
 }

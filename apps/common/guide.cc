@@ -38,6 +38,7 @@ std::string Wrapped(const std::string& text, size_t indent, size_t width) {
   return out + line;
 }
 
+// Returns a line of help: a title, and from column kColumn on its text, wrapped.
 std::string Row(const std::string& title, const std::string& text) {
   const std::string left = "  " + title;
   const std::string gap = left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
@@ -87,6 +88,7 @@ class HelpLayout : public CLI::Formatter {
   const Guide& guide_;
 };
 
+// Returns what help calls the value of an option to which the guide gives no name.
 std::string ValueName(const CLI::Option& option) {
   std::string type = option.get_type_name();
   type = type.substr(0, type.find_first_of(":{ "));
@@ -95,6 +97,7 @@ std::string ValueName(const CLI::Option& option) {
   return type;
 }
 
+// Applies the guide to a command and to all commands below it.
 void Apply(CLI::App& command, const Guide& guide, const std::shared_ptr<HelpLayout>& layout) {
   command.formatter(layout);
   const CommandPage* page = guide.Page(command);

@@ -43,6 +43,7 @@ std::string PageName(const CLI::App& command, const Guide& guide) {
   return path.empty() ? name : name + "-" + path;
 }
 
+// Returns the command's synopsis for roff: its name, its arguments, and whether it has subcommands.
 std::string Synopsis(const CLI::App& command, const Guide& guide) {
   const std::string path = CommandPath(command);
   std::string text = fmt::format("\\fB{}\\fR [\\fIOPTIONS\\fR]", Roff(guide.program + (path.empty() ? "" : " " + path)));
@@ -57,6 +58,7 @@ std::string Synopsis(const CLI::App& command, const Guide& guide) {
   return text;
 }
 
+// Appends the page of a command, then the pages of the commands below it.
 void AppendPage(const CLI::App& command, const Guide& guide, const std::string& version, std::vector<ManPage>& pages) {
   const std::string name = PageName(command, guide);
   std::string text = fmt::format(".TH {} 1 \"\" \"{} {}\" \"Hone\"\n", Upper(Roff(name)), guide.program, version);

@@ -51,6 +51,7 @@ int64_t PeakBytes() {
   return int64_t{1024} * usage.ru_maxrss;
 }
 
+// Returns a clause about the ranks of the run, for the report's first line; empty for one rank.
 std::string OfRanks(int ranks, const Trainer& trainer) {
   if (ranks == 1) return {};
   return fmt::format("; rank 0 of {}, which share the {} shards of a step", ranks, trainer.options().shards);

@@ -16,6 +16,7 @@ std::string Quoted(std::string_view word) {
   return quoted + "'";
 }
 
+// Returns whether a shell reads the word as it is, without quotes.
 bool IsPlain(std::string_view word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-";
   return !word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos;

@@ -28,6 +28,7 @@
 namespace hone::gnn {
 namespace {
 
+// Copies the sizes that the trainer's engine reports to `gpu`.
 void Take(const Trainer& trainer, GpuRun& gpu) {
   const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
   gpu.num_edges = held.num_edges;
@@ -51,6 +52,7 @@ Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
       graph.name, static_cast<double>(plan.needed) * 1e-9, static_cast<double>(available) * 1e-9));
 }
 
+// Converts a place of features to the engine's type.
 cuda::FeatureStorage Storage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
   if (place.host) storage.tier = cuda::FeatureTier::kCached;
@@ -60,6 +62,7 @@ cuda::FeatureStorage Storage(const FeaturePlace& place) {
   return storage;
 }
 
+// Returns where features are if the run fits in the GPU's free memory, else an error (GpuHolds).
 Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
                            const FeatureWish& wish) {
   model.in_width = graph.feature_width;

@@ -42,6 +42,7 @@ struct InferFlags {
   bool probabilities = false, logits = false, confusion = false, other_graph = false, json = false, quiet = false;
 };
 
+// Returns the nodes that --nodes chooses: a split's name, "all", or a .npy file.
 Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& which) {
   const auto split = [&](std::span<const NodeId> nodes) -> Result<std::vector<NodeId>> {
     if (nodes.empty()) {
@@ -192,6 +193,7 @@ struct Prediction {
   std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
 };
 
+// Opens graph and model, chooses the device, and predicts.
 Status MakePrediction(InferFlags& flags, Prediction& p) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;

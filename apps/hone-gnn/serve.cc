@@ -59,6 +59,7 @@ struct Server {
   }
 };
 
+// Opens graph and model, and prepares the device for requests.
 Status MakeReady(ServeFlags& flags, Server& server) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
@@ -97,6 +98,7 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   return server.on_gpu != nullptr ? Status::Ok() : server.Answer({0}, flags).status();
 }
 
+// Parses a line of node ids, separated by blanks or commas.
 Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
   std::vector<NodeId> nodes;
   while (true) {

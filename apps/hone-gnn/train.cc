@@ -128,6 +128,7 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
   return json;
 }
 
+// Prints an epoch's row of the table.
 void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   const bool beside = device.cuda && !device.host_batches;
@@ -157,6 +158,7 @@ double NewRate(const TrainCommandFlags& flags) {
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
 }
 
+// Makes the trainer of a new run, or of the run that --resume continues.
 Result<std::unique_ptr<Trainer>> Prepare(TrainCommandFlags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
   if (flags.resume.empty()) {

@@ -30,6 +30,7 @@ struct ApplyFlags {
   std::string as = "extension";
 };
 
+// Returns the kernel to be written, with its facts: a run's winner, or a candidate's file.
 Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& flags) {
   if (!flags.file.empty()) {
     if (flags.node >= 0 || !flags.store.empty()) {

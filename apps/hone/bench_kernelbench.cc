@@ -24,6 +24,7 @@
 namespace hone {
 namespace {
 
+// Judges one finished module.
 Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFlags& flags, const HostedOptions& hosted,
                              const SuiteSubmission& submission) {
   EvaluationRequest request;

@@ -38,6 +38,7 @@ std::string Bytes(int64_t bytes) {
                             : fmt::format("{:.0f} MB", static_cast<double>(bytes) / 1e6);
 }
 
+// Describes the contents in one line.
 std::string Line(const Contents& c) {
   std::string line = fmt::format("{} answer{} ({}), {} waiting, {} given up", c.answers, c.answers == 1 ? "" : "s",
                                  Bytes(c.answer_bytes), c.waiting, c.dead);

@@ -33,6 +33,7 @@ std::string Environment(const char* name) {
 // Returns the folder to use for a user without HOME. Every user of the machine can guess its name.
 std::string DirectoryWithoutHome() { return fs::temp_directory_path() / fmt::format("hone-{}", getuid()); }
 
+// Returns Hone's folder in the one that the environment variable `xdg` names, else in `below_home` of HOME.
 std::string UserDirectory(const char* xdg, const char* below_home) {
   if (std::string base = Environment(xdg); !base.empty()) return base + "/hone";
   if (std::string home = Environment("HOME"); !home.empty()) return home + "/" + below_home + "/hone";

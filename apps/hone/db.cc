@@ -42,10 +42,12 @@ Result<std::unique_ptr<TuningDatabase>> OpenToRead(const CommandContext& context
   return TuningDatabase::Open(path, true);
 }
 
+// Opens the database, which is made if it does not exist.
 Result<std::unique_ptr<TuningDatabase>> OpenToChange(const CommandContext& context, const DbFlags& flags) {
   return TuningDatabase::Open(flags.file.empty() ? TuningDatabasePath(context) : flags.file);
 }
 
+// Returns whether --task and --device choose this row.
 bool Wanted(const DbFlags& flags, const TuningRow& row) {
   return (flags.task.empty() || row.entry.task == flags.task) &&
          (flags.device.empty() || row.entry.device == flags.device);

@@ -27,6 +27,7 @@
 namespace hone {
 namespace {
 
+// Returns whether a run has ended for good, and was not only suspended, interrupted or stopped by its provider.
 bool RunIsOver(const RunView& view) {
   return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
          view.ended != "provider_failed";

@@ -110,6 +110,7 @@ class SageConv final : public Layer<T> {
     SourceMajorBlock by_source;
   };
   bool Drops(const LayerContext& context) const { return context.training && rate_.active(); }
+  // Returns the factor of kept neighbors' elements, beyond the factor that an earlier dropout applied.
   double NeighborScale() const { return before_.Then(rate_).scale / before_.scale; }
 
   SageConvOptions options_;

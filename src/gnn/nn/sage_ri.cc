@@ -188,11 +188,13 @@ class SageRi final : public Model<T> {
 
   int64_t Width(int i) const { return i == 0 ? options_.in_width : options_.hidden; }  // columns of x_i
   int64_t Middle() const { return 2 * options_.num_classes; }
+  // Returns the first column of x_i among the head's inputs.
   int64_t CollectedAt(int i) const { return i == 0 ? 0 : options_.in_width + (i - 1) * options_.hidden; }
   bool Drops(const LayerContext& context) const { return context.training && rate_.active(); }
   Layer<T>& Conv(int i) { return *convs_[static_cast<size_t>(i)]; }
   static LayerStep& Step(State& state, int i) { return state.steps[static_cast<size_t>(i)]; }
 
+  // Returns x_0: the features after dropout, or the features themselves.
   Matrix<const T> DropInput(const NeighborSample& sample, Matrix<const T> x, State& state, LayerContext context) {
     if (!Drops(context)) return x;
     context.layer = 0;

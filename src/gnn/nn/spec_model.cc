@@ -168,6 +168,7 @@ class SpecModel final : public Model<T> {
     }
   }
 
+  // Returns what the plan of memory needs to know of a value's operation.
   OperationTraits TraitsOf(size_t v) const {
     gnn::Operation<T>& operation = *operations_[v];
     OperationTraits traits;
@@ -274,6 +275,7 @@ class SpecModel final : public Model<T> {
     }
     if (!add) Zero(grad, rows);
   }
+  // Sets the rows from `from` on to zero.
   static void Zero(Matrix<T> x, int64_t from) {
     for (int64_t i = from; i < x.rows; ++i) std::fill_n(x.Row(i), x.cols, T(0));
   }
@@ -286,6 +288,7 @@ class SpecModel final : public Model<T> {
     for (const size_t v : values) width += shapes_.width[v];
     return width;
   }
+  // Finds the values that each pass receives: those made earlier that this pass or a later one reads.
   void PlanPasses() {
     carried_.resize(static_cast<size_t>(layers_) + 1);
     for (int pass = 0; pass < layers_; ++pass) {
@@ -298,6 +301,7 @@ class SpecModel final : public Model<T> {
     }
     carried_.back() = {count() - 1};
   }
+  // Returns the working memory of layer-wise inference, made at the first call.
   State& PassState() {
     if (pass_state_ == nullptr) pass_state_ = MakeState();
     return static_cast<State&>(*pass_state_);
@@ -306,6 +310,7 @@ class SpecModel final : public Model<T> {
     context.training = false;
     return context;
   }
+  // Computes the values that belong to no pass, because no aggregation comes before them.
   void RunFirstValues(int64_t rows, State& state, const LayerContext& context) {
     for (size_t v = 1; v < count(); ++v) {
       if (PassOf(v) < 0) RunForward(v, BlockView(), rows, state, context);
@@ -320,6 +325,7 @@ class SpecModel final : public Model<T> {
       at += shapes_.width[v];
     }
   }
+  // Runs a pass on the values that it receives, side by side in `carried`.
   void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& given) {
     State& state = PassState();
     const LayerContext context = Evaluating(given);

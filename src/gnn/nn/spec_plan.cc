@@ -33,6 +33,7 @@ class Planner {
   size_t OperandOf(size_t v, size_t i) const { return static_cast<size_t>(shapes_.operands[v][i]); }
   SpecPlan::Value& Of(size_t v, size_t i) { return plan_.values[OperandOf(v, i)]; }
 
+  // Decides whether a value overwrites its operand, and which operands an Add computes in its own memory.
   void PlaceValue(size_t v) {
     const OperationTraits& traits = traits_[v];
     plan_.values[v].storage = v;

@@ -39,6 +39,7 @@ class Lowering {
  private:
   const OperationSpec& Operation(size_t v) const { return spec_.values[v - 1].operation; }
   bool Aggregates(size_t v) const { return ReadsNeighbors(Operation(v)); }
+  // Returns whether the value is an aggregate of "x" over the outermost hop.
   bool IsDrawn(size_t v) const {
     return std::holds_alternative<AggregateSpec>(Operation(v)) && shapes_.operands[v][0] == 0 &&
            shapes_.hop[v] + 1 == shapes_.layers;
@@ -105,6 +106,7 @@ class Lowering {
     for (const size_t value : values) out_.unit_of[value] = out_.units.size() - 1;
   }
 
+  // Appends the units that compute a value.
   void LowerValue(size_t v) {
     const OperationSpec& operation = Operation(v);
     if (std::holds_alternative<AggregateSpec>(operation)) {

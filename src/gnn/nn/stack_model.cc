@@ -168,6 +168,7 @@ class StackModel final : public Model<T> {
     Buffer<T> partials;
   };
 
+  // Returns whether layer i is followed by a normalisation.
   bool Normalises(size_t i) const { return plan_.normalise_between && i + 1 < layers_.size(); }
 
   // Applies the activation, and dropout if it is on.
@@ -178,6 +179,7 @@ class StackModel final : public Model<T> {
     step.mask = MakeDropoutMask(rate, site, context, out.rows, out.cols, step.bits);
     ApplyDropout<T>(step.mask, rate.scale, out, out, context.threads);
   }
+  // Turns the gradient of Activate's output into that of its input, in place.
   static void ActivateBackward(Activation kind, const DropoutRate& rate, const Step& step, Matrix<const T> out,
                                Matrix<T> grad, const LayerContext& context) {
     const bool dropped = context.training && rate.active();
@@ -185,6 +187,7 @@ class StackModel final : public Model<T> {
     ActivationBackward<T>(kind, dropped ? rate.scale : 1.0, out, grad, context.threads);
   }
 
+  // Applies the operations after layer i, in place.
   void Between(size_t i, Step& step, Matrix<T> out, const LayerContext& context) {
     if (Normalises(i)) {
       norms_[i].Forward({step.plain.data(), out.rows, out.cols, out.cols}, context.training, step.statistics, out,
@@ -192,6 +195,7 @@ class StackModel final : public Model<T> {
     }
     Activate(plan_.between, between_rate_, DropoutSite::kActivation, step, out, context);
   }
+  // Turns the gradient of Between's output into that of its input, in place.
   void BetweenBackward(size_t i, Step& step, Matrix<const T> out, Matrix<T> grad, const LayerContext& context) {
     ActivateBackward(plan_.between, between_rate_, step, out, grad, context);
     if (Normalises(i)) {

@@ -17,6 +17,7 @@
 namespace hone::gnn {
 namespace {
 
+// What the mask of some rows is computed from, and where it is written.
 struct MaskTask {
   uint64_t key;
   uint32_t step, epoch, place, threshold;
@@ -25,6 +26,7 @@ struct MaskTask {
   uint8_t* bits;
 };
 
+// Writes the masks of rows [begin, end) without vector instructions.
 void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t b = 0; b < t.blocks; ++b) {

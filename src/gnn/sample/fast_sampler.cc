@@ -102,6 +102,7 @@ class FastSampler final : public NeighborSampler {
     return Status::Ok();
   }
 
+  // Numbers the seeds, each distinct one once.
   Status AddSeeds(std::span<const NodeId> seeds, NeighborSample& out) {
     if (static_cast<int64_t>(seeds.size()) > kMaxCount) return TooMany("seeds");
     out.nodes.resize(seeds.size() + 1);
@@ -196,11 +197,13 @@ class FastSampler final : public NeighborSampler {
     return Status::Ok();
   }
 
+  // Reads the drawn columns of a chunk, and prefetches their table entries.
   void Fetch(Chunk& chunk) {
     if (chunk.rows == 0) return;
     map_.Fetch(graph_.columns.data(), chunk.slot.data(), chunk.slots, chunk.neighbor.data());
   }
 
+  // Assigns local ids to a chunk's neighbors in order, and appends its edges to `rows`.
   Status Number(Chunk& chunk, NeighborSample& out, NeighborSample::Rows& rows) {
     if (chunk.rows == 0) return Status::Ok();
     const size_t edges = rows.columns.size();

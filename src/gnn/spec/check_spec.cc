@@ -30,6 +30,7 @@ struct Overloaded : Cases... {
 template <typename... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;  // deduction guide, which clang 14 needs for an aggregate
 
+// Returns whether `name` may be the name of a value.
 bool IsName(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -42,11 +43,13 @@ bool IsParameterName(std::string_view name) {
                      [](unsigned char c) { return c == '.' || c == '_' || c == '-' || std::isalnum(c) != 0; });
 }
 
+// Returns whether the operation may have several operands.
 bool TakesSeveral(const OperationSpec& operation) {
   return std::holds_alternative<AddSpec>(operation) || std::holds_alternative<ConcatSpec>(operation) ||
          std::holds_alternative<CollectSpec>(operation);
 }
 
+// Names a row set in messages.
 std::string RowsText(int hop) {
   return hop == 0 ? std::string("the seeds") : fmt::format("nodes within {} hop{}", hop, hop == 1 ? "" : "s");
 }
@@ -55,6 +58,7 @@ class Checker {
  public:
   explicit Checker(const ModelSpec& spec) : spec_(spec) {}
 
+  // Checks everything that does not depend on the graph's widths, and fills in all shapes except widths.
   Status CheckStructure() {
     if (spec_.values.empty()) {
       return Refuse("has no values: list at least one that aggregates neighbors and one that gives the classes");
@@ -71,6 +75,7 @@ class Checker {
     return KeyDrops();
   }
 
+  // Checks and fills in the widths.
   Status CheckWidths(int64_t in_width, int64_t num_classes) {
     shapes_.width.assign(1, in_width);
     for (size_t v = 1; v <= spec_.values.size(); ++v) {
@@ -133,6 +138,7 @@ class Checker {
                     value.of.empty() ? "" : fmt::format(" of {}", fmt::join(value.of, ", ")), problem));
   }
 
+  // Checks the name, the operands and the options of value i.
   Status AddValue(size_t i) {
     const ValueSpec& value = spec_.values[i];
     const size_t v = i + 1;
@@ -233,6 +239,7 @@ class Checker {
         Value(v).operation);
   }
 
+  // Checks the width and the options that a spec gives a registered operation.
   Status CheckOwnOptions(size_t v, const OpKind& kind, const OwnSpec& own) const {
     if (own.width != 0 && own.width != kClassWidth && (own.width < 1 || own.width > kMostColumns)) {
       return RefuseValue(v, fmt::format("has width {}: use 1 to {}, or \"classes\"", own.width, kMostColumns));

@@ -38,6 +38,7 @@ void ReadInteger(TableReader& reader, std::string_view key, int& target) {
   target = static_cast<int>(*value);
 }
 
+// Reads a number of columns, or "classes".
 void ReadWidth(TableReader& reader, int64_t& target) {
   const TomlNode* node = reader.Take("width");
   if (node == nullptr) {
@@ -53,6 +54,7 @@ void ReadWidth(TableReader& reader, int64_t& target) {
   }
 }
 
+// Reads a dropout site: a name, or a number from 128 to 255.
 void ReadSite(TableReader& reader, int& target) {
   const TomlNode* node = reader.Take("site");
   if (node == nullptr) return;
@@ -147,6 +149,7 @@ OperationSpec ReadOperation(TableReader& reader, bool& known) {
   return o;
 }
 
+// Reads the names of a value's operands: a text, or a list of texts.
 std::vector<std::string> ReadOperands(TableReader& reader) {
   const TomlNode* node = reader.Take("of");
   if (node == nullptr) {
@@ -223,6 +226,7 @@ struct FieldsOf {
   }
 };
 
+// Returns the fields of a value's TOML, each "key = value".
 std::vector<std::string> TextFields(const ValueSpec& value) {
   FieldsOf visitor;
   visitor.Add("name", Quoted(value.name));

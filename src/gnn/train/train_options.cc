@@ -32,6 +32,7 @@ Status CheckAtLeast(std::string_view option, double value, double least) {
   return Status::InvalidArgument(fmt::format("{} is {}; it must be at least {}", option, value, least));
 }
 
+// Checks that the graph has what training needs: features, labels and training nodes.
 Status CheckGraph(const Graph& graph, const TrainOptions& o) {
   const auto refuse = [&](std::string_view problem) {
     return Status::InvalidArgument(fmt::format("graph '{}' {}", graph.name(), problem));

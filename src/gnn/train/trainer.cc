@@ -65,6 +65,7 @@ class CpuTrainer final : public Trainer {
     sum_ = std::make_unique<ShardSum>(ranks_, options_.shards, gradients, kTotals + statistics_.size());
   }
 
+  // Makes the pipeline that prepares this rank's batches.
   Status MakePipeline() {
     BatchPipelineOptions options;
     options.sampler = {options_.fanouts, options_.frontier};
@@ -80,6 +81,7 @@ class CpuTrainer final : public Trainer {
     return Status::Ok();
   }
 
+  // Restores the state of the run that wrote the checkpoint.
   Status Restore(const TensorFile& file, std::string_view what, const CheckpointHeader& header) {
     HONE_RETURN_IF_ERROR(RestoreCheckpoint(file, what, header, *model_, optimizer_));
     return CheckStep(position_, what, steps_per_epoch());
@@ -275,6 +277,7 @@ class CpuTrainer final : public Trainer {
     }
   }
 
+  // Runs forward, loss and backward of one shard; adds to the model's gradients.
   LossSums RunShard(const MiniBatch& batch, double normalizer) {
     const CsrView structure = graph_->structure();
     const LayerContext context{.key = batch.key,

@@ -14,6 +14,7 @@ namespace hone::gnn {
 
 namespace {
 
+// Counts one node's prediction; with two classes also keeps its score.
 void Count(int32_t label, const float* logits, int32_t prediction, ValidationCounts& counts) {
   counts.classes.Add(label, prediction);
   if (counts.classes.actual.size() == 2 && label != kNoLabel)
