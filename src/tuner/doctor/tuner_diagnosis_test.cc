@@ -13,6 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// Returns the check of this name; null: there is none.
 const Check* Find(const Diagnosis& diagnosis, const std::string& name) {
   for (const CheckGroup& group : diagnosis.groups) {
     for (const Check& check : group.checks) {

@@ -22,6 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
+// A synthetic run in a store in memory.
 struct Written {
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
   RunView view;

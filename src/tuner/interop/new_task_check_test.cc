@@ -13,6 +13,7 @@
 namespace hone {
 namespace {
 
+// A kernel of testdata/, with options of `hone new`.
 struct Sample {
   const char* name;
   const char* template_args;

@@ -27,9 +27,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+// Returns the text of a kernel of testdata/.
 std::string TestKernel(const std::string& name) {
   return ReadFile(std::string(HONE_SOURCE_DIR) + "/src/tuner/interop/testdata/" + name + ".cu").value();
 }
+// Returns the options of `hone new NAME --from NAME.cu`.
 NewTaskOptions Options(const std::string& name) {
   NewTaskOptions options;
   options.name = name;
@@ -49,6 +51,7 @@ Task Parsed(const TaskDraft& draft) {
   }
   return *task;
 }
+// Returns role, dtype and extents of a tensor: "in float32 | rows | d".
 std::string Shape(const Task& task, const char* tensor) {
   const TensorSpec* t = task.FindTensor(tensor);
   if (t == nullptr) return "no such tensor";

@@ -141,6 +141,7 @@ role = "check"
 dims = { rows = 2, inner = 3, width = 2 }
 )";
 
+// Returns a candidate whose plan calls a library for a product; `more`: further fields of the call.
 std::string ProductSource(const std::string& more) {
   return "/*hone\n[[workspace]]\nname = \"h\"\nbytes = \"rows * width * 4\"\n"
          "[[call]]\nop = \"matmul\"\na = \"x\"\nb = \"weight\"\ntranspose_b = true\nout = \"h\"\nm = \"rows\"\nn = \"width\"\nk = \"inner\"\n" +

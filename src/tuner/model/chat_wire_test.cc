@@ -18,12 +18,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// Returns what is read from events with these data.
 StreamedReply Read(const ChatWire& wire, const std::vector<std::string>& datas) {
   StreamedReply reply;
   for (const std::string& data : datas) wire.ReadEvent({"", data}, reply);
   return reply;
 }
 
+// Returns an event of the chat completions format.
 std::string Chunk(const std::string& delta, const std::string& finish = "null") {
   return R"({"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":)" + finish + "}]}";
 }

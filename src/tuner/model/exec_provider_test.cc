@@ -46,6 +46,7 @@ ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
   return options;
 }
 
+// Sends a request to the command.
 Result<ModelReply> Ask(const std::string& command, double limit_seconds = 300, std::stop_token stop = {}) {
   return MakeExecProvider(command, kEnvironment, Retrying(0))->Complete(Request(limit_seconds), {}, stop);
 }

@@ -24,6 +24,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+// Returns the message with which a specification is refused.
 std::string Refusal(const std::string& specification, const ProviderOptions& options = {}) {
   const Result<std::unique_ptr<ModelProvider>> made = MakeProvider(specification, options);
   EXPECT_FALSE(made.ok()) << specification;
@@ -113,6 +114,7 @@ TEST(RoleProvider, EachRoleAsksItsOwnModel) {
 
 // --- prices ---
 
+// Returns the message with which a table of prices is refused.
 std::string PriceError(const std::string& toml) {
   const Status status = PriceTable::Parse(toml, "p.toml").status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << toml;

@@ -33,6 +33,7 @@ ModelRequest Request(int64_t number, const std::string& run = "r1") {
   return request;
 }
 
+// A mailbox in a temporary folder, polled every 10 ms.
 struct Mailbox {
   TemporaryDirectory directory = MakeTemporaryDirectory().value();
   std::unique_ptr<ModelProvider> provider = MakeProvider("mailbox:" + directory.path(), {nullptr, 0.01}).value();
@@ -40,6 +41,7 @@ struct Mailbox {
   std::string reply(const std::string& name) { return directory / ("replies/" + name); }
 };
 
+// Waits until the file exists, at most a hundred seconds.
 void WaitFor(const std::string& path) {
   for (int i = 0; i < 20000 && !FileExists(path); ++i) usleep(5000);
 }

@@ -33,6 +33,7 @@ std::string TaskFile(const char* name) {
   return ReadFile(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm/" + name).value();
 }
 
+// A synthetic run in a store in memory.
 struct Written {
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
   RunView view;
@@ -47,6 +48,7 @@ Written Write(const SyntheticRun& run) {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+// Returns how often `what` occurs in `text`.
 size_t Count(const std::string& text, const std::string& what) {
   size_t n = 0;
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++n;
@@ -417,6 +419,7 @@ TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
   EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));
 }
 
+// Returns the summary of a run with this result.
 RunSummary One(const std::string& strategy, const std::string& task, double speedup, int64_t right = 3) {
   RunSummary s;
   s.info.id = strategy + "-" + task;

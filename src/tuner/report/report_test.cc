@@ -89,6 +89,7 @@ TEST(Text, DurationsAndSpeedups) {
   EXPECT_EQ(SpeedupText({1.5, 1.5, 1.5}, /*modelled=*/true), "1.500x modelled");
 }
 
+// A model with prepared replies.
 class Canned : public ModelProvider {
  public:
   explicit Canned(std::vector<std::string> replies) : replies_(std::move(replies)) {}
@@ -109,6 +110,7 @@ class Canned : public ModelProvider {
   std::vector<std::string> replies_;
 };
 
+// A run with a scripted evaluator, and what the progress printer wrote.
 struct FinishedRun {
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
   RunView view;

@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
+// Returns the exported runs in examples/runs.
 std::vector<std::string> RecordedRuns() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(HONE_SOURCE_DIR "/examples/runs")) {

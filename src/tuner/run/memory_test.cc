@@ -15,6 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+// Returns the task `copy` under another name, with another reference and seed.
 Task Named(const std::string& name, const std::string& oracle, const std::string& seed_mark) {
   Task task = ScriptedTask();
   std::string toml = kScriptedTaskToml;

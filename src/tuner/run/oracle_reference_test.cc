@@ -33,6 +33,7 @@ __global__ void copy_slowly(const float* x, double* out, long long n) {
 }
 )cu";
 
+// Returns a task with an oracle and without a seed.
 Task SeedlessTask() {
   Task task = ScriptedTask();
   task.seed_source.clear();

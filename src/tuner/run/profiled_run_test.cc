@@ -27,6 +27,7 @@ struct GpuRun : ScriptedRun {
   }
 };
 
+// Returns whether the request is for a profile without a judgement.
 bool ProfilesOnly(const EvaluationRequest& r) { return r.profile && !r.check_cases; }
 
 // Lets the evaluator count, by file, the requests for a profile without a judgement.

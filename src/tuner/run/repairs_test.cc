@@ -7,6 +7,7 @@
 namespace hone {
 namespace {
 
+// Returns a node that was made from `parent` and judged.
 RunNode JudgedFrom(int64_t id, int64_t parent, Verdict verdict) {
   RunNode node;
   node.id = id;

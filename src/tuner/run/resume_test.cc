@@ -25,6 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
+// Returns the events as text, to be compared.
 std::vector<std::string> Lines(const std::vector<Event>& events) {
   std::vector<std::string> lines;
   for (const Event& e : events) {

@@ -84,6 +84,7 @@ class ScriptedProvider : public ModelProvider {
   std::vector<std::string> replies_;
 };
 
+// What a run of `refine` needs, with prepared replies.
 struct Rig {
   Task task = ScriptedTask();
   ScriptedEvaluator evaluator{MarkedTime};

@@ -9,6 +9,7 @@
 namespace hone {
 namespace {
 
+// Returns an attempt with this many turns, of which the last was answered.
 RunNode Attempt(int64_t id, int turns) {
   RunNode node;
   node.id = id;

@@ -269,6 +269,7 @@ struct BoundRun {
     run.options.max_attempts = 1;
   }
 };
+// Returns a reply that edits the line that stores.
 std::string StoreEdit(const std::string& mark) {
   return "<<<<<<< SEARCH\n// [span 1 begins]\n  if (i < n) out[i] = x[i];\n=======\n  if (i < n) out[i] = x[i];  // " + mark +
          "\n>>>>>>> REPLACE\n";
@@ -371,6 +372,7 @@ TEST(Tree, EpsilonSaysHowOftenItExplores) {
 
 // --- the target ---
 
+// Returns a reply with a file that uses CuTe.
 std::string InCute(const std::string& mark) {
   return fmt::format("IDEA: idea {0}\n```cuda\n{1}#include <cute/tensor.hpp>\nusing namespace cute;\n```\n", mark, Marked(mark));
 }

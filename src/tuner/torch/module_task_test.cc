@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// Returns options that run fake_python.cc, which does `act`.
 PythonOptions Fake(const std::string& act) { return {.environment = {"HONE_PYTHON=" HONE_FAKE_PYTHON, "PYTHONPATH=" + act}}; }
 
 ModuleTaskOptions Options() {
@@ -88,6 +89,7 @@ TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   EXPECT_THAT(ReadDefinitionFiles(base + "/sol/definition.json", base + "/none.jsonl").status().message(), HasSubstr("leave --workload out"));
 }
 
+// What the fake Python does, and the error that it must give.
 struct Failure {
   const char* act;
   StatusCode code;
@@ -152,6 +154,7 @@ TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
   EXPECT_THAT(reference.status().message(), HasSubstr("Killed by itself"));
 }
 
+// A mistake in task.toml, `what` replaced by `by`, and what the message must contain.
 struct Mistake {
   const char* what;
   const char* by;

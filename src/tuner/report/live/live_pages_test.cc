@@ -32,6 +32,7 @@ struct Followed {
   LivePages pages;
   RunView view;
 };
+// Writes a synthetic run and opens its pages.
 Followed Follow(const SyntheticRun& run) {
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
   const Status status = WriteSyntheticRun(*store, run, TaskFile("task.toml"), TaskFile("seed.cu"));
