@@ -29,9 +29,8 @@ namespace hone::gnn::cuda::emulated {
 // Selects the order of everything that CUDA leaves open.
 //   0  Blocks, warps and lanes run by number, and work is done when it is enqueued, like on an infinitely fast GPU.
 //   n  Everything is drawn from the seed n. Several blocks are in progress at once, warps and lanes run in any order,
-//   and
-//      threads are interrupted at atomics. Streams run behind the host and against each other, only as far as something
-//      waits for them, and the nodes of a graph run in any order that their dependencies allow.
+//      and threads are interrupted at atomics. Streams run behind the host and against each other, only as far as
+//      something waits for them, and the nodes of a graph run in any order that their dependencies allow.
 // The call first waits for all work. The same seed and the same calls give the same order.
 void SetOrder(uint64_t seed);
 

@@ -104,8 +104,8 @@ class HostFeed final : public TransferStage {
   Status Begin(uint32_t epoch, uint32_t step = 0);
   // Returns the next batch; an empty lease at the epoch's end.
   Result<BatchLease> Next();
-  // Returns the device memory for the batch that Next will return `index` calls from now. There is a place for each
-  // held batch, and one for the batch whose copies begin.
+  // Returns the device memory for a run's batch number `index`, counted from 0. Places are used in turn: there is one
+  // for each held batch, and one for the batch whose copies begin.
   FedBatch& place(int64_t index) { return places_[static_cast<size_t>(index) % places_.size()]; }
   // Enqueues the batch's copies on a stream of this feed, and makes `stream` wait for them.
   Status EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const;

@@ -7,8 +7,7 @@
 // whether or not a run was interrupted, on any number of ranks. fp32 follows the CPU's trajectory to rounding.
 // Differences:
 //   * events.step reports a step some steps late. A run that is asked to stop first finishes the enqueued steps, at
-//   most
-//     GpuTrainerOptions::ahead.
+//     most GpuTrainerOptions::ahead.
 //   * EpochReport::sampled_nodes and sampled_edges keep the values that a resumed CPU run brought along: the outermost
 //     hop is drawn and used in one kernel, which does not count. Batches from the host's cores are counted.
 //   * When one of several ranks is asked to stop, all stop after the same step, at most `ahead` later. When a rank is

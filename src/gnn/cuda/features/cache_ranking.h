@@ -9,8 +9,8 @@
 //   InclusionProbabilities  carries probabilities along the edges, hop by hop (SALIENT++'s vertex inclusion
 //     probability, Kaler et al. 2023, arXiv 2305.03152, for that frontier rule):
 //         known_0(v)      = batch / training nodes for a training node, 0 for others
-//         drawn_{h+1}(v)  = drawn_h(v) + (known_h(v) - drawn_h(v)) min(1, fanout_h / degree(v))       for each slot of
-//         v known_{h+1}(u)  = 1 - (1 - known_0(u)) product over slots v -> u of (1 - drawn_{h+1}(v))
+//         drawn_{h+1}(v)  = drawn_h(v) + (known_h(v) - drawn_h(v)) min(1, fanout_h / degree(v))       of each slot of v
+//         known_{h+1}(u)  = 1 - (1 - known_0(u)) product over slots v -> u of (1 - drawn_{h+1}(v))
 //     The work is one sweep over the edges per hop, on all threads. The result is exact if the ways to a node are
 //     independent, as in trees, and otherwise an estimate.
 //   CountInclusions  samples the batches of some epochs, as training will, and counts (GNNLab, Yang et al. 2022).

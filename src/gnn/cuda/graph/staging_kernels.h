@@ -7,9 +7,9 @@
 // claims the row in the map of places. The row is copied through the bus once, by few blocks, so that the batch being
 // trained keeps its multiprocessors. The place of each drawn row is recorded for the kernel that gathers
 // (staged_mean.h); other kernels draw again and look up the map. From then on the row is like a row of the cache, until
-// its place is taken
-// back. Each batch in flight has a separate map, so one batch's rows may arrive while others are computed. Where a row
-// lies differs from run to run; its contents do not. Misses that find no room are read by zero-copy.
+// its place is taken back. Each batch in flight has a separate map, so one batch's rows may arrive while others are
+// computed. Where a row lies differs from run to run; its contents do not. Misses that find no room are read by
+// zero-copy.
 #pragma once
 
 #include <cuda_runtime_api.h>

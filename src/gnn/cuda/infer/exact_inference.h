@@ -61,10 +61,9 @@ struct ExactOnDevice {
 // Runs exact inference. `nodes`: global ids, repeats allowed; empty: all nodes, in order. Layers before the last
 // compute only the rows on which `nodes` depend, if these are fewer than half of the graph's. A synthetic graph that
 // was opened as an outline is generated in device memory, and its features in device or host memory as planned. One
-// call at a time per device; the model is only
-// read. Errors: kInvalidArgument for a graph without features or of another width, an id out of range, or an
-// unsupported kind of model; kResourceExhausted, with the figures and a remedy, before anything large is allocated;
-// kUnavailable without a GPU.
+// call at a time per device; the model is only read. Errors: kInvalidArgument for a graph without features or of
+// another width, an id out of range, or an unsupported kind of model; kResourceExhausted, with the figures and a
+// remedy, before anything large is allocated; kUnavailable without a GPU.
 Result<ExactOnDevice> InferExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                    const ExactOptions& options);
 

@@ -131,9 +131,8 @@ cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const Attention
 
 // Computes the gradient of an inner hop; EnqueueBySource must come before.
 //   grad_out            [hop.rows, heads * width]
-//   grad_z              [padded_sources, width], overwritten: the gradient through the sum and through the logits; zero
-//   in
-//                       rows at or past the batch's sources
+//   grad_z              [padded_sources, width], overwritten: the gradient through the sum and through the logits;
+//                       zero in rows at or past the batch's sources
 //   gradients.partials  written: partial sums over the batch's rows
 cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const AttentionShape& shape,
                                      const float* folded, Element element, const AttentionInput& input,

@@ -47,8 +47,7 @@ cudaError_t EnqueueInputCoefficients(const RowsOnDevice& rows, int32_t inputs, i
 // activation's inputs come from `marks` (row_marks.cuh). If `marks` is null, the inputs are computed from x, before the
 // normalisation, and `coefficients`.
 //   partials  [2, pieces of kLongPieceRows (column_sums.cuh), outputs]: sums over each piece of rows, first of grad,
-//   then
-//             of grad_y
+//             then of grad_y
 cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* marks, const void* x,
                                   const ColumnCoefficients& coefficients, const Between& between, const void* grad_y,
                                   void* grad, float* partials, cudaStream_t stream);

@@ -88,8 +88,7 @@ cudaError_t EnqueueNormBetween(const RowsOnDevice& rows, Element element, const 
 // Computes grad_x from grad_y, the gradient after dropout, and overwrites the parameters' gradients; grad_x may be
 // grad_y.
 //   gradients  weight, bias [width] of the normalisation; linear_bias is written only without a normalisation (with
-//   one,
-//              its gradient is zero)
+//              one, its gradient is zero)
 struct NormGradients {
   float* weight = nullptr;
   float* bias = nullptr;

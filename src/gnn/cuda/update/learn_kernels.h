@@ -24,7 +24,8 @@ namespace hone::gnn::cuda {
 //   grad        [padded_rows, stride] of `element`, or null for evaluation: weight of the label * (softmax - one-hot) /
 //               header->weight; zero in rows without a seed or label and in columns past `classes`
 //   row_loss, row_correct [padded_rows]: the inputs of EnqueueFinishStep; correct is -1 for a row without a seed or
-//   label predictions [count of seeds], at step * batch + row; may be null
+//               label
+//   predictions [count of seeds], at step * batch + row; may be null
 cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
                                const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
                                Element element, const float* class_weights, void* grad, float* row_loss,
