@@ -51,7 +51,7 @@ struct SuiteResult {
   std::string device;
   std::string guarantee;  // "lifted", "weaker: hosted"; empty: nothing was judged
   std::string why;        // on a GPU, why the submission was not lifted
-  // If the kernel comes from a search by Hone: the run's name, and why it ended. `run` empty: it does not.
+  // If the kernel comes from a search by Hone: the run's name, and why it ended. Both are empty for other kernels.
   std::string run, ended;
   int64_t attempts = 0, tokens = 0;  // of that run
   double minutes = 0;                // duration of that run, over all times that it was resumed

@@ -54,12 +54,12 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
 struct BeyondOptions {
   ShapeLimits limits;
   int neighbors = 0;  // number of odd neighbors of timed shapes
-  int aimed = 0;      // most shapes aimed at alternatives that no checked case takes
-  int edges = 0;      // most edges of alternatives, where a kernel fails that breaks its condition's promise
-  // Launches of the candidate in all: one for each shape, two for an aimed shape. Launches that are left are for edges;
-  // at least one edge is tried.
+  int aimed = 0;      // limit on the shapes for alternatives that no checked case takes
+  int edges = 0;      // limit on the shapes at edges of alternatives (see EdgesOfAlternatives)
+  // Limit on the candidate's launches in total: one for each shape, two for an aimed shape. Edges get the launches that
+  // remain, and at least one edge is tried.
   int launches = 0;
-  bool timed = true;        // true: the timed shapes will be checked, so alternatives that they take come last
+  bool timed = true;        // the timed shapes will be checked too, so alternatives that they take come last
   int64_t many_slices = 0;  // not 0: adds shapes of extreme proportions, one of them with at least this many slices
 };
 // Returns odd neighbors, shapes of extreme proportions, shapes for the alternatives that are not in `checked`, and
