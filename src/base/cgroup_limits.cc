@@ -24,6 +24,7 @@ std::optional<int64_t> Number(std::string_view text) {
   if (error != std::errc() || end == text.data()) return std::nullopt;
   return value;
 }
+// Returns a file's text; empty if it cannot be read.
 std::string TextOf(const std::string& path) {
   const Result<std::string> text = ReadFile(path);
   return text.ok() ? *text : std::string();
@@ -42,6 +43,7 @@ struct Files {
   std::string limit, usage, inactive, active;
 };
 
+// Returns the bytes left until the memory limit of one group; nullopt: it has none.
 std::optional<int64_t> RoomIn(const std::string& group, const Files& files) {
   const std::optional<int64_t> limit = NumberIn(group + files.limit), usage = NumberIn(group + files.usage);
   if (!limit || !usage || *limit >= kUnlimited) return std::nullopt;

@@ -45,12 +45,14 @@ bool IsStream(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && (S_ISCHR(info.st_mode) || S_ISFIFO(info.st_mode));
 }
 
+// Writes to a terminal, a pipe or a device, which cannot be replaced by a file.
 Status WriteThrough(const std::string& path, std::string_view bytes) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd.valid()) return Status::Io(ErrnoMessage("open", path, errno));
   return WriteAll(fd.get(), bytes, path);
 }
 
+// Writes a temporary file beside the target and renames it; with `flush`, after writing it to disk.
 Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bool flush) {
   if (IsStream(asked)) return WriteThrough(asked, bytes);
   HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));

@@ -20,6 +20,7 @@ class ForkingThread {
  public:
   pid_t owner() const { return owner_; }
 
+  // Hands `become` to the thread that forks, and waits for the result.
   Result<pid_t> Fork(const std::function<void()>& become) {
     std::unique_lock turn(turns_);
     std::unique_lock lock(mutex_);
@@ -45,6 +46,7 @@ class ForkingThread {
   }
 
  private:
+  // Runs the thread: forks for each request.
   void Serve() {
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -79,6 +79,7 @@ size_t AttributeBytes(int abi) {
   return 8;
 }
 
+// Returns the file rights that this version of Landlock can restrict.
 uint64_t HandledFileRights(int abi) {
   uint64_t rights = kVersion1Rights;
   if (abi >= 2) rights |= kRefer;
@@ -100,11 +101,13 @@ constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncat
 // the rules as descriptor 3 would confine itself with the socket.
 constexpr int kFirstRulesetDescriptor = 100;
 
+// Returns the version of Landlock that the kernel offers; 0: none.
 int Version() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kVersionFlag);
   return version > 0 ? static_cast<int>(version) : 0;
 }
 
+// Adds a rule that grants `rights` at a path and below. A path that does not exist grants nothing.
 Status Allow(int ruleset, const std::string& path, uint64_t rights, uint64_t handled) {
   UniqueFd fd(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!fd.valid()) {

@@ -95,6 +95,7 @@ void CloseOnExecFrom(int first) {
   _exit(127);
 }
 
+// Duplicates a descriptor to a number that no child is given.
 Result<UniqueFd> Lift(int fd) {
   UniqueFd lifted(fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
   if (!lifted.valid()) return Status::Io(fmt::format("could not copy descriptor {}: {}", fd, ErrorText(errno)));

@@ -46,6 +46,7 @@ UniqueFd OpenDirectory(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+// Tries to lock a directory, which shows that its owner is alive.
 LockOutcome LockDirectory(const UniqueFd& directory, const std::string& path) {
   if (!directory.valid()) return errno == ENOENT ? LockOutcome::kAnothers : LockOutcome::kImpossible;
   const LockOutcome got = TryLock(directory.get());

@@ -34,6 +34,7 @@ int LineOf(const toml::source_region& source, int line_offset) {
   return source.begin.line == 0 ? 0 : static_cast<int>(source.begin.line) + line_offset;
 }
 
+// Converts a node of toml++ and everything below it.
 TomlNode Convert(const toml::node& node, int line_offset) {
   TomlNode result;
   result.line = LineOf(node.source(), line_offset);
@@ -83,6 +84,7 @@ struct Unparsable {
   std::string what;
 };
 
+// Returns the first fault that toml++ must not see.
 Unparsable FindUnparsable(std::string_view text) {
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);  // a byte-order mark, which TOML allows
   int line = 1, nesting = 0, dots = 0;

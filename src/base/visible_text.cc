@@ -32,6 +32,7 @@ bool IsUnseen(uint32_t character) {
   return range != std::end(kUnseen) && range->first <= character;
 }
 
+// Returns the code point of a well-formed UTF-8 character.
 uint32_t Decode(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(character[i]); };
   uint32_t value = character.size() == 1 ? byte(0) : byte(0) & (0x7Fu >> character.size());

@@ -38,6 +38,7 @@ class Bytes {
   std::string_view bytes_;
 };
 
+// Decompresses one file, which must have exactly `size` bytes.
 Result<std::string> Inflate(std::string_view packed, size_t size, const std::string& name) {
   std::string unpacked(size, '\0');
   z_stream stream{};

@@ -100,6 +100,7 @@ class PipelineImplementation final : public BatchPipeline {
     free_.reserve(static_cast<size_t>(queue_) + 8);
   }
 
+  // Starts the worker threads, each with a sampler of its own.
   Status StartWorkers() {
     for (int i = 0; i < options_.workers; ++i) {
       HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler,
@@ -214,6 +215,7 @@ class PipelineImplementation final : public BatchPipeline {
     return std::clamp<int64_t>(options_.buffer_bytes / bytes, 1, queue_);
   }
 
+  // Runs a worker thread: takes tickets and prepares their batches until the pipeline ends.
   void Work(NeighborSampler& sampler) {
     std::vector<NodeId> seeds;
     std::unique_lock lock(mutex_);
@@ -239,6 +241,7 @@ class PipelineImplementation final : public BatchPipeline {
     }
   }
 
+  // Returns the epoch to which a ticket belongs. The caller holds the lock.
   const ActiveEpoch& EpochOf(int64_t ticket) const {
     for (const ActiveEpoch& epoch : epochs_) {
       if (ticket < epoch.first + epoch.count) return epoch;
@@ -246,6 +249,7 @@ class PipelineImplementation final : public BatchPipeline {
     HONE_CHECK(false, "a ticket without an epoch");
   }
 
+  // Returns a free batch object, or a new one. The caller holds the lock.
   Slot* TakeSlot() {
     if (free_.empty()) {
       slots_.push_back(std::make_unique<Slot>(options_.transfer != nullptr ? options_.transfer->allocator() : nullptr));
@@ -266,6 +270,7 @@ class PipelineImplementation final : public BatchPipeline {
     largest_bytes_ = std::max(largest_bytes_, bytes);
   }
 
+  // Prepares the batch at `offset` of the epoch. Running out of memory becomes an error.
   Status Prepare(NeighborSampler& sampler, const EpochPlan& plan, int64_t offset, std::vector<NodeId>& seeds,
                  Slot& slot) {
     try {
@@ -277,6 +282,7 @@ class PipelineImplementation final : public BatchPipeline {
     }
   }
 
+  // Prepares a batch: finds its seeds, samples and slices. Throws if memory runs out.
   Status PrepareOrThrow(NeighborSampler& sampler, const EpochPlan& plan, int64_t offset, std::vector<NodeId>& seeds,
                         Slot& slot) {
     MiniBatch& batch = slot.batch;
@@ -303,6 +309,7 @@ class PipelineImplementation final : public BatchPipeline {
     return Status::Ok();
   }
 
+  // Gathers labels and feature rows of a sampled batch.
   Status Slice(Slot& slot) {
     MiniBatch& batch = slot.batch;
     const std::vector<NodeId>& nodes = batch.sample.nodes;
@@ -338,6 +345,7 @@ class PipelineImplementation final : public BatchPipeline {
     }
   }
 
+  // Adds a batch's figures to the times.
   void Count(const MiniBatch& batch) {
     times_.sample_seconds += batch.sample_seconds;
     times_.slice_seconds += batch.slice_seconds;

@@ -9,6 +9,7 @@
 namespace hone::gnn {
 namespace {
 
+// Parses settings from the text in which ranks exchange them.
 std::vector<Setting> Parse(const std::string& text) {
   std::vector<Setting> settings;
   for (size_t at = 0; at < text.size();) {

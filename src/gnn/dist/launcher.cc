@@ -52,6 +52,7 @@ class SignalReader {
   UniqueFd fd_;
 };
 
+// Passes on complete lines of a rank's standard error; with `ended`, also a last line without its end.
 void PassLines(RunningRank& rank, int number, const LaunchOptions& options, bool ended) {
   char buffer[4096];
   while (rank.errors.valid()) {
@@ -79,6 +80,7 @@ void PassLines(RunningRank& rank, int number, const LaunchOptions& options, bool
   }
 }
 
+// Starts the process of one rank.
 Result<RunningRank> StartRank(const LaunchOptions& options, int rank, int listener, const std::string& job) {
   ChildOptions child;
   child.argv = options.argv;

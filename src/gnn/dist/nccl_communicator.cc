@@ -27,6 +27,7 @@ struct UniqueId {
 constexpr int kSuccess = 0, kInProgress = 7;
 constexpr int kSum = 0;
 
+// Returns NCCL's number of an element type (ncclDataType_t).
 int TypeOf(DeviceElement element) {
   switch (element) {
     case DeviceElement::kUInt8:

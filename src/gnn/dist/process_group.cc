@@ -30,6 +30,7 @@ struct LinkGreeting {
   int32_t rank = 0;
 };
 
+// Returns the token by which the run's ranks recognise one another.
 std::string RandomToken() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof(bytes), 0) != static_cast<ssize_t>(sizeof(bytes))) std::memset(bytes, 7, sizeof(bytes));

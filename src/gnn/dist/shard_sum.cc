@@ -14,6 +14,7 @@ int Middle(ShardRange node) {
   return node.begin + static_cast<int>(std::bit_floor(static_cast<unsigned>(node.size() - 1)));
 }
 
+// Appends the fewest nodes at and below `node` that make up the part of `range` in it.
 void AppendNodes(ShardRange node, ShardRange range, std::vector<ShardRange>& nodes) {
   if (node.end <= range.begin || node.begin >= range.end) return;
   if (node.begin >= range.begin && node.end <= range.end) {

@@ -71,6 +71,7 @@ int ConnectOnce(int fd, const addrinfo& to, double deadline) {
 
 void AppendNumber(std::string& bytes, uint32_t number) { bytes.append(reinterpret_cast<const char*>(&number), 4); }
 
+// Returns the little-endian number in four bytes from `at` on.
 uint32_t NumberAt(const std::string& bytes, size_t at) {
   uint32_t number = 0;
   std::memcpy(&number, bytes.data() + at, 4);

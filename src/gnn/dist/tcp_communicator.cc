@@ -90,6 +90,7 @@ class TcpCommunicator final : public Communicator {
     return why_;
   }
 
+  // Transfers all messages of one operation.
   Status Move(std::string_view what, std::span<const std::span<const std::byte>> to,
               std::span<const std::span<std::byte>> from) {
     ++sequence_;
@@ -136,6 +137,7 @@ class TcpCommunicator final : public Communicator {
     }
   }
 
+  // Sends as much of a peer's message as its socket takes.
   Status Send(size_t peer, Transfer& t) {
     while (!t.sending_done()) {
       iovec parts[2];
@@ -160,6 +162,7 @@ class TcpCommunicator final : public Communicator {
     return Status::Ok();
   }
 
+  // Receives as much of a peer's message as has arrived.
   Status Receive(std::string_view what, size_t peer, Transfer& t) {
     while (!t.receiving_done()) {
       const bool heading = t.received < sizeof(Header);
@@ -181,6 +184,7 @@ class TcpCommunicator final : public Communicator {
     return Status::Ok();
   }
 
+  // Checks that a peer's message belongs to this operation and has the expected size.
   Status CheckHeader(std::string_view what, size_t peer, const Transfer& t) const {
     const Header& h = t.receiving;
     if (h.magic == kMagic && h.operation == t.sending.operation && h.sequence == sequence_ && h.bytes == t.in.size()) {
@@ -193,6 +197,7 @@ class TcpCommunicator final : public Communicator {
                     h.operation == t.sending.operation ? "" : " of another kind", t.in.size(), sequence_));
   }
 
+  // Returns the error for a broken connection, or the reason that the ranks' monitor knows.
   Status Broken(size_t peer, int error) {
     const Status seen = Status::Unavailable(fmt::format("{} was lost: its connection {}", Name(static_cast<int>(peer)),
                                                         error == 0 || error == ECONNRESET || error == EPIPE

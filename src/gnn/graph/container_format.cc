@@ -150,6 +150,7 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
   }
 }
 
+// Parses and checks the entry of one section.
 Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at, int64_t file_bytes,
                                     const std::string& path) {
   ContainerSection s;

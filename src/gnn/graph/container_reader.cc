@@ -119,6 +119,7 @@ Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, con
   return first_error;
 }
 
+// Checks that row offsets ascend, and that column ids, labels and splits are in range.
 Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, const std::string& path) {
   constexpr int64_t kRows = 1 << 20;
   std::atomic<int64_t> bad_row{-1}, bad_label{-1};

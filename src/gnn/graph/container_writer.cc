@@ -20,6 +20,7 @@
 namespace hone::gnn {
 namespace {
 
+// Returns the error of a failed write, for a full disk with the remedy.
 Status WriteFailed(const std::string& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
     return Status::Io(ErrnoMessage("write", path, error) +

@@ -106,6 +106,7 @@ class Conversion {
     return Status::Ok();
   }
 
+  // Makes a pass over the edges to find the largest node id.
   Status FindLargestId() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
@@ -145,6 +146,7 @@ class Conversion {
     return Status::Ok();
   }
 
+  // Checks the labels, and determines the number of classes.
   Status SettleLabels() {
     int32_t largest = -1;
     const int32_t limit = options_.num_classes;
@@ -177,6 +179,7 @@ class Conversion {
     return Status::Ok();
   }
 
+  // Checks the source's splits, or makes splits from a seed.
   Status SettleSplits() {
     report_.in_no_split = nodes_;
     if (options_.split || options_.split_seed || !source_.has_splits) {
@@ -229,6 +232,7 @@ class Conversion {
     return Status::Ok();
   }
 
+  // Makes the first pass: reads the edges into buckets by destination.
   Status BucketEdges() {
     buckets_ = std::make_unique<EdgeBuckets>(nodes_, options_.memory_bytes, out_);
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
@@ -270,6 +274,7 @@ class Conversion {
     return Status::Ok();
   }
 
+  // Returns the error about edge i of the reader, of which one end is not a node.
   Status OutOfRange(const EdgeReader& reader, size_t i, int64_t u, int64_t v) {
     const int64_t bad = u < 0 || u >= nodes_ ? u : v;
     if (bad < 0) return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad));
@@ -282,6 +287,7 @@ class Conversion {
         nodes_ - 1));
   }
 
+  // Creates the container's file with all sections.
   Status CreateWriter() {
     ContainerHeader header;
     header.num_nodes = nodes_;
@@ -322,6 +328,7 @@ class Conversion {
     return writer_->Append(provenance_at, std::as_bytes(std::span(provenance)));
   }
 
+  // Returns the JSON of the provenance section.
   std::string Provenance() const {
     std::string escaped;
     for (const char c : path_) {
@@ -344,6 +351,7 @@ class Conversion {
     return text + "\"}";
   }
 
+  // Converts and writes the feature rows.
   Status WriteFeatures() {
     if (!source_.features) return Status::Ok();
     const int64_t width = report_.feature_width, stride = FeatureStrideBytes(width, options_.dtype);
@@ -447,6 +455,7 @@ class Conversion {
     return out;
   }
 
+  // Makes the second pass: sorts bucket after bucket into rows and writes them.
   Status WriteRows() {
     const int threads = ThreadCount(options_.threads);
     const int64_t at_once = std::max(1, 2 * threads);

@@ -60,6 +60,7 @@ std::vector<uint32_t> BucketBounds(uint32_t max_degree) {
   return upper;
 }
 
+// Makes the table of log-normal degrees with these parameters of the logarithm.
 DegreeTable TableFor(const std::vector<uint32_t>& bounds, double mu, double sigma) {
   DegreeTable table;
   for (const uint32_t d : bounds) {

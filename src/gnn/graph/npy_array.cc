@@ -41,6 +41,7 @@ std::string_view Value(std::string_view dictionary, std::string_view key) {
   return {};
 }
 
+// Parses the dictionary of a .npy header.
 Result<NpyHeader> ParseDictionary(std::string_view text, const std::string& name) {
   NpyHeader header;
   const std::string_view descr = Value(text, "descr");

@@ -159,6 +159,7 @@ Result<std::vector<int64_t>> ReadIntegerLines(const std::string& path) {
   }
 }
 
+// Reads one label per line.
 Result<std::vector<int32_t>> ReadLabelLines(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(path));
   std::vector<int32_t> labels;

@@ -21,6 +21,7 @@ struct MaskShape {
   bool one_dimension = true;
 };
 
+// Returns the numbers of nodes and splits that a mask has.
 Result<MaskShape> ShapeOf(const NpyArray& mask, bool splits_first) {
   const NpyHeader& h = mask.header();
   if (h.shape.size() == 1) return MaskShape{h.shape[0], 1, true};

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Appends the unread files of a folder and, recursively, of its subfolders.
 void Collect(const fs::path& folder, const std::string& prefix, const std::set<std::string>& read,
              std::vector<UnreadPart>& unread) {
   std::error_code error;

@@ -59,6 +59,7 @@ std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> 
   return rest.first(count);
 }
 
+// Copies rows ids[i] of `from` to rows i of `out`.
 void GatherFloatRows(Matrix<const float> from, std::span<const NodeId> ids, Matrix<float> out, int threads) {
   const size_t row_bytes = static_cast<size_t>(from.cols) * sizeof(float);
   ParallelRows(threads, static_cast<int64_t>(ids.size()), PieceRows(from.cols), [&](int64_t begin, int64_t end) {
@@ -66,6 +67,7 @@ void GatherFloatRows(Matrix<const float> from, std::span<const NodeId> ids, Matr
   });
 }
 
+// Copies rows i of `from` to rows ids[i] of `out`.
 void ScatterFloatRows(Matrix<const float> from, std::span<const NodeId> ids, Matrix<float> out) {
   const size_t row_bytes = static_cast<size_t>(from.cols) * sizeof(float);
   for (size_t i = 0; i < ids.size(); ++i) std::memcpy(out.Row(ids[i]), from.Row(static_cast<int64_t>(i)), row_bytes);

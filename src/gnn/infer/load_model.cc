@@ -15,6 +15,7 @@
 namespace hone::gnn {
 namespace {
 
+// Returns the model's file for a path that may be a folder.
 std::string ModelFile(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
 
+// Returns the bytes of a .npy file.
 std::string NpyBytes(std::string_view dtype, std::string_view shape, std::string_view body) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
   // The data begins at a multiple of 64 bytes, and the header ends with a line feed.

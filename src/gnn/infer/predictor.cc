@@ -20,6 +20,7 @@
 namespace hone::gnn {
 namespace {
 
+// Checks the arguments of Predict against the graph and the model.
 Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<const NodeId> nodes,
                       const PredictOptions& options) {
   const FeatureView features = graph.features();

@@ -63,6 +63,7 @@ uint32_t Checksum(const TensorFile& file) {
   return crc;
 }
 
+// Compares the file's checksum, if it has one, and removes it from the metadata.
 Status CheckChecksum(TensorFile& file, std::string_view what) {
   const auto stored = file.metadata.find(std::string(kChecksumKey));
   if (stored == file.metadata.end()) return Status::Ok();

@@ -73,6 +73,7 @@ class BlockPool {
     AskForHugePages(block.memory, size);
     return block;
   }
+  // Keeps a block for later batches, or frees it if enough are kept.
   void Give(Block block) {
     {
       const std::lock_guard lock(mutex_);
@@ -103,6 +104,7 @@ class PooledBatch final : public LoadedBatch {
   BlockPool::Block memory_;
 };
 
+// Returns the fastest implementation of draws that this processor supports.
 RowDrawer BestDrawer() {
   for (const RowDrawer& drawer : {DrawRowsAvx512(), DrawRowsAvx2()}) {
     if (drawer.draw != nullptr) return drawer;
@@ -125,6 +127,7 @@ void CopyRow(std::byte* out, const std::byte* row, int64_t bytes, bool aligned) 
   std::memcpy(out, row, static_cast<size_t>(bytes));
 }
 
+// Copies the given rows of a table to `out`.
 void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte* out) {
   const auto count = static_cast<int64_t>(rows.size());
   // Streaming stores do not pay in two cases. Short rows share a line, which collects them while it is in the cache. A
@@ -274,6 +277,7 @@ class BatchMaker {
       begin = sample_.hop_nodes[static_cast<size_t>(hop)];
     }
   }
+  // Draws the slots of the rows that wait in the lanes, and stores the edge of each.
   void DrawWaiting(const DrawKey& key, int32_t fanout, int count, std::span<int64_t> out) {
     slots_.resize(static_cast<size_t>(fanout) * static_cast<size_t>(drawer_.lanes));
     drawer_.draw(key, waiting_nodes_, waiting_degrees_, fanout, slots_.data());
@@ -409,6 +413,7 @@ class ThreadedLoader final : public BatchLoader {
     return Status::Ok();
   }
 
+  // Makes a maker with the sampler that the options need.
   Result<std::unique_ptr<BatchMaker>> Maker() const {
     if (options_.replace || options_.disjoint || options_.induced || !weights_.empty()) {
       HONE_ASSIGN_OR_RETURN(std::unique_ptr<GeneralSampler> general, MakeGeneralSampler(*graph_, options_.fanouts,
@@ -424,6 +429,7 @@ class ThreadedLoader final : public BatchLoader {
     return std::make_unique<BatchMaker>(*graph_, options_, pool_, std::move(sampler), nullptr);
   }
 
+  // Makes a batch. Running out of memory becomes an error.
   static Result<std::unique_ptr<LoadedBatch>> Guarded(BatchMaker& maker, const BatchKey& key) {
     try {
       return maker.Make(key);
@@ -432,6 +438,7 @@ class ThreadedLoader final : public BatchLoader {
     }
   }
 
+  // Starts the threads, each with a maker of its own.
   Status StartThreads() {
     for (int i = 0; i < options_.threads; ++i) {
       HONE_ASSIGN_OR_RETURN(std::unique_ptr<BatchMaker> maker, Maker());
@@ -440,6 +447,7 @@ class ThreadedLoader final : public BatchLoader {
     return Status::Ok();
   }
 
+  // Runs a thread: makes the epoch's next batches until the loader ends.
   void Work(BatchMaker& maker) {
     std::unique_lock lock(mutex_);
     while (true) {

@@ -32,6 +32,7 @@ struct HoneBatch {
 
 namespace {
 
+// Fills in the view of a batch, and returns the code for the caller.
 int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
   if (!made.ok()) return Say(made.status(), error);
   if (*made == nullptr) return HONE_END;

@@ -39,6 +39,7 @@ class PairMap {
 
  private:
   static constexpr uint64_t kNone = ~uint64_t{0};  // no pair, because ids of nodes and trees are below 2^31
+  // Returns the pair's entry, or the empty entry where it would be put.
   size_t Place(uint64_t pair) const {
     size_t at = (pair * 0x9E3779B97F4A7C15u >> 20) & (keys_.size() - 1);
     while (keys_[at] != kNone && keys_[at] != pair) at = (at + 1) & (keys_.size() - 1);
@@ -113,6 +114,7 @@ class Sampler final : public GeneralSampler {
   }
 
  private:
+  // Returns the local id of a node in a tree; a new node is appended to the sample.
   int32_t AddNode(NodeId node, int64_t tree, GeneralSample& out) {
     NeighborSample& sample = out.nodes_and_rows;
     const uint64_t pair = (rules_.disjoint ? static_cast<uint64_t>(tree) << 32 : 0) | static_cast<uint32_t>(node);
@@ -123,10 +125,12 @@ class Sampler final : public GeneralSampler {
     }
     return id;
   }
+  // Appends an edge to the row that is being made.
   void AddEdge(int64_t slot, int32_t source, GeneralSample& out) {
     out.nodes_and_rows.rows[0].columns.push_back(source);
     out.edge_ids.push_back(graph_.edge_ids[static_cast<size_t>(slot)]);
   }
+  // Ends the row. kResourceExhausted: the sample has too many edges.
   static Status EndRow(GeneralSample& out) {
     NeighborSample::Rows& rows = out.nodes_and_rows.rows[0];
     if (rows.columns.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
@@ -175,6 +179,7 @@ class Sampler final : public GeneralSampler {
     if (!rules_.replace) ResolveFloyd(static_cast<uint32_t>(degree), fanout, slots_.data(), 1);
   }
 
+  // Draws `fanout` slots with replacement, in proportion to the weights.
   void WeightedWithReplacement(const DrawKey& key, uint32_t node, std::span<const double> weights, int32_t fanout) {
     slots_.clear();
     sums_.resize(weights.size());

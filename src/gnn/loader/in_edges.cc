@@ -38,6 +38,7 @@ int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> 
   return bad.load() == std::numeric_limits<int64_t>::max() ? -1 : bad.load();
 }
 
+// Sorts the edges by destination; their ends were checked.
 InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destinations, int64_t num_nodes, int threads) {
   const auto edges = static_cast<int64_t>(sources.size());
   InEdges result;
