@@ -60,8 +60,8 @@ class GatConv final : public Layer<T> {
     AttentionForward<T>(block, {x.data, block.num_src, dim, x.stride}, scores, heads, Slope(), weights, sums,
                         context.threads);
     for (int h = 0; h < heads; ++h) {
-      LinearForward<T>(HeadSums(sums, h), HeadWeight(h), nullptr, !options_.concatenate && h > 0, HeadOut(out, h),
-                       context.threads);
+      LinearForward<T>(HeadSums(sums, h), HeadWeight(h), /*bias=*/nullptr, !options_.concatenate && h > 0,
+                       HeadOut(out, h), context.threads);
     }
     Finish(out);
   }
@@ -162,12 +162,15 @@ class GatConv final : public Layer<T> {
   Matrix<const T> Folded(const State& state) const {
     return {state.folded.data(), 2 * options_.heads, options_.in_width, options_.in_width};
   }
+  // Returns the weight rows of head h.
   Matrix<const T> HeadWeight(int h) const {
     return {lin_.weight().Row(h * options_.width), options_.width, options_.in_width, options_.in_width};
   }
+  // Returns the columns of head h in a matrix of `heads` * `in_width` columns.
   Matrix<T> HeadSums(Matrix<T> sums, int h) const {
     return {sums.data + h * options_.in_width, sums.rows, options_.in_width, sums.stride};
   }
+  // Returns the columns of `out` to which head h writes: its own, or, where the heads are averaged, the same for all.
   Matrix<T> HeadOut(Matrix<T> out, int h) const {
     return {out.data + (options_.concatenate ? h * options_.width : 0), out.rows, options_.width, out.stride};
   }

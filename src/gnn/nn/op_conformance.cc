@@ -80,6 +80,7 @@ class Run {
     context_.threads = threads;
   }
   void Forward() { layer_.Forward(batch_.View(), x_.rows, out_.rows, *state_, context_); }
+  // Runs Backward on parameter gradients that hold `gradients_before`. Returns what it and the Forward before it wrote.
   Outcome<T> Backward(T gradients_before = T(0)) {
     Outcome<T> outcome;
     outcome.out = out_.Inside();
@@ -94,6 +95,8 @@ class Run {
     return outcome;
   }
   std::vector<T>& x() { return x_.values; }
+  // Runs Forward, and returns the sum of its result times the given gradient: the function that Backward
+  // differentiates.
   double Objective() {
     Forward();
     double sum = 0;
@@ -102,6 +105,7 @@ class Run {
   }
 
  private:
+  // Records the first row behind the batch's rows that a call has overwritten.
   static void Note(const Padded<T>& of, const char* who, const char* what, Outcome<T>& outcome) {
     const int64_t row = of.Written(T(kCanary));
     if (row >= 0 && outcome.padding.empty()) {
@@ -160,6 +164,7 @@ class Checker {
     layer_ = MakeLayerOf<float>(kind, place);
   }
 
+  // Runs all checks.
   std::vector<OpFinding> Check() {
     const Outcome<float> plain = Both<float>(*layer_, batch_, place_);
     if (!plain.padding.empty()) {
@@ -178,6 +183,7 @@ class Checker {
  private:
   void Find(const char* rule, std::string what) { findings_.push_back({rule, std::move(what)}); }
 
+  // Checks that the number of threads does not change a result.
   void CheckThreads(const Outcome<float>& plain) {
     for (const int threads : {1, 2, 3, 8}) {
       const Outcome<float> again = Both<float>(*layer_, batch_, place_, threads);
@@ -188,6 +194,7 @@ class Checker {
     }
   }
 
+  // Checks that results overwrite their memory, and that the parameters' gradients are added to theirs.
   void CheckOverwrites(const Outcome<float>& plain) {
     const Outcome<float> over = Both<float>(*layer_, batch_, place_, 1, 7.5f);
     if (over.out != plain.out) {
@@ -219,6 +226,7 @@ class Checker {
     Find("no-state", difference + ", where another batch's Forward came before this one's Backward");
   }
 
+  // Compares the gradients, in double precision, with central differences.
   void CheckGradients() {
     const std::unique_ptr<Layer<double>> layer = MakeLayerOf<double>(kind_, place_);
     Run<double> run(*layer, batch_, place_, 1, 0.0);

@@ -23,6 +23,7 @@
 namespace hone::gnn {
 namespace {
 
+// Returns the prefix of the names of a value's parameters.
 const std::string& ParameterPrefix(const ValueSpec& value) {
   return value.parameters.empty() ? value.name : value.parameters;
 }
@@ -191,6 +192,7 @@ class SpecModel final : public Model<T> {
   int64_t RowsOf(size_t v, const NeighborSample& sample) const {
     return sample.hop_nodes[static_cast<size_t>(shapes_.hop[v])];
   }
+  // Returns whether the gradient of at least one operand is wanted.
   bool OperandWantsGradient(size_t v) const {
     return std::any_of(shapes_.operands[v].begin(), shapes_.operands[v].end(),
                        [&](int operand) { return plan_.values[static_cast<size_t>(operand)].wants_gradient; });
@@ -218,6 +220,7 @@ class SpecModel final : public Model<T> {
     return call;
   }
 
+  // Computes a value, whose view in `state` then has `rows` rows.
   void RunForward(size_t v, const BlockView& block, int64_t rows, State& state, const LayerContext& context) {
     const SpecPlan::Value& value = plan_.values[v];
     if (value.added_in != 0) return;  // the Add computes this value in its own memory

@@ -54,6 +54,7 @@ class Lowering {
     return true;
   }
 
+  // Appends a unit that computes value v, and returns the unit's index.
   size_t Put(Kind kind, size_t v) {
     SpecUnit unit;
     unit.kind = kind;
@@ -75,6 +76,7 @@ class Lowering {
     if (std::holds_alternative<ActivateSpec>(operation)) return 2;
     return std::holds_alternative<DropSpec>(operation) ? 3 : 0;
   }
+  // Makes v the run's normalisation, activation or dropout.
   void Take(size_t v, SpecUnit& run) {
     (PlaceInRun(v) == 1 ? run.normalise : PlaceInRun(v) == 2 ? run.activate : run.drop) = v;
   }

@@ -204,6 +204,7 @@ class StackModel final : public Model<T> {
     }
   }
 
+  // Applies the head: linear, activation and dropout, linear.
   void Head(Matrix<const T> x, Matrix<T> logits, StackState& state, LayerContext context) {
     context.layer = static_cast<int>(layers_.size());
     const Matrix<T> hidden = state.head.out.Resize(x.rows, options_.hidden);
@@ -211,6 +212,7 @@ class StackModel final : public Model<T> {
     Activate(plan_.head_activation, head_rate_, DropoutSite::kHead, state.head, hidden, context);
     lin2_.Forward(hidden, /*accumulate=*/false, logits, context.threads);
   }
+  // Adds the gradients of the head's parameters, and returns the gradient of its input.
   Matrix<T> HeadBackward(Matrix<const T> x, Matrix<T> grad_logits, StackState& state, const LayerContext& context) {
     const Matrix<const T> hidden = {state.head.out.data(), x.rows, options_.hidden, options_.hidden};
     lin2_.BackwardParameters(hidden, grad_logits, state.partials, context.threads);

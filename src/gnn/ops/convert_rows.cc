@@ -52,6 +52,7 @@ HONE_INLINE_BODY void BFloat16RowBody(const uint16_t* in, float* out, int64_t co
 }
 HONE_VECTORISE(BFloat16Row, (const uint16_t* in, float* out, int64_t cols), (in, out, cols))
 
+// Converts a feature row of the given type to float.
 void ConvertRow(const std::byte* row, FeatureDtype dtype, float* out, int64_t cols) {
   switch (dtype) {
     case FeatureDtype::kFloat32:

@@ -109,6 +109,7 @@ void ApplyRowBaseline(const uint8_t* bits, T scale, const T* x, T* out, int64_t 
   ApplyRowBaseline(bits, scale, x, out, whole * 8, cols);
 }
 
+// Multiplies a row by `scale` where the bit is set, and sets the other elements to 0.
 void ApplyRow(const uint8_t* bits, float scale, const float* x, float* out, int64_t cols) {
   if (CpuHasAvx2()) return ApplyRowAvx2(bits, scale, x, out, cols);
   ApplyRowBaseline(bits, scale, x, out, 0, cols);

@@ -36,6 +36,7 @@ class OneThread {
   int before_ = omp_get_max_threads();
 };
 
+// Computes C = op(A) op(B) + beta * C with row-major matrices, in the calling thread.
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
           const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
   const OneThread one;

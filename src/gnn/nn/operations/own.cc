@@ -46,6 +46,7 @@ class Own final : public Operation<T> {
   }
 
  private:
+  // Returns the call's block; for an operation that does not aggregate, one without edges.
   BlockView Block(const OperationCall<T>& call) const {
     if (aggregates_) return call.block;
     BlockView rows;
