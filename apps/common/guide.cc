@@ -41,7 +41,8 @@ std::string Wrapped(const std::string& text, size_t indent, size_t width) {
 // Returns a line of help: a title, and from column kColumn on its text, wrapped.
 std::string Row(const std::string& title, const std::string& text) {
   const std::string left = "  " + title;
-  const std::string gap = left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
+  const std::string gap =
+      left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
   return left + (text.empty() ? "" : gap + Wrapped(text, kColumn, kWidth)) + "\n";
 }
 
@@ -53,7 +54,9 @@ class HelpLayout : public CLI::Formatter {
     return Row(is_positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option),
                OptionText(*option));
   }
-  std::string make_subcommand(const CLI::App* command) const override { return Row(command->get_name(), command->get_description()); }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return Row(command->get_name(), command->get_description());
+  }
   std::string make_description(const CLI::App* command) const override {
     const std::string path = CommandPath(*command);
     return (path.empty() ? "" : guide_.program + " " + path + ": ") + command->get_description() + "\n\n";
@@ -79,7 +82,8 @@ class HelpLayout : public CLI::Formatter {
       out += "  " + example.line + "\n      " + Wrapped(example.meaning, 6, kWidth) + "\n";
     }
     if (!page->exit_statuses.empty()) out += "\nExit status:\n";
-    for (const auto& [status, meaning] : page->exit_statuses) out += fmt::format("  {}  {}\n", status, Wrapped(meaning, 5, kWidth));
+    for (const auto& [status, meaning] : page->exit_statuses)
+      out += fmt::format("  {}  {}\n", status, Wrapped(meaning, 5, kWidth));
     if (!page->document.empty()) out += fmt::format("\nMore: {}\n", PlaceOfDocument(page->document));
     return out;
   }
@@ -102,12 +106,14 @@ void Apply(CLI::App& command, const Guide& guide, const std::shared_ptr<HelpLayo
   command.formatter(layout);
   const CommandPage* page = guide.Page(command);
   for (CLI::Option* option : command.get_options()) {
-    if (const ValueKind* kind = guide.Value(command, *option); kind != nullptr && option->get_type_name().starts_with("TEXT")) {
+    if (const ValueKind* kind = guide.Value(command, *option);
+        kind != nullptr && option->get_type_name().starts_with("TEXT")) {
       option->type_name(kind->name);
     }
     if (page == nullptr) continue;
     for (const OptionGroup& group : page->groups) {
-      if (std::find(group.options.begin(), group.options.end(), option->get_name()) != group.options.end()) option->group(group.title);
+      if (std::find(group.options.begin(), group.options.end(), option->get_name()) != group.options.end())
+        option->group(group.title);
     }
   }
   for (CLI::App* sub : command.get_subcommands({})) Apply(*sub, guide, layout);
@@ -136,7 +142,8 @@ const ValueKind* Guide::Value(const CLI::App& command, const CLI::Option& option
   return nullptr;
 }
 
-std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOptions(const CLI::App& command, const Guide& guide) {
+std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOptions(const CLI::App& command,
+                                                                                    const Guide& guide) {
   std::vector<std::string> titles;
   const CommandPage* page = guide.Page(command);
   if (page != nullptr) {
@@ -152,8 +159,9 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
   }
   std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> groups;
   for (const std::string& title : titles) {
-    std::vector<const CLI::Option*> options = command.get_options(
-        [&](const CLI::Option* option) { return option->get_group() == title && option->nonpositional() && !option->get_group().empty(); });
+    std::vector<const CLI::Option*> options = command.get_options([&](const CLI::Option* option) {
+      return option->get_group() == title && option->nonpositional() && !option->get_group().empty();
+    });
     if (!options.empty()) groups.emplace_back(title, std::move(options));
   }
   return groups;
@@ -173,7 +181,8 @@ std::string OptionText(const CLI::Option& option) {
   // CLI11 describes its checks as "TEXT:{bf16,fp32}" and "INT in [0 - 100]".
   if (const size_t at = type.find('{'); at != std::string::npos && type.find('}', at) != std::string::npos) {
     std::string choices = type.substr(at + 1, type.find('}', at) - at - 1);
-    for (size_t comma = 0; (comma = choices.find(',', comma)) != std::string::npos; comma += 2) choices.replace(comma, 1, ", ");
+    for (size_t comma = 0; (comma = choices.find(',', comma)) != std::string::npos; comma += 2)
+      choices.replace(comma, 1, ", ");
     text += fmt::format(" [one of {}]", choices);
   } else if (const size_t in = type.find("in ["); in != std::string::npos) {
     text += fmt::format(" [{}", type.substr(in + 4));

@@ -69,7 +69,8 @@ Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
   options.load = LoadOf(flags.load);
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const Graph> graph, OpenGraph(flags.graph, options));
   if (graph->train_nodes().empty()) {
-    return Status::InvalidArgument(flags.graph + " has no training nodes to sample for; give it a split when converting");
+    return Status::InvalidArgument(flags.graph +
+                                   " has no training nodes to sample for; give it a split when converting");
   }
   return graph;
 }
@@ -120,7 +121,8 @@ SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads)
     }
     run.batches_per_second = static_cast<double>(run.batch_seconds.size()) / SecondsSince(start);
     done.fetch_add(1);
-    for (int64_t i = flags.batches; run.status.ok() && done.load() < threads; ++i) draw(thread + (kWarmUp + i) * threads);
+    for (int64_t i = flags.batches; run.status.ok() && done.load() < threads; ++i)
+      draw(thread + (kWarmUp + i) * threads);
   };
   std::vector<std::thread> pool;
   for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
@@ -143,20 +145,22 @@ Status RunSamplerBench(const BenchFlags& flags) {
   HONE_RETURN_IF_ERROR(run.status);
   const auto batches = static_cast<double>(run.batch_seconds.size());
   const double median = Median(run.batch_seconds);
-  nlohmann::json report = {{"benchmark", "sampler"},
-                           {"graph", graph->name()},
-                           {"fanout", flags.fanout},
-                           {"batch", flags.batch},
-                           {"frontier", flags.frontier},
-                           {"threads", flags.threads},
-                           {"batches", run.batch_seconds.size()},
-                           {"cpu_ms_per_batch", {{"min", 1e3 * *std::min_element(run.batch_seconds.begin(), run.batch_seconds.end())},
-                                                 {"median", 1e3 * median},
-                                                 {"max", 1e3 * *std::max_element(run.batch_seconds.begin(), run.batch_seconds.end())}}},
-                           {"batches_per_second", run.batches_per_second},
-                           {"nodes_per_batch", static_cast<double>(run.nodes) / batches},
-                           {"edges_per_batch", static_cast<double>(run.edges) / batches},
-                           {"cpu_ns_per_edge", 1e9 * median * batches / static_cast<double>(std::max<int64_t>(run.edges, 1))}};
+  nlohmann::json report = {
+      {"benchmark", "sampler"},
+      {"graph", graph->name()},
+      {"fanout", flags.fanout},
+      {"batch", flags.batch},
+      {"frontier", flags.frontier},
+      {"threads", flags.threads},
+      {"batches", run.batch_seconds.size()},
+      {"cpu_ms_per_batch",
+       {{"min", 1e3 * *std::min_element(run.batch_seconds.begin(), run.batch_seconds.end())},
+        {"median", 1e3 * median},
+        {"max", 1e3 * *std::max_element(run.batch_seconds.begin(), run.batch_seconds.end())}}},
+      {"batches_per_second", run.batches_per_second},
+      {"nodes_per_batch", static_cast<double>(run.nodes) / batches},
+      {"edges_per_batch", static_cast<double>(run.edges) / batches},
+      {"cpu_ns_per_edge", 1e9 * median * batches / static_cast<double>(std::max<int64_t>(run.edges, 1))}};
   const std::span<const NodeId> columns = graph->structure().columns;
   RandomReads reads;
   if (!columns.empty()) {
@@ -164,7 +168,8 @@ Status RunSamplerBench(const BenchFlags& flags) {
     HONE_ASSIGN_OR_RETURN(reads, ReadAtRandom(columns, 1));
     report["rows_per_batch"] = static_cast<double>(run.rows) / batches;
     report["random_reads_per_cpu_second"] = reads.per_cpu_second;
-    report["same_reads_cpu_ms_per_batch"] = 1e3 * static_cast<double>(run.edges + run.rows) / batches / reads.per_cpu_second;
+    report["same_reads_cpu_ms_per_batch"] =
+        1e3 * static_cast<double>(run.edges + run.rows) / batches / reads.per_cpu_second;
   }
   if (flags.threads > 1) {
     const SamplerRun one = RunSamplers(*graph, flags, 1);
@@ -186,20 +191,22 @@ Status RunSamplerBench(const BenchFlags& flags) {
   }
   const nlohmann::json& ms = report["cpu_ms_per_batch"];
   hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} threads\n", graph->name(), fmt::join(flags.fanout, ","),
-        flags.batch, flags.frontier, flags.threads);
+              flags.batch, flags.frontier, flags.threads);
   hone::Print("  {:.2f} ms of processor time a batch (median of {}; {:.2f} to {:.2f}), {:.1f} ns an edge\n",
-             ms["median"].get<double>(), run.batch_seconds.size(), ms["min"].get<double>(), ms["max"].get<double>(),
-             report["cpu_ns_per_edge"].get<double>());
-  hone::Print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n", report["nodes_per_batch"].get<double>(),
-             report["edges_per_batch"].get<double>(), report["batches_per_second"].get<double>());
+              ms["median"].get<double>(), run.batch_seconds.size(), ms["min"].get<double>(), ms["max"].get<double>(),
+              report["cpu_ns_per_edge"].get<double>());
+  hone::Print("  {:.0f} nodes and {:.0f} edges a batch, {:.0f} batches a second\n",
+              report["nodes_per_batch"].get<double>(), report["edges_per_batch"].get<double>(),
+              report["batches_per_second"].get<double>());
   if (report.contains("same_reads_cpu_ms_per_batch")) {
-    hone::Print("  as many uniformly random reads and nothing else: {:.2f} ms\n", report["same_reads_cpu_ms_per_batch"].get<double>());
+    hone::Print("  as many uniformly random reads and nothing else: {:.2f} ms\n",
+                report["same_reads_cpu_ms_per_batch"].get<double>());
   }
   if (flags.threads > 1) {
     hone::Print("  {:.2f} times the batches a second of one thread\n", report["scaling"].get<double>());
     if (report.contains("scaling_of_random_reads")) {
       hone::Print("  {} processes that only read at random: {:.2f} times one of them\n", flags.threads,
-                 report["scaling_of_random_reads"].get<double>());
+                  report["scaling_of_random_reads"].get<double>());
     }
   }
   return Status::Ok();
@@ -233,35 +240,37 @@ Status RunPipelineBench(const BenchFlags& flags) {
   const double wall = SecondsSince(start);
   const PipelineTimes times = pipeline->TakeTimes();
   const auto batches = static_cast<double>(std::max<int64_t>(times.batches, 1));
-  const nlohmann::json report = {{"benchmark", "pipeline"},
-                                 {"graph", graph->name()},
-                                 {"fanout", flags.fanout},
-                                 {"batch", flags.batch},
-                                 {"frontier", flags.frontier},
-                                 {"workers", flags.threads},
-                                 {"epochs", flags.epochs},
-                                 {"batches", times.batches},
-                                 {"consume_ms", flags.consume_ms},
-                                 {"wall_ms_per_batch", 1e3 * wall / batches},
-                                 {"sample_cpu_ms_per_batch", 1e3 * times.sample_seconds / batches},
-                                 {"slice_cpu_ms_per_batch", 1e3 * times.slice_seconds / batches},
-                                 {"exposed_wait_ms_per_batch", 1e3 * times.wait_seconds / batches},
-                                 {"rows_mib_per_batch", static_cast<double>(row_bytes) / batches / (1 << 20)},
-                                 {"slice_gb_per_second", times.slice_seconds > 0 ? 1e-9 * static_cast<double>(row_bytes) / times.slice_seconds : 0},
-                                 {"nodes_per_batch", static_cast<double>(times.nodes) / batches},
-                                 {"edges_per_batch", static_cast<double>(times.edges) / batches}};
+  const nlohmann::json report = {
+      {"benchmark", "pipeline"},
+      {"graph", graph->name()},
+      {"fanout", flags.fanout},
+      {"batch", flags.batch},
+      {"frontier", flags.frontier},
+      {"workers", flags.threads},
+      {"epochs", flags.epochs},
+      {"batches", times.batches},
+      {"consume_ms", flags.consume_ms},
+      {"wall_ms_per_batch", 1e3 * wall / batches},
+      {"sample_cpu_ms_per_batch", 1e3 * times.sample_seconds / batches},
+      {"slice_cpu_ms_per_batch", 1e3 * times.slice_seconds / batches},
+      {"exposed_wait_ms_per_batch", 1e3 * times.wait_seconds / batches},
+      {"rows_mib_per_batch", static_cast<double>(row_bytes) / batches / (1 << 20)},
+      {"slice_gb_per_second",
+       times.slice_seconds > 0 ? 1e-9 * static_cast<double>(row_bytes) / times.slice_seconds : 0},
+      {"nodes_per_batch", static_cast<double>(times.nodes) / batches},
+      {"edges_per_batch", static_cast<double>(times.edges) / batches}};
   if (flags.json) {
     hone::Print("{}\n", DumpJson(report, 2));
     return Status::Ok();
   }
   const auto value = [&report](const char* key) { return report[key].get<double>(); };
   hone::Print("{}: fanout {}, {} seeds a batch, {} frontier, {} workers, {} batches\n", graph->name(),
-        fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
+              fmt::join(flags.fanout, ","), flags.batch, flags.frontier, flags.threads, times.batches);
   hone::Print("  {:.2f} ms a batch on the clock, of which the consumer waited {:.2f}\n", value("wall_ms_per_batch"),
-             value("exposed_wait_ms_per_batch"));
+              value("exposed_wait_ms_per_batch"));
   hone::Print("  processor time a batch: sample {:.2f} ms, slice {:.2f} ms ({:.1f} MiB of rows, {:.1f} GB/s)\n",
-             value("sample_cpu_ms_per_batch"), value("slice_cpu_ms_per_batch"), value("rows_mib_per_batch"),
-             value("slice_gb_per_second"));
+              value("sample_cpu_ms_per_batch"), value("slice_cpu_ms_per_batch"), value("rows_mib_per_batch"),
+              value("slice_gb_per_second"));
   return Status::Ok();
 }
 
@@ -275,7 +284,8 @@ void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flag
       ->capture_default_str();
   command.add_option("--batch", flags->batch, "how many seeds a batch has")->check(kAboveZero)->capture_default_str();
   command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
-      ->check(CLI::IsMember({"all", "new"}))->capture_default_str();
+      ->check(CLI::IsMember({"all", "new"}))
+      ->capture_default_str();
   AddLoadFlag(command, flags->load);
   command.add_option("--seed", flags->seed, "the seed of seed order and draws")->capture_default_str();
   command.add_flag("--json", flags->json, "write JSON");

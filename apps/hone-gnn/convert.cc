@@ -79,11 +79,13 @@ void PrintUnread(const std::vector<UnreadPart>& unread) {
 Status Run(ConvertFlags& flags) {
   ConvertOptions& options = flags.options;
   HONE_ASSIGN_OR_RETURN(options.dtype, ParseFeatureDtype(flags.dtype));
-  options.self_loops = flags.self_loops == "add" ? SelfLoops::kAdd
-                       : flags.self_loops == "remove" ? SelfLoops::kRemove : SelfLoops::kKeep;
+  options.self_loops = flags.self_loops == "add"      ? SelfLoops::kAdd
+                       : flags.self_loops == "remove" ? SelfLoops::kRemove
+                                                      : SelfLoops::kKeep;
   if (!flags.split.empty() && flags.split.size() != 3) {
-    return Status::InvalidArgument(fmt::format("--split {}: write three fractions, of training, validation and test nodes, as in 0.6,0.2,0.2",
-                                               fmt::join(flags.split, ",")));
+    return Status::InvalidArgument(
+        fmt::format("--split {}: write three fractions, of training, validation and test nodes, as in 0.6,0.2,0.2",
+                    fmt::join(flags.split, ",")));
   }
   if (!flags.split.empty()) options.split = SplitFractions{flags.split[0], flags.split[1], flags.split[2]};
   if (flags.split_seed >= 0) options.split_seed = static_cast<uint64_t>(flags.split_seed);
@@ -101,13 +103,14 @@ Status Run(ConvertFlags& flags) {
     hone::Print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
     return Status::Ok();
   }
-  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out, report.num_nodes,
-             report.num_edges, report.edges_read, report.format, report.feature_width, report.num_classes, seconds);
+  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out,
+              report.num_nodes, report.num_edges, report.edges_read, report.format, report.feature_width,
+              report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
     hone::Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
-               report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
-               report.split_sizes[2], report.in_no_split,
-               report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));
+                report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
+                report.split_sizes[2], report.in_no_split,
+                report.splits_meaning.empty() ? "" : fmt::format(" ({})", report.splits_meaning));
   } else {
     hone::Print("  no splits: to train, a graph needs labels and features (splits are then made by seed)\n");
   }
@@ -145,7 +148,8 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--dtype", flags->dtype, "the dtype of stored features: float32, float16 or bfloat16")
       ->capture_default_str();
   command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
-      ->delimiter(',')->expected(1, 3);
+      ->delimiter(',')
+      ->expected(1, 3);
   command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
       ->check(kZeroOrMore);
   command

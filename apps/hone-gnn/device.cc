@@ -181,10 +181,8 @@ void WarnOfUnheeded(const DeviceChoice& choice) {
 Result<GraphOutline> OutlineOf(const std::string& name) {
   if (!IsSyntheticName(name)) {
     HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(name));
-    GraphOutline outline{.name = name,
-                         .num_nodes = header.num_nodes,
-                         .num_edges = header.num_edges,
-                         .num_classes = header.num_classes};
+    GraphOutline outline{
+        .name = name, .num_nodes = header.num_nodes, .num_edges = header.num_edges, .num_classes = header.num_classes};
     if (const ContainerSection* const features = header.Find(SectionType::kFeatures)) {
       outline.feature_stride_bytes = features->stride_bytes;
       outline.feature_width = features->shape[1];

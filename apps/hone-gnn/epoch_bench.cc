@@ -20,8 +20,8 @@
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
-#include "gnn/graph/parallel.h"
 #include "common/standard_output.h"
+#include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/load_flag.h"
@@ -58,8 +58,8 @@ std::string OfRanks(int ranks, const Trainer& trainer) {
 }
 
 // Prints the report of a GPU, once the epochs are done.
-void ReportGpu(const EpochBenchFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
-               int ranks, const std::vector<EpochReport>& epochs) {
+void ReportGpu(const EpochBenchFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu,
+               Trainer& trainer, int ranks, const std::vector<EpochReport>& epochs) {
   const auto steps = static_cast<double>(trainer.steps_per_epoch());
   nlohmann::json list = nlohmann::json::array();
   std::vector<double> seconds;
@@ -78,16 +78,18 @@ void ReportGpu(const EpochBenchFlags& flags, const Graph& graph, const DeviceCho
     }
     if (flags.json) continue;
     hone::Print("epoch {}: {:.4f} s, {:.4f} ms a step; {:.4f} s of the host's processors\n", e.epoch, e.times.train,
-               1e3 * e.times.train / steps, e.times.cpu);
+                1e3 * e.times.train / steps, e.times.cpu);
     if (!device.host_batches) continue;
-    hone::Print("  sample {:.3f} and slice {:.3f} s of workers, {:.3f} s of the bus, {:.3f} s of the GPU; waited {:.3f} s for batches\n",
-               t.sample, t.slice, t.transfer, t.compute, t.exposed);
+    hone::Print(
+        "  sample {:.3f} and slice {:.3f} s of workers, {:.3f} s of the bus, {:.3f} s of the GPU; waited {:.3f} s for "
+        "batches\n",
+        t.sample, t.slice, t.transfer, t.compute, t.exposed);
   }
   std::sort(seconds.begin(), seconds.end());
   const double median = seconds[seconds.size() / 2];
   if (!flags.json) {
     hone::Print("median: {:.4f} s; {}, {} MiB of its memory{}\n", median, device.Line(), gpu.device_bytes >> 20,
-               OfRanks(ranks, trainer));
+                OfRanks(ranks, trainer));
     return;
   }
   nlohmann::json json = {{"graph", graph.name()},
@@ -128,18 +130,18 @@ Status Run(EpochBenchFlags& flags, RankSession& session, int& exit_status) {
   const ModelOptions& model = flags.train.model.options;
   std::vector<Setting> settings = {{"--epochs", std::to_string(flags.epochs)}};
   AppendSettings(flags.train, settings);
-  HONE_ASSIGN_OR_RETURN(RunSetup setup,
-                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-                                 {.takes = [&](const GraphOutline& graph, bool fp32,
-                                               const FeatureWish& wish) -> Result<FeaturePlace> {
-                                    HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
-                                    return GpuHolds(graph, model, options, fp32, wish);
-                                  },
-                                  .settings = std::move(settings),
-                                  .threads = flags.run.threads,
-                                  .quiet = !session.speaks(),
-                                  .load = flags.load},
-                                 session));
+  HONE_ASSIGN_OR_RETURN(
+      RunSetup setup,
+      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+               {.takes = [&](const GraphOutline& graph, bool fp32, const FeatureWish& wish) -> Result<FeaturePlace> {
+                  HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
+                  return GpuHolds(graph, model, options, fp32, wish);
+                },
+                .settings = std::move(settings),
+                .threads = flags.run.threads,
+                .quiet = !session.speaks(),
+                .load = flags.load},
+               session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   const int64_t peak_before = PeakBytes();
@@ -184,24 +186,25 @@ Status Run(EpochBenchFlags& flags, RankSession& session, int& exit_status) {
   const double median = ratios[ratios.size() / 2];
   if (flags.json) {
     hone::Print("{}\n", DumpJson(nlohmann::json{{"graph", graph->name()},
-                                      {"nodes", graph->structure().num_nodes},
-                                      {"edges", graph->structure().num_edges()},
-                                      {"model", ModelName(trainer->model().options())},
-                                      {"hidden", trainer->model().options().hidden},
-                                      {"fanouts", trainer->options().fanouts},
-                                      {"batch", trainer->options().batch},
-                                      {"ranks", ranks.size()},
-                                      {"shards", trainer->options().shards},
-                                      {"steps", trainer->steps_per_epoch()},
-                                      {"cores", cores},
-                                      {"graph_bytes", graph->resident_bytes()},
-                                      {"peak_bytes_when_opened", peak_before},
-                                      {"peak_bytes", PeakBytes()},
-                                      {"epochs", list},
-                                      {"median_wall_over_bound", median}}, 2));
+                                                {"nodes", graph->structure().num_nodes},
+                                                {"edges", graph->structure().num_edges()},
+                                                {"model", ModelName(trainer->model().options())},
+                                                {"hidden", trainer->model().options().hidden},
+                                                {"fanouts", trainer->options().fanouts},
+                                                {"batch", trainer->options().batch},
+                                                {"ranks", ranks.size()},
+                                                {"shards", trainer->options().shards},
+                                                {"steps", trainer->steps_per_epoch()},
+                                                {"cores", cores},
+                                                {"graph_bytes", graph->resident_bytes()},
+                                                {"peak_bytes_when_opened", peak_before},
+                                                {"peak_bytes", PeakBytes()},
+                                                {"epochs", list},
+                                                {"median_wall_over_bound", median}},
+                                 2));
   } else {
     hone::Print("median: {:.3f} times the bound; peak memory {} MiB, of which the graph {} MiB{}\n", median,
-               PeakBytes() >> 20, graph->resident_bytes() >> 20, OfRanks(ranks.size(), *trainer));
+                PeakBytes() >> 20, graph->resident_bytes() >> 20, OfRanks(ranks.size(), *trainer));
   }
   return Status::Ok();
 }

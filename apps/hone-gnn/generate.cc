@@ -11,10 +11,10 @@
 
 #include "base/json_fields.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
-#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 
@@ -37,8 +37,8 @@ Result<std::string> NameOf(const GenerateFlags& flags) {
   if (IsSyntheticName(flags.shape)) {
     for (const CLI::Option* option : flags.of_shapes) {
       if (option->count() == 0) continue;
-      return Status::InvalidArgument(fmt::format("'{}' is a whole name: write {}=… into it, and leave {} out", flags.shape,
-                                                 option->get_name().substr(2), option->get_name()));
+      return Status::InvalidArgument(fmt::format("'{}' is a whole name: write {}=… into it, and leave {} out",
+                                                 flags.shape, option->get_name().substr(2), option->get_name()));
     }
     return flags.shape;
   }
@@ -59,11 +59,16 @@ Status Run(const GenerateFlags& flags) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.out));
   if (flags.json) {
-    hone::Print("{}\n", DumpJson(nlohmann::json{{"graph", flags.out}, {"name", name}, {"nodes", header.num_nodes},
-                                      {"edges", header.num_edges}, {"bytes", header.file_bytes}, {"seconds", seconds}}, 2));
+    hone::Print("{}\n", DumpJson(nlohmann::json{{"graph", flags.out},
+                                                {"name", name},
+                                                {"nodes", header.num_nodes},
+                                                {"edges", header.num_edges},
+                                                {"bytes", header.file_bytes},
+                                                {"seconds", seconds}},
+                                 2));
   } else {
     hone::Print("{}: {} nodes, {} edges, {} MiB, made from {} in {:.1f} s\n", flags.out, header.num_nodes,
-               header.num_edges, header.file_bytes >> 20, name, seconds);
+                header.num_edges, header.file_bytes >> 20, name, seconds);
   }
   return Status::Ok();
 }
@@ -73,8 +78,9 @@ Status Run(const GenerateFlags& flags) {
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* command = app.add_subcommand("generate", "write a synthetic graph to a container");
-  command->add_option("shape", flags->shape,
-                      "arxiv, products or papers100M, or a whole name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+  command
+      ->add_option("shape", flags->shape,
+                   "arxiv, products or papers100M, or a whole name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   command->add_option("out", flags->out, "the container to write")->required();
   CLI::Option* scale =

@@ -101,8 +101,9 @@ Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
                                      : true;  // the rest is about training, or is the model's own unless it was given
   };
   if (told.spec != nullptr && model.spec != nullptr && *told.spec != *model.spec) {
-    return Status::InvalidArgument(fmt::format("--model: '{}' has another spec, '{}'; first difference: {}. Leave --model out",
-                                               flags.checkpoint, model.spec->name, SpecDifference(*told.spec, *model.spec)));
+    return Status::InvalidArgument(
+        fmt::format("--model: '{}' has another spec, '{}'; first difference: {}. Leave --model out", flags.checkpoint,
+                    model.spec->name, SpecDifference(*told.spec, *model.spec)));
   }
   for (const CLI::Option* option : flags.model_options) {
     // A file describes the whole model. Two specs were compared above; a file that became a published model is compared
@@ -111,9 +112,9 @@ Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
     const bool same = agrees("--model") && (told.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
                                                                      agrees("--heads") && agrees("--aggregation")));
     if (option->count() == 0 || (file ? same : agrees(option->get_name()))) continue;
-    return Status::InvalidArgument(fmt::format("{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out",
-                                               option->get_name(), option->results().front(), flags.checkpoint, ModelName(model),
-                                               model.layers, model.hidden));
+    return Status::InvalidArgument(fmt::format(
+        "{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out", option->get_name(),
+        option->results().front(), flags.checkpoint, ModelName(model), model.layers, model.hidden));
   }
   return Status::Ok();
 }
@@ -155,7 +156,8 @@ Status GpuTakesFlags(const InferFlags& flags) {
   const FeatureWish& features = flags.features;
   if (features.where == "peers") {
     return Status::InvalidArgument(
-        "--features peers: inference is one process with one GPU, and shares rows with nobody; use auto, device or host");
+        "--features peers: inference is one process with one GPU, and shares rows with nobody; use auto, device or "
+        "host");
   }
   if (flags.predict.exact) {
     if (!flags.predict.scratch.empty()) {
@@ -167,7 +169,8 @@ Status GpuTakesFlags(const InferFlags& flags) {
     }
     if (features.policy != "inclusion") {
       return Status::InvalidArgument(fmt::format(
-          "--full with --cache-policy {}: every neighbor is read, so there is nothing to sample; leave it out", features.policy));
+          "--full with --cache-policy {}: every neighbor is read, so there is nothing to sample; leave it out",
+          features.policy));
     }
     return Status::Ok();  // its memory is planned with the model
   }
@@ -200,8 +203,7 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   open.threads = flags.predict.threads;
   open.load = LoadOf(flags.load);
   open.progress = line.callback();
-  HONE_ASSIGN_OR_RETURN(p.device,
-                        ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
+  HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice&) { return GpuTakesFlags(flags); }));
   const DeviceChoice on_cpu;
   HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(p.device, flags.graph, open, flags.split));
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
@@ -221,8 +223,8 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
                             HONE_RETURN_IF_ERROR(GpuCanPredict(model, flags.predict));
                             if (flags.predict.exact) return Status::Ok();  // planned when it begins
                             HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
-                            HONE_ASSIGN_OR_RETURN(
-                                on.features, GpuHolds(outline, model, flags.predict, on.fp32, flags.features));
+                            HONE_ASSIGN_OR_RETURN(on.features,
+                                                  GpuHolds(outline, model, flags.predict, on.fp32, flags.features));
                             return Status::Ok();
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
@@ -301,8 +303,8 @@ Status Run(InferFlags& flags) {
     std::error_code error;
     const std::filesystem::path folder = std::filesystem::path(flags.output).parent_path();
     if (!folder.empty() && std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found) {
-      return Status::InvalidArgument(fmt::format("--output '{}': there is no folder '{}'; make it first, or name another one",
-                                                 flags.output, folder.string()));
+      return Status::InvalidArgument(fmt::format(
+          "--output '{}': there is no folder '{}'; make it first, or name another one", flags.output, folder.string()));
     }
     HONE_RETURN_IF_ERROR(CheckNpyOutput(flags.output));
     if (std::filesystem::equivalent(flags.output, flags.nodes, error)) {
@@ -368,15 +370,13 @@ Status Run(InferFlags& flags) {
         json["host_bytes"] = prediction.gpu.host_bytes;
       }
     } else {
-      json["seconds"] = {{"wall", t.wall},
-                         {"sample", t.sample},
-                         {"slice", t.slice},
-                         {"compute", t.compute},
-                         {"exposed", t.exposed}};
+      json["seconds"] = {
+          {"wall", t.wall}, {"sample", t.sample}, {"slice", t.slice}, {"compute", t.compute}, {"exposed", t.exposed}};
     }
     prediction.device.AppendTo(json);
     if (!flags.predict.exact) json["fanouts"] = flags.predict.fanouts;
-    if (const auto names = graph->class_names(); !names.empty()) json["class_names"] = std::vector(names.begin(), names.end());
+    if (const auto names = graph->class_names(); !names.empty())
+      json["class_names"] = std::vector(names.begin(), names.end());
     for (int64_t label = 0; flags.confusion && label < num_classes; ++label) {
       const auto row = confusion.begin() + label * num_classes;
       json["confusion"].push_back(std::vector<int64_t>(row, row + num_classes));
@@ -387,10 +387,10 @@ Status Run(InferFlags& flags) {
   hone::Print("{}\n", prediction.device.Line());
   if (cuda) {
     hone::Print("{} inference of {} nodes in {:.4g} s, after {:.2f} s to set the device up\n", kind, nodes.size(),
-               on_gpu.seconds, on_gpu.setup_seconds);
+                on_gpu.seconds, on_gpu.setup_seconds);
   } else {
     hone::Print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
-               nodes.size(), t.wall, t.compute, t.exposed);
+                nodes.size(), t.wall, t.compute, t.exposed);
   }
   hone::Print("accuracy: {}", PercentText(accuracy));
   if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {

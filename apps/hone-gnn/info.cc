@@ -9,10 +9,10 @@
 
 #include "base/json_fields.h"
 #include "base/json_text.h"
+#include "common/standard_output.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/describe.h"
 #include "gnn/graph/synthetic_shape.h"
-#include "common/standard_output.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"
@@ -34,9 +34,14 @@ json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
               {"edges", d.num_edges},
               {"self_loops", d.self_loops},
               {"isolated_nodes", d.isolated},
-              {"degree", {{"mean", d.mean_degree}, {"min", d.min_degree}, {"median", d.median_degree},
-                          {"p90", d.p90_degree}, {"p99", d.p99_degree}, {"max", d.max_degree},
-                          {"histogram_log2", d.degree_histogram}}},
+              {"degree",
+               {{"mean", d.mean_degree},
+                {"min", d.min_degree},
+                {"median", d.median_degree},
+                {"p90", d.p90_degree},
+                {"p99", d.p99_degree},
+                {"max", d.max_degree},
+                {"histogram_log2", d.degree_histogram}}},
               {"components", d.components},
               {"largest_component", d.largest_component},
               {"classes", graph.num_classes()},
@@ -48,9 +53,12 @@ json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
               {"bytes_in_memory", graph.resident_bytes()},
               {"verified", verified}};
   const GraphFlags flags = graph.flags();
-  out["flags"] = {{"symmetric", flags.symmetric}, {"sorted", flags.sorted}, {"parallel_edges", flags.parallel_edges},
+  out["flags"] = {{"symmetric", flags.symmetric},
+                  {"sorted", flags.sorted},
+                  {"parallel_edges", flags.parallel_edges},
                   {"self_loops", flags.self_loops}};
-  if (!graph.class_names().empty()) out["class_names"] = std::vector(graph.class_names().begin(), graph.class_names().end());
+  if (!graph.class_names().empty())
+    out["class_names"] = std::vector(graph.class_names().begin(), graph.class_names().end());
   if (d.labelled_edges > 0) out["edge_homophily"] = d.edge_homophily;
   const FeatureView x = graph.features();
   if (x.num_rows > 0) {
@@ -68,23 +76,25 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   hone::Print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
   const GraphFlags flags = graph.flags();
   hone::Print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
-             flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");
+              flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");
   hone::Print("  degree       mean {:.2f}, median {}, 90 % up to {}, 99 % up to {}, largest {}; {} nodes have none\n",
-             d.mean_degree, d.median_degree, d.p90_degree, d.p99_degree, d.max_degree, d.isolated);
+              d.mean_degree, d.median_degree, d.p90_degree, d.p99_degree, d.max_degree, d.isolated);
   for (size_t k = 1; k < d.degree_histogram.size(); ++k) {
     const int64_t low = int64_t{1} << (k - 1);
     const double percent = share(d.degree_histogram[k], d.num_nodes);
     hone::Print("    {:>8} … {:<8} {:>6.2f} %  {}\n", low, 2 * low - 1, percent,
-               std::string(static_cast<size_t>(percent / 2 + 0.5), '#'));
+                std::string(static_cast<size_t>(percent / 2 + 0.5), '#'));
   }
   hone::Print("  components   {}; the largest has {:.2f} % of the nodes\n", d.components,
-             share(d.largest_component, d.num_nodes));
+              share(d.largest_component, d.num_nodes));
   const FeatureView x = graph.features();
-  if (x.num_rows > 0) hone::Print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
-  else hone::Print("  features     none\n");
+  if (x.num_rows > 0)
+    hone::Print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
+  else
+    hone::Print("  features     none\n");
   if (d.labelled > 0) {
-    hone::Print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present, d.smallest_class,
-               d.largest_class);
+    hone::Print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present,
+                d.smallest_class, d.largest_class);
   } else {
     hone::Print("  labels       none\n");
   }
@@ -96,10 +106,10 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   if (names.size() > kMostShown) hone::Print(", and {} more, which --json lists", names.size() - kMostShown);
   if (!names.empty()) hone::Print("\n");
   hone::Print("  splits       {} train, {} valid, {} test\n", graph.train_nodes().size(), graph.valid_nodes().size(),
-             graph.test_nodes().size());
+              graph.test_nodes().size());
   if (d.labelled_edges > 0) {
     hone::Print("  homophily    {:.4f} of {} edges between labelled nodes join equal labels\n", d.edge_homophily,
-               d.labelled_edges);
+                d.labelled_edges);
   }
   hone::Print("  memory       {:.1f} MiB\n", static_cast<double>(graph.resident_bytes()) / (1 << 20));
   if (provenance != "{}") hone::Print("  made from    {}\n", provenance);
@@ -136,8 +146,10 @@ Status Run(const InfoFlags& flags) {
     out["provenance"] = parsed.is_discarded() ? json(provenance) : parsed;
     HONE_ASSIGN_OR_RETURN(const ContainerHeader header, ReadContainerHeader(flags.graph));
     for (const ContainerSection& s : header.sections) {
-      out["sections"].push_back({{"type", SectionTypeName(static_cast<uint32_t>(s.type))}, {"offset", s.offset},
-                                 {"bytes", s.bytes}, {"stride_bytes", s.stride_bytes}});
+      out["sections"].push_back({{"type", SectionTypeName(static_cast<uint32_t>(s.type))},
+                                 {"offset", s.offset},
+                                 {"bytes", s.bytes},
+                                 {"stride_bytes", s.stride_bytes}});
     }
   }
   hone::Print("{}\n", DumpJson(out, 2));

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "common/standard_output.h"
 #include "hone-gnn/ranks.h"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include "base/file.h"
 #include "common/command_line.h"
+#include "common/standard_output.h"
 #include "gnn/dist/launcher.h"
 #include "gnn/graph/parallel.h"
 #include "hone-gnn/commands.h"
@@ -34,7 +34,9 @@ void GiveUp(int rank, const Status& why) {
 }  // namespace
 
 void AddRankFlags(CLI::App& command, RankFlags& flags) {
-  command.add_option("--ranks", flags.ranks, "start so many processes on this host, each of which runs a part of the shards")
+  command
+      .add_option("--ranks", flags.ranks,
+                  "start so many processes on this host, each of which runs a part of the shards")
       ->check(kAboveZero);
   command.add_option("--gpus", flags.gpus, "start one process for each of so many GPUs")->check(kAboveZero);
   command

@@ -71,7 +71,8 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   if (flags.names && graph.class_names().empty()) {
     return Status::InvalidArgument(fmt::format(
         "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
-        "(classes.txt beside labels.npy, or a NAME_target.csv)", flags.graph));
+        "(classes.txt beside labels.npy, or a NAME_target.csv)",
+        flags.graph));
   }
   HONE_ASSIGN_OR_RETURN(server.loaded, LoadModel(flags.checkpoint, {.in_width = graph.features().width,
                                                                     .num_classes = graph.num_classes()}));
@@ -91,7 +92,8 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   if (flags.seed->count() == 0) predict.seed = loaded.seed;
   HONE_ASSIGN_OR_RETURN(server.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
                           HONE_RETURN_IF_ERROR(GpuCanPredict(loaded.model->options(), predict));
-                          HONE_ASSIGN_OR_RETURN(server.on_gpu, MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
+                          HONE_ASSIGN_OR_RETURN(server.on_gpu,
+                                                MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
                           return Status::Ok();
                         }));
   // A request on the CPU is tried now, so that errors are reported before the first request.
@@ -108,7 +110,8 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
     NodeId node = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), node);
     if (error != std::errc() || end != word.data() + word.size()) {
-      return Status::InvalidArgument(fmt::format("'{}' is no node id; write node ids, with blanks or commas between them", word));
+      return Status::InvalidArgument(
+          fmt::format("'{}' is no node id; write node ids, with blanks or commas between them", word));
     }
     nodes.push_back(node);
     text.remove_prefix(word.size());
@@ -133,8 +136,8 @@ std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<con
   return found;
 }
 
-void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes, const Result<RequestAnswer>& answer,
-           double seconds) {
+void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes,
+           const Result<RequestAnswer>& answer, double seconds) {
   const std::vector<std::string> names =
       flags.names && answer.ok() ? NamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
   if (!flags.json) {
@@ -169,15 +172,16 @@ Status Run(ServeFlags& flags, int& exit_status) {
   Server server;
   HONE_RETURN_IF_ERROR(MakeReady(flags, server));
   if (!flags.quiet) {
-    hone::PrintError("{}\nready: node ids on standard input, 1 to {} a line, each line a request\n", server.device.Line(),
-               kMostRequestNodes);
+    hone::PrintError("{}\nready: node ids on standard input, 1 to {} a line, each line a request\n",
+                     server.device.Line(), kMostRequestNodes);
   }
   std::vector<double> micros;
   int64_t refused = 0;
   for (std::string text; std::getline(std::cin, text);) {
     Result<std::vector<NodeId>> nodes = ParseRequest(text);
     const Stopwatch watch;
-    const Result<RequestAnswer> answer = nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
+    const Result<RequestAnswer> answer =
+        nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
     const double seconds = watch.Seconds();
     // The error comes from the machine, not from the request.
     if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
@@ -189,9 +193,11 @@ Status Run(ServeFlags& flags, int& exit_status) {
   exit_status = refused > 0 ? 1 : 0;
   if (flags.quiet || micros.empty()) return Status::Ok();
   std::sort(micros.begin(), micros.end());
-  const auto at = [&](double share) { return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))]; };
-  hone::PrintError("{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n", micros.size(), refused,
-             at(0.5), at(0.99));
+  const auto at = [&](double share) {
+    return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))];
+  };
+  hone::PrintError("{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n",
+                   micros.size(), refused, at(0.5), at(0.99));
   return Status::Ok();
 }
 
@@ -200,8 +206,10 @@ Status Run(ServeFlags& flags, int& exit_status) {
 void RegisterServeCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = app.add_subcommand("serve", "answer requests for the classes of a few nodes, one line each");
-  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")->required();
-  command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")->required();
+  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
+  command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")
+      ->required();
   command->add_option("--fanout", flags->fanout,
                       "how many neighbors each hop draws; by default as in the run's validations");
   flags->seed =

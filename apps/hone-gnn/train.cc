@@ -78,8 +78,8 @@ class StepLine {
     const std::string what = step.validating
                                  ? fmt::format("validating {} of {}", step.step + 1, step.steps)
                                  : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
-    WriteAsIs(stderr, fmt::format("{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_, what,
-                                  left.empty() ? "" : "; ", left, terminal_ ? "" : "\n"));
+    WriteAsIs(stderr, fmt::format("{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_,
+                                  what, left.empty() ? "" : "; ", left, terminal_ ? "" : "\n"));
     std::fflush(stderr);
     shown_ = terminal_;
   }
@@ -140,7 +140,8 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
 }
 
 // Checks that the GPU can do the run. The options of a resumed run are read from its checkpoint.
-Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32, const FeatureWish& wish) {
+Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32,
+                              const FeatureWish& wish) {
   if (flags.resume.empty()) {
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
     return GpuHolds(graph, flags.train.model.options, flags.train.train, fp32, wish);
@@ -179,8 +180,8 @@ Result<std::unique_ptr<Trainer>> Prepare(TrainCommandFlags& flags, const std::sh
   return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs, NewRate(flags));
 }
 
-void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu, Trainer& trainer,
-                RankSession& session) {
+void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu,
+                Trainer& trainer, RankSession& session) {
   const int64_t edges = device.cuda ? gpu.num_edges : graph.structure().num_edges();
   const ModelOptions& model = trainer.model().options();
   int64_t parameters = 0;
@@ -215,29 +216,32 @@ void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const Device
     return;
   }
   hone::Print("{}{}\n", device.Line(),
-             device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
+              device.cuda ? fmt::format("; {} MiB of its memory", gpu.device_bytes >> 20) : std::string());
   hone::Print("{}: {} nodes, {} edges, {} training nodes; {} of {} layers, {} parameters\n", graph.name(),
-             graph.structure().num_nodes, edges, graph.train_nodes().size(), ModelName(model), model.layers, parameters);
+              graph.structure().num_nodes, edges, graph.train_nodes().size(), ModelName(model), model.layers,
+              parameters);
   if (const int ranks = session.group().size(); ranks > 1) {
     const TrainOptions& o = trainer.options();
-    hone::Print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(), session.hosts() == 1 ? "host" : "hosts",
-               o.shards, o.batch, o.shards / ranks,
-               flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
+    hone::Print("{} ranks on {} {}: a step is {} shards of {} training nodes, {} a rank{}.\n", ranks, session.hosts(),
+                session.hosts() == 1 ? "host" : "hosts", o.shards, o.batch, o.shards / ranks,
+                flags.shards_given || !flags.resume.empty() ? "" : " (--shards was not given: one a rank)");
   }
   if (gpu.host_bytes > 0 && session.group().size() > 1) {
     hone::Print("Features: {:.2f} GB in the host's memory, {}.\n", static_cast<double>(gpu.host_bytes) * 1e-9,
-               gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
+                gpu.host_shared ? "one copy for all ranks" : "a copy for each rank");
   }
   if (trainer.next_epoch() >= trainer.options().epochs) {
-    hone::Print("Nothing is left to train: {} epoch{} of the run {} done; a larger --epochs N, counted from its start, trains to epoch N.\n",
-                trainer.next_epoch(), trainer.next_epoch() == 1 ? "" : "s", trainer.next_epoch() == 1 ? "is" : "are");
+    hone::Print(
+        "Nothing is left to train: {} epoch{} of the run {} done; a larger --epochs N, counted from its start, trains "
+        "to epoch N.\n",
+        trainer.next_epoch(), trainer.next_epoch() == 1 ? "" : "s", trainer.next_epoch() == 1 ? "is" : "are");
     return;
   }
   if (trainer.next_epoch() > 0 || trainer.next_step() > 0) {
     hone::Print("Going on in epoch {} after step {}.\n", trainer.next_epoch() + 1, trainer.next_step());
   }
   hone::Print("{:>5} {:>9} {:>9} {:>9}  {:>9} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>9}\n", "epoch", "loss", "train",
-             "valid", "seconds", "sample", "slice", "transfer", "compute", "exposed", "validate", "lr");
+              "valid", "seconds", "sample", "slice", "transfer", "compute", "exposed", "validate", "lr");
   std::fflush(stdout);
 }
 
@@ -279,10 +283,10 @@ Status CheckFolder(const TrainCommandFlags& flags) {
       !FileExists(flags.run.checkpoint + "/last.safetensors")) {
     return Status::Ok();
   }
-  return Status::InvalidArgument(fmt::format(
-      "'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
-      "or say --overwrite",
-      flags.run.checkpoint, flags.run.checkpoint));
+  return Status::InvalidArgument(
+      fmt::format("'{}' holds the checkpoint of a run already: go on with it by --resume '{}', choose another folder, "
+                  "or say --overwrite",
+                  flags.run.checkpoint, flags.run.checkpoint));
 }
 
 // Locks the checkpoint's folder for this run for as long as the result lives. Two runs that save into one folder would
@@ -293,8 +297,8 @@ Result<UniqueFd> ClaimFolder(const std::string& folder) {
   if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
   claim.Reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (claim.valid() && TryLock(claim.get()) == LockOutcome::kAnothers) {
-    return Status::Unavailable(
-        fmt::format("another process saves its checkpoints in '{}': wait for its end, or choose another folder", folder));
+    return Status::Unavailable(fmt::format(
+        "another process saves its checkpoints in '{}': wait for its end, or choose another folder", folder));
   }
   return claim;
 }
@@ -409,7 +413,9 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   flags->trajectory = AddTrainFlags(*command, flags->train);
-  command->add_option("--epochs", flags->epochs, "how many epochs the run has in all; 25 by default, or what the resumed run had")
+  command
+      ->add_option("--epochs", flags->epochs,
+                   "how many epochs the run has in all; 25 by default, or what the resumed run had")
       ->check(kAboveZero);
   command->add_option("--checkpoint", flags->run.checkpoint,
                       "write last.safetensors (each epoch) and best.safetensors (best validation) to this folder");

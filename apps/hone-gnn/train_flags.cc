@@ -74,8 +74,7 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
                          "the activation: relu, leaky_relu or elu; by default the model's own"),
       command.add_option("--norm", o.norm,
                          "the normalisation between layers: none or batch; by default the model's own"),
-      command.add_flag("--bias", o.bias,
-                       "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat)"),
+      command.add_flag("--bias", o.bias, "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat)"),
   };
   return flags.all;
 }
@@ -86,8 +85,8 @@ Status ReadModelFile(ModelFlags& flags) {
   for (const CLI::Option* option : flags.all) {
     const std::string name = option->get_name();
     if (option->count() == 0 || name == "--model" || name == "model" || name == "--layers") continue;
-    return Status::InvalidArgument(
-        fmt::format("{} and --model {}: the file says all of its model; change it there, and leave {} out", name, path, name));
+    return Status::InvalidArgument(fmt::format(
+        "{} and --model {}: the file says all of its model; change it there, and leave {} out", name, path, name));
   }
   Result<ModelSpec> read = ReadModelSpec(path);
   if (read.status().code() == StatusCode::kNotFound) {
@@ -96,8 +95,8 @@ Status ReadModelFile(ModelFlags& flags) {
   HONE_RETURN_IF_ERROR(read.status());
   HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*read));
   if (flags.layers > 0 && flags.layers != layers) {
-    return Status::InvalidArgument(fmt::format("--layers {}: the model of {} aggregates over {} hops; leave --layers out",
-                                               flags.layers, path, layers));
+    return Status::InvalidArgument(fmt::format(
+        "--layers {}: the model of {} aggregates over {} hops; leave --layers out", flags.layers, path, layers));
   }
   flags.layers = layers;
   // A file that describes a published model becomes that model, and gets its GPU programs. sage-ri's spec fixes the
@@ -118,7 +117,8 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                     .add_option("--preset", flags.preset,
                                 "take the settings of a published experiment; other options override them")
                     ->check(CLI::IsMember(PresetNames())));
-  CLI::Option* plateau = command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
+  CLI::Option* plateau =
+      command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
   CLI::Option* schedule =
       command
           .add_option("--schedule", flags.schedule,
@@ -145,7 +145,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--class-weights", flags.class_weights,
                          "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
       plateau,
-      command.add_option("--plateau-factor", o.plateau_factor, "multiply the learning rate by this number each time --plateau lowers it")
+      command
+          .add_option("--plateau-factor", o.plateau_factor,
+                      "multiply the learning rate by this number each time --plateau lowers it")
           ->capture_default_str()
           ->needs(plateau),
       command
@@ -158,7 +160,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--schedule-every", o.schedule_every, "step: lower the rate after every so many epochs")
           ->capture_default_str()
           ->needs(schedule),
-      command.add_option("--schedule-factor", o.schedule_factor, "step, validation: multiply the rate by this number each time it falls")
+      command
+          .add_option("--schedule-factor", o.schedule_factor,
+                      "step, validation: multiply the rate by this number each time it falls")
           ->capture_default_str()
           ->needs(schedule),
       command
@@ -233,7 +237,9 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   const ModelOptions& m = flags.model.options;
   const TrainOptions& o = flags.train;
   const auto add = [&](const char* name, const auto& value) { settings.push_back({name, fmt::format("{}", value)}); };
-  add("--model", m.spec == nullptr ? m.kind : fmt::format("{} ({})", m.spec->name, Sha256Hex(ModelSpecText(*m.spec)).substr(0, 16)));
+  add("--model", m.spec == nullptr
+                     ? m.kind
+                     : fmt::format("{} ({})", m.spec->name, Sha256Hex(ModelSpecText(*m.spec)).substr(0, 16)));
   add("--hidden", m.hidden);
   add("--layers", m.layers);
   add("--heads", m.heads);

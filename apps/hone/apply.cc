@@ -47,8 +47,9 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   Result<OpenedRun> opened = OpenRun(path, flags.run);
   if (opened.status().code() == StatusCode::kNotFound && FindTask(context, flags.run).ok()) {
-    return Status::NotFound(fmt::format("'{}' is a task and no run: `hone apply {} FILE.cu` takes a file for it, `hone runs` lists runs",
-                                        flags.run, flags.run));
+    return Status::NotFound(
+        fmt::format("'{}' is a task and no run: `hone apply {} FILE.cu` takes a file for it, `hone runs` lists runs",
+                    flags.run, flags.run));
   }
   HONE_ASSIGN_OR_RETURN(OpenedRun run, std::move(opened));
   return MakeKernelPackage(*run.store, run.view, flags.node);
@@ -57,13 +58,14 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const KernelPackage package, Package(context, flags));
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
-  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, WritePackage(package, out,
-                                                                             flags.as == "torch"         ? PackageForm::kTorch
-                                                                             : flags.as == "kernelbench" ? PackageForm::kKernelBench
-                                                                             : flags.as == "flashinfer"  ? PackageForm::kFlashInfer
-                                                                             : flags.as == "gpumode"     ? PackageForm::kGpuMode
-                                                                             : flags.as == "sgl-kernel"  ? PackageForm::kSglKernel
-                                                                                                         : PackageForm::kExtension));
+  HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files,
+                        WritePackage(package, out,
+                                     flags.as == "torch"         ? PackageForm::kTorch
+                                     : flags.as == "kernelbench" ? PackageForm::kKernelBench
+                                     : flags.as == "flashinfer"  ? PackageForm::kFlashInfer
+                                     : flags.as == "gpumode"     ? PackageForm::kGpuMode
+                                     : flags.as == "sgl-kernel"  ? PackageForm::kSglKernel
+                                                                 : PackageForm::kExtension));
   if (flags.json) {
     Print("{}\n", DumpJson(PackageJson(package, files, out), 2));
     return Status::Ok();
@@ -71,10 +73,11 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
   int wins = 0;
   for (const PackagedShape& s : package.shapes) wins += s.wins;
   if (package.run.empty()) {
-    Print("{} as it stands: NOT JUDGED by this command. `hone eval {} {}` judges it.\n", package.file, flags.run, flags.file);
+    Print("{} as it stands: NOT JUDGED by this command. `hone eval {} {}` judges it.\n", package.file, flags.run,
+          flags.file);
   } else {
     Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
-               package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
+          package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
     for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
     if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
   }

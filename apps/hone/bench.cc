@@ -44,13 +44,16 @@ struct Variant {
 Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   const auto wrong = [&](const std::string& why) {
     return Status::InvalidArgument(
-        fmt::format("--variant {}: {}; write LABEL=STRATEGY and then, after commas, NAME=NUMBER of a setting or target=any, cuda or cute", text, why));
+        fmt::format("--variant {}: {}; write LABEL=STRATEGY and then, after commas, NAME=NUMBER of a setting or "
+                    "target=any, cuda or cute",
+                    text, why));
   };
   Variant variant{"", "", base};
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return wrong("it has no label");
   variant.label = text.substr(0, equals);
-  if (variant.label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != std::string::npos) {
+  if (variant.label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") !=
+      std::string::npos) {
     return wrong("a label is made of letters, digits, '-' and '_'");
   }
   for (size_t at = equals + 1; at <= text.size();) {
@@ -88,7 +91,8 @@ std::string Difference(const RunOptions& stored, const RunOptions& asked) {
   if (stored.parallel != asked.parallel || stored.rounds != asked.rounds) {
     return "its attempts overlap in another way (--parallel, --rounds)";
   }
-  if (stored.strategy != asked.strategy) return fmt::format("its strategy is {}, not {}", stored.strategy, asked.strategy);
+  if (stored.strategy != asked.strategy)
+    return fmt::format("its strategy is {}, not {}", stored.strategy, asked.strategy);
   if (stored.target != asked.target) return fmt::format("its target is {}, not {}", stored.target, asked.target);
   if (stored.settings != asked.settings) return "its settings differ";
   return "";
@@ -101,7 +105,8 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(ResolvedRun base, ResolveRunFlags(flags.run));
   // All strategies get the same number of attempts. Their own limits on rounds or depth would end some earlier, and the
   // bench would compare budgets.
-  for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"}) base.options.settings.emplace(setting, 0);
+  for (const char* setting : {"refine.depth", "team.rounds", "single.rounds"})
+    base.options.settings.emplace(setting, 0);
   base.options.device = flags.device.device;
   std::vector<std::string> strategies = flags.strategies;
   if (strategies.empty() && flags.variants.empty()) {
@@ -121,7 +126,8 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   for (size_t i = 0; i < variants.size(); ++i) {
     for (size_t other = 0; other < i; ++other) {
       if (variants[other].label == variants[i].label) {
-        return Status::InvalidArgument(fmt::format("two runs of each task would be called {}: give one a label of its own", variants[i].label));
+        return Status::InvalidArgument(
+            fmt::format("two runs of each task would be called {}: give one a label of its own", variants[i].label));
       }
     }
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Strategy> strategy, MakeStrategy(variants[i].strategy));
@@ -136,7 +142,9 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     tasks.push_back(std::move(task));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToWrite(context, flags.store));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(base.models, store.get(), {context.state_directory + "/agents", context.executable}));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<ModelProvider> provider,
+      MakeModelProvider(base.models, store.get(), {context.state_directory + "/agents", context.executable}));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
@@ -163,13 +171,15 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
         }
         if (view->broken_start != (broken_start.empty() ? SourceHash() : SourceHash::Of(broken_start))) {
-          return Status::InvalidArgument(
-              fmt::format("run {} begins with another version (--broken-starts); give this bench a name of its own with --name", id));
+          return Status::InvalidArgument(fmt::format(
+              "run {} begins with another version (--broken-starts); give this bench a name of its own with --name",
+              id));
         }
       } else if (view.status().code() == StatusCode::kNotFound) {
         HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, task, evaluator->facts(), options));
         HONE_RETURN_IF_ERROR(StartRun(*store, task, evaluator->facts(), options, id, UnixSeconds(),
-                                      base.prompts ? &*base.prompts : nullptr, kRunVersion, std::move(memory), broken_start)
+                                      base.prompts ? &*base.prompts : nullptr, kRunVersion, std::move(memory),
+                                      broken_start)
                                  .status());
       } else {
         return view.status();
@@ -221,13 +231,18 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* bench = app.add_subcommand("bench", "compare ways of looking for faster kernels");
   bench->require_subcommand(1);
   auto flags = std::make_shared<BenchFlags>();
-  CLI::App* command = bench->add_subcommand("strategies", "run every strategy on every task with one model and one budget");
+  CLI::App* command =
+      bench->add_subcommand("strategies", "run every strategy on every task with one model and one budget");
   command->add_option("tasks", flags->tasks, "names of tasks, or folders with a task.toml")->required();
-  command->add_option("--strategies", flags->strategies, "names, separated by commas; all unless given")->delimiter(',');
-  command->add_option("--variant", flags->variants,
-                      "one more column, a strategy with options of its own: LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; may be repeated")
+  command->add_option("--strategies", flags->strategies, "names, separated by commas; all unless given")
+      ->delimiter(',');
+  command
+      ->add_option("--variant", flags->variants,
+                   "one more column, a strategy with options of its own: LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; "
+                   "may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--broken-starts", flags->broken_starts, "begin each task's runs in trouble, with TASK.cu of this folder (hone optimize --broken-start)");
+  command->add_option("--broken-starts", flags->broken_starts,
+                      "begin each task's runs in trouble, with TASK.cu of this folder (hone optimize --broken-start)");
   command
       ->add_option("--name", flags->name,
                    "the name of this bench, whose runs are called NAME.TASK.STRATEGY, or NAME.TASK.LABEL")

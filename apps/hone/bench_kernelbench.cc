@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone bench kernelbench DIR --judge SUBMISSIONS judges a folder of finished ModelNew files as a leaderboard would, and
-// hone bench kernelbench DIR --model MODEL looks for a kernel for each problem (kernelbench_search.cc). Each verdict is kept
-// in a file of its own, so a campaign that was stopped or killed resumes when the same command is given again.
+// hone bench kernelbench DIR --model MODEL looks for a kernel for each problem (kernelbench_search.cc). Each verdict is
+// kept in a file of its own, so a campaign that was stopped or killed resumes when the same command is given again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,22 +36,26 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   refused.submission = submission;
   if (submission.problem_file.empty()) {
     refused.verdict = "no_problem";
-    refused.detail = fmt::format("there is no problem {} of level {} in {}", submission.problem, submission.level, flags.problems);
+    refused.detail =
+        fmt::format("there is no problem {} of level {} in {}", submission.problem, submission.level, flags.problems);
     return refused;
   }
   HONE_ASSIGN_OR_RETURN(const std::string problem, ReadSource(submission.problem_file));
   const std::string path = fmt::format("{}/results/{}.json", flags.out, submission.name);
-  const std::string key = Sha256Hex(fmt::format("{}\n{}\n{} {} {} {} {} {}", Sha256Hex(problem), Sha256Hex(request.source), hosted.gpu_name,
-                                                hosted.gpu >= 0, request.time, hosted.compiled, flags.trials, hosted.lift));
+  const std::string key =
+      Sha256Hex(fmt::format("{}\n{}\n{} {} {} {} {} {}", Sha256Hex(problem), Sha256Hex(request.source), hosted.gpu_name,
+                            hosted.gpu >= 0, request.time, hosted.compiled, flags.trials, hosted.lift));
   Result<SuiteResult> known = LoadSuiteResult(path, submission, key);
   if (known.ok()) return known;
   const double started = SteadySeconds();
-  const Result<Task> task = KernelBenchTask(context, submission, problem, fmt::format("{}/tasks/{}", flags.out, submission.task));
+  const Result<Task> task =
+      KernelBenchTask(context, submission, problem, fmt::format("{}/tasks/{}", flags.out, submission.task));
   SuiteResult result;
   if (task.ok()) {
     HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(*task, request, hosted));
     result = ResultOf(submission, evaluation);
-    if (result.detail.empty() && !TorchModuleOf(*task).training) result.detail = "in eval mode: in training mode the problem drops elements at random";
+    if (result.detail.empty() && !TorchModuleOf(*task).training)
+      result.detail = "in eval mode: in training mode the problem drops elements at random";
   } else if (task.status().code() == StatusCode::kUnavailable) {
     return task.status();  // PyTorch is missing, which is not the submission's fault
   } else {
@@ -86,14 +90,16 @@ Status Judge(CommandContext& context, const KernelBenchFlags& flags) {
     }
     if (!flags.device.json) {
       Print("{:<44} {:<15} {:<15} {}\n", submission.name, result->verdict, result->guarantee,
-            result->over_eager ? fmt::format("{:.2f}x over eager", result->over_eager->median) : result->detail.substr(0, 160));
+            result->over_eager ? fmt::format("{:.2f}x over eager", result->over_eager->median)
+                               : result->detail.substr(0, 160));
       std::fflush(stdout);
     }
     results.push_back(*std::move(result));
   }
-  HONE_RETURN_IF_ERROR(TellSuite(flags, results, hosted.gpu >= 0 && !flags.no_time,
-                                 fmt::format("Finished modules, judged on {}.", hosted.gpu >= 0 ? hosted.gpu_name : "the CPU, without times"),
-                                 {{"sandbox_warnings", warnings}}));
+  HONE_RETURN_IF_ERROR(TellSuite(
+      flags, results, hosted.gpu >= 0 && !flags.no_time,
+      fmt::format("Finished modules, judged on {}.", hosted.gpu >= 0 ? hosted.gpu_name : "the CPU, without times"),
+      {{"sandbox_warnings", warnings}}));
   return failed;
 }
 
@@ -103,11 +109,14 @@ Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found
   const auto asked = [](const std::vector<int>& chosen, int number) {
     return chosen.empty() || std::find(chosen.begin(), chosen.end(), number) != chosen.end();
   };
-  std::erase_if(*found, [&](const SuiteSubmission& one) { return !asked(flags.levels, one.level) || !asked(flags.numbers, one.problem); });
+  std::erase_if(*found, [&](const SuiteSubmission& one) {
+    return !asked(flags.levels, one.level) || !asked(flags.numbers, one.problem);
+  });
   return found->empty() ? Status::InvalidArgument("--level and --problem leave nothing") : Status::Ok();
 }
 
-Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& submission, const std::string& text, const std::string& folder) {
+Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& submission, const std::string& text,
+                             const std::string& folder) {
   if (FileExists(folder + "/task.toml")) {
     const Result<std::string> kept = ReadFile(folder + "/reference.py");
     if (kept.ok() && *kept == text) return LoadTask(folder);
@@ -117,22 +126,26 @@ Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmissio
   options.file = submission.problem_file;
   options.text = text;
   options.eval_where_dropout = true;
-  HONE_RETURN_IF_ERROR(PrepareModuleTask(options, {.environment = context.environment}, {.directory = folder, .overwrite = true}).status());
+  HONE_RETURN_IF_ERROR(
+      PrepareModuleTask(options, {.environment = context.environment}, {.directory = folder, .overwrite = true})
+          .status());
   return LoadTask(folder);
 }
 
-Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed, const std::string& conditions,
-                 nlohmann::json extra) {
+Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed,
+                 const std::string& conditions, nlohmann::json extra) {
   const bool compiled = timed && (flags.submissions.empty() || flags.compiled);
   const std::vector<SuiteSummary> summaries = SummarizeSuite(results, timed, compiled);
   nlohmann::json json = SuiteJson(results, summaries);
   json.update(extra);
   HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.out + "/summary.json", DumpJson(json, 2) + "\n"));
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.out + "/report.html", SuitePage("KernelBench", conditions, results, summaries)));
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomically(flags.out + "/report.html", SuitePage("KernelBench", conditions, results, summaries)));
   if (flags.device.json) {
     Print("{}\n", DumpJson(json, 2));
   } else {
-    Print("\n{}\n{}/summary.json has the same as JSON, {}/report.html as a page\n", SuiteTable(results, summaries), flags.out, flags.out);
+    Print("\n{}\n{}/summary.json has the same as JSON, {}/report.html as a page\n", SuiteTable(results, summaries),
+          flags.out, flags.out);
   }
   return Status::Ok();
 }
@@ -141,11 +154,17 @@ void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   auto flags = std::make_shared<KernelBenchFlags>();
   CLI::App* command = bench.add_subcommand(
       "kernelbench", "search kernels for KernelBench's problems, or judge a folder of finished modules");
-  command->add_option("problems", flags->problems, "a checkout of KernelBench, or a folder with level1/, level2/, … or with the problems' files")->required();
-  command->add_option("--judge", flags->submissions, "the folder of ModelNew files: level_1_problem_19_sample_0_kernel.py, or named as the problem's file; without it, a kernel is looked for (--model)");
+  command
+      ->add_option("problems", flags->problems,
+                   "a checkout of KernelBench, or a folder with level1/, level2/, … or with the problems' files")
+      ->required();
+  command->add_option("--judge", flags->submissions,
+                      "the folder of ModelNew files: level_1_problem_19_sample_0_kernel.py, or named as the problem's "
+                      "file; without it, a kernel is looked for (--model)");
   command->add_option("--out", flags->out, "folder for tasks, verdicts and the summary")->capture_default_str();
   command->add_option("--level", flags->levels, "only these levels, separated by commas")->delimiter(',');
-  command->add_option("--problem", flags->numbers, "only problems of these numbers, separated by commas")->delimiter(',');
+  command->add_option("--problem", flags->numbers, "only problems of these numbers, separated by commas")
+      ->delimiter(',');
   command->add_flag("--compile", flags->compiled, "time against torch.compile of the module too");
   command->add_flag("--hosted", flags->hosted, "judge every submission hosted, and do not try to lift it");
   command->add_flag("--no-time", flags->no_time, "check the submissions and do not time them");
@@ -157,7 +176,8 @@ void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     const bool judge = !flags->submissions.empty();
-    if (Status status = judge ? Judge(context, *flags) : SearchKernelBench(context, *flags); !status.ok()) context.Fail(status);
+    if (Status status = judge ? Judge(context, *flags) : SearchKernelBench(context, *flags); !status.ok())
+      context.Fail(status);
   });
 }
 

@@ -62,9 +62,11 @@ CommandContext MakeCommandContext() {
   context.search_path = Environment("PATH");
   // Python's variables are inherited too: a user's PyTorch may be found only through them, and compiled code is kept
   // where they say.
-  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
-                           "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
-    if (const std::string value = Environment(name); !value.empty()) context.environment.push_back(name + ("=" + value));
+  for (const char* name :
+       {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
+        "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
+    if (const std::string value = Environment(name); !value.empty())
+      context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
   winsize size{};
@@ -81,18 +83,29 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 }
 
 void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--device", flags.device, "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME, spool:DIR or redis://HOST/QUEUE")->capture_default_str();
-  command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")->capture_default_str();
+  command
+      .add_option("--device", flags.device,
+                  "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME, spool:DIR or "
+                  "redis://HOST/QUEUE")
+      ->capture_default_str();
+  command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")
+      ->capture_default_str();
   command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
-  command.add_flag("--no-sim", flags.no_sim, "when judging on a GPU, skip the check of small cases on the simulated GPU; the verdict says that it was skipped");
-  command.add_option("--cutlass", flags.cutlass, "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
+  command.add_flag("--no-sim", flags.no_sim,
+                   "when judging on a GPU, skip the check of small cases on the simulated GPU; the verdict says that "
+                   "it was skipped");
+  command.add_option(
+      "--cutlass", flags.cutlass,
+      "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
 }
 
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning) {
   command.add_option("--trials", trials, meaning)
       ->check(CLI::Validator(
-          [](std::string& text) { return CLI::Range(1, kMostTrials)(text).empty() ? std::string() : fmt::format("use 1 to {}", kMostTrials); },
+          [](std::string& text) {
+            return CLI::Range(1, kMostTrials)(text).empty() ? std::string() : fmt::format("use 1 to {}", kMostTrials);
+          },
           fmt::format("[1 - {}]", kMostTrials)))
       ->capture_default_str();
 }
@@ -117,14 +130,18 @@ Status MakeCacheFolder(const CommandContext& context) {
   fs::create_directories(context.cache_directory, error);
   // Programs in this folder are executed, so it must belong to this user.
   struct stat owner {};
-  if (context.cache_directory == DirectoryWithoutHome() && stat(context.cache_directory.c_str(), &owner) == 0 && owner.st_uid != getuid()) {
-    return Status::Io(fmt::format("without HOME what is compiled is kept in {}, which belongs to another user: set HONE_CACHE to a folder of yours",
-                                  context.cache_directory));
+  if (context.cache_directory == DirectoryWithoutHome() && stat(context.cache_directory.c_str(), &owner) == 0 &&
+      owner.st_uid != getuid()) {
+    return Status::Io(
+        fmt::format("without HOME what is compiled is kept in {}, which belongs to another user: set HONE_CACHE to a "
+                    "folder of yours",
+                    context.cache_directory));
   }
   if (!error && access(context.cache_directory.c_str(), W_OK) == 0) return Status::Ok();
   const std::string why = error ? error.message() : std::generic_category().message(errno);
-  return Status::Io(fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",
-                                context.cache_directory, why));
+  return Status::Io(
+      fmt::format("what is compiled is kept in {}, which cannot be written ({}): set HONE_CACHE to a folder that can",
+                  context.cache_directory, why));
 }
 
 Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, const DeviceFlags& flags) {
@@ -151,7 +168,8 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
   const std::string& device = flags.device;
   if (device == "sim" || device.starts_with("sim:")) return options;
   if (device != "auto" && !device.starts_with("cuda")) {
-    return Status::InvalidArgument(fmt::format("--device {}: a PyTorch module is judged on this machine; use auto, cuda:N, or sim for its CPU", device));
+    return Status::InvalidArgument(fmt::format(
+        "--device {}: a PyTorch module is judged on this machine; use auto, cuda:N, or sim for its CPU", device));
   }
   const std::string wanted = device == "cuda" ? "cuda:0" : device;
   for (const DeviceFacts& facts : ListDevices(context.cuda_home, context.cutlass_home, context.search_path).devices) {
@@ -161,7 +179,9 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
     options.l2_bytes = facts.l2_bytes;
     return options;
   }
-  if (wanted != "auto") return Status::InvalidArgument(fmt::format("there is no {} (see `hone devices`); --device sim judges on the CPU, without times", wanted));
+  if (wanted != "auto")
+    return Status::InvalidArgument(
+        fmt::format("there is no {} (see `hone devices`); --device sim judges on the CPU, without times", wanted));
   return options;
 }
 
@@ -181,10 +201,12 @@ std::vector<std::string> TaskDirectories(const CommandContext& context) { return
 Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {
   if (given.empty()) return context.state_directory + "/runs.sqlite";
   std::error_code error;
-  if (fs::is_directory(given, error)) return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name the run store's file in it", given));
+  if (fs::is_directory(given, error))
+    return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name the run store's file in it", given));
   if (FileExists(given)) return given;
-  return Status::NotFound(fmt::format("--store {}: there is no such file; `hone optimize` makes one, and without --store the runs are read from {}",
-                                      given, context.state_directory + "/runs.sqlite"));
+  return Status::NotFound(fmt::format(
+      "--store {}: there is no such file; `hone optimize` makes one, and without --store the runs are read from {}",
+      given, context.state_directory + "/runs.sqlite"));
 }
 
 Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given) {
@@ -194,7 +216,8 @@ Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context
   if (!given.empty()) return OpenSqliteRunStore(given);
   Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(context.state_directory + "/runs.sqlite");
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
-  return Status::Io(store.status().message() + "; HONE_STATE names another folder for runs and reports, --store another file");
+  return Status::Io(store.status().message() +
+                    "; HONE_STATE names another folder for runs and reports, --store another file");
 }
 
 Status CheckOutput(const std::string& path) {

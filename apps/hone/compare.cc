@@ -29,18 +29,23 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::string b, ReadCandidate(flags.b));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
-  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome,
-                        CompareCandidates(*evaluator, task, {.incumbent_source = std::move(a), .incumbent_name = flags.a,
-                                                             .challenger_source = std::move(b), .challenger_name = flags.b,
-                                                             .seed = flags.seed, .libraries = flags.libraries}));
+  HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome, CompareCandidates(*evaluator, task,
+                                                                        {.incumbent_source = std::move(a),
+                                                                         .incumbent_name = flags.a,
+                                                                         .challenger_source = std::move(b),
+                                                                         .challenger_name = flags.b,
+                                                                         .seed = flags.seed,
+                                                                         .libraries = flags.libraries}));
   const Evaluation& shown = outcome.evaluation;
   Print("{}", flags.device.json ? EvaluationOutput(*evaluator, shown)
                                 : DescribeEvaluation(shown, context.columns) +
                                       WhatRepeatsIt(shown, flags.seed != 0 || IsRedisAddress(flags.device.device)) +
                                       DescribeLibraries(shown, "  "));
   if (!outcome.incumbent_right && !flags.device.json) {
-    Print("  {} is the first of the two, which the second is timed against; it is not right itself, so {} was not judged\n", flags.a,
-          flags.b);
+    Print(
+        "  {} is the first of the two, which the second is timed against; it is not right itself, so {} was not "
+        "judged\n",
+        flags.a, flags.b);
   }
   context.exit_status = ExitStatusOf(shown.verdict);
   return Status::Ok();
@@ -54,7 +59,9 @@ void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("a", flags->a, "the incumbent's .cu or .honek file")->required();
   command->add_option("b", flags->b, "the challenger's .cu or .honek file")->required();
-  command->add_option("--seed", flags->seed, "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+  command
+      ->add_option("--seed", flags->seed,
+                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
       ->capture_default_str();
   command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
   AddDeviceFlags(*command, flags->device);

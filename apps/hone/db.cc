@@ -131,11 +131,14 @@ Status Merge(const CommandContext& context, const DbFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> database, OpenToChange(context, flags));
   HONE_ASSIGN_OR_RETURN(const TuningDatabase::Merged merged, database->Merge(*other));
   if (flags.json)
-    Print("{}\n",
-          DumpJson(nlohmann::json{{"database", database->path()}, {"entries", merged.entries}, {"points", merged.points}}, 2));
+    Print(
+        "{}\n",
+        DumpJson(nlohmann::json{{"database", database->path()}, {"entries", merged.entries}, {"points", merged.points}},
+                 2));
   else
-    Print("{} new entr{} and {} new point{} {} now in {}.\n", merged.entries, merged.entries == 1 ? "y" : "ies", merged.points,
-          merged.points == 1 ? "" : "s", merged.entries == 1 && merged.points == 0 ? "is" : "are", database->path());
+    Print("{} new entr{} and {} new point{} {} now in {}.\n", merged.entries, merged.entries == 1 ? "y" : "ies",
+          merged.points, merged.points == 1 ? "" : "s", merged.entries == 1 && merged.points == 0 ? "is" : "are",
+          database->path());
   return Status::Ok();
 }
 

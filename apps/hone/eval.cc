@@ -36,7 +36,8 @@ struct EvalFlags {
   DeviceFlags device;
   std::string task, candidate, baseline, trace;
   uint64_t seed = 0;
-  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false, hosted = false;
+  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false,
+       hosted = false;
   std::vector<std::string> bindings;
   std::vector<size_t> only_cases;
   int trials = 5;
@@ -138,7 +139,8 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   std::unique_ptr<Evaluator> evaluator;
   if (kernel) {  // a kernel is compiled for the device that the evaluator opens
     HONE_ASSIGN_OR_RETURN(evaluator, OpenEvaluator(context, flags.device));
-    HONE_ASSIGN_OR_RETURN(request.source, ExportKernel(task, *kernel, evaluator->facts(), {.environment = context.environment}));
+    HONE_ASSIGN_OR_RETURN(request.source,
+                          ExportKernel(task, *kernel, evaluator->facts(), {.environment = context.environment}));
   }
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
   if (!evaluator) {
@@ -172,12 +174,15 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command
       ->add_option("candidate", flags->candidate,
-                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; a Triton kernel, kernel.py::function; for a "
+                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; a "
+                   "Triton kernel, kernel.py::function; for a "
                    "task with a PyTorch module also a .py file with a class ModelNew")
       ->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
   command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
-  command->add_option("--seed", flags->seed, "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+  command
+      ->add_option("--seed", flags->seed,
+                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");

@@ -38,7 +38,8 @@ Result<double> Share(const char* option, const std::string& text, double least, 
   const bool whole = end != text.c_str() && (percent || *end == '\0');
   // A share of 1 or more needs a percent sign: "2" would mean 200 %, and its author probably meant 2 %.
   if (whole && !percent && share >= 1)
-    return Status::InvalidArgument(fmt::format("{} {}: that is {:g}%; write a share with a percent sign, such as {}%", option, text, 100 * share, text));
+    return Status::InvalidArgument(fmt::format("{} {}: that is {:g}%; write a share with a percent sign, such as {}%",
+                                               option, text, 100 * share, text));
   if (whole && share >= least && share <= most) return share;
   return Status::InvalidArgument(fmt::format("{} {}: write a share from {:g}% to {:g}%, such as 2% or 0.02", option,
                                              text, 100 * least, 100 * most));
@@ -98,7 +99,8 @@ Status Judge(CommandContext& context, const GateFlags& flags, bool& printed) {
   } else {
     options.run = false;
     HONE_RETURN_IF_ERROR(MakeCacheFolder(context));
-    HONE_ASSIGN_OR_RETURN(evaluator, MakeCompileOnlyEvaluator(MakeEvaluatorOptions(context, flags.device), flags.compile_only));
+    HONE_ASSIGN_OR_RETURN(evaluator,
+                          MakeCompileOnlyEvaluator(MakeEvaluatorOptions(context, flags.device), flags.compile_only));
   }
   const auto tell = [&](const std::string& line) { PrintError("hone: {}\n", line); };
   HONE_ASSIGN_OR_RETURN(const GateReport report, RunGate(*evaluator, trees, options, tell));
@@ -139,8 +141,9 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--rate", flags->rate, "the largest probability of a false alarm, for all comparisons together")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
-  command->add_option("--compile-only", flags->compile_only,
-                      "only compile kernels, for this GPU architecture, such as sm_90a; needs the CUDA toolkit and no GPU");
+  command->add_option(
+      "--compile-only", flags->compile_only,
+      "only compile kernels, for this GPU architecture, such as sm_90a; needs the CUDA toolkit and no GPU");
   command->add_option("--parallel", flags->parallel, "how many kernels are checked at a time; each is timed alone")
       ->check(kAboveZero)
       ->capture_default_str();

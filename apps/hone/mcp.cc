@@ -50,13 +50,14 @@ Status Run(CommandContext& context, const McpFlags& flags) {
   mcp::Resources* const resources = mcp::MakeResources(toolbox).release();
   const BuildFacts build = ThisBuild();
   const bool for_agent = !flags.agent.empty();
-  const mcp::ServerEnd end = mcp::Serve({.name = "hone",
-                                         .title = "Hone, a judge and tuner of CUDA kernels",
-                                         .version = build.version,
-                                         .instructions = for_agent ? mcp::AgentInstructions() : mcp::Instructions(),
-                                         .tools = for_agent ? mcp::AgentTools(toolbox, flags.agent) : mcp::AllTools(toolbox),
-                                         .resources = for_agent ? nullptr : resources},
-                                        STDIN_FILENO, STDOUT_FILENO);
+  const mcp::ServerEnd end =
+      mcp::Serve({.name = "hone",
+                  .title = "Hone, a judge and tuner of CUDA kernels",
+                  .version = build.version,
+                  .instructions = for_agent ? mcp::AgentInstructions() : mcp::Instructions(),
+                  .tools = for_agent ? mcp::AgentTools(toolbox, flags.agent) : mcp::AllTools(toolbox),
+                  .resources = for_agent ? nullptr : resources},
+                 STDIN_FILENO, STDOUT_FILENO);
   // Threads of abandoned calls use evaluators, which therefore cannot be destroyed. Ending by a signal removes their
   // temporary folders.
   if (end.abandoned_calls > 0) EndBySignalWithoutTemporaries(SIGPIPE);
@@ -74,7 +75,8 @@ void RegisterMcpCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_option("--agent", flags->agent,
-                      "serve the agent of one run (`hone optimize --model agent:COMMAND`), which listens at this socket, and offer nothing else");
+                      "serve the agent of one run (`hone optimize --model agent:COMMAND`), which listens at this "
+                      "socket, and offer nothing else");
   AddServerDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

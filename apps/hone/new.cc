@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone new NAME makes a task folder: with --from kernel.cu from a stand-alone kernel, with --from problem.py or --from
-// package.module:Class from a PyTorch module, with --from definition.json from a benchmark's definition, and with --from FOLDER from a
-// problem in GPU MODE's format.
+// package.module:Class from a PyTorch module, with --from definition.json from a benchmark's definition, and with
+// --from FOLDER from a problem in GPU MODE's format.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ struct NewFlags {
 std::string RoleToTry(const std::string& problem, const TaskDraft& draft) {
   constexpr std::string_view kBegin = "the oracle's ";
   const size_t bracket = problem.find('[');
-  if (!problem.starts_with(kBegin) || bracket == std::string::npos || problem.find("] is NaN") == std::string::npos) return "";
+  if (!problem.starts_with(kBegin) || bracket == std::string::npos || problem.find("] is NaN") == std::string::npos)
+    return "";
   const std::string name = problem.substr(kBegin.size(), bracket - kBegin.size());
   const size_t tensor = draft.task_toml.find(fmt::format("name = \"{}\"\nrole = \"out\"", name));
   if (tensor == std::string::npos) return "";
@@ -97,8 +98,11 @@ bool IsDefinition(const std::string& from) { return from.ends_with(".json"); }
 Status RunModule(CommandContext& context, NewFlags& flags, const std::string& source) {
   const TaskAnswers& answers = flags.answers;
   const bool defined = IsDefinition(flags.from), board = IsBoardFolder(flags.from);
-  if (!answers.kernels.empty() || !flags.oracle.empty() || !answers.grid.empty() || !answers.block.empty() || !answers.shapes.empty()) {
-    return Status::InvalidArgument("--kernel, --oracle, --grid, --block and --shape describe a CUDA kernel, and this is a PyTorch module: leave them out");
+  if (!answers.kernels.empty() || !flags.oracle.empty() || !answers.grid.empty() || !answers.block.empty() ||
+      !answers.shapes.empty()) {
+    return Status::InvalidArgument(
+        "--kernel, --oracle, --grid, --block and --shape describe a CUDA kernel, and this is a PyTorch module: leave "
+        "them out");
   }
   ModuleTaskOptions options;
   options.name = answers.options.name;
@@ -113,12 +117,16 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
   options.limit_seconds = flags.limit_seconds;
   if (defined) {
     if (!flags.inputs.empty() || !flags.init.empty() || flags.eval_mode) {
-      return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a definition says all of it itself: leave them out");
+      return Status::InvalidArgument(
+          "--input, --init and --eval describe a PyTorch module, and a definition says all of it itself: leave them "
+          "out");
     }
     HONE_ASSIGN_OR_RETURN(options.definition, ReadDefinitionFiles(flags.from, flags.workload));
   } else if (board) {
     if (!flags.inputs.empty() || !flags.init.empty() || flags.eval_mode) {
-      return Status::InvalidArgument("--input, --init and --eval describe a PyTorch module, and a problem's folder says all of it itself: leave them out");
+      return Status::InvalidArgument(
+          "--input, --init and --eval describe a PyTorch module, and a problem's folder says all of it itself: leave "
+          "them out");
     }
     HONE_ASSIGN_OR_RETURN(options.board, FindBoardFiles(flags.from));
     options.accept_licence = flags.accept_licence;
@@ -131,15 +139,18 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
     std::error_code error;
     options.folder = std::filesystem::current_path(error).string();
   } else if (!flags.inputs.empty() || !flags.init.empty()) {
-    return Status::InvalidArgument("--input and --init go with --from package.module:Class; a problem file says both itself");
+    return Status::InvalidArgument(
+        "--input and --init go with --from package.module:Class; a problem file says both itself");
   }
   PythonOptions python;
   python.environment = context.environment;
   python.memory_bytes = static_cast<int64_t>(flags.memory_gb * 1e9);
   const std::string out = flags.out.empty() ? "tasks/" + options.name : flags.out;
-  HONE_ASSIGN_OR_RETURN(PreparedModuleTask prepared,
-                        PrepareModuleTask(options, python, {.directory = out, .overwrite = flags.force,
-                                                            .remedy = "--force overwrites it, --out names another folder"}));
+  HONE_ASSIGN_OR_RETURN(
+      PreparedModuleTask prepared,
+      PrepareModuleTask(
+          options, python,
+          {.directory = out, .overwrite = flags.force, .remedy = "--force overwrites it, --out names another folder"}));
   for (const std::string& warning : prepared.draft.sandbox_warnings) PrintError("hone: warning: {}\n", warning);
   if (!flags.json) {
     Print("{}/task.toml, reference.py{}\n\nFound by running {} with PyTorch {}; look it over:\n", out,
@@ -166,9 +177,12 @@ Status Run(CommandContext& context, NewFlags& flags) {
     return Status::InvalidArgument("--workload goes with --from definition.json: leave it out, or name a definition");
   }
   if (flags.accept_licence && !IsBoardFolder(flags.from)) {
-    return Status::InvalidArgument("--accept-licence goes with --from FOLDER, a problem in GPU MODE's format: leave it out, or name such a folder");
+    return Status::InvalidArgument(
+        "--accept-licence goes with --from FOLDER, a problem in GPU MODE's format: leave it out, or name such a "
+        "folder");
   }
-  if (NamesAClass(flags.from) || IsDefinition(flags.from) || IsBoardFolder(flags.from)) return RunModule(context, flags, "");
+  if (NamesAClass(flags.from) || IsDefinition(flags.from) || IsBoardFolder(flags.from))
+    return RunModule(context, flags, "");
   if (!flags.oracle.empty()) {
     HONE_ASSIGN_OR_RETURN(answers.oracle, ReadSource(flags.oracle));
     answers.oracle_file = std::filesystem::path(flags.oracle).filename().string();
@@ -176,12 +190,15 @@ Status Run(CommandContext& context, NewFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.from));
   if (flags.from.ends_with(".py") && IsModuleProblem(source)) return RunModule(context, flags, source);
   if (!flags.inputs.empty() || !flags.init.empty() || !flags.fixed.empty() || flags.eval_mode) {
-    return Status::InvalidArgument("--input, --init, --fix and --eval describe a PyTorch module, and this is a CUDA kernel: leave them out");
+    return Status::InvalidArgument(
+        "--input, --init, --fix and --eval describe a PyTorch module, and this is a CUDA kernel: leave them out");
   }
   const std::string out = flags.out.empty() ? "tasks/" + answers.options.name : flags.out;
-  HONE_ASSIGN_OR_RETURN(PreparedTask prepared,
-                        PrepareTask(answers, source, {.directory = out, .overwrite = flags.force,
-                                                      .remedy = "--force overwrites it, --out names another folder"}));
+  HONE_ASSIGN_OR_RETURN(
+      PreparedTask prepared,
+      PrepareTask(
+          answers, source,
+          {.directory = out, .overwrite = flags.force, .remedy = "--force overwrites it, --out names another folder"}));
   const TaskDraft& draft = prepared.draft;
   if (!flags.json) {
     PrintText(flags, draft, out);
@@ -249,10 +266,18 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<NewFlags>();
   NewTaskOptions& o = flags->answers.options;
   TaskAnswers& answers = flags->answers;
-  CLI::App* command = app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's problem");
+  CLI::App* command =
+      app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's problem");
   command->add_option("name", o.name, "name of the new task")->required();
-  command->add_option("--from", flags->from, "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a definition.json of FlashInfer-Bench or SOL-ExecBench; or the folder of a problem in GPU MODE's format")->required();
-  command->add_option("--workload", flags->workload, "workloads of a definition, lines of JSON; by default those that lie where its benchmark keeps them");
+  command
+      ->add_option(
+          "--from", flags->from,
+          "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a "
+          "definition.json of FlashInfer-Bench or SOL-ExecBench; or the folder of a problem in GPU MODE's format")
+      ->required();
+  command->add_option(
+      "--workload", flags->workload,
+      "workloads of a definition, lines of JSON; by default those that lie where its benchmark keeps them");
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
   command->add_option("--kernel", answers.kernels,
@@ -286,9 +311,12 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--shared", o.shared, "bytes of dynamic shared memory");
   command->add_option("--class", o.workload,
                       "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
-  command->add_option("--slice", o.slice, "the name of a dimension, such as rows, along which results do not depend on one another; the judge can then check a part of them");
+  command->add_option("--slice", o.slice,
+                      "the name of a dimension, such as rows, along which results do not depend on one another; the "
+                      "judge can then check a part of them");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
-  command->add_option("--no-stress", o.no_stress, "never fill the tensor of this name with stress values; may be repeated");
+  command->add_option("--no-stress", o.no_stress,
+                      "never fill the tensor of this name with stress values; may be repeated");
   command->add_option(
       "--input", flags->inputs,
       "an input of package.module:Class's forward: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");
@@ -296,9 +324,15 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--fix", flags->fixed, "keep this size of a PyTorch module as the file has it; may be repeated");
   command->add_flag("--eval", flags->eval_mode,
                     "judge a PyTorch module in eval mode: without dropout, and with its running statistics");
-  command->add_option("--memory", flags->memory_gb, "GB that a PyTorch module may take; by default three quarters of the machine's")->check(CLI::PositiveNumber);
-  command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_flag("--accept-licence", flags->accept_licence, "let the text of a problem's folder enter prompts of models, which its licence may restrict");
+  command
+      ->add_option("--memory", flags->memory_gb,
+                   "GB that a PyTorch module may take; by default three quarters of the machine's")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--accept-licence", flags->accept_licence,
+                    "let the text of a problem's folder enter prompts of models, which its licence may restrict");
   command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");
   command->add_flag("--force", flags->force, "overwrite a task that is there");
   command->add_flag("--json", flags->json, "write JSON");

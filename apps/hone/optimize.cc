@@ -118,7 +118,8 @@ std::string WhereQuestionsLie(const ModelFlags& models) {
       const size_t at = model.find("mailbox:");
       if (at == std::string::npos) continue;
       const std::string folder = model.substr(at + 8);
-      text += fmt::format("hone: questions lie in {0}/requests/*.md; each answer goes to {0}/replies under the same name\n", folder);
+      text += fmt::format(
+          "hone: questions lie in {0}/requests/*.md; each answer goes to {0}/replies under the same name\n", folder);
     }
   }
   return text;
@@ -157,10 +158,10 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   }
   if (flags.device.json) {
     nlohmann::json json = ReadJsonText(RunToJson(replayed.replayed));
-    json["replay"] = {{"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
-    json["replay"]["recorded_spending"] = {{"cost_usd", view.cost_usd},
-                                           {"cost_known", view.unpriced_replies == 0},
-                                           {"notes", view.remarks.size()}};
+    json["replay"] = {
+        {"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
+    json["replay"]["recorded_spending"] = {
+        {"cost_usd", view.cost_usd}, {"cost_known", view.unpriced_replies == 0}, {"notes", view.remarks.size()}};
     if (again) json["replay"]["winner"] = ReadJsonText(EvaluationToJson(*again, -1));
     Print("{}\n", DumpJson(json, 2));
   } else {
@@ -192,7 +193,9 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Prepared prepared, Prepare(context, flags, *store));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(prepared.options.strategy));
   prepared.models.roles = strategy->Roles();
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ModelProvider> provider, MakeModelProvider(prepared.models, store.get(), {context.state_directory + "/agents", context.executable}));
+  HONE_ASSIGN_OR_RETURN(
+      std::unique_ptr<ModelProvider> provider,
+      MakeModelProvider(prepared.models, store.get(), {context.state_directory + "/agents", context.executable}));
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(prepared.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   DeviceFlags device = flags.device;
@@ -201,10 +204,12 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (prepared.id.empty()) {
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
     SettleTarget(prepared.options, *evaluator);
-    HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory, MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
+    HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory,
+                          MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,
                                                 MakeRunId(UnixSeconds(), SystemSeed()), UnixSeconds(),
-                                                prepared.prompts ? &*prepared.prompts : nullptr, kRunVersion, std::move(memory), prepared.broken_start));
+                                                prepared.prompts ? &*prepared.prompts : nullptr, kRunVersion,
+                                                std::move(memory), prepared.broken_start));
   }
 
   const bool talk = !flags.device.json;
@@ -240,7 +245,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     stopped = signals.token().stop_requested();
   }
   if (!ended.ok()) {
-    const bool asked = ended.status().code() == StatusCode::kPending && ended.status().message().find("answer") != std::string::npos;
+    const bool asked =
+        ended.status().code() == StatusCode::kPending && ended.status().message().find("answer") != std::string::npos;
     if (asked) PrintError("{}", WhereQuestionsLie(prepared.models));
     return Status(ended.status().code(), fmt::format("{}\nhone: the run can go on: hone optimize --resume {}",
                                                      ended.status().message(), prepared.id));
@@ -263,9 +269,10 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   }
   context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
   if (written.ok()) return Status::Ok();
-  return Status(written.code(), fmt::format("{}\nhone: the run itself is stored: hone report {} --out FILE writes its report, "
-                                            "hone show {} --source prints its kernel",
-                                            written.message(), prepared.id, prepared.id));
+  return Status(written.code(),
+                fmt::format("{}\nhone: the run itself is stored: hone report {} --out FILE writes its report, "
+                            "hone show {} --source prints its kernel",
+                            written.message(), prepared.id, prepared.id));
 }
 
 }  // namespace
@@ -282,9 +289,10 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
                           "start from this .cu file even if it is wrong; the run's first task is to mend it"));
   command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
   command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
-  command->add_option("--replay", flags->replay,
-                      "repeat a recorded run (an id, or FILE.jsonl) from its replies and evaluations; with --device, judge "
-                      "its winner anew");
+  command->add_option(
+      "--replay", flags->replay,
+      "repeat a recorded run (an id, or FILE.jsonl) from its replies and evaluations; with --device, judge "
+      "its winner anew");
   command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
   command->add_option("--report", flags->report,
                       "where the HTML report goes; by default reports/RUN.html in Hone's state folder");

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone pack RUN and hone pack TASK FILE.cu --evaluation VERDICT.json write a claim that `hone verify` can check elsewhere.
+// hone pack RUN and hone pack TASK FILE.cu --evaluation VERDICT.json write a claim that `hone verify` can check
+// elsewhere.
 #include <fmt/format.h>
 
 #include <memory>
@@ -40,8 +41,8 @@ Result<Claim> MakeClaim(const CommandContext& context, const PackFlags& flags) {
     return Status::InvalidArgument("--evaluation is the verdict of a file; a run brings its own");
   }
   if (flags.run.ends_with(".cu")) {
-    return Status::InvalidArgument(
-        fmt::format("{0} is a candidate's file: name its task first, hone pack TASK {0} --evaluation VERDICT.json", flags.run));
+    return Status::InvalidArgument(fmt::format(
+        "{0} is a candidate's file: name its task first, hone pack TASK {0} --evaluation VERDICT.json", flags.run));
   }
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));
   HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, flags.run));
@@ -66,7 +67,9 @@ Status Run(const CommandContext& context, const PackFlags& flags) {
     return Status::Ok();
   }
   Print("{} on {}: {}{}, packed in {}\n", claim.request.name, e.device, VerdictName(e.verdict),
-        e.geomean_speedup ? fmt::format(", {:.3f} times as fast as the seed{}", *e.geomean_speedup, e.modelled ? " (modelled)" : "") : "",
+        e.geomean_speedup
+            ? fmt::format(", {:.3f} times as fast as the seed{}", *e.geomean_speedup, e.modelled ? " (modelled)" : "")
+            : "",
         out);
   return Status::Ok();
 }

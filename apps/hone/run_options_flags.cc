@@ -34,7 +34,8 @@ Status CheckRunOptions(const RunOptions& o) {
     double value, least, most;
   };
   if (o.target != "any" && o.target != "cuda" && o.target != "cute") {
-    return Status::InvalidArgument(fmt::format("--target (in a config file target) is '{}': write any, cuda or cute", o.target));
+    return Status::InvalidArgument(
+        fmt::format("--target (in a config file target) is '{}': write any, cuda or cute", o.target));
   }
   constexpr double kAny = 1e15;
   for (const Bound& b : {
@@ -53,7 +54,8 @@ Status CheckRunOptions(const RunOptions& o) {
     if (b.value >= b.least && b.value <= b.most) continue;
     std::string in_file = b.name;
     std::replace(in_file.begin(), in_file.end(), '-', '_');
-    return Status::InvalidArgument(fmt::format("--{0} (in a config file {1}) is {2:g}: write {3:g} {4}", b.name, in_file, b.value, b.least,
+    return Status::InvalidArgument(fmt::format("--{0} (in a config file {1}) is {2:g}: write {3:g} {4}", b.name,
+                                               in_file, b.value, b.least,
                                                b.most < kAny ? fmt::format("to {:g}", b.most) : "or more"));
   }
   return Status::Ok();
@@ -63,7 +65,8 @@ Status CheckRunOptions(const RunOptions& o) {
 
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelFlags(command, flags.models);
-  AddField(command, flags, "--strategy", &RunOptions::strategy, "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
+  AddField(command, flags, "--strategy", &RunOptions::strategy,
+           "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");
   AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
@@ -74,30 +77,36 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   flags.given.push_back([&flags, minutes](RunOptions& options) {
     if (minutes->count() > 0) options.max_seconds = 60 * flags.minutes;
   });
-  AddField(command, flags, "--max-tokens", &RunOptions::max_tokens, "the run ends after so many tokens, in and out; 0: no limit");
-  AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd, "the run ends after so many US dollars; 0: no limit");
+  AddField(command, flags, "--max-tokens", &RunOptions::max_tokens,
+           "the run ends after so many tokens, in and out; 0: no limit");
+  AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd,
+           "the run ends after so many US dollars; 0: no limit");
   AddField(command, flags, "--parallel", &RunOptions::parallel, "how many attempts are under way at a time");
-  CLI::Option* rounds = command.add_flag("--rounds", flags.options.rounds,
-                                         "work in rounds: start --parallel attempts at once, and the next ones when all of these are judged");
-  CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
-                                        "open the first attempts before the seed is judged");
-  CLI::Option* no_profile = command.add_flag("--no-profile", flags.no_profile,
-                                             "do not profile versions; prompts then do not tell the model where the time goes");
+  CLI::Option* rounds = command.add_flag(
+      "--rounds", flags.options.rounds,
+      "work in rounds: start --parallel attempts at once, and the next ones when all of these are judged");
+  CLI::Option* blind =
+      command.add_flag("--blind-start", flags.options.blind_start, "open the first attempts before the seed is judged");
+  CLI::Option* no_profile =
+      command.add_flag("--no-profile", flags.no_profile,
+                       "do not profile versions; prompts then do not tell the model where the time goes");
   CLI::Option* no_seed_sweep = command.add_flag("--no-seed-sweep", flags.no_seed_sweep,
                                                 "do not sweep the seed's tunables before the first attempt");
   CLI::Option* no_calls = command.add_flag("--no-calls", flags.no_calls, "refuse proposals whose plans call a library");
   CLI::Option* libraries = command.add_flag("--libraries", flags.options.libraries,
                                             "at the end, time what the task's baseline.toml names too (on a GPU)");
-  CLI::Option* suspend = command.add_flag(
-      "--suspend", flags.suspend, "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
-  flags.given.push_back([&flags, rounds, blind, suspend, no_profile, no_seed_sweep, no_calls, libraries](RunOptions& options) {
-    if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
-    if (blind->count() > 0) options.blind_start = flags.options.blind_start;
-    if (no_profile->count() > 0) options.profile = false;
-    if (no_seed_sweep->count() > 0) options.sweep_seed = false;
-    if (no_calls->count() > 0) options.calls = false;
-    if (libraries->count() > 0) options.libraries = true;
-  });
+  CLI::Option* suspend =
+      command.add_flag("--suspend", flags.suspend,
+                       "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
+  flags.given.push_back(
+      [&flags, rounds, blind, suspend, no_profile, no_seed_sweep, no_calls, libraries](RunOptions& options) {
+        if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
+        if (blind->count() > 0) options.blind_start = flags.options.blind_start;
+        if (no_profile->count() > 0) options.profile = false;
+        if (no_seed_sweep->count() > 0) options.sweep_seed = false;
+        if (no_calls->count() > 0) options.calls = false;
+        if (libraries->count() > 0) options.libraries = true;
+      });
   const std::vector<const CLI::Option*> more = {
       minutes,
       rounds,
@@ -106,21 +115,28 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       no_seed_sweep,
       no_calls,
       libraries,
-      command.add_option("--set", flags.settings, "change a setting of a strategy (--settings lists them); may be repeated")
+      command
+          .add_option("--set", flags.settings,
+                      "change a setting of a strategy (--settings lists them); may be repeated")
           ->allow_extra_args(false),
-      command.add_option("--config", flags.config, "read these options from a TOML file; the command line wins over it"),
-      command.add_option("--prompts", flags.prompts, "take prompts from a folder whose NAME.md files replace the built-in ones"),
+      command.add_option("--config", flags.config,
+                         "read these options from a TOML file; the command line wins over it"),
+      command.add_option("--prompts", flags.prompts,
+                         "take prompts from a folder whose NAME.md files replace the built-in ones"),
   };
   flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
   AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
-  AddField(command, flags, "--keep-above", &RunOptions::keep_above, "keep a version only if it is surely faster by this share");
+  AddField(command, flags, "--keep-above", &RunOptions::keep_above,
+           "keep a version only if it is surely faster by this share");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
            "stop when every shape reaches this share of its floor's speed; 0 switches this rule off");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
            "how many values of the tunables one sweep may try; 0: no sweeps");
-  AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds, "how many seconds a model may take for one answer");
+  AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,
+           "how many seconds a model may take for one answer");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");
-  AddField(command, flags, "--temperature", &RunOptions::temperature, "the model's temperature, where the strategy sets none");
+  AddField(command, flags, "--temperature", &RunOptions::temperature,
+           "the model's temperature, where the strategy sets none");
 }
 
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
@@ -148,7 +164,8 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   // The builtin model's mechanical rewrites end by themselves and repair nothing. Limits on steps, and repairs, would
   // only stop them early.
   if (run.options.model == "builtin") {
-    for (const char* name : {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
+    for (const char* name :
+         {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
       run.options.settings.emplace(name, 0);
     }
     run.options.profile = false;  // it reads no prompts
@@ -163,9 +180,10 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
 Status CheckResume(const RunFlags& flags) {
   for (const CLI::Option* option : flags.of_new_runs) {
     if (option->count() == 0) continue;
-    return Status::InvalidArgument(fmt::format(
-        "{} cannot be given with --resume: a run goes on with the options that it began with; leave it out, or start a new run",
-        option->get_name()));
+    return Status::InvalidArgument(
+        fmt::format("{} cannot be given with --resume: a run goes on with the options that it began with; leave it "
+                    "out, or start a new run",
+                    option->get_name()));
   }
   return Status::Ok();
 }
@@ -174,7 +192,8 @@ Status CheckSuspend(bool suspend, const ModelFlags& models) {
   if (!suspend) return Status::Ok();
   for (const std::string& model : models.models) {
     if (model.starts_with("agent:") || model.starts_with("agent=agent:")) {
-      return Status::InvalidArgument("--suspend cannot be kept with agent:COMMAND: an agent works only while the run does");
+      return Status::InvalidArgument(
+          "--suspend cannot be kept with agent:COMMAND: an agent works only while the run does");
     }
   }
   for (const std::string& model : models.models) {
@@ -187,7 +206,8 @@ Status CheckTarget(const RunOptions& options, const Evaluator& evaluator) {
   if (options.target != "cute") return Status::Ok();
   if (options.model == "builtin") {
     return Status::InvalidArgument(
-        "--target cute needs a language model that writes a first version in CuTe (--model …): the mechanical rewrites only change what is there");
+        "--target cute needs a language model that writes a first version in CuTe (--model …): the mechanical rewrites "
+        "only change what is there");
   }
   return evaluator.CanInclude("cute").WithContext("--target cute");
 }
@@ -200,20 +220,21 @@ Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvide
   const std::string caveat = provider.CostCaveat();
   if (options.max_cost_usd <= 0 || caveat.empty()) return std::string();
   if (!provider.PricesReplies()) {
-    return Status::InvalidArgument(
-        fmt::format("--max-cost {:g} cannot be kept: {}. Give prices in a file with --prices FILE (docs/models.md, "
-                    "\"Prices\"; for openai: and anthropic: models), or bound the run with --max-tokens, --attempts or --minutes",
-                    options.max_cost_usd, caveat));
+    return Status::InvalidArgument(fmt::format(
+        "--max-cost {:g} cannot be kept: {}. Give prices in a file with --prices FILE (docs/models.md, "
+        "\"Prices\"; for openai: and anthropic: models), or bound the run with --max-tokens, --attempts or --minutes",
+        options.max_cost_usd, caveat));
   }
-  return fmt::format("--max-cost {:g} holds only while costs are known ({}); the run ends at the first reply without one",
-                     options.max_cost_usd, caveat);
+  return fmt::format(
+      "--max-cost {:g} holds only while costs are known ({}); the run ends at the first reply without one",
+      options.max_cost_usd, caveat);
 }
 
 std::string SettingsTable() {
   std::string text;
   for (const Setting& setting : AllSettings()) {
-    text += fmt::format("{:<36} {:>7g}  {}\n{:<46}{}\n", setting.name, setting.value, setting.meaning, "",
-                        setting.source);
+    text +=
+        fmt::format("{:<36} {:>7g}  {}\n{:<46}{}\n", setting.name, setting.value, setting.meaning, "", setting.source);
   }
   return text;
 }
@@ -221,8 +242,12 @@ std::string SettingsTable() {
 std::string SettingsJson() {
   nlohmann::json settings = nlohmann::json::array();
   for (const Setting& s : AllSettings()) {
-    settings.push_back({{"name", s.name}, {"default", s.value}, {"least", s.low}, {"most", s.high},
-                        {"meaning", s.meaning}, {"source", s.source}});
+    settings.push_back({{"name", s.name},
+                        {"default", s.value},
+                        {"least", s.low},
+                        {"most", s.high},
+                        {"meaning", s.meaning},
+                        {"source", s.source}});
   }
   return DumpJson(nlohmann::json{{"settings", settings}}, 2) + "\n";
 }

@@ -54,7 +54,8 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   request.again = flags.again;
   request.build = SweepBuild();
   std::unique_ptr<TuningDatabase> database;
-  if (Result<std::unique_ptr<TuningDatabase>> opened = TuningDatabase::Open(flags.database.empty() ? TuningDatabasePath(context) : flags.database);
+  if (Result<std::unique_ptr<TuningDatabase>> opened =
+          TuningDatabase::Open(flags.database.empty() ? TuningDatabasePath(context) : flags.database);
       opened.ok()) {
     database = std::move(*opened);
     request.database = database.get();
@@ -125,23 +126,27 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
   command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
-  command->add_option("--out", flags->out, "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
+  command->add_option("--out", flags->out,
+                      "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
   command->add_option("--points", flags->points, "bindings tried at most")->check(kAboveZero)->capture_default_str();
   command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")
       ->check(kAboveZero)
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "random input sets at each timed case, of each binding");
   // The timing protocol analyses its data five times, each time with at least two more groups.
-  const CLI::Validator enough([](std::string& text) {
-    const bool none = text == "0";
-    return none || CLI::Range(kLeastQuads, kMostQuads)(text).empty()
-               ? std::string()
-               : fmt::format("use 0 or {} to {}: an interval needs as many", kLeastQuads, kMostQuads);
-  }, fmt::format("INT:{{0, {} - {}}}", kLeastQuads, kMostQuads));
+  const CLI::Validator enough(
+      [](std::string& text) {
+        const bool none = text == "0";
+        return none || CLI::Range(kLeastQuads, kMostQuads)(text).empty()
+                   ? std::string()
+                   : fmt::format("use 0 or {} to {}: an interval needs as many", kLeastQuads, kMostQuads);
+      },
+      fmt::format("INT:{{0, {} - {}}}", kLeastQuads, kMostQuads));
   command->add_option("--quads", flags->quads, "timed groups at most, of each binding; 0: the protocol's own")
       ->check(enough)
       ->capture_default_str();
-  command->add_option("--db", flags->database, "the tuning database's file; by default tunings.sqlite in Hone's state folder");
+  command->add_option("--db", flags->database,
+                      "the tuning database's file; by default tunings.sqlite in Hone's state folder");
   command->add_flag("--again", flags->again, "measure all bindings, those too that the tuning database has");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {

@@ -45,7 +45,9 @@ void RegisterVerifyCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<VerifyFlags>();
   CLI::App* command = app.add_subcommand("verify", "judge a packed claim on this machine, to see if it holds");
   command->add_option("claim", flags->claim, "a file that hone pack wrote")->required();
-  command->add_option("--seed", flags->seed, "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+  command
+      ->add_option("--seed", flags->seed,
+                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
       ->capture_default_str();
   command->add_option("--margin", flags->margin, "how far a speedup may lie outside the claimed interval, as a share")
       ->check(CLI::Range(0.0, 1.0))

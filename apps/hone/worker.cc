@@ -65,15 +65,18 @@ ServeOptions JudgingOptions(const WorkerFlags& flags) {
 }
 
 Status RunForQueue(CommandContext& context, const WorkerFlags& flags) {
-  if (flags.once) return Status::InvalidArgument("--once belongs to --spool; a queue's worker ends with --until-idle 10s");
+  if (flags.once)
+    return Status::InvalidArgument("--once belongs to --spool; a queue's worker ends with --until-idle 10s");
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(flags.queue));
   if (!address.reuse.empty())
-    return Status::InvalidArgument("--queue: reuse= belongs into the address of those who submit (--device), not of workers");
+    return Status::InvalidArgument(
+        "--queue: reuse= belongs into the address of those who submit (--device), not of workers");
   ServeQueueOptions options;
   HONE_ASSIGN_OR_RETURN(options.until_idle_seconds, SecondsOf(flags.until_idle));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   if (flags.sieve && !evaluator->facts().modelled) {
-    return Status::InvalidArgument("--sieve runs candidates on the simulated GPU, before a worker with a GPU judges them: add --device sim");
+    return Status::InvalidArgument(
+        "--sieve runs candidates on the simulated GPU, before a worker with a GPU judges them: add --device sim");
   }
   options.sieve = flags.sieve;
   options.ahead = flags.ahead;
@@ -113,13 +116,18 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   }
   if (!flags.queue.empty()) return RunForQueue(context, flags);
   if (flags.sieve) return Status::InvalidArgument("--sieve belongs to --queue: a spool has one kind of worker");
-  if (!flags.until_idle.empty()) return Status::InvalidArgument("--until-idle belongs to --queue; a spool's worker ends with --once");
-  if (std::error_code none; std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
-    return Status::InvalidArgument(fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
+  if (!flags.until_idle.empty())
+    return Status::InvalidArgument("--until-idle belongs to --queue; a spool's worker ends with --once");
+  if (std::error_code none;
+      std::filesystem::exists(flags.spool, none) && !std::filesystem::is_directory(flags.spool, none)) {
+    return Status::InvalidArgument(
+        fmt::format("--spool {}: this is a file; name the folder that evaluations are put in", flags.spool));
   }
   // A worker that keeps running may be started before its spool exists. With --once, a missing folder is an error.
   if (std::error_code none; flags.once && !std::filesystem::is_directory(flags.spool, none)) {
-    return Status::NotFound(fmt::format("--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it", flags.spool, flags.spool));
+    return Status::NotFound(fmt::format(
+        "--spool {}: there is no such folder, so nothing waits in it; `hone eval … --device spool:{}` makes it",
+        flags.spool, flags.spool));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
   if (std::error_code none; !flags.once && !std::filesystem::exists(flags.spool, none)) {
@@ -167,9 +175,12 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<WorkerFlags>();
   CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool or a queue");
   command->add_option("--spool", flags->spool, "the spool's folder");
-  command->add_option("--queue", flags->queue, "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
+  command->add_option("--queue", flags->queue,
+                      "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
   command->add_option("--until-idle", flags->until_idle, "with --queue: end after so long without a job, such as 10m");
-  command->add_flag("--sieve", flags->sieve, "with --queue and --device sim: refuse what the simulated GPU's small cases refuse, and pass the rest on to workers with a GPU");
+  command->add_flag("--sieve", flags->sieve,
+                    "with --queue and --device sim: refuse what the simulated GPU's small cases refuse, and pass the "
+                    "rest on to workers with a GPU");
   command->add_option("--ahead", flags->ahead, "a sieve rests while so many jobs that it let through wait for a judge")
       ->check(kAboveZero)
       ->capture_default_str();
@@ -177,12 +188,15 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")
       ->check(kZeroOrMore)
       ->capture_default_str();
-  command->add_option("--profiles", flags->profiles,
-                      "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
-                      "are timed against), none; one takes about as long as a judgement")
+  command
+      ->add_option(
+          "--profiles", flags->profiles,
+          "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
+          "are timed against), none; one takes about as long as a judgement")
       ->check(CLI::IsMember({"all", "gains", "none"}))
       ->capture_default_str();
-  command->add_flag_callback("--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
+  command->add_flag_callback(
+      "--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
   command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")
       ->check(kAboveZero)
       ->capture_default_str();
