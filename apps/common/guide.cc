@@ -162,6 +162,18 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
     std::vector<const CLI::Option*> options = command.get_options([&](const CLI::Option* option) {
       return option->get_group() == title && option->nonpositional() && !option->get_group().empty();
     });
+    // A group of the page keeps the page's order.
+    if (page != nullptr) {
+      for (const OptionGroup& group : page->groups) {
+        if (group.title != title) continue;
+        std::stable_sort(options.begin(), options.end(), [&group](const CLI::Option* a, const CLI::Option* b) {
+          const auto place = [&group](const CLI::Option* o) {
+            return std::find(group.options.begin(), group.options.end(), o->get_name());
+          };
+          return place(a) < place(b);
+        });
+      }
+    }
     if (!options.empty()) groups.emplace_back(title, std::move(options));
   }
   return groups;

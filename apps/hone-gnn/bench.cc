@@ -275,25 +275,35 @@ Status RunPipelineBench(const BenchFlags& flags) {
 }
 
 void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flags) {
-  command.add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=…&seed=…")->required();
+  command
+      .add_option("graph", flags->graph,
+                  "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                  "as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
   command
       .add_option("--fanout", flags->fanout,
                   "how many neighbors each hop draws, the hop next to the seeds first; all: every one")
       ->transform([](const std::string& text) { return text == "all" ? std::to_string(kAllNeighbors) : text; })
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--batch", flags->batch, "how many seeds a batch has")->check(kAboveZero)->capture_default_str();
-  command.add_option("--frontier", flags->frontier, "which nodes a hop draws for: all so far, or only new ones")
+  command.add_option("--batch", flags->batch, "how many training nodes (seeds) a batch has")
+      ->check(kAboveZero)
+      ->capture_default_str();
+  command
+      .add_option("--frontier", flags->frontier,
+                  "for which nodes a hop draws neighbors: all (every node reached so far, with new draws) or new (only "
+                  "the nodes that the hop before added)")
       ->check(CLI::IsMember({"all", "new"}))
       ->capture_default_str();
   AddLoadFlag(command, flags->load);
-  command.add_option("--seed", flags->seed, "the seed of seed order and draws")->capture_default_str();
+  command.add_option("--seed", flags->seed, "the random seed of the order of training nodes and of the draws")
+      ->capture_default_str();
   command.add_flag("--json", flags->json, "write JSON");
 }
 
 void AddSamplerBench(CLI::App& bench, CommandResult& result) {
   auto flags = std::make_shared<BenchFlags>();
-  CLI::App* command = bench.add_subcommand("sampler", "draw batches and time them");
+  CLI::App* command = bench.add_subcommand("sampler", "time the sampling of batches alone");
   AddCommonOptions(*command, flags);
   command->add_option("--threads", flags->threads, "how many threads sample, each its own batches")
       ->check(CLI::Range(1, 1024))
@@ -309,7 +319,8 @@ void AddSamplerBench(CLI::App& bench, CommandResult& result) {
 
 void AddPipelineBench(CLI::App& bench, CommandResult& result) {
   auto flags = std::make_shared<BenchFlags>();
-  CLI::App* command = bench.add_subcommand("pipeline", "prepare the batches of whole epochs and time them");
+  CLI::App* command = bench.add_subcommand(
+      "pipeline", "time the preparation of whole epochs' batches: sampling and gathering features");
   AddCommonOptions(*command, flags);
   command->add_option("--workers", flags->threads, "how many threads prepare batches")
       ->check(CLI::Range(1, 1024))

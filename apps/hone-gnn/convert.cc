@@ -130,14 +130,14 @@ Status Run(ConvertFlags& flags) {
 
 void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ConvertFlags>();
-  CLI::App* command = app.add_subcommand("convert", "make a container of a graph in another format");
+  CLI::App* command =
+      app.add_subcommand("convert", "convert a graph from another format into Hone's graph file (container)");
   command
-      ->add_option(
-          "source", flags->source,
-          "an OGB folder, a folder of .npy files, an .npz (scipy's, or a heterophilous graph's), a folder like "
-          "facebook_large, an edge list")
+      ->add_option("source", flags->source,
+                   "an OGB folder; a folder of .npy files; an .npz file of scipy, or of a heterophilous graph; a "
+                   "folder laid out like facebook_large; or an edge list (docs/graphs.md describes each)")
       ->required();
-  command->add_option("out", flags->out, "the container to write")->required();
+  command->add_option("out", flags->out, "the graph file (container) to write")->required();
   command->add_flag("--symmetrize", flags->options.symmetrize, "add the reverse of every edge");
   command->add_flag("--coalesce", flags->options.coalesce, "keep only one of several parallel edges");
   command
@@ -147,10 +147,15 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str();
   command->add_option("--dtype", flags->dtype, "the dtype of stored features: float32, float16 or bfloat16")
       ->capture_default_str();
-  command->add_option("--split", flags->split, "make splits with these fractions of every class: 0.6,0.2,0.2")
+  command
+      ->add_option("--split", flags->split,
+                   "split each class into training, validation and test nodes by these shares: 0.6,0.2,0.2")
       ->delimiter(',')
       ->expected(1, 3);
-  command->add_option("--split-seed", flags->split_seed, "make splits with this seed (0 where the source has none)")
+  command
+      ->add_option("--split-seed", flags->split_seed,
+                   "draw new splits with this seed, even where the source has splits; without it, new splits are drawn "
+                   "with seed 0")
       ->check(kZeroOrMore);
   command
       ->add_option("--split-index", flags->options.split_index,
@@ -169,7 +174,9 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
                    "how many MiB of edges are kept in memory; more go to a temporary file")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->capture_default_str();
-  command->add_option("--threads", flags->options.threads, "threads; by default all the process may use")
+  command
+      ->add_option("--threads", flags->options.threads,
+                   "how many threads compute; by default as many as the process may use")
       ->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "print no progress line");

@@ -53,15 +53,16 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
       });
   command
       .add_option("--precision", flags.precision,
-                  "the element of a GPU's activations and products: bf16 (its default) or fp32")
+                  "the number type of activations and matrix products on a GPU: bf16 (the default) or fp32")
       ->check(CLI::IsMember({"bf16", "fp32"}));
 }
 
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
   command
-      .add_option("--features", wish.where,
-                  "where feature rows are kept: in the GPU's memory (device), spread over all ranks' GPUs (peers), in "
-                  "the host's memory (host), or the first of these that fits (auto)")
+      .add_option(
+          "--features", wish.where,
+          "where the nodes' features are kept: in the GPU's memory (device), spread over the GPUs of all ranks (peers; "
+          "only where several ranks train), in the host's memory (host), or the first of these that fits (auto)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
@@ -98,7 +99,8 @@ void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
       ->check(CLI::IsMember({"gpu", "cpu"}));
   command
       .add_option("--pipeline-without", flags.pipeline_without,
-                  "leave these parts out of --pipeline cpu, to measure what each is worth: sampler, batches, overlap")
+                  "with --pipeline cpu, for measurements: switch these optimisations off, separated by commas: "
+                  "sampler, batches, overlap")
       ->group(kOfGpu)
       ->check([](const std::string& text) {
         const Result<HostBatchCuts> cuts = ParseHostBatchCuts(text);

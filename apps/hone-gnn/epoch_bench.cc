@@ -220,7 +220,11 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<EpochBenchFlags>();
   CLI::App* command =
       bench->add_subcommand("epoch", "time a training epoch: its parts, what overlaps, and its lower bound");
-  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?seed=1'")->required();
+  command
+      ->add_option("graph", flags->graph,
+                   "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                   "as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
   AddTrainFlags(*command, flags->train);
   flags->shards = command->get_option("--shards");
   command->add_option("--epochs", flags->epochs, "how many epochs are measured, after one warm-up epoch")
@@ -231,10 +235,15 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
   AddHostMemoryFlag(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
-  command->add_option("--threads", flags->run.threads, "cores; by default all the process may use")
+  command->add_option("--threads", flags->run.threads, "how many threads compute; by default all the process may use")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--workers", flags->run.workers, "threads that prepare batches")->check(CLI::Range(0, 1024));
-  command->add_option("--queue", flags->run.queue, "prepared batches that may wait")->check(kZeroOrMore);
+  command
+      ->add_option("--workers", flags->run.workers, "how many threads prepare batches; by default as many as --threads")
+      ->check(CLI::Range(0, 1024));
+  command
+      ->add_option("--queue", flags->run.queue,
+                   "how many prepared batches may be under way or waiting; by default two more than --workers")
+      ->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->callback([flags, &result] {

@@ -77,14 +77,18 @@ Status Run(const GenerateFlags& flags) {
 
 void RegisterGenerateCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<GenerateFlags>();
-  CLI::App* command = app.add_subcommand("generate", "write a synthetic graph to a container");
+  CLI::App* command =
+      app.add_subcommand("generate", "make a synthetic graph, and write it to a graph file (container)");
   command
       ->add_option("shape", flags->shape,
-                   "arxiv, products or papers100M, or a whole name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+                   "the dataset that the graph shall resemble: arxiv, products or papers100M; or a whole name such as "
+                   "'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
-  command->add_option("out", flags->out, "the container to write")->required();
+  command->add_option("out", flags->out, "the graph file (container) to write")->required();
   CLI::Option* scale =
-      command->add_option("--scale", flags->scale, "make the graph this much larger than the dataset; 1 by default")
+      command
+          ->add_option("--scale", flags->scale,
+                       "the size relative to the real dataset: 0.1 makes a tenth of its nodes; 1 by default")
           ->check(kAboveZero);
   flags->of_shapes = {
       scale,
@@ -92,9 +96,12 @@ void RegisterGenerateCommand(CLI::App& app, CommandResult& result) {
           ->check(kAboveZero)
           ->excludes(scale),
       command->add_option("--seed", flags->seed, "the seed of every random choice")->capture_default_str(),
-      command->add_option("--dtype", flags->dtype, "float16 (default), float32 or bfloat16"),
+      command->add_option("--dtype", flags->dtype,
+                          "the type of the features' numbers: float16 (default), float32 or bfloat16"),
   };
-  command->add_option("--threads", flags->threads, "threads; by default all the process may use")->check(kZeroOrMore);
+  command
+      ->add_option("--threads", flags->threads, "how many threads compute; by default as many as the process may use")
+      ->check(kZeroOrMore);
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "print no progress line");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });

@@ -11,6 +11,8 @@ constexpr const char* kUsage = "wrong usage, or an input that is not there or no
 constexpr const char* kEnvironment = "the environment failed: a disk, the memory, a GPU, another rank";
 
 Statuses Done() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
+// Returns the exit statuses of commands that use neither a GPU nor other ranks.
+Statuses DoneOnTheHost() { return {{0, "done"}, {2, kUsage}, {3, "the environment failed: a disk or the memory"}}; }
 
 const OptionGroup kModel{
     "Model",
@@ -48,18 +50,18 @@ std::vector<CommandPage> Pages() {
                      "Reads a folder of the Open Graph Benchmark and adds the reverse of every edge."},
                     {"hone-gnn convert mine mine.graph --split 0.6,0.2,0.2",
                      "Reads edges.npy, features.npy and labels.npy of the folder mine, and makes a split."}},
-       .exit_statuses = Done(),
+       .exit_statuses = DoneOnTheHost(),
        .document = "docs/graphs.md"},
       {.command = "generate",
        .examples = {{"hone-gnn generate arxiv graph --nodes 20000 --seed 1",
                      "Makes a graph of 20,000 nodes in the shape of ogbn-arxiv.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = DoneOnTheHost(),
        .document = "docs/graphs.md"},
       {.command = "info",
        .examples = {{"hone-gnn info graph --verify", "Describes a graph and compares every checksum.", true},
                     {"hone-gnn info 'synthetic:arxiv?nodes=2000&seed=1' --json",
                      "Describes a graph that is made on the spot.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = DoneOnTheHost(),
        .document = "docs/graphs.md"},
       {.command = "models",
        .groups = {kModel, {"Sizes of a graph", {"--features", "--classes"}}, {"What is shown", {"--toml", "--json"}}},
@@ -107,20 +109,25 @@ std::vector<CommandPage> Pages() {
       {.command = "doctor",
        .examples = {{"hone-gnn doctor", "Lists what is here, what is missing, and how to get that.", true},
                     {"hone-gnn doctor --json", "Writes the same as JSON.", true}},
-       .exit_statuses = {{0, "done: the CPU serves whatever is missing"}, {2, "wrong usage"}}},
+       .exit_statuses = {{0, "done, whatever is missing: without a GPU, everything runs on the CPU"},
+                         {2, "wrong usage"}}},
       {.command = "bench",
-       .examples = {{"hone-gnn bench sampler graph --batches 4", "Times the sampler.", true}},
+       .examples = {{"hone-gnn bench sampler graph --batches 4", "Times the sampler over 4 batches.", true},
+                    {"hone-gnn bench pipeline graph --fanout 10,5 --workers 2 --epochs 1",
+                     "Times the preparation of an epoch's batches on two threads.", true},
+                    {"hone-gnn bench epoch graph --fanout 10,5 --hidden 32 --epochs 1",
+                     "Times an epoch of training and its parts.", true}},
        .exit_statuses = Done(),
        .document = "docs/sampling.md"},
       {.command = "bench sampler",
        .examples = {{"hone-gnn bench sampler graph --fanout 15,10,5 --batches 4",
                      "Draws 4 batches on each thread and says how long one takes.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = DoneOnTheHost(),
        .document = "docs/sampling.md"},
       {.command = "bench pipeline",
        .examples = {{"hone-gnn bench pipeline graph --fanout 10,5 --workers 2 --epochs 1",
                      "Prepares the batches of an epoch on two threads.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = DoneOnTheHost(),
        .document = "docs/sampling.md"},
       {.command = "bench epoch",
        .groups = {kModel, kSampling, kLearning, kRates, kValidation, kWhere, kShown},
@@ -179,6 +186,7 @@ Guide MakeGuide() {
       {"infer --split", {.name = "FILE.npy", .suffixes = {".npy"}}},
       {"--schedule", {.name = "RULE", .words = {"constant", "cosine", "step", "validation"}}},
       {"--metric", {.name = "NAME", .words = {"accuracy", "macro-f1", "auc"}}},
+      {"--pipeline-without", {.name = "PART,PART,..."}},
       {"help command", {.name = "COMMAND"}},
   };
   guide.environment =

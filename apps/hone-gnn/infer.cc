@@ -408,12 +408,17 @@ Status Run(InferFlags& flags) {
 
 void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<InferFlags>();
-  CLI::App* command = app.add_subcommand("infer", "predict classes with a trained model");
-  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+  CLI::App* command =
+      app.add_subcommand("infer", "predict the classes of nodes with a trained model, and show its accuracy");
+  command
+      ->add_option("graph", flags->graph,
+                   "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                   "as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   command
       ->add_option("checkpoint", flags->checkpoint,
-                   "a checkpoint file, its folder (best.safetensors), or weights with PyTorch Geometric's names")
+                   "a checkpoint: its file, or its folder (for best.safetensors); or a .safetensors file of weights "
+                   "with PyTorch Geometric's names")
       ->required();
   CLI::Option* fanout =
       command->add_option("--fanout", flags->fanout,
@@ -422,10 +427,14 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
   command->add_option("--output", flags->output,
-                      "write a .npy file: int32 [nodes], in the order of the requested nodes");
-  CLI::Option* probabilities = command->add_flag("--probabilities", flags->probabilities,
-                                                 "write probabilities instead: float32 [nodes, classes]");
-  command->add_flag("--logits", flags->logits, "write the model's outputs instead: float32 [nodes, classes]")
+                      "write the predicted classes to this .npy file: int32 [nodes], in the order of the requested "
+                      "nodes; without it, only the accuracy is shown");
+  CLI::Option* probabilities =
+      command->add_flag("--probabilities", flags->probabilities,
+                        "with --output: write probabilities instead of classes: float32 [nodes, classes]");
+  command
+      ->add_flag("--logits", flags->logits,
+                 "with --output: write the model's outputs (logits) instead of classes: float32 [nodes, classes]")
       ->excludes(probabilities);
   command->add_flag("--confusion", flags->confusion, "show how many nodes of each label were predicted as each class");
   CLI::Option* batch =
@@ -451,13 +460,16 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   AddFeatureFlags(*command, flags->features);
   AddLoadFlag(*command, flags->load);
   AddSplitFlag(*command, flags->split);
-  command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
+  command
+      ->add_option("--threads", flags->predict.threads,
+                   "how many threads compute; by default as many as the process may use")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--other-graph", flags->other_graph, "accept a model that was trained on another graph");
   command->add_flag("--json", flags->json, "print the result as JSON");
   command->add_flag("--quiet", flags->quiet, "print no progress line");
   flags->model_options = AddModelFlags(*command, flags->model);
-  for (CLI::Option* option : flags->model_options) option->group("Model, where the file does not say");
+  for (CLI::Option* option : flags->model_options)
+    option->group("Model (only for weights in a file that does not describe their model)");
   command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
 }
 

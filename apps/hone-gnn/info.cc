@@ -161,8 +161,13 @@ Status Run(const InfoFlags& flags) {
 void RegisterInfoCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<InfoFlags>();
   CLI::App* command = app.add_subcommand("info", "describe a graph");
-  command->add_option("graph", flags->graph, "a container, or synthetic:SHAPE?scale=0.1&seed=1")->required();
-  command->add_flag("--verify", flags->verify, "check every checksum and every row");
+  command
+      ->add_option("graph", flags->graph,
+                   "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                   "as 'synthetic:arxiv?scale=0.1&seed=1'")
+      ->required();
+  command->add_flag("--verify", flags->verify,
+                    "compare every checksum of the file, and check that every row of edges is valid");
   AddLoadFlag(*command, flags->load);
   command->add_flag("--json", flags->json, "print the description as JSON");
   command->add_flag("--quiet", flags->quiet, "print no progress line");

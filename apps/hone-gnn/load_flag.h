@@ -15,7 +15,7 @@ namespace hone::gnn {
 inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
   return command
       .add_option("--load", how,
-                  "how a container is opened: map its file, copy it into memory, or copy it if it fits (auto)")
+                  "how a graph file is opened: map it, copy it into memory, or copy it if it fits (auto)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "copy", "auto"}));
 }

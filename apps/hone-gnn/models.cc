@@ -145,16 +145,20 @@ Status Run(ModelsFlags& flags) {
 
 void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ModelsFlags>();
-  CLI::App* command = app.add_subcommand("models", "show the operations that models are made of, or what a model is");
+  CLI::App* command = app.add_subcommand(
+      "models", "list the operations that models are made of, or show the layers and sizes of one model");
   flags->named =
       command->add_option("model", flags->model.options.kind,
-                          "sage, gat, gin, sage-ri, or a .toml file; without one, the operations are listed");
+                          "sage, gat, gin, sage-ri, or a .toml file; without a model, the operations are listed");
   flags->model.all = {
       flags->named,
-      command->add_option("--hidden", flags->model.options.hidden, "the width of a published model's hidden layers")
+      command
+          ->add_option("--hidden", flags->model.options.hidden, "the width of the hidden layers; not for a .toml file")
           ->capture_default_str()
           ->check(kAboveZero),
-      command->add_option("--layers", flags->model.layers, "the number of a published model's layers; 3 by default")
+      command
+          ->add_option("--layers", flags->model.layers,
+                       "the number of layers, 3 by default; a .toml file states its own")
           ->check(kAboveZero),
       command->add_option("--heads", flags->model.options.heads, "the number of attention heads (gat)")
           ->capture_default_str(),

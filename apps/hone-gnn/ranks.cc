@@ -36,9 +36,10 @@ void GiveUp(int rank, const Status& why) {
 void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command
       .add_option("--ranks", flags.ranks,
-                  "start so many processes on this host, each of which runs a part of the shards")
+                  "start so many processes (ranks) on this host, each of which computes a part of the shards")
       ->check(kAboveZero);
-  command.add_option("--gpus", flags.gpus, "start one process for each of so many GPUs")->check(kAboveZero);
+  command.add_option("--gpus", flags.gpus, "start so many processes (ranks) on this host, each with a GPU of its own")
+      ->check(kAboveZero);
   command
       .add_option("--exchange", flags.exchange,
                   "how gradients travel between GPUs: through the GPUs' own memory (peers, on one host only), through "
@@ -46,7 +47,9 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "peers", "nccl"}));
-  command.add_option("--rank-timeout", flags.timeout, "count a rank as lost after so many seconds of silence")
+  command
+      .add_option("--rank-timeout", flags.timeout,
+                  "take a rank for lost after so many seconds without a sign of life from it")
       ->check(CLI::Range(1.0, 3600.0))
       ->capture_default_str();
 }

@@ -205,10 +205,14 @@ Status Run(ServeFlags& flags, int& exit_status) {
 
 void RegisterServeCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ServeFlags>();
-  CLI::App* command = app.add_subcommand("serve", "answer requests for the classes of a few nodes, one line each");
-  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+  CLI::App* command = app.add_subcommand(
+      "serve", "answer requests for the classes of nodes, one line of node ids on standard input each");
+  command
+      ->add_option("graph", flags->graph,
+                   "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                   "as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
-  command->add_option("checkpoint", flags->checkpoint, "a checkpoint file, or its folder (best.safetensors)")
+  command->add_option("checkpoint", flags->checkpoint, "a checkpoint: its file, or its folder (for best.safetensors)")
       ->required();
   command->add_option("--fanout", flags->fanout,
                       "how many neighbors each hop draws; by default as in the run's validations");
@@ -219,7 +223,9 @@ void RegisterServeCommand(CLI::App& app, CommandResult& result) {
                     "print names of classes, separated by tabs; with --json names and numbers");
   AddDeviceFlags(*command, flags->device);
   AddLoadFlag(*command, flags->load);
-  command->add_option("--threads", flags->predict.threads, "threads; by default all the process may use")
+  command
+      ->add_option("--threads", flags->predict.threads,
+                   "how many threads compute; by default as many as the process may use")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--other-graph", flags->other_graph, "accept a model that was trained on another graph");
   command->add_flag("--json", flags->json, "answer each request with a JSON object");

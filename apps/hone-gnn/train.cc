@@ -410,7 +410,10 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
 void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<TrainCommandFlags>();
   CLI::App* command = app.add_subcommand("train", "train a model on sampled mini-batches");
-  command->add_option("graph", flags->graph, "a container, or a name such as 'synthetic:arxiv?scale=0.1&seed=1'")
+  command
+      ->add_option("graph", flags->graph,
+                   "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "
+                   "as 'synthetic:arxiv?scale=0.1&seed=1'")
       ->required();
   flags->trajectory = AddTrainFlags(*command, flags->train);
   command
@@ -418,21 +421,25 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
                    "how many epochs the run has in all; 25 by default, or what the resumed run had")
       ->check(kAboveZero);
   command->add_option("--checkpoint", flags->run.checkpoint,
-                      "write last.safetensors (each epoch) and best.safetensors (best validation) to this folder");
+                      "write last.safetensors (after each epoch) and best.safetensors (after the best validation) to "
+                      "this folder; without it, the trained model is not kept");
   command->add_flag("--overwrite", flags->overwrite, "start over in a folder that holds a run's checkpoint");
   command->add_option("--save-every", flags->run.save_every, "also write last.safetensors after so many steps")
       ->check(kZeroOrMore);
   command->add_option("--resume", flags->resume,
                       "continue from a checkpoint file or folder, with the same bits as an uninterrupted run");
   command->add_option("--init", flags->init,
-                      "start from the weights of a safetensors file (PyTorch Geometric's names), or of a checkpoint "
-                      "folder's best file");
+                      "start from the weights of a .safetensors file with PyTorch Geometric's names, or of a "
+                      "checkpoint folder's best.safetensors");
   command->add_option("--threads", flags->run.threads, "how many threads compute; by default all the process may use")
       ->check(CLI::Range(0, 1024));
   command
       ->add_option("--workers", flags->run.workers, "how many threads prepare batches; by default as many as --threads")
       ->check(CLI::Range(0, 1024));
-  command->add_option("--queue", flags->run.queue, "how many prepared batches may wait")->check(kZeroOrMore);
+  command
+      ->add_option("--queue", flags->run.queue,
+                   "how many prepared batches may be under way or waiting; by default two more than --workers")
+      ->check(kZeroOrMore);
   AddLoadFlag(*command, flags->load);
   AddSplitFlag(*command, flags->split);
   AddDeviceFlags(*command, flags->device);

@@ -58,7 +58,9 @@ std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
   ModelOptions& o = flags.options;
   flags.all = {
       command
-          .add_option("--model", o.kind, "the model: sage, gat, gin, sage-ri, or the .toml file of a model of your own")
+          .add_option("--model", o.kind,
+                      "the model: sage (GraphSAGE), gat, gin, sage-ri (GraphSAGE with residual connections), or the "
+                      ".toml file of a model of your own")
           ->capture_default_str(),
       command.add_option("--hidden", o.hidden, "the width of the hidden layers")->capture_default_str(),
       command.add_option("--layers", flags.layers, "the number of layers; by default as many as --fanout has numbers")
@@ -118,7 +120,8 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                                 "take the settings of a published experiment; other options override them")
                     ->check(CLI::IsMember(PresetNames())));
   CLI::Option* plateau =
-      command.add_flag("--plateau", o.plateau, "lower the learning rate when the loss stops falling");
+      command.add_flag("--plateau", o.plateau,
+                       "lower the learning rate when the training loss stops falling; only with --schedule constant");
   CLI::Option* schedule =
       command
           .add_option("--schedule", flags.schedule,
@@ -126,16 +129,20 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                       "(falls every few epochs) or validation (falls when validations stop improving)")
           ->capture_default_str();
   const std::vector<CLI::Option*> more = {
-      command.add_option(
-          "--fanout", flags.fanout,
-          "how many neighbors each hop draws, the one next to the seeds first: 15,10,5 by default; all: every one"),
+      command.add_option("--fanout", flags.fanout,
+                         "how many neighbors each hop draws, one number a hop, the hop next to the seed nodes first: "
+                         "15,10,5 by default; all: every neighbor"),
       command
           .add_option("--frontier", flags.frontier,
-                      "which nodes a hop draws for: all (anew for every node known) or new (for each node once)")
+                      "for which nodes a hop draws neighbors: all (every node reached so far, with new draws) or new "
+                      "(only the nodes that the hop before added)")
           ->capture_default_str(),
-      command.add_option("--batch", o.batch, "how many training nodes each shard takes in a step")
+      command.add_option("--batch", o.batch, "how many training nodes (seeds) each shard takes in a step")
           ->capture_default_str(),
-      command.add_option("--shards", o.shards, "compute each step as data-parallel training on so many devices would")
+      command
+          .add_option("--shards", o.shards,
+                      "add up the gradients of so many batches (shards) in each step, as data-parallel training on so "
+                      "many devices does; with several ranks, by default one for each")
           ->capture_default_str(),
       command.add_option("--lr", o.learning_rate, "the learning rate of Adam")->capture_default_str(),
       command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")
@@ -143,7 +150,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--clip-norm", o.clip_norm, "scale the whole gradient down to this norm; 0: never")
           ->capture_default_str(),
       command.add_option("--class-weights", flags.class_weights,
-                         "weigh the classes in the loss: one number for each, as in 1,0.5,2"),
+                         "weigh the classes in the loss: one number a class, as in 1,0.5,2"),
       plateau,
       command
           .add_option("--plateau-factor", o.plateau_factor,
@@ -151,11 +158,14 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
           ->capture_default_str()
           ->needs(plateau),
       command
-          .add_option("--plateau-patience", o.plateau_patience, "lower it after so many steps without a better loss")
+          .add_option("--plateau-patience", o.plateau_patience,
+                      "lower the learning rate after so many steps without a better loss")
           ->capture_default_str()
           ->needs(plateau),
       schedule,
-      command.add_option("--warmup", o.warmup, "raise the learning rate evenly over so many epochs first")
+      command
+          .add_option("--warmup", o.warmup,
+                      "first raise the learning rate in even steps, epoch by epoch, over so many epochs")
           ->capture_default_str(),
       command.add_option("--schedule-every", o.schedule_every, "step: lower the rate after every so many epochs")
           ->capture_default_str()

@@ -100,20 +100,27 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "apply", "write a run's winner, or a candidate's file, as a C++ header and a PyTorch extension");
   command
-      ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
+      ->add_option("run", flags->run,
+                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; or, if FILE.cu "
+                   "follows, the name of that file's task")
       ->required();
-  command->add_option("file", flags->file, "a candidate of that task, such as one that hone tune wrote");
+  command->add_option("file", flags->file, "a kernel for that task, such as one that hone tune wrote");
   command
       ->add_option("--as", flags->as,
-                   "what is written: extension, a header and a PyTorch extension; torch, the same with an operator of "
-                   "torch.library; kernelbench, one file with a ModelNew; flashinfer, a Solution of FlashInfer-Bench; "
-                   "gpumode, a submission.py to the problem in GPU MODE's format that the task was made of; "
-                   "sgl-kernel, an operator with the schema of the serving engine's own")
+                   "what to write: extension (a C++ header and a PyTorch extension), torch (the same with an operator "
+                   "of torch.library), kernelbench (one file with a class ModelNew), flashinfer (a Solution of "
+                   "FlashInfer-Bench), gpumode (a submission.py, for a task that was made of a GPU MODE problem) or "
+                   "sgl-kernel (an operator in place of sgl-kernel's own)")
       ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "gpumode", "sgl-kernel"}))
       ->capture_default_str();
-  command->add_option("--node", flags->node, "take this node instead of the best")->check(kZeroOrMore);
-  command->add_option("--out", flags->out, "folder to write to; by default hone_TASK");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command
+      ->add_option("--node", flags->node,
+                   "write the kernel of this node, a number that `hone show` lists, instead of the best")
+      ->check(kZeroOrMore);
+  command->add_option("--out", flags->out, "folder to write to; by default hone_TASK here");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_flag("--json", flags->json, "write JSON; interop.md in the documentation has its fields");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

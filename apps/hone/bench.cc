@@ -232,22 +232,27 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   bench->require_subcommand(1);
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* command =
-      bench->add_subcommand("strategies", "run every strategy on every task with one model and one budget");
+      bench->add_subcommand("strategies", "run each strategy on each of the tasks, with one model and one budget");
   command->add_option("tasks", flags->tasks, "names of tasks, or folders with a task.toml")->required();
-  command->add_option("--strategies", flags->strategies, "names, separated by commas; all unless given")
+  command
+      ->add_option("--strategies", flags->strategies,
+                   "which strategies to compare, separated by commas; by default all")
       ->delimiter(',');
   command
       ->add_option("--variant", flags->variants,
-                   "one more column, a strategy with options of its own: LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; "
-                   "may be repeated")
+                   "compare one more variant, a strategy with settings of its own: "
+                   "LABEL=STRATEGY[,NAME=NUMBER…][,target=cute]; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--broken-starts", flags->broken_starts,
-                      "begin each task's runs in trouble, with TASK.cu of this folder (hone optimize --broken-start)");
+  command->add_option(
+      "--broken-starts", flags->broken_starts,
+      "start each task's runs from TASK.cu of this folder, which may be wrong (hone optimize --broken-start)");
   command
       ->add_option("--name", flags->name,
                    "the name of this bench, whose runs are called NAME.TASK.STRATEGY, or NAME.TASK.LABEL")
       ->capture_default_str();
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);
   flags->strategy = command->get_option("--strategy");

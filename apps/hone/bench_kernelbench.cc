@@ -153,7 +153,7 @@ Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& 
 void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   auto flags = std::make_shared<KernelBenchFlags>();
   CLI::App* command = bench.add_subcommand(
-      "kernelbench", "search kernels for KernelBench's problems, or judge a folder of finished modules");
+      "kernelbench", "look for kernels for KernelBench's problems, or judge a folder of finished ones");
   command
       ->add_option("problems", flags->problems,
                    "a checkout of KernelBench, or a folder with level1/, level2/, … or with the problems' files")
@@ -165,12 +165,15 @@ void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   command->add_option("--level", flags->levels, "only these levels, separated by commas")->delimiter(',');
   command->add_option("--problem", flags->numbers, "only problems of these numbers, separated by commas")
       ->delimiter(',');
-  command->add_flag("--compile", flags->compiled, "time against torch.compile of the module too");
-  command->add_flag("--hosted", flags->hosted, "judge every submission hosted, and do not try to lift it");
+  command->add_flag("--compile", flags->compiled, "also time against torch.compile of the module");
+  command->add_flag("--hosted", flags->hosted,
+                    "run every submission as it is, in a Python process of its own, instead of extracting its kernels");
   command->add_flag("--no-time", flags->no_time, "check the submissions and do not time them");
   command->add_option("--name", flags->name, "the name of this campaign, whose runs are called NAME.levelL_P")
       ->capture_default_str();
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   AddRunFlags(*command, flags->run);
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each submission is checked with");
   AddDeviceFlags(*command, flags->device);

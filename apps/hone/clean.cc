@@ -121,20 +121,20 @@ Status Run(const CleanFlags& flags) {
 void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CleanFlags>();
   CLI::App* command =
-      app.add_subcommand("clean", "list what a queue or a spool keeps, and remove what is no longer needed");
+      app.add_subcommand("clean", "show what a queue or a spool holds, and remove what is no longer needed");
   command->add_option("place", flags->place, "redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or spool:DIR")
       ->required();
   command->add_flag("--answers", flags->answers,
-                    "select answers that were given, and what belongs to jobs that no worker will judge");
+                    "select verdicts that are there, and the data of jobs that no worker will ever judge");
   command->add_flag(
       "--dead", flags->dead,
-      "select the records of jobs that were given up; in a spool, the notes on bundles that could not be judged");
+      "select the records of jobs that failed for good; in a spool, the notes on why a job could not be judged");
   command->add_flag(
       "--waiting", flags->waiting,
       "select jobs that no worker has claimed; a command that waits for such a job submits it again by itself");
-  command->add_flag(
-      "--all", flags->all,
-      "select everything, the device's name too, so that a queue can start over with another kind of device");
+  command->add_flag("--all", flags->all,
+                    "select everything, also the name of the queue's kind of device, so that the queue can start over "
+                    "with another kind");
   command
       ->add_option("--older-than", flags->older_than_days,
                    "select only what is at least so many days old; 0.5 is half a day")

@@ -85,8 +85,8 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
   command
       .add_option("--device", flags.device,
-                  "where to judge: auto (a GPU, else the simulated one), cuda:N, sim, sim:NAME, spool:DIR or "
-                  "redis://HOST/QUEUE")
+                  "where to judge: auto (a GPU of this machine, else the simulated one), cuda:N, sim or sim:NAME "
+                  "(simulated, with modelled times), or spool:DIR or redis://HOST/QUEUE (by workers on other machines)")
       ->capture_default_str();
   command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")
       ->capture_default_str();
@@ -97,7 +97,7 @@ void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
                    "it was skipped");
   command.add_option(
       "--cutlass", flags.cutlass,
-      "find CUTLASS, for candidates that use CuTe, in this folder; else in CUTLASS_HOME or the usual places");
+      "the folder of CUTLASS, for candidates that use CuTe; by default CUTLASS_HOME or the usual places");
 }
 
 void AddTrialsOption(CLI::App& command, int& trials, const char* meaning) {

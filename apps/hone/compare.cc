@@ -55,15 +55,17 @@ Status Run(CommandContext& context, const CompareFlags& flags) {
 
 void RegisterCompareCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CompareFlags>();
-  CLI::App* command = app.add_subcommand("compare", "time candidate B against candidate A, in pairs");
+  CLI::App* command = app.add_subcommand("compare", "say whether kernel B is faster than kernel A, and by how much");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
-  command->add_option("a", flags->a, "the incumbent's .cu or .honek file")->required();
-  command->add_option("b", flags->b, "the challenger's .cu or .honek file")->required();
+  command->add_option("a", flags->a, "kernel A, the one that is in use: a .cu or .honek file")->required();
+  command->add_option("b", flags->b, "kernel B, the one that may replace it: a .cu or .honek file")->required();
   command
-      ->add_option("--seed", flags->seed,
-                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+      ->add_option(
+          "--seed", flags->seed,
+          "draw the inputs from this seed, to repeat an earlier verdict, whose JSON states it; 0: a new random seed")
       ->capture_default_str();
-  command->add_flag("--libraries", flags->libraries, "time what the task's baseline.toml names against B too");
+  command->add_flag("--libraries", flags->libraries,
+                    "also time B against the libraries that the task's baseline.toml names");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -185,8 +185,9 @@ void RegisterDbCommand(CLI::App& app, CommandContext& context) {
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, Status (*run)(const CommandContext&, const DbFlags&)) {
     CLI::App* sub = command->add_subcommand(name, what);
-    sub->add_option("--db", flags->file,
-                    "the tuning database's file; by default tunings.sqlite in Hone's state folder");
+    sub->add_option(
+        "--db", flags->file,
+        "the tuning database's file; by default tunings.sqlite in Hone's state folder (~/.local/state/hone)");
     sub->add_flag("--json", flags->json, "write JSON (docs/evaluation-json.md)");
     sub->callback([flags, &context, run] {
       if (Status status = run(context, *flags); !status.ok()) context.Fail(status);
@@ -198,14 +199,14 @@ void RegisterDbCommand(CLI::App& app, CommandContext& context) {
     sub->add_option("--device", flags->device, "only entries of this kind of device, such as 'NVIDIA H200'");
   };
   const auto add_entry = [&](CLI::App* sub) {
-    sub->add_option("entry", flags->entry, "an entry's id, the beginning of one, or a task that has one entry")
+    sub->add_option("entry", flags->entry, "an entry's id or its beginning, or a task that has only one entry")
         ->required();
   };
-  add_filters(add("list", "list the entries, one for each candidate, device and opponent", List));
+  add_filters(add("list", "list the entries, one for each candidate, kind of device and baseline", List));
   add_entry(add("show", "explain which binding is chosen for each shape, and how sure that is", Show));
-  CLI::App* written =
-      add("export", "write the candidate with its winners, or a header with its dispatch function, without measuring",
-          Export);
+  CLI::App* written = add(
+      "export",
+      "write the tuned kernel, or a C++ header that picks the binding for a shape, without measuring anything", Export);
   add_entry(written);
   written->add_option("--candidate", flags->candidate, "write the candidate to this file");
   written->add_option("--out", flags->out, "write a C++ header and a PyTorch extension to this folder");
@@ -213,11 +214,15 @@ void RegisterDbCommand(CLI::App& app, CommandContext& context) {
   merged->add_option("other", flags->other, "the other database's file; it stays as it is")->required();
   CLI::App* pruned = add("prune", "list the entries that would be removed, and remove them with --yes", Prune);
   add_filters(pruned);
-  pruned->add_option("--older-than", flags->older_than_days, "only entries without a point of the last so many days")
+  pruned
+      ->add_option("--older-than", flags->older_than_days,
+                   "only entries for which nothing was measured in the last so many days")
       ->check(kAboveZero);
-  pruned->add_option("--gates-below", flags->gates_below, "only entries judged by gates of a lower version than this")
+  pruned
+      ->add_option("--gates-below", flags->gates_below,
+                   "only entries that an older judge measured, whose checks (gates) have a lower version than this")
       ->check(kAboveZero);
-  pruned->add_flag("--yes", flags->really, "remove them");
+  pruned->add_flag("--yes", flags->really, "remove them; without this option they are only listed");
 }
 
 }  // namespace hone

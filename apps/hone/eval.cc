@@ -173,30 +173,34 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("eval", "judge one candidate: is it right, and how fast is it?");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command
-      ->add_option("candidate", flags->candidate,
-                   "the candidate's .cu file, or machine code: a .honek file, or a folder with a candidate.toml; a "
-                   "Triton kernel, kernel.py::function; for a "
-                   "task with a PyTorch module also a .py file with a class ModelNew")
+      ->add_option(
+          "candidate", flags->candidate,
+          "the kernel to judge: a .cu file; a Triton kernel, FILE.py::FUNCTION; machine code, a .honek file or a "
+          "folder with a candidate.toml; or, for a task with a PyTorch module, a .py file with a class ModelNew")
       ->required();
-  command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
-  command->add_option("--bind", flags->bindings, "choose a tunable's value; may be repeated");
+  command->add_option("--baseline", flags->baseline, "time against this kernel instead of the task's own (its seed)");
+  command->add_option("--bind", flags->bindings,
+                      "give a tunable, a constant that the candidate declares, this value; may be repeated");
   command
-      ->add_option("--seed", flags->seed,
-                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+      ->add_option(
+          "--seed", flags->seed,
+          "draw the inputs from this seed, to repeat an earlier verdict, whose JSON states it; 0: a new random seed")
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials, "how many sets of random inputs each timed case is checked with");
   command->add_option("--case", flags->only_cases, "time only this timed case, counted from 0; may be repeated");
   command->add_flag("--no-time", flags->no_time, "check the candidate and do not time it");
   command->add_flag("--no-warm", flags->no_warm, "time only with cold caches");
-  command->add_flag("--no-calls", flags->no_calls, "refuse a plan that calls a library");
-  command->add_flag("--profile", flags->profile, "count where the time goes, and say what stands in the way");
+  command->add_flag("--no-calls", flags->no_calls, "reject a candidate that calls a library, such as cuBLAS");
+  command->add_flag("--profile", flags->profile,
+                    "profile the kernel too: where its time goes, and what limits its speed");
   command->add_flag("--sass", flags->sass,
                     "show machine code next to the source lines of the profile (needs nvdisasm)");
-  command->add_flag("--libraries", flags->libraries,
-                    "time what the task's baseline.toml names too; for a .py file torch.compile of the module");
+  command->add_flag(
+      "--libraries", flags->libraries,
+      "also time the libraries that the task's baseline.toml names; for a .py file, torch.compile of the module");
   command->add_flag(
       "--hosted", flags->hosted,
-      "judge a .py file in its own Python process, without lifting its kernels out of it (docs/torch.md)");
+      "run a .py file as it is, in a Python process of its own, instead of extracting its kernels (docs/torch.md)");
   command->add_option("--trace", flags->trace,
                       "append the verdict to this file in FlashInfer-Bench's form, one line per workload");
   AddDeviceFlags(*command, flags->device);

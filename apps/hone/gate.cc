@@ -134,11 +134,14 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--repo", flags->repository, "the git repository of the revisions")->capture_default_str();
   command->add_flag("--exact-base", flags->exact_base,
                     "compare with the base as it is now, not with the commit where head branched off");
-  command->add_option("--kernel", flags->kernels,
-                      "a kernel outside its task's folder: TASK=FILE.cu, from the tree's top; may be repeated");
-  command->add_option("--slower", flags->slower, "fail on a kernel that is surely slower by more than this share")
+  command->add_option(
+      "--kernel", flags->kernels,
+      "also judge FILE.cu, a path from the repository's top folder, as a kernel of TASK; may be repeated");
+  command->add_option("--slower", flags->slower, "fail on a kernel that is surely slower by more than this: 2% or 0.02")
       ->capture_default_str();
-  command->add_option("--rate", flags->rate, "the largest probability of a false alarm, for all comparisons together")
+  command
+      ->add_option("--rate", flags->rate,
+                   "the largest probability of a false alarm of all comparisons together: 1% or 0.01")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
   command->add_option(
@@ -149,7 +152,7 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--junit", flags->junit, "write the outcome as JUnit XML to this file");
   command->add_option("--markdown", flags->markdown,
-                      "write it as Markdown, for a pull request's comment, to this file");
+                      "write the outcome as Markdown to this file, for a comment on a pull request");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] { Run(context, *flags); });
 }

@@ -68,15 +68,18 @@ Status Run(CommandContext& context, const McpFlags& flags) {
 
 void RegisterMcpCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<McpFlags>();
-  CLI::App* command = app.add_subcommand("mcp", "serve the judge to coding agents, over the Model Context Protocol");
+  CLI::App* command = app.add_subcommand(
+      "mcp", "serve the judge to a coding agent, over the Model Context Protocol (MCP) on standard input and output");
   command
       ->add_option("--root", flags->root,
                    "the folder that requests may read from and write to; nothing outside it is written for them")
       ->capture_default_str();
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_option("--agent", flags->agent,
-                      "serve the agent of one run (`hone optimize --model agent:COMMAND`), which listens at this "
-                      "socket, and offer nothing else");
+                      "given by `hone optimize --model agent:COMMAND`: serve the agent of that run alone; the run "
+                      "listens at this socket");
   AddServerDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

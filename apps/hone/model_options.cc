@@ -14,9 +14,9 @@ namespace hone {
 
 void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--model", options.models,
-                 "which model proposes: builtin (no model), openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, "
-                 "mailbox:DIR, replay:RUN "
-                 "or replay:FILE.jsonl; ROLE=MODEL for one role; may be repeated")
+                 "who proposes kernels (docs/models.md): builtin (mechanical rewrites, no language model), "
+                 "openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, mailbox:DIR, replay:RUN or "
+                 "replay:FILE.jsonl; ROLE=MODEL for one role of a strategy; may be repeated")
       ->allow_extra_args(false);
   app.add_option("--base-url", options.base_url,
                  "the service's address, for openai: and anthropic: models that name none with @URL");
@@ -24,13 +24,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
                  "the environment variable that holds the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
   app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
   app.add_option("--request-timeout", options.request_seconds,
-                 "how many seconds one answer may take with all its retries; 0: the run's own limit")
+                 "wait at most so many seconds for an answer where that is less than --request-limit; 0: as long as "
+                 "--request-limit says")
       ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds, "give an answer up after so many seconds without a byte")
       ->check(kAboveZero)
       ->capture_default_str();
-  app.add_option("--max-retries", options.max_retries, "how often to try again after a failure that may pass")
+  app.add_option("--max-retries", options.max_retries, "how often to try again after a failure that may be temporary")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
 }

@@ -270,71 +270,80 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       app.add_subcommand("new", "make a task from a stand-alone .cu file, a PyTorch module or a benchmark's problem");
   command->add_option("name", o.name, "name of the new task")->required();
   command
-      ->add_option(
-          "--from", flags->from,
-          "the .cu file; or a PyTorch problem: a .py file with Model and get_inputs, or package.module:Class; or a "
-          "definition.json of FlashInfer-Bench or SOL-ExecBench; or the folder of a problem in GPU MODE's format")
+      ->add_option("--from", flags->from,
+                   "what the task is made from: a .cu file; a PyTorch module, a .py file with Model and get_inputs or "
+                   "package.module:Class; a definition.json of FlashInfer-Bench or SOL-ExecBench; or the folder of a "
+                   "problem in GPU MODE's format")
       ->required();
   command->add_option(
       "--workload", flags->workload,
-      "workloads of a definition, lines of JSON; by default those that lie where its benchmark keeps them");
+      "the workloads of a definition.json, one a line; by default those in the place where its benchmark keeps them");
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
-  command->add_option("--oracle", flags->oracle, "an oracle with its plan, or a simpler kernel to derive one from");
+  command->add_option(
+      "--oracle", flags->oracle,
+      "the reference (oracle) that results are checked against; or a simpler kernel, to derive it from");
   command->add_option("--kernel", answers.kernels,
-                      "take this kernel; may be repeated; by default all that are launched");
-  command->add_option("--dims", answers.dims, "the dimensions, in order: rows,d");
-  command->add_option("--shape", answers.shapes, "a tensor's shape: x=rows,2*d");
-  command->add_option("--dtype", answers.dtypes, "a tensor's dtype: x=float16");
-  command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace");
+                      "make the task of this kernel of the file; may be repeated; by default of all that it launches");
+  command->add_option("--dims", answers.dims, "the names of the dimensions, in order: rows,d");
+  command->add_option("--shape", answers.shapes, "a tensor's shape: x=rows,2*d; may be repeated");
+  command->add_option("--dtype", answers.dtypes, "a tensor's dtype: x=float16; may be repeated");
+  command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace; may be repeated");
   command->add_option(
       "--values", answers.values,
       "how an input is drawn: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling or zero; "
-      "ids=index:BOUND draws whole numbers from 0 to BOUND - 1, and index:BOUND,padding=SHARE replaces that share of "
-      "them by -1; rows=offsets:BOUND draws ascending ones");
-  command->add_option(
-      "--scalar", answers.scalars,
-      "the value of a scalar parameter: eps=1e-6. An integer parameter with a value, as in seed=42, is no dimension");
-  command->add_option("--case", answers.cases, "a case to be timed: rows=128,d=4096");
-  command->add_option("--check", answers.checks, "a case to be checked, instead of the usual ones: rows=3,d=5");
+      "ids=index:BOUND for whole numbers from 0 to BOUND - 1, ids=index:BOUND,padding=SHARE with that share of them "
+      "replaced by -1, ptr=offsets:BOUND for ascending ones; may be repeated");
+  command->add_option("--scalar", answers.scalars,
+                      "the value of a scalar parameter: eps=1e-6; an integer parameter that gets a value, as in "
+                      "seed=42, is not taken for a dimension; may be repeated");
+  command->add_option("--case", answers.cases, "a shape to time: rows=128,d=4096; may be repeated");
+  command->add_option("--check", answers.checks,
+                      "a shape to check, instead of the usual small and odd ones: rows=3,d=5; may be repeated");
   command->add_option("--hidden", answers.hidden,
-                      "the range of a dimension in hidden cases: k=1..8, d=8..1024:8 (multiples of 8), experts=128");
-  command->add_option("--let", answers.lets,
-                      "how a size in the code follows from dimensions: num_heads=group*num_kv_heads");
+                      "the range that the judge's secret shapes take a dimension from: k=1..8, d=8..1024:8 (multiples "
+                      "of 8), experts=128 (always)");
   command->add_option(
-      "--work", answers.work,
-      "the work of one launch, over the dimensions: flops=EXPRESSION, or bytes=EXPRESSION where that is "
-      "not the sum over the tensors");
-  command->add_option("--multiple", answers.multiples, "a number that divides a dimension in every case: d=8");
-  command->add_option("--template", o.template_args, "template arguments of the kernel: \"float, 256\"");
-  command->add_option("--grid", answers.grid, "the grid, if the file has no launch: \"ceil_div(n, 256)\"");
-  command->add_option("--block", answers.block, "the block, if the file has no launch: 256");
-  command->add_option("--shared", o.shared, "bytes of dynamic shared memory");
-  command->add_option("--class", o.workload,
-                      "gemm, elementwise, reduction, convolution, attention, gather, graph or other");
+      "--let", answers.lets,
+      "how a size in the code is computed from dimensions: num_heads=group*num_kv_heads; may be repeated");
+  command->add_option("--work", answers.work,
+                      "the work of one launch as an expression of the dimensions: flops=2*rows*d, or bytes=... if that "
+                      "is not the size of all tensors");
+  command->add_option("--multiple", answers.multiples, "a dimension is a multiple of this number in every shape: d=8");
+  command->add_option("--template", o.template_args, "the kernel's template arguments: \"float, 256\"");
+  command->add_option("--grid", answers.grid, "the launch's grid, if the file has no launch: \"ceil_div(n, 256)\"");
+  command->add_option("--block", answers.block, "the launch's block, if the file has no launch: 256");
+  command->add_option("--shared", o.shared, "the launch's bytes of dynamic shared memory");
+  command->add_option(
+      "--class", o.workload,
+      "what kind of kernel it is: gemm, elementwise, reduction, convolution, attention, gather, graph or other");
   command->add_option("--slice", o.slice,
-                      "the name of a dimension, such as rows, along which results do not depend on one another; the "
-                      "judge can then check a part of them");
+                      "a dimension, such as rows, whose entries are computed independently of one another, so that the "
+                      "judge can check some of them alone");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
   command->add_option("--no-stress", o.no_stress,
-                      "never fill the tensor of this name with stress values; may be repeated");
-  command->add_option(
-      "--input", flags->inputs,
-      "an input of package.module:Class's forward: x=float32[batch,hidden]; ids=int64[batch]:vocabulary");
-  command->add_option("--init", flags->init, "arguments of that class, as Python writes them: \"hidden, heads=8\"");
-  command->add_option("--fix", flags->fixed, "keep this size of a PyTorch module as the file has it; may be repeated");
+                      "never fill the tensor of this name with stress values (such as zeros, infinities or equal "
+                      "numbers), but draw it as --values says; may be repeated");
+  command->add_option("--input", flags->inputs,
+                      "with --from package.module:Class: an input of its forward: x=float32[batch,hidden], or "
+                      "ids=int64[batch]:vocabulary for numbers below vocabulary; may be repeated");
+  command->add_option("--init", flags->init,
+                      "with --from package.module:Class: its arguments, as Python writes them: \"hidden, heads=8\"");
+  command->add_option("--fix", flags->fixed,
+                      "do not vary this size of the PyTorch module, such as heads; may be repeated");
   command->add_flag("--eval", flags->eval_mode,
-                    "judge a PyTorch module in eval mode: without dropout, and with its running statistics");
+                    "judge the PyTorch module in eval mode: without dropout, and with its running statistics");
   command
-      ->add_option("--memory", flags->memory_gb,
-                   "GB that a PyTorch module may take; by default three quarters of the machine's")
+      ->add_option(
+          "--memory", flags->memory_gb,
+          "how many GB of memory trying the PyTorch module may take; by default three quarters of the machine's")
       ->check(CLI::PositiveNumber);
-  command->add_option("--limit", flags->limit_seconds, "seconds that trying a PyTorch module may take")
+  command->add_option("--limit", flags->limit_seconds, "how many seconds trying the PyTorch module may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--accept-licence", flags->accept_licence,
-                    "let the text of a problem's folder enter prompts of models, which its licence may restrict");
+                    "allow the text of the problem's folder in prompts for models, which its licence may forbid");
   command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");
-  command->add_flag("--force", flags->force, "overwrite a task that is there");
+  command->add_flag("--force", flags->force, "replace a task that is there already");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

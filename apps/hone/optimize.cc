@@ -286,17 +286,18 @@ void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
       command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed"));
   flags->run.of_new_runs.push_back(
       command->add_option("--broken-start", flags->broken_file,
-                          "start from this .cu file even if it is wrong; the run's first task is to mend it"));
-  command->add_flag("--settings", flags->list_settings, "list the strategies' settings and end");
-  command->add_option("--resume", flags->resume, "continue this run: an id, a part of one, or 'last'");
+                          "start from this .cu file even if it is wrong; the run's first job is to repair it"));
+  command->add_flag("--settings", flags->list_settings, "list the strategies' settings, and start no run");
+  command->add_option("--resume", flags->resume, "continue this run: its id, a part of it, or 'last'");
+  command->add_option("--replay", flags->replay,
+                      "repeat a recorded run (its id, or FILE.jsonl) from its stored replies and evaluations; with "
+                      "--device, judge its winner anew");
   command->add_option(
-      "--replay", flags->replay,
-      "repeat a recorded run (an id, or FILE.jsonl) from its replies and evaluations; with --device, judge "
-      "its winner anew");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_option("--report", flags->report,
-                      "where the HTML report goes; by default reports/RUN.html in Hone's state folder");
-  command->add_option("--out", flags->out, "where the best kernel goes; by default beside the report");
+                      "write the HTML report here; by default to reports/RUN.html in Hone's state folder");
+  command->add_option("--out", flags->out, "write the best kernel here; by default next to the report");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (flags->list_settings) {

@@ -78,14 +78,20 @@ Status Run(const CommandContext& context, const PackFlags& flags) {
 
 void RegisterPackCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<PackFlags>();
-  CLI::App* command = app.add_subcommand("pack", "pack a kernel with its task, verdict and log, for others to verify");
+  CLI::App* command = app.add_subcommand(
+      "pack", "pack a kernel with its task, its verdict and the log of its run, for others to verify");
   command
-      ->add_option("run", flags->run, "id of a run, a part of one, 'last', an exported file, or a task before FILE.cu")
+      ->add_option("run", flags->run,
+                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; or, if FILE.cu "
+                   "follows, the name of that file's task")
       ->required();
-  command->add_option("file", flags->file, "a candidate of that task");
-  command->add_option("--evaluation", flags->evaluation, "the verdict on the file, as hone eval --json wrote it");
+  command->add_option("file", flags->file, "a kernel for that task");
+  command->add_option("--evaluation", flags->evaluation,
+                      "required with FILE.cu: the verdict on it, a file that hone eval --json wrote");
   command->add_option("--out", flags->out, "file to write; by default TASK.claim.json");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_flag("--json", flags->json, "write JSON; claims.md in the documentation has its fields");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -97,12 +97,16 @@ void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand(
       "report", "write a run's report as one HTML file, follow a run in a browser, or compare several runs");
   command
-      ->add_option("runs", flags->runs, "id of a run, a part of one, 'last', or an exported file; several are compared")
+      ->add_option(
+          "runs", flags->runs,
+          "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; several runs are compared")
       ->required();
   command->add_option("--out", flags->out,
-                      "write the HTML file here; by default reports/RUN.html in Hone's state folder. A comparison "
-                      "writes none by default");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+                      "write the HTML file here; by default to reports/RUN.html in Hone's state folder, and when "
+                      "several runs are compared, nowhere");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
   command->add_flag("--compare", flags->compare, "print the table of a comparison even for one run");
   CLI::Option* serve = command->add_flag(

@@ -57,14 +57,16 @@ Status Run(const RightsFlags& flags) {
 
 void RegisterRightsCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<RightsFlags>();
-  CLI::App* command =
-      app.add_subcommand("rights", "print the access rules of a queue's server, for an ACL file or redis.conf");
-  command->add_option("queue", flags->queue, "the queue's name")->required();
+  CLI::App* command = app.add_subcommand(
+      "rights", "print the users' rules for a queue's Redis server (an ACL file), with hashes of their passwords");
+  command->add_option("queue", flags->queue, "the queue's name: QUEUE of redis://HOST/QUEUE")->required();
   command->add_option("--submitter", flags->submitters,
-                      "who may submit: NAME=FILE, with the password in the file's first line; may be repeated");
-  command->add_option("--worker", flags->workers, "who may judge: NAME=FILE; may be repeated");
-  command->add_option("--administrator", flags->administrator,
-                      "the file that holds the password of the server's user `default`, who may do everything");
+                      "let the user NAME submit jobs, with the password in FILE's first line; may be repeated");
+  command->add_option("--worker", flags->workers,
+                      "let the user NAME judge jobs, with the password in FILE's first line; may be repeated");
+  command->add_option(
+      "--administrator", flags->administrator,
+      "the file whose first line is the password of the server's user `default`, who may do everything");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(*flags); !status.ok()) context.Fail(status);

@@ -66,35 +66,39 @@ Status CheckRunOptions(const RunOptions& o) {
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelFlags(command, flags.models);
   AddField(command, flags, "--strategy", &RunOptions::strategy,
-           "how to search: refine, team, tree, sample, reflexion, single, funnel or agent");
+           "how to search (docs/strategies.md explains each): refine, team, tree, sample, reflexion, single, funnel or "
+           "agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");
   AddField(command, flags, "--attempts", &RunOptions::max_attempts, "the run ends after so many proposals");
-  CLI::Option* minutes = command
-                             .add_option("--minutes", flags.minutes,
-                                         "the run ends after so many minutes, all its sittings together; 0: no limit")
-                             ->capture_default_str();
+  CLI::Option* minutes =
+      command
+          .add_option("--minutes", flags.minutes,
+                      "the run ends after so many minutes of work, those before a --resume included; 0: no limit")
+          ->capture_default_str();
   flags.given.push_back([&flags, minutes](RunOptions& options) {
     if (minutes->count() > 0) options.max_seconds = 60 * flags.minutes;
   });
   AddField(command, flags, "--max-tokens", &RunOptions::max_tokens,
-           "the run ends after so many tokens, in and out; 0: no limit");
+           "the run ends after so many tokens, of requests and replies together; 0: no limit");
   AddField(command, flags, "--max-cost", &RunOptions::max_cost_usd,
            "the run ends after so many US dollars; 0: no limit");
   AddField(command, flags, "--parallel", &RunOptions::parallel, "how many attempts are under way at a time");
   CLI::Option* rounds = command.add_flag(
       "--rounds", flags.options.rounds,
       "work in rounds: start --parallel attempts at once, and the next ones when all of these are judged");
-  CLI::Option* blind =
-      command.add_flag("--blind-start", flags.options.blind_start, "open the first attempts before the seed is judged");
+  CLI::Option* blind = command.add_flag("--blind-start", flags.options.blind_start,
+                                        "start the first attempts before the verdict on the seed is there");
   CLI::Option* no_profile =
       command.add_flag("--no-profile", flags.no_profile,
                        "do not profile versions; prompts then do not tell the model where the time goes");
   CLI::Option* no_seed_sweep = command.add_flag("--no-seed-sweep", flags.no_seed_sweep,
-                                                "do not sweep the seed's tunables before the first attempt");
-  CLI::Option* no_calls = command.add_flag("--no-calls", flags.no_calls, "refuse proposals whose plans call a library");
-  CLI::Option* libraries = command.add_flag("--libraries", flags.options.libraries,
-                                            "at the end, time what the task's baseline.toml names too (on a GPU)");
+                                                "do not try values for the seed's tunables before the first attempt");
+  CLI::Option* no_calls =
+      command.add_flag("--no-calls", flags.no_calls, "refuse proposals that call a library, such as cuBLAS");
+  CLI::Option* libraries =
+      command.add_flag("--libraries", flags.options.libraries,
+                       "at the end, on a GPU, also time the libraries that the task's baseline.toml names");
   CLI::Option* suspend =
       command.add_flag("--suspend", flags.suspend,
                        "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
@@ -120,20 +124,21 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
                       "change a setting of a strategy (--settings lists them); may be repeated")
           ->allow_extra_args(false),
       command.add_option("--config", flags.config,
-                         "read these options from a TOML file; the command line wins over it"),
+                         "read options of this command from a TOML file; the command line wins over it"),
       command.add_option("--prompts", flags.prompts,
                          "take prompts from a folder whose NAME.md files replace the built-in ones"),
   };
   flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
   AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
   AddField(command, flags, "--keep-above", &RunOptions::keep_above,
-           "keep a version only if it is surely faster by this share");
+           "keep a version only if it is surely faster by this share: 0.005 is half a per cent");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-           "stop when every shape reaches this share of its floor's speed; 0 switches this rule off");
+           "stop when every shape reaches this share of the speed that the device's peak rates allow; 0 switches this "
+           "rule off");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
-           "how many values of the tunables one sweep may try; 0: no sweeps");
+           "how many bindings (choices of a value for each tunable) are tried for one version; 0: none");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,
-           "how many seconds a model may take for one answer");
+           "give up a model's answer after so many seconds, retries included");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");
   AddField(command, flags, "--temperature", &RunOptions::temperature,
            "the model's temperature, where the strategy sets none");

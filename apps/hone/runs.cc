@@ -35,8 +35,10 @@ Status Run(const CommandContext& context, const RunsFlags& flags) {
 
 void RegisterRunsCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<RunsFlags>();
-  CLI::App* command = app.add_subcommand("runs", "list the optimisation runs: state, best, spend");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  CLI::App* command = app.add_subcommand("runs", "list the optimisation runs, with their state, best speedup and cost");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

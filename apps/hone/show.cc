@@ -64,16 +64,23 @@ Status Run(const CommandContext& context, const ShowFlags& flags) {
 
 void RegisterShowCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<ShowFlags>();
-  CLI::App* command = app.add_subcommand("show", "show a run, or one attempt of it");
-  command->add_option("run", flags->run, "id of a run, a part of one, 'last', or an exported file")->required();
+  CLI::App* command = app.add_subcommand("show", "show a run, or one node of its tree of kernels");
+  command
+      ->add_option("run", flags->run,
+                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote")
+      ->required();
   command
       ->add_option("node", flags->node,
-                   "number of a node, whose plan, verdict, times and difference to its parent are shown")
+                   "show this node: its plan, verdict, times and difference to its parent; 0 is the seed, the others "
+                   "are attempts and sweeps of tunables")
       ->check(kZeroOrMore);
   command->add_flag("--prompts,--full", flags->prompts, "show every request that was made for the node, and its reply");
-  command->add_flag("--source", flags->source, "print only the source of the node; by default of the best node");
+  command->add_flag("--source", flags->source,
+                    "print only the source of the node; without a node, that of the best one");
   command->add_option("--export", flags->export_path, "write the run to this file, to be kept or replayed elsewhere");
-  command->add_option("--store", flags->store, "the run store's file; by default runs.sqlite in Hone's state folder");
+  command->add_option(
+      "--store", flags->store,
+      "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_flag("--json", flags->json, "write JSON (docs/formats/run-store.md)");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

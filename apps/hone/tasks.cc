@@ -71,8 +71,8 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
     bool json = false;
   };
   auto shown = std::make_shared<ShowFlags>();
-  CLI::App* show =
-      command->add_subcommand("show", "describe a task: what it computes, its shapes, tolerance and floor");
+  CLI::App* show = command->add_subcommand(
+      "show", "describe a task: what it computes, on which shapes, how exactly, and the least time it can take");
   show->add_option("task", shown->task, "name of a task, or a folder with a task.toml")->required();
   show->add_flag("--json", shown->json, "write JSON (docs/evaluation-json.md)");
   show->callback([shown, &context] {
@@ -80,7 +80,8 @@ void RegisterTasksCommand(CLI::App& app, CommandContext& context) {
   });
 
   auto flags = std::make_shared<CheckFlags>();
-  CLI::App* check = command->add_subcommand("check", "check a task: can it be fooled, and is its oracle right?");
+  CLI::App* check =
+      command->add_subcommand("check", "check a task: is its reference (oracle) right, and can a wrong kernel pass?");
   check->add_option("directory", flags->directory, "a folder with a task.toml, or a task's name")->required();
   AddDeviceFlags(*check, flags->device);
   check->callback([flags, &context] {

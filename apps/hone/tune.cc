@@ -122,17 +122,25 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
 
 void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<TuneFlags>();
-  CLI::App* command = app.add_subcommand("tune", "sweep a candidate's tunables and write the winners, shape by shape");
+  CLI::App* command = app.add_subcommand(
+      "tune", "try values of a kernel's tunables, and write a .cu file with the fastest ones for each shape");
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
-  command->add_option("--baseline", flags->baseline, "time against this candidate instead of the task's seed");
+  command->add_option("--baseline", flags->baseline, "time against this kernel instead of the task's own (its seed)");
   command->add_option("--out", flags->out,
-                      "where the tuned candidate goes, changed or not; by default CANDIDATE.tuned.cu where it changes");
-  command->add_option("--points", flags->points, "bindings tried at most")->check(kAboveZero)->capture_default_str();
-  command->add_option("--parallel", flags->parallel, "evaluations in flight; their compiles overlap")
+                      "write the tuned kernel here, even if nothing changed; by default to CANDIDATE.tuned.cu, and "
+                      "only if something changed");
+  command
+      ->add_option("--points", flags->points,
+                   "how many bindings (choices of a value for each tunable) are tried at most")
       ->check(kAboveZero)
       ->capture_default_str();
-  AddTrialsOption(*command, flags->trials, "random input sets at each timed case, of each binding");
+  command
+      ->add_option("--parallel", flags->parallel, "how many bindings are under way at a time; their compiles overlap")
+      ->check(kAboveZero)
+      ->capture_default_str();
+  AddTrialsOption(*command, flags->trials,
+                  "how many sets of random inputs each binding is checked with for each timed case");
   // The timing protocol analyses its data five times, each time with at least two more groups.
   const CLI::Validator enough(
       [](std::string& text) {
@@ -142,12 +150,16 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
                    : fmt::format("use 0 or {} to {}: an interval needs as many", kLeastQuads, kMostQuads);
       },
       fmt::format("INT:{{0, {} - {}}}", kLeastQuads, kMostQuads));
-  command->add_option("--quads", flags->quads, "timed groups at most, of each binding; 0: the protocol's own")
+  command
+      ->add_option("--quads", flags->quads,
+                   "how many quads (groups of four timed launches in pairs) each binding gets at most for a timed "
+                   "case; 0: as many as hone eval takes")
       ->check(enough)
       ->capture_default_str();
-  command->add_option("--db", flags->database,
-                      "the tuning database's file; by default tunings.sqlite in Hone's state folder");
-  command->add_flag("--again", flags->again, "measure all bindings, those too that the tuning database has");
+  command->add_option(
+      "--db", flags->database,
+      "the tuning database's file; by default tunings.sqlite in Hone's state folder (~/.local/state/hone)");
+  command->add_flag("--again", flags->again, "measure all bindings, even those that the tuning database has");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

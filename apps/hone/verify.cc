@@ -46,10 +46,13 @@ void RegisterVerifyCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("verify", "judge a packed claim on this machine, to see if it holds");
   command->add_option("claim", flags->claim, "a file that hone pack wrote")->required();
   command
-      ->add_option("--seed", flags->seed,
-                   "repeat the verdict that was given with this seed, which its JSON states; 0: draw a new one")
+      ->add_option(
+          "--seed", flags->seed,
+          "draw the inputs from this seed, to repeat an earlier verdict, whose JSON states it; 0: a new random seed")
       ->capture_default_str();
-  command->add_option("--margin", flags->margin, "how far a speedup may lie outside the claimed interval, as a share")
+  command
+      ->add_option("--margin", flags->margin,
+                   "how far below the claimed interval a speedup may lie, as a share of the claimed one")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "check the kernel and do not time it");

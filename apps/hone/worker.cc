@@ -173,31 +173,34 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
 
 void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<WorkerFlags>();
-  CLI::App* command = app.add_subcommand("worker", "judge the evaluations that wait in a spool or a queue");
-  command->add_option("--spool", flags->spool, "the spool's folder");
+  CLI::App* command =
+      app.add_subcommand("worker", "judge the kernels that wait in a spool (a shared folder) or a queue (in Redis)");
+  command->add_option("--spool", flags->spool,
+                      "the spool's folder, to which `--device spool:DIR` of other commands writes");
   command->add_option("--queue", flags->queue,
                       "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
   command->add_option("--until-idle", flags->until_idle, "with --queue: end after so long without a job, such as 10m");
   command->add_flag("--sieve", flags->sieve,
-                    "with --queue and --device sim: refuse what the simulated GPU's small cases refuse, and pass the "
-                    "rest on to workers with a GPU");
-  command->add_option("--ahead", flags->ahead, "a sieve rests while so many jobs that it let through wait for a judge")
+                    "with --queue and --device sim: check small cases on the simulated GPU, refuse kernels that fail "
+                    "them, and pass the rest on to workers with a GPU");
+  command
+      ->add_option("--ahead", flags->ahead,
+                   "with --sieve: pause while so many jobs that it passed on wait for a worker with a GPU")
       ->check(kAboveZero)
       ->capture_default_str();
-  command->add_flag("--once", flags->once, "judge what is pending, then end");
-  command->add_option("--parallel", flags->parallel, "bundles compiled at a time; 0: one per core")
+  command->add_flag("--once", flags->once, "judge what waits now, then end");
+  command->add_option("--parallel", flags->parallel, "how many jobs are compiled at a time; 0: one per core")
       ->check(kZeroOrMore)
       ->capture_default_str();
   command
-      ->add_option(
-          "--profiles", flags->profiles,
-          "which of the profiles that bundles ask for are taken: all, gains (of versions faster than what they "
-          "are timed against), none; one takes about as long as a judgement")
+      ->add_option("--profiles", flags->profiles,
+                   "which of the profiles that jobs ask for are taken: all, gains (only of kernels faster than their "
+                   "baseline) or none; a profile takes about as long as a judgement")
       ->check(CLI::IsMember({"all", "gains", "none"}))
       ->capture_default_str();
   command->add_flag_callback(
       "--no-profile", [flags] { flags->profiles = "none"; }, "the same as --profiles none");
-  command->add_option("--poll", flags->poll_seconds, "seconds between looks at an empty spool")
+  command->add_option("--poll", flags->poll_seconds, "with --spool: seconds between two looks at an empty spool")
       ->check(kAboveZero)
       ->capture_default_str();
   AddDeviceFlags(*command, flags->device);

@@ -51,7 +51,7 @@ Status Run(const CommandContext& context, const WorkersFlags& flags) {
 void RegisterWorkersCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<WorkersFlags>();
   CLI::App* command =
-      app.add_subcommand("workers", "show a queue's workers, their rates, and the jobs that wait or failed");
+      app.add_subcommand("workers", "show a queue's workers, their jobs per minute, and the jobs that wait or failed");
   command
       ->add_option("queue", flags->queue, "the queue's address: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]")
       ->required();
