@@ -133,8 +133,8 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddField(command, flags, "--keep-above", &RunOptions::keep_above,
            "keep a version only if it is surely faster by this share: 0.005 is half a per cent");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-           "stop when every shape reaches this share of the speed that the device's peak rates allow; 0 switches this "
-           "rule off");
+           "stop when every shape reaches this share of its floor, the speed of a kernel that only moves the same "
+           "bytes; 0 switches this rule off");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
            "how many bindings (choices of a value for each tunable) are tried for one version; 0: none");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,

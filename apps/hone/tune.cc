@@ -152,8 +152,8 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
       fmt::format("INT:{{0, {} - {}}}", kLeastQuads, kMostQuads));
   command
       ->add_option("--quads", flags->quads,
-                   "how many quads (groups of four timed launches in pairs) each binding gets at most for a timed "
-                   "case; 0: as many as hone eval takes")
+                   "how many quads (groups of four timings, two of the binding and two of the baseline) each binding "
+                   "gets at most for a timed case; 0: as many as hone eval takes")
       ->check(enough)
       ->capture_default_str();
   command->add_option(
