@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -130,6 +132,56 @@ TEST(Documents, EveryKindOfFindingIsExplained) {
   }
   EXPECT_GT(kinds.size(), 20u);
   for (const std::string& kind : kinds) EXPECT_NE(page.find("`" + kind + "`"), std::string::npos) << kind;
+}
+
+// Returns the words that docs/words.md explains, table by table: "| **cold, warm** | … |" gives two.
+std::vector<std::vector<std::string>> ExplainedWords(const std::string& page) {
+  std::vector<std::vector<std::string>> tables;
+  const std::regex row(R"(^\| \*\*([^*]+)\*\* \| (.{20,}) \|$)");
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "|---|---|") tables.emplace_back();
+    std::smatch found;
+    if (!line.starts_with("| **")) continue;
+    EXPECT_TRUE(std::regex_match(line, found, row) && !tables.empty()) << line;
+    if (found.empty() || tables.empty()) continue;
+    std::istringstream words(found[1].str());
+    for (std::string word; std::getline(words >> std::ws, word, ',');) tables.back().push_back(word);
+  }
+  return tables;
+}
+
+TEST(Documents, HouseWordsAreExplainedInOnePlaceThatEveryPageLinks) {
+  const auto tables = ExplainedWords(Read(kRoot / "docs/words.md"));
+  ASSERT_EQ(tables.size(), 2u);
+  std::set<std::string> all;
+  for (const auto& words : tables) {
+    EXPECT_TRUE(std::is_sorted(words.begin(), words.end())) << testing::PrintToString(words);
+    for (const std::string& word : words) EXPECT_TRUE(all.insert(word).second) << word << " is explained twice";
+  }
+  EXPECT_GE(all.size(), 30u);
+  std::map<std::string, int> pages_with;
+  const std::regex named(R"(Words such as ([^\[]+) are explained in \[words\.md\]\((?:\.\./)?words\.md\))");
+  for (const fs::path& document : Documents()) {
+    const fs::path page = fs::relative(document, kRoot / "docs");
+    const std::string text = Read(document);
+    if (page == "words.md") continue;
+    for (const std::string& word : all) pages_with[word] += text.find(word) != std::string::npos;
+    const bool starts_somewhere_else =
+        page == "index.md" || page == "results.md" || *page.begin() == "design" || *page.begin() == "..";
+    std::smatch found;
+    if (!std::regex_search(text, found, named)) {
+      EXPECT_TRUE(starts_somewhere_else)
+          << document << " has no sentence \"Words such as *…* are explained in [words.md](words.md).\"";
+      continue;
+    }
+    const std::regex italic(R"(\*([^*]+)\*)");
+    const std::string list = found[1];
+    for (std::sregex_iterator it(list.begin(), list.end(), italic), end; it != end; ++it) {
+      EXPECT_EQ(all.count((*it)[1].str()), 1u) << document << " says that words.md explains " << (*it)[1];
+    }
+  }
+  for (const std::string& word : all) EXPECT_GE(pages_with[word], 2) << "few pages have the word " << word;
 }
 
 TEST(Documents, SourcesCarryTheirLicence) {
