@@ -49,7 +49,7 @@ int PrintHelp(const CLI::App& app, const Guide& guide, const std::vector<std::st
 void RegisterShellCommands(CLI::App& app, const Guide& guide, int& exit_status) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* help = app.add_subcommand("help", "describe a command: the same as its --help");
-  help->add_option("command", *words, "the command, such as 'tasks check'; without one, the program");
+  help->add_option("command", *words, "the command, with its subcommand if it has one; without a command, the program itself");
   help->callback([words, &app, &guide, &exit_status] { exit_status = PrintHelp(app, guide, *words); });
 
   auto shell = std::make_shared<std::string>();
