@@ -117,7 +117,7 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--node", flags->node,
                    "write the kernel of this node, a number that `hone show` lists, instead of the best")
       ->check(kZeroOrMore);
-  command->add_option("--out", flags->out, "folder to write to; by default hone_TASK here");
+  command->add_option("--out", flags->out, "folder to write to; by default hone_TASK in the current folder");
   command->add_option(
       "--store", flags->store,
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");

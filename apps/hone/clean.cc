@@ -122,7 +122,9 @@ void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<CleanFlags>();
   CLI::App* command =
       app.add_subcommand("clean", "show what a queue or a spool holds, and remove what is no longer needed");
-  command->add_option("place", flags->place, "redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or spool:DIR")
+  command
+      ->add_option("place", flags->place,
+                   "the queue, redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or the spool, spool:DIR")
       ->required();
   command->add_flag("--answers", flags->answers,
                     "select verdicts that are there, and the data of jobs that no worker will ever judge");

@@ -280,7 +280,8 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
 void RegisterOptimizeCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<OptimizeFlags>();
   CLI::App* command = app.add_subcommand("optimize", "look for a faster kernel, one judged step at a time");
-  command->add_option("task", flags->task, "name of a task, or a folder with a task.toml");
+  command->add_option("task", flags->task,
+                      "name of a task, or a folder with a task.toml; not needed with --resume, --replay or --settings");
   AddRunFlags(*command, flags->run);
   flags->run.of_new_runs.push_back(
       command->add_option("--seed-kernel", flags->seed_file, "start from this .cu file instead of the task's seed"));
