@@ -3,8 +3,8 @@
 //
 // Makes the model mailbox:DIR: requests are files in a folder, which any person or program answers by writing files.
 //
-// DIR/requests/0008.json   the request as JSON, for programs; written first, because it reserves the name
-// DIR/requests/0008.md     the same as text, for people; if it exists, both do
+//   DIR/requests/0008.json   the request as JSON, for programs; written first, because it reserves the name
+//   DIR/requests/0008.md     the same as text, for people; if it exists, both do
 //   DIR/replies/0008.md      the answer, written by the answerer (to a temporary file, then renamed, if possible)
 //
 // The name is the request's number; if another run has taken it, the end of the run's id is appended (0008-3fa9). A

@@ -13,8 +13,7 @@ namespace hone {
 // Returns whether `node`, which was judged correct and has a gain, replaces view.best. It does if it is surely faster
 // than the best, by the factor 1 + keep_above. It also does (since log version 4) if both were timed against the same
 // version, `node` is surely faster than that version by the same factor, and its median gain is the larger one: the
-// order of their numbers
-// then does not matter.
+// order of their numbers then does not matter.
 bool TakesThePlace(const RunView& view, const RunNode& node);
 
 }  // namespace hone

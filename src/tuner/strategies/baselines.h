@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements the baselines of the papers, so that their comparisons can be repeated under equal conditions:
-// sample     best of K attempts, each written from the seed, without feedback (STARK's sampling agent)
+//   sample     best of K attempts, each written from the seed, without feedback (STARK's sampling agent)
 //   reflexion  one agent that continues from its last version, right or wrong, and reflects on it (STARK's)
 //   single     one agent that tests, profiles, plans and codes in one answer (Astra's)
 // All of them return the best version; the published reflexion does not.

@@ -24,7 +24,7 @@ struct PageAnswer {
 //   /              the run's current report, with links from each node to the next two pages
 //   /node/N        one node: every request for it with its reply, profile, source, difference to its parent
 //   /compare?a=N&b=M   the sources of two nodes side by side; `all=1` also shows unchanged lines
-// /version       {"events": 12, "ended": false}; the pages' script reloads a page when the number of events has grown
+//   /version       {"events": 12, "ended": false}; the pages' script reloads a page when this number has grown
 //   /live.js       that script
 // The page of a run without events says so, and updates too.
 //
