@@ -71,7 +71,7 @@ const Driver& TheDriver() {
   return driver;
 }
 
-Status Told(CUresult result, const char* what) {
+Status DriverStatus(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return Status::Ok();
   const char* text = nullptr;
   if (TheDriver().error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "unknown error";
@@ -95,11 +95,11 @@ std::string Demangled(const char* name) {
 Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
   const Driver& driver = TheDriver();
   CUDA_KERNEL_NODE_PARAMS parameters{};
-  HONE_RETURN_IF_ERROR(Told(driver.kernel(node, &parameters), "reading a kernel of a graph"));
+  HONE_RETURN_IF_ERROR(DriverStatus(driver.kernel(node, &parameters), "reading a kernel of a graph"));
   const char* name = nullptr;
-  HONE_RETURN_IF_ERROR(Told(parameters.kern != nullptr ? driver.kernel_name(&name, parameters.kern)
-                                                       : driver.function_name(&name, parameters.func),
-                            "reading a kernel's name"));
+  HONE_RETURN_IF_ERROR(DriverStatus(parameters.kern != nullptr ? driver.kernel_name(&name, parameters.kern)
+                                                               : driver.function_name(&name, parameters.func),
+                                    "reading a kernel's name"));
   facts.kind = "kernel";
   facts.padded = true;
   facts.name = ShortKernelName(Demangled(name));
@@ -108,7 +108,7 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
   facts.shared_bytes = parameters.sharedMemBytes;
   CUkernelNodeAttrValue value{};
   HONE_RETURN_IF_ERROR(
-      Told(driver.attribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value), "reading a kernel's priority"));
+      DriverStatus(driver.attribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value), "reading a kernel's priority"));
   facts.priority = value.priority;
   // The arguments of a library's kernels are left out: they hold stack addresses and meaningless bytes.
   const bool ours = std::string_view(name).find("4hone3gnn4cuda") != std::string_view::npos;
@@ -127,19 +127,19 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
 Status ReadNode(CUgraphNode node, GraphNodeFacts& facts) {
   const Driver& driver = TheDriver();
   CUgraphNodeType type{};
-  HONE_RETURN_IF_ERROR(Told(driver.type(node, &type), "reading a node's type"));
+  HONE_RETURN_IF_ERROR(DriverStatus(driver.type(node, &type), "reading a node's type"));
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return ReadKernel(node, facts);
     case CU_GRAPH_NODE_TYPE_MEMSET: {
       CUDA_MEMSET_NODE_PARAMS fill{};
-      HONE_RETURN_IF_ERROR(Told(driver.fill(node, &fill), "reading a fill of a graph"));
+      HONE_RETURN_IF_ERROR(DriverStatus(driver.fill(node, &fill), "reading a fill of a graph"));
       facts.kind = "fill";
       facts.arguments = {Bytes(fill.dst), Bytes(fill.value), Bytes(fill.elementSize), Bytes(fill.width), Bytes(fill.height)};
       return Status::Ok();
     }
     case CU_GRAPH_NODE_TYPE_MEMCPY: {
       CUDA_MEMCPY3D copy{};
-      HONE_RETURN_IF_ERROR(Told(driver.copy(node, &copy), "reading a copy of a graph"));
+      HONE_RETURN_IF_ERROR(DriverStatus(driver.copy(node, &copy), "reading a copy of a graph"));
       facts.kind = "copy";
       facts.arguments = {copy.dstMemoryType == CU_MEMORYTYPE_HOST ? Bytes(copy.dstHost) : Bytes(copy.dstDevice),
                          copy.srcMemoryType == CU_MEMORYTYPE_HOST ? Bytes(copy.srcHost) : Bytes(copy.srcDevice),
@@ -163,19 +163,21 @@ Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph) {
   const Driver& driver = TheDriver();
   if (!driver.missing.empty()) return Status::Unavailable("the GPU's driver lacks " + driver.missing);
   size_t count = 0;
-  HONE_RETURN_IF_ERROR(Told(driver.nodes(graph, nullptr, &count), "counting the nodes of a graph"));
+  HONE_RETURN_IF_ERROR(DriverStatus(driver.nodes(graph, nullptr, &count), "counting the nodes of a graph"));
   std::vector<CUgraphNode> nodes(count);
-  HONE_RETURN_IF_ERROR(Told(driver.nodes(graph, nodes.data(), &count), "reading the nodes of a graph"));
+  HONE_RETURN_IF_ERROR(DriverStatus(driver.nodes(graph, nodes.data(), &count), "reading the nodes of a graph"));
   std::map<CUgraphNode, size_t> numbers;
   for (size_t i = 0; i < nodes.size(); ++i) numbers[nodes[i]] = i;
   std::vector<GraphNodeFacts> all(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     HONE_RETURN_IF_ERROR(ReadNode(nodes[i], all[i]));
     size_t edges = 0;
-    HONE_RETURN_IF_ERROR(Told(driver.dependencies(nodes[i], nullptr, nullptr, &edges), "counting dependencies"));
+    HONE_RETURN_IF_ERROR(
+        DriverStatus(driver.dependencies(nodes[i], nullptr, nullptr, &edges), "counting dependencies"));
     std::vector<CUgraphNode> before(edges);
     std::vector<CUgraphEdgeData> data(edges);
-    HONE_RETURN_IF_ERROR(Told(driver.dependencies(nodes[i], before.data(), data.data(), &edges), "reading dependencies"));
+    HONE_RETURN_IF_ERROR(
+        DriverStatus(driver.dependencies(nodes[i], before.data(), data.data(), &edges), "reading dependencies"));
     for (const CUgraphNode node : before) all[i].after.push_back(numbers.at(node));
     std::sort(all[i].after.begin(), all[i].after.end());
   }

@@ -123,9 +123,8 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
     plan.most_cache_rows = stride > 0 ? room / stride - staging : 0;
   }
 
-  if (const int64_t beside = device_free - always - part; storage.processes > 1 && beside >= 0) {
-    plan.most_cache_rows_of_peers =
-        stride > 0 ? std::clamp<int64_t>((beside - map) / stride, 0, rows) : 0;
+  if (const int64_t besides_part = device_free - always - part; storage.processes > 1 && besides_part >= 0) {
+    plan.most_cache_rows_of_peers = stride > 0 ? std::clamp<int64_t>((besides_part - map) / stride, 0, rows) : 0;
   }
 
   plan.text = fmt::format("{:<28}{}\n{:<28}{}\n{:<28}{}\n", "structure", Gigabytes(plan.structure), "labels",

@@ -131,8 +131,8 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       // out.
       EXPECT_GE(plan.needed, taken);
       // Programs of these models run products in parallel, each kind with a separate workspace, in both envelopes.
-      const int64_t beside = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
-      const int64_t allowances = plan.reserve + plan.working.products + beside;
+      const int64_t parallel_products = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
+      const int64_t allowances = plan.reserve + plan.working.products + parallel_products;
       cudaDeviceProp device;
       ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
       if (std::string(device.name) != "emulated") continue;

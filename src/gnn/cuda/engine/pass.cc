@@ -236,9 +236,9 @@ std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) 
 Status Pass::EnqueueNext(Bucket& bucket, int which) {
   const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
   const int drawn = buffer(buffers() - 1);
-  std::vector<cudaStream_t> beside = {outermost_.handle};
-  if (stages_) beside.push_back(copies_.handle);
-  for (const cudaStream_t stream : beside) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
+  std::vector<cudaStream_t> overlapping = {outermost_.handle};
+  if (stages_) overlapping.push_back(copies_.handle);
+  for (const cudaStream_t stream : overlapping) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
   HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, drawn, {.chain = side_.handle,
                                                     .structure = structure_.handle,
@@ -248,7 +248,7 @@ Status Pass::EnqueueNext(Bucket& bucket, int which) {
                                     Collecting(bucket, drawn)));
   if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
   HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
-  for (const cudaStream_t stream : beside) {
+  for (const cudaStream_t stream : overlapping) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_sample_.handle, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, join_sample_.handle, 0));
   }

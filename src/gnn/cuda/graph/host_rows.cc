@@ -118,10 +118,10 @@ Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& option
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
   int here = 0;
-  for (const std::string& told : all) {
-    if (!told.starts_with(host + " ")) continue;
+  for (const std::string& reported : all) {
+    if (!reported.starts_with(host + " ")) continue;
     ++here;
-    available = std::min<int64_t>(available, std::stoll(told.substr(host.size() + 1)));
+    available = std::min<int64_t>(available, std::stoll(reported.substr(host.size() + 1)));
   }
   *one_host = here == options.ranks->size();
   HostRowsPlan plan = PlanHostRows(bytes, here, available);

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   const int vectors = graph.feature_vectors;
   const int side = lane / shape.parts, part = lane % shape.parts;
-  const int beside = side / shape.shares, share = side % shape.shares;
+  const int row_of_side = side / shape.shares, share = side % shape.shares;
   const bool has_own = share == shape.shares - 1;
   uint4* ring = DynamicShared<uint4>() + warp * (kRows / shape.together * shape.slots * kSlotStride) + lane;
 
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       uint4* to = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int which = r + beside;
+        const int which = r + row_of_side;
         const int32_t count = __shfl_sync(kFullWarp, turn.count, which * kLanes);
         const uint32_t self = __shfl_sync(kFullWarp, turn.self, which * kLanes);
         const auto self_place = features.HandRound(self, own_place, which * kLanes);
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       const uint4* copied = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int which = r + beside;
+        const int which = r + row_of_side;
         const int32_t row = base + which;
         const int32_t count = __shfl_sync(kFullWarp, turn.count, which * kLanes);
         const uint32_t self = __shfl_sync(kFullWarp, turn.self, which * kLanes);

@@ -132,7 +132,7 @@ class GinProgram final : public Program {
     partials = std::max(partials, ColumnPartials(static_cast<int32_t>(seeds), static_cast<int32_t>(shape_.classes)));
     if (envelope_.trains) {
       HONE_RETURN_IF_ERROR(grad_head_.Allocate(seeds * hidden * size));
-      HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
+      HONE_RETURN_IF_ERROR(second_partials_.Allocate(partials));
       if (sums_come_along()) {
         HONE_RETURN_IF_ERROR(
             source_partials_.Allocate(ColumnPartials(static_cast<int32_t>(rows_of(0)), static_cast<int32_t>(hidden))));
@@ -231,10 +231,10 @@ class GinProgram final : public Program {
       const GinLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       if (l == 0 && sums_come_along()) {
-        HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(stream));
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinSums(rows, source_partials_.get(), Gradient(layer.bias1), beside));
+        HONE_ASSIGN_OR_RETURN(const cudaStream_t second, second_stream_.Fork(stream));
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinSums(rows, source_partials_.get(), Gradient(layer.bias1), second));
         HONE_RETURN_IF_ERROR(
-            step.weight1->Enqueue(step.grad_result.get(), step.hidden.get(), Gradient(layer.weight1), beside));
+            step.weight1->Enqueue(step.grad_result.get(), step.hidden.get(), Gradient(layer.weight1), second));
       } else {
         HONE_RETURN_IF_ERROR(EnqueueParameters(rows, step.grad_result.get(), step.hidden.get(), *step.weight1,
                                                layer.weight1, layer.bias1, stream));
@@ -267,9 +267,9 @@ class GinProgram final : public Program {
                                                         .bias = Gradient(layer.norm.bias),
                                                         .linear_bias = Gradient(layer.bias0)},
                                                        partials_.get(), stream));
-      HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(const cudaStream_t second, second_stream_.Fork(stream));
       HONE_RETURN_IF_ERROR(
-          step.weight0->Enqueue(step.grad_hidden.get(), Sum(batch, l), Gradient(layer.weight0), beside));
+          step.weight0->Enqueue(step.grad_hidden.get(), Sum(batch, l), Gradient(layer.weight0), second));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.lin0.InputGradient(step.grad_hidden.get(), step.grad_sum.get(), stream));
       if (l == 1 && sums_come_along()) {
@@ -312,10 +312,10 @@ class GinProgram final : public Program {
   // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
-    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(chain));
-    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t second, second_stream_.Fork(chain));
+    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), second));
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
+        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), second_partials_.get(), second));
     return Status::Ok();
   }
 
@@ -383,7 +383,7 @@ class GinProgram final : public Program {
   Dense head1_, head2_;
   std::unique_ptr<Matmul> head_weight1_, head_weight2_;
   DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
-  DeviceArray<float> partials_, beside_partials_, source_partials_;
+  DeviceArray<float> partials_, second_partials_, source_partials_;
   SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;

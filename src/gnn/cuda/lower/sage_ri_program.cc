@@ -133,7 +133,7 @@ class SageRiProgram final : public Program {
     if (trains) {
       HONE_RETURN_IF_ERROR(grad_collected_.Allocate(seeds * shape_.collected() * size_));
       HONE_RETURN_IF_ERROR(grad_middle_.Allocate(seeds * shape_.middle * size_));
-      HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
+      HONE_RETURN_IF_ERROR(second_partials_.Allocate(partials));
     }
     return partials_.Allocate(partials);
   }
@@ -236,10 +236,10 @@ class SageRiProgram final : public Program {
       const Step& step = steps_[l];
       const SageRiLayer& layer = shape_.layers[l];
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
-      HONE_ASSIGN_OR_RETURN(cudaStream_t beside, second_stream_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(cudaStream_t second, second_stream_.Fork(stream));
       if (l == 0) {
         HONE_RETURN_IF_ERROR(residual_product_->Enqueue(step.grad_out.get(), InputRows(batch),
-                                                        Gradient(shape_.residual_weight), beside));
+                                                        Gradient(shape_.residual_weight), second));
       }
       if (l == 0 && from_moments_) {
         if (!before_comes_along()) {
@@ -253,15 +253,15 @@ class SageRiProgram final : public Program {
       }
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad_out.get(), Gradient(shape_.residual_bias),
-                                                    beside_partials_.get(), beside));
+                                                    second_partials_.get(), second));
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
           rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(l), step.grad_out.get(),
           step.grad_plain.get(), {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias)},
           partials_.get(), stream));
-      HONE_ASSIGN_OR_RETURN(beside, second_stream_.Fork(stream));
+      HONE_ASSIGN_OR_RETURN(second, second_stream_.Fork(stream));
       HONE_RETURN_IF_ERROR(
-          step.conv_weight->Enqueue(step.grad_plain.get(), Aggregate(batch, l), Gradient(layer.weight), beside));
+          step.conv_weight->Enqueue(step.grad_plain.get(), Aggregate(batch, l), Gradient(layer.weight), second));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.conv.InputGradient(step.grad_plain.get(), step.grad_aggregate.get(), stream));
       DirectGradients direct;
@@ -309,10 +309,10 @@ class SageRiProgram final : public Program {
   // [rows] of its output.
   Status EnqueueParameters(const RowsOnDevice& rows, const void* grad, const void* x, Matmul& product,
                            int64_t weight_at, int64_t bias_at, cudaStream_t chain) {
-    HONE_ASSIGN_OR_RETURN(const cudaStream_t beside, second_stream_.Fork(chain));
-    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), beside));
+    HONE_ASSIGN_OR_RETURN(const cudaStream_t second, second_stream_.Fork(chain));
+    HONE_RETURN_IF_ERROR(product.Enqueue(grad, x, Gradient(weight_at), second));
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), beside_partials_.get(), beside));
+        EnqueueColumnSums(rows, context_.element, grad, Gradient(bias_at), second_partials_.get(), second));
     return Status::Ok();
   }
 
@@ -406,7 +406,7 @@ class SageRiProgram final : public Program {
   Dense residual_, head0_, head1_;
   std::unique_ptr<Matmul> residual_product_, head_product0_, head_product1_;  // give their weights' gradients
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
-  DeviceArray<float> partials_, beside_partials_;
+  DeviceArray<float> partials_, second_partials_;
   SecondStream second_stream_;
   Event room_;
   bool from_moments_ = false;

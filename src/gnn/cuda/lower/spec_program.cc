@@ -56,7 +56,7 @@ class SpecProgram final : public Program {
 
   Status Make() {
     PlaceOuter();
-    if (envelope_.trains) HONE_RETURN_IF_ERROR(PlanBeside());
+    if (envelope_.trains) HONE_RETURN_IF_ERROR(PlanSecondStream());
     int64_t partials = 0, apart = 0, slots = 0, self = 0;
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
@@ -75,15 +75,15 @@ class SpecProgram final : public Program {
       }
       switch (unit.kind) {
         case Kind::kProduct:
-          HONE_RETURN_IF_ERROR(
-              step.dense.Plan(context_, {.rows = Rows(u),
-                                         .in = Padded(unit.operands[0]),
-                                         .out = Padded(u),
-                                         .weight_at = model_.places[u].weight,
-                                         .gradient_products = step.beside ? &second_stream_.products() : nullptr,
-                                         .trains = envelope_.trains,
-                                         .input_gradient = Wants(unit.operands[0]),
-                                         .result = ElementOf(u)}));
+          HONE_RETURN_IF_ERROR(step.dense.Plan(
+              context_, {.rows = Rows(u),
+                         .in = Padded(unit.operands[0]),
+                         .out = Padded(u),
+                         .weight_at = model_.places[u].weight,
+                         .gradient_products = step.on_second_stream ? &second_stream_.products() : nullptr,
+                         .trains = envelope_.trains,
+                         .input_gradient = Wants(unit.operands[0]),
+                         .result = ElementOf(u)}));
           break;
         case Kind::kAttention:
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
@@ -118,7 +118,7 @@ class SpecProgram final : public Program {
     HONE_RETURN_IF_ERROR(apart_.Allocate(apart * ElementBytes(context_.element)));
     HONE_RETURN_IF_ERROR(attention_scratch_.slots.Allocate(slots));
     HONE_RETURN_IF_ERROR(attention_scratch_.self.Allocate(self));
-    HONE_RETURN_IF_ERROR(beside_partials_.Allocate(partials));
+    HONE_RETURN_IF_ERROR(second_partials_.Allocate(partials));
     for (size_t u = 1; u + 1 < steps_.size(); ++u) {
       if (!Wants(u) || model_.lowered.plan.values[u].shares_gradient) continue;
       HONE_RETURN_IF_ERROR(steps_[u].own_grad.Allocate(Rows(u) * Padded(u) * ElementBytes(context_.element)));
@@ -194,7 +194,7 @@ class SpecProgram final : public Program {
     int64_t kept_at = -1;             // offset of dropout's kept bits in it, if the rows are read through dropout
     const void* grad = nullptr;       // the output's gradient in the current backward pass
     DeviceArray<unsigned char> own_grad;
-    bool beside = false;  // whether the second stream makes the gradient of the weight or bias
+    bool on_second_stream = false;  // whether the second stream makes the gradient of the weight or bias
     DeviceArray<uint16_t> marks;
     Dense dense;
     DeviceArray<float> coefficients, moments;
@@ -288,7 +288,7 @@ class SpecProgram final : public Program {
   // Decides which gradients of weights and biases are made on the second stream: those whose unit's gradient does not
   // change once it is complete, because no later unit works in its memory. The last unit of the chain stays on the
   // chain, because nothing would run next to it.
-  Status PlanBeside() {
+  Status PlanSecondStream() {
     const SpecPlan& plan = model_.lowered.plan;
     std::vector<size_t> root(steps_.size(), 0);  // the unit in whose memory each unit's gradient lies
     for (size_t u = steps_.size() - 1; u > 0; --u) {
@@ -304,7 +304,7 @@ class SpecProgram final : public Program {
       for (size_t later = 1; later < u; ++later) {
         stays = stays && !(Wants(later) && root[later] == root[u] && WorksInPlace(model_.Unit(later)));
       }
-      steps_[u].beside = stays;
+      steps_[u].on_second_stream = stays;
       forks_ = forks_ || stays;
     }
     return forks_ ? second_stream_.Make(context_, SecondStream::Priority::kChain) : Status::Ok();
@@ -494,7 +494,7 @@ class SpecProgram final : public Program {
     switch (unit.kind) {
       case Kind::kProduct: {
         cudaStream_t products = stream;
-        if (step.beside) {
+        if (step.on_second_stream) {
           HONE_ASSIGN_OR_RETURN(products, second_stream_.Fork(stream));
         }
         return step.dense.WeightGradient(step.grad, operand(), products);
@@ -511,11 +511,12 @@ class SpecProgram final : public Program {
         if (unit.adds_bias_alone() || unit.read_through) {
           if (unit.bias_of == 0) return Status::Ok();
           cudaStream_t sums = stream;
-          if (step.beside) {
+          if (step.on_second_stream) {
             HONE_ASSIGN_OR_RETURN(sums, second_stream_.Fork(stream));
           }
           HONE_CUDA_RETURN_IF_ERROR(EnqueueColumnSums(rows, element, step.grad, Gradient(at.bias),
-                                                      (step.beside ? beside_partials_ : partials_).get(), sums));
+                                                      (step.on_second_stream ? second_partials_ : partials_).get(),
+                                                      sums));
           return Status::Ok();
         }
         if (unit.normalise == 0 && unit.bias_of == 0) {
@@ -560,7 +561,7 @@ class SpecProgram final : public Program {
   const LoweredSpec& model_;          // the plan's; must outlive the program
   std::vector<Step> steps_;           // indexed by unit
   DeviceArray<unsigned char> apart_;  // one use's part of a gradient, before it is added
-  DeviceArray<float> partials_, beside_partials_;
+  DeviceArray<float> partials_, second_partials_;
   SpecAttention::Scratch attention_scratch_;
   SecondStream second_stream_;
   bool forks_ = false;
