@@ -3,9 +3,12 @@
 #include "tuner/evaluate/profiling/profile_rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "tuner/core/finding_text.h"
@@ -16,6 +19,7 @@ namespace {
 constexpr double kWorthTelling = 0.02;  // least estimated gain of a reported finding, as a share of the time
 constexpr size_t kMostFindings = 10;    // limit on the findings of a profile
 constexpr double kMemoryLatency = 700e-9;  // seconds of a load that misses every cache, rounded
+constexpr double kOtherSteps = 0.05;       // least share of a case's time, spent outside its kernels, that is reported
 constexpr double kNearFloor = 0.92;        // share of the floor's speed above which all cases are called near it
 constexpr double kWasteful = 1.3;   // least ratio of transfers to ideal transfers that is reported as waste
 constexpr double kScattered = 2.5;  // least sectors per request for which another layout could need fewer
@@ -138,6 +142,12 @@ class Rules {
     if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
   }
 
+  struct ConflictingLines {
+    const MemorySite* worst = nullptr;
+    std::set<std::string> locations;
+    double gain = 0, share = 0;
+  };
+
   void BankConflicts() {
     const double passes = k_.Value("shared_passes");
     if (passes <= 0) return;
@@ -152,14 +162,28 @@ class Rules {
     const std::string advice =
         "threads of a warp meet in the same banks of shared memory: pad the rows by one element, or swizzle the column by the row";
     bool any_site = false;
+    // Lines with the same kind of access usually conflict for one reason (an unrolled loop has several), so each kind is one finding, at the
+    // line that costs the most.
+    std::map<std::pair<std::string, int>, ConflictingLines> kinds;
     for (const MemorySite& site : k_.sites) {
       if (site.space != "shared") continue;
       any_site = true;
       if (site.transfers_per_request < kWasteful * site.ideal_transfers) continue;
-      Tell("bank_conflict", weight * site.share * (1 - site.ideal_transfers / site.transfers_per_request), advice,
-           fmt::format("the {} of {} bytes takes {:.1f} passes a request where {:.1f} suffice; {:.0f} % of the kernel's passes",
-                       site.operation, site.bytes, site.transfers_per_request, site.ideal_transfers, 100 * site.share),
-           site.location);
+      ConflictingLines& lines = kinds[{site.operation, site.bytes}];
+      lines.gain += weight * site.share * (1 - site.ideal_transfers / site.transfers_per_request);
+      lines.share += site.share;
+      if (lines.worst == nullptr || site.share > lines.worst->share) lines.worst = &site;
+      lines.locations.insert(site.location);
+    }
+    for (auto& [kind, lines] : kinds) {
+      const MemorySite& worst = *lines.worst;
+      lines.locations.erase(worst.location);
+      lines.locations.erase("");
+      Tell("bank_conflict", lines.gain, advice,
+           fmt::format("the {} of {} bytes takes {:.1f} passes a request where {:.1f} suffice; {:.0f} % of the kernel's passes{}", worst.operation,
+                       worst.bytes, worst.transfers_per_request, worst.ideal_transfers, 100 * lines.share,
+                       lines.locations.empty() ? "" : fmt::format(", with the same at {}", fmt::join(lines.locations, ", "))),
+           worst.location);
     }
     if (any_site || k_.Value("bank_conflicts") < 0.1 * passes) return;
     Tell("bank_conflict", weight * k_.Value("bank_conflicts") / passes, advice,
@@ -450,6 +474,30 @@ bool Counted(const Profile& profile, const std::string& location) {
 
 }  // namespace
 
+namespace {
+
+// Adds a finding if much of a modelled case's time is not its kernels': memsets and library calls have no profile of their own. A GPU's
+// kernels are counted in launches of their own, whose times do not add up to the case's.
+void AddOtherSteps(const RuleContext& context, const CaseProfile& c, double kernels_us, std::vector<ProfileFinding>* all) {
+  for (const CaseResult& result : context.evaluation->cases) {
+    if (result.role != CaseRole::kTime || result.dims != c.dims || !result.time_us || c.kernels.empty()) continue;
+    const double time = result.time_us->median, share = (time - kernels_us) / time;
+    if (share < kOtherSteps) continue;
+    const auto known = std::find_if(all->begin(), all->end(), [](const ProfileFinding& f) { return f.kind == "other_steps"; });
+    if (known != all->end() && known->gain >= share) continue;
+    ProfileFinding found{"other_steps",
+                         "memsets and library calls take time beside the kernels: let a kernel write what a memset clears, or a counter reset itself",
+                         fmt::format("kernels take {:.2f} us of {:.2f} us", kernels_us, time), "", "", c.dims, share};
+    if (known == all->end()) {
+      all->push_back(std::move(found));
+    } else {
+      *known = std::move(found);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile) {
   std::vector<ProfileFinding> all;
   bool every_case_near_floor = !profile.cases.empty();
@@ -463,6 +511,7 @@ std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile
       nearest = std::max(nearest, *result.floor_fraction);
     }
     every_case_near_floor &= room < 1 - kNearFloor;
+    if (profile.modelled) AddOtherSteps(context, c, total, &all);
     for (const KernelProfile& kernel : c.kernels) {
       for (ProfileFinding& found : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run()) {
         const auto known = std::find_if(all.begin(), all.end(), [&](const ProfileFinding& f) {

@@ -84,6 +84,23 @@ TEST_F(ProfileRules, AWellFormedKernelIsLeftAlone) {
   EXPECT_THAT(Find(), IsEmpty());
 }
 
+TEST_F(ProfileRules, AMemsetsModelledTimeIsSaid) {
+  CaseResult c;
+  c.role = CaseRole::kTime;
+  c.dims = {{"n", 1 << 20}};
+  c.time_us = Interval{12.5, 12.5, 12.5};
+  evaluation.cases = {c};
+  Profile profile;
+  profile.cases = {{c.dims, {kernel}}};
+  EXPECT_THAT(FindFaults({&task, &facts, &evaluation}, profile), IsEmpty());  // on a GPU the two were measured apart
+  profile.modelled = true;
+  const std::vector<ProfileFinding> found = FindFaults({&task, &facts, &evaluation}, profile);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].kind, "other_steps");
+  EXPECT_EQ(found[0].evidence, "kernels take 10.00 us of 12.50 us");
+  EXPECT_NEAR(found[0].gain, 0.2, 1e-9);
+}
+
 TEST_F(ProfileRules, ScatteredLoadsNameTheirLineAndTheBytesThatAreUsed) {
   // 32 lanes load 4 bytes each from 32 sectors, where 4 sectors could hold them all: 4 of each 32 bytes are used.
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 0.8}, {"k.cu:10", "global", "store", 4, 1000, 4, 4, 0.2}};
@@ -124,6 +141,14 @@ TEST_F(ProfileRules, BankConflictsWeighWhatSharedMemoryWeighs) {
   EXPECT_EQ(found[0].kind, "bank_conflict");
   EXPECT_EQ(found[0].location, "k.cu:20");
   EXPECT_THAT(found[0].evidence, HasSubstr("32.0 passes a request where 1.0 suffice"));
+  // The lines of an unrolled loop conflict for one reason, and are one finding.
+  kernel.sites = {{"k.cu:43", "shared", "atomic", 4, 1000, 4, 1, 0.3}, {"k.cu:42", "shared", "atomic", 4, 1000, 4, 1, 0.25},
+                  {"k.cu:44", "shared", "atomic", 4, 1000, 4, 1, 0.25}, {"k.cu:50", "shared", "load", 4, 1000, 4, 1, 0.2}};
+  const std::vector<ProfileFinding> two = Find();
+  ASSERT_THAT(two, SizeIs(2));
+  EXPECT_EQ(two[0].location, "k.cu:43");
+  EXPECT_THAT(two[0].evidence, HasSubstr("80 % of the kernel's passes, with the same at k.cu:42, k.cu:44"));
+  EXPECT_EQ(two[1].location, "k.cu:50");
   kernel.values["limit_lsu"] = 1;  // conflicts that cost no time are not reported
   EXPECT_THAT(Find(), IsEmpty());
 }
