@@ -48,7 +48,7 @@ Result<Work> Prepare(const std::string& directory, Compiler& compiler) {
   const auto compile = [&](const std::string& source, const std::string& name,
                            bool is_oracle) -> Result<CompiledProgram> {
     HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(source, name, work.task, is_oracle));
-    return CompileCandidate(compiler, candidate, work.task, {}, is_oracle, 4);
+    return CompileCandidate(compiler, candidate, work.task, {}, 4);
   };
   HONE_ASSIGN_OR_RETURN(work.oracle, compile(work.task.oracle_source, "oracle.cu", true));
   HONE_ASSIGN_OR_RETURN(work.seed, compile(work.task.seed_source, "seed.cu", false));

@@ -84,7 +84,7 @@ std::vector<std::string> TaskSeeds() {
 void UsePlan(const Candidate& candidate, const Task& task, const Dims& dims) {
   (void)ResolvePlan(candidate, task, dims, {}, H200()).ok();
   (void)AllBindings(candidate.plan);
-  for (const CompileUnit& unit : CompileUnits(candidate, {})) (void)MakeTranslationUnit(candidate, task, unit, false);
+  for (const CompileUnit& unit : CompileUnits(candidate, {})) (void)MakeTranslationUnit(candidate, task, unit);
   std::vector<std::string> names;
   std::vector<int64_t> values;
   for (const auto& [name, value] : dims) {

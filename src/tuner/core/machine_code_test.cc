@@ -82,7 +82,7 @@ TEST(MachineCode, APlanNamesSymbolsAndAnImageForEachChoiceOfTunables) {
   EXPECT_EQ(candidate->plan.machine_code, "cubin");
   const std::vector<CompileUnit> units = CompileUnits(*candidate, {{"VARIANT", 1}, {"WARPS", 8}});
   ASSERT_EQ(units.size(), 1u);
-  const TranslationUnit unit = MakeTranslationUnit(*candidate, PlanTask(), units.front(), false);
+  const TranslationUnit unit = MakeTranslationUnit(*candidate, PlanTask(), units.front());
   EXPECT_EQ(unit.image, "kernel.1.cubin");
   EXPECT_THAT(unit.kernels, ElementsAre("_Z1kILi3EEvPf$1.x"));
   ASSERT_EQ(unit.signatures.size(), 1u);

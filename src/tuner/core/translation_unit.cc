@@ -418,8 +418,7 @@ std::string WholeText(const TranslationUnit& unit) {
   return unit.body + PlanCheckText(unit, unit.kernels, /*preprocessed=*/false);
 }
 
-TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
-                                    bool /*is_oracle*/) {  // unused: only oracles have `ref:` arguments
+TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit) {
   TranslationUnit result;
   result.file = NameInLineTables(candidate.name);
   result.kernels = unit.kernels;

@@ -20,9 +20,8 @@
 namespace hone {
 
 // Returns the translation unit for one binding of the candidate's tunables. `ref:NAME` arguments, which only oracles
-// have, are pointers to double; `is_oracle` is not used.
-TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit,
-                                    bool is_oracle);
+// have, are pointers to double.
+TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task, const CompileUnit& unit);
 
 // Returns "float", "__half", "long long": the type of a tensor's elements in device code.
 std::string_view CudaElementType(DType dtype);

@@ -101,7 +101,7 @@ TranslationUnit Unit(const std::string& source, bool is_oracle = false, const Bi
   HONE_CHECK(candidate.ok(), candidate.status().message());
   const std::vector<CompileUnit> units = CompileUnits(*candidate, binding);
   HONE_CHECK(!units.empty(), "no unit");
-  return MakeTranslationUnit(*candidate, TestTask(), units[0], is_oracle);
+  return MakeTranslationUnit(*candidate, TestTask(), units[0]);
 }
 
 class Workshop {
@@ -317,7 +317,7 @@ TEST(TranslationUnit, KeepsTheCandidatesOwnLineNumbers) {
 TEST(TranslationUnit, LineTablesNameACandidateByARelativePath) {
   for (const auto& [name, wanted] : {std::pair{"/home/a/kernels/k.cu", "k.cu"}, {"../k.cu", "k.cu"}, {"kernels/k.cu", "kernels/k.cu"}}) {
     const Candidate candidate = ParseCandidate(Source("", ""), name, TestTask()).value();
-    const TranslationUnit unit = MakeTranslationUnit(candidate, TestTask(), CompileUnits(candidate, {})[0], false);
+    const TranslationUnit unit = MakeTranslationUnit(candidate, TestTask(), CompileUnits(candidate, {})[0]);
     EXPECT_EQ(unit.file, wanted);
     EXPECT_THAT(unit.body, HasSubstr(fmt::format("#line 1 \"{}\"", wanted)));
   }
@@ -353,8 +353,8 @@ template <int v> __global__ void k(__nv_bfloat16* b, __half* out) {}
   ASSERT_TRUE(candidate.ok()) << candidate.status().message();
   const std::vector<CompileUnit> units = CompileUnits(*candidate, {});
   ASSERT_EQ(units.size(), 2u);
-  const TranslationUnit eight = MakeTranslationUnit(*candidate, TestTask(), units[0], false);
-  const TranslationUnit four = MakeTranslationUnit(*candidate, TestTask(), units[1], false);
+  const TranslationUnit eight = MakeTranslationUnit(*candidate, TestTask(), units[0]);
+  const TranslationUnit four = MakeTranslationUnit(*candidate, TestTask(), units[1]);
   EXPECT_THAT(eight.kernels, ElementsAre("k<8>"));
   EXPECT_THAT(four.kernels, ElementsAre("k<4>"));
   EXPECT_THAT(WholeText(four), HasSubstr("decltype(&k<4>)"));

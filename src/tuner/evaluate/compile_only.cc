@@ -54,7 +54,7 @@ class CompileOnlyEvaluator final : public Evaluator {
                   "without a GPU, device code in CUDA C++ with a launch plan is compiled, and nothing else");
     if (progress) progress("compile", request.name);
     HONE_ASSIGN_OR_RETURN(const CompiledProgram program,
-                          CompileCandidate(*compiler_, *candidate, task, request.binding, /*is_oracle=*/false, jobs_));
+                          CompileCandidate(*compiler_, *candidate, task, request.binding, jobs_));
     evaluation.stages.push_back({"compile", watch.Seconds(), false});
     for (const auto& [key, module] : program.modules) {
       if (module.verdict == Verdict::kOk) continue;

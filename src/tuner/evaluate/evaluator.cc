@@ -134,7 +134,7 @@ Result<LocalEvaluator::Program> LocalEvaluator::Compile(const Task& task, const 
   }
   HONE_ASSIGN_OR_RETURN(Candidate candidate, ParseCandidate(source, name, task, is_oracle));
   HONE_ASSIGN_OR_RETURN(Compiler * compiler, CompilerFor(candidate));
-  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled, CompileCandidate(*compiler, candidate, task, binding, is_oracle, jobs_));
+  HONE_ASSIGN_OR_RETURN(CompiledProgram compiled, CompileCandidate(*compiler, candidate, task, binding, jobs_));
   if (const CompiledModule* failure = FirstFailure(compiled)) {
     return Status::InvalidArgument(fmt::format("{} does not compile: {}", name, failure->digest));
   }
@@ -160,7 +160,7 @@ Status LocalEvaluator::AddSass(const Task& task, const CompiledProgram& program,
   std::vector<std::string>& options = candidate.plan.compiler_options;
   if (std::find(options.begin(), options.end(), "-lineinfo") == options.end()) options.push_back("-lineinfo");
   HONE_ASSIGN_OR_RETURN(const CompiledProgram lined,
-                        CompileCandidate(compiler, candidate, task, program.binding, /*is_oracle=*/false, jobs_));
+                        CompileCandidate(compiler, candidate, task, program.binding, jobs_));
   std::vector<std::string> directories;
   for (const std::string& variable : options_.environment) {
     if (variable.rfind("PATH=", 0) == 0) directories = SplitSearchPath(std::string_view(variable).substr(5));
@@ -292,7 +292,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
       incumbent = Compile(task, incumbent_source, incumbent_name, request.incumbent_binding, /*is_oracle=*/false);
   });
   Result<CompiledProgram> compiled =
-      CompileCandidate(**compiler, *candidate, task, request.binding, /*is_oracle=*/false, jobs_);
+      CompileCandidate(**compiler, *candidate, task, request.binding, jobs_);
   oracle_thread.join();
   incumbent_thread.join();
   stages.push_back({"compile", SteadySeconds() - compile_started, false});

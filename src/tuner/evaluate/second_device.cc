@@ -18,7 +18,7 @@ namespace {
 Result<CompiledProgram> Compile(Compiler& compiler, const Task& task, const std::string& source,
                                 const std::string& name, const Binding& binding, bool is_oracle, int jobs) {
   HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(source, name, task, is_oracle));
-  return CompileCandidate(compiler, candidate, task, binding, is_oracle, jobs);
+  return CompileCandidate(compiler, candidate, task, binding, jobs);
 }
 
 // Returns the first module that did not compile, or null.

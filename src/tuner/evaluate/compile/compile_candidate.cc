@@ -16,7 +16,7 @@
 namespace hone {
 
 Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& candidate, const Task& task,
-                                         const Binding& binding, bool is_oracle, int jobs) {
+                                         const Binding& binding, int jobs) {
   CompiledProgram program;
   program.candidate = candidate;
   program.binding = binding;
@@ -26,7 +26,7 @@ Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& ca
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i = next++; i < units.size(); i = next++) {
-      modules[i].emplace(compiler.Compile(MakeTranslationUnit(candidate, task, units[i], is_oracle)));
+      modules[i].emplace(compiler.Compile(MakeTranslationUnit(candidate, task, units[i])));
     }
   };
   const size_t threads = std::min(units.size(), static_cast<size_t>(std::max(jobs, 1)));

@@ -11,8 +11,8 @@
 namespace hone {
 
 // Compiles every module that `candidate` needs, in parallel on up to `jobs` threads. A module that fails to compile
-// has its verdict in the returned program. `is_oracle` is passed to MakeTranslationUnit, which does not use it.
+// has its verdict in the returned program.
 Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& candidate, const Task& task,
-                                         const Binding& binding, bool is_oracle, int jobs);
+                                         const Binding& binding, int jobs);
 
 }  // namespace hone

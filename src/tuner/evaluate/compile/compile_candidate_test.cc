@@ -83,7 +83,7 @@ template <int V> __global__ void k(const float* x, float* y, int n) {}
 )", "twice.cu", *task);
   ASSERT_TRUE(candidate.ok()) << candidate.status().message();
   EchoCompiler compiler;
-  const auto program = CompileCandidate(compiler, *candidate, *task, {}, false, 4);
+  const auto program = CompileCandidate(compiler, *candidate, *task, {}, 4);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_EQ(compiler.compiles, 2);
   std::vector<std::string> keys;
@@ -93,7 +93,7 @@ template <int V> __global__ void k(const float* x, float* y, int n) {}
   EXPECT_THAT(program->modules.at("VEC=4").image, HasSubstr("HONE_TUNE_VEC 4"));
 
   // With the tunable overridden both entries share one module.
-  EXPECT_EQ(CompileCandidate(compiler, *candidate, *task, {{"VEC", 8}}, false, 4)->modules.size(), 1u);
+  EXPECT_EQ(CompileCandidate(compiler, *candidate, *task, {{"VEC", 8}}, 4)->modules.size(), 1u);
 }
 
 TEST(CompileCandidate, AFailingCompilerIsToldOnce) {
@@ -111,7 +111,7 @@ __global__ void k(const float* x, float* y, int n) {}
 )", "twice.cu", *task);
   ASSERT_TRUE(candidate.ok());
   EchoCompiler compiler;
-  const auto program = CompileCandidate(compiler, *candidate, *task, {}, false, 2);
+  const auto program = CompileCandidate(compiler, *candidate, *task, {}, 2);
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().message(), "no compiler today");
 }
@@ -132,7 +132,7 @@ TEST(CompileCandidate, EveryShippedSeedAndOracleCompiles) {
       const std::string name = task->name + (is_oracle ? "/oracle.cu" : "/seed.cu");
       const auto candidate = ParseCandidate(source, name, *task, is_oracle);
       ASSERT_TRUE(candidate.ok()) << candidate.status().message();
-      const auto program = CompileCandidate(**compiler, *candidate, *task, {}, is_oracle, 2);
+      const auto program = CompileCandidate(**compiler, *candidate, *task, {}, 2);
       ASSERT_TRUE(program.ok()) << program.status().message();
       for (const auto& [key, module] : program->modules) {
         EXPECT_EQ(module.verdict, Verdict::kOk) << name << " " << key << "\n" << module.digest;

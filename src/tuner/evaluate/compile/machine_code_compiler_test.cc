@@ -85,7 +85,7 @@ class MachineCodeCompilerTest : public testing::Test {
     EXPECT_TRUE(text.ok()) << text.status().message();
     const auto candidate = ParseCandidate(*text, "k.honek", PlanTask());
     EXPECT_TRUE(candidate.ok()) << candidate.status().message();
-    auto program = CompileCandidate(*compiler, *candidate, PlanTask(), {}, false, 1);
+    auto program = CompileCandidate(*compiler, *candidate, PlanTask(), {}, 1);
     EXPECT_TRUE(program.ok()) << program.status().message();
     return program->modules.begin()->second;
   }

@@ -104,7 +104,7 @@ class HostModeSessionTest : public ::testing::Test {
     options.prelude = "typedef struct CUstream_st* cudaStream_t;\n";
     options.tool_paths = {"/usr/bin", "/usr/lib/gcc", "/usr/libexec/gcc"};
     const auto compiler = MakeHostModeCompiler(options);
-    auto program = CompileCandidate(*compiler, *candidate, task_, {}, false, 1);
+    auto program = CompileCandidate(*compiler, *candidate, task_, {}, 1);
     ASSERT_TRUE(program.ok()) << program.status().message();
     for (const auto& [key, module] : program->modules) ASSERT_EQ(module.verdict, Verdict::kOk) << module.digest;
     auto loaded = session_->Load(*program);

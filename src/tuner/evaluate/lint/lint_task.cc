@@ -147,7 +147,7 @@ Result<bool> Linter::Load(const std::string& source, const std::string& name, bo
   if (!parsed) return false;
   HONE_ASSIGN_OR_RETURN(
       CompiledProgram compiled,
-      CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), is_oracle, options_.compile_jobs));
+      CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), options_.compile_jobs));
   for (const auto& [key, module] : compiled.modules) {
     if (module.verdict == Verdict::kOk) continue;
     Problem(fmt::format("{} does not compile ({}): {}", name, VerdictName(module.verdict), module.digest));

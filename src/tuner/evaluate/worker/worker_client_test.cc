@@ -173,7 +173,7 @@ class HostModeWorker : public testing::Test {
         "/*hone\nmode = \"host\"\nfunction = \"run\"\nargs = [\"x\", \"w\", \"out\", \"rows:i32\", \"cols:i32\"]\n*/\n" + before +
         "\nextern \"C\" int run(const float* x, const float* w, float* out, int rows, int cols, cudaStream_t) {\n" + body + "\n}\n",
         "candidate.cu", job.task).value();
-    job.candidate = CompileCandidate(*MakeHostModeCompiler(gcc), candidate, job.task, {}, false, 1).value();
+    job.candidate = CompileCandidate(*MakeHostModeCompiler(gcc), candidate, job.task, {}, 1).value();
     for (const auto& [key, module] : job.candidate.modules) EXPECT_EQ(module.verdict, Verdict::kOk) << module.digest;
     EXPECT_TRUE(UsesHostMode(job));
     Result<Evaluation> evaluation = worker_->Judge(job, {});
