@@ -50,7 +50,6 @@ struct PairedTimerOptions {
   uint64_t digest_key = 0;      // secret key of all digests
   std::vector<InputSet> bases;  // the verified base input sets: at least one for each buffer set
   int max_quads = 50;
-  int looks = 5;                // not read: max_quads determines the number of looks
   double budget_seconds = 2.0;  // the timing ends at the first look after this time
   double launch_limit_seconds = 10;
   CacheState cache = CacheState::kCold;
