@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-Result<GraphSource> OpenFile(const std::string& path, int split_index) {
+Result<GraphSource> OpenGraphFile(const std::string& path, int split_index) {
   if (path.ends_with(".npz")) return OpenArchive(path, split_index);
   if (split_index >= 0) {
     return Status::InvalidArgument(
@@ -102,7 +102,7 @@ Result<GraphSource> OpenGraphSource(const std::string& path, int split_index) {
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) return Status::NotFound(fmt::format(
       "'{}' is not there; name an OGB folder, a folder with edges.npy, an .npz or an edge list (docs/graphs.md has all kinds)", path));
-  if (!std::filesystem::is_directory(status)) return OpenFile(path, split_index);
+  if (!std::filesystem::is_directory(status)) return OpenGraphFile(path, split_index);
   HONE_ASSIGN_OR_RETURN(GraphSource source, OpenFolder(path, split_index));
   std::vector<UnreadPart> files = UnreadFiles(path, source.read);
   source.unread.insert(source.unread.end(), std::make_move_iterator(files.begin()),

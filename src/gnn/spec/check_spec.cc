@@ -49,11 +49,6 @@ bool TakesSeveral(const OperationSpec& operation) {
          std::holds_alternative<CollectSpec>(operation);
 }
 
-// Names a row set in messages.
-std::string RowsText(int hop) {
-  return hop == 0 ? std::string("the seeds") : fmt::format("nodes within {} hop{}", hop, hop == 1 ? "" : "s");
-}
-
 class Checker {
  public:
   explicit Checker(const ModelSpec& spec) : spec_(spec) {}
