@@ -8,7 +8,6 @@
 // time: its folder stays, and it is started there again when the run asks for another version.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -68,7 +67,6 @@ class AgentSession {
   int64_t log_begins_ = 0;  // size of the log when the child was started
 
   mutable std::mutex mutex_;  // guards the following members
-  std::condition_variable news_;
   std::string introduction_, told_;     // the request's first message, and its last
   int64_t attempt_ = 0, attempts_ = 0;  // number of this attempt, and of all the run's attempts
   int64_t handed_in_ = 0;               // versions since the agent was last started
