@@ -69,7 +69,7 @@ struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
-  HostBatchCuts host_cuts;      // the parts of the host's pipeline that are left out
+  HostBatchCuts host_cuts;      // what a measurement leaves out of the host's pipeline; nothing in a normal run
   int64_t most_host_bytes = 0;  // limit on host memory for feature rows, in bytes (FeatureWish::host_gib)
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;

@@ -73,7 +73,7 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   };
   hone::Print("{}\n", graph.name());
   hone::Print("  nodes        {}\n", d.num_nodes);
-  hone::Print("  edges        {} (slots; {} self-loops)\n", d.num_edges, d.self_loops);
+  hone::Print("  edges        {} stored ({} self-loops; an undirected edge is stored in both directions)\n", d.num_edges, d.self_loops);
   const GraphFlags flags = graph.flags();
   hone::Print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
               flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");

@@ -54,7 +54,7 @@ TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(made.out, HasSubstr("6 nodes, 18 edges (6 read from the edge list)"));
   const Outcome told = Run({"info", path});
-  EXPECT_THAT(told.out, AllOf(HasSubstr("18 (slots; 6 self-loops)"), HasSubstr("symmetric, sorted, without parallel edges"),
+  EXPECT_THAT(told.out, AllOf(HasSubstr("18 stored (6 self-loops;"), HasSubstr("symmetric, sorted, without parallel edges"),
                               HasSubstr("components   1; the largest has 100.00 % of the nodes"), HasSubstr("features     none")));
   EXPECT_EQ(told.err, "");
   const json again = json::parse(Run({"convert", source, path, "--json"}).out);

@@ -179,7 +179,7 @@ class SpecModel final : public Model<T> {
     traits.scales = std::holds_alternative<DropSpec>(Operation(v));
     traits.adds = operation.adds();
     traits.sums = operation.sums();
-    traits.scribbles = operation.scribbles();
+    traits.overwrites_grad = operation.overwrites_grad();
     std::vector<Parameter<T>*> parameters;
     operation.Collect(parameters);
     traits.trains =

@@ -95,7 +95,7 @@ class Planner {
       if (v + 1 < count() && FirstUseShows(v)) {
         const size_t user = value.uses[0].value;
         const bool alone = owned[user] && !ReadLater(v);
-        if (alone || (value.uses.size() == 1 && !traits_[v].scribbles)) {
+        if (alone || (value.uses.size() == 1 && !traits_[v].overwrites_grad)) {
           value.shares_gradient = true;
           root[v] = root[user];
           owned[v] = alone;

@@ -17,7 +17,7 @@ namespace hone::gnn {
 struct OperationTraits {
   GradientFlow flow = GradientFlow::kComputed;
   // These are the results of operation.h's functions of the same names; `scales` is true for a Drop.
-  bool works_in_place = false, keeps_output = false, scales = false, adds = false, sums = false, scribbles = false;
+  bool works_in_place = false, keeps_output = false, scales = false, adds = false, sums = false, overwrites_grad = false;
   bool trains = false;                // has a parameter with a gradient
   std::vector<bool> scaled_operands;  // for kShared: operands whose share has a factor
 };

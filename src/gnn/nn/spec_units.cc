@@ -203,13 +203,13 @@ class Lowering {
           of.trains = true;
           break;
         case Kind::kBetween:
-          of.scribbles = !unit.adds_bias_alone() && !unit.read_through;
-          of.flow = of.scribbles ? GradientFlow::kInPlace : GradientFlow::kShared;
+          of.overwrites_grad = !unit.adds_bias_alone() && !unit.read_through;
+          of.flow = of.overwrites_grad ? GradientFlow::kInPlace : GradientFlow::kShared;
           of.trains = unit.bias_of != 0 || unit.normalise != 0;
           break;
         case Kind::kNormaliseRows:
           of.flow = GradientFlow::kInPlace;
-          of.scribbles = of.trains = true;
+          of.overwrites_grad = of.trains = true;
           break;
         case Kind::kAdd:
           of.flow = GradientFlow::kShared;

@@ -12,8 +12,8 @@ namespace hone::gnn::cuda {
 
 // The dropout that a kernel applies as it loads a row of activations. threshold 0: no dropout.
 struct DropoutOnLoad {
-  uint32_t layer = 0;      // layer in the dropout mask's key
-  uint32_t site = 0;       // site in the dropout mask's key
+  uint32_t layer = 0;      // the layer's index, a part of the dropout mask's key
+  uint32_t site = 0;       // which of the layer's dropouts this is, a part of the mask's key too
   uint32_t threshold = 0;  // drop probability in units of 1/65,536
   float scale = 1;         // factor of the kept elements
 };

@@ -324,8 +324,8 @@ TEST_P(Emulator, StreamsRunBehindTheHostAndEventsHoldThem) {
   ASSERT_EQ(cudaEventRecord(ready.handle, first.handle), cudaSuccess);
   ASSERT_EQ(cudaStreamWaitEvent(second.handle, ready.handle, 0), cudaSuccess);
   ASSERT_EQ(EnqueueStep(x.get(), 10, 0, second.handle), cudaSuccess);
-  // The engine's streams do not wait for the default stream, and it does not wait for them. So this reads old values
-  // without a wait.
+  // The default stream, by which Download copies, and the engine's streams do not wait for each other. So this reads the
+  // old value, unless the emulator runs work as soon as it is enqueued (parameter 0).
   EXPECT_EQ(Download(x)[0], GetParam() == 0 ? 30 : 0);
   EXPECT_EQ(cudaStreamQuery(second.handle), GetParam() == 0 ? cudaSuccess : cudaErrorNotReady);
   ASSERT_EQ(cudaStreamSynchronize(second.handle), cudaSuccess);

@@ -329,8 +329,8 @@ class GinProgram final : public Program {
             .outputs = static_cast<int32_t>(shape_.hidden),
             .activation = shape_.activation};
   }
-  // Returns the shape of the product of the backward pass through layer 0's second Linear, up to the activation before
-  // it.
+  // Returns the shape of the matrix product of the backward pass that takes the gradient from the output of layer 0's
+  // second Linear to the output of the activation before it.
   MarkedProductShape SecondProduct() const {
     return {.inner = static_cast<int32_t>(shape_.hidden),
             .outputs = static_cast<int32_t>(shape_.hidden),

@@ -23,7 +23,7 @@ class Attention final : public Operation<T> {
   }
 
   GradientFlow flow() const override { return GradientFlow::kComputed; }
-  bool scribbles() const override { return true; }
+  bool overwrites_grad() const override { return true; }
   void Collect(std::vector<Parameter<T>*>& parameters) override {
     for (Parameter<T>* p : layer_->parameters()) parameters.push_back(p);
   }

@@ -94,9 +94,9 @@ class Operation {
   virtual double scale(bool /*training*/) const { return 1; }
 
   // Backward is two calls, with the same OperationCall as Forward. The first is BackwardParameters, which adds to the
-  // parameters' gradients. The second, if the operand needs a gradient (`more`), is the function for flow(). `grad` is
-  // changed by BackwardInPlace, and by the others if scribbles().
-  virtual bool scribbles() const { return flow() == GradientFlow::kInPlace; }
+  // parameters' gradients. The second, if the operand needs a gradient (`more`), is the function for flow().
+  // BackwardInPlace overwrites `grad`; the other backward functions may do so only if overwrites_grad() returns true.
+  virtual bool overwrites_grad() const { return flow() == GradientFlow::kInPlace; }
   virtual void BackwardParameters(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/, bool /*more*/) {}
   virtual GradientShare<T> Share(size_t /*operand*/) const { return {}; }
   virtual void BackwardInPlace(const OperationCall<T>& /*call*/, Matrix<T> /*grad*/) {}

@@ -37,8 +37,9 @@ struct AimedShapes {
                                  // dimensions to a shape that an earlier entry takes
 };
 
-// Returns a shape for each alternative that is not in `taken`, in the plan's order; at most `most` shapes. Conditions
-// are evaluated with `binding` and `facts` to search, and `entries_taken` decides which alternative a shape takes.
+// Returns a shape for each alternative that is not in `taken`, in the plan's order; at most `most` shapes. The search
+// evaluates the alternatives' conditions with `binding` and `facts`; a shape that it finds counts for an alternative
+// only if `entries_taken` says that the shape takes it.
 AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Binding& binding,
                               const DeviceFacts& facts, const FairShapes& fair, const std::set<size_t>& taken,
                               const EntriesTaken& entries_taken, int most, uint64_t seed);

@@ -227,8 +227,8 @@ TEST_F(AccessCountersTest, StoresTakeRoomInTheCache) {
           kText + 60, 4, [&](int lane) { return 65536 + i * 128 + 4 * lane; }, false, true);
     for (int i = 0; i < 64; ++i) Warp(kText + 80, 4, [&](int lane) { return i * 128 + 4 * lane; });
     EXPECT_EQ(Drained(kText + 80).missed, written == 4 ? 0u : 64u * 4) << written;
-    EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);  // all continue to the second
-                                                                                        // level
+    // Every store goes on to the second level: 8 warps of 4 sectors for each `written`.
+    EXPECT_EQ(counters.Find(kText + 60)->missed, static_cast<uint64_t>(written) * 32);
   }
 }
 
