@@ -87,7 +87,7 @@ Result<Measured> Measure(NvrtcCompiler& compiler, const Task& task, const std::s
     HONE_ASSIGN_OR_RETURN(const Candidate candidate,
                           ParseCandidate(source + fmt::format("// {} {}\n", getpid(), i), step, task));
     const double before = CompileSeconds();
-    HONE_ASSIGN_OR_RETURN(const CompiledProgram program, CompileCandidate(compiler, candidate, task, {}, false, 1));
+    HONE_ASSIGN_OR_RETURN(const CompiledProgram program, CompileCandidate(compiler, candidate, task, {}, 1));
     // The zygote waits for its child only after we have the reply, so the time may appear a little later.
     double after = CompileSeconds();
     for (int wait = 0; wait < 100 && after == before; ++wait) {

@@ -88,7 +88,7 @@ class CuteLadderCompile : public ::testing::Test {
   }
   // Compiles a candidate's only module, that of its default tunables.
   CompiledModule Compile(const Candidate& candidate) {
-    const auto program = CompileCandidate(*compiler_, candidate, task_, {}, false, 1);
+    const auto program = CompileCandidate(*compiler_, candidate, task_, {}, 1);
     EXPECT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(program->modules.size(), 1u);
     return program->modules.begin()->second;
@@ -124,7 +124,7 @@ TEST_F(CuteLadderCompile, RowsKeepInRegistersAndAreReadInWideAccesses) {
   if (!Make("sm_90a")) return;
   const auto task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/rmsnorm");
   ASSERT_TRUE(task.ok()) << task.status().message();
-  const auto program = CompileCandidate(*compiler_, Step(*task, "rows/rmsnorm.cu"), *task, {}, false, 1);
+  const auto program = CompileCandidate(*compiler_, Step(*task, "rows/rmsnorm.cu"), *task, {}, 1);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const CompiledModule& module = program->modules.begin()->second;
   ASSERT_EQ(module.verdict, Verdict::kOk) << module.digest;

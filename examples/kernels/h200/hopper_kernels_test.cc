@@ -48,7 +48,7 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
     ASSERT_TRUE(source.ok()) << source.status().message();
     const auto candidate = ParseCandidate(*source, name, *task);
     ASSERT_TRUE(candidate.ok()) << candidate.status().message();
-    const auto program = CompileCandidate(**compiler, *candidate, *task, {}, false, 1);
+    const auto program = CompileCandidate(**compiler, *candidate, *task, {}, 1);
     ASSERT_TRUE(program.ok()) << program.status().message();
     for (const auto& [key, module] : program->modules) {
       ASSERT_EQ(module.verdict, Verdict::kOk) << name << "\n" << module.digest;
