@@ -255,7 +255,9 @@ Status Run(CommandContext& context, NewFlags& flags) {
     Print("\n{}hone tasks check {}\n",
           ready ? "Oracle and seed compile, run and agree on the simulated GPU.\nNext: " : "Then: ", out);
   } else {
-    Print("\nAnswer the questions above and run `hone new` again: the task is not complete.\n");
+    const bool asks = !draft.questions.empty() || !prepared.unanswered.empty();
+    Print("\nThe task is not complete. {} and run `hone new` again with --force.\n",
+          asks ? "Answer the questions above" : "Write oracle.cu, or name a simpler kernel by --oracle FILE,");
   }
   return Status::Ok();
 }

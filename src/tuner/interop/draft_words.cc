@@ -64,6 +64,14 @@ std::optional<DType> ElementType(string_view type) {
   return found->second;
 }
 
+int ElementsOf(string_view type) {
+  static const std::map<string_view, int> kElements = {
+      {"float4", 4},         {"float2", 2},         {"half2", 2},          {"__half2", 2},        {"__nv_bfloat162", 2},
+      {"__nv_fp8x2_e4m3", 2}, {"__nv_fp8x4_e4m3", 4}, {"__nv_fp8x2_e5m2", 2}, {"__nv_fp8x4_e5m2", 4}, {"__nv_fp4x4_e2m1", 2}};
+  const auto found = kElements.find(type);
+  return found == kElements.end() ? 1 : found->second;
+}
+
 std::string IntegerSuffix(string_view type) {
   if (type == "int" || type == "int32_t" || type == "signed" || type == "signed int") return "i32";
   if (type == "unsigned" || type == "unsigned int" || type == "uint32_t" || type == "uint") return "u32";

@@ -17,6 +17,8 @@ namespace hone {
 // Maps "float" to float32, "__half2" to float16, and "uint64_t" to int64, since tasks have no unsigned type wider than
 // uint32; nullopt for anything but an element type.
 std::optional<DType> ElementType(std::string_view type);
+// Returns how many elements one object of the type holds: 4 for float4, 1 for types that are no vectors.
+int ElementsOf(std::string_view type);
 // Returns the suffix of a plan's argument for a kernel parameter of this C++ type: "i32" for int. Empty: not an integer
 // type.
 std::string IntegerSuffix(std::string_view type);

@@ -10,6 +10,7 @@
 
 #include "tuner/core/reserved_names.h"
 #include "tuner/interop/draft_words.h"
+#include "tuner/interop/plan_expression.h"
 #include "tuner/interop/shape_inference.h"
 #include "tuner/interop/stated_shapes.h"
 #include "tuner/interop/task_drafter.h"
@@ -23,6 +24,21 @@ DraftTensor* TaskDrafter::FindTensor(const std::string& name) {
     if (t.name == name) return &t;
   }
   return nullptr;
+}
+
+// Turns an extent in objects of `width` elements (float4) into one in elements. What was divided by the width is a multiple of it, for
+// a kernel of such objects reaches no others.
+void TaskDrafter::CountElements(int width, std::string* extent) {
+  if (width == 1) return;
+  const std::string divided = fmt::format(" / {}", width);
+  if (!extent->ends_with(divided)) {
+    *extent = fmt::format("{} * {}", width, Wrapped(*extent));
+    return;
+  }
+  *extent = TidyExpression(extent->substr(0, extent->size() - divided.size()));
+  if (std::find(dim_order_.begin(), dim_order_.end(), *extent) == dim_order_.end() || o_.multiples.count(*extent) != 0) return;
+  o_.multiples[*extent] = width;
+  Inferred(fmt::format("{} is a multiple of {}: the kernel takes {} elements at a time", *extent, width, width));
 }
 
 // Reads how the kernels use the tensor; `shape` receives the shape suggested by their indices, in the plan's names.
@@ -77,6 +93,9 @@ Status TaskDrafter::ReadUses(DraftTensor& t, std::optional<std::vector<std::stri
       if (std::optional<std::vector<std::string>> likely = LikelyShape(use);
           likely && (!shape || likely->size() > shape->size())) {
         for (std::string& extent : *likely) extent = plan(extent);
+        for (const CuParameter& p : e.kernel->parameters) {
+          if (p.name == parameter && !likely->empty()) CountElements(ElementsOf(p.type), &likely->back());
+        }
         shape = likely;
       }
     }

@@ -303,6 +303,50 @@ TEST(NewTask, BadInputIsRefusedWithARemedy) {
   EXPECT_THAT(message("__global__ void k(const float* x, int n) { }\n", Options("k")), HasSubstr("--role"));
 }
 
+TEST(NewTask, ALocalMayHoldTheOffsetOfARow) {
+  const TaskDraft draft = DraftTask(R"(
+__global__ void shift(const float* x, const float* bias, float* out, int rows, int d) {
+  const int row = blockIdx.x;
+  const size_t base = (size_t)row * d;
+  for (int i = threadIdx.x; i < d; i += blockDim.x) out[base + i] = x[base + i] + bias[i];
+}
+void launch(const float* x, const float* bias, float* out, int rows, int d) { shift<<<rows, 128>>>(x, bias, out, rows, d); }
+)",
+                                    Options("shift"))
+                              .value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  EXPECT_EQ(Shape(task, "x"), "in float32 | rows | d");
+  EXPECT_EQ(Shape(task, "bias"), "in float32 | d");
+  EXPECT_EQ(Shape(task, "out"), "out float32 | rows | d");
+}
+
+TEST(NewTask, PointersToVectorsCountElements) {
+  const TaskDraft draft = DraftTask(R"(
+__global__ void twice(const float4* __restrict__ x, float4* __restrict__ y, int n4) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n4) { float4 v = x[i]; v.x *= 2.f; v.y *= 2.f; v.z *= 2.f; v.w *= 2.f; y[i] = v; }
+}
+void launch(const float* x, float* y, int n) { twice<<<(n / 4 + 255) / 256, 256>>>((const float4*)x, (float4*)y, n / 4); }
+)",
+                                    Options("twice"))
+                              .value();
+  EXPECT_THAT(draft.task_toml, AllOf(HasSubstr("shape = [\"n\"]"), HasSubstr("multiple = 4"), Not(HasSubstr("n / 4"))));
+  EXPECT_THAT(draft.inferred, Contains(HasSubstr("n is a multiple of 4")));
+  // A size that counts vectors is not divided: the tensor has that many times as many elements.
+  const TaskDraft pairs = DraftTask(R"(
+#include <cuda_fp16.h>
+__global__ void both(const half2* x, half2* y, int pairs) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < pairs) y[i] = __hadd2(x[i], x[i]);
+}
+void launch(const half* x, half* y, int pairs) { both<<<(pairs + 255) / 256, 256>>>((const half2*)x, (half2*)y, pairs); }
+)",
+                                    Options("both"))
+                              .value();
+  EXPECT_THAT(pairs.task_toml, HasSubstr("shape = [\"2 * pairs\"]"));
+}
+
 TEST(NewTask, WhatHostCodeClearsBecomesAMemset) {
   const TaskDraft draft = DraftTask(TestKernel("histogram"), Options("histogram")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
@@ -391,11 +435,13 @@ TEST(NewTask, ShapesComeFromSizesFactoriesAndComments) {
 }
 
 TEST(NewTask, HostCodeOrAnUnusedSizeTellsHowLongTheChosenAxisIs) {
-  const std::string kernel = "__global__ void count(const int* keys, int* counts, int n, int bins) {\n"
-                             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&counts[keys[i]], 1);\n}\n"
-                             "void run(const int* keys, int* counts, int n, int bins) {\n";
+  const std::string kernel =
+      "__global__ void count(const int* keys, int* counts, int n, int bins) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&counts[keys[i]], 1);\n}\n"
+      "void run(const int* keys, int* counts, int n, int bins) {\n";
   const std::string launch = "  count<<<(n + 255) / 256, 256>>>(keys, counts, n, bins);\n}\n";
-  const TaskDraft cleared = DraftTask(kernel + "  cudaMemsetAsync(counts, 0, bins * sizeof(int), 0);\n" + launch, Options("count")).value();
+  const TaskDraft cleared =
+      DraftTask(kernel + "  cudaMemsetAsync(counts, 0, bins * sizeof(int), 0);\n" + launch, Options("count")).value();
   EXPECT_EQ(Shape(Parsed(cleared), "counts"), "out int32 | bins");
   EXPECT_EQ(Parsed(cleared).FindTensor("keys")->values.index_bound->text(), "bins");
   const TaskDraft guessed = DraftTask(kernel + launch, Options("count")).value();
@@ -943,7 +989,8 @@ TEST(NewTask, AGeneratorsSeedIsANumberAndNoSize) {
 TEST(NewTask, ADimensionThatTheUserDidNotNameIsSaid) {
   NewTaskOptions options = DropoutOptions();
   options.dims = {"rows"};
-  EXPECT_THAT(DraftTask(kDropout, options)->guessed, Contains(AllOf(HasSubstr("d is a dimension too"), HasSubstr("--scalar d=NUMBER"))));
+  EXPECT_THAT(DraftTask(kDropout, options)->guessed,
+              Contains(AllOf(HasSubstr("d is a dimension too"), HasSubstr("--scalar d=NUMBER"))));
 }
 
 TEST(NewTask, AMaskOfBytesIsDrawnAsYesAndNo) {
@@ -961,7 +1008,8 @@ TEST(NewTask, WrongNamesAreRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(DraftTask(kDropout, options).status().message(), HasSubstr("--slice row: the dimensions are rows, d"));
   options.slice.clear();
   options.values["x"] = "gauss";
-  EXPECT_THAT(DraftTask(kDropout, options).status().message(), AllOf(HasSubstr("'gauss' is no distribution"), HasSubstr("index:BOUND")));
+  EXPECT_THAT(DraftTask(kDropout, options).status().message(),
+              AllOf(HasSubstr("'gauss' is no distribution"), HasSubstr("index:BOUND")));
 }
 
 // A file that is already a candidate: device code behind a launch plan.
@@ -985,7 +1033,10 @@ __global__ void scale_rows(const float* x, float s, float* y, int m, int n) {
 TEST(NewTask, APlanInTheFileIsTakenAsItStands) {
   const TaskDraft draft = DraftTask(kWithPlan, Options("scale")).value();
   EXPECT_THAT(draft.questions, IsEmpty());
-  EXPECT_THAT(draft.inferred, Contains(HasSubstr("the launch plan: the one in line 2, as it stands, its tunables at their first choices: BLOCK = 128")));
+  EXPECT_THAT(
+      draft.inferred,
+      Contains(HasSubstr(
+          "the launch plan: the one in line 2, as it stands, its tunables at their first choices: BLOCK = 128")));
   const Task task = Parsed(draft);
   EXPECT_EQ(Shape(task, "in"), "in float32 | rows | width");
   EXPECT_EQ(Shape(task, "result"), "out float32 | rows | width");
@@ -1004,16 +1055,24 @@ TEST(NewTask, APlanFromWhichNoTaskCanBeDrawnIsRefusedWithItsLine) {
     text.replace(text.find(from), from.size(), to);
     return DraftTask(text, options).status().message();
   };
-  EXPECT_THAT(refusal("[[launch]]", "[[workspace]]\nname = \"w\"\nbytes = \"4\"\n[[launch]]"),
-              AllOf(HasSubstr("scale.cu:6: "), HasSubstr("it has a [[workspace]]"), HasSubstr("Write task.toml yourself")));
-  EXPECT_THAT(refusal("\"in\"", "\"in + rows\""), HasSubstr("scale.cu:10: the file has a launch plan, and no task can be drawn from it, for args has 'in + rows'"));
-  EXPECT_THAT(refusal("scale_rows<2>", "scale_row<2>"), HasSubstr("scale.cu:6: the launch plan launches 'scale_row', which the file does not define; it has scale_rows"));
-  EXPECT_THAT(refusal("\"width:i32\"", "\"width\""), HasSubstr("'width' is given to 'n' of kernel 'scale_rows', which takes a number: write NAME:TYPE, as in n:i32"));
+  EXPECT_THAT(
+      refusal("[[launch]]", "[[workspace]]\nname = \"w\"\nbytes = \"4\"\n[[launch]]"),
+      AllOf(HasSubstr("scale.cu:6: "), HasSubstr("it has a [[workspace]]"), HasSubstr("Write task.toml yourself")));
+  EXPECT_THAT(
+      refusal("\"in\"", "\"in + rows\""),
+      HasSubstr("scale.cu:10: the file has a launch plan, and no task can be drawn from it, for args has 'in + rows'"));
+  EXPECT_THAT(
+      refusal("scale_rows<2>", "scale_row<2>"),
+      HasSubstr("scale.cu:6: the launch plan launches 'scale_row', which the file does not define; it has scale_rows"));
+  EXPECT_THAT(
+      refusal("\"width:i32\"", "\"width\""),
+      HasSubstr("'width' is given to 'n' of kernel 'scale_rows', which takes a number: write NAME:TYPE, as in n:i32"));
   EXPECT_THAT(refusal(", \"width:i32\"", ""), HasSubstr("takes 5 arguments and is given 4"));
   EXPECT_THAT(refusal("\"rows\"]", "\"rows *\"]"), HasSubstr("scale.cu:8: the launch plan's field 'grid': 'rows *'"));
   NewTaskOptions with_grid = Options("scale");
   with_grid.grid = {"1"};
-  EXPECT_THAT(refusal("factor", "factor", with_grid), HasSubstr("scale.cu:2: --grid is said by the launch plan that stands there"));
+  EXPECT_THAT(refusal("factor", "factor", with_grid),
+              HasSubstr("scale.cu:2: --grid is said by the launch plan that stands there"));
 }
 
 TEST(NewTask, TheSizesThatMainRunsAreTheTimedCase) {
@@ -1033,7 +1092,8 @@ int main(int argc, char** argv) {
 }
 )";
   const TaskDraft draft = DraftTask(source, Options("add")).value();
-  EXPECT_THAT(draft.inferred, Contains(HasSubstr("the timed case: n=3145728, which add.cu itself runs; --case for other sizes")));
+  EXPECT_THAT(draft.inferred,
+              Contains(HasSubstr("the timed case: n=3145728, which add.cu itself runs; --case for other sizes")));
   EXPECT_THAT(draft.guessed, Not(Contains(HasSubstr("timed case"))));
   const Task task = Parsed(draft);
   EXPECT_EQ(task.cases[0].role, CaseRole::kTime);
@@ -1043,11 +1103,15 @@ int main(int argc, char** argv) {
   asked.replace(asked.find("3 << 20"), 7, "atoi(argv[1])");
   asked.erase(asked.find("  launch_add(a, c, 1000);\n"), 26);
   const TaskDraft guess = DraftTask(asked, Options("add")).value();
-  EXPECT_THAT(guess.guessed, Contains(AllOf(HasSubstr("the timed case: a guess (line 12: main() passes 'N' for n, whose value is not a constant there)"))));
+  EXPECT_THAT(guess.guessed,
+              Contains(AllOf(HasSubstr(
+                  "the timed case: a guess (line 12: main() passes 'N' for n, whose value is not a constant there)"))));
 }
 
 TEST(NewTask, AFileThatDoesNotParseIsRefused) {
-  EXPECT_THAT(DraftTask("__global__ void k(float* x, int n) {\n  if (threadIdx.x < n { x[0] = 1; }\n}\n", Options("k")).status().message(),
+  EXPECT_THAT(DraftTask("__global__ void k(float* x, int n) {\n  if (threadIdx.x < n { x[0] = 1; }\n}\n", Options("k"))
+                  .status()
+                  .message(),
               AllOf(HasSubstr("k.cu:"), HasSubstr("has no partner: mend the file first")));
 }
 

@@ -653,6 +653,29 @@ class BodyReader {
     return std::nullopt;
   }
 
+  // Returns the summands of an index, with those of a local in place of the local if it is an offset: `row * d` and `i` for `base + i`
+  // where base = row * d. A local that is compared with a size is an index itself, and stays.
+  std::vector<Words> ExpandedSummands(const Words& index, int depth) const {
+    std::vector<Words> parts;
+    for (const Words& part : Summands(index)) {
+      const Words one = Unwrapped(part);
+      const Words* value = one.size() == 1 && depth < kMaxDepth && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
+      const std::vector<Words> inner = value != nullptr ? ExpandedSummands(Unwrapped(*value), depth + 1) : std::vector<Words>();
+      const bool is_offset = std::any_of(inner.begin(), inner.end(), [&](const Words& summand) {
+        const std::optional<Term> term = Factors(summand);
+        return term && term->others.size() == 1 && std::any_of(term->sizes.begin(), term->sizes.end(), [](const std::string& size) {
+          return std::isdigit(static_cast<unsigned char>(size[0])) == 0;
+        });
+      });
+      if (is_offset) {
+        parts.insert(parts.end(), inner.begin(), inner.end());
+      } else {
+        parts.push_back(part);
+      }
+    }
+    return parts;
+  }
+
   // Returns the extents of a flattened index, outermost first.
   std::optional<Words> Shape(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
@@ -662,7 +685,8 @@ class BodyReader {
     }
     std::vector<Term> strided;
     std::vector<Words> plain;
-    for (const Words& part : Summands(index)) {
+    const std::vector<Words> parts = ExpandedSummands(index, depth);
+    for (const Words& part : parts) {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;
       // An offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape.
@@ -673,7 +697,7 @@ class BodyReader {
       // In weight[c * 4 + w], w < 4 shows that rows have 4 elements. Without such a bound, 2 * i may be any even
       // position.
       if (!has_size && term->sizes.size() == 1) {
-        for (const Words& other : Summands(index)) {
+        for (const Words& other : parts) {
           const Words inner = Unwrapped(other);
           if (inner.size() == 1 && inner != Unwrapped(part))
             has_size = has_size || Reach(inner, depth + 1) == term->sizes[0];

@@ -196,6 +196,7 @@ class TaskDrafter {
   std::optional<std::string> EmptyDim(const std::vector<Dims>& checked) const;
   std::string CaseText(const char* role, const Dims& dims) const;
   std::string HiddenText() const;
+  void CountElements(int width, std::string* extent);
   int64_t Multiple(const std::string& dim) const;
   // Returns the sizes of `dim` that the user gave: `timed`, in timed cases; `checked`, in check cases.
   std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
