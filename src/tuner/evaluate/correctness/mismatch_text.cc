@@ -17,15 +17,15 @@ constexpr double kCancelled = 0x1p-20;
 // Widest vector or tile whose incomplete last one (the tail) is named as a possible cause.
 constexpr int64_t kWidestTail = 1024;
 
+// Another honest kernel may be off by several times as much: the linter leaves the same room (lint_task.cc).
+constexpr double kAbsRoom = 12;
+
 // Returns the hint for an error that Cancelled holds for.
 std::string CancelHint(const MismatchFacts& facts, double error) {
   return fmt::format(
-      "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel "
-      "to nearly "
-      "nothing: where honest kernels are refused so, abs = VALUE under [tolerance.{}] forgives it, and `hone tasks "
-      "check` "
-      "proposes the value",
-      error, facts.magnitude, facts.tensor.name);
+      "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel to nearly nothing: "
+      "where honest kernels are refused so, abs = {:.1g} under [tolerance.{}] of the task forgives it",
+      error, facts.magnitude, kAbsRoom * error, facts.tensor.name);
 }
 
 // Returns whether an absolute `error` is no more than rounding of the inputs, in a result of this `size` that is far
