@@ -92,7 +92,8 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
       "'{}' holds no graph that is known: expected raw/ (OGB), edges.npy [E, 2], NAME_edges.csv with NAME_target.csv, "
       "or "
       "one .npz with adj_indptr or with edges and node_features; {}{}",
-      path, NamesIn(path), FileExists(path + "/edge_index.npy") ? ". Rename edge_index.npy to edges.npy" : ""));
+      path, NamesIn(path), FileExists(path + "/edge_index.npy") ? ". Rename edge_index.npy to edges.npy, x.npy to features.npy and y.npy to labels.npy"
+                                               : "; tables of other forms are read from Python, by Graph.from_tables"));
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ class TextEdgeReader final : public EdgeReader {
         started_ = true;
         continue;
       }
-      return Status::InvalidArgument(fmt::format("{}: '{}' is no edge; write two node ids, separated by a comma, tab or blank",
+      return Status::InvalidArgument(fmt::format("{}: '{}' is no edge; write two node ids, whole numbers from 0, separated by a comma, tab or blank (from Python, "
+                                                 "Graph.from_tables takes ids of any kind)",
                                                  lines_.Place(), line.substr(0, 80)));
     }
     return line_of_.size();
