@@ -264,7 +264,8 @@ void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
   if (result.best_epoch >= 0) {
     hone::Print("Best validation {} {} after epoch {}", MetricName(flags.train.train.metric),
                 PercentText(result.best_valid), result.best_epoch + 1);
-    if (!flags.run.checkpoint.empty()) hone::Print("; its weights: {}/best.safetensors", flags.run.checkpoint);
+    hone::Print("{}", flags.run.checkpoint.empty() ? "; its weights were not kept: --checkpoint FOLDER keeps them"
+                                                   : fmt::format("; its weights: {}/best.safetensors", flags.run.checkpoint));
     hone::Print("\n");
   }
   if (result.end != TrainResult::End::kStopped) return;
