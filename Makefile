@@ -8,7 +8,7 @@
 #   make test-python  only the tests that are written in Python; their packages go to build/python
 #   make test-torch   every PyTorch problem of tests/torch, of which make test-python takes some
 #   make test-browser  only the tests of pages in a real browser; installs Chromium
-#   make test-whole   the tests of which make test takes a part (HONE_TEST_WHOLE), whole; ten minutes more
+#   make test-whole   the tests of which make test takes a part (HONE_TEST_WHOLE), whole
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a child or a time limit.
