@@ -80,7 +80,7 @@ TEST(MismatchText, RoundingBesideResultsThatCancelIsNotCalledALowerPrecision) {
   Refusal cancelled(-6e-4, -6.001e-4);
   EXPECT_THAT(WrongElementsText(cancelled.facts()), HasSubstr("cancel to nearly nothing"));
   const std::string imprecise = ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 6e-4);
-  EXPECT_THAT(imprecise, HasSubstr("abs = 1e-06 under [tolerance.out] of the task"));  // twelve times the error
+  EXPECT_THAT(imprecise, HasSubstr("abs = 2e-06 under [tolerance.out] of the task"));  // twelve times the error
   EXPECT_THAT(imprecise, Not(HasSubstr("lower precision")));
   // The same relative error in results of ordinary size does mean a lower precision.
   EXPECT_THAT(ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 0.6), HasSubstr("lower precision"));

@@ -65,11 +65,14 @@ std::optional<DType> ElementType(string_view type) {
 }
 
 int ElementsOf(string_view type) {
-  static const std::map<string_view, int> kElements = {
-      {"float4", 4},         {"float2", 2},         {"half2", 2},          {"__half2", 2},        {"__nv_bfloat162", 2},
-      {"__nv_fp8x2_e4m3", 2}, {"__nv_fp8x4_e4m3", 4}, {"__nv_fp8x2_e5m2", 2}, {"__nv_fp8x4_e5m2", 4}, {"__nv_fp4x4_e2m1", 2}};
-  const auto found = kElements.find(type);
-  return found == kElements.end() ? 1 : found->second;
+  for (const char* four : {"float4", "__nv_fp8x4_e4m3", "__nv_fp8x4_e5m2"}) {
+    if (type == four) return 4;
+  }
+  // A tensor of 4-bit floats counts pairs, so that __nv_fp4x2_e2m1 is one element.
+  for (const char* two : {"float2", "half2", "__half2", "__nv_bfloat162", "__nv_fp8x2_e4m3", "__nv_fp8x2_e5m2", "__nv_fp4x4_e2m1"}) {
+    if (type == two) return 2;
+  }
+  return 1;
 }
 
 std::string IntegerSuffix(string_view type) {

@@ -15,6 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 constexpr int kMaxDepth = 12;
+constexpr size_t kMostSummands = 64;  // of an index whose locals were expanded
 
 Words Split(const std::string& text) {
   Words words;
@@ -654,26 +655,30 @@ class BodyReader {
   }
 
   // Returns the summands of an index, with those of a local in place of the local if it is an offset: `row * d` and `i` for `base + i`
-  // where base = row * d. A local that is compared with a size is an index itself, and stays.
-  std::vector<Words> ExpandedSummands(const Words& index, int depth) const {
-    std::vector<Words> parts;
-    for (const Words& part : Summands(index)) {
-      const Words one = Unwrapped(part);
-      const Words* value = one.size() == 1 && depth < kMaxDepth && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
-      const std::vector<Words> inner = value != nullptr ? ExpandedSummands(Unwrapped(*value), depth + 1) : std::vector<Words>();
-      const bool is_offset = std::any_of(inner.begin(), inner.end(), [&](const Words& summand) {
-        const std::optional<Term> term = Factors(summand);
-        return term && term->others.size() == 1 && std::any_of(term->sizes.begin(), term->sizes.end(), [](const std::string& size) {
-          return std::isdigit(static_cast<unsigned char>(size[0])) == 0;
-        });
-      });
-      if (is_offset) {
-        parts.insert(parts.end(), inner.begin(), inner.end());
-      } else {
-        parts.push_back(part);
+  // where base = row * d. A local that is compared with a size is an index itself, and stays. The file may be anybody's, so the number of
+  // summands is bounded.
+  std::vector<Words> ExpandedSummands(const Words& index) const {
+    std::vector<Words> parts = Summands(index);
+    for (size_t i = 0; i < parts.size();) {
+      const Words one = Unwrapped(parts[i]);
+      const Words* value = one.size() == 1 && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
+      const std::vector<Words> inner = value != nullptr ? Summands(Unwrapped(*value)) : std::vector<Words>();
+      if (parts.size() + inner.size() > kMostSummands || std::none_of(inner.begin(), inner.end(), [&](const Words& w) { return IsOffset(w); })) {
+        ++i;
+        continue;
       }
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+      parts.insert(parts.begin() + static_cast<std::ptrdiff_t>(i), inner.begin(), inner.end());
     }
     return parts;
+  }
+
+  // Returns whether a summand is a size times something that is none: row * d.
+  bool IsOffset(const Words& summand) const {
+    const std::optional<Term> term = Factors(summand);
+    return term && term->others.size() == 1 && std::any_of(term->sizes.begin(), term->sizes.end(), [](const std::string& size) {
+      return std::isdigit(static_cast<unsigned char>(size[0])) == 0;
+    });
   }
 
   // Returns the extents of a flattened index, outermost first.
@@ -685,7 +690,7 @@ class BodyReader {
     }
     std::vector<Term> strided;
     std::vector<Words> plain;
-    const std::vector<Words> parts = ExpandedSummands(index, depth);
+    const std::vector<Words> parts = ExpandedSummands(index);
     for (const Words& part : parts) {
       std::optional<Term> term = Factors(part);
       if (!term) return std::nullopt;

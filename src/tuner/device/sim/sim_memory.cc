@@ -221,7 +221,7 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
   const Block* const block = Find(address);
   if (block == nullptr || block->tiled || bytes <= 0) return stretches;
   const uint64_t end = address + static_cast<uint64_t>(bytes);
-  const uint8_t flip = block->sparse ? 0 : 0xff;
+  const uint64_t flip = block->sparse ? 0 : ~uint64_t{0};  // the map has a bit for written or for unwritten bytes
   uint64_t open = 0;  // start of the present range; 0: none
   const auto close = [&](uint64_t at) {
     if (open != 0) stretches.emplace_back(open, at);
@@ -255,10 +255,10 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
       until = std::min(end, begin_ + static_cast<uint64_t>(lseek(unwritten_.get(), from, SEEK_HOLE)) * 8);
     }
     while (at < until) {
-      if (at >= address && at + 64 <= std::min(until, end)) {
+      if (at >= address && at + 64 <= until) {
         uint64_t bits;
         std::memcpy(&bits, reinterpret_cast<const void*>(UnwrittenByte(at)), sizeof(bits));
-        follow(at, bits ^ (block->sparse ? 0 : ~uint64_t{0}), 64);
+        follow(at, bits ^ flip, 64);
         at += 64;
         continue;
       }

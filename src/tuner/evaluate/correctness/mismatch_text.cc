@@ -17,15 +17,12 @@ constexpr double kCancelled = 0x1p-20;
 // Widest vector or tile whose incomplete last one (the tail) is named as a possible cause.
 constexpr int64_t kWidestTail = 1024;
 
-// Another honest kernel may be off by several times as much: the linter leaves the same room (lint_task.cc).
-constexpr double kAbsRoom = 12;
-
 // Returns the hint for an error that Cancelled holds for.
 std::string CancelHint(const MismatchFacts& facts, double error) {
   return fmt::format(
       "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel to nearly nothing: "
       "where honest kernels are refused so, abs = {:.1g} under [tolerance.{}] of the task forgives it",
-      error, facts.magnitude, kAbsRoom * error, facts.tensor.name);
+      error, facts.magnitude, ProposedAbs(error), facts.tensor.name);
 }
 
 // Returns whether an absolute `error` is no more than rounding of the inputs, in a result of this `size` that is far
@@ -145,6 +142,12 @@ std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double a
   }
   return text +
          "; a lower precision than the task's was used somewhere, or values were cut off where they should be rounded";
+}
+
+double ProposedAbs(double error) {
+  constexpr double kRoom = 12;
+  const double unit = std::pow(10.0, std::floor(std::log10(kRoom * error)));
+  return std::ceil(kRoom * error / unit) * unit;
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/lint/lint_task.h"
 
 #include <fmt/format.h>
@@ -42,11 +43,8 @@ constexpr int kFloorSamples = 5;
 constexpr int kFreshSamples = 4;
 // In a slice of up to this many elements, all elements may cancel by chance.
 constexpr int64_t kFewElements = 8;
-// The proposed `abs` is kAbsRoom times the worst error that was seen. Errors above kMostCancelled times the output's
-// root mean square are left out, because they are no rounding errors. The factor is large, because other honest kernels
-// have larger errors: tanh by a fast exponential and division was off by 6.2e-7 where tanhf was off by 7.5e-8, and an
-// `abs` of four times the latter refused it once in 80 judgements.
-constexpr double kAbsRoom = 12, kMostCancelled = 1e-3;
+// Errors above this share of the output's root mean square are no rounding errors, and no `abs` is proposed for them.
+constexpr double kMostCancelled = 1e-3;
 // A dimension of a check case counts as small up to this size: a task that is checked with 2 and not with 1 gets no
 // warning.
 constexpr int64_t kSmallSize = 2;
@@ -759,8 +757,7 @@ void Linter::ConcludeCancelling() {
       one.fewest = elements;
       where = DimsText(check.dims);
     }
-    const double unit = std::pow(10.0, std::floor(std::log10(kAbsRoom * one.error)));
-    one.proposed_abs = std::ceil(kAbsRoom * one.error / unit) * unit;
+    one.proposed_abs = ProposedAbs(one.error);
     if (one.fewest == 0 || one.fewest > kFewElements || task_.tolerance.at(name).absolute >= one.error) continue;
     Warn(fmt::format(
         "{0} cancels: where it is {1:.3g} the seed is off by {2:.2g}, more than c_max of the element itself, and for "

@@ -474,55 +474,42 @@ bool Counted(const Profile& profile, const std::string& location) {
 
 }  // namespace
 
-namespace {
-
-// Adds a finding if much of a modelled case's time is not its kernels': memsets and library calls have no profile of their own. A GPU's
-// kernels are counted in launches of their own, whose times do not add up to the case's.
-void AddOtherSteps(const RuleContext& context, const CaseProfile& c, double kernels_us, std::vector<ProfileFinding>* all) {
-  for (const CaseResult& result : context.evaluation->cases) {
-    if (result.role != CaseRole::kTime || result.dims != c.dims || !result.time_us || c.kernels.empty()) continue;
-    const double time = result.time_us->median, share = (time - kernels_us) / time;
-    if (share < kOtherSteps) continue;
-    const auto known = std::find_if(all->begin(), all->end(), [](const ProfileFinding& f) { return f.kind == "other_steps"; });
-    if (known != all->end() && known->gain >= share) continue;
-    ProfileFinding found{"other_steps",
-                         "memsets and library calls take time beside the kernels: let a kernel write what a memset clears, or a counter reset itself",
-                         fmt::format("kernels take {:.2f} us of {:.2f} us", kernels_us, time), "", "", c.dims, share};
-    if (known == all->end()) {
-      all->push_back(std::move(found));
-    } else {
-      *known = std::move(found);
-    }
-  }
-}
-
-}  // namespace
-
 std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile) {
   std::vector<ProfileFinding> all;
+  // The same fault of the same line is kept once, for the case where its gain is largest.
+  const auto keep = [&](ProfileFinding found) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const ProfileFinding& f) {
+      return std::tie(f.kind, f.kernel, f.location) == std::tie(found.kind, found.kernel, found.location);
+    });
+    if (known == all.end()) {
+      all.push_back(std::move(found));
+    } else if (found.gain > known->gain) {
+      *known = std::move(found);
+    }
+  };
   bool every_case_near_floor = !profile.cases.empty();
   double nearest = 0;
   for (const CaseProfile& c : profile.cases) {
     double total = 0, room = 1;
     for (const KernelProfile& kernel : c.kernels) total += kernel.duration_us;
     for (const CaseResult& result : context.evaluation->cases) {
-      if (result.role != CaseRole::kTime || result.dims != c.dims || !result.floor_fraction) continue;
-      room = std::clamp(1 - *result.floor_fraction, 0.0, 1.0);
-      nearest = std::max(nearest, *result.floor_fraction);
+      if (result.role != CaseRole::kTime || result.dims != c.dims) continue;
+      if (result.floor_fraction) {
+        room = std::clamp(1 - *result.floor_fraction, 0.0, 1.0);
+        nearest = std::max(nearest, *result.floor_fraction);
+      }
+      // Memsets and library calls have no profile of their own. A GPU's kernels are counted in launches of their own, whose times do not add
+      // up to the case's.
+      if (!profile.modelled || !result.time_us || total <= 0) continue;
+      const double time = result.time_us->median, others = (time - total) / time;
+      if (others < kOtherSteps) continue;
+      keep({"other_steps",
+            "memsets and library calls take time beside the kernels: let a kernel write what a memset clears, or a counter reset itself",
+            fmt::format("kernels take {:.2f} us of {:.2f} us", total, time), "", "", c.dims, others});
     }
     every_case_near_floor &= room < 1 - kNearFloor;
-    if (profile.modelled) AddOtherSteps(context, c, total, &all);
     for (const KernelProfile& kernel : c.kernels) {
-      for (ProfileFinding& found : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run()) {
-        const auto known = std::find_if(all.begin(), all.end(), [&](const ProfileFinding& f) {
-          return std::tie(f.kind, f.kernel, f.location) == std::tie(found.kind, found.kernel, found.location);
-        });
-        if (known == all.end()) {
-          all.push_back(std::move(found));
-        } else if (found.gain > known->gain) {
-          *known = std::move(found);
-        }
-      }
+      for (ProfileFinding& found : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run()) keep(std::move(found));
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const ProfileFinding& a, const ProfileFinding& b) { return a.gain > b.gain; });
