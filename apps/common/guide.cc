@@ -163,16 +163,12 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
       return option->get_group() == title && option->nonpositional() && !option->get_group().empty();
     });
     // A group of the page keeps the page's order.
-    if (page != nullptr) {
-      for (const OptionGroup& group : page->groups) {
-        if (group.title != title) continue;
-        std::stable_sort(options.begin(), options.end(), [&group](const CLI::Option* a, const CLI::Option* b) {
-          const auto place = [&group](const CLI::Option* o) {
-            return std::find(group.options.begin(), group.options.end(), o->get_name());
-          };
-          return place(a) < place(b);
-        });
-      }
+    const std::vector<OptionGroup> none;
+    const std::vector<OptionGroup>& of_page = page != nullptr ? page->groups : none;
+    const auto group = std::find_if(of_page.begin(), of_page.end(), [&](const OptionGroup& g) { return g.title == title; });
+    if (group != of_page.end()) {
+      const auto place = [&](const CLI::Option* o) { return std::find(group->options.begin(), group->options.end(), o->get_name()); };
+      std::stable_sort(options.begin(), options.end(), [&](const CLI::Option* a, const CLI::Option* b) { return place(a) < place(b); });
     }
     if (!options.empty()) groups.emplace_back(title, std::move(options));
   }

@@ -23,7 +23,7 @@ struct CleanFlags {
   double older_than_days = 0;
 };
 
-// What a queue or a spool holds, in terms that fit both.
+// Contents lists what a queue or a spool holds, in terms that fit both.
 struct Contents {
   int64_t answers = 0, answer_bytes = 0, lost = 0, dead = 0, waiting = 0;
 };

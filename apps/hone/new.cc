@@ -25,7 +25,7 @@ struct NewFlags {
   TaskAnswers answers;
   std::string from, out, oracle;
   bool force = false, json = false, no_check = false;
-  // Options for PyTorch modules:
+  // The following options are for PyTorch modules.
   std::vector<std::string> inputs, fixed;
   std::string init, workload;
   bool eval_mode = false, accept_licence = false;

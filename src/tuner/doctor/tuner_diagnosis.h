@@ -14,7 +14,7 @@
 
 namespace hone {
 
-// What the diagnosis looks at.
+// TunerSurroundings holds what the diagnosis looks at.
 struct TunerSurroundings {
   GpuToolPlaces tools;
   std::string cache_directory, state_directory;

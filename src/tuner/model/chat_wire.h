@@ -30,7 +30,7 @@ struct WireError {
 // is the message itself.
 WireError ReadWireError(std::string_view body);
 
-// What has been read of a reply so far.
+// StreamedReply holds what has been read of a reply so far.
 struct StreamedReply {
   std::string text;                                    // the reply's text so far
   int64_t thought_bytes = 0;                           // bytes of streamed reasoning, which is not kept

@@ -179,7 +179,7 @@ class GpuEngine {
   virtual Result<std::string> Fingerprint(const Graph& graph) const = 0;
 };
 
-// What a model needs of batches that the host prepares (feed.h).
+// FeedNeeds says what a model needs of batches that the host prepares (feed.h).
 struct FeedNeeds {
   // Whether rows must be found by the node's global id: because a mask of every input row is keyed by it, or because
   // the outermost hop's sum reads degrees of the whole graph.

@@ -14,7 +14,7 @@
 
 namespace hone::gnn::cuda {
 
-// What a plan needs to know of a graph.
+// GraphSize holds the sizes of a graph that a plan depends on.
 struct GraphSize {
   std::string name;
   int64_t num_nodes = 0;

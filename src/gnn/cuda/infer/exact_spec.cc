@@ -90,7 +90,7 @@ class Planner {
   }
 
  private:
-  // Where a unit's rows are while a pass is planned.
+  // Held says where a unit's rows are while a pass is planned.
   struct Held {
     int slot = kNoSlot;
     size_t readers = 0;  // how many steps have yet to read the slot

@@ -123,7 +123,7 @@ struct WeightStream {
   }
 };
 
-// What an operation is made from.
+// OperationPlace holds what an operation is made from.
 struct OperationPlace {
   std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
