@@ -3,9 +3,12 @@
 #include "tuner/store/database.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
+
+#include "base/clock.h"
 
 namespace hone {
 
@@ -67,12 +70,14 @@ std::string ReadOnlyName(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds, bool read_only, const char* what) {
+Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double lock_seconds, bool read_only,
+                                                 const char* what) {
   sqlite3* handle = nullptr;
-  const int code =
-      read_only
-          ? sqlite3_open_v2(ReadOnlyName(path).c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr)
-          : sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = read_only
+                       ? sqlite3_open_v2(ReadOnlyName(path).c_str(), &handle,
+                                         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr)
+                       : sqlite3_open_v2(path.c_str(), &handle,
+                                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<Database> database(new Database(path, handle, what));
   if (code != SQLITE_OK) return database->Error(code, "open it");
   sqlite3_extended_result_codes(handle, 1);
@@ -83,6 +88,15 @@ Result<std::unique_ptr<Database>> Database::Open(const std::string& path, double
 Status Database::Execute(const char* sql) {
   const int code = sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status::Ok() : Error(code, sql);
+}
+
+Status Database::WriteAhead(double lock_seconds) {
+  const Stopwatch watch;
+  for (;;) {
+    const Status status = Execute("PRAGMA journal_mode = WAL");
+    if (status.code() != StatusCode::kUnavailable || watch.Seconds() >= lock_seconds) return status;
+    ::usleep(5000);
+  }
 }
 
 Result<Statement> Database::Prepare(std::string_view sql) {

@@ -61,12 +61,16 @@ class Database {
 
   Status Execute(const char* sql);  // runs one or more statements without parameters
   Result<Statement> Prepare(std::string_view sql);
+  // Switches the file to a write-ahead log. That needs exclusive access, for which SQLite does not wait by itself; this
+  // waits up to `lock_seconds`.
+  Status WriteAhead(double lock_seconds);
   // Returns the Status for SQLite's result `code`; `doing` is the operation that failed.
   Status Error(int code, std::string_view doing) const;
   const std::string& path() const { return path_; }
 
  private:
-  Database(std::string path, sqlite3* handle, const char* what) : path_(std::move(path)), handle_(handle), what_(what) {}
+  Database(std::string path, sqlite3* handle, const char* what)
+      : path_(std::move(path)), handle_(handle), what_(what) {}
   std::string path_;
   sqlite3* handle_;
   const char* what_;

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <mutex>
 
-#include "base/clock.h"
 #include "base/file_lock.h"
 #include "base/hash.h"
 #include "hone/tuner/run_store.h"
@@ -244,7 +243,7 @@ class SqliteRunStore : public RunStore {
     if (options.read_only) {
       return tables > 0 ? Status::Ok() : Status::InvalidArgument(fmt::format("{} holds no runs", Location()));
     }
-    HONE_RETURN_IF_ERROR(WriteAhead(options.lock_seconds));
+    HONE_RETURN_IF_ERROR(database_->WriteAhead(options.lock_seconds));
     HONE_RETURN_IF_ERROR(database_->Execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
     if (options.max_pages > 0) {
       HONE_RETURN_IF_ERROR(database_->Execute(fmt::format("PRAGMA max_page_count = {}", options.max_pages).c_str()));
@@ -269,16 +268,6 @@ class SqliteRunStore : public RunStore {
     return insert.Run();
   }
 
-  // Switches a new file to a write-ahead log. That needs exclusive access, for which SQLite does not wait by itself.
-  Status WriteAhead(double lock_seconds) {
-    const Stopwatch watch;
-    for (;;) {
-      const Status status = database_->Execute("PRAGMA journal_mode = WAL");
-      if (status.code() != StatusCode::kUnavailable || watch.Seconds() >= lock_seconds) return status;
-      ::usleep(5000);
-    }
-  }
-
   Result<int64_t> Scalar(std::string_view sql) {
     HONE_ASSIGN_OR_RETURN(Statement select, database_->Prepare(sql));
     HONE_ASSIGN_OR_RETURN(bool row, select.Step());
@@ -296,13 +285,14 @@ Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, co
   std::error_code error;
   SqliteStoreOptions options = asked;
   const std::string folder = fs::path(path).parent_path().string();  // SQLite would make the log there
-  options.read_only |= fs::exists(path, error) &&
-                       (::access(path.c_str(), W_OK) != 0 || ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);
+  options.read_only |= fs::exists(path, error) && (::access(path.c_str(), W_OK) != 0 ||
+                                                   ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);
   if (const fs::path parent = fs::path(path).parent_path(); !parent.empty() && !options.read_only) {
     fs::create_directories(parent, error);
     if (error) return Status::Io(fmt::format("create folder {}: {}", parent.string(), error.message()));
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path, options.lock_seconds, options.read_only));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                        Database::Open(path, options.lock_seconds, options.read_only));
   auto store = std::make_unique<SqliteRunStore>(std::move(database));
   HONE_RETURN_IF_ERROR(store->Prepare(options));
   return std::unique_ptr<RunStore>(std::move(store));

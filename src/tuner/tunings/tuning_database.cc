@@ -200,8 +200,13 @@ Result<std::unique_ptr<TuningDatabase>> TuningDatabase::Open(const std::string& 
   auto state = std::make_unique<State>();
   HONE_ASSIGN_OR_RETURN(state->database, Database::Open(path, kLockSeconds, read_only, "tuning database"));
   Database& database = *state->database;
+  // One transaction reads both numbers. Otherwise, a file that another process prepares between the two reads would
+  // look like another program's: no application id, but a version.
+  Transaction look(database);
+  HONE_RETURN_IF_ERROR(look.BeginReading());
   HONE_ASSIGN_OR_RETURN(const int64_t application, Pragma(database, "application_id"));
   HONE_ASSIGN_OR_RETURN(const int64_t version, Pragma(database, "user_version"));
+  HONE_RETURN_IF_ERROR(look.Commit());
   if (application == kApplicationId && version > kSchemaVersion) {
     return Status::InvalidArgument(fmt::format(
         "{}: written by a newer hone (version {} of its tables, this one knows {})", path, version, kSchemaVersion));
@@ -212,7 +217,7 @@ Result<std::unique_ptr<TuningDatabase>> TuningDatabase::Open(const std::string& 
   if (application == kApplicationId && version == kSchemaVersion)
     return std::unique_ptr<TuningDatabase>(new TuningDatabase(std::move(state)));
   if (application != 0 || version != 0 || read_only) return not_ours();
-  HONE_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL"));
+  HONE_RETURN_IF_ERROR(database.WriteAhead(kLockSeconds));
   {
     Transaction transaction(database);
     HONE_RETURN_IF_ERROR(transaction.Begin());

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -182,6 +183,24 @@ TEST_F(TuningDatabaseTest, ADamagedPointIsNamedWithTheRemedy) {
   const Status status = Open()->Points(Entry().Id()).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("hone db prune"));
+}
+
+TEST_F(TuningDatabaseTest, SeveralThatMakeOneFileAtOnceAllOpenIt) {
+  for (int round = 0; round < 40; ++round) {
+    const std::string path = Path(("round" + std::to_string(round)).c_str());
+    std::vector<Status> opened(6, Status::Ok());
+    {
+      std::barrier all(static_cast<ptrdiff_t>(opened.size()));
+      std::vector<std::jthread> threads;
+      for (Status& status : opened) {
+        threads.emplace_back([&] {
+          all.arrive_and_wait();
+          status = TuningDatabase::Open(path).status();
+        });
+      }
+    }
+    for (const Status& status : opened) EXPECT_TRUE(status.ok()) << status.message();
+  }
 }
 
 TEST_F(TuningDatabaseTest, SeveralWritersLoseNothing) {
