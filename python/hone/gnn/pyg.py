@@ -3,10 +3,12 @@
 """Neighbor sampling for PyTorch Geometric: a NeighborLoader and a BaseSampler. See docs/pyg.md."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import operator
 import os
+import warnings
 import weakref
 from typing import Any, Callable, Iterator
 
@@ -14,6 +16,7 @@ try:
     import torch
     from torch.utils.data import DataLoader
     from torch_geometric.data import Data
+    from torch_geometric.data.data import BaseData
     from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
 except ImportError as error:
     raise ImportError(f"hone.gnn.pyg needs torch and torch_geometric, which are installed apart from Hone ({error}): "
@@ -24,6 +27,8 @@ from hone.gnn.native import Batch, InEdges, Loader, Table
 
 __all__ = ["HoneSampler", "NeighborLoader"]
 
+
+_MOST_NEIGHBORS, _MOST_THREADS = 1024, 1024
 
 _made: dict[tuple[int, str], tuple[weakref.ref, int, int, weakref.ref]] = {}
 
@@ -47,9 +52,10 @@ def _shared(edge_index: torch.Tensor, num_nodes: int, where: str, make: Callable
 
 def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | None = None) -> Any:
     """Returns the graph's InEdges, or with `gpu` its GraphOnGpu. The loader keeps a reference."""
-    if not isinstance(edge_index, torch.Tensor) or edge_index.dim() != 2 or edge_index.size(0) != 2:
-        found = tuple(edge_index.shape) if isinstance(edge_index, torch.Tensor) else type(edge_index).__name__
-        raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {found}")
+    if not isinstance(edge_index, torch.Tensor):
+        raise TypeError(f"data.edge_index: expected a tensor of shape [2, edges], found {type(edge_index).__name__}")
+    if edge_index.dim() != 2 or edge_index.size(0) != 2:
+        raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {tuple(edge_index.shape)}")
     if edge_index.device.type not in (("cpu",) if gpu is None else ("cpu", "cuda")):
         raise ValueError(f"data.edge_index is on {edge_index.device}: this loader samples on the CPU; pass data.cpu(), or device='cuda'")
     if edge_index.dtype != torch.int64:
@@ -59,7 +65,13 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | 
 
     def by_destination() -> InEdges:
         sources, destinations = edge_index[0].cpu().contiguous(), edge_index[1].cpu().contiguous()
-        return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes, keep=(sources, destinations))
+        try:
+            return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes, keep=(sources, destinations))
+        except ValueError as error:
+            hint = ""
+            if sources.numel() and (int(edge_index.min()), int(edge_index.max())) == (1, num_nodes):
+                hint = "; no edge has node 0, so the nodes seem to be counted from 1: pass edge_index - 1"
+            raise ValueError(f"data.edge_index: {error}, from 0 to {num_nodes - 1}{hint}") from error
 
     if gpu is None:
         return _shared(edge_index, num_nodes, "cpu", by_destination)
@@ -76,6 +88,9 @@ def _fanouts_of(num_neighbors: Any) -> list[int]:
         raise TypeError(f"num_neighbors: expected a list of integers, one for each hop, found {num_neighbors!r}") from error
     if not fanouts:
         raise ValueError("num_neighbors is empty: give one number for each hop")
+    for hop, fanout in enumerate(fanouts):
+        if fanout != -1 and not 1 <= fanout <= _MOST_NEIGHBORS:
+            raise ValueError(f"num_neighbors: expected 1 to {_MOST_NEIGHBORS}, or -1 for all neighbors, found {fanout} for hop {hop + 1}")
     return fanouts
 
 
@@ -85,11 +100,41 @@ def _refuse(**unsupported: Any) -> None:
             raise NotImplementedError(f"{name}={given!r} is not supported by Hone's sampler yet; leave it out, or use torch_geometric.loader")
 
 
-def _whole(name: str, given: Any) -> int:
+def _whole(name: str, given: Any, least: int, most: int = 2**31 - 1) -> int:
     try:
-        return operator.index(given)
+        found = operator.index(given)
     except TypeError as error:
         raise TypeError(f"{name}: expected an integer, found {given!r}") from error
+    if found < least:
+        raise ValueError(f"{name}: expected at least {least}, found {found}")
+    if found > most:
+        raise ValueError(f"{name}: expected at most {most}, found {found}")
+    return found
+
+
+def _positions(name: str, given: Any, count: int) -> torch.Tensor:
+    """Returns int64 positions of `input_nodes`. `given` is a tensor, or anything that gives whole numbers."""
+    try:
+        several = [given] if hasattr(given, "__index__") and not isinstance(given, torch.Tensor) else given
+        found = several if isinstance(several, torch.Tensor) else torch.tensor([operator.index(one) for one in several], dtype=torch.int64)
+    except TypeError as error:
+        raise TypeError(f"{name}: expected positions of input_nodes, found {given!r:.60}") from error
+    if found.dtype == torch.bool or found.is_floating_point() or found.is_complex():
+        raise TypeError(f"{name}: expected positions of input_nodes, found {found.dtype}")
+    found = found.to(device="cpu", dtype=torch.int64).reshape(-1)
+    if found.numel() and not (-count <= int(found.min()) and int(found.max()) < count):
+        wrong = int(found.max()) if int(found.max()) >= count else int(found.min())
+        raise IndexError(f"{name}: expected positions of the {count} input_nodes, found {wrong}")
+    return torch.where(found < 0, found + count, found)
+
+
+@contextlib.contextmanager
+def _of_argument(name: str) -> Iterator[None]:
+    """Puts the argument's name before a ValueError of the library."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 def _subgraph_of(subgraph_type: Any, disjoint: bool) -> bool:
@@ -119,6 +164,13 @@ def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
     if given.dim() == 0 or given.numel() != edges or given.size(0) != edges:
         raise ValueError(f"weight_attr={weight_attr!r}: expected one weight for each of the {edges} edges, found shape {tuple(given.shape)}")
     return given.detach().to(device="cpu", dtype=torch.float64).reshape(-1).contiguous()
+
+
+def _check_data(data: Any) -> None:
+    if isinstance(data, Data):
+        return
+    message = f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}"
+    raise NotImplementedError(message) if isinstance(data, BaseData) else TypeError(message)
 
 
 def _seed_of(generator: torch.Generator | None) -> int:
@@ -195,7 +247,8 @@ class NeighborLoader(DataLoader):
     data: torch_geometric.data.Data on the CPU, with int64 `edge_index`; with `device` on a GPU its tensors may be there. Attributes that are
         added, replaced or removed later take effect when an epoch begins; edges and weights stay those that the loader was made with.
     num_neighbors: neighbors per node for each hop, drawn uniformly without replacement; -1 takes all.
-    input_nodes: int64 or boolean tensor of seeds, distinct unless `disjoint`; None takes every node.
+    input_nodes: whole numbers or boolean tensor of seeds, distinct unless `disjoint`; None takes every node. No ids are an empty epoch, as the
+        share of a rank may be; a mask that is true at no node is a ValueError.
     replace: draws with replacement, so that an edge may occur several times.
     weight_attr: name of an edge-level attribute [edges] or [edges, 1], finite and at least 0. Neighbors are drawn in proportion to it;
         without replacement, each draw is made from the edges that are left. A node whose edges all fit takes them all.
@@ -206,7 +259,7 @@ class NeighborLoader(DataLoader):
     num_workers: threads; 0 takes all that the process may use. Options about worker processes
         (`persistent_workers`, `prefetch_factor`, `worker_init_fn`, `multiprocessing_context`, `timeout`, `filter_per_worker`)
         are accepted and have no effect.
-    pin_memory: gives pinned tensors.
+    pin_memory: gives pinned tensors; without a GPU it warns and changes nothing, as PyTorch's DataLoader does.
     device: None or "cpu"; or "cuda", "cuda:1": batches are sampled and gathered on that GPU, a step ahead, on streams beside the one
         that is current when a batch is asked for, and lie in memory of PyTorch's allocator. The same seed gives the same
         batches as on the CPU. With `replace`, `disjoint`, `weight_attr` or "induced" it raises NotImplementedError.
@@ -261,13 +314,16 @@ class NeighborLoader(DataLoader):
     ):
         # PyTorch Lightning makes a DataLoader again with `dataset` as an argument; here it follows from input_nodes and is ignored.
         given = {key: value for key, value in locals().items() if key not in ("self", "dataset", "generator", "__class__")}
-        if not isinstance(data, Data):
-            raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
+        _check_data(data)
         _refuse(input_time=input_time is not None, time_attr=time_attr, transform_sampler_output=transform_sampler_output,
                 neighbor_sampler=neighbor_sampler, batch_sampler=batch_sampler)
-        sizes = _whole("batch_size", batch_size), _whole("num_workers", num_workers)
-        if sizes[0] < 1:
-            raise ValueError(f"batch_size: expected at least 1, found {sizes[0]}")
+        sizes = _whole("batch_size", batch_size, 1, most=2**62), _whole("num_workers", num_workers, 0, most=_MOST_THREADS)
+        if generator is not None and not isinstance(generator, torch.Generator):
+            raise TypeError(f"generator: expected a torch.Generator, found {type(generator).__name__}")
+        if transform is not None and not callable(transform):
+            raise TypeError(f"transform: expected a function of a batch, found {type(transform).__name__}")
+        if features not in ("auto", "device", "host"):
+            raise ValueError(f"features: expected 'auto', 'device' or 'host', found {features!r}")
         inputs = self._input_of(input_nodes, data.num_nodes, bool(disjoint))
         # The base class's own sampler is never used. One that shuffles cannot be made for no seeds.
         super().__init__(range(inputs.numel()), batch_size=sizes[0], shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
@@ -282,6 +338,8 @@ class NeighborLoader(DataLoader):
         self.data, self.transform = data, transform
         self.num_workers = threads = sizes[1]
         self.shuffle, self.pin_memory = bool(shuffle), bool(pin_memory)
+        if self.pin_memory and not torch.cuda.is_available():
+            warnings.warn("pin_memory=True has no effect: PyTorch finds no GPU", stacklevel=2)
         self.num_neighbors = _fanouts_of(num_neighbors)
         self.seed = _seed_of(generator)
         self.epoch = 0  # number of the next epoch
@@ -329,8 +387,9 @@ class NeighborLoader(DataLoader):
             most = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
             self._loader = cuda_batches.GpuLoader(self._gpu, self._graph, self.num_neighbors, most, **rows)
             return
-        self._loader = Loader(self._graph, self.num_neighbors, self.batch_size, threads=self._threads,
-                              weights=None if self._weights is None else self._weights.data_ptr(), **self._rules, **rows)
+        with _of_argument(f"weight_attr={self.weight_attr!r}") if self._weights is not None else contextlib.nullcontext():
+            self._loader = Loader(self._graph, self.num_neighbors, self.batch_size, threads=self._threads,
+                                  weights=None if self._weights is None else self._weights.data_ptr(), **self._rules, **rows)
 
     def _see_changes(self) -> None:
         """Takes over attributes of `data` that were added, replaced or removed since the last call."""
@@ -349,14 +408,28 @@ class NeighborLoader(DataLoader):
             return torch.arange(num_nodes)
         if isinstance(input_nodes, (str, tuple)):
             raise NotImplementedError("input_nodes by node type belong to heterogeneous graphs, which Hone does not sample yet")
-        given = torch.as_tensor(input_nodes)
+        try:
+            given = torch.as_tensor(input_nodes)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {type(input_nodes).__name__}") from error
+        if given.is_meta:
+            raise ValueError("input_nodes is on meta, where tensors have no values")
+        if given.dim() != 1:
+            raise ValueError(f"input_nodes: expected a vector of node ids or a mask, found shape {tuple(given.shape)}")
+        if given.dtype == torch.uint8 and given.numel() == num_nodes:
+            raise TypeError(f"input_nodes: a mask has dtype torch.bool, found torch.uint8 for each of the {num_nodes} nodes: pass input_nodes.bool()")
         if given.dtype == torch.bool:
             if given.numel() != num_nodes:
                 raise ValueError(f"input_nodes: a mask of {given.numel()} entries, and the graph has {num_nodes} nodes")
             given = given.nonzero().view(-1)
-        if given.dim() != 1 or given.is_floating_point():
+            if given.numel() == 0:
+                raise ValueError("input_nodes: the mask is true at no node; expected at least one")
+        if (given.is_floating_point() or given.is_complex()) and given.numel():  # an empty list is a tensor of floats
             raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
         given = given.to(device="cpu", dtype=torch.int64).contiguous()
+        if given.numel() and not (0 <= int(given.min()) and int(given.max()) < num_nodes):
+            wrong = int(given.max()) if int(given.max()) >= num_nodes else int(given.min())
+            raise ValueError(f"input_nodes: expected node ids from 0 to {num_nodes - 1}, found {wrong}")
         if not repeats:
             nodes, times = given.unique(return_counts=True)
             if nodes.numel() != given.numel():
@@ -385,10 +458,11 @@ class NeighborLoader(DataLoader):
         self._check_process()
         if self._iterator is None or self._iterator.over:
             self._see_changes()
-        positions = torch.as_tensor(index, dtype=torch.int64).view(-1)
+        positions = _positions("index", index, self._input.numel())
         seeds = self._input[positions].contiguous()
         self._loads += 1
-        batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self.seed ^ 0x5EED, epoch=self._loads >> 32, step=self._loads & 0xFFFFFFFF)
+        with _of_argument("index"):
+            batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self.seed ^ 0x5EED, epoch=self._loads >> 32, step=self._loads & 0xFFFFFFFF)
         return self._data(_Block(batch), positions)
 
     def state_dict(self) -> dict[str, int]:
@@ -439,7 +513,7 @@ class NeighborLoader(DataLoader):
         if self.disjoint:
             found["batch"] = block.trees()
         _set_all(out, found)
-        if self.pin_memory and self._gpu is None:
+        if self.pin_memory and self._gpu is None and torch.cuda.is_available():
             out = out.pin_memory()
         return out if self.transform is None else self.transform(out)
 
@@ -477,12 +551,13 @@ class _Epoch:
         self.owner, self.epoch, self.step, self.over = owner, epoch, first_step, False
         seeds, self.positions = owner._input, None
         if owner._chosen is not None:
-            self.positions = torch.as_tensor(list(owner._chosen), dtype=torch.int64)
+            self.positions = _positions("sampler", owner._chosen, seeds.numel())
             seeds = seeds[self.positions].contiguous()
             if owner._gpu is not None:
                 self.positions = self.positions.to(owner._gpu.device)
-        owner._loader.start(seeds.data_ptr(), seeds.numel(), seed=owner.seed, epoch=epoch, shuffle=owner.shuffle,
-                            drop_last=owner.drop_last, first_step=first_step, keep=seeds)
+        with _of_argument("input_nodes"):
+            owner._loader.start(seeds.data_ptr(), seeds.numel(), seed=owner.seed, epoch=epoch, shuffle=owner.shuffle,
+                                drop_last=owner.drop_last, first_step=first_step, keep=seeds)
 
     def __iter__(self) -> "_Epoch":
         return self
@@ -511,13 +586,13 @@ class HoneSampler(BaseSampler):
     def __init__(self, data: Data, num_neighbors: Any, seed: int = 0, *, replace: bool = False, subgraph_type: Any = "directional",
                  disjoint: bool = False, weight_attr: str | None = None):
         super().__init__()
-        if not isinstance(data, Data):
-            raise NotImplementedError(f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}")
+        _check_data(data)
         self._graph = _graph_of(data.edge_index, data.num_nodes)
         self._disjoint, self._induced = bool(disjoint), _subgraph_of(subgraph_type, disjoint)
         weights = _weights_of(data, weight_attr)
-        self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1, replace=bool(replace), disjoint=self._disjoint,
-                              induced=self._induced, weights=None if weights is None else weights.data_ptr())
+        with _of_argument(f"weight_attr={weight_attr!r}") if weights is not None else contextlib.nullcontext():
+            self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1, replace=bool(replace), disjoint=self._disjoint,
+                                  induced=self._induced, weights=None if weights is None else weights.data_ptr())
         self._seed, self._calls, self._owner = int(seed), 0, os.getpid()
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
@@ -526,7 +601,8 @@ class HoneSampler(BaseSampler):
         _refuse(input_time=index.time is not None)
         seeds = index.node.to(torch.int64).contiguous()
         self._calls += 1
-        batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self._seed, epoch=self._calls >> 32, step=self._calls & 0xFFFFFFFF)
+        with _of_argument("input_nodes"):
+            batch = self._loader.load(seeds.data_ptr(), seeds.numel(), seed=self._seed, epoch=self._calls >> 32, step=self._calls & 0xFFFFFFFF)
         block = _Block(batch)
         return SamplerOutput(
             node=block.ids(batch.nodes_at, batch.nodes),
