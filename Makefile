@@ -11,8 +11,8 @@
 #   make test-whole   the tests of which make test takes a part (HONE_TEST_WHOLE), whole
 #   make test-gpu  only the tests that need a GPU; fails where there is none
 JOBS ?= $(shell nproc)
-# One test more than there are cores: some wait for a child or a time limit.
-TEST_JOBS ?= $(shell expr $(JOBS) + 1)
+# Twice as many tests as there are cores: many wait for a child, a time limit or a lock.
+TEST_JOBS ?= $(shell expr $(JOBS) \* 2)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
