@@ -4,7 +4,7 @@
 #   make build     build both programs into build/bin/
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make site      the documentation as a site, build/site; its packages go to build/python
-#   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb
+#   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb, and hone-dev for find_package(hone)
 #   make test-python  only the tests that are written in Python; their packages go to build/python
 #   make test-torch   every PyTorch problem of tests/torch, of which make test-python takes some
 #   make test-browser  only the tests of pages in a real browser; installs Chromium

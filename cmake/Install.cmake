@@ -1,7 +1,6 @@
 # cmake --install BUILD --prefix DIR: the programs, which need nothing else (their libraries are inside them), the tasks
-# where `hone` looks for them, share/hone/tasks beside its folder, man pages, completions, and the documents that messages
-# name. Libraries are not installed: a program of one's own has Hone in its build (add_subdirectory), for the headers
-# promise no binary interface.
+# where `hone` looks for them, share/hone/tasks beside its folder, man pages, completions, the documents that messages
+# name, and what a program of one's own links (InstallLibraries.cmake).
 include(GNUInstallDirs)
 install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT hone)
 install(TARGETS hone-gnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT hone-gnn)
@@ -9,6 +8,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tasks/ DESTINATION ${CMAKE_INSTALL_DATAD
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
+include(InstallLibraries)
 
 # The programs describe themselves: each writes its man pages and completions.
 set(shell ${PROJECT_BINARY_DIR}/shell)
@@ -71,7 +71,16 @@ neural networks on sampled mini-batches, on CPUs and on NVIDIA GPUs.")
 set(CPACK_OUTPUT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packaging/CPackConfig.cmake)
 set(CPACK_SOURCE_OUTPUT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packaging/CPackSourceConfig.cmake)
 include(CPack)
+# BUILD/hone-dev_VERSION_ARCHITECTURE.deb: what find_package(hone) finds. Programs that link Hone link these packages' archives.
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/debian/copyright ${shell}/changelog.gz DESTINATION share/doc/hone-dev COMPONENT debian-dev EXCLUDE_FROM_ALL)
 add_custom_target(package
   COMMAND ${CMAKE_CPACK_COMMAND} --config ${CPACK_OUTPUT_CONFIG_FILE}
+  COMMAND ${CMAKE_CPACK_COMMAND} --config ${CPACK_OUTPUT_CONFIG_FILE} -D CPACK_PACKAGE_NAME=hone-dev
+    -D "CPACK_INSTALL_CMAKE_PROJECTS=${PROJECT_BINARY_DIR};hone;development;/;${PROJECT_BINARY_DIR};hone;debian-dev;/"
+    -D CPACK_DEBIAN_PACKAGE_SECTION=libdevel -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
+    -D "CPACK_DEBIAN_PACKAGE_DEPENDS=g++, libopenblas-openmp-dev, libssl-dev, zlib1g-dev"
+    -D "CPACK_DEBIAN_PACKAGE_RECOMMENDS=cmake, hone, libboost-context-dev, libhiredis-dev, libsqlite3-dev"
+    -D "CPACK_PACKAGE_DESCRIPTION_SUMMARY=headers and libraries of Hone, for find_package(hone)"
+    -D "CPACK_PACKAGE_DESCRIPTION=Headers and static libraries of the graph engine and of the judge of CUDA kernels."
   DEPENDS shell_files
   USES_TERMINAL VERBATIM)

@@ -4,8 +4,22 @@ function(hone_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_compile_features(${name} PUBLIC cxx_std_20)  # the headers are, whatever a project that links us compiles as
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${name} PUBLIC ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE} hone_warnings PUBLIC hone_sanitizers)
+  hone_include_directories(${name})
+  hone_headers_of_the_build(arg_LIBRARIES ${arg_LIBRARIES})
+  hone_headers_of_the_build(arg_PRIVATE ${arg_PRIVATE} hone_warnings)
+  target_link_libraries(${name} PUBLIC ${arg_LIBRARIES} PRIVATE ${arg_PRIVATE} PUBLIC hone_sanitizers)
+endfunction()
+# hone_include_directories(TARGET): where our headers are, in the build and for a project that uses an installed Hone.
+function(hone_include_directories name)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
+                             $<INSTALL_INTERFACE:include>)
+endfunction()
+# hone_headers_of_the_build(OUT LIBRARIES…): LIBRARIES, with those marked that are nothing but headers and flags which the
+# build needs: no public header includes them, so that a project which uses an installed Hone does not need them.
+function(hone_headers_of_the_build out)
+  set(libraries ${ARGN})
+  list(TRANSFORM libraries REPLACE "^(hone_json|hone_toml|hone_cli11|hone_curl_headers|hone_cuda_headers|hone_warnings)$" "$<BUILD_INTERFACE:\\1>")
+  set(${out} "${libraries}" PARENT_SCOPE)
 endfunction()
 # hone_optimize_for_speed(TARGET): for targets whose loops are the product (the simulated GPU, the graph engine).
 function(hone_optimize_for_speed name)
