@@ -250,6 +250,11 @@ class Steps:
         model, optimizer, batches, losses = self.made()
         cases = [
             (TypeError, "optimizer: expected a torch.optim.Optimizer, found int", dict(optimizer=3)),
+            (ValueError, "^optimizer: expected one that moves the model's parameters", dict(optimizer=torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1))),
+            (TypeError, "^model: expected a torch.nn.Module, found method", dict(model=losses)),
+            (TypeError, "^losses: expected a function, found int", dict(losses=3)),
+            (TypeError, "^before_step: expected a function, found int", dict(before_step=3)),
+            (ValueError, "^losses: expected losses that depend on the model's parameters", dict(losses=lambda batch: losses(batch).detach())),
             (CannotCapture, "optimizer: LBFGS is not one", dict(optimizer=torch.optim.LBFGS(model.parameters()))),
             (CannotCapture, "dampening=0", dict(optimizer=torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.1))),
             (TypeError, "loader: expected a hone.gnn.pyg.NeighborLoader, found list", dict(loader=[])),

@@ -18,6 +18,19 @@ _CAPTURABLE = (torch.optim.Adam, torch.optim.AdamW, torch.optim.NAdam, torch.opt
 _WARM_UP = 3  # steps before a capture, in which libraries allocate their workspaces
 
 
+def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"model: expected a torch.nn.Module, found {type(model).__name__}")
+    for name, given in (("losses", losses), ("before_step", before_step)):
+        if not callable(given) and (name == "losses" or given is not None):
+            raise TypeError(f"{name}: expected a function, found {type(given).__name__}")
+    if isinstance(optimizer, torch.optim.Optimizer):
+        moved = {id(one) for group in optimizer.param_groups for one in group["params"]}
+        if not any(id(one) in moved for one in model.parameters()):
+            raise ValueError("optimizer: expected one that moves the model's parameters, and it has none of them; make it from model.parameters(), "
+                             "after the model is on its device")
+
+
 def _check_optimizer(optimizer: Any, device: torch.device) -> None:
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"optimizer: expected a torch.optim.Optimizer, found {type(optimizer).__name__}")
@@ -94,6 +107,7 @@ class GraphStep:
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
                  before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2):
         self.model, self.optimizer, self.loader, self._losses, self._before_step = model, optimizer, loader, losses, before_step
+        _check_functions(model, optimizer, losses, before_step)
         self._check_loader()
         if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
             raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")

@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from hone.gnn.envelopes import PaddedBatch
+from hone.gnn.torch.edges import unchecked_ranges
 
 
 class CannotCapture(RuntimeError):
@@ -122,6 +123,9 @@ def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tenso
     if not isinstance(each, torch.Tensor) or each.dim() == 0 or each.size(0) != mask.numel():
         found = f"shape {tuple(each.shape)}" if isinstance(each, torch.Tensor) else type(each).__name__
         raise ValueError(f"losses: expected a tensor with one loss for each of the {mask.numel()} seeds (reduction='none'), found {found}")
+    if torch.is_grad_enabled() and not each.requires_grad:
+        raise ValueError("losses: expected losses that depend on the model's parameters, found a tensor without a gradient (detach(), no_grad(), or "
+                         "another model's result)")
     each = each.reshape(mask.numel(), -1).mean(1)
     return torch.where(mask, each, torch.zeros_like(each)).sum() / mask.sum()
 
@@ -161,7 +165,7 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
     # Numbers of rows that a node-level tensor may have, trimmed to some hops or not.
     prefixes = {sum(padded.envelope.nodes[: i + 1]) for i in range(len(padded.envelope.nodes))} | {padded.batch_size}
     with _unchanged(model, device):
-        with _named(model) as running, _Watch(running, device) as watch:
+        with unchecked_ranges(), _named(model) as running, _Watch(running, device) as watch:
             loss = mean_of(losses, padded.data, padded.seed_mask)
         del loss
         if watch.found is not None:

@@ -57,7 +57,7 @@ class GATConv(torch.nn.Module):
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
         """Returns [targets, heads * out_channels], or [targets, out_channels] without concat. x: floating [nodes, in_channels], or a pair for sources
         and targets."""
-        there, here, edges = inputs(x, edge_index, size)
+        there, here, edges = inputs(x, edge_index, size, both(self.in_channels), self.att_src.dtype)
         if here is None:
             raise ValueError("x: expected rows for targets as well, which attention looks at, found None")
         shape = -1, self.heads, self.out_channels

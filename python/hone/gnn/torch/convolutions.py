@@ -71,7 +71,8 @@ class SAGEConv(torch.nn.Module):
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
         """Returns [targets, out_channels]. x: floating [nodes, in_channels], or a pair for sources and targets, whose second may be None. size:
         numbers of sources and targets, if x does not give them."""
-        there, here, edges = inputs(x, edge_index, size)
+        there, here, edges = inputs(x, edge_index, size, both(self.in_channels) if self.root_weight else (both(self.in_channels)[0], None),
+                                    self.lin_l.weight.dtype)
         if self.project:
             there = self.lin(there).relu()
         mean, rooted = self.aggr == "mean", self.root_weight and here is not None
@@ -175,7 +176,7 @@ class GCNConv(torch.nn.Module):
         if not isinstance(x, torch.Tensor):
             raise ValueError(f"x: expected one tensor, found {type(x).__name__}: a node's degree counts as a source and as a target; take SAGEConv for graphs "
                              "with two kinds of nodes")
-        there, _, edges = inputs(x, edge_index)
+        there, _, edges = inputs(x, edge_index, None, both(self.in_channels), self.lin.weight.dtype)
         weights = None
         if edge_weight is not None:
             if edge_weight.shape != edges.columns.shape:

@@ -3,9 +3,23 @@
 """Sorts edges by target, the order in which kernels reduce over them. Needs torch."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+import contextlib
+from typing import Any, Iterator, Sequence
 
 import torch
+
+_checks_ranges = True
+
+
+@contextlib.contextmanager
+def unchecked_ranges() -> Iterator[None]:
+    """Leaves out the range check of indices, which gives numbers to the host, while a step is tried for its capture."""
+    global _checks_ranges
+    before, _checks_ranges = _checks_ranges, False
+    try:
+        yield
+    finally:
+        _checks_ranges = before
 
 
 class _BySource:
@@ -38,7 +52,8 @@ class Edges:
     sources, targets: numbers of rows of `x` and of the result. Target i and source i are the same node, if both exist.
     order: int64 [edges], the position of each edge in the list that was sorted; None if the list was already in this order.
 
-    Indices on the device are not checked, because the host would have to wait for that: an index out of range is a bug of the caller.
+    Indices on a GPU are not checked, because the host would have to wait for that: an index out of range is a bug of the caller there. On the CPU it is
+    an IndexError.
     """
 
     def __init__(self, columns: torch.Tensor, rows: torch.Tensor, offsets: torch.Tensor, sources: int, targets: int, order: torch.Tensor | None = None,
@@ -51,6 +66,8 @@ class Edges:
     def of(cls, edge_index: torch.Tensor, sources: int, targets: int) -> "Edges":
         """Sorts `edge_index`, integer [2, edges] of sources and targets in any order. Does not wait for the device."""
         _check(edge_index)
+        if _checks_ranges and edge_index.device.type == "cpu":
+            _check_range(edge_index, sources, targets)
         rows, order = torch.sort(edge_index[1].to(torch.int32), stable=True)
         return cls(edge_index[0].index_select(0, order), rows, _offsets(rows, targets), sources, targets, order)
 
@@ -114,18 +131,36 @@ def _check(edge_index: Any) -> None:
         raise ValueError(f"edge_index: expected shape [2, edges], found {tuple(edge_index.shape)}")
 
 
-def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None) -> tuple[torch.Tensor, torch.Tensor | None, Edges]:
+def _check_range(edge_index: torch.Tensor, sources: int, targets: int) -> None:
+    if edge_index.size(1) == 0:
+        return
+    for row, (name, count) in zip(edge_index, (("sources", sources), ("targets", targets))):
+        least, most = (int(one) for one in torch.aminmax(row))
+        if least < 0 or most >= count:
+            raise IndexError(f"edge_index: expected {name} from 0 to {count - 1}, found {least if least < 0 else most}")
+
+
+def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None, widths: Sequence[int] | None = None,
+           dtype: torch.dtype | None = None) -> tuple[torch.Tensor, torch.Tensor | None, Edges]:
     """Returns the rows of the sources, the rows of the targets (None: there are none) and the edges, from the arguments of a layer.
 
     x: float [sources, width], or a pair of this and of the targets' rows or None.
+    widths: the widths of sources and targets for which the layer was made; None: any. dtype: that of the layer's parameters, which `x` must have
+        without autocast; None: any.
     """
     pair = x if isinstance(x, (tuple, list)) else (x, x)
     if len(pair) != 2 or not isinstance(pair[0], torch.Tensor) or not (pair[1] is None or isinstance(pair[1], torch.Tensor)):
         raise TypeError(f"x: expected a tensor, or a pair of tensors for sources and targets, found {x!r:.80}")
     there, here = pair
-    for one in pair:
+    for one, width in zip(pair, widths or (None, None)):
         if one is not None and one.dim() != 2:
             raise ValueError(f"x: expected shape [nodes, channels], found {tuple(one.shape)}")
+        if one is not None and not one.is_floating_point():
+            raise TypeError(f"x: expected floats, found {one.dtype}; pass x.float()")
+        if one is not None and width is not None and one.size(1) != width:
+            raise ValueError(f"x: expected {width} columns, the layer's in_channels, found {one.size(1)}")
+        if one is not None and dtype is not None and one.dtype != dtype and not torch.is_autocast_enabled(one.device.type):
+            raise TypeError(f"x: expected {dtype}, as the layer's parameters are, found {one.dtype}: convert one of them, or use torch.autocast")
     if isinstance(edge_index, Edges):
         edges = edge_index
         if there.size(0) < edges.sources or (here is not None and here.size(0) < edges.targets):
