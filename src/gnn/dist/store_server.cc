@@ -183,7 +183,7 @@ bool StoreServer::Join(Client& client, const Message& message) {
   if (++joined_ < options_.size) return true;
   Message welcome{"welcome"};
   welcome.insert(welcome.end(), hosts_.begin(), hosts_.end());
-  Tell(welcome);
+  SendToAll(welcome);
   return true;
 }
 
@@ -196,10 +196,10 @@ void StoreServer::Gone(const Client& client, const std::string& how) {
 void StoreServer::Lose(int code, const std::string& reason) {
   if (lost_) return;
   lost_ = Message{"lost", std::to_string(code), reason};
-  Tell(*lost_);
+  SendToAll(*lost_);
 }
 
-void StoreServer::Tell(const Message& message) {
+void StoreServer::SendToAll(const Message& message) {
   for (const auto& client : clients_) {
     if (client->rank >= 0) client->stream.Queue(message);
   }
@@ -208,7 +208,7 @@ void StoreServer::Tell(const Message& message) {
 void StoreServer::CheckTimes(double now) {
   if (now - last_beat_ >= options_.heartbeat_interval) {
     last_beat_ = now;
-    Tell({"beat"});
+    SendToAll({"beat"});
   }
   for (const auto& client : clients_) {
     if (client->closing) continue;

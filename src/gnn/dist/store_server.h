@@ -65,7 +65,7 @@ class StoreServer {
   bool Join(Client& client, const Message& message);
   void Gone(const Client& client, const std::string& how);
   void Lose(int code, const std::string& reason);
-  void Tell(const Message& message);
+  void SendToAll(const Message& message);
   void CheckTimes(double now);
 
   StoreServerOptions options_;

@@ -69,7 +69,7 @@ bool IsArrayOfTables(const TomlNode& node) {
 }
 
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
-                  std::vector<std::string>& told);
+                  std::vector<std::string>& differences);
 
 // Fills `named` with the entries of an array of tables by their field `name`. Returns false if an entry has no name, or
 // two have the same.
@@ -82,9 +82,9 @@ bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& named
   return true;
 }
 
-// Adds a sentence to `told` for each difference of two arrays of tables.
+// Adds a sentence to `differences` for each difference of two arrays of tables.
 void CompareArrays(const std::string& path, const TomlNode& before, const TomlNode& after,
-                   std::vector<std::string>& told) {
+                   std::vector<std::string>& differences) {
   std::map<std::string, const TomlNode*> old_named, new_named;
   if (ByName(before, old_named) && ByName(after, new_named)) {
     std::set<std::string> names;
@@ -93,7 +93,7 @@ void CompareArrays(const std::string& path, const TomlNode& before, const TomlNo
     for (const std::string& name : names) {
       const auto was = old_named.find(name), is = new_named.find(name);
       CompareNodes(fmt::format("{} {}", path, name), was == old_named.end() ? nullptr : was->second,
-                   is == new_named.end() ? nullptr : is->second, told);
+                   is == new_named.end() ? nullptr : is->second, differences);
     }
     return;
   }
@@ -105,20 +105,20 @@ void CompareArrays(const std::string& path, const TomlNode& before, const TomlNo
   std::sort(is.begin(), is.end());
   std::set_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(gone));
   std::set_difference(is.begin(), is.end(), was.begin(), was.end(), std::back_inserter(added));
-  for (const std::string& one : gone) told.push_back(fmt::format("[[{}]] {} is gone", path, Short(one)));
-  for (const std::string& one : added) told.push_back(fmt::format("[[{}]] {} is new", path, Short(one)));
-  if (gone.empty() && added.empty()) told.push_back(fmt::format("the order of [[{}]] changes", path));
+  for (const std::string& one : gone) differences.push_back(fmt::format("[[{}]] {} is gone", path, Short(one)));
+  for (const std::string& one : added) differences.push_back(fmt::format("[[{}]] {} is new", path, Short(one)));
+  if (gone.empty() && added.empty()) differences.push_back(fmt::format("the order of [[{}]] changes", path));
 }
 
-// Adds a sentence to `told` for each field in which `before` and `after` differ; null: that side lacks the node.
+// Adds a sentence to `differences` for each field in which `before` and `after` differ; null: that side lacks the node.
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
-                  std::vector<std::string>& told) {
+                  std::vector<std::string>& differences) {
   if (before == nullptr) {
-    told.push_back(fmt::format("{} = {} is new", path, Short(ValueText(*after))));
+    differences.push_back(fmt::format("{} = {} is new", path, Short(ValueText(*after))));
     return;
   }
   if (after == nullptr) {
-    told.push_back(fmt::format("{} = {} is gone", path, Short(ValueText(*before))));
+    differences.push_back(fmt::format("{} = {} is gone", path, Short(ValueText(*before))));
     return;
   }
   if (before->kind == TomlNode::Kind::kTable && after->kind == TomlNode::Kind::kTable) {
@@ -128,15 +128,16 @@ void CompareNodes(const std::string& path, const TomlNode* before, const TomlNod
       if (before->Find(key) == nullptr) keys.push_back(key);
     }
     for (const std::string& key : keys)
-      CompareNodes(path.empty() ? key : fmt::format("{}.{}", path, key), before->Find(key), after->Find(key), told);
+      CompareNodes(path.empty() ? key : fmt::format("{}.{}", path, key), before->Find(key), after->Find(key),
+                   differences);
     return;
   }
   if (IsArrayOfTables(*before) && IsArrayOfTables(*after)) {
-    CompareArrays(path, *before, *after, told);
+    CompareArrays(path, *before, *after, differences);
     return;
   }
   const std::string was = ValueText(*before), is = ValueText(*after);
-  if (was != is) told.push_back(fmt::format("{}: {} becomes {}", path, Short(was), Short(is)));
+  if (was != is) differences.push_back(fmt::format("{}: {} becomes {}", path, Short(was), Short(is)));
 }
 
 // Returns the name of the task in a folder of the tree; empty if it cannot be read.
@@ -218,30 +219,30 @@ TaskPairs PairTasks(const SourceTree& base, const SourceTree& head) {
 
 Result<std::vector<std::string>> DescribeTaskChanges(const SourceTree& base, const SourceTree& head,
                                                      const TaskPairs& pairs) {
-  std::vector<std::string> told;
-  for (const std::string& folder : pairs.gone) told.push_back(fmt::format("{}: the task is gone", folder));
+  std::vector<std::string> differences;
+  for (const std::string& folder : pairs.gone) differences.push_back(fmt::format("{}: the task is gone", folder));
   for (const auto& [folder, before] : pairs.base_of) {
     if (before == kNoTask) {
-      told.push_back(fmt::format("{}: the task is new; its kernels were judged by it", folder));
+      differences.push_back(fmt::format("{}: the task is new; its kernels were judged by it", folder));
       continue;
     }
     HONE_ASSIGN_OR_RETURN(const std::string what, DescribeFiles(base, before, head, folder));
-    if (before != folder) told.push_back(fmt::format("{}: the task was {} before", folder, before));
+    if (before != folder) differences.push_back(fmt::format("{}: the task was {} before", folder, before));
     if (!what.empty())
-      told.push_back(fmt::format("{}: the change touches {}; kernels were judged by the base's", folder, what));
+      differences.push_back(fmt::format("{}: the change touches {}; kernels were judged by the base's", folder, what));
   }
-  std::sort(told.begin(), told.end());
-  return told;
+  std::sort(differences.begin(), differences.end());
+  return differences;
 }
 
 std::string DescribeTomlChanges(std::string_view before, std::string_view after, size_t most) {
   const Result<TomlNode> was = ParseToml(before, "base"), is = ParseToml(after, "head");
   if (!was.ok() || !is.ok()) return "";
-  std::vector<std::string> told;
-  CompareNodes("", &*was, &*is, told);
+  std::vector<std::string> differences;
+  CompareNodes("", &*was, &*is, differences);
   std::string text;
-  for (size_t i = 0; i < told.size() && i < most; ++i) text += (text.empty() ? "" : "; ") + told[i];
-  if (told.size() > most) text += fmt::format("; and {} more", told.size() - most);
+  for (size_t i = 0; i < differences.size() && i < most; ++i) text += (text.empty() ? "" : "; ") + differences[i];
+  if (differences.size() > most) text += fmt::format("; and {} more", differences.size() - most);
   return text;
 }
 

@@ -48,18 +48,18 @@ ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, cons
   const std::string address = toolbox.KeepEvaluation(whole);
   const std::string next = NextAfter(evaluation);
   ToolAnswer answer;
-  Evaluation told = evaluation;
-  const std::string profile = told.profile ? DescribeProfile(*told.profile, "  ") : "";
-  if (told.profile) {  // leave out findings that the profile's text has in more detail
-    std::erase_if(told.findings, [&](const Finding& f) {
-      return std::any_of(told.profile->findings.begin(), told.profile->findings.end(),
+  Evaluation shortened = evaluation;
+  const std::string profile = shortened.profile ? DescribeProfile(*shortened.profile, "  ") : "";
+  if (shortened.profile) {  // leave out findings that the profile's text has in more detail
+    std::erase_if(shortened.findings, [&](const Finding& f) {
+      return std::any_of(shortened.profile->findings.begin(), shortened.profile->findings.end(),
                          [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
     });
   }
   std::string warnings;
   for (const std::string& warning : evaluator.SandboxWarnings()) warnings += "warning: " + warning + "\n";
-  answer.text = FitText(DescribeEvaluation(told) + DescribeLibraries(told, "  ") + profile + warnings, address,
-                        kAnswerBytes - 400) +
+  answer.text = FitText(DescribeEvaluation(shortened) + DescribeLibraries(shortened, "  ") + profile + warnings,
+                        address, kAnswerBytes - 400) +
                 "\n" + next + "\nThe whole evaluation: " + address + "\n";
   Json fields = ReadJsonText(whole);
   fields["sandbox_warnings"] = evaluator.SandboxWarnings();

@@ -23,13 +23,13 @@
 namespace hone {
 namespace {
 
-constexpr double kTellSeconds = 60;  // interval at which a waiting call repeats the reason for which it waits
+constexpr double kReportSeconds = 60;  // interval at which a waiting call repeats the reason for which it waits
 constexpr double kLookSeconds = 5;  // interval at which a waiting call checks that the job still exists
 
 class QueueEvaluator final : public Evaluator {
  public:
-  QueueEvaluator(RedisAddress address, DeviceFacts facts, std::function<void(const std::string&)> tell)
-      : address_(std::move(address)), facts_(std::move(facts)), tell_(std::move(tell)) {
+  QueueEvaluator(RedisAddress address, DeviceFacts facts, std::function<void(const std::string&)> report)
+      : address_(std::move(address)), facts_(std::move(facts)), report_(std::move(report)) {
     std::random_device random;
     submitter_ = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
   }
@@ -57,7 +57,7 @@ class QueueEvaluator final : public Evaluator {
       if (answer.status().code() != StatusCode::kUnavailable && !IsLoginRefused(answer.status().message()))
         return answer.status();
       if (progress) progress("queue", answer.status().message());
-      Tell(answer.status().message(), answer.status().message() + "; trying again for ten minutes");
+      Report(answer.status().message(), answer.status().message() + "; trying again for ten minutes");
       if (!patience.Wait()) return answer.status();
     }
   }
@@ -92,12 +92,12 @@ class QueueEvaluator final : public Evaluator {
     if (!submitted) HONE_RETURN_IF_ERROR(queue->Submit(id, bundle));
     submitted = true;
     Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
-    if (answer.ok() && !*answer && tell_) TellWhatIsAhead(*queue);
+    if (answer.ok() && !*answer && report_) TellWhatIsAhead(*queue);
     if (answer.ok()) Give(std::move(queue));
     return answer;
   }
 
-  // Calls tell_ with what the queue is busy with. Does nothing if that cannot be found out, because the next step fails
+  // Reports what the queue is busy with. Does nothing if that cannot be found out, because the next step fails
   // too.
   void TellWhatIsAhead(JobQueue& queue) {
     const Result<QueueCounts> counts = queue.Counts();
@@ -106,28 +106,28 @@ class QueueEvaluator final : public Evaluator {
     const auto alive = std::count_if(workers->begin(), workers->end(),
                                      [](const SaidByWorker& w) { return w.seconds_ago <= kSilentSeconds; });
     if (alive == 0) {
-      Tell("no worker",
-           fmt::format("{}: this waits for an answer, and no worker is there: `hone worker --queue` starts one",
-                       address_.queue));
+      Report("no worker",
+             fmt::format("{}: this waits for an answer, and no worker is there: `hone worker --queue` starts one",
+                         address_.queue));
       return;
     }
-    Tell("workers", fmt::format("{}: this waits for an answer; {} job{} there, {} being judged by {} worker{}",
-                                address_.queue, counts->waiting, counts->waiting == 1 ? " waits" : "s wait",
-                                counts->claimed, alive, alive == 1 ? "" : "s"));
+    Report("workers", fmt::format("{}: this waits for an answer; {} job{} there, {} being judged by {} worker{}",
+                                  address_.queue, counts->waiting, counts->waiting == 1 ? " waits" : "s wait",
+                                  counts->claimed, alive, alive == 1 ? "" : "s"));
   }
 
-  // Calls tell_ with `why`, if its `kind` is new or a minute has passed. `kind` identifies the reason, because the
+  // Reports `why`, if its `kind` is new or a minute has passed. `kind` identifies the reason, because the
   // words of `why` may contain numbers that change.
-  void Tell(const std::string& kind, const std::string& why) {
-    if (!tell_) return;
+  void Report(const std::string& kind, const std::string& why) {
+    if (!report_) return;
     {
       const std::lock_guard lock(mutex_);
       const double now = SteadySeconds();
-      if (kind == told_ && now - told_at_ < kTellSeconds) return;
-      told_ = kind;
-      told_at_ = now;
+      if (kind == reported_kind_ && now - reported_at_ < kReportSeconds) return;
+      reported_kind_ = kind;
+      reported_at_ = now;
     }
-    tell_(why);
+    report_(why);
   }
 
   Result<std::unique_ptr<JobQueue>> Take() {
@@ -148,9 +148,9 @@ class QueueEvaluator final : public Evaluator {
 
   const RedisAddress address_;
   const DeviceFacts facts_;
-  const std::function<void(const std::string&)> tell_;
-  std::string told_;  // `kind` of the last Tell
-  double told_at_ = 0;
+  const std::function<void(const std::string&)> report_;
+  std::string reported_kind_;  // `kind` of the last Report
+  double reported_at_ = 0;
   std::string submitter_;
   std::mutex mutex_;
   uint64_t next_ = 0;
@@ -161,7 +161,7 @@ class QueueEvaluator final : public Evaluator {
 }  // namespace
 
 Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
-                                                      std::function<void(const std::string&)> tell) {
+                                                      std::function<void(const std::string&)> report) {
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(text));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
   HONE_ASSIGN_OR_RETURN(const std::string known, queue->Facts());
@@ -171,7 +171,7 @@ Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
   }
   facts.id = text;
   if (facts.name.empty()) facts.name = "a device not seen yet";
-  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts), std::move(tell)));
+  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts), std::move(report)));
 }
 
 }  // namespace hone

@@ -190,7 +190,7 @@ class Worker {
   Status Conclude(const ServeQueueOptions& own, std::unique_ptr<JobQueue>& queue, const ClaimedJob& job,
                   const Result<Evaluation>& evaluation, bool unreadable, int& failures) {
     const bool answer = evaluation.ok() || unreadable;
-    Tell(job.id, evaluation, unreadable);
+    SendAnswer(job.id, evaluation, unreadable);
     failures = answer ? 0 : failures + 1;
     return answer ? Deliver(own, queue, job, EncodeAnswer(job.id, evaluation)) : queue->PutBack(own.worker, job);
   }
@@ -256,7 +256,7 @@ class Worker {
     }
   }
 
-  void Tell(const std::string& id, const Result<Evaluation>& evaluation, bool unreadable) {
+  void SendAnswer(const std::string& id, const Result<Evaluation>& evaluation, bool unreadable) {
     const std::lock_guard lock(mutex_);
     ++(evaluation.ok() ? served_.judged : unreadable ? served_.unreadable : served_.put_back);
     if (evaluation.ok() || unreadable) answered_.push_back(SteadySeconds());

@@ -520,20 +520,20 @@ TrainingProgress Pass::ProgressOf(const RunState& state) {
   return progress;
 }
 
-// Reports to `watch` the steps that have finished since the last call; *told counts the reported steps.
-void Pass::Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped) {
-  while (*told < until) {
-    const unsigned long long word = progress_.host()->steps[(*told + 1) % kProgressSteps];
-    if (static_cast<uint32_t>(word >> 32) != *told + 1) return;
+// Reports to `watch` the steps that have finished since the last call; *reported counts the reported steps.
+void Pass::ReportSteps(const StepWatch& watch, uint32_t until, uint32_t* reported, bool* stopped) {
+  while (*reported < until) {
+    const unsigned long long word = progress_.host()->steps[(*reported + 1) % kProgressSteps];
+    if (static_cast<uint32_t>(word >> 32) != *reported + 1) return;
     const auto loss = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word)));
-    *stopped = (watch.step && watch.step(*told, loss)) || *stopped;
-    ++*told;
+    *stopped = (watch.step && watch.step(*reported, loss)) || *stopped;
+    ++*reported;
   }
 }
 
 // Enqueues replays for the steps from … until - 1, and returns the state that they leave. Behind a batch that does not
 // fit, replays do nothing.
-Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told,
+Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* reported,
                                   bool* stopped) {
   if (stages_) {
     HONE_RETURN_IF_ERROR(EnqueueAhead(small_));
@@ -585,14 +585,14 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     if (chunks > 0 || one) {
       HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
     }
-    Tell(*watch, until, told, stopped);
+    ReportSteps(*watch, until, reported, stopped);
     HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
     // No rank has been lost so far, so the device's work up to the point that was waited for above is good.
     if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }
   Result<RunState> state = ReadState();
   if (!state.ok() || watch == nullptr) return state;
-  Tell(*watch, until, told, stopped);
+  ReportSteps(*watch, until, reported, stopped);
   HONE_ASSIGN_OR_RETURN(*stopped, AnyRank("the wish to stop", *stopped));
   return state;
 }
@@ -613,9 +613,9 @@ Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t unt
 Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
   StepsOnDevice result;
   result.done = from;
-  uint32_t told = from;
+  uint32_t reported = from;
   while (result.done < until && !result.stopped) {
-    HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &told, &result.stopped));
+    HONE_ASSIGN_OR_RETURN(RunState state, RunReplays(result.done, until, watch, &reported, &result.stopped));
     result.done = state.trained_steps;
     // A rank may have met the batch that does not fit before the others know of it, so the ranks agree.
     HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
@@ -625,7 +625,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
       HONE_RETURN_IF_ERROR(EnqueueWhole(large_, options_.trains));
       HONE_ASSIGN_OR_RETURN(state, ReadState());
       if (watch != nullptr) {
-        Tell(*watch, until, &told, &result.stopped);
+        ReportSteps(*watch, until, &reported, &result.stopped);
         HONE_ASSIGN_OR_RETURN(result.stopped, AnyRank("the wish to stop", result.stopped));
       }
       if (state.failure == kNoFailure && state.trained_steps != result.done + 1) {

@@ -142,8 +142,8 @@ class Pass {
   static TrainingProgress ProgressOf(const RunState& state);
   Result<StepsOnDevice> RunOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch);
   static void NoteFailure(const RunState& state, StepsOnDevice& steps);
-  Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* told, bool* stopped);
-  void Tell(const StepWatch& watch, uint32_t until, uint32_t* told, bool* stopped);
+  Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* reported, bool* stopped);
+  void ReportSteps(const StepWatch& watch, uint32_t until, uint32_t* reported, bool* stopped);
   std::vector<int32_t> WorstCase() const;
   Result<std::vector<int32_t>> Observe();
 

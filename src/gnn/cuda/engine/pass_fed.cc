@@ -67,11 +67,11 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
     held.pop_front();
     return Status::Ok();
   };
-  uint32_t told = from;
+  uint32_t reported = from;
   bool stopped = false, over = false;
   int64_t taken = 0;
-  const auto tell = [&] {
-    if (watch != nullptr) Tell(*watch, until, &told, &stopped);
+  const auto report_steps = [&] {
+    if (watch != nullptr) ReportSteps(*watch, until, &reported, &stopped);
   };
   // A single rank ends at any step, because no other rank waits for its steps.
   const auto ends = [&] { return options_.ranks == nullptr && (stopped || progress_.host()->halt != 0); };
@@ -103,7 +103,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
     while (next < until && !over && !ends()) {
       for (const uint32_t end = std::min(until, next + chunk); next < end && !ends(); ++next) {
         HONE_RETURN_IF_ERROR(step());
-        tell();
+        report_steps();
       }
       if (watch == nullptr) continue;
       uint64_t snapshot = 0;
@@ -112,7 +112,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       }
       // Work that all ranks have done is good, once they agree that none was lost.
       while (options_.ranks != nullptr && !held.empty()) HONE_RETURN_IF_ERROR(let_go());
-      tell();
+      report_steps();
       HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", stopped || progress_.host()->halt != 0));
       if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
     }
@@ -129,7 +129,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
     return ran;
   }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
-  tell();
+  report_steps();
   if (watch != nullptr) {
     HONE_ASSIGN_OR_RETURN(stopped, AnyRank("the wish to stop", stopped));
   }

@@ -72,10 +72,10 @@ Status DeviceLoader::Allocate() {
     HONE_RETURN_IF_ERROR(place.input.Allocate(options_.batch));
     HONE_RETURN_IF_ERROR(place.sizes.Allocate(2 * hops + 1));
     HONE_RETURN_IF_ERROR(place.pinned.Make(static_cast<size_t>(words) * sizeof(int32_t)));
-    place.input_there = reinterpret_cast<int64_t*>(place.pinned.get());
-    place.seeds_there = reinterpret_cast<int32_t*>(place.input_there + options_.batch);
-    place.sizes_there = place.seeds_there + options_.batch;
-    HONE_RETURN_IF_ERROR(place.told.Make());
+    place.host_input = reinterpret_cast<int64_t*>(place.pinned.get());
+    place.host_seeds = reinterpret_cast<int32_t*>(place.host_input + options_.batch);
+    place.host_sizes = place.host_seeds + options_.batch;
+    HONE_RETURN_IF_ERROR(place.sizes_arrived.Make());
     HONE_RETURN_IF_ERROR(place.written.Make());
   }
   // New arrays are zeroed on the default stream, for which a framework's streams do not wait. So wait here.
@@ -115,8 +115,8 @@ Result<bool> DeviceLoader::Sample(cudaStream_t stream) {
   const int64_t end = std::min(static_cast<int64_t>(epoch_.seeds.size()), begin + options_.batch);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t position = epoch_.shuffle ? (*permutation_)(i) : i;
-    place.input_there[i - begin] = position;
-    place.seeds_there[i - begin] = static_cast<int32_t>(epoch_.seeds[static_cast<size_t>(position)]);
+    place.host_input[i - begin] = position;
+    place.host_seeds[i - begin] = static_cast<int32_t>(epoch_.seeds[static_cast<size_t>(position)]);
   }
   place.batch.step = next_++;
   place.batch.seeds = end - begin;
@@ -136,8 +136,8 @@ Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, 
     if (seeds[i] < 0 || seeds[i] >= options_.nodes) {
       return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", seeds[i], options_.nodes));
     }
-    place.input_there[i] = static_cast<int64_t>(i);
-    place.seeds_there[i] = static_cast<int32_t>(seeds[i]);
+    place.host_input[i] = static_cast<int64_t>(i);
+    place.host_seeds[i] = static_cast<int32_t>(seeds[i]);
   }
   place.batch.step = step;
   place.batch.seeds = static_cast<int64_t>(seeds.size());
@@ -145,24 +145,24 @@ Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, 
 }
 
 // Enqueues the sampling of a batch into place At(sampled_). The device reads and writes pinned memory asynchronously,
-// so the host must not touch it before the event `told`.
+// so the host must not touch it before the event `sizes_arrived`.
 Status DeviceLoader::Enqueue(const BatchKey& key, cudaStream_t stream) {
   Place& place = At(sampled_);
   const auto seeds = static_cast<size_t>(place.batch.seeds);
   if (place.was_written) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, place.written.handle, 0));
   blocks_->Select(static_cast<int32_t>(&place - places_.data()));
-  HONE_RETURN_IF_ERROR(blocks_->Enqueue(std::span(place.seeds_there, seeds), key, stream));
+  HONE_RETURN_IF_ERROR(blocks_->Enqueue(std::span(place.host_seeds, seeds), key, stream));
   if (seeds > 0) {
     HONE_CUDA_RETURN_IF_ERROR(
-        cudaMemcpyAsync(place.input.get(), place.input_there, seeds * sizeof(int64_t), cudaMemcpyHostToDevice, stream));
+        cudaMemcpyAsync(place.input.get(), place.host_input, seeds * sizeof(int64_t), cudaMemcpyHostToDevice, stream));
   }
   const auto hops = static_cast<int>(options_.fanouts.size());
   HONE_CUDA_RETURN_IF_ERROR(
       EnqueueSizes(blocks_->hop_nodes(), blocks_->rows()[0].row_offsets, hops, place.sizes.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(place.sizes_there, place.sizes.get(),
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(place.host_sizes, place.sizes.get(),
                                             static_cast<size_t>(place.sizes.size()) * sizeof(int32_t),
                                             cudaMemcpyDeviceToHost, stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.told.handle, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.sizes_arrived.handle, stream));
   ++sampled_;
   return Status::Ok();
 }
@@ -171,7 +171,7 @@ Status DeviceLoader::DropSampled() {
   unwritten_ = false;
   if (taken_ == sampled_) return Status::Ok();
   taken_ = sampled_;
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(At(sampled_ - 1).told.handle));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(At(sampled_ - 1).sizes_arrived.handle));
   return Status::Ok();
 }
 
@@ -179,8 +179,8 @@ Result<const DeviceBatch*> DeviceLoader::Take() {
   if (taken_ == sampled_) return Status::Internal("no batch was sampled");
   Place& place = At(taken_++);
   unwritten_ = false;
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.told.handle));
-  if (place.sizes_there[0] != place.batch.seeds) {
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.sizes_arrived.handle));
+  if (place.host_sizes[0] != place.batch.seeds) {
     return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
   }
   LayOut(place);
@@ -193,8 +193,8 @@ void DeviceLoader::LayOut(Place& place) const {
   const size_t hops = options_.fanouts.size();
   batch.hop_nodes.assign(1, batch.seeds);
   batch.hop_edges.clear();
-  const int32_t* const known = place.sizes_there;
-  const int32_t* const drawn = place.sizes_there + hops + 1;
+  const int32_t* const known = place.host_sizes;
+  const int32_t* const drawn = place.host_sizes + hops + 1;
   for (size_t h = 0; h < hops; ++h) {
     batch.hop_nodes.push_back(known[h + 1] - known[h]);
     batch.hop_edges.push_back(drawn[h] - (h == 0 ? 0 : drawn[h - 1]));

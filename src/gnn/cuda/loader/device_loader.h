@@ -82,13 +82,13 @@ class DeviceLoader {
   struct Place {
     DeviceArray<int64_t> input;  // [batch] positions of the seeds in the epoch
     DeviceArray<int32_t> sizes;  // [2 * hops + 1], see EnqueueSizes
-    // The host's side of the transfers. Pinned: int64 input_there[batch], int32 seeds_there[batch], int32 sizes_there[2
+    // The host's side of the transfers. Pinned: int64 host_input[batch], int32 host_seeds[batch], int32 host_sizes[2
     // * hops + 1].
     PinnedBytes pinned;
-    int64_t* input_there = nullptr;
-    int32_t* seeds_there = nullptr;
-    int32_t* sizes_there = nullptr;
-    Event told, written;  // sizes_there has arrived; Write's work is done
+    int64_t* host_input = nullptr;
+    int32_t* host_seeds = nullptr;
+    int32_t* host_sizes = nullptr;
+    Event sizes_arrived, written;  // host_sizes has arrived; Write's work is done
     bool was_written = false;
     DeviceBatch batch;
   };

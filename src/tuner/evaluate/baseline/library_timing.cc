@@ -176,19 +176,20 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
     return answer;
   }
   // Libraries may print to the same stream, so the child's own lines begin with a mark.
-  size_t told = 0;
+  size_t lines = 0;
   for (size_t begin = 0; begin < ran->out.size();) {
     const size_t end = std::min(ran->out.find('\n', begin), ran->out.size());
     const std::string_view line = std::string_view(ran->out).substr(begin, end - begin);
     begin = end + 1;
     if (line.rfind(kTorchMark, 0) != 0) continue;
     ReadTorchLine(line.substr(kTorchMark.size()), &answer);
-    ++told;
+    ++lines;
   }
   if (ran->timed_out) {
     answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", options.limit_seconds * static_cast<double>(cases.size()));
-  } else if (answer.error.empty() && (!ran->exit.success() || told == 0)) {
-    answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(), told > 0 ? "" : ", without an answer");
+  } else if (answer.error.empty() && (!ran->exit.success() || lines == 0)) {
+    answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(),
+                               lines > 0 ? "" : ", without an answer");
   }
   return answer;
 }
@@ -200,17 +201,17 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
   const TorchAnswer answer = AskTorch(spec, task, cases, options);
   for (size_t i = 0; i < cases.size(); ++i) {
     CaseResult& c = *cases[i];
-    const TorchTimes& told = answer.cases[i];
+    const TorchTimes& measured = answer.cases[i];
     for (const char* mode : {"eager", "compiled"}) {
       LibraryResult& result = c.libraries.emplace_back();
       result.name = std::string("torch_") + mode;
-      const auto time = told.times.find(mode);
-      const auto error = told.errors.find(mode);
-      if (!told.error.empty()) {
-        result.detail = fmt::format("{}: {}", answer.version, told.error);
-      } else if (error != told.errors.end()) {
+      const auto time = measured.times.find(mode);
+      const auto error = measured.errors.find(mode);
+      if (!measured.error.empty()) {
+        result.detail = fmt::format("{}: {}", answer.version, measured.error);
+      } else if (error != measured.errors.end()) {
         result.detail = fmt::format("{}: {}", answer.version, error->second);
-      } else if (time == told.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
+      } else if (time == measured.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
         result.detail = answer.error.empty() ? answer.version + " gave no time" : answer.error;
       } else {
         const TorchTimes::Mode& said = time->second;

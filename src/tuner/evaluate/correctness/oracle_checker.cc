@@ -120,11 +120,11 @@ bool OracleChecker::PassesRms(const TensorSpec& tensor, const Tolerance& toleran
   *error = comparison.rms_error;
   if (*error > *allowed) return false;
   if (comparison.total >= policy::kLeastRmsElements || comparison.total == 0) return true;
-  Few& few = few_[{incumbent_, tensor.name}];
-  few.squares += comparison.rms_error * comparison.rms_error * static_cast<double>(comparison.total);
-  few.elements += comparison.total;
-  *allowed = AllowedRms(tolerance, few.elements);
-  *error = std::sqrt(few.squares / static_cast<double>(few.elements));
+  ErrorSums& sums = error_sums_[{incumbent_, tensor.name}];
+  sums.squares += comparison.rms_error * comparison.rms_error * static_cast<double>(comparison.total);
+  sums.elements += comparison.total;
+  *allowed = AllowedRms(tolerance, sums.elements);
+  *error = std::sqrt(sums.squares / static_cast<double>(sums.elements));
   return *error <= *allowed;
 }
 
@@ -307,7 +307,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
         }
         outcome.detail = WrongElementsText(facts);
       } else {
-        HONE_ASSIGN_OR_RETURN(const double reference_rms, RmsOfFew(reference, comparison.total));
+        HONE_ASSIGN_OR_RETURN(const double reference_rms, RmsOfSmallOutput(reference, comparison.total));
         outcome.detail = ImpreciseText(facts, rms_error, allowed_rms, reference_rms);
       }
       outcome.mismatch = std::move(mismatch);
@@ -378,7 +378,7 @@ Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bind
 }
 
 // Returns the root mean square of a reference that is short enough to be read back; 0 for a longer one.
-Result<double> OracleChecker::RmsOfFew(uint64_t reference, int64_t elements) {
+Result<double> OracleChecker::RmsOfSmallOutput(uint64_t reference, int64_t elements) {
   if (elements == 0 || elements >= policy::kLeastRmsElements) return 0.0;
   std::vector<double> values(static_cast<size_t>(elements));
   HONE_RETURN_IF_ERROR(session_.CopyToHost(values.data(), reference, elements * 8));

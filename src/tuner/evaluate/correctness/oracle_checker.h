@@ -112,7 +112,7 @@ class OracleChecker {
   // Returns kInvalidArgument where the oracle's results, which lie in `bindings`, differ from those worked out by hand.
   Status HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims);
   // Returns the rms of the reference at this address; 0 where it has no elements or is too long to be read back.
-  Result<double> RmsOfFew(uint64_t reference, int64_t elements);
+  Result<double> RmsOfSmallOutput(uint64_t reference, int64_t elements);
 
   DeviceSession& session_;
   const Task& task_;
@@ -120,12 +120,12 @@ class OracleChecker {
   const std::vector<Property> properties_;
   double last_oracle_seconds_ = 0;
   // Sums over outputs of fewer than policy::kLeastRmsElements elements.
-  struct Few {
+  struct ErrorSums {
     double squares = 0;  // sum of squared errors, in units of each output's rms
     int64_t elements = 0;
   };
   bool incumbent_ = false;
-  std::map<std::pair<bool, std::string>, Few> few_;  // by side and tensor
+  std::map<std::pair<bool, std::string>, ErrorSums> error_sums_;  // by side and tensor
 };
 
 }  // namespace hone

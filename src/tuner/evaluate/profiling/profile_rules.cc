@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-constexpr double kWorthTelling = 0.02;  // least estimated gain of a reported finding, as a share of the time
+constexpr double kLeastGain = 0.02;     // least estimated gain of a reported finding, as a share of the time
 constexpr size_t kMostFindings = 10;    // limit on the findings of a profile
 constexpr double kMemoryLatency = 700e-9;  // seconds of a load that misses every cache, rounded
 constexpr double kOtherSteps = 0.05;       // least share of a case's time, spent outside its kernels, that is reported
@@ -26,9 +26,9 @@ constexpr double kScattered = 2.5;  // least sectors per request for which anoth
 constexpr std::string_view kScatterAdvice =
     " of the 32 bytes of each sector: neighbouring threads should touch neighbouring addresses (swap the roles of the thread "
     "indices, or pass the tile through shared memory)";
-constexpr double kAsyncTold = 0.05;  // share of cp.async in load requests above which the loads' average says nothing
+constexpr double kLeastAsync = 0.05;  // share of cp.async in load requests above which the loads' average says nothing
 constexpr double kUnlimited = 1e9;   // number of blocks that stands for no limit
-constexpr double kAtomicsTold = 0.05;  // least share of atomics in requests to global memory that is reported
+constexpr double kLeastAtomics = 0.05;  // least share of atomics in requests to global memory that is reported
 constexpr double kTensorMoves =
     0.05;  // use of the tensor pipe up to which no tensor cores work: it also moves constants (HFMA2.MMA) and runs DFMA
 
@@ -53,10 +53,10 @@ class Rules {
 
  private:
   // Adds a finding; `gain` is a share of this kernel's time.
-  void Tell(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
+  void AddFinding(std::string kind, double gain, std::string message, std::string evidence, std::string location = "") {
     // Removing a wait cannot save the time in which the tensor cores work.
     gain = std::min(std::clamp(gain, 0.0, std::min(0.95, 1 - Percent("tensor_active"))) * share_, room_);
-    if (gain < kWorthTelling) return;
+    if (gain < kLeastGain) return;
     found_.push_back({std::move(kind), std::move(message), std::move(evidence), k_.kernel, std::move(location), case_.dims, gain});
   }
   double Percent(const char* field) const { return std::clamp(k_.Value(field) / 100, 0.0, 1.0); }
@@ -103,12 +103,12 @@ class Rules {
 
   void Uncoalesced() {
     bool any_site = false;
-    std::vector<std::string> told;  // source lines that were reported already, with loads and stores together
+    std::vector<std::string> reported;  // source lines that were reported already, with loads and stores together
     for (const MemorySite& site : k_.sites) {
       if (site.space != "global") continue;
       any_site = true;
-      if (std::find(told.begin(), told.end(), site.location) != told.end()) continue;
-      told.push_back(site.location);
+      if (std::find(reported.begin(), reported.end(), site.location) != reported.end()) continue;
+      reported.push_back(site.location);
       double gain = 0;
       std::string uses, evidence;
       for (const MemorySite& at : k_.sites) {
@@ -118,7 +118,7 @@ class Rules {
         gain += MemoryWeight() * at.share * (1 - useful);
         Waste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share, &uses, &evidence);
       }
-      if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
+      if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
     if (any_site) return;
     // A GPU's counters have no source lines, so the waste of all loads and stores is reported together.
@@ -133,13 +133,13 @@ class Rules {
       const double used = std::max(k_.Value(name + "_bytes_per_sector"), mine > 0 ? std::min(32.0, MustMove(name) / mine) : 0);
       if (used <= 0 || mine <= 0 || requests <= 0 || used > 32 / kWasteful) continue;
       // Where many loads are cp.async, the average of the other loads says nothing about the kernel.
-      if (name == "load" && k_.Value("async_copies") > kAsyncTold * requests) continue;
+      if (name == "load" && k_.Value("async_copies") > kLeastAsync * requests) continue;
       if (mine < kScattered * requests)
         continue;  // threads that read one address together use few bytes of a sector, but waste no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
       Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
     }
-    if (gain > 0) Tell("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
+    if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
   }
 
   struct ConflictingLines {
@@ -179,15 +179,19 @@ class Rules {
       const MemorySite& worst = *lines.worst;
       lines.locations.erase(worst.location);
       lines.locations.erase("");
-      Tell("bank_conflict", lines.gain, advice,
-           fmt::format("the {} of {} bytes takes {:.1f} passes a request where {:.1f} suffice; {:.0f} % of the kernel's passes{}", worst.operation,
-                       worst.bytes, worst.transfers_per_request, worst.ideal_transfers, 100 * lines.share,
-                       lines.locations.empty() ? "" : fmt::format(", with the same at {}", fmt::join(lines.locations, ", "))),
-           worst.location);
+      AddFinding(
+          "bank_conflict", lines.gain, advice,
+          fmt::format(
+              "the {} of {} bytes takes {:.1f} passes a request where {:.1f} suffice; {:.0f} % of the kernel's "
+              "passes{}",
+              worst.operation, worst.bytes, worst.transfers_per_request, worst.ideal_transfers, 100 * lines.share,
+              lines.locations.empty() ? "" : fmt::format(", with the same at {}", fmt::join(lines.locations, ", "))),
+          worst.location);
     }
     if (any_site || k_.Value("bank_conflicts") < 0.1 * passes) return;
-    Tell("bank_conflict", weight * k_.Value("bank_conflicts") / passes, advice,
-         fmt::format("{:.0f} % of the passes over shared memory are conflicts", 100 * k_.Value("bank_conflicts") / passes));
+    AddFinding("bank_conflict", weight * k_.Value("bank_conflicts") / passes, advice,
+               fmt::format("{:.0f} % of the passes over shared memory are conflicts",
+                           100 * k_.Value("bank_conflicts") / passes));
   }
 
   void Spills() {
@@ -197,34 +201,39 @@ class Rules {
     const int64_t spilled = resources != nullptr ? resources->spill_bytes : 0;
     if (local <= 0 && spilled <= 0) return;
     const double gain = local > 0 ? MemoryWeight() * local / (local + global) : 0.05;
-    Tell("spills", gain,
-         "registers spill to local memory, or an array is indexed by a variable: keep fewer values alive, unroll the loops that "
-         "index the array, or raise the bound on registers with __launch_bounds__",
-         fmt::format("{} bytes of local memory a thread{}", spilled,
-                     local > 0 ? fmt::format(", {:.0f} % of all sectors are local", 100 * local / (local + global)) : ""));
+    AddFinding(
+        "spills", gain,
+        "registers spill to local memory, or an array is indexed by a variable: keep fewer values alive, unroll the "
+        "loops that "
+        "index the array, or raise the bound on registers with __launch_bounds__",
+        fmt::format(
+            "{} bytes of local memory a thread{}", spilled,
+            local > 0 ? fmt::format(", {:.0f} % of all sectors are local", 100 * local / (local + global)) : ""));
   }
 
   void SmallGrid() {
     const int sms = context_.facts->sm_count;
     if (sms <= 0 || k_.blocks <= 0) return;
     if (k_.blocks < sms) {
-      Tell("small_grid", 1 - static_cast<double>(k_.blocks) / sms,
-           "some multiprocessors have no work: use more, smaller blocks, or split the work of one block (rows into pieces, a "
-           "product along its inner dimension)",
-           fmt::format("{} blocks for {} SMs", k_.blocks, sms));
+      AddFinding("small_grid", 1 - static_cast<double>(k_.blocks) / sms,
+                 "some multiprocessors have no work: use more, smaller blocks, or split the work of one block (rows "
+                 "into pieces, a "
+                 "product along its inner dimension)",
+                 fmt::format("{} blocks for {} SMs", k_.blocks, sms));
       return;
     }
     const double waves = k_.Value("waves");
     if (waves <= 1 || waves >= 4) return;
     const double idle = 1 - waves / std::ceil(waves);
     if (idle < 0.1) return;
-    Tell("tail", 0.7 * idle,
-         "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let "
-         "resident "
-         "blocks loop over the work, which pays where the loads of a block's next piece start before it has finished "
-         "this one",
-         fmt::format("{} blocks, of which {:.0f} run at a time: the last wave is {:.1f} % full", k_.blocks,
-                     static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
+    AddFinding(
+        "tail", 0.7 * idle,
+        "the last wave of blocks leaves multiprocessors idle: make the grid a multiple of what the GPU holds, or let "
+        "resident "
+        "blocks loop over the work, which pays where the loads of a block's next piece start before it has finished "
+        "this one",
+        fmt::format("{} blocks, of which {:.0f} run at a time: the last wave is {:.1f} % full", k_.blocks,
+                    static_cast<double>(k_.blocks) / waves, 100 * (waves + 1 - std::ceil(waves))));
   }
 
   // Reports if too few bytes are in flight, by Little's law, to keep memory busy.
@@ -246,29 +255,34 @@ class Rules {
     const double gain = 0.8 * (0.9 - busiest);
     const double occupancy = k_.Value("occupancy", 100);
     const double atomics = k_.Value("atomic_requests");
-    if (atomics > kAtomicsTold * (atomics + k_.Value("load_requests") + k_.Value("store_requests")) && busiest < 0.4) {
-      Tell("atomics", gain,
-           "nothing is busy while atomic operations are under way: they probably queue for few addresses; add up within a warp or "
-           "a block first, then once for all, or spread them over more addresses",
-           fmt::format("{:.0f} warp-wide atomics, {:.0f} % of the requests to global memory; {}", atomics,
-                       100 * atomics / (atomics + k_.Value("load_requests") + k_.Value("store_requests")), evidence));
+    if (atomics > kLeastAtomics * (atomics + k_.Value("load_requests") + k_.Value("store_requests")) && busiest < 0.4) {
+      AddFinding(
+          "atomics", gain,
+          "nothing is busy while atomic operations are under way: they probably queue for few addresses; add up within "
+          "a warp or "
+          "a block first, then once for all, or spread them over more addresses",
+          fmt::format("{:.0f} warp-wide atomics, {:.0f} % of the requests to global memory; {}", atomics,
+                      100 * atomics / (atomics + k_.Value("load_requests") + k_.Value("store_requests")), evidence));
     } else if (occupancy < 50 && occupancy < 60 * PossibleOccupancy() && k_.Value("waves") >= 4) {
-      Tell("many_small_blocks", gain,
-           "multiprocessors stand half empty although more blocks would fit: blocks end sooner than others are started "
-           "in their place; "
-           "give each more work, or let resident blocks loop over it, which pays where the loads of a block's next "
-           "piece start before it has "
-           "finished this one",
-           fmt::format("{} blocks of {} threads; occupancy {:.0f} % where {:.0f} % would fit; {}", k_.blocks,
-                       k_.threads_per_block, occupancy, 100 * PossibleOccupancy(), evidence));
+      AddFinding(
+          "many_small_blocks", gain,
+          "multiprocessors stand half empty although more blocks would fit: blocks end sooner than others are started "
+          "in their place; "
+          "give each more work, or let resident blocks loop over it, which pays where the loads of a block's next "
+          "piece start before it has "
+          "finished this one",
+          fmt::format("{} blocks of {} threads; occupancy {:.0f} % where {:.0f} % would fit; {}", k_.blocks,
+                      k_.threads_per_block, occupancy, 100 * PossibleOccupancy(), evidence));
     } else if (occupancy < 50 && k_.blocks >= facts.sm_count) {
-      Tell("low_occupancy", gain, "few threads are resident, and the waits of one are not hidden by the work of others: " + WhatLimits(),
-           fmt::format("occupancy {:.0f} %; {}", occupancy, evidence));
+      AddFinding("low_occupancy", gain,
+                 "few threads are resident, and the waits of one are not hidden by the work of others: " + WhatLimits(),
+                 fmt::format("occupancy {:.0f} %; {}", occupancy, evidence));
     } else {
-      Tell("latency_bound", gain,
-           "threads wait for loads while memory is not busy: start more independent loads before the first is used (16-byte "
-           "vector loads, unrolled loops, asynchronous copies into shared memory)",
-           evidence);
+      AddFinding("latency_bound", gain,
+                 "threads wait for loads while memory is not busy: start more independent loads before the first is "
+                 "used (16-byte "
+                 "vector loads, unrolled loops, asynchronous copies into shared memory)",
+                 evidence);
     }
   }
 
@@ -344,29 +358,33 @@ class Rules {
       // If schedulers issue an instruction in nearly every cycle, waiting warps cost no time.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
       const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
-      Tell(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
-           no_shared ? "the queue for special instructions is full, and shared memory is not used: fewer conversions, exponentials, "
-                       "roots and shuffles; a __constant__ table that threads index differently belongs into shared memory or behind __ldg"
-                     : rule.message,
-           fmt::format("{:.0f} % of the warps' waiting; schedulers issue in {:.0f} % of the cycles", 100 * stall,
-                       100 * Percent("issue_active")));
+      AddFinding(no_shared ? "special_queue" : rule.kind, stall * rule.worth * (1 - Percent("issue_active")),
+                 no_shared ? "the queue for special instructions is full, and shared memory is not used: fewer "
+                             "conversions, exponentials, "
+                             "roots and shuffles; a __constant__ table that threads index differently belongs into "
+                             "shared memory or behind __ldg"
+                           : rule.message,
+                 fmt::format("{:.0f} % of the warps' waiting; schedulers issue in {:.0f} % of the cycles", 100 * stall,
+                             100 * Percent("issue_active")));
     }
     if (k_.Has("limit_atomics") && Percent("limit_atomics") > 0.2) {
-      Tell("atomics", Percent("limit_atomics"),
-           "atomic operations queue for few addresses: add up within a warp or a block first, then once for all",
-           fmt::format("queueing alone would take {:.0f} % of the time", 100 * Percent("limit_atomics")));
+      AddFinding("atomics", Percent("limit_atomics"),
+                 "atomic operations queue for few addresses: add up within a warp or a block first, then once for all",
+                 fmt::format("queueing alone would take {:.0f} % of the time", 100 * Percent("limit_atomics")));
     }
     if (k_.Has("limit_dispatch") && Percent("limit_dispatch") > 0.5) {
-      Tell("many_small_blocks", Percent("limit_dispatch") - 0.3,
-           "starting blocks is what takes the time: give each more work, or let resident blocks loop, which pays where "
-           "the loads "
-           "of a block's next piece start before it has finished this one",
-           fmt::format("{} blocks of {} threads; starting them alone would take {:.0f} % of the time", k_.blocks,
-                       k_.threads_per_block, 100 * Percent("limit_dispatch")));
+      AddFinding(
+          "many_small_blocks", Percent("limit_dispatch") - 0.3,
+          "starting blocks is what takes the time: give each more work, or let resident blocks loop, which pays where "
+          "the loads "
+          "of a block's next piece start before it has finished this one",
+          fmt::format("{} blocks of {} threads; starting them alone would take {:.0f} % of the time", k_.blocks,
+                      k_.threads_per_block, 100 * Percent("limit_dispatch")));
     }
     if (k_.Has("barriers_per_warp") && k_.Value("barriers_per_warp") > 16 && Percent("limit_latency") > 0.5) {
-      Tell("barriers", 0.2, "each warp goes through many barriers: fewer __syncthreads, or warp-wide exchange by shuffles",
-           fmt::format("{:.0f} barriers a warp, and latency is what limits", k_.Value("barriers_per_warp")));
+      AddFinding("barriers", 0.2,
+                 "each warp goes through many barriers: fewer __syncthreads, or warp-wide exchange by shuffles",
+                 fmt::format("{:.0f} barriers a warp, and latency is what limits", k_.Value("barriers_per_warp")));
     }
   }
 
@@ -378,36 +396,41 @@ class Rules {
     const double busier = std::max({Percent("sm_throughput"), Percent("tensor_active"), Percent("l2_throughput")});
     if (busier > Percent("dram_throughput") + 0.2) return;
     if (32 * (k_.Value("local_load_sectors") + k_.Value("local_store_sectors")) > 0.5 * (moved - *compulsory)) return;
-    Tell("rereads", Percent("dram_throughput") * (1 - *compulsory / moved),
-         "more bytes move than must: keep what is used again in registers, shared memory or L2 (tiles; blocks that share data "
-         "beside one another in the grid), and fuse steps that pass data through memory",
-         fmt::format("{:.1f} MB from and to device memory, {:.1f} MB suffice", moved / 1e6, *compulsory / 1e6));
+    AddFinding("rereads", Percent("dram_throughput") * (1 - *compulsory / moved),
+               "more bytes move than must: keep what is used again in registers, shared memory or L2 (tiles; blocks "
+               "that share data "
+               "beside one another in the grid), and fuse steps that pass data through memory",
+               fmt::format("{:.1f} MB from and to device memory, {:.1f} MB suffice", moved / 1e6, *compulsory / 1e6));
   }
 
   void Instructions() {
     const double all = k_.Value("instructions");
     if (k_.Value("active_threads") > 0 && k_.Value("active_threads") < 24 && Percent("issue_active") > 0.3) {
-      Tell("divergence", Percent("issue_active") * (1 - k_.Value("active_threads") / 32),
-           "many instructions run for part of a warp only: give the threads of a warp the same path, or handle the ragged end apart",
-           fmt::format("{:.1f} of 32 threads active on average", k_.Value("active_threads")));
+      AddFinding("divergence", Percent("issue_active") * (1 - k_.Value("active_threads") / 32),
+                 "many instructions run for part of a warp only: give the threads of a warp the same path, or handle "
+                 "the ragged end apart",
+                 fmt::format("{:.1f} of 32 threads active on average", k_.Value("active_threads")));
     }
     const auto uses = [&](DType dtype) {
       return std::any_of(context_.task->tensors.begin(), context_.task->tensors.end(),
                          [&](const TensorSpec& t) { return t.dtype == dtype; });
     };
     if (all > 0 && k_.Value("fp64_instructions") > 0.02 * all && !uses(DType::kFloat64)) {
-      Tell("double_precision", std::min(0.5, 4 * k_.Value("fp64_instructions") / all),
-           "double-precision arithmetic where no tensor is double: write 1.0f, not 1.0, and call the float functions",
-           fmt::format("{:.0f} % of the instructions", 100 * k_.Value("fp64_instructions") / all));
+      AddFinding(
+          "double_precision", std::min(0.5, 4 * k_.Value("fp64_instructions") / all),
+          "double-precision arithmetic where no tensor is double: write 1.0f, not 1.0, and call the float functions",
+          fmt::format("{:.0f} % of the instructions", 100 * k_.Value("fp64_instructions") / all));
     }
     const bool half = uses(DType::kFloat16) || uses(DType::kBFloat16);
     const bool counted = k_.Has("tensor_instructions") || k_.Has("limit_tensor");
     const bool idle = k_.Has("tensor_active") ? Percent("tensor_active") < kTensorMoves : k_.Value("tensor_instructions") <= 0;
     if (context_.task->workload == WorkloadClass::kGemm && half && counted && idle && k_.Value("limit_tensor") <= 0) {
       const double busy = std::max(Percent("sm_throughput"), Percent("limit_issue"));
-      Tell("no_tensor_cores", std::max(0.3, busy), "a product of 16-bit matrices without the tensor cores: use mma.sync, wgmma or CuTe",
-           k_.Has("tensor_active") ? fmt::format("the tensor cores work {:.0f} % of the time", 100 * Percent("tensor_active"))
-                                   : "no tensor core instruction ran");
+      AddFinding("no_tensor_cores", std::max(0.3, busy),
+                 "a product of 16-bit matrices without the tensor cores: use mma.sync, wgmma or CuTe",
+                 k_.Has("tensor_active")
+                     ? fmt::format("the tensor cores work {:.0f} % of the time", 100 * Percent("tensor_active"))
+                     : "no tensor core instruction ran");
     }
     InstructionBound();
     // A narrow access that is otherwise coalesced costs instructions and queue slots.
@@ -417,10 +440,12 @@ class Rules {
       const double pressure = std::max(Percent("limit_issue"), Percent("limit_latency")) -
                               std::max(Percent("limit_dram"), Percent("limit_l2"));
       if (pressure <= 0.05) continue;
-      Tell("narrow_access", 0.5 * pressure * site.share,
-           fmt::format("each thread moves {} bytes at a time: 16-byte vector accesses need {} times fewer instructions", site.bytes,
-                       16 / std::max(1, site.bytes)),
-           fmt::format("{} bytes a thread, {:.0f} % of the kernel's sectors", site.bytes, 100 * site.share), site.location);
+      AddFinding(
+          "narrow_access", 0.5 * pressure * site.share,
+          fmt::format("each thread moves {} bytes at a time: 16-byte vector accesses need {} times fewer instructions",
+                      site.bytes, 16 / std::max(1, site.bytes)),
+          fmt::format("{} bytes a thread, {:.0f} % of the kernel's sectors", site.bytes, 100 * site.share),
+          site.location);
     }
   }
 
@@ -435,13 +460,17 @@ class Rules {
     if (flops.ok() && *flops > 0 && context_.facts->fp32_flops > 0 && k_.duration_us > 0) {
       gain = std::min(gain, 1 - *flops / context_.facts->fp32_flops / (k_.duration_us * 1e-6));
     }
-    Tell("instruction_bound", gain,
-         issue >= 0.8 ? "schedulers issue nearly every cycle: fewer instructions for the same result (vector loads, less index "
-                        "arithmetic, cheaper functions within the tolerance, work shared between threads)"
-                      : "one pipe of the multiprocessors is busy nearly all the time: fewer of the instructions that run on it, of which "
-                        "the mix tells (conversions, exponentials, barriers, shared accesses, 64-bit integers)",
-         fmt::format("the busiest pipe works {:.0f} % of the time, schedulers issue in {:.0f} % of the cycles, memory works {:.0f} %",
-                     100 * pipe, 100 * issue, 100 * memory));
+    AddFinding(
+        "instruction_bound", gain,
+        issue >= 0.8
+            ? "schedulers issue nearly every cycle: fewer instructions for the same result (vector loads, less index "
+              "arithmetic, cheaper functions within the tolerance, work shared between threads)"
+            : "one pipe of the multiprocessors is busy nearly all the time: fewer of the instructions that run on it, "
+              "of which "
+              "the mix tells (conversions, exponentials, barriers, shared accesses, 64-bit integers)",
+        fmt::format("the busiest pipe works {:.0f} % of the time, schedulers issue in {:.0f} % of the cycles, memory "
+                    "works {:.0f} %",
+                    100 * pipe, 100 * issue, 100 * memory));
   }
 
   void TensorBound() {
@@ -524,21 +553,21 @@ std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile
 
 void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, Evaluation* evaluation) {
   profile.findings = FindFaults({&task, &facts, evaluation}, profile);
-  std::vector<Finding> told;
+  std::vector<Finding> reported;
   for (const ProfileFinding& f : profile.findings) {
     std::string message = f.message;
     if (!f.evidence.empty()) message += "; evidence: " + f.evidence;
     if (f.gain > 0) message += fmt::format(" (up to {:.0f} % of the time)", 100 * f.gain);
-    told.push_back({f.kind, std::move(message), f.location, f.dims, !f.dims.empty(), 0});
+    reported.push_back({f.kind, std::move(message), f.location, f.dims, !f.dims.empty(), 0});
   }
   std::erase_if(evaluation->findings, [&](const Finding& old) {
-    const bool repeated = !old.location.empty() && std::any_of(told.begin(), told.end(), [&](const Finding& f) {
+    const bool repeated = !old.location.empty() && std::any_of(reported.begin(), reported.end(), [&](const Finding& f) {
       return f.kind == old.kind && f.location == old.location;
     });
     // Old advice from a check shape, which is small, is dropped if the profile counted the line at a timed shape.
     return repeated || (!old.timed && IsAdvice(old.kind) && Counted(profile, old.location));
   });
-  evaluation->findings.insert(evaluation->findings.begin(), told.begin(), told.end());
+  evaluation->findings.insert(evaluation->findings.begin(), reported.begin(), reported.end());
   evaluation->profile = std::move(profile);
 }
 
