@@ -71,7 +71,7 @@ std::string UnifiedDiff(std::string_view before, std::string_view after, std::st
   size_t i = 0;
   const auto near = static_cast<size_t>(context);
   while (i < lines.size()) {
-    // The next hunk: from `near` lines before a change to `near` lines after the last nearby change.
+    // The next hunk reaches from `near` lines before a change to `near` lines after the last nearby change.
     size_t first = i;
     while (first < lines.size() && !changed(first)) ++first;
     if (first == lines.size()) break;

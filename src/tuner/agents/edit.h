@@ -18,7 +18,7 @@ struct SearchReplace {
   std::string replace;  // whole lines; empty deletes
 };
 
-// The place of whole lines in a source; blank lines around them are ignored.
+// Describes where whole lines stand in a source. Blank lines around them are ignored.
 struct LinesFound {
   size_t times = 0;           // number of occurrences; 0 also for a text without a line
   size_t begin = 0, end = 0;  // of the first occurrence, newline included

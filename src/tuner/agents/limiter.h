@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Classifies what limits a version by the roofline: one word, by which ideas of other runs are found again.
+// Classifies by the roofline what limits a version. The result is one word; ideas of other runs are found by it.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace hone {
 
-// Returns memory | arithmetic | latency: the limit of most of the time over the timed cases. Latency: the case moves so
-// few bytes that they take less than 3 us at full bandwidth, and it takes longer. Empty: nothing was timed, or the
-// device's figures are unknown.
+// Returns what limits the timed cases for most of their time: memory, arithmetic or latency. A case is limited by latency
+// if its bytes would take less than 3 us at full bandwidth and it takes longer. Returns an empty string if nothing was
+// timed, or if the device's peaks are unknown.
 std::string LimiterOf(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation);
 
-// Returns the bytes that the largest timed case must move; 0: unknown.
+// Returns the number of bytes that the largest timed case must move, or 0 if it is unknown.
 double LargestBytes(const Task& task, const Evaluation& evaluation);
 
 }  // namespace hone

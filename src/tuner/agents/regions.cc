@@ -46,7 +46,8 @@ int AfterAngles(const std::vector<Token>& tokens, int i) {
   return i;
 }
 
-// Returns the name before the parenthesis at `open`: f( and f<int>( and operator+(; -1: none.
+// Returns the index of the name before the parenthesis at `open`, as in f(, f<int>( and operator+(, or -1 if none is
+// there.
 int NameBefore(const std::vector<Token>& tokens, int first, int open) {
   const auto at = [&](int i) -> const Token& { return tokens[static_cast<size_t>(i)]; };
   for (int i = open - 1; i >= first && i >= open - 4; --i) {

@@ -44,7 +44,7 @@ struct RegionResult {
 // region is put after the plan: prompts tell models to put includes and types there.
 RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies, bool add_prelude = true);
 
-// Damage that is visible without a compiler; empty problem: none found.
+// Describes damage that is visible without a compiler. `problem` is empty if none was found.
 struct StructureFault {
   std::string problem;  // unbalanced_brackets | duplicate_definition | kernel_missing
   std::string detail;   // with the line

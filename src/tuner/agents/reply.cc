@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-// Far above any kernel's size; a longer reply is an endless repetition or a wrong file.
+// This is far above any kernel's size. A longer reply is an endless repetition or a wrong file.
 constexpr size_t kMaxReplyBytes = 2 << 20;
 constexpr size_t kMaxReasoningBytes = 4000;
 constexpr size_t kMaxIdeaBytes = 120;
@@ -70,7 +70,7 @@ std::string RegionName(std::string_view value) {
   return name;
 }
 
-// A reply, split into its parts line by line.
+// Holds the parts of a reply, which was split line by line.
 struct Parts {
   std::string prose;
   std::string idea;
@@ -157,7 +157,7 @@ Parts TakeApart(std::string_view text) {
 }
 
 // Returns the whole file if the reply is a bare file without marks: it begins with a comment or a directive, after at
-// most an IDEA, and has a plan. Empty: it is not. Commands behind exec: often reply like this.
+// most an IDEA, and has a plan. Returns an empty string otherwise. Commands behind exec: often reply like this.
 std::string BareFile(std::string_view text) {
   std::string_view value;
   text = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -170,7 +170,7 @@ std::string BareFile(std::string_view text) {
   return file ? std::string(text) : "";
 }
 
-// A fault that makes a reply useless for any role; empty: none.
+// Returns the fault that makes a reply useless for any role, or an empty string.
 struct Fault {
   std::string problem, detail;
 };
@@ -186,7 +186,8 @@ Fault CheckReply(const ModelReply& reply) {
   return {};
 }
 
-// "uniform(-80, 80" -> { distribution = "uniform", low = -80, high = 80 }; empty: it is none.
+// Turns "uniform(-80, 80" into { distribution = "uniform", low = -80, high = 80 }. Returns an empty string for text that
+// names no distribution.
 std::string DrawnToml(std::string_view text) {
   const size_t open = text.find('(');
   if (open == std::string_view::npos) return "";
@@ -355,7 +356,7 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
   const auto close_region = [&] {
     if (region != nullptr && !quoted) plan.spans.push_back(*RegionSpan(parent, region->name));
   };
-  // Returns what is wrong with a block that quotes lines of the region; empty: nothing.
+  // Returns what is wrong with a block that quotes lines of the region, or an empty string.
   const auto take_quote = [&]() -> Fault {
     const std::string_view body = parent.substr(region->begin, region->end - region->begin);
     const LinesFound found = FindLines(body, block);

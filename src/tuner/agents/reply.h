@@ -47,7 +47,8 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_p
 // Parses what a coding agent handed in: a line `IDEA: …`, an empty line, and then the whole file unchanged.
 Proposal ParseAgentReply(const ModelReply& reply);
 
-// A plan: `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks that quote lines.
+// Holds a plan. Its text is `IDEA: …`, then for each place `REGION: name` with what to do there, and code blocks that
+// quote lines.
 //
 // The first block after a REGION quotes lines of that region; a later block quotes if its lines occur there, and
 // otherwise illustrates. With `bound`, every quote must occur in its region once, and there must be a region: the spans
@@ -63,16 +64,16 @@ struct PlanReply {
 };
 PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound, bool add_prelude = true);
 
-// A diagnosis or findings: any text, at most 12000 bytes of it.
+// Holds a diagnosis or findings, which may be any text. At most 12000 bytes of it are kept.
 struct TextReply {
   std::string text;
   std::string problem, detail;
 };
 TextReply ParseTextReply(const ModelReply& reply);
 
-// Lines `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every dimension of the task, and may specify the
-// distribution of floating-point inputs: uniform(low, high), log_uniform(low, high), normal(mean, deviation),
-// NAME(scale) of another distribution of numbers, zero().
+// Holds proposed cases, which are lines such as `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every
+// dimension of the task. It may specify the distribution of floating-point inputs: uniform(low, high),
+// log_uniform(low, high), normal(mean, deviation), NAME(scale) of another distribution of numbers, or zero().
 struct CasesReply {
   std::vector<ProposedCase> cases;  // without repeats, and without cases that the task already has
   std::string text;

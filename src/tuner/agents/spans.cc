@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kMark = "// [span ";
 
-// A line that is not blank, and its number from 1.
+// Holds a line that is not blank, and its number, counted from 1.
 struct Line {
   std::string_view text;
   int64_t number = 0;
 };
 
-// Whether lines may be added there and none are marked.
+// Returns whether lines may be added there and none are marked.
 bool Empty(const PlanSpan& span) { return span.last < span.first; }
 
 std::vector<Line> LinesWithText(std::string_view text) {

@@ -20,15 +20,15 @@ namespace hone {
 // Sorts spans and joins overlapping ones. A span inside a whole region's is dropped.
 std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans);
 
-// Returns the span of a whole region; nullopt: `source` has no region of that name. With `add_prelude`, a `prelude` that
-// is not there is the empty span behind the plan, whose `last` is one less than its `first`: lines may be added there.
+// Returns the span of a whole region, or nullopt if `source` has no region of that name. With `add_prelude`, a missing
+// `prelude` is the empty span behind the plan, whose `last` is one less than its `first`: lines may be added there.
 std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view region, bool add_prelude = true);
 
 // Returns the source with a line "// [span 1 begins]" before each span and "// [span 1 ends]" after it.
 std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans);
 // Removes such lines: a model that copies from a marked source may copy them too.
 std::string WithoutMarks(std::string_view text);
-// "span 1 is the region `plan`, span 2 lies in `rms_norm`"
+// Formats "span 1 is the region `plan`, span 2 lies in `rms_norm`".
 std::string SpanList(const std::vector<PlanSpan>& spans);
 
 // Returns an empty string if every line of `before` outside of the spans occurs in `after`, and nothing else does
