@@ -28,6 +28,7 @@ void RegisterModelsCommand(CLI::App& app, CommandResult& result);
 void RegisterTrainCommand(CLI::App& app, CommandResult& result);
 void RegisterInferCommand(CLI::App& app, CommandResult& result);
 void RegisterServeCommand(CLI::App& app, CommandResult& result);
+void RegisterTuneModelCommand(CLI::App& app, CommandResult& result);
 // Adds `epoch` to the command `bench`, which must be there if any other bench is.
 void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result);
 

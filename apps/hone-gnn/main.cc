@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   hone::gnn::RegisterTrainCommand(app, result);
   hone::gnn::RegisterInferCommand(app, result);
   hone::gnn::RegisterServeCommand(app, result);
+  hone::gnn::RegisterTuneModelCommand(app, result);
   hone::gnn::RegisterDoctorCommand(app, result);
   hone::gnn::RegisterBenchCommand(app, result);
   hone::gnn::RegisterEpochBenchCommand(app, result);
