@@ -19,7 +19,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Has every kind of aggregation, over features and over rows of the batch.
+// Has every kind of aggregation, attention too, over features and over rows of the batch.
 constexpr const char* kModel = R"(name = "all"
 values = [
   {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
@@ -29,7 +29,8 @@ values = [
   {name = "a3", op = "aggregate", of = "a2", how = "sum"},
   {name = "a4", op = "aggregate", of = "a3", how = "sum", scale = "symmetric"},
   {name = "s0", op = "linear", of = "x", width = 16, bias = false},
-  {name = "s", op = "add", of = ["a4", "s0"]},
+  {name = "s1", op = "attention", of = "a3", width = 8, heads = 2},
+  {name = "s", op = "add", of = ["a4", "s0", "s1"]},
   {name = "l", op = "head", of = "s"},
 ]
 )";
@@ -55,17 +56,18 @@ class HoneGnnTuneModel : public HoneGnn {
   }
 };
 
-TEST_F(HoneGnnTuneModel, EveryTaskIsRightOnItsSeedAndOnesOfBothPrecisionsAre) {
+TEST_F(HoneGnnTuneModel, EverySeedIsRightInOnePrecisionOrTheOther) {
   const Outcome bf16 = Write("bf16", {}), fp32 = Write("fp32", {"--precision", "fp32"});
   ASSERT_EQ(bf16.status, 0) << bf16.err;
   ASSERT_EQ(fp32.status, 0) << fp32.err;
   const json written[] = {json::parse(bf16.out), json::parse(fp32.out)};
   std::vector<std::string> names;
   for (const json& task : written[0].at("tasks")) names.push_back(task.at("name"));
-  EXPECT_THAT(names, ElementsAre("gather_features", "aggregate_symmetric_of_features", "linear",
-                                 "linear_backward_weight", "aggregate_mean", "aggregate_mean_backward", "aggregate_max",
-                                 "aggregate_max_backward", "aggregate_sum", "aggregate_sum_backward",
-                                 "aggregate_symmetric", "aggregate_symmetric_backward", "linear_backward_input"));
+  EXPECT_THAT(names,
+              ElementsAre("gather_features", "aggregate_symmetric_of_features", "linear", "linear_backward_weight",
+                          "aggregate_mean", "aggregate_mean_backward", "aggregate_max", "aggregate_max_backward",
+                          "aggregate_sum", "aggregate_sum_backward", "aggregate_symmetric",
+                          "aggregate_symmetric_backward", "attention", "linear_backward_input"));
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string folder = written[i % 2].at("tasks").at(i).at("folder");
     const Outcome judged = RunHone({"eval", folder, folder + "/seed.cu", "--device", "sim", "--no-time", "--json"});

@@ -48,18 +48,11 @@ class Finder {
         AddAggregate(unit);
         break;
       case Unit::kProduct:
-        AddProduct(unit, shapes_.width[unit.value], unit.hop);
+        AddProduct(unit, lowered_.units[unit.operands[0]].width, lowered_.plan.values[unit.operands[0]].wants_gradient);
         break;
-      case Unit::kAttention: {
-        const auto& attention = std::get<AttentionSpec>(spec_.values[unit.value - 1].operation);
-        // The projection is computed for the sources; attention's own parameters are read behind it.
-        const int64_t width = attention.concatenate ? unit.width : unit.width * attention.heads;
-        AddProduct(unit, width, unit.hop + 1);
-        out_.left_out.push_back({Name(unit),
-                                 "the softmax over drawn neighbors and the weighted sum behind the projection: its "
-                                 "forward pass for one layout is the shipped task edge_softmax"});
+      case Unit::kAttention:
+        AddAttention(unit);
         break;
-      }
       case Unit::kOwn:
         out_.left_out.push_back({Name(unit), "an operation that a program registered: only that program knows it"});
         break;
@@ -94,22 +87,40 @@ class Finder {
     out_.operations.push_back(std::move(operation));
   }
 
-  void AddProduct(const SpecUnit& unit, int64_t out_width, int hop) {
-    HotOperation operation{.kind = Kind::kLinear, .hop = hop, .out_width = out_width};
+  // The projection is linear, so it follows the weighted sum, and is computed for destinations alone: one product for
+  // all heads, in_width being the heads' sums side by side.
+  void AddAttention(const SpecUnit& unit) {
+    const auto& attention = std::get<AttentionSpec>(spec_.values[unit.value - 1].operation);
+    HotOperation operation{.kind = Kind::kAttention, .heads = attention.heads, .hop = unit.hop};
+    operation.negative_slope = attention.negative_slope;
     operation.in_width = lowered_.units[unit.operands[0]].width;
+    operation.out_width = operation.in_width * attention.heads;
     operation.value = Name(unit);
+    operation.where = fmt::format("Value '{}' (attention over {}), before its projection: destinations are {}.",
+                                  operation.value, Operands(unit), RowsText(unit.hop));
+    const int64_t sums = operation.out_width;
+    out_.operations.push_back(std::move(operation));
+    out_.left_out.push_back({Name(unit), "the backward pass through the softmax and the weighted sum"});
+    AddProduct(unit, sums, /*input_gradient=*/true);
+  }
+
+  void AddProduct(const SpecUnit& unit, int64_t in_width, bool input_gradient) {
+    HotOperation operation{.kind = Kind::kLinear, .hop = unit.hop};
+    operation.in_width = in_width;
+    operation.out_width = unit.width;
+    operation.value = Name(unit);
+    const std::string rows = RowsText(unit.hop);
     operation.where = fmt::format("Value '{}' ({} of {}): rows are {}.", operation.value,
-                                  OperationName(spec_.values[unit.value - 1].operation), Operands(unit), RowsText(hop));
+                                  OperationName(spec_.values[unit.value - 1].operation), Operands(unit), rows);
     out_.operations.push_back(operation);
-    if (lowered_.plan.values[unit.operands[0]].wants_gradient) {
+    if (input_gradient) {
       operation.kind = Kind::kLinearBackwardInput;
       operation.where =
-          fmt::format("The gradient of what value '{}' reads: rows are {}.", operation.value, RowsText(hop));
+          fmt::format("The gradient of what the product of value '{}' reads: rows are {}.", operation.value, rows);
       out_.operations.push_back(operation);
     }
     operation.kind = Kind::kLinearBackwardWeight;
-    operation.where =
-        fmt::format("The gradient of the weight of value '{}', a sum over {}.", operation.value, RowsText(hop));
+    operation.where = fmt::format("The gradient of the weight of value '{}', a sum over {}.", operation.value, rows);
     out_.operations.push_back(std::move(operation));
   }
 
@@ -129,6 +140,12 @@ std::string TaskName(const HotOperation& operation) {
   switch (operation.kind) {
     case Kind::kGather:
       return "gather_features";
+    case Kind::kAttention: {
+      std::string name = "attention";
+      if (operation.negative_slope != 0.2) name += fmt::format("_slope_{}", operation.negative_slope);
+      for (char& c : name) c = c == '.' || c == '-' || c == '+' ? '_' : c;  // a task's name is an identifier
+      return name;
+    }
     case Kind::kLinear:
       return "linear";
     case Kind::kLinearBackwardInput:

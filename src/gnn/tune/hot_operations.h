@@ -18,6 +18,7 @@ struct HotOperation {
     kGather,             // feature rows of a batch's nodes
     kAggregate,          // rows of neighbors
     kAggregateBackward,  // the gradient by source
+    kAttention,          // a softmax over neighbors and the weighted sum of their rows, before the projection
     kLinear,
     kLinearBackwardInput,
     kLinearBackwardWeight,
@@ -25,6 +26,9 @@ struct HotOperation {
   // For the two kinds of aggregation.
   AggregateSpec::How how = AggregateSpec::How::kMean;
   bool symmetric = false;
+  // For attention.
+  int heads = 1;
+  double negative_slope = 0.2;
   bool of_features = false;  // true: rows are read from the graph's feature table, in its dtype
   int hop = 0;               // the row set of the destinations or of the product's rows
   int64_t in_width = 0;      // columns of what is read

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gnn/tune/task_templates.h"
@@ -54,6 +55,10 @@ std::string DifferentRows(const std::string& draws, const std::string& rows) {
       "232 * {{n}} + 399 * {{N}}, 58 * {{n}} + 747 * {{N}}, 981 * {{N}}) / 1000",
       {{"n", "(" + draws + ")"}, {"N", rows}});
 }
+
+// How many slots of a destination are filled, in thousandths: the mean of min(degree, fanout).
+constexpr std::string_view kSlotsOfARow =
+    "(degree_bound > fanout ? 1000 * fanout - 500 * fanout * (fanout + 1) / degree_bound : 500 * (degree_bound - 1))";
 
 // Sets the limits for results that are rounded to `out`, and the sentence that says why.
 void SetTolerance(const Number& out, bool exact, bool product, Pieces& pieces) {
@@ -108,9 +113,7 @@ void SetAggregate(const HotOperation& operation, const Number& x, const Number& 
     pieces[name] = "";
   }
   SetTolerance(out, max && x.bytes <= out.bytes && (x.bytes < out.bytes || x.dtype == out.dtype), false, pieces);
-  const std::string slots =
-      "num_dst * (degree_bound > fanout ? 1000 * fanout - 500 * fanout * (fanout + 1) / degree_bound : 500 * "
-      "(degree_bound - 1)) / 1000";
+  const std::string slots = fmt::format("num_dst * {} / 1000", kSlotsOfARow);
   pieces["gather_work"] = fmt::format(
       "# Filled slots, as many as the mean of min(degree, fanout) says; neighbors repeat, so not every row must come "
       "from\n"
@@ -410,6 +413,32 @@ args   = ["{{a}}", "{{b}}", "{{c}}", "{{m}}:i64", "{{n}}:i64", "{{k}}:i64", "{{k
 */)plan";
 }
 
+void SetAttention(const HotOperation& operation, const Number& row, Pieces& pieces) {
+  pieces["dtype"] = row.dtype;
+  pieces["type"] = row.type;
+  pieces["width"] = fmt::format("{}", 16 / row.bytes);
+  const double slope = operation.negative_slope;
+  pieces["negative_slope"] = fmt::format("{:#.9g}", slope);
+  SetTolerance(row, false, false, pieces);
+  // The slots and the destination itself.
+  const std::string rows = fmt::format("num_dst * (1000 + {}) / 1000", kSlotsOfARow);
+  pieces["attention_work"] = fmt::format(
+      "[work]\nflops = \"num_dst * (fanout + 1) * heads * (2 * dim + 5)\"\nbytes = \"\"\"\n{} * (dim * {} + heads * 4) "
+      "+ "
+      "{} * 4 + num_dst * 8 + num_dst * heads * (4 + dim * {})\"\"\"\n",
+      DifferentRows(rows, "num_src"), row.bytes, rows, row.bytes);
+  const double own = std::exp(-slope - 1);  // weight of the destination itself beside two slots of 1
+  pieces["hand"] = fmt::format(
+      "# v 0 has degree 5, so both slots count: row 1 twice. Logits: row 1: 0.5 + 0.5 = 1; itself (row 0): -1.5 + 0.5 "
+      "= -1,\n"
+      "# leaky -negative_slope. v 1 has degree 1: its slot is itself and does not count, so out is row 1.\n"
+      "[[hand]]\ndims = {{ num_src = 2, num_dst = 2, fanout = 2, degree_bound = 6, heads = 1, dim = 2 }}\n"
+      "inputs.x = [2.0, 8.0, 10.0, -4.0]\ninputs.score_src = [-1.5, 0.5]\ninputs.score_dst = [0.5, 3.0]\n"
+      "inputs.self = [0, 1]\ninputs.index = [1, 1, 1, 0]\ninputs.degree = [5, 1]\n"
+      "outputs.out = [{:.12f}, {:.12f}, 10.0, -4.0]",
+      (20 + 2 * own) / (2 + own), (-8 + 8 * own) / (2 + own));
+}
+
 void SetGather(const Number& x, const Number& out, Pieces& pieces) {
   pieces["x_dtype"] = x.dtype;
   pieces["x_type"] = x.type;
@@ -478,6 +507,14 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
           "The seed is a plain kernel. The engine's own also masks what was dropped and takes the batch's sizes from "
           "device "
           "memory, and cannot stand alone.";
+      break;
+    case Kind::kAttention:
+      stem = "attention";
+      SetAttention(operation, row, pieces);
+      texts.seed_is =
+          "The seed is a plain kernel. The engine's own also writes the weights that backward reads, takes the batch's "
+          "sizes "
+          "from device memory, and cannot stand alone.";
       break;
     default:
       SetProduct(operation.kind, row, pieces);

@@ -33,7 +33,8 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
               {"rows", batch.Rows(operation.hop)},
               {"dim", operation.in_width}};
     case Kind::kAggregate:
-    case Kind::kAggregateBackward: {
+    case Kind::kAggregateBackward:
+    case Kind::kAttention: {
       const auto h = static_cast<size_t>(operation.hop);
       const HopShape& hop = batch.hops[h];
       const int32_t fanout = source.measured.fanouts[h];
@@ -42,9 +43,11 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
                        {"num_dst", hop.num_dst},
                        {"fanout", fanout}};
       if (operation.kind == Kind::kAggregateBackward) dims.emplace_back("edges", hop.edges);
-      if (operation.kind == Kind::kAggregate || operation.symmetric || operation.how == AggregateSpec::How::kMean) {
+      if (operation.kind != Kind::kAggregateBackward || operation.symmetric ||
+          operation.how == AggregateSpec::How::kMean) {
         dims.emplace_back("degree_bound", DegreeBound(static_cast<double>(hop.edges) / slots, fanout));
       }
+      if (operation.kind == Kind::kAttention) dims.emplace_back("heads", operation.heads);
       dims.emplace_back("dim", operation.in_width);
       return dims;
     }
