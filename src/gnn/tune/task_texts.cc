@@ -27,8 +27,6 @@ Number Of(FeatureDtype dtype) {
   return dtype == FeatureDtype::kFloat32 ? kFloat : dtype == FeatureDtype::kFloat16 ? kHalf : kBFloat;
 }
 
-constexpr std::string_view kLicence =
-    "// SPDX-FileCopyrightText: 2026 The Hone Authors\n// SPDX-License-Identifier: Apache-2.0\n//\n";
 constexpr std::string_view kTomlLicence =
     "# SPDX-FileCopyrightText: 2026 The Hone Authors\n# SPDX-License-Identifier: Apache-2.0\n#\n";
 
@@ -535,9 +533,9 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
   const std::string seed = stem != "product" ? stem + "_seed.cu"
                            : dtypes.fp32     ? "product_f32_seed.cu"
                                              : "product_bf16_seed.cu";
-  texts.task = std::string(kTomlLicence) + Fill(TaskTemplate(stem + ".toml"), pieces);
-  texts.oracle = std::string(kLicence) + Fill(TaskTemplate(stem + "_oracle.cu"), pieces);
-  texts.seed = std::string(kLicence) + Fill(TaskTemplate(seed), pieces);
+  texts.task = Fill(TaskTemplate(stem + ".toml"), pieces);
+  texts.oracle = Fill(TaskTemplate(stem + "_oracle.cu"), pieces);
+  texts.seed = Fill(TaskTemplate(seed), pieces);
   if (operation.kind == Kind::kAggregateBackward && !operation.symmetric && operation.how != How::kMean) {
     texts.task = WithoutDegreeBound(std::move(texts.task));
   }

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // {{name}} as one would write it first: a warp for each source, its lanes side by side along the row, 16 bytes a load where
 // rows start on 16-byte boundaries, else one element. Slots are added in their order.
 /*hone

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The trusted answer to {{name}}, in double: first the maximum and the sum of each destination and head, a thread
 // each, then a thread an output.
 /*hone

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // {{name}} as one would write it first: a warp for each destination. Its lanes take a slot each for the softmax, and lie side
 // by side along the rows for the sum, 16 bytes a load where rows start on 16-byte boundaries, else one element.
 /*hone
@@ -21,7 +24,7 @@ args   = ["x", "score_src", "score_dst", "self", "index", "degree", "out", "num_
 */
 {{seed_head}}
 constexpr unsigned kAllLanes = 0xffffffffu;
-// Of what does not count: far enough down that its exponential is 0.
+// The logit of a slot that does not count: so far down that its exponential is 0.
 constexpr float kNever = -3.402823466e38f;
 
 // dim is a multiple of kWidth, the block size of 32.
@@ -37,7 +40,7 @@ __global__ void attention(const {{type}}* __restrict__ x, const float* __restric
   const int own_row = self[vertex];
   const int items = 1 + min(degree[vertex], fanout);  // item 0 is the destination itself
 
-  // Of a lane's item: its row, and its logit for head h.
+  // Return the row of a lane's item, and the item's logit for head h.
   const auto row_of = [&](int item) { return item == 0 || item >= items ? own_row : index[vertex * fanout + item - 1]; };
   const auto logit_of = [&](int item, int row, long long h) {
     if (item >= items || (item > 0 && row == own_row)) return kNever;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // The trusted answer to {{name}}: one thread an output.
 /*hone
 [[launch]]

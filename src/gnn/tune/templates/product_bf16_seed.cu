@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // {{name}} as one would write it first: tensor cores through wmma. A block of eight warps computes a tile of 64 x 64 results,
 // 32 k-steps at a time through shared memory; a warp keeps 16 x 32 of them in fragments.{{split_words}}
 {{plan}}

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+//
 // {{name}} as one would write it first: a block of 256 threads computes a tile of 64 x 64 results, 16 k-steps at a time
 // through shared memory; a thread keeps 4 x 4 of them.{{split_words}}
 {{plan}}
