@@ -123,6 +123,10 @@ Status Run(TuneModelFlags& flags) {
                      .seed = flags.train.train.seed,
                      .workers = 1};
   const HotOperations operations = FindHotOperations(spec, shapes, LowerToUnits(spec, shapes));
+  if (operations.operations.empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "model '{}' has no gather, aggregation, attention or product, for which tasks are written", spec.name));
+  }
   HONE_ASSIGN_OR_RETURN(const MeasuredBatches batches, MeasureBatches(graph, source.measured));
   const std::vector<ModelTask> tasks = MakeTasks(source, operations.operations, batches);
   std::string folder = flags.out.empty() ? spec.name + "-tasks" : flags.out;
