@@ -11,7 +11,7 @@
 //   number   assign local ids in order, write the block
 //
 // A few hundred reads are thus in flight at any time. Only the last stage depends on the order of rows.
-// docs/sampling.md has the lower bound; docs/design/0032-how-samples-are-drawn.md has what was tried with which gain.
+// docs/sampling.md has the lower bound; docs/design/0034-how-samples-are-drawn.md has what was tried with which gain.
 #include "gnn/sample/fast_sampler.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ namespace {
 constexpr int kChunkRows = 64;
 constexpr int kChunkSlots = 256;  // 16 KiB of cache lines are in flight in each stage
 constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
-// Largest direct table, in bytes. A direct table is about twice as fast as a hash table (docs/design/0032). Beyond this
+// Largest direct table, in bytes. A direct table is about twice as fast as a hash table (docs/design/0034). Beyond this
 // size, one per thread would take too much memory, and a table of only the batch's nodes is small.
 constexpr int64_t kDirectTableBytes = int64_t{48} << 20;
 
