@@ -80,6 +80,10 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
     Print("\nNot right yet. On the simulated GPU:\n");
     for (const std::string& problem : prepared.problems) Print("  {}\n", problem);
   }
+  if (!prepared.weak.empty()) {
+    Print("\nWhat the tolerance cannot tell apart:\n");
+    for (const std::string& one : prepared.weak) Print("  {}\n", one);
+  }
   if (!prepared.unchecked.empty()) Print("\nThe task was not checked: {}\n", prepared.unchecked);
   Print("\nNext: write a kernel (docs/candidate-format.md), then  hone eval {} kernel.cu\n", prepared.directory);
   if (!prepared.draft.seed_cu.empty())
@@ -189,6 +193,8 @@ Status Run(CommandContext& context, NewFlags& flags) {
   }
   HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.from));
   if (flags.from.ends_with(".py") && IsModuleProblem(source)) return RunModule(context, flags, source);
+  if (flags.from.ends_with(".py") && source.find("__global__") == std::string::npos)
+    return Status::InvalidArgument(WhyNoModuleProblem(source, flags.from));
   if (!flags.inputs.empty() || !flags.init.empty() || !flags.fixed.empty() || flags.eval_mode) {
     return Status::InvalidArgument(
         "--input, --init, --fix and --eval describe a PyTorch module, and this is a CUDA kernel: leave them out");

@@ -4,7 +4,7 @@
 
 PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
 refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
-a process of its own. Or PART is "bad_input", "package", "check", "tutorial", "apply", "hosted", "lifted", "search", "definitions" or
+a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "definitions" or
 "boards". Prints what fails and ends with 1.
 """
 import importlib.util
@@ -156,6 +156,10 @@ def module(forward, init=""):
 
 # (name, problem file, options, exit status, pattern of the message and its remedy)
 BAD = [
+    ("plain_file", HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n", [], 2,
+     r"has no get_inputs\(\): a problem file has a class Model, .* --from problem:Net --input 'x=float32\[rows,width\]' --case"),
+    ("script", "print('hello')\n", [], 2, r"neither a CUDA kernel \(__global__\) nor a class derived from torch\.nn\.Module"),
+    ("other_class", HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n" + TAIL, [], 2, r"has no class Model, and has Net: call it Model"),
     ("syntax", "def get_inputs(:\n  nn.Module", [], 2, r"problem\.py:1: .*mend the line"),
     ("fails", module("        return x @ x"), [], 2, r"Model of .*failed \(RuntimeError: .*mend the file"),
     ("dict", module("        return {'out': x}"), [], 2, r"forward returns a dict: return a tensor or a tuple"),
@@ -166,6 +170,10 @@ BAD = [
     ("dropout", module("        return torch.nn.functional.relu(self.drop(x))", "        self.drop = nn.Dropout(0.5)"), [], 2, r"dropout is active.*--eval"),
     ("host_state", module("        return x + self.noise", "        self.noise = torch.rand(d)"), [], 2, r"plain attributes; register them with register_buffer"),
     ("data_dependent", module("        return x[x > 0.5]"), [], 2, r"(depend on data|shape).*inputs' shapes"),
+    ("unique", module("        return torch.unique((x * 10).long())"), [], 2, r"depend on data \(.* for heavy tailed inputs\)"),
+    ("other_bytes", module("        return x.view(torch.int32)"), [], 2, r"does not run in double precision: output 0 has the shape \[64, 256\] there"),
+    ("inputs_dict", module("        return x").replace("return [torch.rand(n, d)]", "return {'x': torch.rand(n, d)}"), [], 2,
+     r"get_inputs\(\) returns a dict: return a list"),
     ("no_double", module("        return x @ torch.ones(d, 4, dtype=torch.float32)"), [], 2, r"does not run in double precision .*dtype of its inputs"),
     ("complex", module("        return torch.complex(x, x)"), [], 2, r"is complex64, which tasks do not hold: use one of .*bool"),
     ("in_place", module("        return x.mul_(2)"), [], 2, r"changes one of its inputs in place: clone it"),
@@ -722,6 +730,11 @@ def apply(folder):
                 parameter.mul_(2)
             if torch.allclose(original(x), mine(x), atol=1e-3):
                 fail("ModelNew does not see that its weights have changed")
+    # Without a GPU its verdict is not about the kernel.
+    exported = os.path.join(folder, "kernelbench", "linear_relu_model_new.py")
+    judged = judge(os.path.join(folder, "linear_relu"), exported, folder)
+    if judged["verdict"] != "unsupported" or "a machine with a GPU" not in judged["detail"]:
+        fail(f"an exported ModelNew on the CPU is {judged['verdict']}", judged.get("detail", ""))
     source = asked[0]["cuda_sources"][0] if asked else ""
     if len(asked) != 1 or "__global__" not in source or "PYBIND11_MODULE" not in source or '#include "hone_' in source:
         fail("ModelNew hands load_inline another source", source[:2000])
@@ -794,6 +807,81 @@ def serving_operators(folder):
         fail("the ModelNew calls no library", text[-3000:])
 
 
+# By mask of a module: its output as an expression of scores and this mask, what get_inputs gives, and how the judge must draw it.
+MASKED = {
+    # Of a row without ones nothing is left, and the module answers NaN.
+    "keeps": ("torch.softmax(scores.masked_fill(~keeps, float('-inf')), dim=1)", "torch.rand(rows, width) > 0.2", {"ones": 0.8, "some": 1, "along": 1}),
+    "drops": ("torch.softmax(scores.masked_fill(drops, float('-inf')), dim=1)", "torch.rand(rows, width) > 0.7", {"ones": 0.3, "some": 0, "along": 1}),
+    "columns": ("torch.softmax(scores.masked_fill(~columns, float('-inf')), dim=0)", "torch.rand(rows, width) > 0.2", {"ones": 0.8, "some": 1, "along": 0}),
+    "all_true": ("torch.softmax(scores.masked_fill(~all_true, float('-inf')), dim=1)", "torch.ones(rows, width, dtype=torch.bool)",
+                 {"ones": 0.875, "some": 1, "along": 1}),
+    "whole": ("torch.softmax(scores.masked_fill(whole == 0, float('-inf')), dim=1)", "(torch.rand(rows, width) > 0.1).long()", {"ones": 0.9, "some": 1, "along": 1}),
+    # get_inputs itself gives rows that are masked entirely, so the judge does too.
+    "empty_rows": ("torch.softmax(scores.masked_fill(~empty_rows, -1e30), dim=1)", "(torch.rand(rows, width) > 0.2) & (torch.arange(rows) % 4 > 0)[:, None]",
+                   {"ones": 0.6}),
+}
+
+
+def masked_module(path, forward, masks):
+    """Writes a problem. `forward`: its result; `masks`: {name: expression in get_inputs}."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("import torch\nimport torch.nn as nn\nrows = 512\nwidth = 256\n\n\nclass Model(nn.Module):\n"
+                   f"    def forward(self, scores, {', '.join(masks)}):\n        return {forward}\n\n\n"
+                   f"def get_inputs():\n    return [torch.randn(rows, width), {', '.join(masks.values())}]\n\n\ndef get_init_inputs():\n    return []\n")
+    return path
+
+
+MASKED_KERNEL = """/*hone
+[[launch]]
+kernel = "masked"
+grid   = ["rows"]
+block  = ["32"]
+args   = ["scores", "keeps", "out", "width:i64"]
+*/
+__global__ void masked(const float* scores, const unsigned char* mask, float* out, long long width) {
+  const long long first = blockIdx.x * width;
+  float most = -INFINITY, sum = 0.0f;
+  const auto at = [&](long long c) { return mask[first + c] ? scores[first + c] : -INFINITY; };
+  for (long long c = 0; c < width; ++c) most = fmaxf(most, at(c));
+  for (long long c = 0; c < width; ++c) sum += expf(at(c) - most);
+  for (long long c = threadIdx.x; c < width; c += 32) out[first + c] = expf(at(c) - most) / sum;
+}
+"""
+
+
+def masks(folder):
+    """Tests how masks are drawn, and that a masked softmax is ready and judged."""
+    path = masked_module(os.path.join(folder, "every.py"), ", ".join(forward for forward, _, _ in MASKED.values()), {name: one[1] for name, one in MASKED.items()})
+    told = bring_in("every", path, folder, ["--no-check"])
+    code, out, err = run(["tasks", "show", os.path.join(folder, "every"), "--json"], folder)
+    if code != 0:
+        return fail("a task of masks cannot be shown", err)
+    drawn = {one["name"]: one.get("values", {}) for one in json.loads(out)["tensors"]}
+    for name, (_, _, wanted) in MASKED.items():
+        found = {key: drawn[name][key] for key in ("ones", "some", "along") if key in drawn[name]}
+        if {**found, "ones": round(found.get("ones", 0), 3)} != wanted:
+            fail(f"the mask {name} is drawn as {drawn[name]}, not as {wanted}")
+    if not any("there is no seed.cu" in note for note in told["notes"]):
+        fail("no note says why there is no seed.cu", str(told["notes"]))
+
+    told = bring_in("keeps", masked_module(os.path.join(folder, "keeps.py"), MASKED["keeps"][0], {"keeps": MASKED["keeps"][1]}), folder)
+    if told and not told["ready"]:
+        fail("a masked softmax is not ready", "\n".join(told["problems"]) + told["unchecked"])
+    for verdict, before, after in (("ok", "", ""), ("wrong_output", "return mask[first + c]", "return c == width - 1 || mask[first + c]")):
+        kernel = os.path.join(folder, f"masked_{verdict}.cu")
+        with open(kernel, "w", encoding="utf-8") as file:
+            file.write(MASKED_KERNEL.replace(before, after) if before else MASKED_KERNEL)
+        judged = judge(os.path.join(folder, "keeps"), kernel, folder)
+        if judged["verdict"] != verdict:
+            fail(f"{os.path.basename(kernel)} is {judged['verdict']}", judged.get("detail", ""))
+
+    # -1e9 is no number of float16: the task is usable, and its weakness is named.
+    told = bring_in("large", masked_module(os.path.join(folder, "large.py"), "torch.softmax(scores.masked_fill(~mask, -1e9), dim=1)",
+                                           {"mask": "torch.rand(rows, width) > 0.2"}), folder)
+    if told and (not told["ready"] or not any("does not run in float16" in one for one in told["weak"])):
+        fail("a module that does not run in float16 is not ready, or its weakness is not named", json.dumps(told, indent=1))
+
+
 def tutorial(folder):
     """Follows docs/torch.md as a reader would."""
     with open(os.path.join(HERE, "..", "..", "docs", "torch.md"), encoding="utf-8") as page:
@@ -828,7 +916,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "search": search, "definitions": definitions, "boards": boards}[part](folder)
+                 "lifted": lifted, "masks": masks, "search": search, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

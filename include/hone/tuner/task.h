@@ -92,6 +92,7 @@ enum class IndexOrder {
   kDistinct,      // no value twice in the tensor: a sample without replacement; a permutation if it takes all values
   kDistinctRows,  // no value twice along the last axis
   kAscending,     // along each slice, repeats included
+  kMask,          // zeros and ones, with a given share of ones
 };
 
 struct ValueSpec {
@@ -106,6 +107,10 @@ struct ValueSpec {
   std::optional<Expression> index_bound;
   IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
+  double ones = 0.5;                                  // kMask: the share of elements that are 1
+  // kMask: a value, 0 or 1, that each line along the axis `along` holds at least once; -1: lines may hold one value
+  // alone.
+  int some = -1, along = -1;
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
   // Expressions over the dimensions that a task may give instead of numbers; ResolveValues evaluates them in real
   // numbers.

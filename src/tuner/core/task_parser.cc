@@ -418,11 +418,46 @@ class TaskParser {
     if (spec.padding > 0 && !IsSigned(tensor.dtype)) {
       values.Error("padding", fmt::format("padding entries are -1, which {} cannot hold", DTypeName(tensor.dtype)));
     }
-    if (!sorted) return;
-    if (spec.index_order != IndexOrder::kIndependent || spec.padding > 0) {
-      values.Error("sorted", "sorted indices repeat and have no padding; leave out `distinct` and `padding`, or this");
+    if (sorted) {
+      if (spec.index_order != IndexOrder::kIndependent || spec.padding > 0) {
+        values.Error("sorted",
+                     "sorted indices repeat and have no padding; leave out `distinct` and `padding`, or this");
+      }
+      spec.index_order = IndexOrder::kAscending;
     }
-    spec.index_order = IndexOrder::kAscending;
+    ReadMask(values, tensor);
+  }
+
+  // Reads `ones`, `some` and `along`, which make a mask of an index tensor with the bound 2.
+  void ReadMask(TableReader& values, TensorSpec& tensor) {
+    const bool has_share = values.Has("ones"), has_lines = values.Has("some") || values.Has("along");
+    if (!has_share && !has_lines) return;
+    ValueSpec& spec = tensor.values;
+    if (!spec.index_bound || spec.index_bound->text() != "2" || spec.low != 0 || spec.low_text ||
+        spec.index_order != IndexOrder::kIndependent || spec.padding > 0) {
+      values.Error(has_share ? "ones" : "some",
+                   "a mask holds zeros and ones: say bound = 2, and leave out low, distinct, sorted and padding");
+    }
+    spec.index_order = IndexOrder::kMask;
+    spec.ones = values.Number("ones").value_or(0.5);
+    if (!(spec.ones > 0 && spec.ones < 1)) {
+      values.Error("ones", fmt::format("{} is not a share of ones: more than 0 and less than 1", spec.ones));
+      spec.ones = 0.5;
+    }
+    if (!has_lines) return;
+    const std::optional<int64_t> some = values.Integer("some"), along = values.Integer("along");
+    const auto axes = static_cast<int64_t>(tensor.shape.size());
+    if (!some || !along || *some < 0 || *some > 1 || *along < 0 || *along >= axes) {
+      values.Error("some",
+                   fmt::format("say which value, 0 or 1, each line holds at least once, and in `along` the axis of "
+                               "the lines, 0 to {}",
+                               axes - 1));
+    } else if (*along == tensor.slice_axis) {
+      values.Error("along", "this axis is the slice dimension, so a line would lie across slices; name another axis");
+    } else {
+      spec.some = static_cast<int>(*some);
+      spec.along = static_cast<int>(*along);
+    }
   }
 
   void ReadScalars(TableReader& reader) {

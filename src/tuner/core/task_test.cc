@@ -147,6 +147,28 @@ TEST(DType, TruthValuesAndScalesAreDrawnAsWhatTheyAre) {
   EXPECT_TRUE(ValuesOfInput("float8_e4m3fn", "values = { distribution = \"uniform\", low = -448, high = 448 }").ok());
 }
 
+TEST(Values, AMaskSaysItsShareAndWhatEachLineHolds) {
+  const Result<ValueSpec> mask =
+      ValuesOfInput("uint8", "values = { distribution = \"index\", bound = 2, ones = 0.8, some = 1, along = 0 }");
+  ASSERT_TRUE(mask.ok()) << mask.status().message();
+  EXPECT_EQ(mask->index_order, IndexOrder::kMask);
+  EXPECT_EQ(mask->ones, 0.8);
+  EXPECT_EQ(mask->some, 1);
+  EXPECT_EQ(mask->along, 0);
+  const std::pair<const char*, const char*> bad[] = {
+      {"bound = 3, ones = 0.8", "say bound = 2, and leave out low"},
+      {"bound = 2, ones = 0.8, sorted = true", "say bound = 2, and leave out low"},
+      {"bound = 2, ones = 1.0", "1 is not a share of ones"},
+      {"bound = 2, some = 1", "in `along` the axis of the lines, 0 to 0"},
+      {"bound = 2, some = 2, along = 0", "say which value, 0 or 1"},
+      {"bound = 2, some = 1, along = 1", "in `along` the axis of the lines, 0 to 0"}};
+  for (const auto& [fields, why] : bad) {
+    EXPECT_THAT(
+        ValuesOfInput("uint8", std::string("values = { distribution = \"index\", ") + fields + " }").status().message(),
+        HasSubstr(why));
+  }
+}
+
 TEST(DType, APackedOneIsAnInputOfBytes) {
   for (const DType dtype : {DType::kFloat4Pair, DType::kInt4Pair}) {
     EXPECT_TRUE(IsPacked(dtype));

@@ -309,6 +309,7 @@ Status Draw(const DrawRequest& request) {
   draw::Parameters base =
       MakeParameters(request.values, view.dtype, request.key, request.index_bound,
                      view.elements / std::max<int64_t>(slices, 1), view.shape.empty() ? 1 : view.shape.back());
+  SetMaskLines(request.values, view.shape, view.slice_axis, &base);
   base.pattern_key = request.pattern_key;
   base.sliced = view.slice_axis >= 0;
   const float* quantiles = NormalQuantiles();

@@ -191,8 +191,10 @@ const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs) {
 
 bool TakesIndexStress(const TensorSpec& tensor) {
   // A mask is an index below 2, and a kernel may rely on each row of a mask letting something through.
+  const IndexOrder order = tensor.values.index_order;
   return tensor.stress && tensor.dtype != DType::kBool && !IsFloating(tensor.dtype) &&
-         tensor.values.distribution == Distribution::kIndex && tensor.values.index_order == IndexOrder::kIndependent;
+         tensor.values.distribution == Distribution::kIndex &&
+         (order == IndexOrder::kIndependent || (order == IndexOrder::kMask && tensor.values.some < 0));
 }
 
 namespace {

@@ -59,7 +59,7 @@ def flops_at(shapes, sizes):
     try:
         with torch.device(shapes.device), torch.no_grad(), ShapesOfRecurrences(shapes.device):
             model, names = shapes.problem.build({**shapes.problem.sizes, **sizes})
-            inputs = list(names["get_inputs"]())
+            inputs = inputs_of(names)
             with FlopCounterMode(display=False) as counted:
                 model(*inputs)
         return counted.get_total_flops()
@@ -184,11 +184,58 @@ def spread(tensor):
             "count": flat.numel()}
 
 
+def is_mask(tensor):
+    """Returns whether a tensor holds truth values: booleans, or whole numbers 0 and 1 in parts that are not near a half."""
+    import torch
+    if tensor.dtype == torch.bool:
+        return tensor.numel() > 0
+    if tensor.is_floating_point() or tensor.numel() < 16 or tensor.min() < 0 or tensor.max() != 1:
+        return False
+    return abs(tensor.double().mean().item() - 0.5) > 0.1
+
+
+def mask_values(tensor, slice_axis, infinite, again):
+    """Returns how the judge draws a mask like `tensor`, and a sentence if the two differ.
+
+    The share of ones is the tensor's. A line (the elements along one axis) that holds one value alone may have no right answer, such
+    as the softmax of a row of which a mask leaves nothing. If the tensor has no such line, the judge draws none: `infinite(mask)`,
+    whether the module's results with this mask have more NaN and infinities than with the tensor, says which value each line must hold
+    along which axis. If the module does not mind, it is the value that most elements have, along the last axis. `slice_axis`: an axis
+    along which outputs are independent; -1: none. `again`: the mask that get_inputs gives at another seed, or None.
+    """
+    mask = tensor != 0
+    share, count, notes = mask.double().mean().item(), mask.numel(), []
+    near = round(20 * share) / 20
+    close = abs(near - share) <= 3 * math.sqrt(share * (1 - share) / count) and 0 < near < 1
+    ones = near if close else min(max(rounded(share), 0.01), 0.99)
+    most = ones >= 0.5
+    if share in (0.0, 1.0):
+        ones = 0.125 if share == 0.0 else 0.875
+        notes.append(f"its elements are all {(tensor.flatten()[0]).item()}; one in eight is drawn as the other value, for otherwise a kernel could leave "
+                     "the mask out")
+    elif again is not None and bool((tensor == again).all()):
+        notes.append("its values are the same in every call; the judge draws others with the same share, so a kernel may not rely on the pattern")
+    values = {"distribution": "index", "bound": "2", "ones": ones}
+    places = [(value, axis) for value in (most, not most) for axis in reversed(range(mask.dim())) if axis != slice_axis and mask.shape[axis] > 1]
+    whole = [(value, axis) for value, axis in places if bool((mask == value).any(axis).all())]
+
+    def needed(value, axis):
+        changed = mask.clone()
+        changed[tuple(slice(None) if one == axis else 0 for one in range(mask.dim()))] = not value
+        return infinite(changed.to(tensor.dtype))
+
+    held = next((one for one in whole if needed(*one)), None)
+    if held is None:
+        held = next((one for one in places if one[0] == most), None)
+        held = held if held in whole else None
+    if held is not None:
+        values.update({"some": int(held[0]), "along": held[1]})
+    return values, "; ".join(notes)
+
+
 def input_values(tensor, bounds, dims, sizes):
     """Returns how the judge draws an input like that of get_inputs, and a sentence if the two differ."""
     import torch
-    if tensor.dtype == torch.bool:
-        return {"distribution": "index", "bound": "2"}, ""
     if not tensor.is_floating_point():
         high = bounds.get(tensor.data_ptr())
         low, bound = (high if high else (0, int(tensor.max().item()) + 1 if tensor.numel() else 1))
@@ -277,8 +324,12 @@ class Trial:
         torch.manual_seed(seed)
         self.model, names = problem.build(sizes)
         with RandintBounds() as drawn:
-            self.inputs = list(names["get_inputs"]())
+            self.inputs = inputs_of(names)
         self.bounds = drawn.bounds
+        self.again = [None] * len(self.inputs)  # the inputs of another call, if one of them is a mask
+        if any(torch.is_tensor(one) and is_mask(one) for one in self.inputs):
+            torch.manual_seed(seed + 1)
+            self.again = inputs_of(names)
         self.all_state = {name: tensor.detach().clone() for name, tensor in state_of(self.model).items()}
         for name, tensor in self.all_state.items():  # constants are replaced: the judge draws no constant weights
             if tensor.is_floating_point() and tensor.numel() > 0 and constant(tensor) and not counter(name, tensor):
@@ -296,13 +347,15 @@ class Trial:
                         self.drawn[name].append(tensor.detach())
         self.models = {}
 
-    def run(self, precision="float64", inputs=None, model=None):
-        """Evaluates the problem in this precision: (outputs, state afterwards, inputs afterwards)."""
+    def run(self, precision="float64", inputs=None, model=None, state=None):
+        """Evaluates the problem in this precision: (outputs, state afterwards, inputs afterwards). `state`: {name: tensor}, in place of
+        what the trial has."""
         if model is None:
             if precision not in self.models:
                 self.models[precision] = model_for(self.problem, self.sizes, precision)
             model = self.models[precision]
-        return evaluate(self.problem, self.sizes, model, self.inputs if inputs is None else inputs, self.all_state, precision)
+        return evaluate(self.problem, self.sizes, model, self.inputs if inputs is None else inputs,
+                        {**self.all_state, **(state or {})}, precision)
 
 
 def same(left, right):
@@ -335,7 +388,8 @@ def check_repeats(trial):
         if dropout and trial.problem.training:
             raise Drops("forward drops elements at random (dropout is active, for the module is in training mode): bring it "
                         "in with --eval, or set p = 0")
-        raise Refused("forward draws random numbers, so its answer is not a function of its inputs: pass them in as an input")
+        raise Refused("forward draws random numbers or reads what changes from call to call (a count, the time), so its answer is not a function "
+                      "of its inputs: pass them in as an input")
     torch.manual_seed(3)
     other, _ = trial.problem.build(trial.sizes)
     if not same(first, run(other, 1)):
@@ -808,6 +862,21 @@ def describe(job):
     except Exception as error:
         raise Refused(f"the module does not run in double precision ({type(error).__name__}: {first_line(error)}): build its "
                       "constants in the dtype of its inputs (torch.zeros_like, x.new_tensor), so that a float64 reference exists") from error
+    for i, one in enumerate(outputs):
+        wanted = [evaluate_text(str(expressions[("out", i, axis)]), trial.sizes) for axis in range(base[1][("out", i)][0])]
+        if list(one.shape) != wanted:
+            raise Refused(f"the module does not run in double precision: output {i} has the shape {list(one.shape)} there and {wanted} otherwise; "
+                          "let it not reinterpret the bytes of its inputs, so that a float64 reference exists")
+    if shapes.device == "cpu":  # the module looks at values, so that other values may give other shapes
+        generator = torch.Generator().manual_seed(5)
+        for kind in STRESS:
+            try:
+                found = [list(one.shape) for one in trial.run(inputs=stressed(trial.inputs, kind, generator))[0]]
+            except Exception:
+                continue  # the module fails on such values; the judge draws them nevertheless
+            if found != [list(one.shape) for one in outputs]:
+                raise Refused(f"the shapes of forward's outputs depend on data ({found} for {kind.replace('_', ' ')} inputs): return tensors whose "
+                              "shapes follow from the inputs' shapes")
     for one, was in zip(taken, trial.inputs):
         if torch.is_tensor(one) and not torch.equal(torch.nan_to_num(one), torch.nan_to_num(as_dtype(was, one.dtype))):
             raise Refused("forward changes one of its inputs in place: clone it first, and return the result")
@@ -836,6 +905,22 @@ def describe(job):
     signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
                  if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     inputs = []
+
+    def not_finite(run):
+        return sum(int((~one["value"].isfinite()).sum()) for one in results(run).values() if one["floating"])
+
+    def mask_of(tensor, extents, run, again=None):
+        """Returns mask_values of an input or a buffer with these extents. `run(mask)` evaluates the module with another mask."""
+        usual = not_finite(trial.run())
+
+        def infinite(mask):
+            try:
+                return not_finite(run(mask)) > usual
+            except Exception:  # the module fails with such a mask
+                return True
+
+        return mask_values(tensor, extents.index(slice_name) if slice_name in extents else -1, infinite, again)
+
     declared_values = problem.run_file(problem.sizes)["get_values"]() if defined and not board else {}
     if board:
         check_accepted(problem, trial, outputs, float_kinds, notes)
@@ -851,10 +936,15 @@ def describe(job):
                 continue
             notes.append(f"{name} = {one} is a number, not a tensor: it stays what it is")
             continue
-        values, note = (declared_values[name], "") if name in declared_values else input_values(one, trial.bounds, dims, trial.sizes)
+        shape = [expressions[("in", i, axis)] for axis in range(one.dim())]
+        if name in declared_values:
+            values, note = declared_values[name], ""
+        elif is_mask(one):
+            values, note = mask_of(one, shape, lambda mask, i=i: trial.run(inputs=trial.inputs[:i] + [mask] + trial.inputs[i + 1:]), trial.again[i])
+        else:
+            values, note = input_values(one, trial.bounds, dims, trial.sizes)
         if note:
             notes.append(f"{name}: {note}")
-        shape = [expressions[("in", i, axis)] for axis in range(one.dim())]
         inputs.append({"name": name, "dtype": dtype_name(one.dtype, f"input {name}"), "shape": shape, "values": values,
                        "stress": steady, "boolean": one.dtype == torch.bool})
     state = []
@@ -866,10 +956,16 @@ def describe(job):
         if layer in trial.state and trial.state[layer].dim() > 1:
             texts = [expressions[("state", layer, axis)] for axis in range(1, trial.state[layer].dim())]
             own.append((" * ".join(parenthesized(text) for text in texts), math.prod(trial.state[layer].shape[1:])))
+        if is_mask(tensor) and name not in changed:
+            values, note = mask_of(tensor, shape, lambda mask, name=name: trial.run(state={name: mask}), tensor)
+            if note:
+                notes.append(f"{name}: {note}")
+        else:
+            values = state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)
         state.append({"name": name, "dtype": dtype_name(tensor.dtype, f"the module's {name}"), "shape": shape,
                       "role": "inout" if name in changed else "in",
                       "parameter": name in dict(trial.model.named_parameters()), "boolean": tensor.dtype == torch.bool,
-                      "values": state_values(name, torch.cat([one.flatten() for one in trial.drawn[name]]), own + fans)})
+                      "values": values})
 
     def few_elements(i, axes):
         """Whether the judge's smallest slices of output i, which has so many axes, are short."""
@@ -899,21 +995,27 @@ def describe(job):
         if dims and sizes not in checks and works(shapes, base, sizes) is not None:
             checks.append(sizes)
     alone = ranges.alone() if dims else set()
-    seed_text, no_seed = "", "buffers that forward changes"
+    seed_text, reasons = "", ["buffers that forward changes"]
     if not changed:
+        reasons = []
         named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
         for make in (seed_of, image_seed_of):
             made_of = [make(one, expressions, named, list(trial.state)) for one in (trials[-1], trials[0])]
             # The seed was written at two sizes. If the texts differ, it has a number that depends on the sizes, such as 1 / sqrt(width).
-            seed_text, no_seed = made_of[0] if made_of[0] == made_of[1] else ("", "numbers that change with the sizes")
+            differ = made_of[0] != made_of[1] and made_of[0][0] and made_of[1][0]
+            seed_text, reason = ("", "numbers that change with the sizes") if differ else next((one for one in made_of if not one[0]), made_of[0])
             if seed_text:
                 break
+            reasons.append(reason)
     if "[[call]]" in seed_text:
         notes.append("seed.cu: products and convolutions by a library's calls ([[call]]), what stands between them by plain kernels")
     elif seed_text:
         notes.append("seed.cu: plain kernels, one thread an element")
+    else:
+        # seed_of's reason is the first, and only of use if there is a matrix product.
+        notes.append(f"there is no seed.cu: no first version is known for {reasons[0 if {'mm', 'addmm'} & set(operators) else -1]}")
     return {
-        "seed": seed_text, "no_seed": no_seed, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
+        "seed": seed_text, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
         "definition": defined["name"] if defined and not board else "", "board": board,
         "text": text, "torch": torch.__version__, "python": sys.version.split()[0], "inputs": inputs, "state": state, "outputs": made,
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],

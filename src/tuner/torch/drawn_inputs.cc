@@ -22,6 +22,9 @@ Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims) {
                                         {"offset", values.offset},
                                         {"order", static_cast<int>(values.index_order)},
                                         {"padding", values.padding},
+                                        {"ones", values.ones},
+                                        {"some", values.some},
+                                        {"along", values.along},
                                         {"stress", tensor.stress},
                                         {"special", json::array()}};
     for (const SpecialValue special : {kSpecialInf, kSpecialMinusInf, kSpecialNan, kSpecialSubnormal}) {

@@ -61,16 +61,17 @@ def convolved(input, weight, arguments):
 
 
 class ImageTrace:
-    """Records forward's operators as Elements."""
+    """Records forward's operators as Elements. `sizes`: those at which it runs."""
 
-    def __init__(self, leaves):
-        self.known, self.keep, self.order = {}, [], []
+    def __init__(self, leaves, sizes):
+        self.known, self.keep, self.order, self.sizes = {}, [], [], sizes
         for tensor, element in leaves:
             self.set(tensor, element)
 
     def set(self, tensor, element):
-        if [text == "1" for text in element.texts] != [size == 1 for size in tensor.shape]:
-            raise NoSeed("an axis of one element whose extent is no 1")
+        # An axis may have one element at these sizes and more at others: only the text "1" says that it is spread.
+        if [evaluate_text(text, self.sizes) for text in element.texts] != list(tensor.shape):
+            raise NoSeed("an extent that no expression gives")
         self.known[id(tensor)] = element
         self.keep.append(tensor)
 
@@ -90,10 +91,13 @@ class ImageTrace:
             return
         if name in ALIASES or name == "_to_copy":
             if list(result.shape) != list(arguments[0].shape) or result.dtype != arguments[0].dtype:
-                raise NoSeed(f"{name} to another shape")
+                raise NoSeed(f"{name} to another shape or dtype")
             if isinstance(self.element(arguments[0]), Element):
                 return self.set(result, self.element(arguments[0]))
             raise NoSeed(f"{name} of a number")
+        if name == "unsqueeze" and isinstance(self.element(arguments[0]), Element):
+            element, at = self.element(arguments[0]), arguments[1] % result.dim()
+            return self.set(result, Element("moved", [element], element.texts[:at] + ["1"] + element.texts[at:]))
         if name != "convolution" and name not in ELEMENTWISE:
             raise NoSeed(name)
         if str(result.dtype) != "torch.float32":
@@ -101,6 +105,8 @@ class ImageTrace:
         if name == "convolution":
             input, weight = self.element(arguments[0]), self.element(arguments[1])
             bias = None if arguments[2] is None else self.element(arguments[2])
+            if any(one is not None and one.op == "moved" for one in (input, weight, bias)):
+                raise NoSeed("unsqueeze in front of a convolution")
             made, fields, transposed = convolved(input, weight, [input, weight, bias, *arguments[3:]])
             element = Element("convolution", [input, weight] + ([bias] if bias is not None else []), made, extra=(fields, transposed))
         else:
@@ -149,6 +155,8 @@ class ImageWriter:
         def value(element, of, at):
             if not isinstance(element, Element):
                 return element
+            if element.op == "moved":  # the same elements in the same order
+                return value(element.arguments[0], element.arguments[0].texts, index(element, of, at))
             place = index(element, of, at)
             if (element, place) not in names:
                 if element.place is not None:
@@ -190,10 +198,10 @@ class ImageWriter:
 def image_seed_of(trial, expressions, inputs_named, state_named):
     """Returns (text, "") or ("", why there is no seed), as seed_of does."""
     try:
-        traced, made = traced_forward(trial, lambda leaves: ImageTrace([(one, Element("leaf", [], texts, place)) for one, texts, place in leaves]),
+        traced, made = traced_forward(trial, lambda leaves: ImageTrace([(one, Element("leaf", [], texts, place)) for one, texts, place in leaves], trial.sizes),
                                       expressions, inputs_named, state_named)
         outputs = [traced.element(one) for one in made]
-        if len({id(one) for one in outputs}) != len(outputs) or any(not isinstance(one, Element) or one.op == "leaf" for one in outputs):
+        if len({id(one) for one in outputs}) != len(outputs) or any(not isinstance(one, Element) or one.op in ("leaf", "moved") for one in outputs):
             raise NoSeed("an output that is an input, or given twice")
         read = {id(one) for element in traced.order if element.op == "convolution" for one in element.arguments}
         writer, workspaces = ImageWriter(), []

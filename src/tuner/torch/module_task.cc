@@ -67,7 +67,8 @@ std::string TomlString(std::string_view text) { return DumpJson(json(std::string
 // expressions to the task's.
 std::string ValuesToml(const json& values, const std::function<std::string(const std::string&)>& rename) {
   std::string text;
-  for (const char* key : {"distribution", "low", "high", "scale", "offset", "bound", "padding"}) {
+  for (const char* key :
+       {"distribution", "low", "high", "scale", "offset", "bound", "padding", "ones", "some", "along"}) {
     if (!values.contains(key)) continue;
     const json& value = values[key];
     const bool expression = value.is_string() && std::string_view(key) != "distribution";
@@ -442,6 +443,19 @@ Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<s
   return text;
 }
 
+// Returns the names of the classes at the top level of a Python file that are derived from a Module.
+std::vector<std::string> ModuleClasses(std::string_view text) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    at += line.size() + 1;
+    const size_t open = line.find('(');
+    if (!line.starts_with("class ") || open == std::string_view::npos) continue;
+    if (line.find("Module", open) != std::string_view::npos) names.emplace_back(line.substr(6, open - 6));
+  }
+  return names;
+}
+
 Result<Dims> ReadSizes(const std::vector<std::string>& texts) {
   Dims sizes;
   for (const std::string& text : texts) {
@@ -454,8 +468,32 @@ Result<Dims> ReadSizes(const std::vector<std::string>& texts) {
 }  // namespace
 
 bool IsModuleProblem(std::string_view text) {
-  return text.find("def get_inputs") != std::string_view::npos && text.find("nn.Module") != std::string_view::npos &&
-         text.find("__global__") == std::string_view::npos;
+  return text.find("def get_inputs") != std::string_view::npos && text.find("__global__") == std::string_view::npos;
+}
+
+std::string WhyNoModuleProblem(std::string_view text, const std::string& path) {
+  const std::vector<std::string> classes = ModuleClasses(text);
+  const std::filesystem::path file(path);
+  constexpr std::string_view kForm =
+      "a problem file has a class Model, get_inputs() and get_init_inputs(), as docs/torch.md shows";
+  if (classes.empty()) {
+    return fmt::format("{} holds neither a CUDA kernel (__global__) nor a class derived from torch.nn.Module: {}", path,
+                       kForm);
+  }
+  // A class is named by its module below the current folder.
+  std::string module;
+  if (file.is_relative() && path.find("..") == std::string::npos) {
+    for (const std::filesystem::path& part : file.parent_path()) {
+      if (part != ".") module += part.string() + ".";
+    }
+  }
+  module += file.stem().string();
+  const std::string& name = classes.back();
+  return fmt::format(
+      "{} has no get_inputs(): {}; or name the class and what its forward takes{}: --from {}:{} --input "
+      "'x=float32[rows,width]' --case rows=512,width=256 (and --init 'width' for its arguments){}",
+      path, kForm, file.is_absolute() || path.find("..") != std::string::npos ? ", from the folder of the file" : "",
+      module, name, classes.size() > 1 ? fmt::format("; the file has {}", fmt::join(classes, ", ")) : "");
 }
 
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python_options) {

@@ -53,6 +53,9 @@ struct ModuleTaskDraft {
 
 // Returns whether the text of a .py file is a problem in KernelBench's form, and not CUDA code in strings.
 bool IsModuleProblem(std::string_view text);
+// Returns a sentence for the user whose .py file is neither a problem nor holds CUDA code: what is missing, and how a
+// class of the file is named instead. `path`: the file, as the user wrote it.
+std::string WhyNoModuleProblem(std::string_view text, const std::string& path);
 
 // Returns the texts of a task for the module; writes no file. kInvalidArgument: the file or an option cannot be used;
 // the message is one sentence with the remedy. kUnavailable: there is no Python or no PyTorch. kTimedOut: describe.py

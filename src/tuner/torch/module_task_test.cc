@@ -144,6 +144,20 @@ TEST(ModuleTask, InputsOfAPackagesClassAreChecked) {
   EXPECT_THAT(none.status().message(), HasSubstr("--input"));
 }
 
+TEST(ModuleTask, AFileWithoutInputsIsToldWhatIsMissing) {
+  const std::string text =
+      "import torch\nfrom torch import nn\n\n\nclass Block(nn.Module):\n    pass\n\n\nclass Net(nn.Module):\n    "
+      "pass\n";
+  EXPECT_FALSE(IsModuleProblem(text));
+  EXPECT_TRUE(IsModuleProblem(text + "\n\ndef get_inputs():\n    return []\n"));
+  const std::string below = WhyNoModuleProblem(text, "./layers/net.py");
+  EXPECT_THAT(below, HasSubstr("a class Model, get_inputs() and get_init_inputs()"));
+  EXPECT_THAT(below, HasSubstr("takes: --from layers.net:Net --input 'x=float32[rows,width]' --case"));
+  EXPECT_THAT(below, HasSubstr("the file has Block, Net"));
+  EXPECT_THAT(WhyNoModuleProblem(text, "../net.py"), HasSubstr("from the folder of the file: --from net:Net"));
+  EXPECT_THAT(WhyNoModuleProblem("print(1)\n", "net.py"), HasSubstr("neither a CUDA kernel (__global__) nor a class"));
+}
+
 TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

@@ -172,8 +172,12 @@ class Problem:
             torch.manual_seed(seed)
         names = self.run_file(sizes)
         if self.class_name not in names:
-            raise Refused(f"{self.file} has no class {self.class_name}: KernelBench's form is a class Model with get_inputs() "
-                          "and get_init_inputs(); name another class with --from package.module:Class")
+            others = [name for name, one in names.items() if isinstance(one, type) and issubclass(one, torch.nn.Module)
+                      and one.__module__ == "hone_problem"]
+            raise Refused(f"{self.file} has no class {self.class_name}"
+                          + (f", and has {', '.join(others)}: call it {self.class_name}" if others else ": write a class derived from nn.Module")
+                          + ", for KernelBench's form is a class Model with get_inputs() and get_init_inputs(); or name a class with "
+                          "--from package.module:Class --input x=float32[rows,width]")
         init = names["get_init_inputs"]() if "get_init_inputs" in names else []
         kind = names[self.class_name] if make is None else make
         if seed is not None:
@@ -209,20 +213,31 @@ def counter(name, tensor):
     return name.split(".")[-1] == "num_batches_tracked" and tensor.numel() == 1
 
 
+def inputs_of(names):
+    """Returns the list of forward's arguments that the file's get_inputs() gives."""
+    inputs = names["get_inputs"]()
+    if not isinstance(inputs, (list, tuple)):
+        given = "nothing" if inputs is None else f"a {type(inputs).__name__}"
+        raise Refused(f"get_inputs() returns {given}: return a list of forward's arguments in their order")
+    return list(inputs)
+
+
 def outputs_of(result):
     """Returns the tensors in forward's result, in order."""
     import torch
     if torch.is_tensor(result):
+        if result.layout != torch.strided:
+            raise Refused("forward returns a sparse tensor: return a dense one (to_dense())")
         return [result]
+    if result is None:
+        raise Refused("forward returns nothing: return a tensor or a tuple of tensors")
     if isinstance(result, dict) or hasattr(result, "keys"):
         raise Refused("forward returns a dict: return a tensor or a tuple of tensors (write a small Model around it that "
                       "picks them)")
     if isinstance(result, (tuple, list)):
         found = []
         for one in result:
-            if torch.is_tensor(one):
-                found.append(one)
-            elif isinstance(one, (tuple, list)):
+            if torch.is_tensor(one) or isinstance(one, (tuple, list)):
                 found.extend(outputs_of(one))
             elif one is not None:
                 raise Refused(f"forward returns a {type(one).__name__} among its outputs: return tensors alone")

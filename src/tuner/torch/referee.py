@@ -181,7 +181,7 @@ class Side:
             return self.fail("rule_violation", f"{self.name} wrote to the judge's socket")
         if not isinstance(answer, dict) or answer.get("ok") is not True:
             answer = answer if isinstance(answer, dict) else {}
-            verdict = answer.get("verdict") if answer.get("verdict") in ("compile_error", "wrong_output", "rule_violation") else "crashed"
+            verdict = answer.get("verdict") if answer.get("verdict") in ("compile_error", "wrong_output", "rule_violation", "unsupported") else "crashed"
             return self.fail(verdict, str(answer.get("error", "no reason"))[:4000])
         return answer
 
@@ -248,7 +248,9 @@ class Referee:
         if spec["distribution"] == "index":
             low, order = int(spec["low"]), spec["order"]  # order: the number of a hone::IndexOrder
             bound = max(1, spec["bound"] - low)
-            if order == 1:
+            if order == 4:
+                values = self.mask(shape, spec["ones"], spec["some"], spec["along"], keys)
+            elif order == 1:
                 values = torch.randperm(bound, **keys)[: math.prod(shape)].reshape(shape)
             elif order == 2:
                 values = torch.rand((math.prod(shape[:-1]), bound), **keys).argsort(1)[:, : shape[-1]].reshape(shape)
@@ -265,6 +267,16 @@ class Referee:
         if spec["distribution"] == "normal":
             return (torch.randn(shape, **keys) * spec["scale"] + spec["offset"]).to(dtype)
         raise Verdict("unsupported", f"inputs of the distribution {spec['distribution']} are not drawn for a submission", None)
+
+    @staticmethod
+    def mask(shape, ones, some, along, keys):
+        """Returns zeros and ones with this share of ones. Each line along the axis `along` holds the value `some`, if that is not -1."""
+        import torch
+        values = (torch.rand(shape, **keys) < ones).long()
+        if some >= 0 and values.numel():
+            lines = [1 if axis == along else size for axis, size in enumerate(shape)]
+            values.scatter_(along, torch.randint(0, shape[along], lines, **keys), some)
+        return values
 
     def fill(self, case, layout):
         """Draws new inputs for every slot, in the referee's own memory (`truth`)."""

@@ -17,7 +17,7 @@ class NoSeed(Exception):
 # Elementwise operators as C expressions of float arguments {0}, {1}, …, which are the operator's tensors and numbers in their order.
 # Comparisons are written so that NaN gives NaN, as in PyTorch.
 ELEMENTWISE = {
-    "relu": "{0} < 0.0f ? 0.0f : {0}", "sigmoid": "1.0f / (1.0f + expf(-{0}))", "tanh": "tanhf({0})", "exp": "expf({0})", "neg": "-{0}",
+    "relu": "{0} < 0.0f ? 0.0f : {0}", "sigmoid": "1.0f / (1.0f + expf(-{0}))", "tanh": "tanhf({0})", "exp": "expf({0})", "log": "logf({0})", "pow": "powf({0}, {1})", "neg": "-{0}",
     "abs": "fabsf({0})", "sqrt": "sqrtf({0})", "rsqrt": "rsqrtf({0})", "silu": "{0} / (1.0f + expf(-{0}))", "square": "{0} * {0}",
     "hardswish": "{0} * ({0} + 3.0f < 0.0f ? 0.0f : {0} + 3.0f > 6.0f ? 6.0f : {0} + 3.0f) / 6.0f", "hardsigmoid": "({0} + 3.0f < 0.0f ? 0.0f : {0} + 3.0f > 6.0f ? 6.0f : {0} + 3.0f) / 6.0f",
     "mish": "{0} * tanhf({0} > 20.0f ? {0} : log1pf(expf({0})))", "add": "{0} + {2} * {1}", "sub": "{0} - {2} * {1}", "rsub": "{1} - {2} * {0}", "mul": "{0} * {1}",
@@ -70,6 +70,10 @@ def elementwise(name, arguments, keywords, node):
             op, given = "clamp_max", [given[0], given[2]]
         else:
             op, given = "clamp_min", given[:2]
+    if name == "pow" and not isinstance(given[1], (int, float)):
+        raise NoSeed("pow with a tensor as its exponent")
+    if name == "pow" and float(given[1]) in (1.0, 2.0):  # powf of a negative number by 2.0f is exact too, and slower
+        op, given = ("square", given[:1]) if float(given[1]) == 2.0 else ("mul", [given[0], 1.0])
     made = [node(one) if torch.is_tensor(one) else number(one) for one in given]
     wanted = 1 + max(int(one) for one in re.findall(r"\{(\d)\}", ELEMENTWISE[op]))
     defaults = [number(one) for one in DEFAULTS.get(op, [])]

@@ -82,7 +82,7 @@ class Shapes:
         torch.manual_seed(seed)
         with torch.device(self.device), torch.no_grad(), ShapesOfRecurrences(self.device):
             model, names = self.problem.build(sizes)
-            inputs = list(names["get_inputs"]())
+            inputs = inputs_of(names)
             state = state_of(model)
             found = {("in", i): one for i, one in enumerate(inputs) if torch.is_tensor(one)}
             found.update({("state", name): one for name, one in state.items() if not counter(name, one)})

@@ -8,6 +8,7 @@ that its answers are not trusted: the referee uses only the memory that it share
 """
 import ctypes
 import importlib.util
+import inspect
 import mmap
 import os
 import socket
@@ -52,6 +53,47 @@ def told(error):
     return f"{lines[-1] if lines else ''}{type(error).__name__}: {text[-3000:] if text else 'no message'}"
 
 
+NEEDS_GPU = "{}, and it is judged on the CPU: judge it on a machine with a GPU (--device cuda:0)"
+GPU_WORDS = ("cuda", "nvidia", "nvcc", "triton", "active drivers", "no gpu")  # in messages of PyTorch, Triton and compilers
+
+
+def at_fault(error, verdict, sentence, device):
+    """Returns the Fault for an error of the submission's code: `verdict` and `sentence`, or "unsupported" if a GPU is missing on the CPU."""
+    chain, seen = error, []
+    while device.type == "cpu" and chain is not None and chain not in seen:
+        seen.append(chain)
+        text = f"{type(chain).__name__}: {chain}".lower()
+        if isinstance(chain, Fault):
+            return chain
+        if any(word in text for word in GPU_WORDS):
+            return Fault("unsupported", NEEDS_GPU.format(f"the submission needs a GPU ({told(error)[:300]})"))
+        chain = chain.__cause__ or chain.__context__
+    return Fault(verdict, f"{sentence}: {told(error)}")
+
+
+def refuse_cuda_code():
+    """Makes PyTorch's compilation of CUDA code raise "unsupported" at once. Without a GPU it would take minutes, to no purpose."""
+    try:
+        from torch.utils import cpp_extension
+    except ImportError:
+        return
+
+    def refusing(plain, holds_cuda):
+        def compile(*arguments, **keywords):
+            if holds_cuda(inspect.signature(plain).bind(*arguments, **keywords).arguments):
+                raise Fault("unsupported", NEEDS_GPU.format("the submission compiles CUDA code"))
+            return plain(*arguments, **keywords)
+
+        return compile
+
+    def cuda_files(given):
+        files = given.get("sources") or ()
+        return any(str(one).endswith(".cu") for one in ([files] if isinstance(files, str) else files))
+
+    cpp_extension.load_inline = refusing(cpp_extension.load_inline, lambda given: given.get("cuda_sources"))
+    cpp_extension.load = refusing(cpp_extension.load, cuda_files)
+
+
 class Stage:
     def __init__(self):
         self.frames = Frames(3)
@@ -84,6 +126,8 @@ class Stage:
         self.compile = request.get("compile", False)
         if request.get("submission") is None:
             return
+        if self.device.type == "cpu" and "cpp_extension" in request["submission"]:
+            refuse_cuda_code()
         path = os.path.abspath("submission.py")  # Triton reads a kernel's source from its file
         with open(path, "w", encoding="utf-8") as file:
             file.write(request["submission"])
@@ -93,7 +137,7 @@ class Stage:
             sys.modules["submission"] = module
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
-            raise Fault("compile_error", f"the submission does not load: {told(error)}") from error
+            raise at_fault(error, "compile_error", "the submission does not load", self.device) from error
         self.kind = getattr(module, "ModelNew", None)
         if not isinstance(self.kind, type):
             raise Fault("compile_error", "the submission has no class ModelNew: KernelBench's form is a class ModelNew(nn.Module) that "
@@ -108,7 +152,7 @@ class Stage:
             model = model.to(self.device)
             self.model = torch.compile(model, dynamic=False) if self.compile else model
         except Exception as error:
-            raise Fault("crashed", f"ModelNew cannot be made: {told(error)}") from error
+            raise at_fault(error, "crashed", "ModelNew cannot be made", self.device) from error
 
     def memory(self, request):
         """Maps the referee's memory. The request has {"bytes"} and, for device memory, "handle"; otherwise a descriptor comes with it."""
@@ -172,7 +216,7 @@ class Stage:
         except Fault:
             raise
         except Exception as error:
-            raise Fault("crashed", f"forward fails: {told(error)}") from error
+            raise at_fault(error, "crashed", "forward fails", self.device) from error
 
     def lift(self, request):
         """Captures forward on copies of the first slot's inputs as a plan for the player, and runs it once: the results go to the slot's

@@ -85,7 +85,7 @@ enum Kind : int {
 };
 
 // How the elements of a kIndex tensor relate to each other, by number, as in hone::IndexOrder.
-enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending };
+enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending, kMask };
 
 struct Parameters {
   int kind;
@@ -98,6 +98,9 @@ struct Parameters {
   int order;               // kIndex: an Order
   float padding;           // kIndex: the share of elements that are -1 instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
+  float ones;              // kMask: the share of elements that are 1
+  int some;                // kMask: the value that each line holds at least once; -1: none
+  int64_t line_elements, line_stride;  // kMask: elements of a line, and the distance between their positions
   unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
   uint64_t pattern_key;    // kSpecial: equal for all tensors of an input set, so that they have the same kinds in the
                            // same rows
@@ -302,6 +305,16 @@ HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t
     }
     case kAscending:
       return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
+    case kMask: {
+      if (bound < 2) return 0;
+      if (p.some >= 0) {
+        const uint64_t stride = static_cast<uint64_t>(p.line_stride), count = static_cast<uint64_t>(p.line_elements);
+        const uint64_t along = position / stride % count;
+        // The place of the value that a line always holds follows from the line's first position.
+        if (HashInSlice(slice_hash, ~(position - along * stride)) % count == along) return p.some;
+      }
+      return UniformFromBits(bits) < p.ones ? 1 : 0;
+    }
     // The bias of the modulus is under 2^-32 for bounds below 2^31.
     default:
       return static_cast<int64_t>(bits % bound);

@@ -27,6 +27,7 @@ static_assert(static_cast<int>(draw::kIndependent) == static_cast<int>(IndexOrde
 static_assert(static_cast<int>(draw::kDistinct) == static_cast<int>(IndexOrder::kDistinct));
 static_assert(static_cast<int>(draw::kDistinctRows) == static_cast<int>(IndexOrder::kDistinctRows));
 static_assert(static_cast<int>(draw::kAscending) == static_cast<int>(IndexOrder::kAscending));
+static_assert(static_cast<int>(draw::kMask) == static_cast<int>(IndexOrder::kMask));
 
 namespace {
 
@@ -159,9 +160,24 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
   parameters.order = static_cast<int>(values.index_order);
   parameters.padding = static_cast<float>(values.padding);
   parameters.row_elements = std::max<int64_t>(row_elements, 1);
+  parameters.ones = static_cast<float>(values.ones);
+  parameters.some = -1;
+  parameters.line_elements = parameters.line_stride = 1;
   parameters.special = values.special;
   parameters.smallest_normal = SmallestNormal(dtype);
   return parameters;
+}
+
+void SetMaskLines(const ValueSpec& values, const std::vector<int64_t>& shape, int slice_axis,
+                  draw::Parameters* parameters) {
+  if (values.index_order != IndexOrder::kMask || values.some < 0) return;
+  const auto along = static_cast<size_t>(values.along);
+  HONE_CHECK(along < shape.size() && values.along != slice_axis, "a mask's lines lie along an axis within its slices");
+  parameters->some = values.some;
+  parameters->line_elements = std::max<int64_t>(shape[along], 1);
+  for (size_t axis = along + 1; axis < shape.size(); ++axis) {
+    if (static_cast<int>(axis) != slice_axis) parameters->line_stride *= std::max<int64_t>(shape[axis], 1);
+  }
 }
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "hone/tuner/task.h"
 #include "tuner/values/draw.h"
@@ -24,5 +25,9 @@ const float* ExpQuantiles();
 // result of ResolveValues. For kSpecial, the caller also sets `pattern_key` and `sliced`.
 draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t key, int64_t index_bound,
                                 int64_t slice_elements, int64_t row_elements = 1);
+// Sets what a kMask tensor needs to know of its lines; leaves the parameters of other tensors as they are. `shape`: the
+// tensor's extents; `slice_axis`: -1 if it is not sliced.
+void SetMaskLines(const ValueSpec& values, const std::vector<int64_t>& shape, int slice_axis,
+                  draw::Parameters* parameters);
 
 }  // namespace hone

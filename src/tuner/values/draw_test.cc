@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -285,6 +286,42 @@ TEST(Index, PaddingTakesItsShareAndLeavesTheRestDistinct) {
   }
   EXPECT_NEAR(static_cast<double>(padded), 2000, 5 * std::sqrt(10000 * 0.2 * 0.8));
   EXPECT_EQ(static_cast<int64_t>(seen.size()), 10000 - padded);
+}
+
+TEST(Index, AMaskHasItsShareOfOnesAndNoLineWithoutTheValueThatItAlwaysHolds) {
+  ValueSpec spec = Spec(Distribution::kIndex);
+  spec.index_order = IndexOrder::kMask;
+  spec.ones = 0.1;
+  const std::vector<int64_t> shape = {3, 20, 8};  // with three slices of twenty by eight
+  const auto ones_of = [&](int some, int along, int* empty_lines) {
+    spec.some = some;
+    spec.along = along;
+    draw::Parameters p = MakeParameters(spec, DType::kUInt8, 77, 2, 160, 8);
+    SetMaskLines(spec, shape, 0, &p);
+    int ones = 0;
+    *empty_lines = 0;
+    for (uint64_t slice = 0; slice < 3; ++slice) {
+      std::map<uint64_t, std::set<int64_t>> lines;
+      for (uint64_t i = 0; i < 160; ++i) {
+        const int64_t value = draw::Index(p, slice, i);
+        EXPECT_TRUE(value == 0 || value == 1);
+        ones += value == 1;
+        lines[along == 1 ? i % 8 : i / 8].insert(value);
+      }
+      for (const auto& [line, values] : lines) *empty_lines += values.count(some < 0 ? 1 : some) == 0;
+    }
+    return ones;
+  };
+  int empty_lines = 0;
+  EXPECT_NEAR(ones_of(-1, -1, &empty_lines), 48, 30);
+  EXPECT_GT(empty_lines, 0) << "of sixty rows of eight a quarter holds no one";
+  ones_of(1, 2, &empty_lines);
+  EXPECT_EQ(empty_lines, 0);
+  ones_of(1, 1, &empty_lines);
+  EXPECT_EQ(empty_lines, 0);
+  spec.ones = 0.95;
+  ones_of(0, 2, &empty_lines);
+  EXPECT_EQ(empty_lines, 0);
 }
 
 TEST(Index, SortedValuesAscendBelowTheirBound) {

@@ -61,16 +61,23 @@ void CheckPreparedModule(const EvaluatorOptions& evaluator, PreparedModuleTask& 
     return;
   }
   prepared.problems = std::move(outcome->problems);
+  prepared.weak = std::move(outcome->indistinct);
   prepared.unchecked.clear();
 }
 
 nlohmann::json PreparedModuleJson(const PreparedModuleTask& prepared) {
   const ModuleTaskDraft& draft = prepared.draft;
-  return {{"task", prepared.name},          {"directory", prepared.directory},
-          {"seed", !draft.seed_cu.empty()}, {"ready", prepared.ready()},
-          {"torch", draft.torch},           {"inferred", draft.inferred},
-          {"notes", draft.notes},           {"sandbox_warnings", draft.sandbox_warnings},
-          {"seconds", draft.seconds},       {"problems", prepared.problems},
+  return {{"task", prepared.name},
+          {"directory", prepared.directory},
+          {"seed", !draft.seed_cu.empty()},
+          {"ready", prepared.ready()},
+          {"torch", draft.torch},
+          {"inferred", draft.inferred},
+          {"notes", draft.notes},
+          {"weak", prepared.weak},
+          {"sandbox_warnings", draft.sandbox_warnings},
+          {"seconds", draft.seconds},
+          {"problems", prepared.problems},
           {"unchecked", prepared.unchecked}};
 }
 

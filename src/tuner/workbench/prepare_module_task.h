@@ -20,6 +20,7 @@ struct PreparedModuleTask {
   std::string name, directory;
   ModuleTaskDraft draft;
   std::vector<std::string> problems;           // problems that the linter found on the simulated GPU
+  std::vector<std::string> weak;               // lower precisions that the linter could not tell from honest ones
   std::string unchecked = "it was not tried";  // why the linter did not run; empty: it did
   bool ready() const { return problems.empty() && unchecked.empty(); }
 };

@@ -31,6 +31,11 @@ Json ValuesJson(const ValueSpec& values) {
     if (values.index_order == IndexOrder::kDistinctRows) entry["distinct"] = "row";
     if (values.index_order == IndexOrder::kAscending) entry["sorted"] = true;
     if (values.padding > 0) entry["padding"] = values.padding;
+    if (values.index_order == IndexOrder::kMask) {
+      entry["ones"] = values.ones;
+      if (values.some >= 0) entry["some"] = values.some;
+      if (values.some >= 0) entry["along"] = values.along;
+    }
     return entry;
   }
   parameter("scale", values.scale, values.scale_text);

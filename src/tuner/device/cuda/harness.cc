@@ -210,6 +210,7 @@ Status Harness::Draw(const DrawRequest& request) {
   const int64_t slice_elements = view.elements / layout.slices;
   arguments.parameters = MakeParameters(request.values, view.dtype, request.key, request.index_bound, slice_elements,
                                         view.shape.empty() ? 1 : view.shape.back());
+  SetMaskLines(request.values, view.shape, view.slice_axis, &arguments.parameters);
   arguments.parameters.pattern_key = request.pattern_key;
   arguments.parameters.sliced = view.slice_axis >= 0;
   arguments.permutation_key = request.permutation_key;

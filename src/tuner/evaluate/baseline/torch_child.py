@@ -148,6 +148,12 @@ def main():
             elif order == 2:  # no value twice along the last axis
                 rows = math.prod(shape[:-1])
                 values = torch.rand((rows, bound), device=device).argsort(1)[:, : shape[-1]].reshape(shape)
+            elif order == 4:  # a mask
+                values = (torch.rand(shape, device=device) < spec["ones"]).long()
+                if spec["some"] >= 0 and values.numel():
+                    along = spec["along"]
+                    lines = [1 if axis == along else size for axis, size in enumerate(shape)]
+                    values.scatter_(along, torch.randint(0, shape[along], lines, device=device), spec["some"])
             else:
                 values = torch.randint(0, bound, shape, device=device)
             if order == 3:

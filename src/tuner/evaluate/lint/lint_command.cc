@@ -53,8 +53,8 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
     lint.reference = reference.get();
   }
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
-  return LintOutcome{report.valid(), TaskReportToText(report), TaskReportToJson(report), report.problems,
-                     report.cancelling};
+  return LintOutcome{report.valid(),  TaskReportToText(report), TaskReportToJson(report),
+                     report.problems, report.indistinct,        report.cancelling};
 }
 
 }  // namespace hone

@@ -19,6 +19,7 @@ struct LintOutcome {
   std::string text;                          // for a terminal
   std::string json;                          // the report as a JSON object; see task_report.h
   std::vector<std::string> problems;         // sentences; empty: the task is valid
+  std::vector<std::string> indistinct;       // sentences; see TaskReport
   std::vector<CancellingOutput> cancelling;  // outputs for which honest kernels need a larger `abs`
 };
 
