@@ -57,7 +57,7 @@ def flops_at(shapes, sizes):
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     try:
-        with torch.device(shapes.device), torch.no_grad(), ShapesOfRecurrences(shapes.device):
+        with torch.device(shapes.device), torch.no_grad(), CheapShapes(shapes.device):
             model, names = shapes.problem.build({**shapes.problem.sizes, **sizes})
             inputs = inputs_of(names)
             with FlopCounterMode(display=False) as counted:
@@ -316,9 +316,10 @@ class RandintBounds:
 
 
 class Trial:
-    """The problem at sizes at which it is cheap to run, with inputs and weights as the file draws them."""
+    """The problem at sizes at which it is cheap to run, with inputs and weights as the file draws them. `drawn`: with `collect`, each
+    weight's numbers in one or more instances."""
 
-    def __init__(self, problem, sizes, seed):
+    def __init__(self, problem, sizes, seed, collect):
         import torch
         self.problem, self.sizes = problem, sizes
         torch.manual_seed(seed)
@@ -336,15 +337,18 @@ class Trial:
                 drawn = torch.rand(tensor.shape) + 0.5 if is_variance(name, tensor) else tensor + 0.25 * torch.randn(tensor.shape)
                 self.all_state[name] = drawn.to(tensor.dtype)
         self.state = {name: tensor for name, tensor in self.all_state.items() if not counter(name, tensor)}
-        # A small tensor does not show how it is drawn: collects those of more instances.
+        # A small tensor does not show how it is drawn: collects those of more instances, which may be large. A tensor of equal numbers is
+        # set to a constant, and other instances would show nothing else.
         self.drawn = {name: [tensor.detach()] for name, tensor in state_of(self.model).items() if name in self.state}
-        if any(0 < tensor.numel() < MANY for tensor in self.state.values()):
-            for again in range(1, 16):
-                torch.manual_seed(seed + again)
-                other, _ = problem.build(sizes)
-                for name, tensor in state_of(other).items():
-                    if name in self.drawn and tensor.numel() < MANY:
-                        self.drawn[name].append(tensor.detach())
+        small = [name for name, (tensor,) in self.drawn.items() if tensor.numel() == 1 or 1 < tensor.numel() < MANY and not constant(tensor)]
+        for again in range(1, 16 if collect and small else 1):
+            torch.manual_seed(seed + again)
+            other = state_of(problem.build(sizes)[0])
+            for name in small:
+                self.drawn[name].append(other[name].detach())
+            small = [name for name in small if sum(one.numel() for one in self.drawn[name]) < MANY]
+            if not small:
+                break
         self.models = {}
 
     def run(self, precision="float64", inputs=None, model=None, state=None):
@@ -843,7 +847,7 @@ def describe(job):
             raise Refused(f"the module has {count} elements at its only sizes, too many to try: write its sizes as module-level names")
     seed = job["seed"]
     try:
-        trials = [Trial(problem, {**problem.sizes, **sizes}, seed) for sizes in (trial_sizes, ranges.high if dims else {})]
+        trials = [Trial(problem, {**problem.sizes, **sizes}, seed, collect=i == 0) for i, sizes in enumerate((trial_sizes, ranges.high if dims else {}))]
         trial = trials[0]
         for one in trials:
             check_repeats(one)
