@@ -367,12 +367,12 @@ int main(int argc, char** argv) {
     for (const std::string& work : works) {
       const size_t colon = work.find(':');
       HONE_ASSIGN_OR_RETURN(const Task task, LoadNamedTask(work.substr(0, colon)));
-      const size_t time_case = colon == std::string::npos ? 0 : std::stoul(work.substr(colon + 1));
-      json entry = {{"task", task.name}, {"case", time_case}, {"with", json::array()}};
-      for (const Precautions& precautions : AllPrecautions()) {
-        if (all_only && precautions.name != "all") continue;
-        HONE_ASSIGN_OR_RETURN(json measured, Measure(task, time_case, precautions, options, *compiler));
-        fmt::print(stderr, "{} {}: {:.4f} s, {} quads\n", work, precautions.name,
+      const size_t timed = colon == std::string::npos ? 0 : std::stoul(work.substr(colon + 1));
+      json entry = {{"task", task.name}, {"case", timed}, {"with", json::array()}};
+      for (const Precautions& taken : AllPrecautions()) {
+        if (all_only && taken.name != "all") continue;
+        HONE_ASSIGN_OR_RETURN(json measured, Measure(task, timed, taken, options, *compiler));
+        fmt::print(stderr, "{} {}: {:.4f} s, {} quads\n", work, taken.name,
                    measured["device_seconds"].get<double>(), measured["quads"].dump());
         entry["with"].push_back(std::move(measured));
       }

@@ -23,6 +23,10 @@
 #include "tests/candidate_corpus.h"
 
 namespace hone {
+
+// Names the entry in a failed test's message. Google Test finds a printer only in the type's own namespace.
+void PrintTo(const CorpusEntry& entry, std::ostream* out) { *out << entry.name; }
+
 namespace {
 
 std::string TestDevice() {
@@ -76,8 +80,6 @@ void AddToTable(const CorpusEntry& entry, const Evaluation& evaluation) {
   for (const Finding& finding : evaluation.findings) line["findings"].push_back(finding.kind);
   std::ofstream(table, std::ios::app) << line.dump() << std::endl;
 }
-
-void PrintTo(const CorpusEntry& entry, std::ostream* out) { *out << entry.name; }
 
 // Returns the entry's verdict, or "no_gain" if its file allows that and the candidate is right and gains nothing: its
 // speedup over the task's seed is below `at_most`. An entry for a GPU must state `at_most`, because honest kernels of

@@ -248,16 +248,14 @@ class GatV2OnDevice final : public DeviceOp {
     const auto* const rows = static_cast<const T*>(x.data);
     const auto* const grad = static_cast<const T*>(grad_out.data);
     auto* const to = static_cast<T*>(grad_x.data);
-    hone::Status status = LaunchOp(call, DestinationsKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop,
-                                   shape, rows, grad, call.parameters[0], alpha, factor, grad_scores, grad_att, to);
-    if (status.ok() && to != nullptr) {
-      status = LaunchOp(call, SourcesKernel<T>, WarpBlocks(call.shape.most_src), kBlock, call.hop, shape, rows, grad,
-                        call.parameters[0], alpha, factor, grad_scores, to);
+    HONE_RETURN_IF_ERROR(LaunchOp(call, DestinationsKernel<T>, WarpBlocks(call.shape.most_dst), kBlock, call.hop, shape,
+                                  rows, grad, call.parameters[0], alpha, factor, grad_scores, grad_att, to));
+    if (to != nullptr) {
+      HONE_RETURN_IF_ERROR(LaunchOp(call, SourcesKernel<T>, WarpBlocks(call.shape.most_src), kBlock, call.hop, shape,
+                                    rows, grad, call.parameters[0], alpha, factor, grad_scores, to));
     }
-    if (status.ok()) {
-      status = LaunchOp(call, TilesKernel, Tiles(call.shape), kBlock, call.hop, shape_.columns(), grad_att, tiles);
-    }
-    if (!status.ok()) return status;
+    HONE_RETURN_IF_ERROR(
+        LaunchOp(call, TilesKernel, Tiles(call.shape), kBlock, call.hop, shape_.columns(), grad_att, tiles));
     return LaunchOp(call, JoinTilesKernel, (shape_.columns() + kBlock - 1) / kBlock, kBlock, call.hop, shape_.columns(),
                     tiles, call.gradients[0]);
   }

@@ -55,7 +55,9 @@ TEST(HopperKernels, CompileWithoutSpillsOrSerializedProducts) {
       for (const KernelResources& kernel : module.resources) {
         // Registers are reallocated between warps after the start (setmaxnreg), so a word or two spilled before that
         // costs nothing.
-        if (product) EXPECT_LE(kernel.spill_bytes, 16) << name << " " << kernel.kernel;
+        if (product) {
+          EXPECT_LE(kernel.spill_bytes, 16) << name << " " << kernel.kernel;
+        }
       }
       EXPECT_THAT(module.log, Not(HasSubstr("serialized"))) << name;
     }

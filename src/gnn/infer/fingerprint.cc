@@ -53,7 +53,7 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
                                   features.width, FeatureDtypeName(features.dtype), outline.num_classes(),
                                   outline.train_nodes().size(), outline.valid_nodes().size());
   const size_t sizes = bytes.size();
-  HONE_RETURN_IF_ERROR(Probe(num_nodes, [&](int64_t v) -> Status {
+  const auto append_row = [&](int64_t v) -> Status {
     int64_t begin = 0, end = 0;
     HONE_RETURN_IF_ERROR(reader.row(v, begin, end));
     Append(bytes, &begin, 8);
@@ -62,13 +62,15 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
     if (count > 0) HONE_RETURN_IF_ERROR(reader.columns(begin, {columns, count}));
     Append(bytes, columns, 4 * count);
     return Status::Ok();
-  }));
+  };
+  HONE_RETURN_IF_ERROR(Probe(num_nodes, append_row));
   std::vector<std::byte> values(static_cast<size_t>(features.width * FeatureDtypeBytes(features.dtype)));
-  HONE_RETURN_IF_ERROR(Probe(features.num_rows, [&](int64_t v) -> Status {
+  const auto append_features = [&](int64_t v) -> Status {
     HONE_RETURN_IF_ERROR(reader.features(v, values));
     Append(bytes, values.data(), values.size());
     return Status::Ok();
-  }));
+  };
+  HONE_RETURN_IF_ERROR(Probe(features.num_rows, append_features));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
   // The first hash covers everything except the splits, so that a message can distinguish another split from another
   // graph.

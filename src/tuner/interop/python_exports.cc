@@ -29,7 +29,7 @@ std::string RawString(const std::string& text) {
   return "\"\"\"" + out + "\"\"\"";
 }
 
-std::string PythonString(std::string_view text) {
+std::string QuotedInPython(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -164,9 +164,9 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
     if (name == state.end()) {
       prepared += fmt::format("        {0} = {0}.contiguous(){1}\n", tensor.name, as_bytes);
     } else if (tensor.role == TensorRole::kInOut) {
-      prepared += fmt::format("        {} = self.get_buffer({}){}\n", tensor.name, PythonString(name->second), as_bytes);
+      prepared += fmt::format("        {} = self.get_buffer({}){}\n", tensor.name, QuotedInPython(name->second), as_bytes);
     } else {
-      prepared += fmt::format("        {} = state[{}].detach().contiguous(){}\n", tensor.name, PythonString(name->second), as_bytes);
+      prepared += fmt::format("        {} = state[{}].detach().contiguous(){}\n", tensor.name, QuotedInPython(name->second), as_bytes);
     }
   }
   Dims sizes;
@@ -279,7 +279,7 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
     }
     parameters.push_back(tensor.name + ": torch.Tensor");
     arguments.push_back(tensor.name);
-    if (tensor.role == TensorRole::kInOut) in_place.push_back(PythonString(tensor.name));
+    if (tensor.role == TensorRole::kInOut) in_place.push_back(QuotedInPython(tensor.name));
     for (const TensorSpec& other : task.tensors) {
       if (other.alias == tensor.name) {
         return Status::InvalidArgument(fmt::format("{} shares the storage of {}, which an operator of torch.library may not return: use the extension "

@@ -53,7 +53,7 @@ std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path)
 }
 
 // Returns a node's row of text.
-std::string Row(const RunNode& n, bool best) {
+std::string NodeRow(const RunNode& n, bool best) {
   const bool ok = n.evaluation && n.evaluation->verdict == Verdict::kOk;
   std::string outcome;
   if (n.id == 0) {
@@ -127,7 +127,7 @@ std::string TreeChart(const RunView& view) {
     }
   }
   std::string rows;
-  for (const int64_t id : order) rows += Row(view.node(id), id == view.best);
+  for (const int64_t id : order) rows += NodeRow(view.node(id), id == view.best);
   const std::string modelled_note = view.info.modelled ? ", modelled" : "";
   return fmt::format(
       "<figure><div class=tree tabindex=0><div class='row top'><span class=id>node</span><span "

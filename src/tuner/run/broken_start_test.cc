@@ -47,7 +47,7 @@ TEST_P(BrokenStart, IsNodeOneAndIsMendedByWhatTheStrategyDoesWithItsOwnFailures)
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, BrokenStart, testing::Values("refine", "team", "tree", "reflexion", "funnel"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& strategy) { return std::string(strategy.param); });
 
 TEST(BrokenStarts, WhatCannotEvenBeReadIsJudgedToo) {
   ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> {

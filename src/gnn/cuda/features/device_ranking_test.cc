@@ -32,7 +32,9 @@ class DeviceRanking : public testing::Test {
   static std::vector<T> Host(const Result<DeviceArray<T>>& array) {
     std::vector<T> values;
     EXPECT_TRUE(array.ok()) << array.status().message();
-    if (array.ok()) EXPECT_TRUE(array->Download(values).ok());
+    if (array.ok()) {
+      EXPECT_TRUE(array->Download(values).ok());
+    }
     return values;
   }
 

@@ -67,7 +67,7 @@ struct StorageFacts {
   bool staged = false;
   bool managed = false;  // whether host memory is managed memory (host_rows.h)
   bool shared = false;   // whether all ranks share one copy of the rows in host memory
-  MissTimes measured;    // times of the ways to read misses; zeros if nothing was measured
+  MissTimes measured{};  // times of the ways to read misses; zeros if nothing was measured
 };
 
 // Copies to the device what `storage` says belongs there, or generates it there if `graph` is an outline. `shape`, of

@@ -439,7 +439,9 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
       ASSERT_NEAR(y[i * kOut + j], dropped + residual, std::abs(dropped + residual) * 0x1p-8 + sums) << i << " " << j;
       const unsigned mark = marks[i * kOut / 8 + j / 8];
       ASSERT_EQ(mark >> (8 + j % 8) & 1, is_kept ? 1u : 0u) << i << " " << j;
-      if (std::abs(z) > sums) ASSERT_EQ(mark >> j % 8 & 1, z > 0 ? 1u : 0u) << i << " " << j;
+      if (std::abs(z) > sums) {
+        ASSERT_EQ(mark >> j % 8 & 1, z > 0 ? 1u : 0u) << i << " " << j;
+      }
       ASSERT_EQ(also[i * kStride + j], i < kSeeds ? y[i * kOut + j] : 7.0f) << i << " " << j;
     }
   }

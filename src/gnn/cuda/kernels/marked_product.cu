@@ -18,8 +18,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int kSums = 4;                                 // columns whose sums a thread holds
-constexpr int kSumRows = kTiles * kGroupThreads / 32;    // warps of a block that sum the same columns
+constexpr int kSumRows = kTiles * kGroupThreads / 32;  // warps of a block that sum the same columns
 constexpr int kSumBytes = kSumRows * kStripColumns * 4;
 constexpr int kBarrierBytes = (2 * kTiles * kMostStages + 1) * 8;
 constexpr int kBoxRows = 64;  // rows of the weight per TMA box
@@ -41,6 +40,8 @@ int SharedBytes(int inner, int stages) {
 int Stages(int inner) { return std::min((kMostShared - SharedBytes(inner, 0)) / (kTiles * kStageBytes), kMostStages); }
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+constexpr int kSums = 4;  // columns whose sums a thread holds
 
 // Sends half of the values to the lane whose number differs in `bit`, and adds the received half to the values that
 // stay.
