@@ -19,6 +19,8 @@ CMAKE_FLAGS ?=
 # A demo in a new build folder leaves the CUDA device out where there is no GPU to run it; the other targets add the
 # device to such a folder. A folder that was configured otherwise stays as it is.
 CACHE = $(BUILD)/CMakeCache.txt
+# A package made where there is no GPU has code for an H100 or H200 too; a build for such a machine alone does without.
+PACKAGE_FLAGS = $(if $(shell nvidia-smi -L 2>/dev/null | grep GPU),,-DHONE_CUDA_ARCHITECTURES='80;90a')
 DEMO_FLAGS = $(if $(wildcard $(CACHE)),,-DHONE_CUDA=IF_GPU)
 FULL_FLAGS = $(if $(shell grep -s '^HONE_CUDA:STRING=IF_GPU$$' $(CACHE)),-DHONE_CUDA=AUTO)
 
@@ -80,7 +82,7 @@ demo-gnn: setup
 	@HONE_GNN=$(BUILD)/bin/hone-gnn tools/demo-gnn
 
 package: setup
-	$(call configure,$(FULL_FLAGS))
+	$(call configure,$(FULL_FLAGS) $(PACKAGE_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target package
 
 site:

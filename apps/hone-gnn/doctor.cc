@@ -8,6 +8,7 @@
 #include <memory>
 #include <system_error>
 
+#include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "gnn/doctor/engine_diagnosis.h"
 #include "hone-gnn/commands.h"
@@ -23,9 +24,18 @@ void RegisterDoctorCommand(CLI::App& app, CommandResult& result) {
     EngineSurroundings surroundings;
     if (const Result<std::vector<GpuFacts>> gpus = ListGpus(); gpus.ok()) {
       std::vector<std::string> lines;
+      const std::string built_for = ThisBuild().cuda_architectures;
       for (const GpuFacts& gpu : *gpus) {
         lines.push_back(fmt::format("cuda:{}: {}, compute capability {}.{}, {:.0f} GiB", gpu.ordinal, gpu.name, gpu.cc_major, gpu.cc_minor,
                                     static_cast<double>(gpu.total_bytes) / (1 << 30)));
+        const bool hopper = gpu.cc_major == 9 && gpu.cc_minor == 0;
+        const std::string own = fmt::format("{}{}{}", gpu.cc_major, gpu.cc_minor, hopper ? "a" : "");
+        if (built_for.find(own) == std::string::npos) {
+          lines.back() += fmt::format(
+              "; this program has no code of its own for it, and may be slower than one of `make build "
+              "CMAKE_FLAGS=-DHONE_CUDA_ARCHITECTURES={}`",
+              own);
+        }
       }
       surroundings.gpus = std::move(lines);
       surroundings.products = GpuProductsAreHere();

@@ -205,7 +205,11 @@ inline bool TileProductsServe() {
     (void)cudaGetLastError();
     return false;
   }
+#ifdef HONE_HAS_SM90A
   return major == 9 && minor == 0 && FindEncode() != nullptr;
+#else
+  return false;  // compiled for other GPUs, the kernels have no body, also where an H100 runs their PTX
+#endif
 }
 
 // Makes the TMA descriptor of a [rows, columns] bf16 matrix that is loaded in boxes with swizzled rows.
