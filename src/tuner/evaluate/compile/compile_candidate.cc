@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tuner/core/translation_unit.h"
+#include "tuner/evaluate/compile/host_code.h"
 
 namespace hone {
 
@@ -36,7 +37,13 @@ Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& ca
   for (std::thread& helper : helpers) helper.join();
 
   for (size_t i = 0; i < units.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(program.modules[BindingKey(units[i].binding)], std::move(*modules[i]));
+    HONE_ASSIGN_OR_RETURN(CompiledModule module, std::move(*modules[i]));
+    // A host compiler's errors about host code, such as "cudaMalloc was not declared", do not say why it must go.
+    if (module.verdict == Verdict::kCompileError && !candidate.plan.host_mode && candidate.plan.machine_code.empty()) {
+      const std::string file = MakeTranslationUnit(candidate, task, units[i]).file;  // as the compiler's errors name it
+      module.digest = HostCodeAdvice(candidate.source, file) + module.digest;
+    }
+    program.modules[BindingKey(units[i].binding)] = std::move(module);
   }
   return program;
 }
