@@ -37,7 +37,7 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
       return Status::InvalidArgument("--node and --store choose from a run; a file is taken as it is");
     }
     HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, flags.run));
-    HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.file));
+    HONE_ASSIGN_OR_RETURN(const std::string source, ReadCandidateOfTask(task, flags.file));
     return MakeFilePackage(task, source, flags.file);
   }
   if (flags.run.ends_with(".cu")) {

@@ -19,6 +19,7 @@
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/queue/redis_connection.h"
+#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/task_catalog.h"
 
 namespace hone {
@@ -90,7 +91,8 @@ void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
       ->capture_default_str();
   command.add_option("--launch-limit", flags.launch_limit_seconds, "how many seconds a single launch may take")
       ->capture_default_str();
-  command.add_option("--jobs", flags.jobs, "how many compilers run at a time; 0: one per core")->capture_default_str();
+  command.add_option("--jobs", flags.jobs, "how many compilers work on one kernel at a time; 0: one per core")
+      ->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
   command.add_flag("--no-sim", flags.no_sim,
                    "when judging on a GPU, skip the check of small cases on the simulated GPU; the verdict says that "
@@ -218,6 +220,12 @@ Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
   return Status::Io(store.status().message() +
                     "; HONE_STATE names another folder for runs and reports, --store another file");
+}
+
+Result<std::string> ReadCandidateOfTask(const Task& task, const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(PlannedKernel planned, ReadCandidateOf(task, path));
+  if (!planned.note.empty()) PrintError("hone: note: {}\n", planned.note);
+  return std::move(planned.text);
 }
 
 Status CheckOutput(const std::string& path) {

@@ -86,6 +86,9 @@ Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context
 std::string TuningDatabasePath(const CommandContext& context);
 // Returns this program's version and commit, as SweepRequest takes them.
 std::string SweepBuild();
+// Returns the text of a candidate of `task` from a file, as ReadCandidateOf does (tuner/workbench/candidate_file.h).
+// Prints on standard error which plan a .cu file without one got.
+Result<std::string> ReadCandidateOfTask(const Task& task, const std::string& path);
 // Checks that a result can be written to `path`: kInvalidArgument if it is a folder or a device. Call this before the
 // work begins. An empty path passes.
 Status CheckOutput(const std::string& path);

@@ -9,7 +9,6 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
-#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/compare_candidates.h"
 
 namespace hone {
@@ -25,8 +24,8 @@ struct CompareFlags {
 Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
-  HONE_ASSIGN_OR_RETURN(std::string a, ReadCandidate(flags.a));
-  HONE_ASSIGN_OR_RETURN(std::string b, ReadCandidate(flags.b));
+  HONE_ASSIGN_OR_RETURN(std::string a, ReadCandidateOfTask(task, flags.a));
+  HONE_ASSIGN_OR_RETURN(std::string b, ReadCandidateOfTask(task, flags.b));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
 
   HONE_ASSIGN_OR_RETURN(const ContestOutcome outcome, CompareCandidates(*evaluator, task,

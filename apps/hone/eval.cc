@@ -24,7 +24,6 @@
 #include "tuner/queue/redis_connection.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/hosted_judge.h"
-#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/evaluation_choices.h"
 #include "tuner/workbench/export_kernel.h"
 #include "tuner/workbench/trace_lines.h"
@@ -102,11 +101,11 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   EvaluationRequest request;
   const std::optional<KernelName> kernel = AsKernelName(flags.candidate);
   if (!kernel) {
-    HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
+    HONE_ASSIGN_OR_RETURN(request.source, ReadCandidateOfTask(task, flags.candidate));
   }
   request.name = flags.candidate;
   if (!flags.baseline.empty()) {
-    HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadCandidate(flags.baseline));
+    HONE_ASSIGN_OR_RETURN(request.incumbent_source, ReadCandidateOfTask(task, flags.baseline));
     request.incumbent_name = flags.baseline;
   }
   for (const std::string& binding : flags.bindings) {

@@ -72,7 +72,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   if (flags.task.empty()) return Status::InvalidArgument("name a task, or a run to continue with --resume RUN");
   HONE_ASSIGN_OR_RETURN(prepared.task, FindTask(context, flags.task));
   if (!flags.seed_file.empty()) {
-    HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(flags.seed_file));
+    HONE_ASSIGN_OR_RETURN(const std::string source, ReadCandidateOfTask(prepared.task, flags.seed_file));
     // The kernel's plan may not cover all shapes; the task's own seed then serves the others, as in `hone eval`.
     HONE_ASSIGN_OR_RETURN(prepared.task.seed_source, JoinSeed(prepared.task, source, flags.seed_file));
   }

@@ -13,7 +13,6 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/run/open_run.h"
-#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/claim.h"
 
 namespace hone {
@@ -33,7 +32,7 @@ Result<Claim> MakeClaim(const CommandContext& context, const PackFlags& flags) {
           flags.file));
     }
     HONE_ASSIGN_OR_RETURN(const Task task, FindTask(context, flags.run));
-    HONE_ASSIGN_OR_RETURN(const std::string source, ReadCandidate(flags.file));
+    HONE_ASSIGN_OR_RETURN(const std::string source, ReadCandidateOfTask(task, flags.file));
     HONE_ASSIGN_OR_RETURN(const std::string evaluation, ReadFile(flags.evaluation));
     return ClaimOfFile(task, source, flags.file, evaluation);
   }

@@ -15,7 +15,6 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
-#include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/tune_and_judge.h"
 
 namespace hone {
@@ -37,11 +36,11 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
   SweepRequest request;
-  HONE_ASSIGN_OR_RETURN(request.source, ReadCandidate(flags.candidate));
+  HONE_ASSIGN_OR_RETURN(request.source, ReadCandidateOfTask(task, flags.candidate));
   request.name = flags.candidate;
   HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(request.source, request.name, task));
   if (!flags.baseline.empty()) {
-    HONE_ASSIGN_OR_RETURN(request.baseline, ReadCandidate(flags.baseline));
+    HONE_ASSIGN_OR_RETURN(request.baseline, ReadCandidateOfTask(task, flags.baseline));
     request.baseline_name = flags.baseline;
   }
   request.points = flags.points;

@@ -584,7 +584,11 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(string_view text, string_view fil
   return source;
 }
 
-std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
+namespace {
+
+// Returns for each item whether device code has it. `left_out` (may be null) receives the #includes of the user's own
+// files.
+std::vector<bool> KeptItems(const CuSource& source, std::vector<CuLeftOut>* left_out) {
   // A macro is kept if the kept text uses it, directly or through another macro.
   std::set<std::string, std::less<>> used;
   const auto use = [&](string_view text) {
@@ -610,8 +614,7 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
       if (const auto m = source.macros.find(item.name); m != source.macros.end()) use(m->second.second);
     }
   }
-  std::string out;
-  bool first = true;
+  std::vector<bool> kept;
   for (const CuItem& item : source.items) {
     const size_t start = source.token(item.first).begin;
     bool keep = device(item) || item.kind == CuItemKind::kScope;
@@ -632,9 +635,23 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     } else if (item.kind == CuItemKind::kOtherDirective) {
       keep = item.name.find("once") == std::string::npos;
     }
+    kept.push_back(keep);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
+  const std::vector<bool> kept = KeptItems(source, left_out);
+  std::string out;
+  bool first = true;
+  for (size_t i = 0; i < source.items.size(); ++i) {
+    const CuItem& item = source.items[i];
+    const size_t start = source.token(item.first).begin;
     // The file's opening comment (a licence, most often) stays, whatever follows it.
     const string_view comments = string_view(source.text).substr(item.begin, start - item.begin);
-    if (keep) {
+    if (kept[i]) {
       out += source.text.substr(item.begin, item.end - item.begin);
     } else {
       if (first && comments.find_first_not_of(" \t\r\n") != string_view::npos) out += Trim(comments);
@@ -649,6 +666,16 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     if (blank <= 2) tidy += c;
   }
   return Trim(tidy) + "\n";
+}
+
+std::vector<CuHostItem> HostItems(const CuSource& source) {
+  const std::vector<bool> kept = KeptItems(source, nullptr);
+  std::vector<CuHostItem> all;
+  for (size_t i = 0; i < source.items.size(); ++i) {
+    const CuItem& item = source.items[i];
+    if (!kept[i]) all.push_back({source.token(item.first).begin, item.end, item.kind, item.name});
+  }
+  return all;
 }
 
 }  // namespace hone

@@ -120,4 +120,13 @@ Result<std::unique_ptr<CuSource>> ReadCuSource(std::string_view text, std::strin
 // standard library and of PyTorch are removed. `left_out` (may be null) receives the #includes of the user's own files.
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out);
 
+// An item of the file that DeviceCode leaves out.
+struct CuHostItem {
+  size_t begin = 0, end = 0;  // bytes [begin, end) of the text, without the comments in front
+  CuItemKind kind = CuItemKind::kHost;
+  std::string name;  // as CuItem::name
+};
+// Returns the items that DeviceCode leaves out, in order.
+std::vector<CuHostItem> HostItems(const CuSource& source);
+
 }  // namespace hone

@@ -86,4 +86,10 @@ Result<std::string> ReadCandidate(const std::string& path) {
   return Join(*std::move(files), path);
 }
 
+Result<PlannedKernel> ReadCandidateOf(const Task& task, const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadCandidate(path));
+  if (fs::path(path).extension() != ".cu") return PlannedKernel{std::move(text), ""};
+  return PlanPlainKernel(task, text, path);
+}
+
 }  // namespace hone

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "hone/base/status.h"
+#include "hone/tuner/task.h"
+#include "tuner/interop/plain_kernel.h"
 
 namespace hone {
 
@@ -15,5 +17,9 @@ namespace hone {
 // archive is read by ReadSource (task_catalog.h). Returns kInvalidArgument with the file, what is wrong in it, and what
 // would be right.
 Result<std::string> ReadCandidate(const std::string& path);
+
+// Returns the same as a candidate of `task`: a .cu file without a launch plan gets one (tuner/interop/plain_kernel.h),
+// and `note` says which. kInvalidArgument as above, and if no plan fits the file.
+Result<PlannedKernel> ReadCandidateOf(const Task& task, const std::string& path);
 
 }  // namespace hone
