@@ -219,7 +219,7 @@ std::string TaskDrafter::Toml() {
     // A few elements that are off by `abs` stay within this rms limit; a kernel that is off everywhere exceeds it.
     if (rounds) c_rms = 1e-3;
     out += fmt::format(
-        "\n# A start for {}; `hone tasks check` measures honest kernels and proposes c_rms.\n[tolerance.{}]\nc_max = "
+        "\n# For {}; where oracle and seed were run, c_max follows their errors. `hone tasks check` proposes c_rms.\n[tolerance.{}]\nc_max = "
         "{}\nc_rms = {}\n{}",
         t.dtype ? DTypeName(*t.dtype) : "this dtype", t.name, Number(c_max), Number(c_rms),
         rounds ? "abs = 1.0  # one unit: a tie may be rounded the other way\n" : "");

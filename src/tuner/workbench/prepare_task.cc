@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include "hone/tuner/candidate.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/evaluate/lint/lint_command.h"
+#include "tuner/workbench/draft_tolerance.h"
 
 namespace hone {
 namespace {
@@ -165,6 +167,8 @@ std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraf
 // A DraftCheck is the result of trying a draft.
 struct DraftCheck {
   std::vector<std::string> problems;         // sentences that say what is wrong; empty: nothing
+  Task task;                                 // as it was read; empty if it could not be
+  std::vector<OutputPrecision> precision;    // errors of the kernel, and of the oracle in float32
   std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
 };
 
@@ -188,12 +192,12 @@ Result<Task> ReadDraft(const std::string& out, std::vector<std::string>& problem
 Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
   std::vector<std::string> problems;
   const Result<Task> task = ReadDraft(out, problems);
-  if (!problems.empty()) return DraftCheck{std::move(problems), {}};
+  if (!problems.empty()) return DraftCheck{std::move(problems), {}, {}, {}};
   EvaluatorOptions options = evaluator;
   options.device = "sim";
   HONE_ASSIGN_OR_RETURN(const LintOutcome outcome,
-                        LintOnDevice(*task, options, {.precision = false, .hidden_draws = 1}));
-  return DraftCheck{outcome.problems, outcome.cancelling};
+                        LintOnDevice(*task, options, {.dishonest = false, .hidden_draws = 1}));
+  return DraftCheck{outcome.problems, *task, outcome.precision, outcome.cancelling};
 }
 
 // Writes the proposed `abs` below c_rms of each output into task.toml, and adds it to draft.inferred.
@@ -211,6 +215,34 @@ Status WriteAbs(const std::vector<CancellingOutput>& cancelling, const std::stri
                     one.proposed_abs, one.value, one.error));
   }
   return WriteFileAtomically(path, draft.task_toml);
+}
+
+// Returns whether a problem says only that the tolerance is too narrow.
+bool IsAboutTolerance(const std::string& problem) {
+  return problem.find(": an honest ") != std::string::npos ||
+         problem.find("leaves too little room") != std::string::npos;
+}
+
+// Fits the written tolerance to the errors that the check has measured, and returns the check of the result. Keeps the
+// tolerance as it is where the task has other problems, or gets some.
+Result<DraftCheck> Fit(const EvaluatorOptions& evaluator, const DraftCheck& checked, PreparedTask& prepared) {
+  if (!std::all_of(checked.problems.begin(), checked.problems.end(), IsAboutTolerance)) return checked;
+  const std::string path = prepared.directory + "/task.toml", before = prepared.draft.task_toml;
+  const FittedTolerance fitted = FitTolerance(checked.task, checked.precision, before);
+  if (fitted.lines.empty()) return checked;
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(path, fitted.task_toml));
+  Result<DraftCheck> again = checked;
+  if (fitted.wider) again = CheckDraft(evaluator, prepared.directory);  // a narrower limit leaves room for all that ran
+  if (!again.ok() || (!again->problems.empty() && checked.problems.empty())) {
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(path, before));
+    return checked;
+  }
+  prepared.draft.task_toml = fitted.task_toml;
+  for (const std::string& line : fitted.lines) {
+    prepared.draft.inferred.push_back(line);
+    prepared.inferred_late.push_back(line);
+  }
+  return again;
 }
 
 }  // namespace
@@ -253,6 +285,9 @@ void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
     prepared.inferred_late.assign(prepared.draft.inferred.begin() + static_cast<ptrdiff_t>(before),
                                   prepared.draft.inferred.end());
     checked = CheckDraft(evaluator, prepared.directory);
+  }
+  if (checked.ok()) {
+    checked = Fit(evaluator, *checked, prepared);
   }
   if (checked.ok()) {
     prepared.problems = std::move(checked->problems);

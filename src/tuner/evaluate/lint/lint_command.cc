@@ -46,6 +46,7 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
                                                : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   lint.launch_limit_seconds = std::max(30.0, options.launch_limit_seconds);
   lint.precision = scope.precision;
+  lint.dishonest = scope.dishonest;
   lint.hidden_draws = scope.hidden_draws;
   std::unique_ptr<HostReference> reference;
   if (HasTorchModule(task)) {
@@ -53,8 +54,8 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
     lint.reference = reference.get();
   }
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
-  return LintOutcome{report.valid(),  TaskReportToText(report), TaskReportToJson(report),
-                     report.problems, report.indistinct,        report.cancelling};
+  return LintOutcome{report.valid(),    TaskReportToText(report), TaskReportToJson(report), report.problems,
+                     report.indistinct, report.precision,         report.cancelling};
 }
 
 }  // namespace hone

@@ -20,13 +20,15 @@ struct LintOutcome {
   std::string json;                          // the report as a JSON object; see task_report.h
   std::vector<std::string> problems;         // sentences; empty: the task is valid
   std::vector<std::string> indistinct;       // sentences; see TaskReport
+  std::vector<OutputPrecision> precision;    // errors of honest kernels, and what tolerance they propose
   std::vector<CancellingOutput> cancelling;  // outputs for which honest kernels need a larger `abs`
 };
 
 // A LintScope limits what the linter tries. A smaller scope is enough to see whether oracle and seed compile, run and
 // agree.
 struct LintScope {
-  bool precision = true;  // both fields as in LintOptions
+  bool precision = true;  // all fields as in LintOptions
+  bool dishonest = true;
   int hidden_draws = 2;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/lint/lint_task.h"
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "tuner/core/property.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
+#include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/judge/stress_choices.h"
 #include "tuner/evaluate/lint/oracle_bench.h"
 #include "tuner/evaluate/lint/precision_variants.h"
@@ -106,6 +106,10 @@ class Linter {
   Result<bool> Load(const std::string& source, const std::string& name, bool is_oracle, BenchProgram* program);
   void CheckForm();
   Status CheckHandCases();
+  // Returns whether the options let the oracle be run in this precision.
+  bool IsTried(const PrecisionVariant& variant) const {
+    return options_.dishonest || variant.format.mantissa_bits >= kFloat32Format.mantissa_bits;
+  }
   Status CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision);
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
@@ -382,9 +386,11 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
   HONE_ASSIGN_OR_RETURN(values, bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
   for (const Property& property : properties_) {
     const std::vector<double>& found = residuals.at(property.name);
-    const auto broken = std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });
+    const auto broken =
+        std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });
     if (broken != found.end()) {
-      return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - found.begin(), *broken, property.bound);
+      return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - found.begin(), *broken,
+                         property.bound);
     }
   }
   return std::string();
@@ -394,9 +400,11 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
 // confirm the properties as hand-worked answers confirm an oracle.
 Status Linter::CheckExamples() {
   for (const PropertyExample& example : ExamplesOf(task_)) {
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, example.dims, Secret()));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench,
+                          OracleBench::Make(session_, task_, example.dims, Secret()));
     for (const TensorSpec& tensor : task_.tensors) {
-      HONE_RETURN_IF_ERROR(bench->Set(tensor, (tensor.role == TensorRole::kIn ? example.inputs : example.outputs).at(tensor.name)));
+      HONE_RETURN_IF_ERROR(
+          bench->Set(tensor, (tensor.role == TensorRole::kIn ? example.inputs : example.outputs).at(tensor.name)));
     }
     std::string broken;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(BrokenProperty(*bench), "the oracle", &broken));
@@ -404,7 +412,9 @@ Status Linter::CheckExamples() {
     if (example.holds && !broken.empty()) {
       Problem(fmt::format("the example for {} must hold, and does not: {}", DimsText(example.dims), broken));
     } else if (!example.holds && broken.empty()) {
-      Problem(fmt::format("the example for {} must fail, and every property holds: say what is wrong with it in a property", DimsText(example.dims)));
+      Problem(
+          fmt::format("the example for {} must fail, and every property holds: say what is wrong with it in a property",
+                      DimsText(example.dims)));
     }
   }
   return Status::Ok();
@@ -412,7 +422,9 @@ Status Linter::CheckExamples() {
 
 Status Linter::SetOutputsToZero(OracleBench& bench) {
   for (const TensorSpec& output : task_.tensors) {
-    if (IsOutput(output)) HONE_RETURN_IF_ERROR(bench.Set(output, std::vector<double>(static_cast<size_t>(bench.shape(output.name).elements), 0.0)));
+    if (IsOutput(output))
+      HONE_RETURN_IF_ERROR(
+          bench.Set(output, std::vector<double>(static_cast<size_t>(bench.shape(output.name).elements), 0.0)));
   }
   return Status::Ok();
 }
@@ -422,11 +434,15 @@ Status Linter::SetOutputsToZero(OracleBench& bench) {
 Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet& inputs) {
   const auto passes = [&]() -> Result<bool> {
     HostValues residuals;
-    HONE_ASSIGN_OR_RETURN(const HostValues reference, bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
+    HONE_ASSIGN_OR_RETURN(const HostValues reference,
+                          bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
     for (const TensorSpec& output : task_.tensors) {
       if (!HasAnswer(output)) continue;
       HONE_ASSIGN_OR_RETURN(const std::vector<double> values, bench.Get(output));
-      if (CompareOnHost(output, bench.shape(output.name), values, reference.at(output.name), task_.tolerance.at(output.name)).wrong > 0) return false;
+      if (CompareOnHost(output, bench.shape(output.name), values, reference.at(output.name),
+                        task_.tolerance.at(output.name))
+              .wrong > 0)
+        return false;
     }
     HONE_ASSIGN_OR_RETURN(const std::string broken, BrokenProperty(bench));
     return broken.empty();
@@ -434,7 +450,8 @@ Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet&
   const auto judge = [&](const char* what) -> Status {
     bool passed = false;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(passes(), "the oracle", &passed));
-    if (ran && passed) Problem(fmt::format("{} pass every property and tolerance: ask for more in a [[property]]", what));
+    if (ran && passed)
+      Problem(fmt::format("{} pass every property and tolerance: ask for more in a [[property]]", what));
     return Status::Ok();
   };
   HONE_RETURN_IF_ERROR(SetOutputsToZero(bench));
@@ -442,7 +459,8 @@ Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet&
   if (!seed_.loaded) return Status::Ok();
   HostValues values;
   HONE_RETURN_IF_ERROR(bench.Draw({.key = Secret() | 1}));
-  HONE_ASSIGN_OR_RETURN(const bool ran, Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
+  HONE_ASSIGN_OR_RETURN(const bool ran,
+                        Take(bench.RunCandidate(seed_, {}, options_.launch_limit_seconds), "the seed", &values));
   HONE_RETURN_IF_ERROR(bench.Draw(inputs));
   return ran ? judge("outputs for other inputs") : Status::Ok();
 }
@@ -556,11 +574,13 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
           "outweigh it, or tighten c_rms below {1:.2g}",
           tensor.name, influence.rms_change));
     } else if (!influence.matters) {
-      Problem(fmt::format("the result does not depend on {}: a kernel that never reads it would pass{}", tensor.name,
-                          tensor.role != TensorRole::kInOut
-                              ? ""
-                              : fmt::format(". If the kernel reads there only what it wrote itself, its role is \"out\" (hone new: "
-                                            "--role {}=out)", tensor.name)));
+      Problem(fmt::format(
+          "the result does not depend on {}: a kernel that never reads it would pass{}", tensor.name,
+          tensor.role != TensorRole::kInOut
+              ? ""
+              : fmt::format(". If the kernel reads there only what it wrote itself, its role is \"out\" (hone new: "
+                            "--role {}=out)",
+                            tensor.name)));
     }
     report_.inputs.push_back(influence);
   }
@@ -852,7 +872,7 @@ void Linter::ConcludePrecision() {
           name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap, MoreVisible(name)));
     }
   }
-  if (suspects.empty() && !report_.precision.empty()) {
+  if (suspects.empty() && !report_.precision.empty() && options_.dishonest) {
     Warn(
         "no lower precision could be tried; write the oracle over HONE_ORACLE_IN, HONE_ORACLE_MID and HONE_ORACLE_ACC");
   }
@@ -920,7 +940,7 @@ Result<TaskReport> Linter::Run() {
   if (!report_.valid()) return finish();
 
   for (const PrecisionVariant& precision : HostPrecisions()) {
-    if (!options_.precision || options_.reference == nullptr) continue;
+    if (!options_.precision || options_.reference == nullptr || !IsTried(precision)) continue;
     Variant variant{.precision = &precision, .program = {}};
     variant.program.host = options_.reference;
     variant.program.host_precision = precision.name;
@@ -928,7 +948,7 @@ Result<TaskReport> Linter::Run() {
   }
   const OracleHooks hooks = options_.reference != nullptr ? OracleHooks() : FindOracleHooks(task_.oracle_source);
   for (const PrecisionVariant& precision : PrecisionVariants()) {
-    if (!options_.precision || !hooks.Reached(precision.part)) continue;
+    if (!options_.precision || !hooks.Reached(precision.part) || !IsTried(precision)) continue;
     Variant variant{.precision = &precision, .program = {}};
     HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
                                               fmt::format("{}/oracle.cu as {}", task_.name, precision.name),

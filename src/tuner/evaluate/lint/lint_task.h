@@ -28,8 +28,9 @@ struct LintOptions {
   uint64_t seed = 1;  // seed of all draws; the same seed gives the same report
   int compile_jobs = 1;
   double launch_limit_seconds = 30;
-  int hidden_draws = 2;           // how often the task's hidden cases are drawn for the seed
+  int hidden_draws = 2;   // how often the task's hidden cases are drawn for the seed
   bool precision = true;  // false: the oracle is not compiled in other precisions, and tolerances are not judged
+  bool dishonest = true;  // false: of other precisions only float32, an honest kernel's, so that c_rms gets no proposal
   HostReference* reference = nullptr;  // computes expected outputs of a task without oracle.cu; null: oracle.cu does
 };
 
