@@ -59,18 +59,20 @@ Result<Claim> ClaimOfFile(const Task& task, std::string_view source, const std::
   Claim claim;
   HONE_ASSIGN_OR_RETURN(claim.evaluation, EvaluationFromJson(evaluation_json));
   if (claim.evaluation.task != task.name) {
-    return Status::InvalidArgument(fmt::format("the evaluation is of the task '{}', and the claim of '{}'",
-                                               claim.evaluation.task, task.name));
+    return Status::InvalidArgument(
+        fmt::format("the evaluation is of the task '{}', and the claim of '{}'", claim.evaluation.task, task.name));
   }
   if (claim.evaluation.source_hash != Sha256Hex(source)) {
     return Status::InvalidArgument(
         fmt::format("the evaluation is of another source than {}: judge the file again with `hone eval --json`", name));
   }
-  if (!claim.evaluation.baseline.empty() && claim.evaluation.baseline != "seed" &&
-      claim.evaluation.baseline != "seed.cu") {
-    return Status::InvalidArgument(fmt::format(
-        "the evaluation is timed against {}, which the claim would have to bring: judge the file against the task's seed",
-        claim.evaluation.baseline));
+  // The judge names the task's seed "TASK/seed.cu"; the shorter names are those of recorded runs.
+  const std::string& baseline = claim.evaluation.baseline;
+  if (!baseline.empty() && baseline != "seed" && baseline != "seed.cu" && baseline != task.name + "/seed.cu") {
+    return Status::InvalidArgument(
+        fmt::format("the evaluation is timed against {}, which the claim would have to bring: judge the file against "
+                    "the task's seed",
+                    baseline));
   }
   claim.task = task;
   claim.request.source = std::string(source);
@@ -131,7 +133,8 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
     report.reason = fmt::format("the claim says {}, and this machine {}{}{}", VerdictName(said.verdict),
                                 VerdictName(here.verdict), here.detail.empty() ? "" : ": ", here.detail);
     // If this device or machine could not judge the kernel, the verdict is not about the kernel.
-    if (here.verdict == Verdict::kUnsupported || here.verdict == Verdict::kDeviceLost) report.outcome = "not_comparable";
+    if (here.verdict == Verdict::kUnsupported || here.verdict == Verdict::kDeviceLost)
+      report.outcome = "not_comparable";
     return report;
   }
   report.comparable = DeviceKind(said.device) == DeviceKind(here.device) && said.modelled == here.modelled;
@@ -161,13 +164,15 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
     return report;
   }
   report.outcome = slower == 0 ? "confirmed" : "refuted";
-  report.reason = fmt::format("the verdict is the same, {}; of {} timed shapes {} are as fast as claimed, {} faster, {} slower",
-                              VerdictName(here.verdict), timed, timed - slower - faster, faster, slower);
+  report.reason =
+      fmt::format("the verdict is the same, {}; of {} timed shapes {} are as fast as claimed, {} faster, {} slower",
+                  VerdictName(here.verdict), timed, timed - slower - faster, faster, slower);
   return report;
 }
 
 std::string ClaimText(const Claim& claim, const ClaimReport& report) {
-  std::string text = fmt::format("{}  {}: {}\n  {}\n", claim.task.name, claim.request.name, report.outcome, report.reason);
+  std::string text =
+      fmt::format("{}  {}: {}\n  {}\n", claim.task.name, claim.request.name, report.outcome, report.reason);
   for (const ClaimedCase& c : report.cases) {
     text += fmt::format("  {}: claimed {}{}{}\n", DimsText(c.dims), IntervalText(c.claimed),
                         c.measured ? ", here " + IntervalText(*c.measured) : "",

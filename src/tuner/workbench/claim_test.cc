@@ -109,6 +109,8 @@ TEST(Claim, AFilesVerdictIsOfThatFile) {
   other.name = "relu";
   EXPECT_THAT(ClaimOfFile(other, claim.request.source, "mine.cu", json).status().message(), HasSubstr("of the task"));
   Evaluation against = claim.evaluation;
+  against.baseline = claim.task.name + "/seed.cu";  // as `hone eval` names the task's seed
+  EXPECT_TRUE(ClaimOfFile(claim.task, claim.request.source, "mine.cu", EvaluationToJson(against)).ok());
   against.baseline = "theirs.cu";
   EXPECT_THAT(ClaimOfFile(claim.task, claim.request.source, "mine.cu", EvaluationToJson(against)).status().message(),
               HasSubstr("timed against theirs.cu"));
