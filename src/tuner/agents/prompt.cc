@@ -30,13 +30,12 @@ constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back for repair
 
 // Whether a kernel of the task is tiles that are multiplied; else it is rows or elements that are gone through.
 bool IsProduct(const Task& task) {
-  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution || task.workload == WorkloadClass::kAttention;
+  return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution ||
+         task.workload == WorkloadClass::kAttention;
 }
 
 // Whether a library's matrix product or convolution may help in the task: its prompts then mention calls.
-bool MayHoldAProduct(const Task& task) {
-  return IsProduct(task) || HasTorchModule(task);
-}
+bool MayHoldAProduct(const Task& task) { return IsProduct(task) || HasTorchModule(task); }
 
 // Returns the name of the text with the CuTe kernel that a first version is shown; it is of another task than this one.
 std::string CuteExample(const Task& task, bool modelled) {
@@ -84,7 +83,8 @@ std::string StandingText(const RunView& view, const RunNode& node) {
   std::string text = fmt::format("Attempt {} of at most {}.", AttemptNumber(view, node), view.options.max_attempts);
   if (best > 0 && view.node(best).speedup) {
     text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as {}{}.", best,
-                        *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed", view.info.modelled ? " (modelled)" : "");
+                        *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed",
+                        view.info.modelled ? " (modelled)" : "");
   }
   return text;
 }
@@ -133,7 +133,8 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     values["failure"] = FailureText(*judged);
   }
   if (turn.ledger) values["ledger"] = LedgerText(view, node.known);
-  values["shown"] = ShownText(view, turn.shown, parent_id, node.known, in.source, WholeSettingOf(view.options, "prompt.window_tokens"));
+  values["shown"] = ShownText(view, turn.shown, parent_id, node.known, in.source,
+                              WholeSettingOf(view.options, "prompt.window_tokens"));
   values["regions"] = RegionList(SplitRegions(parent_source));
   Result<std::string> menu = in.library->Expanded("class_" + values["task_class"]);
   if (!menu.ok()) menu = in.library->Expanded("class_other");
@@ -209,9 +210,14 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node < node.known && !entry.key.empty()) tried += entry.key + "\n";
   }
+  // Counts the attempts from the same parent that were under way when this one was opened.
+  const auto siblings =
+      std::count_if(view.nodes.begin() + std::min(node.known, id), view.nodes.begin() + id,
+                    [&](const RunNode& other) { return other.parent == node.parent && !other.turns.empty(); });
   request.attachments = {{"parent", parent_source},
                          {"task", in.task->toml},
                          {"tried", tried},
+                         {"siblings", std::to_string(siblings)},
                          {"facts", DumpJson(DeviceFactsToJson(*in.facts))},
                          {"plan", values["plan"]}};
   if (turn.role == "agent") {
@@ -254,7 +260,8 @@ Result<ModelRequest> MakeRepairRequest(const PromptInputs& in, int64_t id, int t
   HONE_ASSIGN_OR_RETURN(std::string text, in.library->Expanded("repair"));
   HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, values));
   const std::string echo = IsUtf8(reply) ? ClipText(reply, kEchoBytes) : "(bytes that are no text)";
-  request.messages.push_back({"assistant", echo.find_first_not_of(" \t\r\n") == std::string::npos ? "(nothing)" : echo});
+  request.messages.push_back(
+      {"assistant", echo.find_first_not_of(" \t\r\n") == std::string::npos ? "(nothing)" : echo});
   request.messages.push_back({"user", std::move(filled)});
   return request;
 }

@@ -101,6 +101,9 @@ std::string Tiles(const RunView& view) {
     out += Tile(tokens, fmt::format("tokens in {}; {}", requests,
                                     view.cost_usd > 0 ? "cost " + CostText(view.cost_usd, view.unpriced_replies)
                                                       : "their cost is not known"));
+  } else if (AsksNoModel(view)) {
+    out += Tile(std::to_string(view.requests),
+                fmt::format("mechanical rewrite{}; no model was asked", view.requests == 1 ? "" : "s"));
   } else {
     out += Tile(CostText(view.cost_usd, 0), fmt::format("{}, {} tokens", requests, tokens));
   }
@@ -191,16 +194,19 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
   fact("device", view.info.device);
   fact("time", fmt::format("{} in {} sitting(s)", DurationText(view.seconds), view.sittings));
   fact("evaluations", std::to_string(view.evaluations));
-  fact("requests", fmt::format("{}, {} asked again", view.requests, view.asked_again));
-  fact("tokens",
-       fmt::format("{} in, {} out{}", view.usage.input, view.usage.output, view.usage.estimated ? " (estimated)" : ""));
-  fact("cost", CostText(view.cost_usd, view.unpriced_replies) +
-                   (view.unpriced_replies == 0 ? ""
-                                               : fmt::format("; what {} of {} replies cost is not known",
-                                                             view.unpriced_replies, view.replies)));
+  if (!AsksNoModel(view)) {
+    fact("requests", fmt::format("{}, {} asked again", view.requests, view.asked_again));
+    fact("tokens", fmt::format("{} in, {} out{}", view.usage.input, view.usage.output,
+                               view.usage.estimated ? " (estimated)" : ""));
+    fact("cost", CostText(view.cost_usd, view.unpriced_replies) +
+                     (view.unpriced_replies == 0 ? ""
+                                                 : fmt::format("; what {} of {} replies cost is not known",
+                                                               view.unpriced_replies, view.replies)));
+  }
   fact("replies lost to form", StructureText(CountStructure(view)) +
                                    ": edits that could not be put in place, or that broke the file's structure");
-  if (const GroundingCount grounding = CountGrounding(view); grounding.any()) fact("held to plans", GroundingText(grounding));
+  if (const GroundingCount grounding = CountGrounding(view); grounding.any())
+    fact("held to plans", GroundingText(grounding));
   const RepairCount repairs = CountRepairs(view);
   if (const std::string text = RepairText(repairs); !text.empty()) fact("right and repaired", text);
   if (const std::string text = RefusedText(repairs); !text.empty()) fact("replies refused and told why", text);

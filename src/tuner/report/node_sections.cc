@@ -129,7 +129,9 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
     for (const Turn& t : n.turns) roles += (roles.empty() ? "" : ", ") + t.role;
     out += fmt::format("<p class=soft>{} from <a href='#node-{}'>node {}</a>{}</p>\n",
                        EscapeMarkup(n.purpose.empty() ? n.origin : n.purpose), n.parent, n.parent,
-                       roles.empty() ? "" : "; asked: " + EscapeMarkup(roles));
+                       roles.empty()       ? ""
+                       : AsksNoModel(view) ? "; a mechanical rewrite, no model was asked"
+                                           : "; asked: " + EscapeMarkup(roles));
   }
   if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
   if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))

@@ -283,6 +283,19 @@ TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
   EXPECT_THAT(text, HasSubstr("--- plan (regions rmsnorm_rows) ---"));
 }
 
+TEST(Report, WithoutAModelNothingWasAskedOrSpent) {
+  SyntheticRun run;
+  run.model = "builtin";
+  const Written w = Write(run);
+  const std::string html = HtmlReport(*w.store, w.view).value();
+  EXPECT_THAT(html, HasSubstr("mechanical rewrites; no model was asked"));
+  EXPECT_THAT(html, HasSubstr("; a mechanical rewrite, no model was asked"));
+  EXPECT_THAT(html, Not(HasSubstr("asked: ")));
+  const std::string text = NodeText(*w.store, w.view, 1, /*prompts=*/false).value();
+  EXPECT_THAT(text, HasSubstr("made by a mechanical rewrite; no model was asked\n"));
+  EXPECT_THAT(text, Not(HasSubstr("asked: ")));
+}
+
 TEST(Show, SaysNothingTwice) {
   const Written w = Write({});
   RunView view = w.view;

@@ -337,6 +337,8 @@ std::string RunText(const RunView& view, int columns) {
   return text + "\n" + ResultText(view, columns) + Wrapped(GatesText(view), columns) + Wrapped(RemarksText(view, 20), columns);
 }
 
+bool AsksNoModel(const RunView& view) { return view.options.model == "builtin"; }
+
 int64_t VerdictsOfOlderGates(const RunView& view) {
   const auto older = [](const Evaluation& e) { return e.verdict == Verdict::kOk && e.gates < kGatesVersion; };
   int64_t count = view.final_result && older(view.final_result->evaluation);
@@ -432,7 +434,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
       if (!t.shown.empty()) turns += fmt::format("; shown nodes {}", fmt::join(t.shown, ", "));
       turns += ")";
     }
-    text += "asked: " + turns + "\n";
+    text += AsksNoModel(view) ? "made by a mechanical rewrite; no model was asked\n" : "asked: " + turns + "\n";
   }
   text += fmt::format("verdict: {}{}\n", VerdictText(node),
                       node.rejected ? ", kept and then rejected by the final run"

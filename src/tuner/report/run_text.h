@@ -75,6 +75,9 @@ std::string SweepLine(const SweepPoint& point, int columns = 0);
 // one.
 double SweptSpeed(const SweepPoint& point);
 
+// Returns whether the run's attempts are mechanical rewrites, so that nothing was asked of a model and nothing spent.
+bool AsksNoModel(const RunView& view);
+
 // Counts the run's "ok" verdicts from an earlier version of the judge's gates (kGatesVersion). GatesText returns a
 // sentence on what to do about them; empty: there are none.
 int64_t VerdictsOfOlderGates(const RunView& view);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "tuner/model/builtin/rewrite.h"
@@ -36,6 +37,8 @@ class BuiltinProvider : public ModelProvider {
     if (!parent.ok()) return parent.status().WithContext("builtin: the parent is no candidate");
     HONE_ASSIGN_OR_RETURN(SourceView view, SourceView::Make(*parent, task));
     const std::set<std::string> tried = Lines(attachment("tried"));
+    // Attempts that are under way from the same parent have the rewrites that come first.
+    int64_t taken = std::strtoll(attachment("siblings").c_str(), nullptr, 10);
 
     ModelReply reply;
     reply.provider = "builtin";
@@ -53,6 +56,7 @@ class BuiltinProvider : public ModelProvider {
         refusals += fmt::format("- {}: {}\n", rewrite.name, outcome.note);
         continue;
       }
+      if (taken-- > 0) continue;
       reply.text = fmt::format("IDEA: {}\n\n{}: {}.\n", rewrite.name, rewrite.summary, outcome.note);
       if (!refusals.empty()) reply.text += fmt::format("\nNot applicable here:\n{}", refusals);
       reply.text += fmt::format("\n```cuda\n{}{}```\n", outcome.source, outcome.source.ends_with('\n') ? "" : "\n");

@@ -11,7 +11,8 @@
 
 namespace hone {
 
-// Needs the attachments "parent", "task" and "tried". When no rewrite is left the reply is kExhausted and lists why
+// Needs the attachments "parent", "task" and "tried"; "siblings" says how many attempts from the same parent are under
+// way, each of which has got one of the rewrites that come first. When no rewrite is left the reply is kExhausted and lists why
 // each untried rewrite does not apply.
 Result<std::unique_ptr<ModelProvider>> MakeBuiltinProvider();
 

@@ -165,11 +165,52 @@ bool MayBeWritten(const SourceView& view, const KernelText& kernel, const std::v
   return false;
 }
 
+// Says why none of the later loops' reads can be kept. `at_index`: whether an access is p[i] of the loops' variable i.
+template <typename InsideLater, typename AtIndex>
+std::string WhyNothingIsKept(const SourceView& view, const KernelText& kernel,
+                             const std::vector<GlobalAccess>& accesses, const ForLoop& one, const std::string& index,
+                             const InsideLater& inside_later, const AtIndex& at_index) {
+  for (const GlobalAccess& read : accesses) {
+    if (read.store || !inside_later(read) || read.index_last < read.index_first) continue;
+    const bool again = std::any_of(accesses.begin(), accesses.end(), [&](const GlobalAccess& x) {
+      return x.parameter == read.parameter && one.body_first <= x.first && x.last <= one.body_last &&
+             SameTokens(view, x.index_first, x.index_last, read.index_first, read.index_last);
+    });
+    if (!again) continue;
+    const std::string_view text = Span(view.text(), view.tokens(), read.first, read.last);
+    if (!at_index(read) || read.pointer.empty()) {
+      return fmt::format("the loops of {} read {} again, and only a pointer with the index [{}] alone is followed",
+                         kernel.name, text, index);
+    }
+    return fmt::format("the first loop of {} does not read {} into a variable of its own, in every turn", kernel.name,
+                       text);
+  }
+  return fmt::format("the later loops of {} read nothing that the first has read", kernel.name);
+}
+
+// A Reason is why no kernel was changed: the one of the loops that came furthest.
+class Reason {
+ public:
+  enum Stage { kNone, kHeader, kBody, kSteady, kOverlap, kValues };
+
+  void Set(Stage stage, std::string text) {
+    if (stage <= stage_) return;
+    stage_ = stage;
+    text_ = std::move(text);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  Stage stage_ = kNone;
+  std::string text_ =
+      "no kernel has two loops, one after the other, with the same header for (TYPE i = …; i < …; i += …)";
+};
+
 }  // namespace
 
 RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
   if (HasTunable(view, "KEEP")) return NotApplicable("there is a tunable KEEP already");
-  std::string reason = "no kernel has two loops over the same elements";
+  Reason reason;
   std::vector<TextEdit> edits;
   std::string kept_names;
   for (const KernelText& kernel : view.kernels()) {
@@ -181,18 +222,30 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
     for (size_t a = 0; a < loops.size() && !done; ++a) {
       const ForLoop& one = loops[a];
       const std::optional<StridedHeader> header = ReadHeader(view, one);
-      if (!header || !StandsAlone(view, one)) continue;
       std::vector<const ForLoop*> later;
+      bool paired = false, apart = StandsAlone(view, one);
       for (size_t b = a + 1; b < loops.size(); ++b) {
         const ForLoop& two = loops[b];
         if (two.token <= one.body_last || view.EnclosingBrace(one.token) != view.EnclosingBrace(two.token)) continue;
-        if (SameTokens(view, one.open, one.close, two.open, two.close) && StandsAlone(view, two)) later.push_back(&two);
+        if (!SameTokens(view, one.open, one.close, two.open, two.close)) continue;
+        paired = true;
+        apart = apart && StandsAlone(view, two);
+        if (StandsAlone(view, two)) later.push_back(&two);
       }
-      if (later.empty()) continue;
+      if (paired && !header) {
+        reason.Set(Reason::kHeader,
+                   fmt::format("the loops of {} have no header for (TYPE i = …; i < …; i += …)", kernel.name));
+      } else if (paired && !apart) {
+        reason.Set(
+            Reason::kHeader,
+            fmt::format("loops of {} have a body without braces, or stand inside another statement", kernel.name));
+      }
+      if (later.empty() || !header || !StandsAlone(view, one)) continue;
       bool usable = Usable(view, one, header->name);
       for (const ForLoop* two : later) usable = usable && Usable(view, *two, header->name);
       if (!usable) {
-        reason = fmt::format("the loops of {} leave early or synchronise", kernel.name);
+        reason.Set(Reason::kBody,
+                   fmt::format("the loops of {} leave early, synchronise or change {}", kernel.name, header->name));
         continue;
       }
       // What the header reads must be the same every time.
@@ -202,9 +255,13 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
         if (t.kind != TokenKind::kIdentifier || Is(t, header->name)) continue;
         steady = steady && !Assigned(view, one.body_first, later.back()->body_last, t.text);
       }
-      if (!steady) continue;
+      if (!steady) {
+        reason.Set(Reason::kSteady,
+                   fmt::format("what the headers of the loops of {} read changes between them", kernel.name));
+        continue;
+      }
       if (!view.ParametersAreDistinct(kernel)) {
-        reason = fmt::format("parameters of {} may overlap", kernel.name);
+        reason.Set(Reason::kOverlap, fmt::format("parameters of {} may overlap", kernel.name));
         continue;
       }
 
@@ -225,14 +282,15 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
         const TensorSpec* tensor = view.TensorOf(kernel, read.parameter);
         const bool input = tensor != nullptr && tensor->role == TensorRole::kIn;
         if (!input && MayBeWritten(view, kernel, accesses, pointers, one, read, *later.back())) {
-          reason = fmt::format("{} may be written between the loops of {}", read.pointer, kernel.name);
+          reason.Set(Reason::kValues,
+                     fmt::format("{} may be written between the loops of {}", read.pointer, kernel.name));
           continue;
         }
         kept.push_back({read.pointer, read.type, "hone_kept_" + read.pointer, *source});
       }
       if (kept.empty()) {
-        if (reason.starts_with("no kernel"))
-          reason = fmt::format("the later loops of {} read nothing that the first has at hand", kernel.name);
+        reason.Set(Reason::kValues,
+                   WhyNothingIsKept(view, kernel, accesses, one, header->name, inside_later, at_index));
         continue;
       }
 
@@ -291,7 +349,7 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
       done = true;
     }
   }
-  if (edits.empty()) return NotApplicable(reason);
+  if (edits.empty()) return NotApplicable(reason.text());
   edits.push_back(AddTunable(view, "KEEP", {4, 2, 8}));
   return Applied(view, edits, fmt::format("kept in registers: {}", kept_names));
 }

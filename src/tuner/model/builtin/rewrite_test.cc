@@ -231,6 +231,30 @@ TEST(KeepValues, RefusesWhatItCannotProve) {
   refused(head + " const float v = x[i]; out[i] = v; }\n" + head + " out[i] = x[i + 1]; }\n}\n");
 }
 
+TEST(KeepValues, SaysWhatItDidNotFollow) {
+  const auto reason = [](const std::string& body) {
+    return Apply(KeepValuesBetweenPasses, Source(kSignature + body + "}\n")).note;
+  };
+  const std::string head = "  for (long long i = threadIdx.x; i < n; i += blockDim.x) {";
+  EXPECT_THAT(reason(head + " out[i] = x[i]; }\n"),
+              HasSubstr("no kernel has two loops, one after the other, with the same header"));
+  // A row is read by a longer index: the values are the same, and only p[i] is followed.
+  EXPECT_THAT(
+      reason(head + " s += x[n * blockIdx.x + i]; }\n" + head + " out[i] = x[n * blockIdx.x + i]; }\n"),
+      HasSubstr(
+          "the loops of f read x[n * blockIdx.x + i] again, and only a pointer with the index [i] alone is followed"));
+  EXPECT_THAT(reason(head + " s += x[i]; }\n" + head + " out[i] = x[i]; }\n"),
+              HasSubstr("the first loop of f does not read x[i] into a variable of its own, in every turn"));
+  EXPECT_THAT(reason(head + " const float v = x[i]; s += v; }\n" + head + " out[i] = y[i]; }\n"),
+              HasSubstr("the later loops of f read nothing that the first has read"));
+  const std::string bare = "  for (long long i = threadIdx.x; i < n; i += blockDim.x) out[i] = x[i];\n";
+  EXPECT_THAT(reason(bare + bare), HasSubstr("loops of f have a body without braces"));
+  const std::string up = "  for (int i = 0; i < n; ++i) { const float v = x[i]; out[i] = v; }\n";
+  EXPECT_THAT(reason(up + up), HasSubstr("the loops of f have no header for (TYPE i = …; i < …; i += …)"));
+  EXPECT_THAT(reason(head + " const float v = x[i]; s += v; }\n  n = n - 1;\n" + head + " out[i] = x[i]; }\n"),
+              HasSubstr("what the headers of the loops of f read changes between them"));
+}
+
 TEST(KeepValues, RefusesParametersThatShareATensor) {
   // y is passed twice, once as `also`.
   std::string source =
@@ -376,6 +400,19 @@ TEST(BuiltinProvider, GoesThroughItsRewritesAndThenSaysWhyNoneIsLeft) {
   }
   EXPECT_TRUE(ideas.contains("keep-values-between-passes"));
   EXPECT_GE(ideas.size(), 7u);
+}
+
+TEST(BuiltinProvider, AttemptsAtOneTimeGetDifferentRewrites) {
+  std::unique_ptr<ModelProvider> provider = MakeBuiltinProvider().value();
+  std::vector<std::string> ideas;
+  for (const char* siblings : {"0", "1", "2"}) {
+    ModelRequest request;
+    request.attachments = {
+        {"task", kTask}, {"parent", Source(kSignature + kTwoPasses)}, {"tried", ""}, {"siblings", siblings}};
+    const std::string text = provider->Complete(request, {}, {}).value().text;
+    ideas.push_back(text.substr(6, text.find('\n') - 6));
+  }
+  EXPECT_EQ(ideas, (std::vector<std::string>{"keep-values-between-passes", "streaming-stores", "make-block-tunable"}));
 }
 
 }  // namespace
