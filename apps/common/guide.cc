@@ -107,7 +107,7 @@ void Apply(CLI::App& command, const Guide& guide, const std::shared_ptr<HelpLayo
   const CommandPage* page = guide.Page(command);
   for (CLI::Option* option : command.get_options()) {
     if (const ValueKind* kind = guide.Value(command, *option);
-        kind != nullptr && option->get_type_name().starts_with("TEXT")) {
+        kind != nullptr && (option->get_type_name().starts_with("TEXT") || option->get_items_expected_max() > 1)) {
       option->type_name(kind->name);
     }
     if (page == nullptr) continue;
@@ -165,10 +165,14 @@ std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOpti
     // A group of the page keeps the page's order.
     const std::vector<OptionGroup> none;
     const std::vector<OptionGroup>& of_page = page != nullptr ? page->groups : none;
-    const auto group = std::find_if(of_page.begin(), of_page.end(), [&](const OptionGroup& g) { return g.title == title; });
+    const auto group =
+        std::find_if(of_page.begin(), of_page.end(), [&](const OptionGroup& g) { return g.title == title; });
     if (group != of_page.end()) {
-      const auto place = [&](const CLI::Option* o) { return std::find(group->options.begin(), group->options.end(), o->get_name()); };
-      std::stable_sort(options.begin(), options.end(), [&](const CLI::Option* a, const CLI::Option* b) { return place(a) < place(b); });
+      const auto place = [&](const CLI::Option* o) {
+        return std::find(group->options.begin(), group->options.end(), o->get_name());
+      };
+      std::stable_sort(options.begin(), options.end(),
+                       [&](const CLI::Option* a, const CLI::Option* b) { return place(a) < place(b); });
     }
     if (!options.empty()) groups.emplace_back(title, std::move(options));
   }

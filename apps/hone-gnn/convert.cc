@@ -149,7 +149,8 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str();
   command
       ->add_option("--split", flags->split,
-                   "split each class into training, validation and test nodes by these shares: 0.6,0.2,0.2")
+                   "make a new split: which shares of each class become training, validation and test nodes, drawn at "
+                   "random, as in 0.6,0.2,0.2")
       ->delimiter(',')
       ->expected(1, 3);
   command

@@ -195,7 +195,7 @@ Guide MakeGuide() {
       {"--device", {.name = "DEVICE", .words = {"auto", "cpu", "cuda", "cuda:0"}}},
       {"--dtype", {.name = "DTYPE", .words = {"float32", "float16", "bfloat16"}}},
       {"--class-weights", {.name = "W,W,..."}},
-      {"--split", {.name = "SHARES"}},
+      {"--split", {.name = "TRAIN,VALID,TEST"}},
       {"train --split", {.name = "FILE.npy", .suffixes = {".npy"}}},
       {"infer --split", {.name = "FILE.npy", .suffixes = {".npy"}}},
       {"--schedule", {.name = "RULE", .words = {"constant", "cosine", "step", "validation"}}},

@@ -35,10 +35,14 @@ void GiveUp(int rank, const Status& why) {
 
 void AddRankFlags(CLI::App& command, RankFlags& flags) {
   command
-      .add_option("--ranks", flags.ranks,
-                  "start so many processes (ranks) on this host, each of which computes a part of the shards")
+      .add_option(
+          "--ranks", flags.ranks,
+          "train with so many processes (ranks) on this host, which divide the shards of each step among them; on "
+          "the CPU, unless --device names GPUs")
       ->check(kAboveZero);
-  command.add_option("--gpus", flags.gpus, "start so many processes (ranks) on this host, each with a GPU of its own")
+  command
+      .add_option("--gpus", flags.gpus,
+                  "the same as --ranks with a GPU for each process: the first takes the first GPU, and so on")
       ->check(kAboveZero);
   command
       .add_option("--exchange", flags.exchange,

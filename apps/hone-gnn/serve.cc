@@ -206,7 +206,7 @@ Status Run(ServeFlags& flags, int& exit_status) {
 void RegisterServeCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = app.add_subcommand(
-      "serve", "answer requests for the classes of nodes, one line of node ids on standard input each");
+      "serve", "predict classes on request: each line of node ids on standard input gets one line of classes");
   command
       ->add_option("graph", flags->graph,
                    "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "

@@ -126,14 +126,16 @@ void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
       ->add_option("place", flags->place,
                    "the queue, redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or the spool, spool:DIR")
       ->required();
-  command->add_flag("--answers", flags->answers,
-                    "select verdicts that are there, and the data of jobs that no worker will ever judge");
+  command->add_flag(
+      "--answers", flags->answers,
+      "select the verdicts that workers have given; in a queue also the data of lost jobs, which no worker "
+      "will ever judge");
   command->add_flag(
       "--dead", flags->dead,
       "select the records of jobs that failed for good; in a spool, the notes on why a job could not be judged");
   command->add_flag(
       "--waiting", flags->waiting,
-      "select jobs that no worker has claimed; a command that waits for such a job submits it again by itself");
+      "select jobs that no worker has taken; a command that still waits for one submits it again by itself");
   command->add_flag("--all", flags->all,
                     "select everything, also the name of the queue's kind of device, so that the queue can start over "
                     "with another kind");

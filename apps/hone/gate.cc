@@ -127,7 +127,8 @@ void Run(CommandContext& context, const GateFlags& flags) {
 
 void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   auto flags = std::make_shared<GateFlags>();
-  CLI::App* command = app.add_subcommand("gate", "fail on a change that breaks a kernel or makes one surely slower");
+  CLI::App* command = app.add_subcommand(
+      "gate", "fail on a change that breaks a kernel, or slows one down by more than measurement noise");
   command->add_option("--base", flags->base, "what the change is compared with: a git revision, or a folder")
       ->required();
   command->add_option("--head", flags->head, "the change: a git revision, or a folder")->capture_default_str();
@@ -137,7 +138,10 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option(
       "--kernel", flags->kernels,
       "also judge FILE.cu, a path from the repository's top folder, as a kernel of TASK; may be repeated");
-  command->add_option("--slower", flags->slower, "fail on a kernel that is surely slower by more than this: 2% or 0.02")
+  command
+      ->add_option(
+          "--slower", flags->slower,
+          "fail on a kernel that is slower by more than this share, if measurement noise cannot explain it: 2% or 0.02")
       ->capture_default_str();
   command
       ->add_option("--rate", flags->rate,

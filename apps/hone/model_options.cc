@@ -23,9 +23,10 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--key-env", options.key_env,
                  "the environment variable that holds the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
   app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
-  app.add_option("--request-timeout", options.request_seconds,
-                 "wait at most so many seconds for an answer where that is less than --request-limit; 0: as long as "
-                 "--request-limit says")
+  app.add_option(
+         "--request-timeout", options.request_seconds,
+         "give up a model's answer already after so many seconds, where --request-limit allows more; not stored "
+         "with the run, as that is; 0: no shorter limit")
       ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds, "give an answer up after so many seconds without a byte")

@@ -289,7 +289,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--out", flags->out, "folder to write to; by default tasks/NAME");
   command->add_option(
       "--oracle", flags->oracle,
-      "the reference (oracle) that results are checked against; or a simpler kernel, to derive it from");
+      "what results are checked against (the oracle): a simple kernel with the same parameters, which Hone turns into "
+      "double precision, or a whole oracle.cu with its plan; by default the kernel itself is turned into double");
   command->add_option("--kernel", answers.kernels,
                       "make the task of this kernel of the file; may be repeated; by default of all that it launches");
   command->add_option("--dims", answers.dims, "the names of the dimensions, in order: rows,d");
@@ -298,9 +299,12 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace; may be repeated");
   command->add_option(
       "--values", answers.values,
-      "how an input is drawn: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling or zero; "
-      "ids=index:BOUND for whole numbers from 0 to BOUND - 1, ids=index:BOUND,padding=SHARE with that share of them "
-      "replaced by -1, ptr=offsets:BOUND for ascending ones; may be repeated");
+      "which values an input gets. Numbers: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling "
+      "or "
+      "zero. Indices, whole numbers from 0 to BOUND - 1: ids=index:BOUND; with ,padding=0.1 a tenth of them is -1. "
+      "Ascending whole numbers from 0 to BOUND, as where the rows of a sparse matrix begin: ptr=offsets:BOUND. BOUND "
+      "is a "
+      "number or a dimension; may be repeated");
   command->add_option("--scalar", answers.scalars,
                       "the value of a scalar parameter: eps=1e-6; an integer parameter that gets a value, as in "
                       "seed=42, is not taken for a dimension; may be repeated");

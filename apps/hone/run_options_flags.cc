@@ -131,14 +131,15 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
   AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
   AddField(command, flags, "--keep-above", &RunOptions::keep_above,
-           "keep a version only if it is surely faster by this share: 0.005 is half a per cent");
+           "keep a version only if it is faster by more than this share, and measurement noise cannot explain that: "
+           "0.005 is half a per cent");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
            "stop when every shape reaches this share of its floor, the speed of a kernel that only moves the same "
            "bytes; 0 switches this rule off");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
            "how many bindings (choices of a value for each tunable) are tried for one version; 0: none");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,
-           "give up a model's answer after so many seconds, retries included");
+           "give up a model's answer after so many seconds, retries included; stored with the run, for --resume");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");
   AddField(command, flags, "--temperature", &RunOptions::temperature,
            "the model's temperature, where the strategy sets none");

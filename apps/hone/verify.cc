@@ -51,8 +51,10 @@ void RegisterVerifyCommand(CLI::App& app, CommandContext& context) {
           "draw the inputs from this seed, to repeat an earlier verdict, whose JSON states it; 0: a new random seed")
       ->capture_default_str();
   command
-      ->add_option("--margin", flags->margin,
-                   "how far below the claimed interval a speedup may lie, as a share of the claimed one")
+      ->add_option(
+          "--margin", flags->margin,
+          "how much of the claimed speedup may be missing here, beyond the noise of both measurements, before the "
+          "claim fails: 0.02 is two per cent")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "check the kernel and do not time it");

@@ -189,7 +189,10 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
       ->check(kAboveZero)
       ->capture_default_str();
   command->add_flag("--once", flags->once, "judge what waits now, then end");
-  command->add_option("--parallel", flags->parallel, "how many jobs are compiled at a time; 0: one per core")
+  command
+      ->add_option(
+          "--parallel", flags->parallel,
+          "how many kernels are prepared for judging at a time, each by up to --jobs compilers; 0: one per core")
       ->check(kZeroOrMore)
       ->capture_default_str();
   command
