@@ -13,10 +13,10 @@
 namespace hone {
 namespace {
 
-using testing::AllOf;
-using testing::AnyOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The first version of a kernel, with its test program.
 constexpr char kFirst[] = R"cu(#include <vector>
