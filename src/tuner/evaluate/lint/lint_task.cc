@@ -718,18 +718,18 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       // Dishonest variants are tried only where c_rms holds; honest ones must survive the stress sets as well.
       if (!precision || (choice.use_stress && !honest) || variant.fails) continue;
       HostValues values;
-      Result<HostValues> ran = bench->RunOracle(variant.program, task_, options_.launch_limit_seconds);
-      if (!ran.ok() && ran.status().code() == StatusCode::kInvalidArgument && variant.program.host != nullptr &&
+      Result<HostValues> answer = bench->RunOracle(variant.program, task_, options_.launch_limit_seconds);
+      if (!answer.ok() && answer.status().code() == StatusCode::kInvalidArgument && variant.program.host != nullptr &&
           !honest) {
         // A module may hold a number that the lower precision does not, such as a mask's -1e9 in float16. No kernel
         // could compute it in that precision either.
         variant.fails = true;
         Indistinct(fmt::format("the module does not run in {}, so the tolerance was not held against it: {}",
-                               variant.precision->name, ran.status().message()));
+                               variant.precision->name, answer.status().message()));
         continue;
       }
       HONE_ASSIGN_OR_RETURN(const bool variant_ran,
-                            Take(std::move(ran), "the oracle as " + variant.precision->name, &values));
+                            Take(std::move(answer), "the oracle as " + variant.precision->name, &values));
       if (!variant_ran) return Status::Ok();
       for (const TensorSpec& output : task_.tensors) {
         if (!HasAnswer(output) || !IsFloating(output.dtype) || reference.at(output.name).empty()) continue;
