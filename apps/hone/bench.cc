@@ -15,9 +15,11 @@
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
+#include "hone/waiting_runs.h"
 #include "tuner/run/memory.h"
 #include "tuner/run/open_run.h"
 #include "tuner/run/run_loop.h"
+#include "tuner/run/run_standing.h"
 #include "tuner/run/start_run.h"
 #include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/settings.h"
@@ -30,6 +32,7 @@ struct BenchFlags {
   RunFlags run;
   std::vector<std::string> tasks, strategies, variants;
   std::string name = "bench", store, broken_starts;
+  Lot lot;
   const CLI::Option* strategy = nullptr;  // the option --strategy of hone optimize, which makes no sense here
 };
 
@@ -76,14 +79,10 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   return variant;
 }
 
-// Returns whether a run has ended for good, and was not only suspended, interrupted or stopped by its provider.
-bool Over(const RunView& view) {
-  return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
-         view.ended != "provider_failed";
-}
-
-// Returns how a stored run differs from what the command asks for; empty if it does not.
-std::string Difference(const RunOptions& stored, const RunOptions& asked) {
+// Returns how a stored run differs from what the command asks for; empty if it does not. `target`: as it was given. A
+// run that began with any target stays what it is when the judges state later that they have no CuTe; it is then asked
+// for CUDA alone from there on.
+std::string Difference(const RunOptions& stored, const RunOptions& asked, const std::string& target) {
   if (stored.model != asked.model) return fmt::format("its model is {}, not {}", stored.model, asked.model);
   if (stored.max_attempts != asked.max_attempts) {
     return fmt::format("it has {} attempts, not {}", stored.max_attempts, asked.max_attempts);
@@ -93,7 +92,10 @@ std::string Difference(const RunOptions& stored, const RunOptions& asked) {
   }
   if (stored.strategy != asked.strategy)
     return fmt::format("its strategy is {}, not {}", stored.strategy, asked.strategy);
-  if (stored.target != asked.target) return fmt::format("its target is {}, not {}", stored.target, asked.target);
+  if (stored.target != asked.target && stored.target != target) {
+    return fmt::format("its target is {}, not {} (--target {} goes on with it)", stored.target, asked.target,
+                       stored.target);
+  }
   if (stored.settings != asked.settings) return "its settings differ";
   return "";
 }
@@ -141,6 +143,18 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
     HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, name));
     tasks.push_back(std::move(task));
   }
+  std::vector<std::string> drawn;
+  if (flags.lot.take > 0) {
+    std::vector<std::string> names;
+    for (const Task& task : tasks) names.push_back(task.name);
+    drawn = Draw(flags.lot, names);
+    if (drawn.empty()) {
+      return Status::InvalidArgument(
+          fmt::format("--lot-skip {} leaves none of {} tasks", flags.lot.skip, tasks.size()));
+    }
+    std::erase_if(tasks, [&](const Task& t) { return std::find(drawn.begin(), drawn.end(), t.name) == drawn.end(); });
+    if (!flags.device.json) Print("{}\n", LotText(flags.lot, names.size(), drawn, "tasks"));
+  }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RunStore> store, OpenStoreToWrite(context, flags.store));
   HONE_ASSIGN_OR_RETURN(
       std::unique_ptr<ModelProvider> provider,
@@ -148,25 +162,30 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::string warning, CheckCostLimit(base.options, *provider));
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
+  std::vector<std::string> warnings = TellAssumed(*evaluator);
+  if (!warning.empty()) warnings.push_back(warning);
+  std::vector<std::string> targets;  // as given
   for (Variant& variant : variants) {
+    targets.push_back(variant.options.target);
     HONE_RETURN_IF_ERROR(CheckTarget(variant.options, *evaluator));
     SettleTarget(variant.options, *evaluator);
   }
 
   std::vector<RunOutcome> outcomes;
-  Status pending;
+  std::vector<WaitingRun> waiting;
   SignalStop signals;
   for (const Task& task : tasks) {
     std::string broken_start;
     if (!flags.broken_starts.empty()) {
       HONE_ASSIGN_OR_RETURN(broken_start, ReadSource(fmt::format("{}/{}.cu", flags.broken_starts, task.name)));
     }
-    for (const Variant& variant : variants) {
+    for (size_t i = 0; i < variants.size(); ++i) {
+      const Variant& variant = variants[i];
       const std::string id = fmt::format("{}.{}.{}", flags.name, task.name, variant.label);
       const RunOptions& options = variant.options;
       Result<RunView> view = LoadRun(*store, id);
       if (view.ok()) {
-        if (const std::string difference = Difference(view->options, options); !difference.empty()) {
+        if (const std::string difference = Difference(view->options, options, targets[i]); !difference.empty()) {
           return Status::InvalidArgument(fmt::format(
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
         }
@@ -184,7 +203,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       } else {
         return view.status();
       }
-      if (!view.ok() || !Over(*view)) {
+      if (!view.ok() || !IsOver(*view)) {
         HONE_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy, MakeStrategy(variant.strategy));
         RunDependencies dependencies;
         dependencies.task = &task;
@@ -195,9 +214,11 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
         dependencies.now = UnixSeconds;
         dependencies.stop = signals.token();
         dependencies.suspend = base.suspend;
+        WaitingRun waits{id, {}};
+        dependencies.waits = &waits.waits;
         view = ContinueRun(dependencies, id);
         if (view.status().code() == StatusCode::kPending) {
-          pending = view.status();
+          waiting.push_back(std::move(waits));
           view = LoadRun(*store, id);
         }
         HONE_RETURN_IF_ERROR(view.status().WithContext(id));
@@ -206,8 +227,9 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       outcomes.back().strategy = variant.label;
       if (!flags.device.json) {
         const RunOutcome& o = outcomes.back();
-        Print("{:<22} {:<10} {:>8} in {} attempts, {}\n", o.task, o.strategy, fmt::format("{:.3f}x", o.speedup),
-              o.attempts, o.ended);
+        Print("{:<22} {:<10} {:>8} in {} attempt{}, {}\n", o.task, o.strategy,
+              o.waiting ? std::string("waiting") : fmt::format("{:.3f}x{}", o.speedup, o.over ? "" : "+"), o.attempts,
+              o.attempts == 1 ? "" : "s", o.ended);
         std::fflush(stdout);
       }
       if (signals.token().stop_requested()) return Status::Cancelled("stopped; the same command goes on from here");
@@ -217,12 +239,15 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   if (flags.device.json) {
     nlohmann::json json = ReadJsonText(SummaryToJson(rows, outcomes));
     json["sandbox_warnings"] = evaluator->SandboxWarnings();
-    json["warnings"] = warning.empty() ? std::vector<std::string>() : std::vector<std::string>{warning};
+    json["warnings"] = warnings;
+    if (flags.lot.take > 0) {
+      json["lot"] = {{"seed", flags.lot.seed}, {"skip", flags.lot.skip}, {"of", flags.tasks.size()}, {"drawn", drawn}};
+    }
     Print("{}\n", DumpJson(json, 2));
   } else {
     Print("\n{}\n{}", OutcomesTable(outcomes), SummaryTable(rows));
   }
-  return pending;
+  return WaitingStatus(waiting, outcomes.size(), base.models);
 }
 
 }  // namespace
@@ -234,6 +259,7 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
       bench->add_subcommand("strategies", "run each strategy on each of the tasks, with one model and one budget");
   command->add_option("tasks", flags->tasks, "names of tasks, or folders with a task.toml")->required();
+  AddLotFlags(*command, flags->lot, "tasks");
   command
       ->add_option("--strategies", flags->strategies,
                    "which strategies to compare, separated by commas; by default all")

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "base/clock.h"
@@ -112,7 +113,22 @@ Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found
   std::erase_if(*found, [&](const SuiteSubmission& one) {
     return !asked(flags.levels, one.level) || !asked(flags.numbers, one.problem);
   });
-  return found->empty() ? Status::InvalidArgument("--level and --problem leave nothing") : Status::Ok();
+  if (flags.lot.take > 0) {
+    std::map<int, std::vector<std::string>> levels;
+    for (const SuiteSubmission& one : *found) levels[one.level].push_back(one.task);
+    std::vector<std::string> drawn;
+    for (const auto& [level, names] : levels) {
+      const std::vector<std::string> mine = Draw(flags.lot, names);
+      if (!flags.device.json) {
+        Print("Level {}. {}\n", level, LotText(flags.lot, names.size(), mine, "problems"));
+      }
+      drawn.insert(drawn.end(), mine.begin(), mine.end());
+    }
+    std::erase_if(*found, [&](const SuiteSubmission& one) {
+      return std::find(drawn.begin(), drawn.end(), one.task) == drawn.end();
+    });
+  }
+  return found->empty() ? Status::InvalidArgument("--level, --problem and --lot leave nothing") : Status::Ok();
 }
 
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& submission, const std::string& text,
@@ -165,6 +181,7 @@ void RegisterKernelBenchCommand(CLI::App& bench, CommandContext& context) {
   command->add_option("--level", flags->levels, "only these levels, separated by commas")->delimiter(',');
   command->add_option("--problem", flags->numbers, "only problems of these numbers, separated by commas")
       ->delimiter(',');
+  AddLotFlags(*command, flags->lot, "problems of each level");
   command->add_flag("--compile", flags->compiled, "also time against torch.compile of the module");
   command->add_flag("--hosted", flags->hosted,
                     "run every submission as it is, in a Python process of its own, instead of extracting its kernels");

@@ -17,13 +17,15 @@ struct KernelBenchFlags {
   DeviceFlags device;
   std::string problems, submissions, out = "kernelbench-results";
   std::vector<int> levels, numbers;
+  Lot lot;  // of each level
   bool compiled = false, no_time = false, hosted = false;
   int trials = 5;
   RunFlags run;  // options of a search, which happens if a model is named
   std::string name = "kernelbench", store;
 };
 
-// Removes the problems that --level and --problem do not choose. kInvalidArgument if none is left.
+// Removes the problems that --level, --problem and --lot do not choose, and says what the lot drew. kInvalidArgument if
+// none is left.
 Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found);
 // Returns the problem's task. It is made once and then read from `folder`.
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text,

@@ -16,22 +16,18 @@
 #include "common/standard_output.h"
 #include "hone/kernelbench_command.h"
 #include "hone/signal_stop.h"
+#include "hone/waiting_runs.h"
 #include "tuner/run/memory.h"
 #include "tuner/run/open_run.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/run_options.h"
+#include "tuner/run/run_standing.h"
 #include "tuner/run/start_run.h"
 #include "tuner/strategies/settings.h"
 #include "tuner/workbench/candidate_file.h"
 
 namespace hone {
 namespace {
-
-// Returns whether a run has ended for good, and was not only suspended, interrupted or stopped by its provider.
-bool RunIsOver(const RunView& view) {
-  return !view.ended.empty() && view.ended != "suspended" && view.ended != "interrupted" &&
-         view.ended != "provider_failed";
-}
 
 // The state that a campaign's runs share, opened once.
 struct Campaign {
@@ -44,8 +40,8 @@ struct Campaign {
   SignalStop signals;
 };
 
-// Begins or continues the problem's run. kPending: the model has not answered yet.
-Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& id) {
+// Begins or continues the problem's run. kPending: `waits` says what for.
+Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& id, RunWaits& waits) {
   Result<RunView> view = LoadRun(*campaign.store, id);
   const RunOptions& options = campaign.run.options;
   if (view.ok()) {
@@ -56,7 +52,7 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
           "run {} is of another campaign ({}, {}, {} attempts): give this one a name of its own with --name", id,
           stored.model, stored.strategy, stored.max_attempts));
     }
-    if (RunIsOver(*view)) return view;
+    if (IsOver(*view)) return view;
   } else if (view.status().code() == StatusCode::kNotFound) {
     HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory,
                           MemoryFor(*campaign.store, task, campaign.evaluator->facts(), options));
@@ -77,12 +73,13 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
   dependencies.now = UnixSeconds;
   dependencies.stop = campaign.signals.token();
   dependencies.suspend = campaign.run.suspend;
+  dependencies.waits = &waits;
   return ContinueRun(dependencies, id);
 }
 
 // Takes a problem from its file to its verdict. After kPending and kCancelled, the same command continues the problem
 // later.
-Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem) {
+Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem, RunWaits& waits) {
   const KernelBenchFlags& flags = campaign.flags;
   const bool timed = !campaign.evaluator->facts().modelled && !flags.no_time;
   HONE_ASSIGN_OR_RETURN(const std::string text, ReadSource(problem.problem_file));
@@ -104,8 +101,8 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
     result.detail = task.status().message();
   } else {
     const std::string id = fmt::format("{}.{}", flags.name, problem.task);
-    HONE_ASSIGN_OR_RETURN(const RunView view, Search(campaign, *task, id));
-    if (!RunIsOver(view))
+    HONE_ASSIGN_OR_RETURN(const RunView view, Search(campaign, *task, id, waits));
+    if (!IsOver(view))
       return Status::Pending(fmt::format("run {} is not over ({})", id, view.ended.empty() ? "open" : view.ended));
     // Takes the best version; if there is none, the task's own first version, if it has one.
     std::string source = view.best == 0 ? task->seed_source : "";
@@ -124,9 +121,11 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
       request.libraries = timed;
       request.correctness_trials = flags.trials;
       request.allow_calls = campaign.run.options.calls;
-      HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, campaign.evaluator->Evaluate(*task, request));
-      result = ResultOf(problem, evaluation);
-      if (evaluation.verdict == Verdict::kOk && view.best == 0)
+      const Result<Evaluation> evaluation = campaign.evaluator->Evaluate(*task, request);
+      if (evaluation.status().code() == StatusCode::kPending) waits = {0, 1, evaluation.status().message()};
+      HONE_RETURN_IF_ERROR(evaluation.status());
+      result = ResultOf(problem, *evaluation);
+      if (evaluation->verdict == Verdict::kOk && view.best == 0)
         result.detail = "the task's first version; no faster one was found";
     }
     result.run = id;
@@ -170,23 +169,25 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
   HONE_ASSIGN_OR_RETURN(campaign.evaluator, OpenEvaluator(context, flags.device));
   HONE_RETURN_IF_ERROR(CheckTarget(campaign.run.options, *campaign.evaluator));
   SettleTarget(campaign.run.options, *campaign.evaluator);
+  TellAssumed(*campaign.evaluator);
 
   const DeviceFacts& facts = campaign.evaluator->facts();
   std::vector<SuiteResult> results;
-  int waiting = 0;
+  std::vector<WaitingRun> waiting;
   Status failed;
   for (const SuiteSubmission& problem : problems) {
     if (campaign.signals.token().stop_requested())
       return Status::Cancelled("stopped; the same command goes on from here");
-    Result<SuiteResult> result = SearchOne(campaign, problem);
+    RunWaits waits;
+    Result<SuiteResult> result = SearchOne(campaign, problem, waits);
     if (!result.ok()) {
       if (campaign.signals.token().stop_requested())
         return Status::Cancelled("stopped; the same command goes on from here");
       // The run waits for its model, or failed in a way that may pass: the same command, given again, continues it.
       const bool pending = result.status().code() == StatusCode::kPending;
-      waiting += pending;
+      if (pending) waiting.push_back({fmt::format("{}.{}", flags.name, problem.task), std::move(waits)});
       if (!pending) failed = result.status().WithContext(problem.name);
-      if (!flags.device.json) PrintError("hone: {}: {}\n", problem.name, result.status().message());
+      if (!flags.device.json && !pending) PrintError("hone: {}: {}\n", problem.name, result.status().message());
       if (!pending && result.status().code() == StatusCode::kInvalidArgument) return failed;
       continue;
     }
@@ -209,11 +210,9 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
                  {"model", options.model},
                  {"max_attempts", options.max_attempts},
                  {"device", facts.name},
-                 {"waiting", waiting},
+                 {"waiting", waiting.size()},
                  {"sandbox_warnings", campaign.evaluator->SandboxWarnings()}}));
-  if (waiting > 0)
-    return Status::Pending(
-        fmt::format("{} problems wait for their model's answers; the same command goes on from here", waiting));
+  if (!waiting.empty()) return WaitingStatus(waiting, problems.size(), campaign.run.models);
   return failed;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "hone/run_options_flags.h"
+#include "hone/waiting_runs.h"
 #include "tuner/model/model_spec.h"
 #include "tuner/model/prices.h"
 #include "tuner/run/scripted_evaluator.h"
@@ -68,6 +69,26 @@ TEST(RunFlags, WhereCuteIsMissingAnyMeansCuda) {
   options.target = "any";
   SettleTarget(options, ScriptedEvaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; }));
   EXPECT_EQ(options.target, "any");
+}
+
+TEST(WaitingRuns, AllAreNamedWithWhatTheyWaitForAndHowToGoOn) {
+  ModelFlags models;
+  models.models = {"planner=openai:x", "mailbox:mail"};
+  EXPECT_TRUE(WaitingStatus({}, 4, models).ok());
+  const Status status =
+      WaitingStatus({{"b.relu.tree", {2, 0, ""}},
+                     {"b.relu.refine", {1, 3, "evaluation 5f waits in jobs; run `hone worker --spool jobs --once`"}}},
+                    4, models);
+  EXPECT_EQ(status.code(), StatusCode::kPending);
+  EXPECT_EQ(status.message(),
+            "2 of 4 runs wait:\n"
+            "hone:   b.relu.tree for 2 answers\n"
+            "hone:   b.relu.refine for 1 answer and 3 evaluations\n"
+            "hone: questions lie in mail/requests/*.md; each answer goes to mail/replies under the same name\n"
+            "hone: evaluation 5f waits in jobs; run `hone worker --spool jobs --once`\n"
+            "hone: then give the same command again: every run goes on from where it is");
+  EXPECT_THAT(WaitingStatus({{"b.relu.tree", {0, 1, "judge it"}}}, 1, models).message(),
+              testing::StartsWith("1 of 1 runs waits:\nhone:   b.relu.tree for 1 evaluation\nhone: judge it\n"));
 }
 
 TEST(RunFlags, AnAgentAloneNeedsNoStrategyAndKeepsOneThatIsNamed) {

@@ -17,6 +17,7 @@
 #include "hone/model_options.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
+#include "hone/waiting_runs.h"
 #include "tuner/interop/join_seed.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
@@ -107,24 +108,6 @@ Status WriteResults(const CommandContext& context, const OptimizeFlags& flags, R
   return Status::Ok();
 }
 
-// Writes one line for each mailbox that gets questions.
-std::string WhereQuestionsLie(const ModelFlags& models) {
-  std::string text;
-  for (const std::string& listed : models.models) {
-    for (size_t start = 0; start <= listed.size();) {  // a stored run's models are one text with a line for each
-      const size_t end = std::min(listed.find('\n', start), listed.size());
-      const std::string model = listed.substr(start, end - start);
-      start = end + 1;
-      const size_t at = model.find("mailbox:");
-      if (at == std::string::npos) continue;
-      const std::string folder = model.substr(at + 8);
-      text += fmt::format(
-          "hone: questions lie in {0}/requests/*.md; each answer goes to {0}/replies under the same name\n", folder);
-    }
-  }
-  return text;
-}
-
 bool GoalReached(const RunView& view) {
   return view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk &&
          view.final_result->evaluation.geomean_speedup.value_or(0) > 1;
@@ -204,6 +187,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (prepared.id.empty()) {
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
     SettleTarget(prepared.options, *evaluator);
+    TellAssumed(*evaluator);
     HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory,
                           MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));
     HONE_ASSIGN_OR_RETURN(prepared.id, StartRun(*store, prepared.task, evaluator->facts(), prepared.options,

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_fields.h"
+#include "common/standard_output.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/settings.h"
 
@@ -174,7 +175,8 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
          {"refine.depth", "refine.fixes", "team.fixes", "team.rounds", "team.cases", "single.rounds"}) {
       run.options.settings.emplace(name, 0);
     }
-    run.options.profile = false;  // it reads no prompts
+    run.options.settings.emplace("tree.bind", 0);  // its plans name no regions, so that they could bind no coder
+    run.options.profile = false;                   // it reads no prompts
   }
   const std::string& folder = flags.prompts.empty() ? config.prompts : flags.prompts;
   if (!folder.empty()) {
@@ -222,6 +224,13 @@ void SettleTarget(RunOptions& options, const Evaluator& evaluator) {
   if (options.target == "any" && !evaluator.CanInclude("cute").ok()) options.target = "cuda";
 }
 
+std::vector<std::string> TellAssumed(const Evaluator& evaluator) {
+  const std::string assumed = evaluator.Assumed();
+  if (assumed.empty()) return {};
+  PrintError("hone: {}\n", assumed);
+  return {assumed};
+}
+
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider) {
   const std::string caveat = provider.CostCaveat();
   if (options.max_cost_usd <= 0 || caveat.empty()) return std::string();
@@ -234,6 +243,21 @@ Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvide
   return fmt::format(
       "--max-cost {:g} holds only while costs are known ({}); the run ends at the first reply without one",
       options.max_cost_usd, caveat);
+}
+
+void AddLotFlags(CLI::App& command, Lot& lot, const std::string& what) {
+  CLI::Option* take = command.add_option("--lot", lot.take, "draw so many of the " + what + " by lot; 0: take all")
+                          ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
+                          ->capture_default_str();
+  command.add_option("--lot-seed", lot.seed, "with --lot: the lot's seed; the same one always draws the same " + what)
+      ->needs(take)
+      ->capture_default_str();
+  command
+      .add_option("--lot-skip", lot.skip,
+                  "with --lot: leave out so many that the lot draws first, for a second set that has none of the first")
+      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
+      ->needs(take)
+      ->capture_default_str();
 }
 
 std::string SettingsTable() {

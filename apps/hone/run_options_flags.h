@@ -15,6 +15,7 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/agents/prompt_library.h"
+#include "tuner/workbench/lot.h"
 
 namespace hone {
 
@@ -54,9 +55,16 @@ Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 // kernels that cannot be judged.
 void SettleTarget(RunOptions& options, const Evaluator& evaluator);
 
+// Prints on standard error what is assumed of judges on other machines, if anything is (Evaluator::Assumed), and
+// returns it as warnings for --json.
+std::vector<std::string> TellAssumed(const Evaluator& evaluator);
+
 // Checks --max-cost, which needs prices. kInvalidArgument, with the models and the remedy, if no reply's cost will ever
 // be known. Otherwise returns a warning sentence if the cost of some replies may be unknown, or an empty string.
 Result<std::string> CheckCostLimit(const RunOptions& options, const ModelProvider& provider);
+
+// Adds --lot, --lot-skip and --lot-seed, which draw the `what` ("tasks") of a bench by lot.
+void AddLotFlags(CLI::App& command, Lot& lot, const std::string& what);
 
 // Returns a table of every setting with default, range, meaning and source.
 std::string SettingsTable();

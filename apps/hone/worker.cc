@@ -135,7 +135,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   }
   Spool spool(flags.spool);
   HONE_RETURN_IF_ERROR(spool.Release(flags.once ? 0 : 3600));
-  HONE_RETURN_IF_ERROR(spool.WriteFacts(evaluator->facts()));
+  HONE_RETURN_IF_ERROR(spool.WriteStatement({evaluator->facts(), evaluator->Tools()}));
   const SignalStop signals([&spool] { spool.GiveUp(); });
 
   ServeOptions options = JudgingOptions(flags);

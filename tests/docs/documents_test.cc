@@ -121,17 +121,66 @@ TEST(Documents, EveryTaskIsListed) {
   EXPECT_GE(folders, 12u);
 }
 
-TEST(Documents, EveryKindOfFindingIsExplained) {
-  const std::string rules = Read(kRoot / "src/tuner/evaluate/profiling/profile_rules.cc"), page = Read(kRoot / "docs/profiles.md");
+// Returns the kinds of findings that the rules draw from a profile.
+std::set<std::string> KindsOfFindings() {
+  const std::string rules = Read(kRoot / "src/tuner/evaluate/profiling/profile_rules.cc");
   std::set<std::string> kinds;
   // The kinds are in these places: AddFinding("kind", …); a stall's rule {"stall_…", "kind", …}; push_back({"kind", …) for
   // plain information.
-  for (const char* pattern : {R"re(AddFinding\(\s*(?:\w+ \? )?"([a-z_]+)")re", R"re(\{"stall_[a-z_]+", "([a-z_]+)")re", R"re(push_back\(\{"([a-z_]+)")re"}) {
+  for (const char* pattern : {R"re(AddFinding\(\s*(?:\w+ \? )?"([a-z_]+)")re", R"re(\{"stall_[a-z_]+", "([a-z_]+)")re",
+                              R"re((?:push_back|keep)\(\{"([a-z_]+)")re"}) {
     const std::regex kind(pattern);
     for (std::sregex_iterator it(rules.begin(), rules.end(), kind), end; it != end; ++it) kinds.insert((*it)[1]);
   }
   EXPECT_GT(kinds.size(), 20u);
+  return kinds;
+}
+
+TEST(Documents, EveryKindOfFindingIsExplained) {
+  const std::string page = Read(kRoot / "docs/profiles.md");
+  const std::set<std::string> kinds = KindsOfFindings();
   for (const std::string& kind : kinds) EXPECT_NE(page.find("`" + kind + "`"), std::string::npos) << kind;
+}
+
+// The tables name a file under src/tuner and, after it, identifiers or texts that stand in it.
+TEST(Documents, MechanismsOfThePapersStandWhereThePageSays) {
+  const std::string page = Read(kRoot / "docs/strategies.md");
+  const size_t begin = page.find("## Where each paper's mechanism stands");
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream lines(page.substr(begin));
+  const std::regex code("`([^`]+)`"), row(R"(^\| [^|]+ \| ([^|]+) \| [^|]+ \|$)");
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (line.find("| where |") != std::string::npos || line.find('`') == std::string::npos || line[0] != '|') continue;
+    ASSERT_TRUE(std::regex_match(line, found, row)) << line;
+    const std::string cell = found[1];
+    std::sregex_iterator it(cell.begin(), cell.end(), code), end;
+    ASSERT_TRUE(it != end) << line;
+    const fs::path file = kRoot / "src/tuner" / (*it)[1].str();
+    ASSERT_TRUE(fs::is_regular_file(file)) << line;
+    const std::string text = Read(file);
+    for (++it; it != end; ++it) EXPECT_NE(text.find((*it)[1]), std::string::npos) << file << " has no " << (*it)[1];
+    ++rows;
+  }
+  EXPECT_GE(rows, 30);
+}
+
+// A hint is chosen by the finding that it answers, so that a misspelt kind would never be found.
+TEST(Documents, MenusAnswerKindsOfFindingsThatThereAre) {
+  const std::set<std::string> kinds = KindsOfFindings();
+  const std::regex answers(R"(<!-- answers:([a-z_ ]*)-->)");
+  int entries = 0;
+  for (const auto& file : fs::directory_iterator(kRoot / "src/tuner/prompts")) {
+    if (!file.path().filename().string().starts_with("class_")) continue;
+    const std::string menu = Read(file.path());
+    for (std::sregex_iterator it(menu.begin(), menu.end(), answers), end; it != end; ++it) {
+      std::istringstream words((*it)[1].str());
+      for (std::string kind; words >> kind;) EXPECT_THAT(kinds, testing::Contains(kind)) << file.path();
+      ++entries;
+    }
+  }
+  EXPECT_GT(entries, 60);
 }
 
 // Returns the rows of docs/words.md, table by table: "| **cold, warm** | … |" gives "cold, warm".

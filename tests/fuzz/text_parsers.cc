@@ -203,7 +203,7 @@ void FeedSpool(std::string_view text) {
   (void)spool.Load("b").ok();
   (void)spool.Answer("b").ok();
   (void)spool.Answer("c").ok();
-  (void)spool.ReadFacts().ok();
+  (void)spool.ReadStatement().ok();
 }
 std::vector<std::string> SpoolSeeds() {
   const std::string evaluation = JsonOfPage("docs/evaluation-json.md");

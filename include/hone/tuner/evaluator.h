@@ -72,6 +72,14 @@ struct EvaluationRequest {
   std::vector<size_t> only_time_cases;  // indices among the task's time cases; empty: all
 };
 
+// The tools of the machine that judges, as it states them.
+struct JudgeTools {
+  bool stated = false;     // false: nothing is known, because the judge is elsewhere and has not stated its tools
+  std::string toolkit;     // what compiles candidates: "NVRTC 12.8", or the host compiler of the simulated GPU
+  std::string cutlass;     // version of CUTLASS, which holds CuTe's headers: "4.2.1"; empty: there is none
+  std::string no_cutlass;  // with `cutlass` empty: why candidates that use CuTe cannot be judged, and the remedy
+};
+
 using EvaluationProgress = std::function<void(const std::string& phase, const std::string& detail)>;
 
 class Evaluator {
@@ -83,11 +91,17 @@ class Evaluator {
   virtual Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                                       const EvaluationProgress& progress = {}) = 0;
   // Checks that candidates with this include set (LaunchPlan::include_set) can be judged here. If not: kUnavailable,
-  // with the remedy. OK also if only a judge on another machine knows; that judge then gives the verdict `unsupported`.
+  // with the remedy. OK also if a judge on another machine has not stated its tools; that judge then may give the
+  // verdict `unsupported`.
   virtual Status CanInclude(std::string_view include_set) const {
     (void)include_set;
     return Status::Ok();
   }
+  // Returns the tools of the machine that judges.
+  virtual JudgeTools Tools() const { return {}; }
+  // Returns a sentence on what is assumed of a judge on another machine, because no worker there has stated its device
+  // and tools; empty: nothing is assumed. The application shows it once.
+  virtual std::string Assumed() const { return ""; }
   // Returns one sentence for each protection against compilers and candidates that this machine's kernel lacks. Each
   // names what a hostile program could still do. Empty when no protection is missing. The application shows the
   // sentences once.

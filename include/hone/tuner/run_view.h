@@ -86,6 +86,14 @@ struct Turn {
   bool bound = false;
 };
 
+// The hint that a prompt gave to one attempt, so that attempts that start together try different things.
+struct GivenHint {
+  std::string hint;              // the menu's entry, or the finding's kind where no entry answers it
+  std::string finding;           // kind of the finding (profile.h) that it answers; empty: none
+  std::string kernel, location;  // the finding's place
+  double gain = 0;               // the finding's estimate of the share of a launch's time that could be saved, 0 to 1
+};
+
 // One candidate, or one attempt that gave none. Node 0 is the seed. Nodes are numbered when the strategy decides to
 // make them, so the numbers do not depend on which attempt ends first.
 struct RunNode {
@@ -106,6 +114,7 @@ struct RunNode {
   int64_t request = -1;     // number of the request that produced it
   int64_t known = 0;        // nodes below this number were known when it was decided to open this one
   std::vector<Turn> turns;  // its requests, in order
+  std::optional<GivenHint> hint;  // nullopt: its prompts gave none
   std::optional<Evaluation> evaluation;
   // If true, `evaluation` holds a profile and its findings, or profiling was tried and failed.
   bool profiled = false;
@@ -243,6 +252,9 @@ struct RunView {
   SourceHash broken_start;                    // source of node 1, which may be broken; empty: none was given
   std::vector<RememberedIdea> memory;         // ideas of earlier runs, as they were known when this run began
   bool start_uses_cute = false;               // node 0 is written in CuTe
+  // With target `any`: the nodes from this number on are asked for without CuTe, because the judges had stated before
+  // the run went on that they have no CuTe; -1: no node is.
+  int64_t no_cute_from = -1;
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
   std::vector<RunNode> nodes;                 // by id
   int64_t settled = 0;                        // the nodes below this number are done
@@ -293,6 +305,9 @@ Result<RunView> LoadRun(RunStore& store, const std::string& run);
 // Returns how many nodes the decision about the next node may use (RunOptions::parallel). Nodes made by sweeps do not
 // belong to rounds.
 int64_t KnownFor(const RunView& view);
+
+// Returns the language that candidates of a node may be in: any | cuda | cute.
+std::string TargetOf(const RunView& view, int64_t node);
 
 // Returns the file name of a node's source in evaluations and messages: "seed.cu", "reference.cu", "node-7.cu".
 std::string NodeFileName(const RunView& view, int64_t node);

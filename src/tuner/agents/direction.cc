@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <vector>
 
+#include "tuner/agents/hints.h"
 #include "tuner/strategies/funnel.h"
 
 namespace hone {
@@ -17,46 +17,27 @@ namespace {
 constexpr size_t kMostFindings = 3;
 constexpr size_t kMostRemembered = 4;
 
-struct Direction {
-  std::string name, text;
-};
-
-// An entry is "- **Name.** description", up to the next entry.
-std::vector<Direction> MenuDirections(std::string_view menu) {
-  std::vector<Direction> directions;
-  for (size_t at = menu.find("- **"); at != std::string_view::npos;) {
-    const size_t end = menu.find("**", at + 4), next = menu.find("- **", at + 4);
-    if (end == std::string_view::npos) break;
-    std::string name(menu.substr(at + 4, end - at - 4));
-    while (!name.empty() && (name.back() == '.' || name.back() == ':')) name.pop_back();
-    std::string text(menu.substr(at + 2, (next == std::string_view::npos ? menu.size() : next) - at - 2));
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    directions.push_back({std::move(name), std::move(text)});
-    at = next;
-  }
-  return directions;
-}
-
-std::vector<Direction> FindingDirections(const Evaluation* judged) {
-  std::vector<Direction> directions;
-  if (judged == nullptr || !judged->profile) return directions;
-  std::set<std::string> kinds;
-  for (const ProfileFinding& f : judged->profile->findings) {
-    if (!(f.gain > 0) || directions.size() >= kMostFindings || !kinds.insert(f.kind).second) continue;
-    directions.push_back(
-        {f.kind, fmt::format("The profile's finding `{}`: {}{}{}; up to {:.0f} % of a launch's time could go.", f.kind,
-                             f.message, f.evidence.empty() ? "" : ", " + f.evidence,
-                             f.location.empty() ? "" : " at " + f.location, 100 * f.gain)});
+std::vector<AttemptDirection> FindingDirections(const Evaluation* judged) {
+  std::vector<AttemptDirection> directions;
+  for (const ProfileFinding& f : DistinctFindings(judged)) {
+    if (directions.size() >= kMostFindings) break;
+    directions.push_back({{f.kind, f.kind, f.kernel, f.location, f.gain},
+                          fmt::format("The profile's finding `{}`: {}{}{}; up to {:.0f} % of a launch's time could go.",
+                                      f.kind, f.message, f.evidence.empty() ? "" : ", " + f.evidence,
+                                      f.location.empty() ? "" : " at " + f.location, 100 * f.gain)});
   }
   return directions;
 }
 
 }  // namespace
 
-std::string DirectionText(const RunView& view, const RunNode& node, const Evaluation* judged, std::string_view menu) {
-  std::vector<Direction> all = FindingDirections(judged);
-  for (Direction& d : MenuDirections(menu)) all.push_back(std::move(d));
-  if (all.empty()) return "";
+std::optional<AttemptDirection> DirectionOf(const RunView& view, const RunNode& node, const Evaluation* judged,
+                                            std::string_view menu) {
+  std::vector<AttemptDirection> all = FindingDirections(judged);
+  for (MenuEntry& entry : MenuEntries(menu)) {
+    all.push_back({{std::move(entry.name), "", "", "", 0}, std::move(entry.text)});
+  }
+  if (all.empty()) return std::nullopt;
   size_t mine = 0;
   for (int64_t id = 1; id < node.id; ++id) {
     const std::vector<Turn>& turns = view.node(id).turns;
@@ -65,9 +46,11 @@ std::string DirectionText(const RunView& view, const RunNode& node, const Evalua
   mine %= all.size();
   std::string others;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (i != mine) others += (others.empty() ? "" : "; ") + all[i].name;
+    if (i != mine) others += (others.empty() ? "" : "; ") + all[i].given.hint;
   }
-  return all[mine].text + (others.empty() ? "" : fmt::format("\n\n(The other directions: {}.)", others));
+  AttemptDirection direction = std::move(all[mine]);
+  if (!others.empty()) direction.text += fmt::format("\n\n(The other directions: {}.)", others);
+  return direction;
 }
 
 std::string MemoryText(const RunView& view, std::string_view limiter, double bytes) {

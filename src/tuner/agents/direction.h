@@ -5,6 +5,7 @@
 // runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,16 @@
 
 namespace hone {
 
-// Names the direction of the attempt `node`, and those of others. Directions are, in this order, the costs that the
-// profile of the starting version shows (three kinds at most, the most expensive first), and the entries of the class's
-// menu; attempts take them in turn. Pure: the same log gives the same text. Empty: there are none.
-std::string DirectionText(const RunView& view, const RunNode& node, const Evaluation* judged, std::string_view menu);
+struct AttemptDirection {
+  GivenHint given;   // what the run's record says
+  std::string text;  // for the prompt, with the names of the others' directions
+};
+
+// Returns the direction of the attempt `node`. Directions are, in this order, the costs that the profile of the
+// starting version shows (three kinds at most, the most expensive first), and the entries of the class's menu; attempts
+// take them in turn. Pure: the same log gives the same direction. Nullopt: there are none.
+std::optional<AttemptDirection> DirectionOf(const RunView& view, const RunNode& node, const Evaluation* judged,
+                                            std::string_view menu);
 
 // Returns the four best matching entries of the run's memory: the same limiter first, then the size nearest to `bytes`,
 // then the surer gain. Empty: there are none.

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
-#include "base/random.h"
 #include "base/utf8.h"
 #include "tuner/agents/direction.h"
+#include "tuner/agents/hints.h"
 #include "tuner/agents/limiter.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
@@ -43,34 +43,6 @@ std::string CuteExample(const Task& task, bool modelled) {
   return modelled ? "part_cute_example" : "part_cute_example_tiled";
 }
 
-// Returns the names of a menu's entries: "- **Name.** description".
-std::vector<std::string> MenuItems(const std::string& menu) {
-  std::vector<std::string> items;
-  for (size_t at = menu.find("- **"); at != std::string::npos; at = menu.find("- **", at + 4)) {
-    const size_t end = menu.find("**", at + 4);
-    if (end == std::string::npos) break;
-    std::string item = menu.substr(at + 4, end - at - 4);
-    while (!item.empty() && (item.back() == '.' || item.back() == ':')) item.pop_back();
-    items.push_back(std::move(item));
-  }
-  return items;
-}
-
-// Distinguishes attempts that start together from one version with the same prompt.
-std::string ShareText(const RunView& view, const RunNode& node, const std::string& menu) {
-  int64_t mine = 0;
-  for (int64_t id = 1; id < node.id; ++id) {
-    mine += view.node(id).parent == node.parent && view.node(id).purpose == node.purpose;
-  }
-  if (view.options.parallel <= 1 || node.purpose == "debug") return "";
-  std::vector<std::string> items = MenuItems(menu);
-  if (items.empty()) return "";
-  // One shuffle for all attempts of a parent, so that neighbours get different entries.
-  Rng rng = Rng(view.options.seed).Split(static_cast<uint64_t>(node.parent)).Split(0x5a);
-  for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[rng.Below(i)]);
-  return items[static_cast<size_t>(mine) % items.size()];
-}
-
 // Sweeps and the tester's rounds are not attempts.
 int64_t AttemptNumber(const RunView& view, const RunNode& node) {
   int64_t attempt = 1;
@@ -91,7 +63,7 @@ std::string StandingText(const RunView& view, const RunNode& node) {
 
 }  // namespace
 
-Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_index) {
+Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_index, std::optional<GivenHint>* given) {
   const RunView& view = *in.view;
   const RunNode& node = view.node(id);
   const Turn& turn = node.turns.at(static_cast<size_t>(turn_index));
@@ -139,8 +111,9 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   Result<std::string> menu = in.library->Expanded("class_" + values["task_class"]);
   if (!menu.ok()) menu = in.library->Expanded("class_other");
   HONE_RETURN_IF_ERROR(menu.status());
-  HONE_ASSIGN_OR_RETURN(values["menu"], FillTemplate(*menu, values));
-  const std::string& target = view.options.target;
+  HONE_ASSIGN_OR_RETURN(const std::string whole_menu, FillTemplate(*menu, values));
+  values["menu"] = ShownMenu(whole_menu);
+  const std::string target = TargetOf(view, id);
   if (target == "cute") values["want_cute"] = "yes";
   if (target == "cuda") values["want_cuda"] = "yes";
   if (view.options.calls && MayHoldAProduct(*in.task)) values["calls"] = "yes";
@@ -158,10 +131,17 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     values["cute_example"] = WithoutLicence(text->second);
     break;
   }
+  std::optional<Hint> share;
+  std::optional<AttemptDirection> direction;
   if (id > 0) {
-    values["share"] = ShareText(view, node, values["menu"]);
+    share = ShareOf(view, node, judged, turn.profile, whole_menu);
+    if (share) {
+      values["share"] = share->given.hint;
+      values["share_why"] = share->why;
+    }
     values["standing"] = StandingText(view, node);
-    if (turn.prompt == kWidePrompt) values["direction"] = DirectionText(view, node, judged, values["menu"]);
+    if (turn.prompt == kWidePrompt) direction = DirectionOf(view, node, judged, values["menu"]);
+    if (direction) values["direction"] = direction->text;
     if (!view.memory.empty()) {
       values["memory"] = MemoryText(view, judged == nullptr ? "" : LimiterOf(*in.task, *in.facts, *judged),
                                     judged == nullptr ? 0 : LargestBytes(*in.task, *judged));
@@ -192,6 +172,12 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
 
   HONE_ASSIGN_OR_RETURN(std::string text, in.library->Expanded(turn.prompt));
   HONE_ASSIGN_OR_RETURN(std::string filled, FillTemplate(text, values));
+  if (given != nullptr) {
+    // Most templates do not show the hint.
+    given->reset();
+    if (share && text.find("{{share}}") != std::string::npos) *given = share->given;
+    if (direction && text.find("{{direction}}") != std::string::npos) *given = direction->given;
+  }
   ModelRequest request;
   request.run = view.info.id;
   request.messages = {{"user", std::move(filled)}};

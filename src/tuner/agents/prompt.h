@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct PromptInputs {
 
 // Makes the request of turn `turn` of node `node` (0: the tester's). It shows what the decision to open the node knew,
 // and nothing later: a late request equals an immediate one.
-Result<ModelRequest> MakeRequest(const PromptInputs& inputs, int64_t node, int turn);
+// `given` receives the hint that the prompt gives; nullopt: it gives none.
+Result<ModelRequest> MakeRequest(const PromptInputs& inputs, int64_t node, int turn,
+                                 std::optional<GivenHint>* given = nullptr);
 
 // Returns the node that must be profiled before this turn: its parent, if the template shows a profile, the turn may
 // see it, and it is not known yet. -1: none.

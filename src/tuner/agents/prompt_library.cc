@@ -53,13 +53,13 @@ Status CheckTemplates(const std::map<std::string, std::string>& texts) {
 
 const std::vector<std::string>& PromptValues() {
   static const std::vector<std::string> names{
-      "task_name",    "task_summary", "task_class", "task_toml",   "reference",   "device",
-      "device_facts", "hardware",     "parent",     "parent_node", "parent_idea", "times",
-      "profile",      "failure",      "ledger",     "shown",       "regions",     "plan",
-      "diagnosis",    "findings",     "menu",       "cute",        "share",       "standing",
-      "check_cases",  "dimensions",   "problem",    "detail",      "real_device", "unknown_device",
-      "spans",        "bound",        "want_cute",  "want_cuda",   "cute_example", "calls", "no_calls",
-      "simulated",    "outcome",      "direction",  "memory",      "cute_product", "cute_rows"};
+      "task_name",    "task_summary", "task_class",     "task_toml",   "reference",   "device",     "device_facts",
+      "hardware",     "parent",       "parent_node",    "parent_idea", "times",       "profile",    "failure",
+      "ledger",       "shown",        "regions",        "plan",        "diagnosis",   "findings",   "menu",
+      "cute",         "share",        "share_why",      "standing",    "check_cases", "dimensions", "problem",
+      "detail",       "real_device",  "unknown_device", "spans",       "bound",       "want_cute",  "want_cuda",
+      "cute_example", "calls",        "no_calls",       "simulated",   "outcome",     "direction",  "memory",
+      "cute_product", "cute_rows"};
   return names;
 }
 

@@ -25,6 +25,8 @@ class Backend {
     (void)include_set;
     return Status::Ok();
   }
+  // Returns the tools of this machine; Evaluator::Tools returns the same.
+  virtual JudgeTools tools() const { return {}; }
   // Returns the compiler for host-mode candidates. It is thread-safe and owned by the backend. Returns kUnavailable,
   // with the reason, where host-mode candidates are not judged.
   virtual Result<Compiler*> host_compiler() = 0;

@@ -44,6 +44,13 @@ Result<std::unique_ptr<Compiler>> WithCache(std::unique_ptr<Compiler> compiler, 
   return compiler;
 }
 
+// Returns "NVRTC 12.8" from the compiler's fingerprint, which begins with "nvrtc 12.8 ".
+std::string ToolkitOf(const Compiler& compiler) {
+  const std::string fingerprint = compiler.Fingerprint();
+  const size_t first = fingerprint.find(' '), second = fingerprint.find(' ', first + 1);
+  return first == std::string::npos ? "NVRTC" : "NVRTC" + fingerprint.substr(first, second - first);
+}
+
 class CudaBackend : public Backend {
  public:
   CudaBackend(const EvaluatorOptions& options, std::string device, std::unique_ptr<WorkerClient> worker, DeviceFacts facts,
@@ -54,6 +61,16 @@ class CudaBackend : public Backend {
   Compiler& compiler() override { return *compiler_; }
   Status CanInclude(std::string_view include_set) const override {
     return include_set == "cute" ? FindCutlassHeaders(options_.cutlass_home).status() : Status::Ok();
+  }
+  JudgeTools tools() const override {
+    const Result<CutlassHeaders> cutlass = FindCutlassHeaders(options_.cutlass_home);
+    JudgeTools tools{.stated = true, .toolkit = ToolkitOf(*compiler_), .cutlass = "", .no_cutlass = ""};
+    if (cutlass.ok()) {
+      tools.cutlass = fmt::format("{}.{}.{}", cutlass->major, cutlass->minor, cutlass->patch);
+    } else {
+      tools.no_cutlass = cutlass.status().message();
+    }
+    return tools;
   }
   Result<Compiler*> host_compiler() override {
     std::lock_guard lock(host_mutex_);

@@ -51,6 +51,7 @@ class LocalEvaluator : public Evaluator {
 
   const DeviceFacts& facts() const override { return backend_->facts(); }
   Status CanInclude(std::string_view include_set) const override { return backend_->CanInclude(include_set); }
+  JudgeTools Tools() const override { return backend_->tools(); }
   std::vector<std::string> SandboxWarnings() const override { return ProbeSandbox().Warnings(); }
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override;
 

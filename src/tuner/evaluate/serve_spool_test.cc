@@ -432,5 +432,50 @@ TEST(CleanSpool, RemovesWhatIsMeantAndNeverWhatAWorkerHolds) {
   for (const char* name : {"done/a.json", "failed/b.json", "pending/c.json", "device.json"}) EXPECT_FALSE(FileExists(folder / name));
 }
 
+TEST(SpoolTools, WorkersStateWhatTheyHaveAndSubmittersReadIt) {
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  const std::string jobs = folder / "jobs";
+  std::unique_ptr<Evaluator> evaluator = MakeSpoolEvaluator(jobs).value();
+  EXPECT_FALSE(evaluator->Tools().stated);
+  EXPECT_TRUE(evaluator->CanInclude("cute").ok()) << "it is assumed, and said";
+  EXPECT_THAT(evaluator->Assumed(),
+              HasSubstr("no worker has judged there yet; a current data-centre GPU with CuTe's headers is assumed"));
+  EXPECT_EQ(evaluator->facts().name, "a device not seen yet");
+
+  JudgeStatement statement;
+  statement.facts.id = "cuda:0";
+  statement.facts.name = "NVIDIA H200";
+  statement.tools = {.stated = true, .toolkit = "NVRTC 12.8", .cutlass = "", .no_cutlass = "unpack CUTLASS"};
+  ASSERT_TRUE(Spool(jobs).WriteStatement(statement).ok());
+  evaluator = MakeSpoolEvaluator(jobs).value();
+  EXPECT_EQ(evaluator->facts().name, "NVIDIA H200");
+  EXPECT_EQ(evaluator->Tools().toolkit, "NVRTC 12.8");
+  EXPECT_EQ(evaluator->Assumed(), "");
+  EXPECT_EQ(evaluator->CanInclude("cute").code(), StatusCode::kUnavailable);
+  EXPECT_EQ(evaluator->CanInclude("cute").message(),
+            "the worker that last judged in " + jobs + " has no headers for CuTe: unpack CUTLASS");
+  EXPECT_TRUE(evaluator->CanInclude("").ok());
+
+  statement.tools.cutlass = "4.2.1";
+  ASSERT_TRUE(Spool(jobs).WriteStatement(statement).ok());
+  evaluator = MakeSpoolEvaluator(jobs).value();
+  EXPECT_TRUE(evaluator->CanInclude("cute").ok());
+  EXPECT_EQ(evaluator->Tools().cutlass, "4.2.1");
+
+  statement.tools = {};  // an older worker states its device alone
+  ASSERT_TRUE(Spool(jobs).WriteStatement(statement).ok());
+  evaluator = MakeSpoolEvaluator(jobs).value();
+  EXPECT_TRUE(evaluator->CanInclude("cute").ok());
+  EXPECT_THAT(evaluator->Assumed(), HasSubstr("did not state its tools; CuTe's headers are assumed"));
+}
+
+TEST(SpoolTools, ADamagedStatementIsRefusedByField) {
+  const auto error = [](const std::string& text) { return DecodeStatement(text).status().message(); };
+  EXPECT_THAT(error("{"), HasSubstr("is not JSON"));
+  EXPECT_THAT(error(R"({"id": "sim", "tools": 3})"), HasSubstr("device facts.tools"));
+  EXPECT_THAT(error(R"({"id": "sim", "tools": {"cutlass": 4}})"), HasSubstr("cutlass"));
+  EXPECT_TRUE(DecodeStatement(R"({"id": "sim", "tools": {"cutlass": "4.0.0", "later": 1}})").value().tools.stated);
+}
+
 }  // namespace
 }  // namespace hone

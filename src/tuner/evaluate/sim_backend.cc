@@ -24,10 +24,10 @@ namespace {
 
 class SimBackend : public Backend {
  public:
-  // `cute_absent` says why candidates that use CuTe cannot be judged; empty where they can.
-  SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session, std::unique_ptr<Compiler> compiler,
-             std::string cute_absent)
-      : options_(options), facts_(session->facts()), compiler_(std::move(compiler)), cute_absent_(std::move(cute_absent)) {
+  // `cute` says which headers candidates that use CuTe get, or why they cannot be judged.
+  SimBackend(const SimSessionOptions& options, std::unique_ptr<DeviceSession> session,
+             std::unique_ptr<Compiler> compiler, SimCuteHeaders cute)
+      : options_(options), facts_(session->facts()), compiler_(std::move(compiler)), cute_(std::move(cute)) {
     idle_.push_back({std::move(session), {}});
   }
   const DeviceFacts& facts() const override { return facts_; }
@@ -36,7 +36,10 @@ class SimBackend : public Backend {
   }
   Compiler& compiler() override { return *compiler_; }
   Status CanInclude(std::string_view include_set) const override {
-    return include_set == "cute" && !cute_absent_.empty() ? Status::Unavailable(cute_absent_) : Status::Ok();
+    return include_set == "cute" && !cute_.absent.empty() ? Status::Unavailable(cute_.absent) : Status::Ok();
+  }
+  JudgeTools tools() const override {
+    return {.stated = true, .toolkit = facts_.driver, .cutlass = cute_.version, .no_cutlass = cute_.absent};
   }
   Result<Compiler*> host_compiler() override {
     return Status::Unavailable("host-mode candidates launch their own kernels through the CUDA runtime, which the "
@@ -90,7 +93,7 @@ class SimBackend : public Backend {
   const SimSessionOptions options_;
   const DeviceFacts facts_;
   std::unique_ptr<Compiler> compiler_;
-  const std::string cute_absent_;
+  const SimCuteHeaders cute_;
   std::mutex mutex_;
   std::vector<Place> idle_;  // idle sessions; the most recently used is at the back
 };
@@ -134,7 +137,8 @@ Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options,
   session_options.gpu = gpu;
   session_options.child_command = {options.executable, "__sim-child"};
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeSimSession(session_options));
-  return std::unique_ptr<Backend>(new SimBackend(session_options, std::move(session), std::move(compiler), compile.cute.absent));
+  return std::unique_ptr<Backend>(
+      new SimBackend(session_options, std::move(session), std::move(compiler), compile.cute));
 }
 
 }  // namespace hone

@@ -15,7 +15,6 @@
 #include "base/file_lock.h"
 #include "base/hash.h"
 #include "tuner/evaluate/check_request.h"
-#include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {
 namespace fs = std::filesystem;
@@ -27,8 +26,20 @@ constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 class SpoolEvaluator : public Evaluator {
  public:
-  SpoolEvaluator(std::string directory, DeviceFacts facts) : spool_(std::move(directory)), facts_(std::move(facts)) {}
+  SpoolEvaluator(const std::string& directory, JudgeStatement known)
+      : spool_(directory),
+        facts_(std::move(known.facts)),
+        tools_(std::move(known.tools)),
+        judge_("the worker that last judged in " + directory),
+        assumed_(AssumedText(tools_, !facts_.name.empty(), "spool:" + directory)) {
+    if (facts_.name.empty()) facts_.name = "a device not seen yet";
+  }
   const DeviceFacts& facts() const override { return facts_; }
+  JudgeTools Tools() const override { return tools_; }
+  Status CanInclude(std::string_view include_set) const override {
+    return CanIncludeThere(include_set, tools_, judge_);
+  }
+  std::string Assumed() const override { return assumed_; }
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                               const EvaluationProgress& progress) override {
     HONE_RETURN_IF_ERROR(CheckRequest(task, request));
@@ -43,6 +54,8 @@ class SpoolEvaluator : public Evaluator {
  private:
   Spool spool_;
   DeviceFacts facts_;
+  const JudgeTools tools_;
+  const std::string judge_, assumed_;
 };
 
 }  // namespace
@@ -176,13 +189,13 @@ Status Spool::Release(double older_than_seconds) {
   return Status::Ok();
 }
 
-Status Spool::WriteFacts(const DeviceFacts& facts) {
-  return WriteFileAtomically(directory_ + "/device.json", EncodeFacts(facts));
+Status Spool::WriteStatement(const JudgeStatement& statement) {
+  return WriteFileAtomically(directory_ + "/device.json", EncodeStatement(statement));
 }
 
-Result<DeviceFacts> Spool::ReadFacts() const {
+Result<JudgeStatement> Spool::ReadStatement() const {
   HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(directory_ + "/device.json", kMostFileBytes));
-  return DecodeFacts(text);
+  return DecodeStatement(text);
 }
 
 Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directory) {
@@ -198,11 +211,10 @@ Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directo
                     directory, above.string()));
   }
   HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/pending"));
-  Result<DeviceFacts> facts = Spool(directory).ReadFacts();
-  DeviceFacts known;
-  if (facts.ok()) known = *facts;
-  known.id = "spool:" + directory;
-  if (known.name.empty()) known.name = "a device not seen yet";
+  JudgeStatement known;
+  if (Result<JudgeStatement> statement = Spool(directory).ReadStatement(); statement.ok())
+    known = *std::move(statement);
+  known.facts.id = "spool:" + directory;
   return std::unique_ptr<Evaluator>(new SpoolEvaluator(directory, std::move(known)));
 }
 

@@ -8,7 +8,7 @@
 //   DIR/running/ID.json   a bundle that a worker has claimed (by a rename, so that two workers never judge one bundle)
 //   DIR/done/ID.json      the answer: the evaluation, or why there can be none
 //   DIR/failed/ID.json    why the last worker put this bundle back; removed once the bundle is answered
-//   DIR/device.json       facts of the device that last judged here
+//   DIR/device.json       device and tools of the worker that last judged here
 //
 // Every file is written to a temporary name and renamed. ID is a hash of the bundle, so that asking again finds the
 // answer instead of a second bundle. docs/formats/spool.md describes the fields.
@@ -27,6 +27,7 @@
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
 #include "tuner/evaluate/bundle.h"
+#include "tuner/evaluate/judge_statement.h"
 
 namespace hone {
 
@@ -60,8 +61,9 @@ class Spool {
   // file system that keeps locks to one machine, a worker on another machine looks like a dead one.
   Status Release(double older_than_seconds);
 
-  Status WriteFacts(const DeviceFacts& facts);
-  Result<DeviceFacts> ReadFacts() const;
+  // Write and read what the worker that last judged here states about its machine.
+  Status WriteStatement(const JudgeStatement& statement);
+  Result<JudgeStatement> ReadStatement() const;
 
  private:
   std::string Path(const char* state, const std::string& id) const;

@@ -25,6 +25,7 @@
 #include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
 #include "tuner/run/open_run.h"
+#include "tuner/run/run_standing.h"
 #include "tuner/workbench/write_package.h"
 
 namespace hone::mcp {
@@ -78,8 +79,7 @@ Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
   HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(name));
   const bool held = HolderOfRun(path, info.id).has_value();
   HONE_ASSIGN_OR_RETURN(RunView view, LoadRun(*store, info.id));
-  const bool over = !view.ended.empty() && view.ended != "interrupted" && view.ended != "suspended" &&
-                    view.ended != "provider_failed";
+  const bool over = IsOver(view);
   return RunState{std::move(view), held ? "running" : over ? "finished" : "stopped"};
 }
 

@@ -926,5 +926,32 @@ TEST_F(Queue, WorkersSayHowTheyDo) {
   EXPECT_TRUE(queue->Workers().value().empty()) << "who ends in order is no longer listed";
 }
 
+TEST(QueueTools, CuteIsThereIfEveryLivingJudgeThatStatesItsToolsHasIt) {
+  const auto said = [](const std::string& worker, const std::string& cutlass, double seconds_ago = 1,
+                       bool sieve = false) {
+    WorkerReport report;
+    report.tools = {
+        .stated = true, .toolkit = "NVRTC 12.8", .cutlass = cutlass, .no_cutlass = cutlass.empty() ? "unpack it" : ""};
+    report.sieve = sieve;
+    return SaidByWorker{worker, seconds_ago, EncodeWorkerReport(report)};
+  };
+  const JudgeTools nobody, without{.stated = true, .toolkit = "NVRTC 12.8", .cutlass = "", .no_cutlass = "unpack it"};
+  const SaidByWorker older{"older", 1, EncodeWorkerReport(WorkerReport())};
+  EXPECT_TRUE(CanAllInclude("cute", {}, nobody).ok()) << "assumed";
+  EXPECT_TRUE(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "4.0.0"), older}, without).ok());
+  EXPECT_EQ(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "")}, nobody).message(),
+            "worker b has no headers for CuTe: unpack it")
+      << "any worker may take the job";
+  EXPECT_TRUE(
+      CanAllInclude("cute", {said("a", "4.2.1"), said("gone", "", 90), said("sieve", "", 1, true)}, nobody).ok());
+  EXPECT_THAT(CanAllInclude("cute", {older, said("gone", "4.2.1", 90)}, without).message(),
+              HasSubstr("the worker that last judged here has no headers"));
+  EXPECT_TRUE(CanAllInclude("", {said("b", "")}, without).ok());
+  QueueState state{"q", {}, {said("a", "4.2.1"), said("b", "")}};
+  EXPECT_THAT(QueueStateText(state),
+              testing::AllOf(HasSubstr("NVRTC 12.8, CuTe of CUTLASS 4.2.1"), HasSubstr("NVRTC 12.8, no CuTe")));
+  EXPECT_THAT(QueueStateToJson(state), HasSubstr("\"no_cutlass\": \"unpack it\""));
+}
+
 }  // namespace
 }  // namespace hone

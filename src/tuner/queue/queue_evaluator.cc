@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "tuner/evaluate/bundle.h"
 #include "tuner/evaluate/check_request.h"
-#include "tuner/evaluate/worker/worker_main.h"
+#include "tuner/evaluate/judge_statement.h"
 #include "tuner/queue/job_queue.h"
 #include "tuner/queue/patience.h"
 #include "tuner/queue/worker_report.h"
@@ -28,12 +28,24 @@ constexpr double kLookSeconds = 5;  // interval at which a waiting call checks t
 
 class QueueEvaluator final : public Evaluator {
  public:
-  QueueEvaluator(RedisAddress address, DeviceFacts facts, std::function<void(const std::string&)> report)
-      : address_(std::move(address)), facts_(std::move(facts)), report_(std::move(report)) {
+  QueueEvaluator(RedisAddress address, JudgeStatement known, std::vector<SaidByWorker> workers,
+                 std::function<void(const std::string&)> report)
+      : address_(std::move(address)),
+        facts_(std::move(known.facts)),
+        tools_(std::move(known.tools)),
+        workers_(std::move(workers)),
+        report_(std::move(report)) {
+    assumed_ = AssumedText(tools_, !facts_.name.empty(), facts_.id);
+    if (facts_.name.empty()) facts_.name = "a device not seen yet";
     std::random_device random;
     submitter_ = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
   }
   const DeviceFacts& facts() const override { return facts_; }
+  JudgeTools Tools() const override { return tools_; }
+  Status CanInclude(std::string_view include_set) const override {
+    return CanAllInclude(include_set, workers_, tools_).WithContext(address_.queue);
+  }
+  std::string Assumed() const override { return assumed_; }
 
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& asked,
                               const EvaluationProgress& progress) override {
@@ -147,7 +159,10 @@ class QueueEvaluator final : public Evaluator {
   }
 
   const RedisAddress address_;
-  const DeviceFacts facts_;
+  DeviceFacts facts_;
+  const JudgeTools tools_;                   // of the worker that last began to judge
+  const std::vector<SaidByWorker> workers_;  // as they were when this evaluator was made
+  std::string assumed_;
   const std::function<void(const std::string&)> report_;
   std::string reported_kind_;  // `kind` of the last Report
   double reported_at_ = 0;
@@ -165,13 +180,16 @@ Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(text));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
   HONE_ASSIGN_OR_RETURN(const std::string known, queue->Facts());
-  DeviceFacts facts;
+  JudgeStatement statement;
   if (!known.empty()) {
-    if (Result<DeviceFacts> read = DecodeFacts(known); read.ok()) facts = *read;
+    if (Result<JudgeStatement> read = DecodeStatement(known); read.ok()) statement = *std::move(read);
   }
-  facts.id = text;
-  if (facts.name.empty()) facts.name = "a device not seen yet";
-  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(facts), std::move(report)));
+  statement.facts.id = text;
+  // A submitter whose rights do not cover the workers' reports goes by the registered statement.
+  Result<std::vector<SaidByWorker>> workers = queue->Workers();
+  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(statement),
+                                                       workers.ok() ? *std::move(workers) : std::vector<SaidByWorker>(),
+                                                       std::move(report)));
 }
 
 }  // namespace hone

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/stoppable_sleep.h"
 #include "tuner/evaluate/join_verdicts.h"
-#include "tuner/evaluate/worker/worker_main.h"
+#include "tuner/evaluate/judge_statement.h"
 #include "tuner/queue/patience.h"
 #include "tuner/queue/sieve.h"
 #include "tuner/queue/worker_report.h"
@@ -56,13 +56,13 @@ class Lease {
 class Worker {
  public:
   Worker(Evaluator& evaluator, const RedisAddress& address, const ServeQueueOptions& options)
-      : evaluator_(evaluator), address_(address), options_(options) {}
+      : evaluator_(evaluator), address_(address), options_(options), tools_(evaluator.Tools()) {}
 
   Result<Served> Run() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address_, options_.lease_seconds));
     // A sieve's judgements are not compared, so its device is not registered as the queue's.
     if (!options_.sieve)
-      HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeFacts(evaluator_.facts())));
+      HONE_RETURN_IF_ERROR(queue->Register(evaluator_.facts().name, EncodeStatement({evaluator_.facts(), tools_})));
     if (options_.on_begun) options_.on_begun();
     last_job_ = began_ = SteadySeconds();
     std::jthread reporter([this](std::stop_token stop) { Report(std::move(stop)); });
@@ -112,6 +112,7 @@ class Worker {
     while (!answered_.empty() && now - answered_.front() > 60) answered_.pop_front();
     WorkerReport report;
     report.device = evaluator_.facts().name;
+    report.tools = tools_;
     report.sieve = options_.sieve;
     report.passed_on = passed_on_;
     report.threads = std::max(options_.judging.threads, 1);
@@ -280,6 +281,7 @@ class Worker {
   Evaluator& evaluator_;
   const RedisAddress& address_;
   const ServeQueueOptions& options_;
+  const JudgeTools tools_;  // of this machine
   std::mutex mutex_;
   int busy_ = 0;
   double last_job_ = 0, began_ = 0;  // SteadySeconds of the last job, and of the begin

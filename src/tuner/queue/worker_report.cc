@@ -10,15 +10,22 @@
 
 #include "base/json_fields.h"
 #include "base/json_text.h"
+#include "tuner/evaluate/judge_statement.h"
 
 namespace hone {
 namespace {
 
 nlohmann::json ReportJson(const WorkerReport& r) {
-  return {{"device", r.device},         {"threads", r.threads},   {"busy", r.busy},
-          {"judged", r.judged},         {"put_back", r.put_back}, {"unreadable", r.unreadable},
-          {"per_minute", r.per_minute}, {"seconds", r.seconds},   {"last_failure", r.last_failure},
-          {"sieve", r.sieve},           {"passed_on", r.passed_on}};
+  nlohmann::json json = {{"device", r.device},         {"threads", r.threads},    {"busy", r.busy},
+                         {"judged", r.judged},         {"put_back", r.put_back},  {"unreadable", r.unreadable},
+                         {"per_minute", r.per_minute}, {"seconds", r.seconds},    {"last_failure", r.last_failure},
+                         {"sieve", r.sieve},           {"passed_on", r.passed_on}};
+  if (r.tools.stated) {
+    json["toolkit"] = r.tools.toolkit;
+    json["cutlass"] = r.tools.cutlass;
+    if (r.tools.cutlass.empty()) json["no_cutlass"] = r.tools.no_cutlass;
+  }
+  return json;
 }
 
 bool Alive(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
@@ -43,9 +50,25 @@ Result<WorkerReport> DecodeWorkerReport(std::string_view text) {
     fields.Read("per_minute", r.per_minute);
     fields.Read("seconds", r.seconds);
     fields.Read("last_failure", r.last_failure);
+    r.tools.stated = json.contains("toolkit");
+    fields.Read("toolkit", r.tools.toolkit);
+    fields.Read("cutlass", r.tools.cutlass);
+    fields.Read("no_cutlass", r.tools.no_cutlass);
   }
   if (!fields.ok()) return fields.status();
   return r;
+}
+
+Status CanAllInclude(std::string_view include_set, const std::vector<SaidByWorker>& workers,
+                     const JudgeTools& registered) {
+  bool stated = false;
+  for (const SaidByWorker& said : workers) {
+    const Result<WorkerReport> report = DecodeWorkerReport(said.report);
+    if (!Alive(said) || !report.ok() || report->sieve || !report->tools.stated) continue;
+    stated = true;
+    HONE_RETURN_IF_ERROR(CanIncludeThere(include_set, report->tools, "worker " + said.worker));
+  }
+  return stated ? Status::Ok() : CanIncludeThere(include_set, registered, "the worker that last judged here");
 }
 
 std::string QueueStateText(const QueueState& state) {
@@ -73,6 +96,10 @@ std::string QueueStateText(const QueueState& state) {
     text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10.0f}  {:>8}  {}", w.worker, wide,
                         fmt::format("{}/{}", report->busy, report->threads), report->judged,
                         Alive(w) ? report->per_minute : 0.0, report->put_back + report->unreadable, report->device);
+    if (report->tools.stated) {
+      text += fmt::format("  {}, {}", report->tools.toolkit,
+                          report->tools.cutlass.empty() ? "no CuTe" : "CuTe of CUTLASS " + report->tools.cutlass);
+    }
     if (report->sieve) text += fmt::format("  sieve, {} passed on", report->passed_on);
     if (!Alive(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
     if (!Alive(w) && report->busy > 0 && w.seconds_ago < 2 * kLeaseSeconds)

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "hone/base/status.h"
+#include "hone/tuner/evaluator.h"
 #include "tuner/queue/job_queue.h"
 
 namespace hone {
 
 struct WorkerReport {
   std::string device;  // "NVIDIA H200"
+  JudgeTools tools;    // of its machine
   int threads = 0;     // largest number of jobs in progress at a time
   int busy = 0;        // number of jobs in progress
   bool sieve = false;  // true: this worker is a sieve (sieve.h)
@@ -29,6 +31,12 @@ struct WorkerReport {
 // Encode and decode a report as a JSON object. Unknown fields of newer workers are ignored.
 std::string EncodeWorkerReport(const WorkerReport& report);
 Result<WorkerReport> DecodeWorkerReport(std::string_view json);
+
+// Checks, from the reports of all workers, that candidates with this include set can be judged whichever worker takes
+// them. Workers that are silent, that are sieves or that do not state their tools are left out; if none remains,
+// `registered` counts, the tools of the last worker that began to judge. kUnavailable names the worker and its reason.
+Status CanAllInclude(std::string_view include_set, const std::vector<SaidByWorker>& workers,
+                     const JudgeTools& registered);
 
 // Seconds between a worker's reports, and seconds without a report after which it counts as gone.
 inline constexpr double kSaySeconds = 5, kSilentSeconds = 20;

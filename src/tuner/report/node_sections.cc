@@ -133,6 +133,7 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
                        : AsksNoModel(view) ? "; a mechanical rewrite, no model was asked"
                                            : "; asked: " + EscapeMarkup(roles));
   }
+  if (n.hint) out += "<p class=soft>" + EscapeMarkup(HintText(*n.hint)) + "</p>\n";
   if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
   if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
     out += "<p>" + EscapeMarkup(Clipped(n.detail, 600)) + "</p>\n";

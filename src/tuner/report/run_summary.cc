@@ -23,6 +23,7 @@
 #include "tuner/run/events.h"
 #include "tuner/run/fold.h"
 #include "tuner/run/gain.h"
+#include "tuner/run/run_standing.h"
 
 namespace hone {
 namespace {
@@ -144,6 +145,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
 }
 
 std::string SpeedupCell(const RunSummary& s) {
+  if (s.waiting) return "waiting";
   if (!s.speedup) return "–";
   return fmt::format("{:.3f}x{}{}", *s.speedup, s.proven ? "" : "~", s.from_oracle ? "*" : "");
 }
@@ -165,7 +167,8 @@ RunSummary Summarize(const RunView& view) {
   s.seconds = view.seconds;
   s.state = view.ended.empty() ? "open" : view.ended;
   s.right = Tally(view).right;
-  if (view.nodes.empty() || view.seed_broken) return s;
+  s.waiting = IsWaiting(view);
+  if (view.nodes.empty() || view.seed_broken || s.waiting) return s;
   s.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
   s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
   if (view.best != 0 && view.final_result && view.final_result->node == view.best)
@@ -256,6 +259,7 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
                 {"events", s.info.events},
                 {"state", s.state},
                 {"readable", s.known},
+                {"waiting", s.waiting},
                 {"attempts", s.attempts},
                 {"right", s.right},
                 {"evaluations", s.evaluations},
@@ -295,6 +299,7 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
     std::set<std::string> own;
     for (const RunSummary* s : members) {
       ++row.runs;
+      row.waiting += s->waiting;
       row.successes += s->right > 0;
       row.faster += s->faster;
       row.attempts += s->attempts;
@@ -341,11 +346,37 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
           "{} has no seed: the speedup of run {} is over the task's oracle made into a kernel, which is slow", s.info.task,
           s.info.id));
     }
-    if (s.state == "open" || s.state == "interrupted")
+    if (s.waiting) {
+      c.warnings.push_back(
+          fmt::format("run {} waits ({}): no version of its attempts was judged yet, and it is left out of success, faster, "
+                      "geomean and median",
+                      s.info.id, s.state));
+    } else if (s.state == "open" || s.state == "interrupted" || s.state == "suspended")
       c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
   }
   return c;
 }
+
+namespace {
+
+int Counted(const StrategyRow& row) { return row.runs - row.waiting; }
+
+// Returns "66.7%", a share of the runs that do not wait; "-": all of them wait. `sign` follows the number.
+std::string ShareCell(int count, const StrategyRow& row, std::string_view sign) {
+  return Counted(row) == 0 ? std::string("-") : fmt::format("{:.1f}{}", 100.0 * count / Counted(row), sign);
+}
+
+// Returns "1.817x"; "waiting": all of the row's runs wait. `times` is the sign after the number.
+std::string MeanCell(double speedup, const StrategyRow& row, std::string_view times) {
+  return Counted(row) == 0 ? std::string("waiting") : fmt::format("{:.3f}{}", speedup, times);
+}
+
+// Returns the number of runs, or "2/3" if two of them have a result and one waits.
+std::string RunsCell(const StrategyRow& row) {
+  return row.waiting == 0 ? std::to_string(row.runs) : fmt::format("{}/{}", Counted(row), row.runs);
+}
+
+}  // namespace
 
 std::string RepairedCell(const RepairCount& count) {
   return count.failures == 0 ? std::string("-") : fmt::format("{} of {}", count.repaired, count.failures);
@@ -362,10 +393,11 @@ std::string ComparisonText(const RunComparison& c) {
   for (size_t i = 0; i < c.rows.size(); ++i) {
     const StrategyRow& r = c.rows[i];
     modelled = modelled || r.modelled;
-    text += fmt::format("{:<{}} {:>5} {:>8.1f}% {:>8.1f}% {:>8.3f}x {:>8.3f}x {:>9} {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n",
-                        shown[i], width, r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean,
-                        r.median, r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens),
-                        CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
+    text +=
+        fmt::format("{:<{}} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7.1f}% {:>10} {:>9} {:>8}\n", shown[i], width,
+                    RunsCell(r), ShareCell(r.successes, r, "%"), ShareCell(r.faster, r, "%"), MeanCell(r.geomean, r, "x"),
+                    MeanCell(r.median, r, "x"), r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(),
+                    TokensText(r.tokens), CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
   // Collects one line per task, with one column per row of the table above.
   std::map<std::string, std::map<std::string, std::vector<std::string>>> cells;
@@ -394,12 +426,14 @@ std::string ComparisonText(const RunComparison& c) {
 std::string ComparisonToJson(const RunComparison& c, int indent) {
   Json rows = Json::array();
   for (const StrategyRow& r : c.rows) {
+    const auto known = [&](double x) { return Counted(r) > 0 ? Json(x) : Json(); };
     rows.push_back({{"name", r.name},
                     {"runs", r.runs},
-                    {"success", static_cast<double>(r.successes) / r.runs},
-                    {"faster", static_cast<double>(r.faster) / r.runs},
-                    {"geomean", r.geomean},
-                    {"median", r.median},
+                    {"waiting", r.waiting},
+                    {"success", known(static_cast<double>(r.successes) / Counted(r))},
+                    {"faster", known(static_cast<double>(r.faster) / Counted(r))},
+                    {"geomean", known(r.geomean)},
+                    {"median", known(r.median)},
                     {"attempts", r.attempts},
                     {"right", r.right},
                     {"tokens", r.tokens},
@@ -439,6 +473,7 @@ std::string ComparisonHtml(const RunComparison& c) {
       "<h2>Geometric mean of the speedups</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
       100 / high);
   for (const StrategyRow& r : c.rows) {
+    if (Counted(r) == 0) continue;
     body += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span "
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
@@ -457,15 +492,16 @@ std::string ComparisonHtml(const RunComparison& c) {
   for (const StrategyRow& r : c.rows) {
     body += fmt::format(
         "<tr><td class=long><b>{}</b></td><td class=number data-name=runs>{}</td><td class=number "
-        "data-name=success>{:.1f} "
-        "%</td><td class=number data-name=faster>{:.1f} %</td>"
-        "<td class=number data-name=geomean>{:.3f}×</td><td class=number data-name=median>{:.3f}×</td><td class=number "
-        "data-name=attempts>{}</td><td class=number data-name=repaired>{}</td><td class=number data-name=broken>{:.1f} %</td><td class=number "
+        "data-name=success>{}"
+        "</td><td class=number data-name=faster>{}</td>"
+        "<td class=number data-name=geomean>{}</td><td class=number data-name=median>{}</td><td class=number "
+        "data-name=attempts>{}</td><td class=number data-name=repaired>{}</td><td class=number data-name=broken>{:.1f} "
+        "%</td><td class=number "
         "data-name=tokens>{}</td>"
         "<td class=number data-name=cost>{}</td><td class=number data-name=time>{}</td></tr>\n",
-        EscapeMarkup(r.name), r.runs, 100.0 * r.successes / r.runs, 100.0 * r.faster / r.runs, r.geomean, r.median,
-        r.attempts, RepairedCell(r.repairs), 100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced),
-        DurationText(r.seconds));
+        EscapeMarkup(r.name), RunsCell(r), ShareCell(r.successes, r, " %"), ShareCell(r.faster, r, " %"),
+        MeanCell(r.geomean, r, "×"), MeanCell(r.median, r, "×"), r.attempts, RepairedCell(r.repairs),
+        100 * r.structure.rate(), TokensText(r.tokens), CostText(r.cost_usd, r.unpriced), DurationText(r.seconds));
   }
   body +=
       "</table></div>\n<h2>Runs</h2>\n<div class=scroll><table "

@@ -5,7 +5,8 @@
 //
 // The comparison has the columns of published tables: success (a correct candidate was found), the share of tasks made
 // faster, geometric mean and median of the speedups over the seed, cost. A run whose best is still the seed has a
-// speedup of exactly 1; a run whose seed is not correct has none and counts as a failure.
+// speedup of exactly 1; a run whose seed is not correct has none and counts as a failure. A run that waits for its
+// first verdict (run_standing.h) has no speedup, and counts as neither success nor failure.
 #pragma once
 
 #include <optional>
@@ -32,6 +33,7 @@ struct RunSummary {
   // The speedup over the seed: from the final evaluation if `proven`, else the product of the gains up to the best.
   std::optional<double> speedup;
   std::optional<Interval> interval;  // 95 % interval of a proven and measured speedup
+  bool waiting = false;              // the run is not over, and no attempt was judged: comparisons leave it out
   bool proven = false;               // the final evaluation, against the seed, is done
   bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
   bool faster = false;       // the interval's lower end is above 1 (modelled: the speedup)
@@ -53,7 +55,8 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent = 2
 // The runs of one strategy and model. All mailboxes count as one model, whatever their folder.
 struct StrategyRow {
   std::string name;  // "refine", or "refine, openai:gpt-5" if the models differ
-  int runs = 0;
+  int runs = 0;      // with those that wait
+  int waiting = 0;   // runs of which nothing is known yet, left out of the next four figures
   int successes = 0;  // runs with at least one correct candidate
   int faster = 0;     // runs whose result is surely faster than the seed
   double geomean = 1, median = 1;  // of the runs' speedups over their seeds

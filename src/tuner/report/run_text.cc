@@ -83,10 +83,25 @@ Json NodeJson(const RunNode& n) {
     node["gain"] = {
         {"median", n.gain->median}, {"ci95", {n.gain->low, n.gain->high}}, {"over", std::max<int64_t>(n.incumbent, 0)}};
   if (n.speedup) node["speedup_estimate"] = *n.speedup;
+  if (n.hint) {
+    node["hint"] = {{"hint", n.hint->hint}};
+    if (!n.hint->finding.empty()) {
+      node["hint"].update({{"finding", n.hint->finding},
+                           {"kernel", n.hint->kernel},
+                           {"location", n.hint->location},
+                           {"gain", n.hint->gain}});
+    }
+  }
   return node;
 }
 
 }  // namespace
+
+std::string HintText(const GivenHint& hint) {
+  if (hint.finding.empty()) return "hint: " + hint.hint;
+  return fmt::format("hint: {}, for the finding {}{} (up to {:.0f} % of a launch's time)", hint.hint, hint.finding,
+                     hint.location.empty() ? "" : " at " + hint.location, 100 * hint.gain);
+}
 
 std::string DurationText(double seconds) {
   const auto total = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
@@ -436,6 +451,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     }
     text += AsksNoModel(view) ? "made by a mechanical rewrite; no model was asked\n" : "asked: " + turns + "\n";
   }
+  if (node.hint) text += HintText(*node.hint) + "\n";
   text += fmt::format("verdict: {}{}\n", VerdictText(node),
                       node.rejected ? ", kept and then rejected by the final run"
                       : node.kept   ? ", kept"

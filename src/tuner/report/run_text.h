@@ -19,6 +19,9 @@ std::string DurationText(double seconds);                         // "1:05", "2:
 std::string TokensText(int64_t tokens);                           // "950", "13.8k", "2.1M"
 std::string SpeedupText(const Interval& speedup, bool modelled);  // "1.31x [1.29, 1.33]", "1.31x modelled"
 
+// Returns "hint: Vector access, for the finding uncoalesced at seed.cu:12 (up to 40 % of a launch's time)".
+std::string HintText(const GivenHint& hint);
+
 // Returns the name of the device that judged the run: for a run through a spool, that in its first evaluation.
 std::string JudgedOn(const RunView& view);
 // Formats a row per node, and the result. Here and below, `columns` is the terminal's width; 0: there is no terminal

@@ -93,20 +93,29 @@ EventDraft Encode(const OtherChoice&) { return Draft(EventKind::kChoice, -1, Jso
 EventDraft Encode(const RequestAsked& e) {
   Json messages = Json::array();
   for (const StoredMessage& m : e.messages) messages.push_back({{"role", m.role}, {"text", m.text.hex()}});
-  return Draft(EventKind::kRequest, e.node,
-               {{"number", e.number},
-                {"attempt", e.attempt},
-                {"node", e.node},
-                {"turn", e.turn},
-                {"repair", e.repair},
-                {"parent", e.parent},
-                {"role", e.role},
-                {"prompt", e.prompt},
-                {"prompt_text", e.prompt_text.hex()},
-                {"temperature", e.temperature},
-                {"max_tokens", e.max_tokens},
-                {"provider", e.provider},
-                {"messages", messages}});
+  Json payload = {{"number", e.number},
+                  {"attempt", e.attempt},
+                  {"node", e.node},
+                  {"turn", e.turn},
+                  {"repair", e.repair},
+                  {"parent", e.parent},
+                  {"role", e.role},
+                  {"prompt", e.prompt},
+                  {"prompt_text", e.prompt_text.hex()},
+                  {"temperature", e.temperature},
+                  {"max_tokens", e.max_tokens},
+                  {"provider", e.provider},
+                  {"messages", messages}};
+  if (e.hint) {
+    payload["hint"] = {{"hint", e.hint->hint}};
+    if (!e.hint->finding.empty()) {
+      payload["hint"].update({{"finding", e.hint->finding},
+                              {"kernel", e.hint->kernel},
+                              {"location", e.hint->location},
+                              {"gain", e.hint->gain}});
+    }
+  }
+  return Draft(EventKind::kRequest, e.node, payload);
 }
 
 EventDraft Encode(const ReplyArrived& e) {
@@ -193,7 +202,11 @@ EventDraft Encode(const NodeJudged& e) {
 EventDraft Encode(const NodeProfiled& e) { return Draft(EventKind::kProfile, e.node, Json::object(), &e.evaluation); }
 EventDraft Encode(const FinalJudged& e) { return Draft(EventKind::kFinal, e.node, Json::object(), &e.evaluation); }
 
-EventDraft Encode(const RunResumed& e) { return Draft(EventKind::kResumed, -1, {{"in_flight", e.in_flight}}); }
+EventDraft Encode(const RunResumed& e) {
+  Json payload = {{"in_flight", e.in_flight}};
+  if (e.no_cute_from >= 0) payload["no_cute_from"] = e.no_cute_from;
+  return Draft(EventKind::kResumed, -1, payload);
+}
 EventDraft Encode(const NoteTaken& e) {
   return Draft(EventKind::kNote, e.remark.node, {{"number", e.remark.request}, {"text", e.remark.text}});
 }
@@ -302,6 +315,10 @@ RunEvent ReadRequest(const Json& payload) {
   e.provider = payload.value("provider", "");
   for (const Json& message : payload.at("messages"))
     e.messages.push_back({message.at("role"), HashAt(message, "text")});
+  if (const auto hint = payload.find("hint"); hint != payload.end()) {
+    e.hint = GivenHint{hint->at("hint"), hint->value("finding", ""), hint->value("kernel", ""),
+                       hint->value("location", ""), hint->value("gain", 0.0)};
+  }
   return e;
 }
 
@@ -422,7 +439,8 @@ Result<RunEvent> ReadPayload(const Event& event, const Json& payload, int versio
       return RunEvent(FinalJudged{event.node, std::move(evaluation)});
     }
     case EventKind::kResumed:
-      return RunEvent(RunResumed{payload.value("in_flight", std::vector<int64_t>{})});
+      return RunEvent(
+          RunResumed{payload.value("in_flight", std::vector<int64_t>{}), payload.value("no_cute_from", int64_t{-1})});
     case EventKind::kNote:
       return RunEvent(NoteTaken{{event.node, payload.value("number", int64_t{-1}), payload.value("text", "")}});
     case EventKind::kEnded:

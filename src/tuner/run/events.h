@@ -72,6 +72,7 @@ struct RequestAsked {
   int64_t max_tokens = 0;
   std::string provider;
   std::vector<StoredMessage> messages;
+  std::optional<GivenHint> hint;  // the hint that the prompt gives; absent: it gives none
 };
 
 // EventKind::kReply: a reply, or (RequestFailed) the reason why there is none.
@@ -133,6 +134,7 @@ struct FinalJudged {  // EventKind::kFinal
 
 struct RunResumed {                // EventKind::kResumed
   std::vector<int64_t> in_flight;  // numbers of the open requests
+  int64_t no_cute_from = -1;       // the nodes from this number on are asked for without CuTe; -1: nothing changes
 };
 struct NoteTaken {  // EventKind::kNote
   RunRemark remark;

@@ -155,6 +155,7 @@ Status ApplyTo(RunView& view, const Event&, RequestAsked& e) {
   pending.parent = e.parent;
   pending.node = e.node;
   pending.messages = std::move(e.messages);
+  if (e.hint && IsNode(view, e.node)) view.nodes[static_cast<size_t>(e.node)].hint = std::move(e.hint);
   view.pending.push_back(std::move(pending));
   ++view.requests;
   return Status::Ok();
@@ -359,7 +360,8 @@ Status ApplyTo(RunView& view, const Event&, SweepPointJudged& e) {
   return Status::Ok();
 }
 
-Status ApplyTo(RunView& view, const Event&, RunResumed&) {
+Status ApplyTo(RunView& view, const Event&, RunResumed& e) {
+  if (view.no_cute_from < 0) view.no_cute_from = e.no_cute_from;
   ++view.sittings;
   view.ended.clear();
   view.provider_failure.clear();

@@ -53,12 +53,13 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
                                         "write a kernel in place of the [[call]]",
                                         line)};
   }
-  if (const bool cute = UsesCute(*candidate); view.options.target == "cute" && !cute) {
+  const std::string target = TargetOf(view, node.id);
+  if (const bool cute = UsesCute(*candidate); target == "cute" && !cute) {
     return {"wrong_target",
             "this run is for kernels in CuTe (--target cute), and the answer uses none: include <cute/tensor.hpp> and "
             "say the "
             "tensors, tiles and copies in cute:: layouts; plan and arguments stay as they are"};
-  } else if (view.options.target == "cuda" && (cute || candidate->plan.include_set == "cute")) {
+  } else if (target == "cuda" && (cute || candidate->plan.include_set == "cute")) {
     return {"wrong_target",
             "this run is for plain CUDA (--target cuda, or CuTe is missing where it is judged): leave <cute/…>, <cutlass/…> and their names out"};
   }

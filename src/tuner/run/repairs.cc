@@ -24,14 +24,16 @@ RepairCount CountRepairs(const RunView& view) {
   RepairCount count;
   const auto nodes = static_cast<int64_t>(view.nodes.size());
   for (const Memo& memo : view.memos) {
-    if (memo.kind != "problem" || memo.node < 1 || memo.node >= nodes) continue;
+    if (memo.kind != "problem" || memo.node < 0 || memo.node >= nodes) continue;
     RepairCount::Replies& replies = count.replies[memo.problem];
     ++replies.told;
-    // The repair was usable if it became a memo of the same turn, or the attempt's version.
+    // The repair was usable if it became a memo of the same turn, or the attempt's version. The tester's belongs to
+    // node 0; its second unusable reply is a memo of no cases, with the problem.
     const RunNode& node = view.node(memo.node);
-    bool later = !node.source_hash.empty();
+    bool later = node.id > 0 && !node.source_hash.empty();
     for (const Memo& other : view.memos)
-      later = later || (other.node == memo.node && other.turn == memo.turn && other.kind != "problem");
+      later = later ||
+              (other.node == memo.node && other.turn == memo.turn && other.kind != "problem" && other.problem.empty());
     replies.mended += later;
   }
   // For each node, the number of the node that began its failure: itself, or that of the incorrect version from which

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tuner/run/events.h"
 #include "tuner/run/recorded_evaluator.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/run_task.h"
@@ -48,6 +49,11 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   // evaluations would be needed that were not recorded.
   HONE_RETURN_IF_ERROR(
       StartRun(*out.store, task, evaluator->facts(), options, id, 0, &prompts, out.recorded.version, out.recorded.memory, broken_start).status());
+  if (out.recorded.no_cute_from >= 0) {
+    RunResumed resumed;
+    resumed.no_cute_from = out.recorded.no_cute_from;
+    HONE_RETURN_IF_ERROR(out.store->Append(id, EncodeEvent(resumed)).status());
+  }
   RunDependencies d;
   d.task = &task;
   d.evaluator = evaluator.get();

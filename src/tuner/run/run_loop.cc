@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tuner/run/run_standing.h"
 #include "tuner/run/sitting.h"
 
 namespace hone {
@@ -12,7 +13,7 @@ namespace {
 // Returns the last message to a model when its run has ended: the outcome of its last reply, and of the run. Empty: the
 // run can be continued.
 std::string LastWord(const RunView& view) {
-  if (view.ended.empty() || view.ended == "suspended" || view.ended == "interrupted" || view.ended == "provider_failed") return "";
+  if (!IsOver(view)) return "";
   std::string text = fmt::format("The run is over ({}). ", view.ended);
   for (auto entry = view.ledger.rbegin(); entry != view.ledger.rend(); ++entry) {
     if (view.node(entry->node).origin != "reply") continue;

@@ -35,6 +35,13 @@ class RunObserver {
   virtual void OnActivity(const std::string& what) = 0;
 };
 
+// What a run waits for that could not go on (kPending).
+struct RunWaits {
+  size_t answers = 0;      // of models, to requests that are posted
+  size_t evaluations = 0;  // in a spool
+  std::string evaluator;   // the evaluator's message about one of them, with the command that judges it
+};
+
 // What a run needs. All pointers are borrowed.
 struct RunDependencies {
   const Task* task = nullptr;
@@ -50,6 +57,7 @@ struct RunDependencies {
   // `suspend_seconds` stays posted, and when nothing else can be done, the run ends as "suspended" (kPending).
   bool suspend = false;
   double suspend_seconds = 1;
+  RunWaits* waits = nullptr;               // filled when ContinueRun returns kPending; may be null
   const PromptLibrary* prompts = nullptr;  // null: the prompts with which the run began
 };
 

@@ -39,6 +39,11 @@ int64_t KnownFor(const RunView& view) {
   return whole == 0 ? first : attempts[whole - 1] + 1;
 }
 
+std::string TargetOf(const RunView& view, int64_t node) {
+  const bool without = view.options.target == "any" && view.no_cute_from >= 0 && node >= view.no_cute_from;
+  return without ? "cuda" : view.options.target;
+}
+
 std::string NodeFileName(const RunView& view, int64_t node) {
   if (node > 0) return fmt::format("node-{}.cu", node);
   return view.from_oracle ? "reference.cu" : "seed.cu";

@@ -28,6 +28,7 @@ class ScriptedEvaluator : public Evaluator {
   }
 
   const DeviceFacts& facts() const override { return facts_; }
+  Status CanInclude(std::string_view include_set) const override { return include_set == "cute" ? cute : Status::Ok(); }
 
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
                               const EvaluationProgress& progress) override {
@@ -96,6 +97,7 @@ class ScriptedEvaluator : public Evaluator {
   std::function<bool(const EvaluationRequest&)> pending,
       wrong;  // which requests stay pending, and which get a wrong output
   std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // called on the evaluating thread
+  Status cute;                                                             // what CanInclude("cute") returns
   std::atomic<int> calls{0};                                               // of Evaluate
   int fail_after = 0;       // from this call on the device is lost; 0: never
   int pending_rounds = 0;   // above 0: every evaluation is pending

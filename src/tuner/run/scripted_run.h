@@ -70,6 +70,7 @@ class Mind : public ModelProvider {
 struct ScriptedRun {
   Task task = ScriptedTask();
   ScriptedEvaluator evaluator{MarkedTime};
+  Evaluator* judge = &evaluator;  // another one judges if a test sets it
   std::unique_ptr<RunStore> store = MakeMemoryRunStore();
   Mind mind;
   RunOptions options;
@@ -83,14 +84,14 @@ struct ScriptedRun {
     options.max_attempts = 12;
   }
   void Start(const std::string& id = "r1") {
-    const Result<std::string> started = StartRun(*store, task, evaluator.facts(), options, id, clock);
+    const Result<std::string> started = StartRun(*store, task, judge->facts(), options, id, clock);
     HONE_CHECK(started.ok(), started.status().message());
   }
   Result<RunView> Continue(const std::string& id = "r1") {
     const std::unique_ptr<Strategy> strategy = std::move(MakeStrategy(options.strategy)).value();
     RunDependencies d;
     d.task = &task;
-    d.evaluator = &evaluator;
+    d.evaluator = judge;
     d.store = store.get();
     d.provider = &mind;
     d.strategy = strategy.get();

@@ -31,7 +31,16 @@ Status Sitting::Load() {
   if (events.size() > 1) {
     RunResumed resumed;
     for (const PendingRequest& p : view().pending) resumed.in_flight.push_back(p.number);
+    // A judge on another machine may have stated its tools since the run began.
+    const Status cute = view().options.target == "any" ? d_.evaluator->CanInclude("cute") : Status::Ok();
+    const bool narrowed = !cute.ok() && view().no_cute_from < 0;
+    if (narrowed) resumed.no_cute_from = static_cast<int64_t>(view().nodes.size());
     HONE_RETURN_IF_ERROR(Append(resumed));
+    if (narrowed) {
+      HONE_RETURN_IF_ERROR(Append(NoteTaken{{-1, -1,
+                                             fmt::format("from node {} on, models are asked for CUDA without CuTe: {}",
+                                                         resumed.no_cute_from, cute.message())}}));
+    }
   }
   return Status::Ok();
 }
@@ -50,6 +59,9 @@ Status Sitting::Run() {
   if (!view().provider_failure.empty()) return End("provider_failed");
   if (!waiting_requests_.empty() || waiting_evaluations_ > 0) {
     HONE_RETURN_IF_ERROR(End("suspended"));
+    if (d_.waits != nullptr) {
+      *d_.waits = {waiting_requests_.size(), static_cast<size_t>(waiting_evaluations_), waiting_text_};
+    }
     return Status::Pending(WaitingText());
   }
   return Status::Internal(fmt::format("run {}: nothing is in flight and nothing is to be done", id_));

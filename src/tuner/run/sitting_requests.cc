@@ -67,6 +67,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     if (due >= 0) return StartProfile(due);
   }
   Result<ModelRequest> request = Status::Internal("not made");
+  std::optional<GivenHint> hint;
   if (repair) {
     // The repair request quotes the unusable reply.
     std::string unusable_reply;
@@ -77,7 +78,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     }
     request = MakeRepairRequest(inputs, id, turn, unusable_reply);
   } else {
-    request = MakeRequest(inputs, id, turn);
+    request = MakeRequest(inputs, id, turn, &hint);
   }
   HONE_RETURN_IF_ERROR(request.status());
   if (pending != nullptr) {
@@ -104,6 +105,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     asked.temperature = request->temperature;
     asked.max_tokens = request->max_tokens;
     asked.provider = d_.provider->Name();
+    asked.hint = std::move(hint);
     std::vector<std::string> texts;
     for (const ModelMessage& m : request->messages) {
       asked.messages.push_back({m.role, SourceHash::Of(m.text)});

@@ -12,6 +12,7 @@
 #include "base/json_text.h"
 #include "tuner/run/cost_text.h"
 #include "tuner/run/gain.h"
+#include "tuner/run/run_standing.h"
 
 namespace hone {
 
@@ -23,6 +24,8 @@ RunOutcome OutcomeOf(const RunView& view) {
   o.model = view.options.model;
   o.device = view.info.device;
   o.ended = view.ended;
+  o.over = IsOver(view);
+  o.waiting = IsWaiting(view);
   o.modelled = view.info.modelled;
   o.attempts = view.attempts;
   o.requests = view.requests;
@@ -68,8 +71,10 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
     }
     StrategySummary& row = rows[i];
     ++row.runs;
-    row.faster_share += o.faster;
-    row.success_share += o.success;
+    row.waiting += o.waiting;
+    row.unfinished += !o.over && !o.waiting;
+    row.faster_share += !o.waiting && o.faster;
+    row.success_share += !o.waiting && o.success;
     row.cost_usd += o.cost_usd;
     row.unpriced += o.unpriced;
     row.structure += o.structure;
@@ -78,10 +83,11 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
     row.attempts += o.attempts;
     row.tokens += o.tokens;
     row.modelled = row.modelled || o.modelled;
-    speedups[i].push_back(o.speedup);
+    if (!o.waiting) speedups[i].push_back(o.speedup);
   }
   for (size_t i = 0; i < rows.size(); ++i) {
-    const auto count = static_cast<double>(rows[i].runs);
+    if (speedups[i].empty()) continue;
+    const auto count = static_cast<double>(speedups[i].size());
     rows[i].faster_share /= count;
     rows[i].success_share /= count;
     double sum = 0;
@@ -98,13 +104,30 @@ std::string SummaryTable(const std::vector<StrategySummary>& rows) {
   std::string text = fmt::format("{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6} {:>9} {:>12} {:>9}\n", "strategy",
                                  "geomean", "median", "faster", "right", "repaired", "broken", "runs", "attempts", "tokens", "cost");
   bool modelled = false;
+  int64_t runs = 0, waiting = 0, unfinished = 0;
   for (const StrategySummary& row : rows) {
     modelled = modelled || row.modelled;
-    text += fmt::format("{:<12} {:>7.3f}x {:>7.3f}x {:>6.0f} % {:>6.0f} % {:>8} {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n",
-                        row.strategy, row.geomean, row.median, 100 * row.faster_share, 100 * row.success_share,
-                        row.repairs.failures == 0 ? std::string("-") : fmt::format("{}/{}", row.repairs.repaired, row.repairs.failures),
-                        100 * row.structure.rate(), row.runs, row.attempts, row.tokens,
-                        CostText(row.cost_usd, row.unpriced));
+    runs += row.runs;
+    waiting += row.waiting;
+    unfinished += row.unfinished;
+    const bool known = row.waiting < row.runs;
+    const auto speedup = [&](double x) { return known ? fmt::format("{:.3f}x", x) : std::string("waiting"); };
+    const auto share = [&](double x) { return known ? fmt::format("{:.0f} %", 100 * x) : std::string("-"); };
+    text += fmt::format(
+        "{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n", row.strategy,
+        speedup(row.geomean), speedup(row.median), share(row.faster_share), share(row.success_share),
+        row.repairs.failures == 0 ? std::string("-") : fmt::format("{}/{}", row.repairs.repaired, row.repairs.failures),
+        100 * row.structure.rate(),
+        row.waiting > 0 ? fmt::format("{}/{}", row.runs - row.waiting, row.runs) : std::to_string(row.runs),
+        row.attempts, row.tokens, CostText(row.cost_usd, row.unpriced));
+  }
+  if (waiting > 0) {
+    text += fmt::format(
+        "{} of {} runs wait: no version of their attempts was judged yet, and geomean, median, faster and right leave them out.\n",
+        waiting, runs);
+  }
+  if (unfinished > 0) {
+    text += fmt::format("{} of {} runs are not over: they count with what they have so far.\n", unfinished, runs);
   }
   text += "right: runs with a right version of their own; repaired: failed versions from which a right one was made.\n";
   text += "broken: the share of replies whose edit could not be put in place or broke the file's structure.\n";
@@ -130,16 +153,22 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
     text += fmt::format("{:<22}", task);
     for (const std::string& strategy : strategies) {
       const auto cell = cells.find({task, strategy});
-      text += fmt::format(" {:>12}", cell == cells.end() ? "-"
+      text += fmt::format(" {:>12}", cell == cells.end()     ? "-"
+                                     : cell->second->waiting ? "waiting"
                                      : cell->second->success
-                                         ? fmt::format("{:.3f}x{}", cell->second->speedup, cell->second->paired ? "" : "~")
+                                         ? fmt::format("{:.3f}x{}{}", cell->second->speedup,
+                                                       cell->second->paired ? "" : "~", cell->second->over ? "" : "+")
                                      : cell->second->ended == "floor_reached" ? "at floor"
-                                                                              : "nothing");
+                                     : cell->second->over                     ? "nothing"
+                                                                              : "nothing+");
     }
     text += "\n";
   }
   if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return o.success && !o.paired; })) {
     text += "~ the chain of kept steps, multiplied (1 where nothing was kept); not paired with the seed at the end.\n";
+  }
+  if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return !o.over && !o.waiting; })) {
+    text += "+ the run is not over: this is what it has so far.\n";
   }
   std::string seedless;
   for (const std::string& task : tasks) {
@@ -156,12 +185,15 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
 std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::vector<RunOutcome>& outcomes) {
   nlohmann::json json = {{"strategies", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   for (const StrategySummary& r : rows) {
+    const auto known = [&](double x) { return r.waiting < r.runs ? nlohmann::json(x) : nlohmann::json(); };
     json["strategies"].push_back({{"strategy", r.strategy},
-                                  {"geomean", r.geomean},
-                                  {"median", r.median},
-                                  {"faster_share", r.faster_share},
-                                  {"success_share", r.success_share},
+                                  {"geomean", known(r.geomean)},
+                                  {"median", known(r.median)},
+                                  {"faster_share", known(r.faster_share)},
+                                  {"success_share", known(r.success_share)},
                                   {"runs", r.runs},
+                                  {"waiting", r.waiting},
+                                  {"unfinished", r.unfinished},
                                   {"attempts", r.attempts},
                                   {"tokens", r.tokens},
                                   {"cost_usd", r.cost_usd},
@@ -181,12 +213,14 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"model", o.model},
                             {"device", o.device},
                             {"ended", o.ended},
+                            {"over", o.over},
+                            {"waiting", o.waiting},
                             {"modelled", o.modelled},
                             {"success", o.success},
                             {"faster", o.faster},
                             {"paired", o.paired},
                             {"baseline", o.from_oracle ? "oracle" : "seed"},
-                            {"speedup", o.speedup},
+                            {"speedup", o.waiting ? nlohmann::json() : nlohmann::json(o.speedup)},
                             {"attempts", o.attempts},
                             {"requests", o.requests},
                             {"evaluations", o.evaluations},

@@ -54,6 +54,11 @@ TEST(Funnel, FirstAttemptsStartTogetherAndTakeADirectionEach) {
   EXPECT_EQ(directions.size(), 6u);
   EXPECT_THAT(Direction(run, 1), HasSubstr("uncoalesced")) << "what the profile found comes first";
   EXPECT_THAT(Direction(run, 2), HasSubstr("Vector access"));
+  ASSERT_TRUE(view.node(1).hint && view.node(2).hint) << "the record says which direction answers which finding";
+  EXPECT_EQ(view.node(1).hint->finding, "uncoalesced");
+  EXPECT_EQ(view.node(1).hint->location, "seed.cu:8");
+  EXPECT_EQ(view.node(2).hint->hint, "Vector access");
+  EXPECT_EQ(view.node(2).hint->finding, "");
   EXPECT_THAT(Direction(run, 2), HasSubstr("uncoalesced")) << "the others' directions are named";
   EXPECT_THAT(Asked(run, 1), HasSubstr("[tune]"));
 }
@@ -144,11 +149,14 @@ TEST(Funnel, DirectionsGoAroundAndAreEmptyWithoutAny) {
     view.nodes[static_cast<size_t>(id)].turns = {{"coder", kWidePrompt, 0.7, true, true, {}}};
   }
   const std::string menu = "Some words.\n\n- **One.** First,\n  in two lines.\n- **Two.** Second.\n";
-  EXPECT_EQ(DirectionText(view, view.node(1), nullptr, menu),
-            "**One.** First,\n  in two lines.\n\n(The other directions: Two.)");
-  EXPECT_EQ(DirectionText(view, view.node(2), nullptr, menu), "**Two.** Second.\n\n(The other directions: One.)");
-  EXPECT_EQ(DirectionText(view, view.node(3), nullptr, menu), DirectionText(view, view.node(1), nullptr, menu));
-  EXPECT_EQ(DirectionText(view, view.node(1), nullptr, "no entries"), "");
+  const auto text = [&](int64_t id, const std::string& entries) {
+    const std::optional<AttemptDirection> direction = DirectionOf(view, view.node(id), nullptr, entries);
+    return direction ? direction->text : std::string();
+  };
+  EXPECT_EQ(text(1, menu), "**One.** First,\n  in two lines.\n\n(The other directions: Two.)");
+  EXPECT_EQ(text(2, menu), "**Two.** Second.\n\n(The other directions: One.)");
+  EXPECT_EQ(text(3, menu), text(1, menu));
+  EXPECT_EQ(text(1, "no entries"), "");
 }
 
 }  // namespace

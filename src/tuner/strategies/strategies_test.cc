@@ -11,16 +11,20 @@
 #include <fstream>
 #include <set>
 
+#include "tuner/report/run_summary.h"
+#include "tuner/report/run_text.h"
 #include "tuner/run/grounding.h"
+#include "tuner/run/replay_run.h"
+#include "tuner/run/scripted_run.h"
 #include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
-#include "tuner/run/scripted_run.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -430,6 +434,37 @@ TEST(Target, InARunForPlainCudaCuteIsRefused) {
   EXPECT_TRUE(Right(run.Continue("r2").value().nodes[1]));
 }
 
+// A spool's worker states its tools at its first visit, which comes after the run has begun.
+TEST(Target, WhenAJudgeStatesLaterThatItHasNoCuteNewAttemptsAreAskedWithoutAndTheRunRepeats) {
+  ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> {
+    return InCute(fmt::format("n{} SPEED {}", r.number, 50 + r.number));
+  });
+  run.options.max_attempts = 3;
+  run.options.rounds = true;
+  run.options.blind_start = true;
+  run.evaluator.pending_rounds = 1;
+  run.Start();
+  EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
+  run.evaluator.pending_rounds = 0;
+  run.evaluator.cute =
+      Status::Unavailable("the worker that last judged in jobs has no headers for CuTe: unpack CUTLASS");
+  const RunView view = run.Continue().value();
+  EXPECT_EQ(view.no_cute_from, 2);
+  EXPECT_EQ(view.node(1).state, NodeState::kEvaluated) << "it was asked for, and answered, before";
+  EXPECT_EQ(view.node(2).problem, "wrong_target");
+  EXPECT_EQ(view.node(3).problem, "wrong_target");
+  EXPECT_EQ(view.options.target, "any") << "the same command finds its run again";
+  const auto prompt = [&](int64_t id) { return run.mind.requests.at(RequestNumber(id, 0, false)).messages[0].text; };
+  EXPECT_THAT(prompt(1), Not(HasSubstr("This run is for plain CUDA")));
+  EXPECT_THAT(prompt(2), HasSubstr("This run is for plain CUDA"));
+  ASSERT_EQ(view.remarks.size(), 1u);
+  EXPECT_THAT(view.remarks[0].text,
+              HasSubstr("from node 2 on, models are asked for CUDA without CuTe: the worker that last"));
+  const ReplayedRun again = ReplayRun(*run.store, "r1").value();
+  EXPECT_EQ(again.difference, "");
+  EXPECT_EQ(again.compared, 4);
+}
+
 // --- baselines ---
 
 TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {
@@ -516,6 +551,33 @@ TEST(EveryStrategy, DoesNotRepeatAnIdeaThatWasSettled) {
   }
 }
 
+// The scripted profile has one finding, uncoalesced; two entries of the menu for elementwise work follow in some order.
+TEST(EveryStrategy, RecordsWhichHintWasGivenForWhichFinding) {
+  for (const std::string name : {"refine", "tree", "team"}) {
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role == "coder")
+        return FileReply(fmt::format("idea {}", r.number), fmt::format("SPEED {}", 120 + r.number));
+      return Journeyman(r);
+    });
+    run.options.parallel = 3;
+    run.options.rounds = true;
+    run.options.max_attempts = 3;
+    const RunView view = run.Whole();
+    std::set<std::string> hints;
+    for (int64_t id = 1; id <= 3; ++id) {
+      ASSERT_TRUE(view.node(id).hint) << name << " " << id;
+      hints.insert(view.node(id).hint->hint);
+      EXPECT_EQ(view.node(id).hint->finding, id == 1 ? "uncoalesced" : "") << name << " " << id;
+    }
+    EXPECT_EQ(hints.size(), 3u) << name;
+    EXPECT_EQ(view.node(1).hint->hint, "Vector access") << name;
+    EXPECT_EQ(view.node(1).hint->location, "seed.cu:8") << name;
+    EXPECT_THAT(
+        NodeText(*run.store, view, 1, false).value(),
+        HasSubstr("hint: Vector access, for the finding uncoalesced at seed.cu:8 (up to 50 % of a launch's time)"));
+  }
+}
+
 // --- comparing them ---
 
 TEST(Summary, PutsTheGeometricMeanFirstAndCountsWhatFoundNothingAsOne) {
@@ -538,6 +600,59 @@ TEST(Summary, PutsTheGeometricMeanFirstAndCountsWhatFoundNothingAsOne) {
   EXPECT_EQ(rows[0].attempts, 24);
   EXPECT_THAT(SummaryTable(rows), HasSubstr("tree           1.817x   1.500x     67 %"));
   EXPECT_THAT(OutcomesTable(outcomes), HasSubstr("nothing"));
+}
+
+TEST(Summary, ARunWithoutAJudgedAttemptWaitsAndIsLeftOut) {
+  std::vector<RunOutcome> outcomes(3);
+  for (size_t i = 0; i < 3; ++i) {
+    outcomes[i].strategy = "tree";
+    outcomes[i].task = fmt::format("t{}", i);
+    outcomes[i].ended = i == 0 ? "attempts_spent" : "suspended";
+    outcomes[i].over = outcomes[i].paired = i == 0;
+    outcomes[i].success = outcomes[i].faster = i < 2;
+    outcomes[i].waiting = i == 2;
+  }
+  outcomes[0].speedup = 4;
+  outcomes[1].speedup = 2.25;
+  std::vector<StrategySummary> rows = SummarizeByStrategy(outcomes);
+  EXPECT_EQ(rows[0].runs, 3);
+  EXPECT_EQ(rows[0].waiting, 1);
+  EXPECT_EQ(rows[0].unfinished, 1);
+  EXPECT_NEAR(rows[0].geomean, 3, 1e-12) << "of 4 and 2.25";
+  EXPECT_EQ(rows[0].success_share, 1);
+  const std::string table = SummaryTable(rows);
+  EXPECT_THAT(table, HasSubstr("3.000x   3.125x    100 %    100 %"));
+  EXPECT_THAT(table, HasSubstr("  2/3 "));
+  EXPECT_THAT(
+      table,
+      HasSubstr(
+          "1 of 3 runs wait: no version of their attempts was judged yet, and geomean, median, faster and right leave them out."));
+  EXPECT_THAT(table, HasSubstr("1 of 3 runs are not over"));
+  EXPECT_THAT(OutcomesTable(outcomes), HasSubstr("waiting"));
+  EXPECT_THAT(OutcomesTable(outcomes), HasSubstr("2.250x~+"));
+  EXPECT_THAT(SummaryToJson(rows, outcomes), HasSubstr("\"speedup\": null"));
+  rows = SummarizeByStrategy({outcomes[2]});
+  EXPECT_THAT(SummaryTable(rows), HasSubstr("waiting  waiting        -        -"));
+  EXPECT_THAT(SummaryToJson(rows, {outcomes[2]}), HasSubstr("\"geomean\": null"));
+}
+
+TEST(Summary, ASuspendedRunWaitsUntilItsFirstAttemptIsJudged) {
+  ScriptedRun run("refine", [](const ModelRequest& r) -> Result<std::string> {
+    return FileReply(fmt::format("idea {}", r.number), "SPEED 50");
+  });
+  run.options.max_attempts = 2;
+  run.options.blind_start = run.options.rounds = true;
+  run.evaluator.pending_rounds = 1;
+  run.Start();
+  EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
+  RunOutcome o = OutcomeOf(LoadRun(*run.store, "r1").value());
+  EXPECT_TRUE(o.waiting && !o.over && !o.success);
+  EXPECT_EQ(o.attempts, 1) << "it was opened, and its verdict is not there";
+  EXPECT_THAT(ComparisonText(CompareRuns({Summarize(LoadRun(*run.store, "r1").value())})),
+              AllOf(HasSubstr("waiting"), HasSubstr("run r1 waits (suspended)"), Not(HasSubstr("1.000x"))));
+  run.evaluator.pending_rounds = 0;
+  o = OutcomeOf(run.Continue().value());
+  EXPECT_TRUE(!o.waiting && o.over && o.success);
 }
 
 TEST(Summary, ReadsARunsOutcomeFromItsFinalPairing) {
