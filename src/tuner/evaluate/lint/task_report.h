@@ -112,7 +112,7 @@ struct TaskReport {
   int seed_runs = 0;                // number of checks of the seed: cases times input sets
   std::vector<std::string> problems;
   std::vector<std::string> warnings;
-  // Those of the warnings that say which lower precisions the tolerance of a PyTorch module's task cannot refuse.
+  // The part of `warnings` that says which lower precisions the tolerance of a PyTorch module's task cannot refuse.
   std::vector<std::string> indistinct;
   double seconds = 0;
 
