@@ -61,6 +61,7 @@ nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double 
             {"sorted", r.flags.sorted},
             {"parallel_edges", r.flags.parallel_edges},
             {"self_loops", r.flags.self_loops}}},
+          {"perhaps_counted_from_1", r.perhaps_from_one},
           {"used_temporary_file", r.spilled},
           {"notes", r.notes},
           {"unread", std::move(unread)},
@@ -164,6 +165,11 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->check(kZeroOrMore);
   command->add_option("--nodes", flags->options.num_nodes, "the number of nodes, if the source does not state it")
       ->check(kAboveZero);
+  command
+      ->add_option("--first-id", flags->options.first_id,
+                   "the id that edges give the first node: 1 if the source counts from 1")
+      ->check(kZeroOrMore)
+      ->capture_default_str();
   command->add_flag("--allow-isolated", flags->options.allow_isolated,
                     "convert an edge list even if most ids up to the largest have no edge");
   command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")

@@ -17,6 +17,7 @@
 #include "gnn/graph/edge_buckets.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/graph_source.h"
+#include "gnn/graph/id_range.h"
 #include "gnn/graph/parallel.h"
 
 namespace hone::gnn {
@@ -73,6 +74,16 @@ class Conversion {
     if (options_.progress) options_.progress(step, done, total);
   }
 
+  // Reads the next edges. Ids become those of the container, which are counted from 0.
+  Result<size_t> NextEdges(EdgeReader& reader, std::span<int64_t> sources, std::span<int64_t> destinations) const {
+    HONE_ASSIGN_OR_RETURN(const size_t count, reader.Next(sources, destinations));
+    for (size_t i = 0; i < count && options_.first_id != 0; ++i) {
+      sources[i] -= options_.first_id;
+      destinations[i] -= options_.first_id;
+    }
+    return count;
+  }
+
   // Determines the number of nodes, and where it comes from.
   Status SettleNodes() {
     const auto agree = [&](int64_t count, const std::string& who) {
@@ -83,8 +94,8 @@ class Conversion {
         return Status::Ok();
       }
       if (count == nodes_) return Status::Ok();
-      return Status::InvalidArgument(fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row", who,
-                                                 count, told_by_, nodes_));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row", who, count, told_by_, nodes_));
     };
     if (options_.num_nodes > 0) HONE_RETURN_IF_ERROR(agree(options_.num_nodes, "--nodes"));
     HONE_RETURN_IF_ERROR(agree(source_.num_nodes, source_.nodes_told_by));
@@ -95,12 +106,13 @@ class Conversion {
     HONE_RETURN_IF_ERROR(agree(source_.split_rows, source_.splits_name[0]));
     if (nodes_ < 0) HONE_RETURN_IF_ERROR(FindLargestId());
     if (nodes_ < 1) {
-      return Status::InvalidArgument(fmt::format("'{}' is an empty graph: {}", path_,
-                                                 told_by_.empty() ? "it has no edges" : told_by_ + " says there are no nodes"));
+      return Status::InvalidArgument(
+          fmt::format("'{}' is an empty graph: {}", path_,
+                      told_by_.empty() ? "it has no edges" : told_by_ + " says there are no nodes"));
     }
     if (nodes_ > INT32_MAX) {
-      return Status::InvalidArgument(fmt::format("'{}' has {} nodes; node ids are 32-bit, so at most {} can be held", path_,
-                                                 nodes_, INT32_MAX));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has {} nodes; node ids are 32-bit, so at most {} can be held", path_, nodes_, INT32_MAX));
     }
     report_.num_nodes = nodes_;
     return Status::Ok();
@@ -113,13 +125,14 @@ class Conversion {
     int64_t largest = -1, done = 0, with_edges = 0;
     std::vector<bool> seen;
     for (;;) {
-      HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
+      HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
       if (count == 0) break;
       for (size_t i = 0; i < count; ++i) {
         const int64_t id = std::max(sources[i], destinations[i]);
         if (id >= INT32_MAX) {
-          return Status::InvalidArgument(fmt::format(
-              "{}: node {} is too large; node ids are 32-bit, so number the nodes from 0 without gaps", reader->Place(i), id));
+          return Status::InvalidArgument(
+              fmt::format("{}: node {} is too large; node ids are 32-bit, so number the nodes from 0 without gaps",
+                          reader->Place(i), id + options_.first_id));
         }
         largest = std::max(largest, id);
         if (static_cast<size_t>(largest) >= seen.size()) {
@@ -162,18 +175,20 @@ class Conversion {
     // Class numbers far beyond the number of nodes are identifiers and not classes: a model's output would not fit in
     // memory.
     if (limit == 0 && largest >= std::max<int64_t>(nodes_, 1000)) {
-      return Status::InvalidArgument(fmt::format(
-          "'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there are with --classes",
-          source_.labels_name, largest, nodes_));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there "
+                      "are with --classes",
+                      source_.labels_name, largest, nodes_));
     }
     const auto named = static_cast<int64_t>(source_.class_names.size());
     if (named > 0 && largest >= named) {
-      return Status::InvalidArgument(fmt::format("'{}' has the label {}, and '{}' names {} classes: give each class a line",
-                                                 source_.labels_name, largest, source_.class_names_file, named));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has the label {}, and '{}' names {} classes: give each class a line", source_.labels_name,
+                      largest, source_.class_names_file, named));
     }
     if (limit > 0 && named > limit) {
-      return Status::InvalidArgument(
-          fmt::format("--classes {}: '{}' names {} classes; leave the option out", limit, source_.class_names_file, named));
+      return Status::InvalidArgument(fmt::format("--classes {}: '{}' names {} classes; leave the option out", limit,
+                                                 source_.class_names_file, named));
     }
     report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named));
     return Status::Ok();
@@ -186,12 +201,16 @@ class Conversion {
       const SplitFractions fractions = options_.split.value_or(SplitFractions{});
       if (!(fractions.train >= 0 && fractions.valid >= 0 && fractions.test >= 0 &&
             fractions.train + fractions.valid + fractions.test <= 1 + 1e-9)) {
-        return Status::InvalidArgument("split fractions are not negative and their sum is at most 1, as in 0.6,0.2,0.2");
+        return Status::InvalidArgument(
+            "split fractions are not negative and their sum is at most 1, as in 0.6,0.2,0.2");
       }
       if (source_.labels.empty()) {
         if (options_.split || options_.split_seed) {
-          return Status::InvalidArgument(fmt::format("'{}' has no labels to split by; give a folder with labels.npy beside edges.npy and features.npy, or an .npz with "
-                                                     "labels (docs/graphs.md), or leave --split out", path_));
+          return Status::InvalidArgument(
+              fmt::format("'{}' has no labels to split by; give a folder with labels.npy beside edges.npy and "
+                          "features.npy, or an .npz with "
+                          "labels (docs/graphs.md), or leave --split out",
+                          path_));
         }
         return Status::Ok();
       }
@@ -217,8 +236,8 @@ class Conversion {
                                                        source_.splits_name[i], v, nodes_, told_by_));
           }
           if (taken[static_cast<size_t>(v)]) {
-            return Status::InvalidArgument(fmt::format("'{}': node {} is listed twice, or in two splits; a node is in one",
-                                                       source_.splits_name[i], v));
+            return Status::InvalidArgument(fmt::format(
+                "'{}': node {} is listed twice, or in two splits; a node is in one", source_.splits_name[i], v));
           }
           taken[static_cast<size_t>(v)] = true;
         }
@@ -239,13 +258,15 @@ class Conversion {
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
     const uint64_t nodes = static_cast<uint64_t>(nodes_);
     const bool drop_loops = options_.self_loops != SelfLoops::kKeep;
+    IdRange ids;
     uint64_t direction = 0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by chance
     for (;;) {
-      HONE_ASSIGN_OR_RETURN(const size_t count, reader->Next(sources, destinations));
+      HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
       if (count == 0) break;
       for (size_t i = 0; i < count; ++i) {
         const int64_t u = sources[i], v = destinations[i];
         if (static_cast<uint64_t>(u) >= nodes || static_cast<uint64_t>(v) >= nodes) return OutOfRange(*reader, i, u, v);
+        ids.Add(u, v);
         if (u == v) {
           if (drop_loops) {
             ++report_.self_loops_dropped;
@@ -267,6 +288,13 @@ class Conversion {
     if (report_.edges_read == 0) {
       return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
     }
+    // Rows of features or labels say that there is a node 0; without them only the edges do.
+    report_.perhaps_from_one = options_.first_id == 0 && source_.features == nullptr && source_.labels.empty() &&
+                               ids.CountsFromOne(nodes_ - 1);
+    if (report_.perhaps_from_one) {
+      report_.notes.push_back(
+          "no edge has node 0, which is a node without edges here; if the ids are counted from 1, say --first-id 1");
+    }
     // Coalescing keeps a symmetric multigraph symmetric. It may also make an asymmetric one symmetric, for which the
     // flag is not set.
     report_.flags.symmetric = options_.symmetrize || direction == 0;
@@ -277,14 +305,31 @@ class Conversion {
   // Returns the error about edge i of the reader, of which one end is not a node.
   Status OutOfRange(const EdgeReader& reader, size_t i, int64_t u, int64_t v) {
     const int64_t bad = u < 0 || u >= nodes_ ? u : v;
-    if (bad < 0) return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad));
-    if (source_.features && told_by_ == source_.features->name()) {
-      return Status::InvalidArgument(fmt::format("{}: node {} has no features: '{}' has {} rows; add the missing rows",
-                                                 reader.Place(i), bad, told_by_, nodes_));
+    const int64_t written = bad + options_.first_id;  // as the source has it
+    if (bad < 0 && options_.first_id != 0) {
+      return Status::InvalidArgument(
+          fmt::format("{}: node {} is below --first-id {}; the first node's id is the smallest", reader.Place(i),
+                      written, options_.first_id));
     }
-    return Status::InvalidArgument(fmt::format(
-        "{}: node {} is outside the {} nodes that {} tells of; ids run from 0 to {}", reader.Place(i), bad, nodes_, told_by_,
-        nodes_ - 1));
+    if (bad < 0)
+      return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad));
+    std::string hint;
+    if (bad == nodes_ && options_.first_id == 0) {
+      const Result<IdRange> ids = RangeOfIds(*source_.edges);
+      if (ids.ok() && ids->CountsFromOne(nodes_)) {
+        hint =
+            ". No edge has node 0, and the largest id is the number of nodes: if the ids are counted from 1, say "
+            "--first-id 1";
+      }
+    }
+    if (source_.features && told_by_ == source_.features->name()) {
+      return Status::InvalidArgument(fmt::format("{}: node {} has no features: '{}' has {} rows{}", reader.Place(i),
+                                                 written, told_by_, nodes_,
+                                                 hint.empty() ? "; add the missing rows" : hint));
+    }
+    return Status::InvalidArgument(
+        fmt::format("{}: node {} is outside the {} nodes that {} tells of; ids run from {} to {}{}", reader.Place(i),
+                    written, nodes_, told_by_, options_.first_id, nodes_ - 1 + options_.first_id, hint));
   }
 
   // Creates the container's file with all sections.
@@ -309,11 +354,13 @@ class Conversion {
         header.Add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
     std::string names = ClassNamesText(source_.class_names);
     if (static_cast<int64_t>(names.size()) > kMostClassNameBytes) {
-      report_.notes.push_back(fmt::format("the names of the classes take more than {} MiB and were left out", kMostClassNameBytes >> 20));
+      report_.notes.push_back(
+          fmt::format("the names of the classes take more than {} MiB and were left out", kMostClassNameBytes >> 20));
       names.clear();
     }
     const size_t names_at =
-        names.empty() ? 0 : header.Add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()));
+        names.empty() ? 0
+                      : header.Add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()));
     int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
     for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
     columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, /*required=*/true);
@@ -322,7 +369,8 @@ class Conversion {
     writer_ = std::make_unique<ContainerWriter>(std::move(writer));
     if (!source_.labels.empty()) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(labels_at, source_.labels));
     for (int i = 0; i < 3; ++i) {
-      if (report_.split_sizes[i] > 0) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(split_at[i], source_.splits[i]));
+      if (report_.split_sizes[i] > 0)
+        HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(split_at[i], source_.splits[i]));
     }
     if (!names.empty()) HONE_RETURN_IF_ERROR(writer_->Append(names_at, std::as_bytes(std::span(names))));
     return writer_->Append(provenance_at, std::as_bytes(std::span(provenance)));
@@ -378,16 +426,17 @@ class Conversion {
     for (size_t f = 0; f < row.size(); ++f) {
       if (!std::isfinite(row[f])) {
         if (!options_.replace_nan) {
-          return Status::InvalidArgument(fmt::format(
-              "'{}' row {} column {} is {}; mend the source, or give --replace-nan VALUE", source_.features->name(), v, f, row[f]));
+          return Status::InvalidArgument(
+              fmt::format("'{}' row {} column {} is {}; mend the source, or give --replace-nan VALUE",
+                          source_.features->name(), v, f, row[f]));
         }
         row[f] = *options_.replace_nan;
         ++report_.nan_replaced;
       }
       if (options_.dtype == FeatureDtype::kFloat16 && std::fabs(row[f]) >= 65520.0f) {
-        return Status::InvalidArgument(fmt::format(
-            "'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32", source_.features->name(), v,
-            f, row[f]));
+        return Status::InvalidArgument(
+            fmt::format("'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32",
+                        source_.features->name(), v, f, row[f]));
       }
     }
     if (options_.dtype == FeatureDtype::kFloat32) {

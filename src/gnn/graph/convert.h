@@ -24,13 +24,14 @@ struct ConvertOptions {
   bool coalesce = false;    // keep only one of several parallel edges
   SelfLoops self_loops = SelfLoops::kKeep;
   FeatureDtype dtype = FeatureDtype::kFloat32;
-  std::optional<float> replace_nan;      // value for features that are not finite; unset: refuse them
-  int64_t num_nodes = 0;                 // 0: the number that the source states, else the largest id + 1
-  int32_t num_classes = 0;               // 0: the largest label + 1
-  std::optional<SplitFractions> split;   // make new splits even if the source has splits
-  std::optional<uint64_t> split_seed;    // seed of new splits, which a value also requests; default 0
-  int split_index = -1;                  // index among several official splits; -1: the first
-  bool allow_isolated = false;           // convert an edge list even if most of its nodes have no edge
+  std::optional<float> replace_nan;     // value for features that are not finite; unset: refuse them
+  int64_t num_nodes = 0;                // 0: the number that the source states, else the largest id + 1
+  int32_t num_classes = 0;              // 0: the largest label + 1
+  std::optional<SplitFractions> split;  // make new splits even if the source has splits
+  std::optional<uint64_t> split_seed;   // seed of new splits, which a value also requests; default 0
+  int split_index = -1;                 // index among several official splits; -1: the first
+  int64_t first_id = 0;                 // the id that the source's edges give the first node; 1 if they count from 1
+  bool allow_isolated = false;          // convert an edge list even if most of its nodes have no edge
   int64_t memory_bytes = int64_t{1} << 30;  // memory for edges; further edges go to a temporary file next to `out`
   int threads = 0;
   GraphProgress progress;
@@ -40,18 +41,20 @@ struct ConvertReport {
   std::string format;
   int64_t num_nodes = 0;
   int64_t edges_read = 0;  // edges in the source
-  int64_t num_edges = 0;  // edges written, each direction counted
+  int64_t num_edges = 0;   // edges written, each direction counted
   int64_t self_loops_dropped = 0, parallel_dropped = 0;
   int64_t feature_width = 0;
   int32_t num_classes = 0;
   int64_t labelled = 0;  // nodes with a label
   int64_t split_sizes[3] = {0, 0, 0};
-  int64_t in_no_split = 0;     // nodes in no split
-  bool splits_made = false;    // true: the splits were made here, from a seed
-  std::string splits_meaning;  // what the source's splits mean, judged by the file that holds them
+  int64_t in_no_split = 0;               // nodes in no split
+  bool splits_made = false;              // true: the splits were made here, from a seed
+  std::string splits_meaning;            // what the source's splits mean, judged by the file that holds them
   int split_count = 1, split_index = 0;  // number of official splits in the source, and the one used
   bool spilled = false;                  // true: edges did not fit in memory_bytes and went through a temporary file
   GraphFlags flags;
+  // No edge has node 0, and nothing but edges says that there is one: the source's ids may be counted from 1.
+  bool perhaps_from_one = false;
   int64_t nan_replaced = 0;  // feature values that were not finite and were replaced
   std::vector<std::string> notes;
   std::vector<UnreadPart> unread;  // parts of the source that are not converted

@@ -332,6 +332,36 @@ TEST_F(ConvertTest, NodeIdsOutOfRangeAreNamedWithTheirRow) {
   EXPECT_THAT(Refused(in_ + "/g.txt"), AllOf(HasSubstr("line 2"), HasSubstr("32-bit")));
 }
 
+TEST_F(ConvertTest, IdsThatSeemToBeCountedFromOneAreSuspectedAndTaken) {
+  PutPath();
+  Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {1, 2, 2, 3, 3, 4}));
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("row 2"), HasSubstr("node 4 has no features"), HasSubstr("--first-id 1")));
+  // Node 0 has an edge, or the largest id is larger: these are other mistakes.
+  Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {0, 1, 1, 4, 2, 3}));
+  EXPECT_THAT(Refused(in_), testing::Not(HasSubstr("--first-id")));
+  Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {1, 4, 2, 3, 3, 5}));
+  EXPECT_THAT(Refused(in_), testing::Not(HasSubstr("--first-id")));
+  Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {0, 1, 1, 2, 2, 3}));
+  EXPECT_THAT(Refused(in_, {.first_id = 1}), AllOf(HasSubstr("row 0"), HasSubstr("node 0 is below --first-id 1")));
+  Put("edges.npy", NpyBytes<int64_t>("<i8", "3, 2", {1, 2, 2, 3, 3, 4}));
+  const auto shifted = Convert(in_, {.first_id = 1});
+  ASSERT_NE(shifted, nullptr);
+  EXPECT_EQ(shifted->structure().num_nodes, 4);
+  EXPECT_THAT(shifted->structure().Neighbors(1), ElementsAre(0));
+
+  // Edges alone say nothing of a node 0, so that they are converted, with a note.
+  Put("g.txt", "1 2\n2 3\n3 1\n");
+  const ConvertReport noted = ConvertGraph(in_ + "/g.txt", out_, {}).value();
+  EXPECT_EQ(noted.num_nodes, 4);
+  EXPECT_TRUE(noted.perhaps_from_one);
+  EXPECT_THAT(noted.notes, testing::Contains(HasSubstr("--first-id 1")));
+  const ConvertReport plain = ConvertGraph(in_ + "/g.txt", out_, {.first_id = 1}).value();
+  EXPECT_EQ(plain.num_nodes, 3);
+  EXPECT_FALSE(plain.perhaps_from_one);
+  Put("g.txt", "0 2\n2 3\n");
+  EXPECT_FALSE(ConvertGraph(in_ + "/g.txt", out_, {})->perhaps_from_one);
+}
+
 TEST_F(ConvertTest, RowsOfDifferentFilesMustAgree) {
   PutPath();
   Put("labels.npy", NpyBytes<int64_t>("<i8", "5,", {0, 1, 0, 1, 0}));
