@@ -21,12 +21,26 @@
 
 namespace hone {
 
+// Returns whether `text` begins with a number for which `wrong` holds.
+template <typename Wrong>
+bool IsNumberThat(const Wrong& wrong, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return end != text.c_str() && wrong(value);
+}
+
 // These validators check an option's value. Text that is no number at all is left to RefuseWrongValues.
 inline const CLI::Validator kAboveZero(
-    [](std::string& text) { return std::strtod(text.c_str(), nullptr) > 0 ? std::string() : "'" + text + "' is too small; write more than 0"; },
+    [](std::string& text) {
+      const bool wrong = IsNumberThat([](double value) { return !(value > 0); }, text);
+      return wrong ? "'" + text + "' is too small; write more than 0" : std::string();
+    },
     "POSITIVE");
 inline const CLI::Validator kZeroOrMore(
-    [](std::string& text) { return std::strtod(text.c_str(), nullptr) >= 0 ? std::string() : "'" + text + "' is too small; write 0 or more"; },
+    [](std::string& text) {
+      const bool wrong = IsNumberThat([](double value) { return !(value >= 0); }, text);
+      return wrong ? "'" + text + "' is too small; write 0 or more" : std::string();
+    },
     "NONNEGATIVE");
 
 // Returns what is wrong with `text` as the value of an option of CLI11's type `type` ("INT", "UINT", "FLOAT" or

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn infer GRAPH CHECKPOINT predicts classes, from samples or exactly, and reports how many are right.
+// hone-gnn infer GRAPH CHECKPOINT predicts classes, from samples or exactly, and reports how many are right; or it
+// writes the rows of a layer, embeddings.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -14,12 +15,14 @@
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
+#include "gnn/infer/embeddings.h"
 #include "gnn/infer/npy.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/checkpoint_graph.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/graph_progress.h"
+#include "hone-gnn/infer_output.h"
 #include "hone-gnn/load_flag.h"
 #include "hone-gnn/model_warnings.h"
 #include "hone-gnn/train_flags.h"
@@ -34,12 +37,13 @@ struct InferFlags {
   PredictOptions predict;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, load = "auto", split, checkpoint, fanout, frontier, nodes = "test", output;
+  std::string graph, load = "auto", split, checkpoint, fanout, frontier, nodes = "test";
+  InferOutput output;
   CLI::Option* seed = nullptr;
   std::vector<CLI::Option*> model_options;
   std::vector<CLI::Option*> of_samples, of_exact;  // options that only one kind of inference uses
   int64_t chunk_mib = 64;
-  bool probabilities = false, logits = false, confusion = false, other_graph = false, json = false, quiet = false;
+  bool confusion = false, other_graph = false, json = false, quiet = false;
 };
 
 // Returns the nodes that --nodes chooses: a split's name, "all", or a .npy file.
@@ -174,10 +178,11 @@ Status GpuTakesFlags(const InferFlags& flags) {
     }
     return Status::Ok();  // its memory is planned with the model
   }
-  if (flags.probabilities || flags.logits) {
-    return Status::InvalidArgument(fmt::format(
-        "{}: from samples a GPU gives classes; with --full, or on the CPU, there are logits and probabilities too",
-        flags.logits ? "--logits" : "--probabilities"));
+  if (const std::string flag = flags.output.Flag(); !flag.empty()) {
+    return Status::InvalidArgument(
+        fmt::format("{}: from samples a GPU gives classes; with --full, or on the CPU, there are logits, probabilities "
+                    "and embeddings too",
+                    flag));
   }
   return Status::Ok();
 }
@@ -187,13 +192,22 @@ struct Prediction {
   LoadedModel loaded;
   DeviceChoice device;
   GpuRun gpu;
+  // With --embeddings: the model that ends at a value of the loaded one, and that value's name.
+  std::unique_ptr<Model<float>> embedding;
+  std::string embedded;
   std::vector<NodeId> nodes;
   Predictions from_cpu;
   GpuPredictions from_gpu;
   std::vector<std::string> warnings;
 
+  // Returns the model that runs, whose logits are embeddings if those were asked for.
+  Model<float>& model() { return embedding != nullptr ? *embedding : *loaded.model; }
   Predictions& logits() { return device.cuda ? from_gpu.logits : from_cpu; }
-  std::vector<int32_t> classes() const { return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu); }
+  // Returns the class of each node; nothing with --embeddings.
+  std::vector<int32_t> classes() const {
+    if (!embedded.empty()) return {};
+    return device.cuda ? from_gpu.classes : PredictedClasses(from_cpu);
+  }
 };
 
 // Opens graph and model, chooses the device, and predicts.
@@ -213,13 +227,24 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   fallback.num_classes = p.graph->num_classes();
   HONE_ASSIGN_OR_RETURN(p.loaded, LoadModel(flags.checkpoint, fallback));
   HONE_RETURN_IF_ERROR(CompleteFlags(flags, p.loaded));
+  p.warnings = CheckpointWarnings(p.loaded);
+  if (std::string warning = SumsWarning(p.loaded, flags.predict); !warning.empty()) {
+    p.warnings.push_back(std::move(warning));
+  }
+  if (!flags.output.embeddings.empty()) {
+    HONE_ASSIGN_OR_RETURN(EmbeddingModel made, MakeEmbeddingModel(*p.loaded.model, flags.output.embeddings));
+    p.embedded = std::move(made.value);
+    p.embedding = std::move(made.model);
+    // Embeddings of an early layer depend on fewer hops: those next to the nodes.
+    flags.predict.fanouts.resize(static_cast<size_t>(p.embedding->options().layers));
+  }
   if (p.device.cuda) {
     // Check again, now that model and fanouts are known.
     HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
                             if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
                             }
-                            const ModelOptions& model = p.loaded.model->options();
+                            const ModelOptions& model = p.model().options();
                             HONE_RETURN_IF_ERROR(GpuCanPredict(model, flags.predict));
                             if (flags.predict.exact) return Status::Ok();  // planned when it begins
                             HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
@@ -233,9 +258,6 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   }
   WarnOfUnheeded(p.device);
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
-  p.warnings = CheckpointWarnings(p.loaded);
-  if (std::string warning = SumsWarning(p.loaded, flags.predict); !warning.empty())
-    p.warnings.push_back(std::move(warning));
   for (const std::string& warning : p.warnings) WarnOnStderr(warning);
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
   const GraphProgress show = line.callback();
@@ -243,12 +265,11 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   if (p.device.cuda) {
     p.gpu.fp32 = p.device.fp32;
     p.gpu.features = p.device.features;
-    GpuQuestion question{
-        .options = flags.predict, .features = flags.features, .logits = flags.probabilities || flags.logits};
+    GpuQuestion question{.options = flags.predict, .features = flags.features, .logits = !flags.output.Flag().empty()};
     if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
       question.fingerprint = p.loaded.graph_fingerprint;
     }
-    Result<GpuPredictions> predicted = PredictOnGpu(*p.graph, *p.loaded.model, p.nodes, question, p.gpu);
+    Result<GpuPredictions> predicted = PredictOnGpu(*p.graph, p.model(), p.nodes, question, p.gpu);
     const bool gives_way = predicted.status().code() == StatusCode::kResourceExhausted &&
                            flags.device.device == "auto" && flags.device.precision != "bf16";
     if (!gives_way) {
@@ -263,7 +284,7 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
       HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
     }
   }
-  HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, *p.loaded.model, p.nodes, flags.predict));
+  HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, p.model(), p.nodes, flags.predict));
   return Status::Ok();
 }
 
@@ -277,6 +298,30 @@ double AucOf(const Graph& graph, const Predictions& predictions, std::span<const
     }
   }
   return RocAuc(std::move(scored));
+}
+
+// How right the predictions are; NaN where none can be judged.
+struct Scores {
+  double accuracy = std::numeric_limits<double>::quiet_NaN();  // on the nodes asked for
+  double train = accuracy, valid = accuracy, test = accuracy;  // on those of them that are in this split
+  double macro_f1 = accuracy, auc = accuracy;
+  std::vector<int64_t> confusion;  // [classes, classes] if it was asked for: labels in rows, predictions in columns
+};
+Scores ScoresOf(const Graph& graph, std::span<const NodeId> nodes, std::span<const int32_t> classes,
+                const Predictions& logits, bool confusion) {
+  ClassCounts counts(graph.num_classes());
+  for (size_t i = 0; i < nodes.size() && !graph.labels().empty(); ++i) {
+    counts.Add(graph.labels()[static_cast<size_t>(nodes[i])], classes[i]);
+  }
+  Scores scores;
+  scores.accuracy = Accuracy(classes, nodes, graph.labels());
+  scores.train = SplitAccuracy(graph, graph.train_nodes(), nodes, classes);
+  scores.valid = SplitAccuracy(graph, graph.valid_nodes(), nodes, classes);
+  scores.test = SplitAccuracy(graph, graph.test_nodes(), nodes, classes);
+  scores.macro_f1 = MacroF1(counts);
+  scores.auc = AucOf(graph, logits, nodes);
+  if (confusion) scores.confusion = ConfusionMatrix(classes, nodes, graph.labels(), graph.num_classes());
+  return scores;
 }
 
 constexpr int64_t kMostConfused = 1000;  // most classes for which the confusion matrix is printed
@@ -294,55 +339,21 @@ void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes, std::sp
 }
 
 Status Run(InferFlags& flags) {
-  if (flags.output.empty() && (flags.probabilities || flags.logits)) {
-    return Status::InvalidArgument(
-        fmt::format("{}: say with --output which file they go to", flags.logits ? "--logits" : "--probabilities"));
-  }
+  HONE_RETURN_IF_ERROR(CheckInferOutput(flags.output, flags.nodes));
   HONE_RETURN_IF_ERROR(CheckKindFlags(flags));
-  if (!flags.output.empty()) {
-    std::error_code error;
-    const std::filesystem::path folder = std::filesystem::path(flags.output).parent_path();
-    if (!folder.empty() && std::filesystem::status(folder, error).type() == std::filesystem::file_type::not_found) {
-      return Status::InvalidArgument(fmt::format(
-          "--output '{}': there is no folder '{}'; make it first, or name another one", flags.output, folder.string()));
-    }
-    HONE_RETURN_IF_ERROR(CheckNpyOutput(flags.output));
-    if (std::filesystem::equivalent(flags.output, flags.nodes, error)) {
-      return Status::InvalidArgument(
-          fmt::format("--output '{}' is the file of --nodes, which it would replace: name another file", flags.output));
-    }
-  }
   Prediction prediction;
   HONE_RETURN_IF_ERROR(MakePrediction(flags, prediction));
   const std::shared_ptr<const Graph>& graph = prediction.graph;
   const std::vector<NodeId>& nodes = prediction.nodes;
-  const std::vector<int32_t> classes = prediction.classes();
   const int64_t num_classes = graph->num_classes();
-  ClassCounts counts(num_classes);
-  for (size_t i = 0; i < nodes.size() && !graph->labels().empty(); ++i) {
-    counts.Add(graph->labels()[static_cast<size_t>(nodes[i])], classes[i]);
-  }
-  const double macro_f1 = MacroF1(counts), auc = AucOf(*graph, prediction.logits(), nodes);
   if (flags.confusion && num_classes > kMostConfused) {
     return Status::InvalidArgument(fmt::format(
         "--confusion: a matrix of {} classes is too large to show; {} is the most", num_classes, kMostConfused));
   }
-  const std::vector<int64_t> confusion =
-      flags.confusion ? ConfusionMatrix(classes, nodes, graph->labels(), num_classes) : std::vector<int64_t>();
-  if (!flags.output.empty() && flags.logits) {
-    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, prediction.logits().logits, prediction.logits().num_classes));
-  } else if (!flags.output.empty() && flags.probabilities) {
-    Predictions& logits = prediction.logits();
-    LogitsToProbabilities(logits);
-    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, logits.logits, logits.num_classes));
-  } else if (!flags.output.empty()) {
-    HONE_RETURN_IF_ERROR(WriteNpy(flags.output, classes));
-  }
-
-  const double accuracy = Accuracy(classes, nodes, graph->labels());
-  const double train = SplitAccuracy(*graph, graph->train_nodes(), nodes, classes);
-  const double valid = SplitAccuracy(*graph, graph->valid_nodes(), nodes, classes);
-  const double test = SplitAccuracy(*graph, graph->test_nodes(), nodes, classes);
+  const std::vector<int32_t> classes = prediction.classes();
+  const Scores scores =
+      prediction.embedded.empty() ? ScoresOf(*graph, nodes, classes, prediction.logits(), flags.confusion) : Scores();
+  HONE_RETURN_IF_ERROR(WriteInferOutput(flags.output, *graph, nodes, classes, prediction.logits()));
   const PredictTimes& t = prediction.from_cpu.times;
   const GpuPredictions& on_gpu = prediction.from_gpu;
   const bool cuda = prediction.device.cuda;
@@ -354,14 +365,17 @@ Status Run(InferFlags& flags) {
                            {"inference", kind},
                            {"nodes", nodes.size()},
                            {"accuracy",
-                            {{"nodes", NumberOrNull(accuracy)},
-                             {"train", NumberOrNull(train)},
-                             {"valid", NumberOrNull(valid)},
-                             {"test", NumberOrNull(test)}}},
-                           {"macro_f1", NumberOrNull(macro_f1)},
-                           {"auc", NumberOrNull(auc)},
-                           {"output", flags.output},
+                            {{"nodes", NumberOrNull(scores.accuracy)},
+                             {"train", NumberOrNull(scores.train)},
+                             {"valid", NumberOrNull(scores.valid)},
+                             {"test", NumberOrNull(scores.test)}}},
+                           {"macro_f1", NumberOrNull(scores.macro_f1)},
+                           {"auc", NumberOrNull(scores.auc)},
+                           {"output", flags.output.path},
                            {"warnings", prediction.warnings}};
+    if (!prediction.embedded.empty()) {
+      json["embeddings"] = {{"value", prediction.embedded}, {"columns", prediction.logits().num_classes}};
+    }
     if (cuda) {
       json["seconds"] = {{"wall", on_gpu.seconds}, {"setup", on_gpu.setup_seconds}};
       json["device_bytes"] = prediction.gpu.device_bytes;
@@ -378,7 +392,7 @@ Status Run(InferFlags& flags) {
     if (const auto names = graph->class_names(); !names.empty())
       json["class_names"] = std::vector(names.begin(), names.end());
     for (int64_t label = 0; flags.confusion && label < num_classes; ++label) {
-      const auto row = confusion.begin() + label * num_classes;
+      const auto row = scores.confusion.begin() + label * num_classes;
       json["confusion"].push_back(std::vector<int64_t>(row, row + num_classes));
     }
     hone::Print("{}\n", DumpJson(json, -1));
@@ -392,15 +406,21 @@ Status Run(InferFlags& flags) {
     hone::Print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
                 nodes.size(), t.wall, t.compute, t.exposed);
   }
-  hone::Print("accuracy: {}", PercentText(accuracy));
-  if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
-    hone::Print(" (train {}, valid {}, test {})", PercentText(train), PercentText(valid), PercentText(test));
+  if (prediction.embedded.empty()) {
+    hone::Print("accuracy: {}", PercentText(scores.accuracy));
+    if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
+      hone::Print(" (train {}, valid {}, test {})", PercentText(scores.train), PercentText(scores.valid),
+                  PercentText(scores.test));
+    }
+    hone::Print("\nmacro-averaged F1: {}", PercentText(scores.macro_f1));
+    if (std::isfinite(scores.auc)) hone::Print("; area under the ROC curve: {:.4f}", scores.auc);
+    hone::Print("\n");
+    if (flags.confusion) PrintConfusion(scores.confusion, num_classes, graph->class_names());
+  } else {
+    hone::Print("embeddings: {} columns, of value '{}' of model '{}'\n", prediction.logits().num_classes,
+                prediction.embedded, ModelName(prediction.loaded.model->options()));
   }
-  hone::Print("\nmacro-averaged F1: {}", PercentText(macro_f1));
-  if (std::isfinite(auc)) hone::Print("; area under the ROC curve: {:.4f}", auc);
-  hone::Print("\n");
-  if (flags.confusion) PrintConfusion(confusion, num_classes, graph->class_names());
-  if (!flags.output.empty()) hone::Print("written: {}\n", flags.output);
+  if (!flags.output.path.empty()) hone::Print("written: {}\n", flags.output.path);
   return Status::Ok();
 }
 
@@ -426,17 +446,9 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   command->add_flag("--full", flags->predict.exact, "predict exactly: read every neighbor, one layer at a time");
   command->add_option("--nodes", flags->nodes, "all, train, valid, test, or a .npy file of node ids")
       ->capture_default_str();
-  command->add_option("--output", flags->output,
-                      "write the predicted classes to this .npy file: int32 [nodes], in the order of the requested "
-                      "nodes; without it, only the accuracy is shown");
-  CLI::Option* probabilities =
-      command->add_flag("--probabilities", flags->probabilities,
-                        "with --output: write probabilities instead of classes: float32 [nodes, classes]");
-  command
-      ->add_flag("--logits", flags->logits,
-                 "with --output: write the model's outputs (logits) instead of classes: float32 [nodes, classes]")
-      ->excludes(probabilities);
-  command->add_flag("--confusion", flags->confusion, "show how many nodes of each label were predicted as each class");
+  CLI::Option* embeddings = AddOutputFlags(*command, flags->output);
+  command->add_flag("--confusion", flags->confusion, "show how many nodes of each label were predicted as each class")
+      ->excludes(embeddings);
   CLI::Option* batch =
       command->add_option("--batch", flags->predict.batch, "without --full: how many nodes a batch has")
           ->capture_default_str()

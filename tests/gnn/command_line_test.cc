@@ -206,6 +206,48 @@ TEST_F(HoneGnn, PrintsATableForPeople) {
   EXPECT_TRUE(outcome.err.empty()) << outcome.err;
 }
 
+TEST_F(HoneGnn, WritesEmbeddingsExactAndSampledAsArraysAndAsText) {
+  ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", scratch_ / "run"}).status, 0);
+  const std::string array = scratch_ / "rows.npy", table = scratch_ / "rows.csv";
+  const auto infer = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"infer", kGraph, scratch_ / "run", "--json", "--quiet"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = Run(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? json::parse(outcome.out) : json();
+  };
+  const json exact = infer({"--full", "--nodes", "all", "--embeddings", "1", "--output", array});
+  EXPECT_EQ(exact.at("embeddings"), json({{"value", "act0"}, {"columns", 16}}));
+  EXPECT_EQ(exact.at("model"), "sage");
+  EXPECT_TRUE(exact.at("accuracy").at("test").is_null());
+  EXPECT_THAT(ReadFile(array)->substr(0, 128), AllOf(HasSubstr("'<f4'"), HasSubstr("'shape': (1500, 16)")));
+  // The value has a hop less than the model, and so has its fanout. As text, the rows are those of the array.
+  const std::vector<NodeId> some = {7, 3};
+  ASSERT_TRUE(WriteNpy(scratch_ / "some.npy", some).ok());
+  const std::vector<std::string> sampled = {"--fanout", "5,5",          "--nodes",  scratch_ / "some.npy",
+                                            "--embeddings", "act0", "--output"};
+  std::vector<std::string> as_array = sampled, as_text = sampled;
+  as_array.push_back(array);
+  as_text.push_back(table);
+  EXPECT_EQ(infer(as_array).at("fanouts"), json({5}));
+  infer(as_text);
+  const std::string bytes = ReadFile(array).value(), text = ReadFile(table).value();
+  float row[16];
+  std::memcpy(row, bytes.data() + bytes.size() - 2 * sizeof(row), sizeof(row));
+  ASSERT_EQ(text.substr(0, 11), "node,e0,e1,");
+  std::istringstream line(text.substr(text.find("\n7,") + 3));
+  for (const float value : row) {
+    std::string field;
+    ASSERT_TRUE(std::getline(line, field, &value == row + 15 ? '\n' : ','));
+    EXPECT_EQ(std::stof(field), value);
+  }
+  // Classes as text; classes of a synthetic graph have no names.
+  infer({"--full", "--nodes", scratch_ / "some.npy", "--output", table});
+  EXPECT_THAT(ReadFile(table).value(), testing::MatchesRegex("node,class\n7,[0-9]+\n3,[0-9]+\n"));
+  const Outcome person = Run({"infer", kGraph, scratch_ / "run", "--full", "--embeddings", "1", "--output", array});
+  EXPECT_THAT(person.out, HasSubstr("embeddings: 16 columns, of value 'act0' of model 'sage'"));
+}
+
 TEST_F(HoneGnn, InfersFromSamplesAndExactly) {
   ASSERT_EQ(Train({"--epochs", "2", "--checkpoint", scratch_ / "run"}).status, 0);
   const std::string classes = scratch_ / "classes.npy", probabilities = scratch_ / "probabilities.npy";
@@ -374,7 +416,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--output", scratch_ / "file/x.npy"}, 3, "file"},
       {{"infer", kGraph, scratch_ / "absent"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
-      {{"infer", kGraph, run, "--output", scratch_ / "classes.csv"}, 2, "classes.npy'"},
+      {{"infer", kGraph, run, "--output", scratch_ / "classes.txt"}, 2, "classes.npy'"},
       {{"infer", kGraph, run, "--fanout", "5"}, 2, "has 1 hop and"},
       {{"train", kGraph, "--resume", scratch_ / "mistyped"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"convert", scratch_ / "mistyped", "x.hgraph"}, 2, "name an OGB folder"},
@@ -385,6 +427,10 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--layers", "3"}, 2, "--layers 3"},
       {{"infer", kGraph, run, "--probabilities"}, 2, "--output"},
       {{"infer", kGraph, run, "--logits"}, 2, "--logits: say with --output"},
+      {{"infer", kGraph, run, "--embeddings", "1"}, 2, "--embeddings: say with --output"},
+      {{"infer", kGraph, run, "--embeddings", "1", "--logits", "--output", "x.npy"}, 2, "excludes"},
+      {{"infer", kGraph, run, "--embeddings", "1", "--confusion", "--output", "x.npy"}, 2, "excludes"},
+      {{"infer", kGraph, run, "--embeddings", "2", "--output", run + ".npy"}, 2, "gives the logits"},
       {{"infer", kGraph, run, "--logits", "--probabilities", "--output", "x.npy"}, 2, "excludes"},
       {{"train", kGraph, "--metric", "f1"}, 2, "the metric is 'f1'; use accuracy, macro-f1 or auc"},
       {{"train", kGraph, "--metric", "auc", "--device", "cpu"}, 2, "--metric auc is of two classes"},

@@ -110,6 +110,21 @@ TEST_F(OnEmulatedGpu, AModelOfAFileTrainsGoesOnAndPredicts) {
   };
   const std::vector<float> cpu = exact("cpu"), gpu = exact("cuda");
   for (size_t i = 0; i < cpu.size(); ++i) ASSERT_NEAR(cpu[i], gpu[i], 1e-4) << i;
+  // A model that ends at one of its values runs on the GPU like any other.
+  const auto rows = [&](const std::string& device) {
+    const std::string file = scratch_ / device + "-rows.npy";
+    const Outcome outcome = RunEmulated({"infer", kTiny, scratch_ / "spec", "--device", device, "--full", "--precision",
+                                         "fp32", "--nodes", "all", "--embeddings", "1", "--output", file, "--json"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(Lines(outcome.out).at(0).at("embeddings"), json({{"value", "r0"}, {"columns", 32}}));
+    std::vector<float> values(size_t{400} * 32);
+    const std::string bytes = ReadFile(file).value();
+    std::memcpy(values.data(), bytes.data() + bytes.size() - 4 * values.size(), 4 * values.size());
+    return values;
+  };
+  const std::vector<float> rows_of_cpu = rows("cpu"), rows_of_gpu = rows("cuda");
+  for (size_t i = 0; i < rows_of_cpu.size(); ++i) ASSERT_NEAR(rows_of_cpu[i], rows_of_gpu[i], 1e-4) << i;
+  EXPECT_GT(*std::max_element(rows_of_cpu.begin(), rows_of_cpu.end()), 0.1f);
   const std::vector<json> fed = Lines(train("cuda", {"--epochs", "3", "--precision", "fp32", "--pipeline", "cpu"}).out);
   ASSERT_EQ(fed.size(), lines.size());
   for (size_t e = 1; e <= 3; ++e) EXPECT_EQ(fed[e].at("loss"), lines[e].at("loss")) << e;
@@ -407,6 +422,7 @@ TEST_F(OnEmulatedGpu, NamesWhatItCannotDo) {
       {{"train", other, "--device", "cuda", "--resume", run}, 2, "another graph"},
       {{"infer", other, run, "--device", "cuda"}, 2, "--other-graph"},
       {{"infer", kTiny, run, "--device", "cuda", "--probabilities", "--output", run + ".npy"}, 2, "--probabilities"},
+      {{"infer", kTiny, run, "--device", "cuda", "--embeddings", "1", "--output", run + ".npy"}, 2, "--embeddings"},
       {{"infer", kTiny, run, "--device", "cuda", "--full", "--scratch", scratch_.path()}, 2, "--scratch"},
       {{"infer", kTiny, run, "--device", "cuda", "--features", "peers"}, 2, "one process with one GPU"},
       {{"infer", kTiny, run, "--device", "cuda", "--full", "--cache-rows", "5"}, 2, "say --features host too"},

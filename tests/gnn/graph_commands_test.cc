@@ -84,6 +84,11 @@ TEST_F(HoneGnnGraphs, NamesOfClassesAreKeptAndAnswered) {
   EXPECT_EQ(RunProgram(Arguments({"serve", graph, run, "--names", "--quiet"}), Environment(), "0 1\n").out, "dog\tcat\n");
   EXPECT_EQ(json::parse(RunProgram(Arguments({"serve", graph, run, "--names", "--json", "--quiet"}), Environment(), "1\n").out)["names"],
             std::vector<std::string>{"cat"});
+  const std::string table = scratch_ / "classes.csv";
+  ASSERT_EQ(Run({"infer", graph, run, "--full", "--nodes", "all", "--output", table}).status, 0);
+  EXPECT_THAT(ReadFile(table).value(), testing::StartsWith("node,class,name\n0,1,dog\n1,0,cat\n"));
+  ASSERT_EQ(Run({"infer", graph, run, "--full", "--nodes", "all", "--output", table, "--probabilities"}).status, 0);
+  EXPECT_THAT(ReadFile(table).value(), testing::StartsWith("node,cat,dog\n0,"));
   const std::string nameless = scratch_ / "nameless.hgraph";
   ASSERT_EQ(Run({"generate", "arxiv", nameless, "--nodes", "500"}).status, 0);
   EXPECT_THAT(Run({"serve", nameless, run, "--names"}).err, HasSubstr("has no names of classes; leave the option out"));

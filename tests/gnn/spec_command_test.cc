@@ -120,6 +120,21 @@ TEST_F(HoneGnnModels, ModelsListsOperationsAndShowsWhatAModelIs) {
        {"aggregate", "attention", "linear", "norm", "activate", "drop", "add", "concat", "collect", "head"}) {
     EXPECT_THAT(listed.out, HasSubstr(std::string("\n  ") + operation));
   }
+  // The sizes are those of a graph, where one is named; of kGraph 128 features and 40 classes.
+  EXPECT_THAT(listed.out, HasSubstr("128 features and 16 classes, an example; --graph GRAPH takes those of a graph"));
+  EXPECT_THAT(Run({"models", "--graph", kGraph}).out,
+              HasSubstr("128 features and 40 classes, those of 'synthetic:arxiv"));
+  const json all = json::parse(Run({"models", "--json", "--graph", kGraph, "--layers", "2", "--hidden", "24"}).out);
+  EXPECT_EQ(all.at("classes"), 40);
+  EXPECT_EQ(all.at("models").size(), 4u);
+  EXPECT_EQ(all.at("operations").size(), 10u);
+  // Two layers of GraphSAGE without biases: two matrices each, and the norm that stands between where there is one.
+  EXPECT_EQ(all.at("models").at(0).at("parameters"),
+            json::parse(Run({"models", "sage", "--json", "--graph", kGraph, "--layers", "2", "--hidden", "24"}).out)
+                .at("parameters"));
+  EXPECT_GE(all.at("models").at(0).at("parameters").get<int64_t>(), 2 * 128 * 24 + 2 * 24 * 40);
+  EXPECT_THAT(Run({"models", "--toml"}).err, HasSubstr("--toml: say which model"));
+  EXPECT_THAT(Run({"models", "--graph", kGraph, "--classes", "3"}).err, HasSubstr("excludes"));
   for (const char* name : {"sage", "gat", "gin", "sage-ri"}) {
     const Outcome text = Run({"models", name, "--toml", "--layers", "2", "--hidden", "24"});
     ASSERT_EQ(text.status, 0) << text.err;

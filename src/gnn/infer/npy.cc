@@ -67,8 +67,9 @@ Status CheckNpyOutput(const std::string& path) {
   }
   const std::string extension = std::filesystem::path(path).extension();
   if (extension.empty() || extension == ".npy" || std::filesystem::exists(path, error)) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("'{}': predictions are written as a .npy file, which numpy.load reads: name it '{}.npy'", path,
-                                             path.substr(0, path.size() - extension.size())));
+  return Status::InvalidArgument(fmt::format(
+      "'{}': predictions are written as a .npy file, which numpy.load reads, or a .csv file: name it '{}.npy'", path,
+      path.substr(0, path.size() - extension.size())));
 }
 
 Result<std::vector<NodeId>> ReadNodeList(const std::string& path, int64_t num_nodes) {
