@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
 """Tests hone.gnn.Graph, which runs the program: graph_test.py HONE_GNN SOURCE. Needs only Python; tests tensors too if torch is installed."""
+import csv
 import math
 import os
 import random
@@ -14,7 +15,7 @@ from array import array
 
 PROGRAM, SOURCE = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
 sys.path.insert(0, os.path.join(SOURCE, "python"))
-from hone.gnn import EngineError, Graph
+from hone.gnn import EngineError, Graph, Predictor
 
 PAGE = os.path.join(SOURCE, "docs", "gnn-python.md")
 try:
@@ -42,6 +43,10 @@ def two_camps(nodes=400, seed=1):
         "val_mask": masks[1],
         "test_mask": masks[2],
     }
+
+
+def graph_predictor(graph, run):
+    return Predictor(graph, run, device="cpu")
 
 
 class AGraph(unittest.TestCase):
@@ -99,6 +104,62 @@ class AGraph(unittest.TestCase):
         pairs = list(struct.iter_unpack("<ff", rows))
         self.assertEqual(sum(b > a for a, b in pairs), sum(row[1] for row in told["confusion"]))
 
+    def test_names_of_classes_are_kept_and_shown(self):
+        graph, run = self.make(class_names=["even", "odd, not even"]), os.path.join(self.folder, "run")
+        self.assertEqual(graph.class_names, ["even", "odd, not even"])
+        graph = Graph.open(self.path, program=PROGRAM)
+        self.assertEqual(graph.class_names, ["even", "odd, not even"])
+        graph.train(model="sage", fanout=[5, 5], hidden=16, lr=0.02, batch=32, device="cpu", checkpoint=run, epochs=4)
+        table = os.path.join(self.folder, "classes.csv")
+        told = graph.infer(run, full=True, nodes=[3, 0], output=table, confusion=True, device="cpu")
+        self.assertEqual(told["class_names"], ["even", "odd, not even"])
+        self.assertEqual(sum(map(sum, told["confusion"])), 2)
+        with open(table, newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["node"] for row in rows], ["3", "0"])
+        for row in rows:
+            self.assertEqual(row["name"], graph.class_names[int(row["class"])])
+        with graph_predictor(graph, run) as predictor:
+            self.assertEqual(predictor.names([3, 0]), [graph.class_names[c] for c in predictor([3, 0])])
+            self.assertEqual(predictor.names(3), graph.class_names[predictor(3)])
+        for kind, message, names in (
+            (TypeError, "^class_names: expected a list of names", "even"),
+            (TypeError, "^class_names: expected a list of names", [0, 1]),
+            (ValueError, r"^class_names: the name of class 1 is 'a\\nb'; a name is not empty", ["even", "a\nb"]),
+            (ValueError, "^class_names: lines 1 and 2 both name class 'x'", ["x", "x"]),
+            (ValueError, "^y has the label 1, and class_names names 1 classes", ["even"]),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                self.make(class_names=names)
+        with self.assertRaisesRegex(ValueError, "^class_names: y is missing"):
+            self.make(class_names=["a", "b"], y=None, train_mask=None, val_mask=None, test_mask=None)
+
+    def test_ids_that_are_counted_from_1_are_suspected_and_taken(self):
+        shifted = matrix("q", 2, 400, [*range(1, 401), *range(2, 401), 1])
+        with self.assertRaisesRegex(ValueError, r"^edge_index column \d+: node 400 has no features: x has 400 rows\. No edge has node 0, .* say first_id=1$"):
+            self.make(edge_index=shifted)
+        self.assertEqual(self.make(edge_index=shifted, first_id=1).num_edges, 400)
+        ring = matrix("q", 2, 3, [1, 2, 3, 2, 3, 1])
+        with self.assertWarnsRegex(UserWarning, "^edge_index: no edge has node 0, .* give first_id=1$") as caught:
+            self.assertEqual(Graph.from_arrays(self.path, ring, num_nodes=4, program=PROGRAM).num_nodes, 4)
+        self.assertEqual(caught.filename, __file__, "the warning names the caller's line")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(Graph.from_arrays(self.path, ring, num_nodes=3, first_id=1, program=PROGRAM).num_nodes, 3)
+
+    def test_what_the_program_warns_of_is_a_warning(self):
+        graph, run = self.make(), os.path.join(self.folder, "run")
+        options = dict(model="gin", fanout=[3, 3], hidden=8, epochs=1, device="cpu")
+        with self.assertWarnsRegex(UserWarning, "^checkpoint: the weights of this run are not kept") as caught:
+            graph.train(**options)
+        self.assertEqual(caught.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            graph.train(**options, checkpoint=run)
+        with self.assertWarnsRegex(UserWarning, r"Without full=True, fanout=\[3, 3\] predicts as it was trained"):
+            told = graph.infer(run, full=True, device="cpu")
+        self.assertIn("Without full=True", told["warnings"][0])
+
     def test_a_run_that_is_interrupted_is_saved_and_goes_on(self):
         graph, run = self.make(), os.path.join(self.folder, "run")
 
@@ -125,7 +186,8 @@ class AGraph(unittest.TestCase):
             (ValueError, r"y: expected shape \[nodes\], found \[200, 2\]", dict(y=matrix("q", 200, 2, [0] * 400), x=None)),
             (ValueError, "y: expected 400 rows, one a node, found 399", dict(y=array("q", [0] * 399))),
             (ValueError, r"x: expected shape \[nodes, features\]", dict(x=array("f", [0.5] * 400))),
-            (TypeError, "train_mask: expected truth values", dict(train_mask=array("q", [1] * 400))),
+            (TypeError, r"train_mask: expected truth values \(zeros and ones as train_mask.bool\(\)\)", dict(train_mask=array("q", [1] * 400))),
+            
             (ValueError, "^edge_index column 1: node 400 has no features: x has 400 rows", dict(edge_index=matrix("q", 2, 2, [0, 1, 1, 400]))),
             (ValueError, "^edge_index column 0: node -1 is negative", dict(edge_index=matrix("q", 2, 2, [-1, 1, 1, 0]))),
             (ValueError, "^x row 1 column 2 is nan; mend the source, or give replace_nan=VALUE$", dict(x=matrix("f", 400, 4, [math.nan if i == 6 else 0.5 for i in range(1600)]))),
@@ -134,6 +196,7 @@ class AGraph(unittest.TestCase):
             (ValueError, "^test_mask is true at no node: mark some, or leave it out", dict(test_mask=memoryview(bytes(400)).cast("?"))),
             (ValueError, "^train_mask is missing beside val_mask", dict(train_mask=None)),
             (ValueError, "outside the 1 classes of classes", dict(classes=1)),
+            (ValueError, "^split_index=2: the given data holds ", dict(split_index=2, train_mask=None, val_mask=None, test_mask=None)),
             (ValueError, "^edge_index: expected the reverse of every edge, and column 1, 2 to 0, has none; give symmetrize=True",
              dict(edge_index=matrix("q", 2, 3, [1, 2, 0, 0, 0, 1]), undirected=True)),
             (ValueError, "^there is no option colour; `hone-gnn convert --help` tells more", dict(colour="red")),
@@ -145,12 +208,18 @@ class AGraph(unittest.TestCase):
         graph = self.make()
         with self.assertRaisesRegex(ValueError, "the metric is 'f1'"):
             graph.train(metric="f1")
-        with self.assertRaisesRegex(ValueError, "^eval_fanout 3 has 1 hop "):
+        with self.assertRaisesRegex(TypeError, "^model: expected the name of a model, a .toml file or a ModelSpec, found dict"):
+            graph.train(model={})
+        with self.assertRaisesRegex(ValueError, "^eval_fanout=3 has 1 hop "):
             graph.train(fanout=[2, 2], eval_fanout=[3], epochs=1)
         for kind, message, nodes in (
             (ValueError, r"^nodes: a mask has one truth value for each of the 400 nodes, found 2", memoryview(b"\1\0").cast("?")),
             (TypeError, "^nodes: expected node ids, found a list with something else in it", [True, False]),
+            (TypeError, r"^nodes: expected a list of node ids or a mask, found 5; give \[5\] for one node", 5),
             (TypeError, "^nodes: expected node ids or truth values", array("d", [0.5])),
+            (ValueError, "^nodes: expected at least one node, found none", []),
+            (ValueError, "^nodes: expected at least one node, found none", array("q")),
+            (ValueError, "^nodes: expected at least one node, found none", memoryview(bytes(400)).cast("?")),
             (ValueError, r"^nodes: expected one dimension, found shape \[2, 2\]", matrix("q", 2, 2, range(4))),
         ):
             with self.subTest(message), self.assertRaisesRegex(kind, message):
@@ -161,6 +230,8 @@ class AGraph(unittest.TestCase):
             Graph.open(self.path, program=os.path.join(self.folder, "nothing"))
         with self.assertRaisesRegex(ValueError, "no-such.graph.*No such file"):
             Graph.open(os.path.join(self.folder, "no-such.graph"), program=PROGRAM)
+        with self.assertRaisesRegex(TypeError, "^data: expected a torch_geometric.data.Data, found int"):
+            Graph.from_pyg(3, self.path, program=PROGRAM)
         with self.assertRaisesRegex(NotImplementedError, "one kind of node"):
             Graph.from_pyg(types.SimpleNamespace(edge_types=[]), self.path, program=PROGRAM)
 
@@ -185,6 +256,26 @@ class AGraph(unittest.TestCase):
         self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
         turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
         self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
+        # Several splits, of which all share one test mask, as WikiCS has them.
+        several = {**tensors, "train_mask": torch.stack([tensors["train_mask"], tensors["val_mask"]], 1),
+                   "val_mask": torch.stack([tensors["val_mask"], tensors["train_mask"]], 1)}
+        second = Graph.from_pyg(Data(several), self.path, split_index=1, program=PROGRAM)
+        self.assertEqual((second.train_nodes, second.valid_nodes, second.test_nodes), (made.valid_nodes, made.train_nodes, made.test_nodes))
+        edge_index, x = tensors["edge_index"], tensors["x"]
+        for kind, message, wrong in (
+            (TypeError, r"^x: expected a dense tensor, found torch.sparse_coo; pass x.to_dense\(\)", dict(x=x.to_sparse())),
+            (ValueError, "^x is on meta", dict(x=x.to("meta"))),
+            (TypeError, r"^x: expected floats \(whole numbers and truth values as x.float\(\)\)", dict(x=x.long())),
+            (ValueError, r"^edge_index: expected shape \[2, edges\]", dict(edge_index=edge_index.t())),
+            (TypeError, "^edge_index: expected whole numbers", dict(edge_index=edge_index.float())),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                Graph.from_arrays(self.path, **{"edge_index": edge_index, "x": x, **wrong}, program=PROGRAM)
+        with self.assertRaisesRegex(ValueError, "^data.edge_index: expected a tensor .* found none beside data.adj_t"):
+            class Sparse(dict):
+                num_nodes, edge_index = 400, None
+
+            Graph.from_pyg(Sparse(adj_t=x), self.path, program=PROGRAM)
 
     def test_the_pages_examples_run(self):
         with open(PAGE) as file:

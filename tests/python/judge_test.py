@@ -152,6 +152,8 @@ class WrongArguments(unittest.TestCase):
     def test_name_the_argument(self):
         with self.assertRaisesRegex(hone.ServerError, "program='/no/such'"):
             hone.Judge(program="/no/such")
+        with self.assertRaisesRegex(hone.CallError, "bind='BLOCK=3': give a mapping"):
+            hone.Job("t", "", bind="BLOCK=3").arguments()
         with self.assertRaisesRegex(hone.CallError, "processes=0"):
             hone.Judge(program=HONE, processes=0)
         with self.assertRaisesRegex(hone.CallError, "root='/no/such'"):

@@ -58,6 +58,7 @@ class Notebooks(unittest.TestCase):
     def test_the_engine_trains_and_its_weights_load_into_pyg(self):
         names, _ = self.run_cells(NAMES[3])
         self.assertGreater(names["there"], 0.6)
+        self.assertEqual(tuple(names["embedded"].shape), (2000, 32))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,16 @@ class Tables(unittest.TestCase):
         with open(self.path("a.json")) as file:
             self.assertEqual(json.load(file), {"node_ids": NODES["name"], "class_names": ["blue", "red"]})
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.graph", "a.json"])
-        self.assertIsNone(Graph.open(self.path("a.graph"), program=PROGRAM).node_ids)
+        opened = Graph.open(self.path("a.graph"), program=PROGRAM)
+        self.assertEqual((opened.node_ids, opened.class_names), (None, ["blue", "red"]), "the container keeps the names of classes")
+        self.assertEqual(Graph.open(self.path("a.graph"), ids_path=self.path("a.json"), program=PROGRAM).node_ids, NODES["name"])
+        with self.assertRaisesRegex(ValueError, "^ids_path: .*nothing.json' cannot be read as the file that from_tables wrote"):
+            Graph.open(self.path("a.graph"), ids_path=self.path("nothing.json"), program=PROGRAM)
+        with open(self.path("a.json"), "w") as file:
+            json.dump({"node_ids": [1]}, file)
+        with self.assertRaisesRegex(ValueError, "^ids_path: .* is of another graph: expected the ids of 4 nodes, found 1"):
+            Graph.open(self.path("a.graph"), ids_path=self.path("a.json"), program=PROGRAM)
+        self.assertIsNone(Graph.from_tables(self.path("b.graph"), EDGES, **NAMES, program=PROGRAM).class_names)
         both = Graph.from_tables(self.path("a.graph"), EDGES, **NAMES, symmetrize=True, coalesce=True, program=PROGRAM)
         self.assertEqual(both.num_edges, 8)
 

@@ -85,6 +85,24 @@ class Objects(unittest.TestCase):
         logits = predictor.rows("test", logits=True, device=DEVICE)
         self.assertEqual(logits.shape, (self.graph.test_nodes, 2))
         self.assertEqual([int(b > a) for a, b in logits.tolist()], predictor.rows("test", device=DEVICE).tolist())
+        with self.assertRaisesRegex(ValueError, "^graph: its classes have no names; give class_names"):
+            predictor.names(3)
+
+    def test_embeddings_are_the_rows_of_a_layer(self):
+        predictor = self.predictor()
+        rows = predictor.embeddings(1, "test", device=DEVICE)
+        self.assertEqual((rows.shape, rows.format), ((self.graph.test_nodes, 8), "f"))
+        self.assertGreater(len({tuple(row) for row in rows.tolist()}), 1)
+        # By the value's name, from samples that have every neighbor (each node has three), and for some nodes.
+        sampled = predictor.embeddings("act0", [5, 3], full=False, fanout=[3, 3], device="cpu").tolist()
+        exact = predictor.embeddings(1, [5, 3], device="cpu").tolist()
+        for a, b in zip(sampled, exact):
+            for one, other in zip(a, b):
+                self.assertAlmostEqual(one, other, delta=1e-4)
+        for message, layer in (("^embeddings=9: model 'sage' has layers 1 to 2", 9), ("^embeddings=2: the last layer of model 'sage' gives the logits", 2),
+                               (r"^embeddings nothing: model 'sage' has no such value", "nothing")):
+            with self.subTest(message), self.assertRaisesRegex(ValueError, message):
+                predictor.embeddings(layer)
 
     def test_threads_take_turns(self):
         predictor, found = self.predictor(), {}
@@ -112,7 +130,7 @@ class Objects(unittest.TestCase):
             predictor([1])
         self.assertEqual(len(predictor([1, 2])), 2, "another process answers")
         before = predictor(5)
-        with mock.patch.object(of_trainer.json, "loads", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+        with mock.patch.object(of_trainer.engine.json, "loads", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
             predictor(4)  # this request's late answer must not be taken for the next one's
         self.assertEqual(predictor(5), before)
 

@@ -1,20 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program `hone-gnn` as a child process: passes its options, reads what it prints, and rewrites its messages in Python's terms."""
+"""Runs the program `hone-gnn` as a child process: passes its options, reads what it prints, and rewrites its messages and warnings in Python's
+terms."""
 from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
+import sys
 import threading
-from typing import Any, Callable, Mapping
+import warnings
+from typing import Any, Callable, Iterable, Mapping
 
-from hone import programs
+from hone import messages, programs
 
-# An option in a message of the program, with the placeholder of its value.
-_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: ([A-Z]{2,})\b)?")
+# Options without a value, which are True in Python.
+FLAGS = frozenset(("allow-isolated", "bias", "coalesce", "confusion", "full", "json", "logits", "names", "other-graph", "overwrite", "plateau",
+                   "probabilities", "quiet", "symmetrize", "toml", "verify"))
+_WARNING = "hone-gnn: warning: "
 _STOP_SECONDS = 30.0  # time in which a stopped process may save its state before it is killed
 
 
@@ -26,6 +30,8 @@ def flags(options: Mapping[str, Any]) -> list[str]:
     """Turns options into arguments: fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
     words = []
     for name, value in options.items():
+        if hasattr(value, "tolist"):  # a number or a list of numpy or torch
+            value = value.tolist()
         if value is None or value is False:
             continue
         words.append("--" + name.replace("_", "-"))
@@ -34,19 +40,48 @@ def flags(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def as_python(message: str, arguments: Mapping[str, str]) -> str:
-    """Rewrites a message of the program in Python's terms: options by their Python names, and files that we wrote (the keys of `arguments`) by the
-    names of the arguments that they hold. Commands between backticks stay as they are."""
-    for path, name in arguments.items():
-        message = message.replace(f"'{path}'", name).replace(path, name)
-    parts = message.split("`")
-    parts[::2] = [_OPTION.sub(lambda found: found[1].replace("-", "_") + (f"={found[2]}" if found[2] else ""), part) for part in parts[::2]]
-    return "`".join(parts)
+def as_python(message: str, arguments: Mapping[str, str] = {}) -> str:
+    """Rewrites a message of `hone-gnn` (messages.as_python)."""
+    return messages.as_python(message, FLAGS, arguments)
+
+
+def _sentences_as_python(given: Any, arguments: Mapping[str, str]) -> Any:
+    """Returns the program's JSON with sentences in it rewritten by as_python."""
+    if isinstance(given, dict):
+        for key in ("device_why", "warnings", "notes"):
+            if key in given:
+                value = given[key]
+                given[key] = [as_python(one, arguments) for one in value] if isinstance(value, list) else as_python(value, arguments)
+    return given
+
+
+def read_json(text: str, arguments: Mapping[str, str] = {}) -> Any:
+    """Returns an object that the program printed."""
+    return _sentences_as_python(json.loads(text), arguments)
+
+
+def warn(sentence: str) -> None:
+    """Warns with the place of the caller outside this package."""
+    ours, level, frame = os.path.dirname(os.path.abspath(__file__)) + os.sep, 2, sys._getframe(1)
+    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(ours):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, stacklevel=level)
+
+
+def pass_on_warnings(lines: Iterable[str], arguments: Mapping[str, str] = {}) -> None:
+    """Warns of what the program's standard error warns of."""
+    for line in lines:
+        if line.startswith(_WARNING):
+            warn(as_python(line[len(_WARNING) :].strip(), arguments))
+
+
+def without_warnings(lines: Iterable[str]) -> str:
+    return "".join(line for line in lines if not line.startswith(_WARNING))
 
 
 def run(program: str, words: list[str], on_line: Callable[[str], None], *, stopped_is_fine: bool = False,
          arguments: Mapping[str, str] = {}) -> None:
-    """Runs `hone-gnn`, and calls `on_line` with each line that it prints. arguments: see as_python.
+    """Runs `hone-gnn`, and calls `on_line` with each line that it prints. Its warnings become Python's. arguments: see as_python.
 
     After Ctrl-C, or an exception of `on_line`, asks the process to stop, waits until it has saved its state, and then raises the exception.
     """
@@ -74,9 +109,10 @@ def run(program: str, words: list[str], on_line: Callable[[str], None], *, stopp
         reader.join()
         process.stdout.close()
         process.stderr.close()
+    pass_on_warnings(said, arguments)
     if process.returncode == 0 or (process.returncode == 1 and stopped_is_fine):
         return
-    message = "".join(said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {process.returncode}"
+    message = without_warnings(said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {process.returncode}"
     message = as_python(message, arguments)
     raise ValueError(message) if process.returncode == 2 else EngineError(message)
 
@@ -84,7 +120,7 @@ def run(program: str, words: list[str], on_line: Callable[[str], None], *, stopp
 def ask(program: str, words: list[str], arguments: Mapping[str, str] = {}) -> dict[str, Any]:
     lines: list[str] = []
     run(program, words, lines.append, arguments=arguments)
-    return json.loads("".join(lines))
+    return read_json("".join(lines), arguments)
 
 
 def find(given: str | os.PathLike[str] | None) -> str:

@@ -26,6 +26,10 @@ _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict
 def _buffer(name: str, given: Any) -> memoryview:
     """Returns the array as a C-contiguous buffer. `name` is the argument's name in messages."""
     if hasattr(given, "detach"):  # a torch tensor
+        if str(given.layout) != "torch.strided":
+            raise TypeError(f"{name}: expected a dense tensor, found {given.layout}; pass {name}.to_dense()")
+        if given.device.type == "meta":
+            raise ValueError(f"{name} is on meta, where tensors have no values")
         given = given.detach().cpu()
         if str(given.dtype) == "torch.bfloat16":
             given = given.float()
@@ -64,26 +68,52 @@ def _write_npy(path: str, view: memoryview, *, shape: tuple[int, ...] | None = N
 
 def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
     """Returns int64 node ids, from a vector of ids or from a mask with a truth value for each node."""
+    if isinstance(given, range):
+        given = list(given)
+    if hasattr(given, "__index__") and not getattr(given, "shape", ()):
+        raise TypeError(f"{name}: expected a list of node ids or a mask, found {given!r}; give [{given!r}] for one node")
     if isinstance(given, (list, tuple)):
         if any(isinstance(one, bool) or not isinstance(one, int) for one in given):
             raise TypeError(f"{name}: expected node ids, found a {type(given).__name__} with something else in it; a mask is an array of truth values")
+        if not given:
+            raise ValueError(f"{name}: expected at least one node, found none")
         return memoryview(array("q", given))
     view = _buffer(name, given)
     _check(name, view, "iub", "node ids or truth values")
     if view.ndim != 1:
         raise ValueError(f"{name}: expected one dimension, found shape {list(view.shape)}")
-    if _kind(view) != "b":
-        return memoryview(array("q", view.tolist()))
-    if len(view) != num_nodes:
+    if _kind(view) == "b" and len(view) != num_nodes:
         raise ValueError(f"{name}: a mask has one truth value for each of the {num_nodes} nodes, found {len(view)}")
-    return memoryview(array("q", (v for v, taken in enumerate(view.tolist()) if taken)))
+    ids = array("q", view.tolist() if _kind(view) != "b" else (v for v, taken in enumerate(view.tolist()) if taken))
+    if not ids:
+        raise ValueError(f"{name}: expected at least one node, found none")
+    return memoryview(ids)
+
+
+def _check_names(names: Any) -> list[str]:
+    """Returns the names of classes as lines of a file can hold them."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"class_names: expected a list of names, that of class 0 first, found {names!r:.60}")
+    for c, name in enumerate(names):
+        if not name or "\n" in name or "\r" in name:
+            raise ValueError(f"class_names: the name of class {c} is {name!r}; a name is not empty and has no line ends")
+    return list(names)
 
 
 @contextlib.contextmanager
 def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Yields the options, with arrays given as `nodes` and `split` written to files, and the argument's name for each file's path."""
+    """Yields the options, with arrays given as `nodes` and `split` and a ModelSpec given as `model` written to files, and the argument's name for each
+    file's path."""
     given, arguments = dict(options), {}
     with tempfile.TemporaryDirectory(prefix="hone-") as folder:
+        model = given.get("model")
+        if model is not None and not isinstance(model, (str, os.PathLike)):
+            if not isinstance(getattr(model, "text", None), str):
+                raise TypeError("model: expected the name of a model, a .toml file or a ModelSpec, found "
+                                f"{type(model).__name__}; a PyTorch module trains with the loader of hone.gnn.pyg")
+            given["model"] = os.path.join(folder, "model.toml")
+            with open(given["model"], "w", encoding="utf-8") as file:
+                file.write(model.text)
         for name in ("nodes", "split"):
             value = given.get(name)
             if value is None or isinstance(value, (str, os.PathLike)):
@@ -99,6 +129,14 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
         yield given, arguments
 
 
+def _of_as_many_splits(masks: dict[str, tuple[memoryview, dict[str, Any]]]) -> None:
+    """Repeats a mask [nodes] for each split of the other masks, if those are [nodes, splits]."""
+    splits = max((view.shape[1] for view, _ in masks.values() if view.ndim == 2), default=0)
+    for name, (view, _) in masks.items():
+        if splits and view.ndim == 1:
+            masks[name] = memoryview(bytes(value for value in view.tolist() for _ in range(splits))).cast("?"), {"shape": (len(view), splits)}
+
+
 def _without_reverse(edges: memoryview) -> str:
     """Returns words that name an edge of [2, edges] whose reverse is missing."""
     sources, targets = edges.tolist()
@@ -111,40 +149,57 @@ class Graph:
     """A graph in a container file, or a synthetic one by its name ("synthetic:arxiv?nodes=2000&seed=1").
 
     path: the file or name that the commands of `hone-gnn` take.
-    node_ids, class_names: lists if `from_tables` made the graph and the tables have them; else None.
+    class_names: the name of each class, which the container keeps; None if it has none.
+    node_ids: the id of each node in the tables of `from_tables`, or in the file that it wrote (`ids_path`); else None.
     num_nodes, num_edges, num_features (0: none), num_classes (0: no labels), train_nodes, valid_nodes, test_nodes: counts.
 
     Raises ValueError if an argument or a file is wrong, and EngineError if the machine failed.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None):
-        """Opens `path`. program: `hone-gnn`; by default the one in this package, else the first in PATH."""
+    def __init__(self, path: str | os.PathLike[str], *, ids_path: str | os.PathLike[str] | None = None,
+                 program: str | os.PathLike[str] | None = None):
+        """Opens `path`. ids_path: the file that `from_tables` wrote beside it, for `node_ids`. program: `hone-gnn`; by default the one in this
+        package, else the first in PATH."""
         self.path, self._program = os.fspath(path), engine.find(program)
-        self.node_ids: list[Any] | None = None
-        self.class_names: list[str] | None = None
         info = engine.ask(self._program, ["info", self.path, "--json"])
         self.num_nodes, self.num_edges = info["nodes"], info["edges"]
         self.num_features = (info.get("features") or {}).get("width", 0)
         self.num_classes = info.get("classes") or 0
+        self.class_names: list[str] | None = info.get("class_names")
+        self.node_ids: list[Any] | None = None if ids_path is None else self._ids_in(os.fspath(ids_path))
         self.train_nodes, self.valid_nodes, self.test_nodes = (info.get(f"{part}_nodes") or 0 for part in ("train", "valid", "test"))
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None) -> "Graph":
-        """Opens a container, or a synthetic graph by its name."""
-        return cls(path, program=program)
+    def open(cls, path: str | os.PathLike[str], *, ids_path: str | os.PathLike[str] | None = None,
+             program: str | os.PathLike[str] | None = None) -> "Graph":
+        """Opens a container, or a synthetic graph by its name. ids_path: see from_tables."""
+        return cls(path, ids_path=ids_path, program=program)
+
+    def _ids_in(self, ids_path: str) -> list[Any]:
+        try:
+            with open(ids_path, encoding="utf-8") as file:
+                ids = json.load(file)["node_ids"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"ids_path: {ids_path!r} cannot be read as the file that from_tables wrote: {error}") from error
+        if not isinstance(ids, list) or len(ids) != self.num_nodes:
+            found = len(ids) if isinstance(ids, list) else type(ids).__name__
+            raise ValueError(f"ids_path: {ids_path!r} is of another graph: expected the ids of {self.num_nodes} nodes, found {found}")
+        return ids
 
     @classmethod
     def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any, *, x: Any = None, y: Any = None, train_mask: Any = None,
                     val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None, undirected: bool = False,
-                    program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
+                    class_names: Sequence[str] | None = None, program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
         """Writes a container to `path`. It replaces an older container there, but no other kind of file.
 
         edge_index: [2, edges] whole numbers, sources and destinations: messages go from source to destination.
         x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, the class of each node; -1 for none.
-        train_mask, val_mask, test_mask: [nodes] truth values; if none is given, a split is drawn by seed.
+        train_mask, val_mask, test_mask: [nodes] truth values, or [nodes, splits], of which split_index takes one, by default the first; if none is given, a split is drawn by seed.
         num_nodes: needed if neither x nor y nor a mask is given.
         undirected: True requires that every edge has its reverse; ValueError names one that has none.
-        options: those of `hone-gnn convert`, for example symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2] (docs/graphs.md).
+        class_names: the name of each class, that of class 0 first; the container keeps them.
+        options: those of `hone-gnn convert`, for example symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2], first_id=1 where edge_index
+            counts nodes from 1 (docs/graphs.md). A warning says where edges alone look so.
 
         TypeError and ValueError name the argument.
         """
@@ -154,14 +209,15 @@ class Graph:
         if edges.ndim != 2 or edges.shape[0] != 2:
             raise ValueError(f"edge_index: expected shape [2, edges], found {list(edges.shape)}")
         # Edges are written column by column, so that two edges are not taken for a matrix of the transposed shape.
+        if edges.shape[1] == 0:
+            raise ValueError("edge_index: expected at least one edge, found none")
         arrays["edges"] = edges, {"shape": (edges.shape[1], 2), "fortran": True}
         nodes = num_nodes
         for name, key, given, kinds, expected in (
-            ("features", "x", x, "f", "floats"),
+            ("features", "x", x, "f", "floats (whole numbers and truth values as x.float())"),
             ("labels", "y", y, "iu", "whole numbers, one class a node (regression and several labels a node are not known)"),
-            ("train_mask", "train_mask", train_mask, "b", "truth values"),
-            ("val_mask", "val_mask", val_mask, "b", "truth values"),
-            ("test_mask", "test_mask", test_mask, "b", "truth values"),
+            *((key, key, mask, "b", f"truth values (zeros and ones as {key}.bool())")
+              for key, mask in (("train_mask", train_mask), ("val_mask", val_mask), ("test_mask", test_mask))),
         ):
             if given is None:
                 continue
@@ -178,9 +234,15 @@ class Graph:
             if key.endswith("_mask") and b"\1" not in view.tobytes():
                 raise ValueError(f"{key} is true at no node: mark some, or leave it out where there are none")
             arrays[name] = view, {"shape": shape}
+        masks = {name: array for name, array in arrays.items() if name.endswith("_mask")}
+        _of_as_many_splits(masks)
+        arrays.update(masks)
         if train_mask is None and (val_mask is not None or test_mask is not None):
             raise ValueError(f"train_mask is missing beside {'val_mask' if val_mask is not None else 'test_mask'}: give it too, or leave out both to "
                              "have a split drawn by seed")
+        names = None if class_names is None else _check_names(class_names)
+        if names is not None and y is None:
+            raise ValueError("class_names: y is missing, whose classes they name; give it too, or leave class_names out")
         target, tool = os.fspath(path), engine.find(program)
         beside = os.path.dirname(os.path.abspath(target))
         if not os.path.isdir(beside):
@@ -191,6 +253,12 @@ class Graph:
                 file = os.path.join(folder, name + ".npy")
                 arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
                 _write_npy(file, view, **how)
+            if names:
+                file = os.path.join(folder, "classes.txt")
+                with open(file, "w", encoding="utf-8", errors="surrogateescape") as text:
+                    text.writelines(name + "\n" for name in names)
+                arguments[file] = "class_names"
+            arguments.update({folder: "the given data", "--nodes": "num_nodes"})
             words = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
             if undirected:  # known only after a conversion: a trial is converted first, so that an older container stays if an edge has no reverse
                 tried = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
@@ -198,7 +266,9 @@ class Graph:
                 if not tried["flags"]["symmetric"]:
                     raise ValueError(f"edge_index: expected the reverse of every edge, and {_without_reverse(edges)} has none; give symmetrize=True, or leave "
                                      "undirected out")
-            engine.ask(tool, ["convert", folder, target, *words], arguments)
+            report = engine.ask(tool, ["convert", folder, target, *words], arguments)
+        if report["perhaps_counted_from_1"]:
+            engine.warn("edge_index: no edge has node 0, which is a node without edges now; if nodes are counted from 1 there, give first_id=1")
         return cls(target, program=tool)
 
     @classmethod
@@ -209,8 +279,12 @@ class Graph:
         """
         if hasattr(data, "edge_types"):
             raise NotImplementedError(f"data: a container holds one kind of node and edge, found {type(data).__name__}")
-        if getattr(data, "edge_index", None) is None:
-            raise ValueError("data.edge_index: expected a tensor [2, edges], found none")
+        if not hasattr(data, "keys") or not hasattr(data, "edge_index"):
+            raise TypeError(f"data: expected a torch_geometric.data.Data, found {type(data).__name__}; from_arrays takes arrays")
+        if data.edge_index is None:
+            other = next((key for key in ("adj_t", "adj") if key in data), None)
+            raise ValueError("data.edge_index: expected a tensor [2, edges], found none" +
+                             (f" beside data.{other}: give the Data as it was before it was made sparse" if other else ""))
         known = ("edge_index", "x", "y", "train_mask", "val_mask", "test_mask")
         left = [key for key in data.keys() if key not in known and key != "num_nodes"]
         if left:
@@ -244,7 +318,7 @@ class Graph:
             occurrence in `source`, then in `target`.
         features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label.
         split: column of "train", "valid", "test" or nothing.
-        ids_path: JSON file for `node_ids` and `class_names`, which the container does not hold; the Graph has them as attributes.
+        ids_path: JSON file for `node_ids`, which the container does not hold, and `class_names`; Graph.open(path, ids_path=…) reads it.
         options: as for from_arrays.
 
         ValueError and TypeError name table, column and row.
@@ -257,8 +331,9 @@ class Graph:
             parts = found.split.tolist()
             masks = {name: memoryview(bytes(one == part for one in parts)).cast("?") for part, name in enumerate(("train_mask", "val_mask", "test_mask"))
                      if part in parts}
-        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, num_nodes=len(found.ids), program=program, **masks, **options)
-        made.node_ids, made.class_names = found.ids, found.classes
+        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, num_nodes=len(found.ids), class_names=found.classes, program=program, **masks,
+                               **options)
+        made.node_ids = found.ids
         if ids_path is not None:
             part = os.fspath(ids_path) + ".part"
             try:
@@ -272,20 +347,22 @@ class Graph:
         return made
 
     def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
-        """Trains a model. Returns `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint` and `history` of the run.
+        """Trains a model, and warns if nothing says where its weights are kept. Returns `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint` and `history` of the run.
 
         `best_epoch` is counted from 0; the printed table counts from 1.
 
-        options: those of `hone-gnn train` (docs/training.md), for example model="sage", fanout=[15, 10, 5], epochs=10, lr=0.01,
+        options: those of `hone-gnn train` (docs/training.md), for example model="sage" (or a .toml file, or a ModelSpec), fanout=[15, 10, 5], epochs=10, lr=0.01,
             checkpoint="run", device="cuda", resume="run". split may also be an array [nodes].
         on_epoch: called with each epoch's report: epoch, loss, train_accuracy, valid_accuracy, learning_rate, seconds and more. `history` is
             the list of these reports. An exception that on_epoch raises, and Ctrl-C, end the run after its step; with `checkpoint` the
             run is saved then, and resume= continues it.
         """
         lines: list[dict[str, Any]] = []
+        if options.get("checkpoint") is None and options.get("resume") is None:
+            engine.warn("checkpoint: the weights of this run are not kept; give checkpoint=\"FOLDER\" to predict with them")
 
         def take(text: str) -> None:
-            lines.append(json.loads(text))
+            lines.append(engine.read_json(text))
             if lines[-1]["event"] == "epoch" and on_epoch is not None:
                 on_epoch(lines[-1])
 
@@ -296,9 +373,10 @@ class Graph:
         return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
 
     def infer(self, checkpoint: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-        """Predicts classes. Returns what `hone-gnn infer --json` prints: accuracy, macro_f1, auc, seconds and more.
+        """Predicts classes. Returns what `hone-gnn infer --json` prints: accuracy, macro_f1, auc, seconds and more; class_names if the graph has
+        them; with confusion=True `confusion`, a row for each label and a column for each class.
 
-        options: those of `hone-gnn infer`, for example full=True, nodes="test", output="classes.npy", logits=True.
+        options: those of `hone-gnn infer`, for example full=True, nodes="test", output="classes.npy" or "classes.csv", logits=True, embeddings=1.
             nodes may also be a vector of node ids, or a mask with a truth value for each node. split may also be an array [nodes].
         """
         with _in_files(options, self.num_nodes) as (given, arguments):

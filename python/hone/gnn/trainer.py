@@ -3,11 +3,10 @@
 """Trains and predicts with the engine of `hone-gnn` through objects: Trainer, Predictor, ModelSpec. See docs/gnn-python.md."""
 from __future__ import annotations
 
+import ast
 import contextlib
-import json
 import operator
 import os
-import struct
 import subprocess
 import tempfile
 import threading
@@ -95,13 +94,7 @@ class Trainer:
 
         if os.path.exists(os.path.join(self.checkpoint, "last.safetensors")):
             return self.graph.train(resume=self.checkpoint, epochs=self.done + epochs, on_epoch=take, **self._placing())
-        with tempfile.TemporaryDirectory(prefix="hone-model-") as folder:
-            model = self._model
-            if isinstance(model, ModelSpec):
-                text, model = model.text, os.path.join(folder, "model.toml")
-                with open(model, "w", encoding="utf-8") as file:
-                    file.write(text)
-            return self.graph.train(epochs=epochs, checkpoint=self.checkpoint, on_epoch=take, model=model, **self._options)
+        return self.graph.train(epochs=epochs, checkpoint=self.checkpoint, on_epoch=take, model=self._model, **self._options)
 
     def _placing(self) -> dict[str, Any]:
         return {name: value for name, value in self._options.items() if name in _PLACING}
@@ -125,8 +118,8 @@ class Predictor:
     graph: the graph of the training; or, with other_graph=True, one with the same features and classes. checkpoint: a run's folder or a file.
     options: those of `hone-gnn serve`, for example device="cuda", fanout=[20, 20], threads=4.
 
-    predictor(17) returns a class, and predictor([17, 4]) a list of classes; `probabilities` returns those of every class; `rows` predicts many nodes
-    of the graph. Calls of several threads take turns. A forked child must make its own Predictor. Ctrl-C in a call ends the process, and the next
+    predictor(17) returns a class, and predictor([17, 4]) a list of classes; `names` returns their names; `probabilities` those of every class;
+    `rows` predicts many nodes of the graph, and `embeddings` returns the rows of a layer. Calls of several threads take turns. A forked child must make its own Predictor. Ctrl-C in a call ends the process, and the next
     call starts another.
 
     ValueError: there is no such node, or the checkpoint does not fit. EngineError: the process ended; the message has its last words.
@@ -135,9 +128,9 @@ class Predictor:
     def __init__(self, graph: Graph, checkpoint: str | os.PathLike[str], **options: Any):
         if not isinstance(graph, Graph):
             raise TypeError(f"graph: expected a hone.gnn.Graph, found {type(graph).__name__}")
-        for name in ("json", "quiet", "probabilities"):
+        for name in ("json", "quiet", "probabilities", "names"):
             if name in options:
-                raise ValueError(f"{name}: it is no option of a Predictor; `probabilities` is a method")
+                raise ValueError(f"{name}: it is no option of a Predictor; `probabilities` and `names` are methods")
         self.graph, self.checkpoint, self._options = graph, os.fspath(checkpoint), options
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -151,6 +144,14 @@ class Predictor:
             return self._ask([operator.index(nodes)])["classes"][0]
         return self._ask(_ids(nodes))["classes"]
 
+    def names(self, nodes: int | Iterable[int]) -> Any:
+        """Returns the name of a node's class, or a list with that of each node, in order. ValueError: the graph has no names of classes."""
+        names = self.graph.class_names
+        if names is None:
+            raise ValueError("graph: its classes have no names; give class_names to Graph.from_arrays, or a column of names to Graph.from_tables")
+        classes = self(nodes)
+        return names[classes] if isinstance(classes, int) else [names[c] for c in classes]
+
     def probabilities(self, nodes: Iterable[int]) -> list[list[float]]:
         """Returns, for each node, a list with the probability of every class."""
         return self._ask(_ids(nodes))["probabilities"]
@@ -158,16 +159,29 @@ class Predictor:
     def rows(self, nodes: Any = "all", *, logits: bool = False, full: bool = True, **options: Any) -> memoryview:
         """Returns classes, int32 [nodes], or logits, float32 [nodes, classes]. nodes: "all", "train", "valid", "test", ids or a mask. Predicts as
         Graph.infer does, with every neighbor or from samples."""
+        return self._array(nodes=nodes, full=full, logits=logits, **options)
+
+    def embeddings(self, layer: int | str = 1, nodes: Any = "all", *, full: bool = True, **options: Any) -> memoryview:
+        """Returns the rows of a layer, float32 [nodes, columns], with every neighbor or from samples.
+
+        layer: 1 for the first, or the name of a value of the model's file (docs/models-spec.md); the last layer's number gives what the model's head
+            reads, if it has a head. nodes: as for `rows`.
+        ValueError: the model has no such layer or value.
+        """
+        return self._array(nodes=nodes, full=full, embeddings=layer, **options)
+
+    def _array(self, **options: Any) -> memoryview:
+        """Returns what Graph.infer writes to a file."""
         with tempfile.TemporaryDirectory(prefix="hone-rows-") as folder:
             output = os.path.join(folder, "rows.npy")
-            self.graph.infer(self.checkpoint, nodes=nodes, full=full, logits=logits, output=output, **options)
+            self.graph.infer(self.checkpoint, output=output, **options)
             with open(output, "rb") as file:
                 found = file.read()
-        begin = 10 + struct.unpack_from("<H", found, 8)[0]
+        begin = 10 + int.from_bytes(found[8:10], "little")
+        header = ast.literal_eval(found[10:begin].decode())
+        code, shape = {"<i4": "i", "<f4": "f"}[header["descr"]], header["shape"]
         view = memoryview(found)[begin:]
-        if not logits:
-            return view.cast("i")
-        return view.cast("f", [len(view) // (4 * self.graph.num_classes), self.graph.num_classes]) if len(view) else view.cast("f")
+        return view.cast(code, list(shape)) if len(view) and len(shape) > 1 else view.cast(code)
 
     def close(self) -> None:
         """Ends the process."""
@@ -224,12 +238,21 @@ class Predictor:
         except BrokenPipeError:
             line = ""
         if line:
-            return json.loads(line)
+            engine.pass_on_warnings(self._unheard())
+            return engine.read_json(line)
         status = process.wait()
         self._reader.join()
-        message = "".join(self._said).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {status}"
+        lines = self._unheard()
+        engine.pass_on_warnings(lines)
+        message = engine.without_warnings(lines).strip().removeprefix("hone-gnn: ") or f"hone-gnn ended with status {status}"
         message = engine.as_python(message, {})
         raise ValueError(message) if status == 2 else EngineError(message)
+
+    def _unheard(self) -> list[str]:
+        """Returns the lines that the process wrote to standard error since the last call."""
+        lines = self._said[:]
+        del self._said[: len(lines)]
+        return lines
 
     def _start(self) -> "subprocess.Popen[str]":
         program = self.graph._program

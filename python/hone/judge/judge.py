@@ -13,6 +13,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Mapping, Sequence
 
+from hone import messages
 from hone.judge.errors import CallError, JudgeError, ServerError
 from hone.judge.evaluation import Evaluation
 from hone.judge.server import Server, find_program
@@ -28,6 +29,15 @@ _WRONG_CALL = (-32600, -32601, -32602)  # codes of JSON-RPC for an invalid reque
 _DEVICE = re.compile(r"auto|cuda(:\d{1,3})?|sim(:.+)?|spool:.+|rediss?://.+")
 # Tools that are called again if their server ended; the others begin or write something.
 _ASKED_AGAIN = frozenset({"tasks", "task", "eval", "compare", "profile", "tune", "run_status", "run_best"})
+
+
+# Options of the program `hone` that are arguments here; its messages may quote other text with dashes, such as a candidate's.
+_OPTIONS = frozenset(("baseline", "bind", "cases", "device", "root", "trials", "warm"))
+
+
+def _in_python(text: str) -> str:
+    """Rewrites a message of the server in Python's terms: `arguments.warm` and `--device sim` are arguments of the call and of the Judge."""
+    return messages.as_python(re.sub(r"\barguments\.(?=\w+:)", "", text), only=_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Job:
         if self.baseline is not None:
             call["baseline"] = self.baseline
         if self.bind:
+            if not isinstance(self.bind, Mapping):
+                raise CallError(f"bind={self.bind!r}: give a mapping from tunables to their values")
             call["bind"] = dict(self.bind)
         if self.cases is not None:
             if isinstance(self.cases, (str, int)) or not all(isinstance(one, int) for one in self.cases):
@@ -311,11 +323,11 @@ class Judge:
         structured = result.get("structuredContent")
         if "error" in message:
             kind = CallError if message["error"].get("code") in _WRONG_CALL else ServerError
-            call.fail(kind(f"hone refused the request: {message['error'].get('message', '')}"))
+            call.fail(kind(f"hone refused the request: {_in_python(message['error'].get('message', ''))}"))
         elif result.get("isError") or structured is None:
             text = "\n".join(part.get("text", "") for part in result.get("content", ()) if part.get("type") == "text")
             by_machine = result.get("_meta", {}).get("hone/cause") == "machine"
-            call.fail((ServerError if by_machine else CallError)(text or "hone answered without saying why"))
+            call.fail((ServerError if by_machine else CallError)(_in_python(text) or "hone answered without saying why"))
         elif structured.get("left_out") and "address" in structured:
             # The answer has a shortened evaluation; the whole one is a resource of the server.
             sent = server.request(
