@@ -115,16 +115,19 @@ class Ranges:
     def most(self, elements, flops, start, growth=2):
         """Returns sizes that grow in turn from the least ones, as long as the whole case stays within the limits."""
         at = dict(self.low)
-        growing = set(at)
-        while growing:
-            for name in sorted(growing, key=lambda one: at[one]):
+        growing, grew = set(at), True
+        while grew:
+            grew = False
+            for name in sorted(growing, key=lambda one: (at[one], one)):
                 unit, limit = self.dims[name]["multiple"], min(self.dims[name]["size"], start)
                 limit = max(limit // unit * unit, self.low[name])
                 larger = min(limit, max(at[name] + unit, at[name] * growth // unit * unit))
+                if larger > at[name] and works(self.shapes, self.base, {**at, name: larger}) is None:
+                    continue  # a kernel may grow once its image has
                 if larger <= at[name] or not self.fits({**at, name: larger}, elements, flops):
                     growing.discard(name)
                 else:
-                    at[name] = larger
+                    at[name], grew = larger, True
         return at
 
     def odd(self, share):
@@ -142,7 +145,14 @@ class Ranges:
         drawn = random.Random(7)
         free = {name for name in self.dims if self.low[name] < self.high[name]}
 
+        # A size that is too small for the others' largest (an image for its kernel) keeps its largest.
+        for name in sorted(free):
+            if works(self.shapes, self.base, {**self.high, name: self.low[name]}) is None:
+                free.discard(name)
+
         def fails(names):
+            if any(works(self.shapes, self.base, {**self.high, **{one: self.low[one] for one in names if one != name}}) is None for name in names):
+                return True
             for _ in range(8):
                 at = {name: self.high[name] for name in self.dims}
                 for name in names:
