@@ -9,6 +9,7 @@
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
+#include "tuner/queue/redis_connection.h"
 #include "tuner/workbench/compare_candidates.h"
 
 namespace hone {
