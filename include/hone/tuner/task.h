@@ -51,7 +51,7 @@ std::optional<DType> DTypeFromName(std::string_view name);
 bool IsFloating(DType dtype);
 // Returns whether the dtype is a float of 8 bits. Hardware conversions to such a float saturate.
 bool IsFloat8(DType dtype);
-// Returns whether an element is a byte that holds two numbers. Shapes and strides count bytes; only inputs are packed.
+// Returns whether an element is a byte that holds two numbers. Shapes and strides count bytes, answers count numbers.
 bool IsPacked(DType dtype);
 // Returns the names of all dtypes in the order of the enumeration, as "float64, float32, …": for messages.
 std::string DTypeNames();

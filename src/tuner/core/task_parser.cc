@@ -16,6 +16,7 @@
 #include "base/toml_document.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/expression_fields.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/core/property.h"
 #include "tuner/core/reserved_names.h"
 #include "tuner/core/tensor_roles.h"
@@ -197,11 +198,6 @@ class TaskParser {
       tensor.dtype = *known;
     } else {
       reader.Error("dtype", fmt::format("'{}' is not one of {}", dtype, DTypeNames()));
-    }
-    if (IsPacked(tensor.dtype) && tensor.role != TensorRole::kIn) {
-      reader.Error("dtype", fmt::format("'{}' is a dtype of inputs, for results are compared number by number: give the result a byte for each "
-                                        "number (int8, float8_e4m3fn), or judge its bytes as uint8 by [[property]]",
-                                        dtype));
     }
     if (std::optional<std::vector<Expression>> shape = TakeExpressions(reader, "shape")) {
       tensor.shape = std::move(*shape);
@@ -800,9 +796,10 @@ class TaskParser {
       Result<TensorShape> shape = ResolveShape(tensor, dims);
       if (node->kind != TomlNode::Kind::kArray || !Flatten(*node, numbers)) {
         reader.Error(tensor.name, "expected an array of numbers");
-      } else if (shape.ok() && static_cast<int64_t>(numbers.size()) != shape->elements) {
-        reader.Error(tensor.name,
-                     fmt::format("has {} numbers where the shape holds {}", numbers.size(), shape->elements));
+      } else if (const int64_t wanted = !shape.ok() ? 0 : inputs ? shape->elements : AnswerNumbers(tensor, *shape);
+                 shape.ok() && static_cast<int64_t>(numbers.size()) != wanted) {
+        reader.Error(tensor.name, fmt::format("has {} numbers where the shape holds {}{}", numbers.size(), wanted,
+                                              wanted != shape->elements ? ", two in each byte" : ""));
       }
     }
     reader.Finish();

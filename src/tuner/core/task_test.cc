@@ -169,7 +169,7 @@ TEST(Values, AMaskSaysItsShareAndWhatEachLineHolds) {
   }
 }
 
-TEST(DType, APackedOneIsAnInputOfBytes) {
+TEST(DType, APackedOneIsAByteOfTwoNumbers) {
   for (const DType dtype : {DType::kFloat4Pair, DType::kInt4Pair}) {
     EXPECT_TRUE(IsPacked(dtype));
     EXPECT_FALSE(IsFloat8(dtype));
@@ -180,8 +180,9 @@ TEST(DType, APackedOneIsAnInputOfBytes) {
   const Result<Task> task = ParseTask(
       "name = \"t\"\nsummary = \"s\"\nclass = \"other\"\n[dims]\nn = \"size\"\n[[tensor]]\nname = \"y\"\nrole = "
       "\"out\"\ndtype = \"int4_x2\"\nshape = [\"n\"]\n[tolerance.y]\nc_max = 0\nc_rms = 0\n"
-      "[[case]]\nrole = \"check\"\ndims = { n = 3 }\n", "t");
-  EXPECT_THAT(task.status().message(), HasSubstr("'int4_x2' is a dtype of inputs"));
+      "[[case]]\nrole = \"check\"\ndims = { n = 3 }\n[[hand]]\ndims = { n = 1 }\noutputs.y = [-8, 7]\n"
+      "[[hand]]\ndims = { n = 1 }\noutputs.y = [0x78]\n", "t");
+  EXPECT_THAT(task.status().message(), HasSubstr("[[hand]] #2 outputs: 'y' has 1 numbers where the shape holds 2, two in each byte"));
 }
 
 TEST(Names, RoundTrip) {

@@ -159,6 +159,10 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
       fields.Error(key, fmt::format("'{}' stands here twice", name));
     } else if (!tensor->strides.empty() || !tensor->alias.empty()) {
       fields.Error(key, fmt::format("'{}' has strides or an alias, and a module's tensors are dense and their own", name));
+    } else if (output && IsPacked(tensor->dtype)) {
+      fields.Error(key, fmt::format("'{}' is packed ({}), and a module returns each number by itself: write oracle.cu, or give the result a byte "
+                                    "for each number",
+                                    name, DTypeName(tensor->dtype)));
     }
   };
   for (const TorchModule::Input& input : module.inputs) {

@@ -11,6 +11,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "tuner/core/packed_numbers.h"
 #include "tuner/device/cuda/harness_layout.h"
 #include "tuner/values/draw.h"
 #include "tuner/values/draw_table.h"
@@ -112,23 +113,42 @@ T FromInteger(int64_t value) {
   }
 }
 
-// Rounds a double once. When going through float, round-to-odd prevents a false tie in the second rounding.
+// Returns the float from which a narrow type is rounded: to odd, which prevents a false tie in the second rounding.
+float ToOddFloat(double value) {
+  const auto narrowed = static_cast<float>(value);
+  if (!std::isfinite(narrowed) || static_cast<double>(narrowed) == value) return narrowed;
+  uint32_t bits = std::bit_cast<uint32_t>(narrowed);
+  if (std::abs(static_cast<double>(narrowed)) > std::abs(value)) --bits;  // towards zero
+  return std::bit_cast<float>(bits | 1u);
+}
+
+// Rounds a double once.
 template <typename T>
 T FromDouble(double value) {
   if constexpr (kPair<T>) {
     return T{static_cast<uint8_t>(value)};
   } else if constexpr (kNarrow<T>) {
-    float narrowed = static_cast<float>(value);
-    if (std::isfinite(narrowed) && static_cast<double>(narrowed) != value) {
-      uint32_t bits = std::bit_cast<uint32_t>(narrowed);
-      if (std::abs(static_cast<double>(narrowed)) > std::abs(value)) --bits;  // towards zero
-      narrowed = std::bit_cast<float>(bits | 1u);
-    }
-    return FromFloat<T>(narrowed);
+    return FromFloat<T>(ToOddFloat(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else {
     return static_cast<T>(static_cast<int64_t>(value));
+  }
+}
+
+// Returns the number in the low (0) or high (1) half of a pair.
+template <typename T>
+double HalfToDouble(T value, int64_t part) {
+  return static_cast<double>(T::Value((static_cast<uint32_t>(value.bits) >> (4 * part)) & 0xfu));
+}
+
+// Returns number `part` of an element.
+template <typename T>
+double NumberOf(T value, int64_t part) {
+  if constexpr (kPair<T>) {
+    return HalfToDouble(value, part);
+  } else {
+    return ToDouble(value);
   }
 }
 
@@ -255,6 +275,7 @@ harness::Precision PrecisionOf(DType dtype) {
     case DType::kBFloat16: return harness::kBrain16;
     case DType::kFloat8E4M3: return harness::kE4M3;
     case DType::kFloat8E5M2: return harness::kE5M2;
+    case DType::kFloat4Pair: return harness::kE2M1;
     default: return harness::kInteger;
   }
 }
@@ -299,6 +320,25 @@ void WriteElement(DType dtype, void* element, double value) {
     using T = typename decltype(tag)::Type;
     const T stored = FromDouble<T>(value);
     std::memcpy(element, &stored, sizeof stored);
+  });
+}
+
+double ReadNumber(DType dtype, const void* element, int64_t part) {
+  return WithType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    return NumberOf(Load(static_cast<const T*>(element)), part);
+  });
+}
+
+void WriteNumber(DType dtype, void* element, int64_t part, double value) {
+  if (!IsPacked(dtype)) return WriteElement(dtype, element, value);
+  WithType(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    if constexpr (kPair<T>) {
+      const uint32_t kept = Load(static_cast<const T*>(element)).bits & (part == 0 ? 0xf0u : 0x0fu);
+      const T stored{static_cast<uint8_t>(kept | (T::Code(ToOddFloat(value)) << (4 * part)))};
+      std::memcpy(element, &stored, sizeof stored);
+    }
   });
 }
 
@@ -381,7 +421,8 @@ uint64_t NanPattern(DType dtype, uint64_t key) {
 }
 
 harness::FillMask MaskOf(DType dtype, FillKind kind) {
-  if (kind != FillKind::kPlausible) return harness::BytesMask();
+  // Each byte of packed numbers is plausible.
+  if (kind != FillKind::kPlausible || IsPacked(dtype)) return harness::BytesMask();
   return harness::PlausibleMask(PrecisionOf(dtype), static_cast<int>(DTypeBytes(dtype)));
 }
 
@@ -478,7 +519,8 @@ Status GatherBox(const TensorView& source, const TensorView& destination, const 
 
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance) {
   Comparison result;
-  result.total = output.elements;
+  const int64_t numbers = NumbersPerElement(output.dtype);
+  result.total = output.elements * numbers;
   if (output.elements == 0) return result;
   const auto slices = static_cast<size_t>(output.slices());
   const harness::Precision precision = PrecisionOf(output.dtype);
@@ -488,15 +530,15 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
   std::vector<double> rms(slices, 0.0);
   double sum_reference2 = 0;
   ForEachRow(output, [&](const Row& row) {
-    for (int64_t i = 0; i < row.count; ++i) {
-      double expected = reference[row.linear + i];
+    for (int64_t i = 0; i < row.count * numbers; ++i) {
+      double expected = reference[row.linear * numbers + i];
       if (!std::isfinite(expected)) continue;
       expected = harness::Saturated(expected, precision);
-      rms[static_cast<size_t>(row.slice + i * row.slice_step)] += expected * expected;
+      rms[static_cast<size_t>(row.slice + i / numbers * row.slice_step)] += expected * expected;
       sum_reference2 += expected * expected;
     }
   });
-  const double per_slice = static_cast<double>(output.elements) / static_cast<double>(slices);
+  const double per_slice = static_cast<double>(result.total) / static_cast<double>(slices);
   const double smallest = harness::SmallestNormal(precision);
   for (double& sum : rms) sum = std::max({std::sqrt(sum / per_slice), tolerance.floor, smallest});
 
@@ -508,18 +550,19 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
     const auto pattern_mask = static_cast<Word>(pattern.mask), pattern_value = static_cast<Word>(pattern.value);
     const T* memory = Base<const T>(output);
     ForEachRow(output, [&](const Row& row) {
-      for (int64_t i = 0; i < row.count; ++i) {
-        const T stored = Load(memory + row.offset + i * row.stride);
+      constexpr int64_t kNumbers = kPair<T> ? 2 : 1;
+      for (int64_t i = 0; i < row.count * kNumbers; ++i) {
+        const T stored = Load(memory + row.offset + i / kNumbers * row.stride);
         const auto word = std::bit_cast<Word>(stored);
-        const double expected = reference[row.linear + i];
-        const double actual = ToDouble(stored);
+        const double expected = reference[row.linear * kNumbers + i];
+        const double actual = NumberOf(stored, i % kNumbers);
         const harness::Judged judged =
-            harness::Judge(actual, expected, rms[static_cast<size_t>(row.slice + i * row.slice_step)], tolerance.c_max,
+            harness::Judge(actual, expected, rms[static_cast<size_t>(row.slice + i / kNumbers * row.slice_step)], tolerance.c_max,
                            precision, tolerance.absolute, tolerance.c_small, tolerance.small_floor);
         const bool unwritten = (word & pattern_mask) == pattern_value && !(actual == expected);
         if (judged.wrong || unwritten) {
           if (result.wrong == 0) {
-            result.first_wrong = row.linear + i;
+            result.first_wrong = row.linear * kNumbers + i;
             result.first_expected = expected;
             result.first_actual = actual;
           }
@@ -535,12 +578,12 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
       }
     });
   });
-  sum_error2 = std::max(0.0, sum_error2 - ForgivenSquares(tolerance.absolute, output.elements));
+  sum_error2 = std::max(0.0, sum_error2 - ForgivenSquares(tolerance.absolute, result.total));
   if (sum_error2 > 0) {
-    const double scale2 = std::max(sum_reference2, static_cast<double>(output.elements) * smallest * smallest);
+    const double scale2 = std::max(sum_reference2, static_cast<double>(result.total) * smallest * smallest);
     result.rms_error = scale2 > 0 ? std::sqrt(sum_error2 / scale2) : std::numeric_limits<double>::infinity();
   }
-  result.mean_ulp = sum_ulp / static_cast<double>(output.elements);
+  result.mean_ulp = sum_ulp / static_cast<double>(result.total);
   return result;
 }
 

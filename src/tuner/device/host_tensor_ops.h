@@ -34,8 +34,13 @@ double ForgivenSquares(double absolute, int64_t elements);
 
 // Returns one element as a double (exact for all dtypes but integers beyond 2^53).
 double ReadElement(DType dtype, const void* element);
-// Rounds to nearest even; integers truncate and wrap.
+// Rounds to nearest even; integers truncate and wrap. Both functions take a packed element for its byte.
 void WriteElement(DType dtype, void* element, double value);
+// Returns number `part` of an element, 0 or 1: of a packed element the low or the high four bits, of others the element.
+double ReadNumber(DType dtype, const void* element, int64_t part);
+// Writes the number of an element that ReadNumber reads. A float of 4 bits is rounded to nearest even and clipped, an
+// integer of 4 bits truncates and is clipped; the other half of the byte stays.
+void WriteNumber(DType dtype, void* element, int64_t part, double value);
 
 // These functions implement DeviceSession's calls of the same names. kInvalidArgument for shapes that do not fit
 // together.
@@ -67,7 +72,8 @@ void ForEachInBox(const TensorView& source, const TensorView& destination, const
     for (size_t d = rank; d-- > 0 && ++at[d] == destination.shape[d];) at[d] = 0;
   }
 }
-// Compares an output with `reference`, dense row-major doubles of the view's shape.
+// Compares an output with `reference`, dense row-major doubles of the view's shape, two for each packed element
+// (core/packed_numbers.h). A packed output's counts and `first_wrong` count numbers.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);
 std::vector<uint64_t> Digest(const TensorView& view, uint64_t key);
 bool IsZero(const void* memory, int64_t bytes);

@@ -353,6 +353,43 @@ TEST(HostCompare, AnEightBitFloatThatOverflowsMaySaturate) {
   }
 }
 
+TEST(HostCompare, EachHalfOfAByteIsANumber) {
+  struct Pair {
+    DType dtype;
+    double reference[4];
+    uint8_t right[2];  // the low half is the first number
+  };
+  for (const Pair& t : {Pair{DType::kFloat4Pair, {1.5, -6.0, 0.5, -0.25}, {0xf3, 0x81}}, Pair{DType::kFloat4Pair, {9.0, -1e30, 0.0, 2.5}, {0xf7, 0x40}},
+                        Pair{DType::kInt4Pair, {-8.0, 7.0, -1.0, 0.0}, {0x78, 0x0f}}}) {
+    uint8_t stored[2];
+    TensorView view;
+    view.dtype = t.dtype;
+    view.address = reinterpret_cast<uintptr_t>(stored);
+    view.shape = {2};
+    view.strides = {1};
+    view.elements = view.span_bytes = 2;
+    view.slice_axis = 0;
+    const Tolerance tolerance{.c_max = t.dtype == DType::kInt4Pair ? 0 : 0.26, .c_rms = 1};
+    std::copy(t.right, t.right + 2, stored);
+    const Comparison right = host::Compare(view, t.reference, tolerance);
+    EXPECT_EQ(right.wrong, 0) << DTypeName(t.dtype) << ' ' << t.reference[0];
+    EXPECT_EQ(right.total, 4);
+    // Each wrong half is found by itself, and named by its own place.
+    for (int64_t at = 0; at < 4; ++at) {
+      std::copy(t.right, t.right + 2, stored);
+      host::WriteNumber(t.dtype, stored + at / 2, at % 2, t.reference[at] > 0 ? -4 : 4);
+      const Comparison wrong = host::Compare(view, t.reference, tolerance);
+      EXPECT_EQ(wrong.wrong, 1) << DTypeName(t.dtype) << ' ' << at;
+      EXPECT_EQ(wrong.first_wrong, at);
+      EXPECT_EQ(wrong.first_actual, t.reference[at] > 0 ? -4 : 4);
+      EXPECT_EQ(host::ReadNumber(t.dtype, stored + at / 2, at % 2), t.reference[at] > 0 ? -4 : 4);
+    }
+    // Numbers of one byte do not stand for one another.
+    stored[0] = static_cast<uint8_t>(t.right[0] << 4 | t.right[0] >> 4);
+    EXPECT_EQ(host::Compare(view, t.reference, tolerance).wrong, 2);
+  }
+}
+
 TEST(HostCompare, AnInfinityExcusesNothingBesideIt) {
   Tensor tensor(DType::kFloat32, {1, 3}, 0);
   const std::vector<double> reference = {kInfinity, 1, 2};

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "hone/tuner/candidate.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/core/torch_module.h"
 
 namespace hone {
@@ -34,9 +35,11 @@ ElementType TypeOf(DType dtype) {
     case DType::kFloat8E4M3: return {"__nv_fp8_e4m3", "__nv_fp8_e4m3(value)"};
     case DType::kFloat8E5M2: return {"__nv_fp8_e5m2", "__nv_fp8_e5m2(value)"};
     case DType::kFloat8E8M0: return {"__nv_fp8_e8m0", "__nv_fp8_e8m0(value)"};
+    // Two doubles, `value` and `second`, make a byte.
     case DType::kFloat4Pair:
+      return {"__nv_fp4x2_e2m1", "__nv_fp4x2_e2m1(make_float2(static_cast<float>(value), static_cast<float>(second)))"};
     case DType::kInt4Pair:
-      break;  // outputs are never packed
+      return {"unsigned char", "static_cast<unsigned char>((static_cast<int>(value) & 15) | (static_cast<int>(second) & 15) << 4)"};
   }
   return {"float", "static_cast<float>(value)"};
 }
@@ -62,9 +65,9 @@ void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string
     }
   }
   plan += fmt::format(
-      "\n[[workspace]]\nname = \"hone_ref_{0}\"\nbytes = \"{1} * 8\"\n\n[[launch]]\nstep   = {2}\nkernel = "
+      "\n[[workspace]]\nname = \"hone_ref_{0}\"\nbytes = \"{1} * {4}\"\n\n[[launch]]\nstep   = {2}\nkernel = "
       "\"store_result_{0}\"\ngrid   = [\"ceil_div({1}, 256)\"]\nblock  = [\"256\"]\nargs   = [{3}]\n",
-      tensor.name, count, step, args);
+      tensor.name, count, step, args, 8 * NumbersPerElement(tensor.dtype));
   code += fmt::format(
       "\n// The result, rounded once.\n__global__ void store_result_{0}(const double* result, {1}* {0}, long long elements{2}) "
       "{{\n  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;\n  if (i >= elements) "
@@ -76,7 +79,9 @@ void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string
       code += fmt::format("  at += rest % extent{0} * stride{0};\n  rest /= extent{0};\n", axis);
     }
   }
-  code += fmt::format("  const double value = result[i];\n  {}[{}] = {};\n}}\n", tensor.name, place, type.convert);
+  code += IsPacked(tensor.dtype) ? "  const double value = result[2 * i], second = result[2 * i + 1];\n"
+                                 : "  const double value = result[i];\n";
+  code += fmt::format("  {}[{}] = {};\n}}\n", tensor.name, place, type.convert);
 }
 
 // Returns the error for an oracle from which no starting kernel can be made.
@@ -111,6 +116,7 @@ Result<std::string> ReferenceFromOracle(const Task& task) {
     const char* header = tensor.dtype == DType::kFloat16    ? "#include <cuda_fp16.h>\n"
                          : tensor.dtype == DType::kBFloat16 ? "#include <cuda_bf16.h>\n"
                          : IsFloat8(tensor.dtype)           ? "#include <cuda_fp8.h>\n"
+                         : tensor.dtype == DType::kFloat4Pair ? "#include <cuda_fp4.h>\n"
                                                             : "";
     if (headers.find(header) == std::string::npos) headers += header;
   }

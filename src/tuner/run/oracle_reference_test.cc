@@ -57,6 +57,19 @@ TEST(OracleReference, WritesDoublesToAWorkspaceAndRoundsThemOnce) {
   EXPECT_THAT(*reference, HasSubstr("out[i] = static_cast<float>(value);"));
 }
 
+TEST(OracleReference, PacksTwoDoublesIntoAByte) {
+  Task task = SeedlessTask();
+  for (TensorSpec& tensor : task.tensors) {
+    if (tensor.role != TensorRole::kIn) tensor.dtype = DType::kFloat4Pair;
+  }
+  const Result<std::string> reference = ReferenceFromOracle(task);
+  ASSERT_TRUE(reference.ok()) << reference.status().message();
+  EXPECT_THAT(*reference, HasSubstr("* 16\"")) << "a workspace of two doubles for each byte";
+  EXPECT_THAT(*reference, HasSubstr("const double value = result[2 * i], second = result[2 * i + 1];"));
+  EXPECT_THAT(*reference, HasSubstr("out[i] = __nv_fp4x2_e2m1(make_float2(static_cast<float>(value), static_cast<float>(second)));"));
+  EXPECT_THAT(*reference, HasSubstr("#include <cuda_fp4.h>"));
+}
+
 TEST(OracleReference, SaysWhatToDoWhenTheOracleIsNone) {
   Task task = SeedlessTask();
   task.oracle_source = "nothing\n";

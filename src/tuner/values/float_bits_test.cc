@@ -86,8 +86,8 @@ TEST(FloatBits, Float8E8M0HoldsPowersOfTwo) {
 TEST(FloatBits, FloatsOfFourBitsRoundToNearestEvenAndSaturate) {
   const float values[] = {0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
   for (uint32_t code = 0; code < 8; ++code) {
-    EXPECT_EQ(packed4::ToFloat(code), values[code]);
-    EXPECT_EQ(packed4::ToFloat(code | 8), -values[code]);
+    EXPECT_EQ(packed4::FloatPair::Value(code), values[code]);
+    EXPECT_EQ(packed4::FloatPair::Value(code | 8), -values[code]);
     EXPECT_EQ(packed4::FloatPair::Code(values[code]), code);
     EXPECT_EQ(packed4::FloatPair::Code(-values[code]), code | 8);
     if (code == 7) continue;

@@ -27,6 +27,10 @@ struct FloatPair {
     return ((wide >> 4) & 0x8u) | (wide & 0x7u);
   }
   static HONE_HD uint32_t Code(int64_t value) { return Code(static_cast<float>(value)); }
+  // Returns the number that a code stands for.
+  static HONE_HD float Value(uint32_t code) {
+    return float8::ToFloat(E2M1{static_cast<uint8_t>(((code & 0x8u) << 4) | (code & 0x7u))});
+  }
 };
 struct IntPair {
   uint8_t bits;
@@ -34,6 +38,9 @@ struct IntPair {
     return static_cast<uint32_t>(value < -8 ? -8 : value > 7 ? 7 : value) & 0xfu;
   }
   static HONE_HD uint32_t Code(float value) { return value != value ? 0u : Code(static_cast<int64_t>(value)); }
+  static HONE_HD float Value(uint32_t code) {
+    return static_cast<float>(static_cast<int>(code & 0x7u) - static_cast<int>(code & 0x8u));
+  }
 };
 
 template <typename T>
@@ -43,10 +50,5 @@ HONE_HD T Join(uint32_t first, uint32_t second) {
 
 // Returns the bits from which a pair's second number is drawn; `bits` are those of the first.
 HONE_HD uint64_t SecondBits(uint64_t bits) { return draw::Mix(bits ^ 0x4cf5ad432745937fULL); }
-
-// Returns the value of one half of a FloatPair.
-HONE_HD float ToFloat(uint32_t code) {
-  return float8::ToFloat(E2M1{static_cast<uint8_t>(((code & 0x8u) << 4) | (code & 0x7u))});
-}
 
 }  // namespace hone::packed4

@@ -11,6 +11,7 @@
 #include <map>
 #include <random>
 
+#include "tuner/core/packed_numbers.h"
 #include "tuner/device/cuda/cuda_context.h"
 #include "tuner/device/cuda/cuda_driver.h"
 #include "tuner/device/cuda/harness.h"
@@ -278,11 +279,11 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
   HONE_REQUIRE_SESSION();
   const Tolerance tolerance{.c_max = 0.02, .c_rms = 0.01, .absolute = 0.001};
   for (DType dtype : kDTypes) {
-    if (IsPacked(dtype)) continue;  // only inputs are packed, and outputs are compared
+    const int64_t numbers = NumbersPerElement(dtype);
     for (TensorView view : Shapes(dtype)) {
       std::vector<uint8_t> memory;
       const TensorView on_host = OnHost(view, memory);
-      TensorView reference = View(DType::kFloat64, view.shape, view.slice_axis);
+      TensorView reference = View(DType::kFloat64, {view.elements * numbers}, -1);
       std::unique_ptr<Arena> arena = Place(session, {&view, &reference});
       ASSERT_NE(arena, nullptr);
       DrawRequest draw;
@@ -293,15 +294,18 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
 
       // The reference is the output's own value, off by up to 3 %.
       std::mt19937 random(99);
-      std::vector<double> expected(static_cast<size_t>(view.elements));
+      std::vector<double> expected(static_cast<size_t>(view.elements * numbers));
       std::vector<int64_t> index(view.shape.size(), 0);
       const auto size = static_cast<size_t>(DTypeBytes(dtype));
       std::vector<uint8_t*> elements;
-      for (double& value : expected) {
+      for (size_t at = 0; at < expected.size(); at += static_cast<size_t>(numbers)) {
         int64_t offset = 0;
         for (size_t i = 0; i < index.size(); ++i) offset += index[i] * view.strides[i];
         elements.push_back(reinterpret_cast<uint8_t*>(on_host.address) + static_cast<size_t>(offset) * size);
-        value = host::ReadElement(dtype, elements.back()) * (1.0 + 0.03 * (static_cast<double>(random() % 2001) / 1000 - 1));
+        for (int64_t part = 0; part < numbers; ++part) {
+          expected[at + static_cast<size_t>(part)] =
+              host::ReadNumber(dtype, elements.back(), part) * (1.0 + 0.03 * (static_cast<double>(random() % 2001) / 1000 - 1));
+        }
         for (size_t i = index.size(); i-- > 0;) {
           if (++index[i] < view.shape[i]) break;
           index[i] = 0;
@@ -312,7 +316,9 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
         std::memcpy(elements[17], &poison, size);
         expected[23] = std::numeric_limits<double>::infinity();
         expected[24] = std::nan("");
-        if (IsFloating(dtype)) {
+        if (IsPacked(dtype)) {
+          host::WriteNumber(dtype, elements[31], 1, expected[63] > 0 ? -6 : 6);
+        } else if (IsFloating(dtype)) {
           host::WriteElement(dtype, elements[31], std::nan(""));
           host::WriteElement(dtype, elements[23], std::numeric_limits<double>::infinity());
         }

@@ -383,6 +383,33 @@ Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUde
 }
 
 Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
+  const harness::Precision precision = host::PrecisionOf(output.dtype);
+  if (!IsPacked(output.dtype) || output.elements == 0) return CompareNumbers(output, reference, tolerance, precision);
+  HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(output));
+  TensorView numbers = output;
+  numbers.dtype = DType::kFloat32;
+  numbers.elements = 2 * output.elements;
+  numbers.span_bytes = numbers.elements * DTypeBytes(numbers.dtype);
+  HONE_ASSIGN_OR_RETURN(const DeviceBlock memory, context_->Allocate(numbers.span_bytes));
+  numbers.address = memory.address();
+  HONE_RETURN_IF_ERROR(Launch(fmt::format("hone_unpack_{}", DrawName(output.dtype)),
+                              GridFor(static_cast<uint64_t>(output.elements), kThreads, 8), kThreads, layout,
+                              static_cast<CUdeviceptr>(numbers.address)));
+  // A last axis that divides the tensor into slices keeps its extent, because both numbers of a byte are of one slice.
+  if (numbers.shape.empty() || numbers.slice_axis + 1 == static_cast<int>(numbers.shape.size())) {
+    numbers.shape.push_back(2);
+  } else {
+    numbers.shape.back() *= 2;
+  }
+  numbers.strides.assign(numbers.shape.size(), 1);
+  for (size_t axis = numbers.shape.size() - 1; axis > 0; --axis) {
+    numbers.strides[axis - 1] = numbers.strides[axis] * numbers.shape[axis];
+  }
+  return CompareNumbers(numbers, reference, tolerance, precision);
+}
+
+Result<Comparison> Harness::CompareNumbers(const TensorView& output, uint64_t reference, const Tolerance& tolerance,
+                                           const harness::Precision& precision) {
   Comparison comparison;
   comparison.total = output.elements;
   if (output.elements == 0) return comparison;
@@ -391,7 +418,6 @@ Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference
   HONE_ASSIGN_OR_RETURN(CUdeviceptr sums, Scratch(sums_, bytes));
   HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
   const RowWork work = PlanRows(layout, 1, sm_count_);
-  const harness::Precision precision = host::PrecisionOf(output.dtype);
   if (work.by_thread) {
     HONE_RETURN_IF_ERROR(Launch("hone_squares_thread", work.blocks, kThreads, layout, reference, sums, precision,
                                 work.rows_per_thread));

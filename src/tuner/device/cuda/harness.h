@@ -90,6 +90,9 @@ class Harness {
                 double read_bytes, double written_bytes);
 
  private:
+  // Compares an output whose elements are numbers; `precision` is that of the dtype from which they may have been unpacked.
+  Result<Comparison> CompareNumbers(const TensorView& output, uint64_t reference, const Tolerance& tolerance,
+                                    const harness::Precision& precision);
   // Sets every element of the view, and the bytes between strided rows, to one pattern of the dtype's width.
   Status FillPattern(const TensorView& view, uint64_t pattern);
   Harness(std::shared_ptr<CudaContext> context, const Places& places);

@@ -13,8 +13,8 @@ namespace hone::harness {
 struct Precision {
   int mantissa_bits;  // stored; 0 for integers
   int lowest_exponent;
-  double saturated = 0;    // 8-bit floats: the largest number, which conversions by hardware saturate to; 0: no such
-                           // dtype
+  double saturated = 0;    // floats of 8 and 4 bits: the largest number, which conversions by hardware saturate to; 0:
+                           // another dtype
   bool nan_only = false;   // the dtype has no infinity: a conversion without saturation turns larger values into NaN
 };
 inline constexpr Precision kInteger{0, 0};
@@ -24,6 +24,7 @@ inline constexpr Precision kBinary16{10, -14};
 inline constexpr Precision kBrain16{7, -126};
 inline constexpr Precision kE4M3{3, -6, 448.0, true};
 inline constexpr Precision kE5M2{2, -14, 57344.0, false};
+inline constexpr Precision kE2M1{1, 0, 6.0, false};  // half of a float4_e2m1fn_x2, which has neither infinity nor NaN
 
 HONE_HD uint64_t BitsOf(double value) {
 #if defined(__CUDA_ARCH__)
@@ -77,7 +78,7 @@ HONE_HD double OverflowsFrom(Precision precision) {
   return power * (2.0 - DoubleOf(static_cast<uint64_t>(1022 - precision.mantissa_bits) << 52));
 }
 
-// Limits a finite `reference` to the largest number of an 8-bit float, as a saturating conversion does; other dtypes'
+// Limits `reference` to the largest number of a float of 8 or 4 bits, as a saturating conversion does; other dtypes'
 // values stay.
 HONE_HD double Saturated(double reference, Precision precision) {
   if (precision.saturated == 0.0 || Magnitude(reference) <= precision.saturated) return reference;
@@ -91,7 +92,7 @@ struct UnwrittenPattern {
   uint64_t value;
 };
 HONE_HD UnwrittenPattern UnwrittenOf(uint64_t poison, Precision precision) {
-  // Kernels can produce every integer and every 8-bit float, so unwritten elements cannot be recognised: they are
+  // Kernels can produce every integer and every float of 8 or 4 bits, so unwritten elements cannot be recognised: they are
   // compared like others.
   if (precision.mantissa_bits == 0 || precision.saturated > 0.0) return {0, 1};
   const uint64_t payload = (1ULL << (precision.mantissa_bits - 2)) - 1;

@@ -592,6 +592,19 @@ HONE_COMPARE(e4m3, float8::E4M3)
 HONE_COMPARE(e5m2, float8::E5M2)
 HONE_COMPARE(e8m0, float8::E8M0)
 
+// Writes both numbers of each packed byte to `numbers`, dense and row-major, so that they are compared as float is.
+#define HONE_UNPACK(name, type)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(256)                                                               \
+      hone_unpack_##name(const __grid_constant__ Layout layout, float* numbers) {                                 \
+    for (uint64_t linear = ThreadNumber(); linear < static_cast<uint64_t>(layout.elements); linear += ThreadCount()) { \
+      const uint32_t byte = reinterpret_cast<const uint8_t*>(layout.address)[Locate(layout, linear).offset];      \
+      numbers[2 * linear] = packed4::type::Value(byte & 0xfu);                                                    \
+      numbers[2 * linear + 1] = packed4::type::Value(byte >> 4);                                                  \
+    }                                                                                                             \
+  }
+HONE_UNPACK(e2m1x2, FloatPair)
+HONE_UNPACK(i4x2, IntPair)
+
 // destination: dense. width: elements per word copied.
 #define HONE_GATHER(bytes, word)                                                                                      \
   extern "C" __global__ void __launch_bounds__(256) hone_gather_##bytes(                                              \

@@ -88,11 +88,13 @@ int64_t TailOf(int64_t at, int64_t extent) {
 std::string WrongElementsText(const MismatchFacts& facts) {
   const Comparison& c = facts.comparison;
   const Mismatch& m = facts.mismatch;
+  const bool packed = IsPacked(facts.tensor.dtype);
   const bool number_expected = std::isfinite(m.expected), number_got = std::isfinite(m.actual);
   std::string text = fmt::format(
-      "{} differs from the double-precision oracle for {} ({} inputs): {} of {} elements wrong, first at [{}]: "
+      "{} differs from the double-precision oracle for {} ({} inputs): {} of {} {} wrong, first at [{}]{}: "
       "expected {:.9g}, got {:.9g}",
-      facts.tensor.name, DimsText(m.dims), m.distribution, c.wrong, c.total, fmt::join(m.index, ", "), m.expected,
+      facts.tensor.name, DimsText(m.dims), m.distribution, c.wrong, c.total, packed ? "numbers" : "elements",
+      fmt::join(m.index, ", "), !packed ? "" : c.first_wrong.value_or(0) % 2 == 0 ? ", its low half" : ", its high half", m.expected,
       m.actual);
   if (c.unwritten > 0) {
     text += fmt::format("; elements were never written ({} unwritten)", c.unwritten);

@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "tuner/core/dims_text.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"
@@ -158,7 +159,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
     if (IsOutput(tensor)) {
       if (task_.tolerance.contains(tensor.name)) {
         reference_block[tensor.name] = blocks.size();
-        blocks.push_back({compact[tensor.name].elements * 8, 256, false});
+        blocks.push_back({AnswerNumbers(tensor, compact[tensor.name]) * 8, 256, false});
       }
       if (sliced) {
         gathered_out_block[tensor.name] = blocks.size();
@@ -253,8 +254,10 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   if (references != nullptr) {
     for (const auto& [name, block] : reference_block) {
       std::vector<double>& computed = (*references)[name];
-      computed.resize(static_cast<size_t>(compact[name].elements));
-      const int64_t bytes = compact[name].elements * 8;
+      const TensorSpec* const output = task_.FindTensor(name);  // null: a property
+      const int64_t numbers = output != nullptr ? AnswerNumbers(*output, compact[name]) : compact[name].elements;
+      computed.resize(static_cast<size_t>(numbers));
+      const int64_t bytes = numbers * 8;
       if (bytes == 0) continue;
       HONE_RETURN_IF_ERROR(session_.CopyToHost(computed.data(), arena->address(block), bytes));
       HONE_RETURN_IF_ERROR(session_.Fill(arena->address(block), bytes, 0xee));
@@ -281,7 +284,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       mismatch.total_elements = comparison.total;
       mismatch.seed = inputs.key;
       if (comparison.first_wrong) {
-        mismatch.index = Coordinates(*comparison.first_wrong, outputs.at(tensor.name).shape);
+        const int64_t numbers = NumbersPerElement(tensor.dtype);
+        mismatch.index = Coordinates(*comparison.first_wrong / numbers, outputs.at(tensor.name).shape);
         for (const auto& [axis, indices] : kept[tensor.name]) {
           int64_t& at = mismatch.index[static_cast<size_t>(axis)];
           at = indices[static_cast<size_t>(at)];
@@ -313,7 +317,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       outcome.mismatch = std::move(mismatch);
     }
     // Wipe the references, so that no later launch finds an expected output in freed memory.
-    const int64_t bytes = compact[tensor.name].elements * 8;
+    const int64_t bytes = AnswerNumbers(tensor, compact[tensor.name]) * 8;
     if (bytes > 0) HONE_RETURN_IF_ERROR(session_.Fill(reference, bytes, 0xee));
   }
   for (const Property& property : properties_) {
@@ -406,9 +410,10 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
   const HostReference::Take take = [&](const std::string& tensor, const double* values) -> Status {
     // The number of values follows from `dims`, which may be those of some slices; the output's view in `bindings` is
     // always the whole tensor.
-    HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(*task_.FindTensor(tensor), dims));
+    const TensorSpec& output = *task_.FindTensor(tensor);
+    HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(output, dims));
     if (shape.elements == 0) return Status::Ok();
-    return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, shape.elements * 8);
+    return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, AnswerNumbers(output, shape) * 8);
   };
   return oracle_.host->Compute(dims, fill, take)
       .WithContext(fmt::format("task {}: its reference for {}", task_.name, DimsText(dims)));
@@ -418,7 +423,7 @@ Result<CheckOutcome> OracleChecker::CheckAll(CaseBuffers& buffers, int index, co
                                              bool require_rms) {
   int64_t reference_bytes = 0;
   for (const TensorSpec& tensor : task_.tensors) {
-    if (IsOutput(tensor)) reference_bytes += buffers.shape(tensor.name).elements * 8;
+    if (IsOutput(tensor)) reference_bytes += AnswerNumbers(tensor, buffers.shape(tensor.name)) * 8;
   }
   const int64_t free_bytes = session_.FreeBytes();
   if (task_.slice.empty() || reference_bytes * kLargestReferenceShare <= free_bytes || buffers.slices() < 2) {

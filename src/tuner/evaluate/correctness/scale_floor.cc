@@ -22,6 +22,7 @@ double RoundingUnit(DType dtype) {
   }
 }
 
+constexpr double kLargestE2M1 = 6;
 constexpr double kCancellingBase = 8;  // kCancelling draws values near +-8 times their scale (values/draw.h)
 
 }  // namespace
@@ -47,6 +48,8 @@ double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& in
     if (Result<ValueSpec> values = ResolveValues(ValuesOf(tensor, inputs), dims); values.ok()) tensor.values = *std::move(values);
     magnitude = std::max(magnitude, TypicalMagnitude(tensor, inputs));
   }
+  // Results of 4 bits are scaled to end at 6, whatever the inputs' size: larger inputs must not excuse any of them.
+  if (output.dtype == DType::kFloat4Pair) magnitude = std::min(magnitude, kLargestE2M1);
   return RoundingUnit(output.dtype) * magnitude;
 }
 

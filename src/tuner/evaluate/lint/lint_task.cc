@@ -14,8 +14,10 @@
 
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/core/property.h"
 #include "tuner/core/tensor_roles.h"
+#include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/judge/stress_choices.h"
@@ -626,7 +628,7 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
       answers.emplace_back("mean", std::vector<double>(expected.size(), sum / static_cast<double>(expected.size())));
     }
     for (const TensorSpec& input : task_.tensors) {
-      if (input.role == TensorRole::kOut || bench.shape(input.name).elements != bench.shape(output.name).elements)
+      if (input.role == TensorRole::kOut || AnswerNumbers(input, bench.shape(input.name)) != AnswerNumbers(output, bench.shape(output.name)))
         continue;
       HONE_ASSIGN_OR_RETURN(std::vector<double> values, bench.Get(input));
       // A copy of every input with as many elements as the output is tried, whether the shapes are equal (as by an
@@ -764,12 +766,14 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
 void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double>& values,
                               const std::vector<double>& reference) {
   const Tolerance& tolerance = task_.tolerance.at(output.name);
+  // No element is judged by less than its dtype's smallest normal number.
+  const double smallest = harness::SmallestNormal(host::PrecisionOf(output.dtype));
   double squares = 0;
   for (const double value : reference) squares += std::isfinite(value) ? value * value : 0.0;
   const double most = kMostCancelled * std::sqrt(squares / static_cast<double>(std::max<size_t>(1, reference.size())));
   for (size_t i = 0; i < reference.size(); ++i) {
     const double error = std::fabs(values[i] - reference[i]);
-    if (!(error > tolerance.c_max * std::fabs(reference[i])) || !(error < most)) continue;
+    if (!(error > tolerance.c_max * std::max(std::fabs(reference[i]), smallest)) || !(error < most)) continue;
     CancellingOutput& worst = cancelling_[output.name];
     if (error <= worst.error) continue;
     worst.error = error;

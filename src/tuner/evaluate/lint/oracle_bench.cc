@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tuner/core/dims_text.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/core/property.h"
 #include "tuner/device/host_tensor_ops.h"
 
@@ -27,7 +28,10 @@ Comparison CompareOnHost(const TensorSpec& output, const TensorShape& shape, con
   // The memory is of eight-byte cells, so that values of every dtype are aligned.
   std::vector<uint64_t> memory(values.size() * width / 8 + 1);
   char* rounded = reinterpret_cast<char*>(memory.data());
-  for (size_t i = 0; i < values.size(); ++i) host::WriteElement(output.dtype, rounded + i * width, values[i]);
+  const auto numbers = static_cast<size_t>(NumbersPerElement(output.dtype));
+  for (size_t i = 0; i < values.size(); ++i) {
+    host::WriteNumber(output.dtype, rounded + i / numbers * width, static_cast<int64_t>(i % numbers), values[i]);
+  }
   const TensorView view = MakeView(output, DenseShape(output, shape.shape), HostAddress(rounded));
   return host::Compare(view, reference.data(), tolerance);
 }
@@ -49,12 +53,13 @@ Status OracleBench::Set(const TensorSpec& tensor, const std::vector<double>& val
 
 Result<std::vector<double>> OracleBench::Get(const TensorSpec& tensor) const {
   const TensorView& view = View(tensor.name);
-  std::vector<double> values(static_cast<size_t>(view.elements));
+  const int64_t numbers = NumbersPerElement(view.dtype);
+  std::vector<double> values(static_cast<size_t>(view.elements * numbers));
   if (view.elements == 0) return values;
   std::vector<char> memory(static_cast<size_t>(view.span_bytes));
   HONE_RETURN_IF_ERROR(session_.CopyToHost(memory.data(), view.address, view.span_bytes));
-  for (int64_t i = 0; i < view.elements; ++i) {
-    values[static_cast<size_t>(i)] = host::ReadElement(view.dtype, memory.data() + ByteOffset(view, i));
+  for (int64_t i = 0; i < view.elements * numbers; ++i) {
+    values[static_cast<size_t>(i)] = host::ReadNumber(view.dtype, memory.data() + ByteOffset(view, i / numbers), i % numbers);
   }
   return values;
 }
@@ -66,7 +71,7 @@ Result<HostValues> OracleBench::RunHost(const BenchProgram& oracle) {
     return view.elements == 0 ? Status::Ok() : session_.CopyToHost(elements, view.address, view.span_bytes);
   };
   const HostReference::Take take = [&](const std::string& tensor, const double* numbers) {
-    values[tensor].assign(numbers, numbers + shape(tensor).elements);
+    values[tensor].assign(numbers, numbers + AnswerNumbers(*task_.FindTensor(tensor), shape(tensor)));
     return Status::Ok();
   };
   HONE_RETURN_IF_ERROR(oracle.host->Compute(dims_, fill, take, oracle.host_precision)
@@ -86,7 +91,7 @@ Result<HostValues> OracleBench::RunOracle(const BenchProgram& oracle, const Task
   for (const TensorSpec& tensor : task_.tensors) {
     if (tensor.role == TensorRole::kIn || !task_.tolerance.contains(tensor.name)) continue;
     outputs.push_back(tensor.name);
-    blocks.push_back({shape(tensor.name).elements * 8, 256, false});
+    blocks.push_back({AnswerNumbers(tensor, shape(tensor.name)) * 8, 256, false});
   }
   const size_t answers = outputs.size();
   for (const Property& property : PropertiesOf(task_)) {

@@ -47,7 +47,7 @@ const std::map<std::string, HostKernel>& HostKernels() {
       HONE_KERNEL(hone_compare_f16), HONE_KERNEL(hone_compare_bf16), HONE_KERNEL(hone_compare_i64),
       HONE_KERNEL(hone_compare_i32), HONE_KERNEL(hone_compare_u32), HONE_KERNEL(hone_compare_i16),
       HONE_KERNEL(hone_compare_i8), HONE_KERNEL(hone_compare_u8), HONE_KERNEL(hone_compare_u64),
-      HONE_KERNEL(hone_compare_e4m3), HONE_KERNEL(hone_compare_e5m2), HONE_KERNEL(hone_compare_e8m0), HONE_KERNEL(hone_gather_1), HONE_KERNEL(hone_gather_2),
+      HONE_KERNEL(hone_compare_e4m3), HONE_KERNEL(hone_compare_e5m2), HONE_KERNEL(hone_compare_e8m0), HONE_KERNEL(hone_unpack_e2m1x2), HONE_KERNEL(hone_unpack_i4x2), HONE_KERNEL(hone_gather_1), HONE_KERNEL(hone_gather_2),
       HONE_KERNEL(hone_gather_4), HONE_KERNEL(hone_gather_8), HONE_KERNEL(hone_gather_16), HONE_KERNEL(hone_differs),
       HONE_KERNEL(hone_watch), HONE_KERNEL(hone_fill64), HONE_KERNEL(hone_globals_put), HONE_KERNEL(hone_globals_take), HONE_KERNEL(hone_scramble), HONE_KERNEL(hone_gap_fill), HONE_KERNEL(hone_gap_check), HONE_KERNEL(hone_touch), HONE_KERNEL(hone_touch_pages),
       HONE_KERNEL(hone_separator), HONE_KERNEL(hone_stream), HONE_KERNEL(hone_stream_each),

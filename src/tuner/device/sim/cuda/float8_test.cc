@@ -47,7 +47,7 @@ TEST(SimFloat8, ConvertsAsTheJudgeDoes) {
 }
 
 TEST(SimFloat4, ConvertsAsTheJudgeDoes) {
-  for (unsigned code = 0; code < 16; ++code) EXPECT_EQ(hone_sim::Float4ToFloat(code), hone::packed4::ToFloat(code)) << code;
+  for (unsigned code = 0; code < 16; ++code) EXPECT_EQ(hone_sim::Float4ToFloat(code), hone::packed4::FloatPair::Value(code)) << code;
   for (float value = -7.0f; value <= 7.0f; value += 0.03125f) {
     EXPECT_EQ(hone_sim::FloatToFloat4(value), hone::packed4::FloatPair::Code(value)) << value;
   }
