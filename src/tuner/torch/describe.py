@@ -182,11 +182,15 @@ def nice(number, width):
 
 
 def spread(tensor):
-    """Returns range, mean, standard deviation and fourth standardized moment of a tensor's numbers."""
+    """Returns range, mean, standard deviation and fourth standardized moment of a tensor's finite numbers; all 0 if there is none."""
     import torch
     flat = tensor.detach().double().flatten()
     if flat.numel() > 1 << 20:
         flat = flat[:: flat.numel() // (1 << 20)]
+    # Memory that a problem leaves to its reference to fill may hold anything, NaN included.
+    flat = flat[torch.isfinite(flat)]
+    if flat.numel() == 0:
+        return {"low": 0.0, "high": 0.0, "mean": 0.0, "deviation": 0.0, "fourth": 0.0, "count": 0}
     mean = flat.mean().item()
     deviation = flat.std(unbiased=False).item() if flat.numel() > 1 else 0.0
     fourth = ((flat - mean) ** 4).mean().item() / deviation ** 4 if deviation > 0 else 0.0
