@@ -28,8 +28,11 @@ std::string UsualWorkloads(const fs::path& definition) {
     if (fs::is_regular_file(folder / name, ignored)) return (folder / name).string();
   }
   const fs::path kind = folder.filename(), above = folder.parent_path();
-  if (above.filename() != "definitions") return "";
-  const fs::path there = above.parent_path() / "workloads" / kind / (definition.stem().string() + ".jsonl");
+  const std::string lines = definition.stem().string() + ".jsonl";
+  fs::path there;
+  if (kind == "definitions") there = above / "workloads" / lines;  // a set without a folder for each kind
+  if (above.filename() == "definitions") there = above.parent_path() / "workloads" / kind / lines;
+  if (there.empty()) return "";
   return fs::is_regular_file(there, ignored) ? there.string() : "";
 }
 

@@ -79,6 +79,10 @@ TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   EXPECT_TRUE(found->readable[0].ends_with("/set/blob/x.safetensors"));
   EXPECT_EQ(found->files.at("../y.safetensors"), "") << "a path may not lead out of the data set";
 
+  ASSERT_TRUE(WriteFileAtomically(base + "/flat/definitions/c.json", "{}").ok());
+  ASSERT_TRUE(WriteFileAtomically(base + "/flat/workloads/c.jsonl", "{}\n").ok());
+  EXPECT_EQ(ReadDefinitionFiles(base + "/flat/definitions/c.json", "")->workload_file, "c.jsonl");
+
   ASSERT_TRUE(WriteFileAtomically(base + "/sol/definition.json", "{}").ok());
   EXPECT_EQ(ReadDefinitionFiles(base + "/sol/definition.json", "")->workloads, "");
   ASSERT_TRUE(WriteFileAtomically(base + "/sol/workload.jsonl", "{}\n").ok());
