@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "tuner/core/argument_layout.h"
+#include "tuner/core/packed_numbers.h"
 #include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"
@@ -500,11 +501,14 @@ Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t refere
     // others are judged.
     const Located at = Locate(output.address);
     const uint64_t width = static_cast<uint64_t>(DTypeBytes(output.dtype));
+    const int64_t numbers = NumbersPerElement(output.dtype);
     for (int64_t i = 0; i < output.elements; ++i) {
       const uint64_t address = output.address + static_cast<uint64_t>(i) * width;
       const uint8_t bits = *reinterpret_cast<const uint8_t*>(sim::UnwrittenByte(address));
       if (at.block == nullptr || (bits >> (address & 7) & 1) == 0) continue;
-      host::WriteElement(output.dtype, static_cast<char*>(Pointer(address)), expected[i]);
+      for (int64_t part = 0; part < numbers; ++part) {
+        host::WriteNumber(output.dtype, static_cast<char*>(Pointer(address)), part, expected[i * numbers + part]);
+      }
     }
   }
   return host::Compare(output, expected, tolerance);
