@@ -182,7 +182,7 @@ TEST(DType, APackedOneIsAByteOfTwoNumbers) {
       "\"out\"\ndtype = \"int4_x2\"\nshape = [\"n\"]\n[tolerance.y]\nc_max = 0\nc_rms = 0\n"
       "[[case]]\nrole = \"check\"\ndims = { n = 3 }\n[[hand]]\ndims = { n = 1 }\noutputs.y = [-8, 7]\n"
       "[[hand]]\ndims = { n = 1 }\noutputs.y = [0x78]\n", "t");
-  EXPECT_THAT(task.status().message(), HasSubstr("[[hand]] #2 outputs: 'y' has 1 numbers where the shape holds 2, two in each byte"));
+  EXPECT_THAT(task.status().message(), HasSubstr("has 1 numbers where the shape holds 2, two in each byte"));
 }
 
 TEST(Names, RoundTrip) {
