@@ -56,6 +56,9 @@ def explain(error, doing):
                 "downloads (weights=None)")
     if isinstance(error, MemoryError) or "not enough memory" in text or "allocate memory" in text:
         return f"{doing} takes more memory than it is given ({told}): make the sizes smaller, or raise the limit with --memory"
+    if isinstance(error, PermissionError):
+        return (f"{doing} failed ({told}): the file runs in a sandbox, which starts no programs and writes only into a folder of its own; leave "
+                "that out")
     if isinstance(error, ModuleNotFoundError):
         return f"{doing} failed ({told}): install that package for {sys.executable}, or put its code into the file"
     if ("cuda" in text or "nvidia" in text) and any(word in text for word in ("not compiled", "no nvidia", "driver", "invalid device", "no cuda")):
