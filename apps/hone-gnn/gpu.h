@@ -70,7 +70,7 @@ struct GpuRun {
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
   HostBatchCuts host_cuts;      // what a measurement leaves out of the host's pipeline; nothing in a normal run
-  int64_t most_host_bytes = 0;  // limit on host memory for feature rows, in bytes (FeatureWish::host_gib)
+  int64_t most_host_bytes = 0;  // limit on the host's memory for feature rows, in bytes, made of FeatureWish::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
   int64_t num_edges = 0;
   int64_t device_bytes = 0;  // device memory that the engine uses

@@ -307,8 +307,8 @@ Result<ResolvedPlan> ResolvePlan(const Candidate& candidate, const Task& task, c
                                  const OccupancyQuery& occupancy = {},
                                  const std::map<std::string, int64_t>& base_align = {});
 
-// One module to compile: a binding of the tunables (ResolvePlan's, or one that an entry's `with` changes), and the
-// kernels that are needed under this binding.
+// Holds one module to compile: a binding of the tunables, and the kernels that are needed under this binding. The
+// binding is ResolvePlan's, possibly changed by the `with` of a plan entry.
 struct CompileUnit {
   Binding binding;
   std::vector<std::string> kernels;  // name expressions, tunables replaced; no repeats

@@ -169,7 +169,7 @@ class SpecModel final : public Model<T> {
     }
   }
 
-  // Returns what the plan of memory needs to know of a value's operation.
+  // Returns what the memory plan needs to know of the operation that computes value `v`.
   OperationTraits TraitsOf(size_t v) const {
     gnn::Operation<T>& operation = *operations_[v];
     OperationTraits traits;

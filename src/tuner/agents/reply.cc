@@ -42,7 +42,7 @@ std::string_view StripMarkup(std::string_view line) {
   return line;
 }
 
-// Returns whether `line` reads "WORD: value", with any marks around it.
+// Returns whether `line` reads "WORD: value", with or without Markdown's marks, and sets `value` if so.
 bool IsLabelled(std::string_view line, std::string_view word, std::string_view& value) {
   line = StripMarkup(Trim(line));
   if (line.size() <= word.size()) return false;

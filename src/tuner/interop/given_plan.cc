@@ -47,7 +47,7 @@ class PlanReader {
   }
 
  private:
-  // Returns the error for something in a valid plan from which no task can be derived.
+  // Returns the error for a construct that is valid in a plan but from which no task can be derived.
   Status Refused(int line, const std::string& what) const {
     return Status::InvalidArgument(fmt::format(
         "{}:{}: the file has a launch plan, and no task can be drawn from it, for {}. Write task.toml yourself "

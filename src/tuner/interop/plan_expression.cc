@@ -55,7 +55,7 @@ std::optional<long long> Number(string_view text) {
   return value;
 }
 
-// Returns sizeof(type) in bytes; 0: the type is not known.
+// Returns sizeof(type) in bytes, or 0 if the type is not known. `type` has no blanks ("unsignedlonglong").
 int SizeOf(string_view type) {
   if (type == "double" || type == "int64_t" || type == "longlong" || type == "size_t" || type == "uint64_t" ||
       type == "unsignedlonglong" || type == "long")

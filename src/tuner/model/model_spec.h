@@ -12,7 +12,7 @@
 
 namespace hone {
 
-// One kind of provider, as messages list it.
+// Describes one kind of model provider, as help and error messages list it.
 struct ProviderKind {
   const char* name;     // "openai"
   const char* usage;    // "openai:NAME"

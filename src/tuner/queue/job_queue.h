@@ -11,7 +11,7 @@
 //   hone:{NAME}:state:ID   a hash: state (waiting, claimed, judging), deaths, entry (the job's entry in its stream),
 //                          and simulated (a sieve's evaluation of it)
 //   hone:{NAME}:answer:ID  the answer, kept for kAnswerSeconds
-//   hone:{NAME}:said:ID    a list with one element once the answer is there, for waiting submitters
+//   hone:{NAME}:said:ID    a list on which submitters wait; it gets one element when the answer is there
 //   hone:{NAME}:dead       a stream of jobs that were given up: id, reason
 //   hone:{NAME}:device     facts of the device on which this queue's workers judge
 //   hone:{NAME}:workers    a hash, one field per worker process: its last report (worker_report.h)

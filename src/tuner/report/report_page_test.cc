@@ -62,7 +62,7 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
                               "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
   EXPECT_EQ(Count(html, "<details class=node "), w.view.nodes.size());
-  // The page has plans, the first mismatch, the roles asked and the cost.
+  // The page shows each attempt's plan, the first mismatch, the roles that were asked, and the cost.
   EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
   EXPECT_THAT(html, HasSubstr("Change the loads first"));
   EXPECT_THAT(html, HasSubstr("out[3, 1020, 0] is 0, expected 0.731"));

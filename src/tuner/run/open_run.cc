@@ -25,12 +25,13 @@ Result<std::unique_ptr<RunStore>> OpenStoreThatIsThere(const std::string& path) 
 
 Result<std::unique_ptr<RunStore>> OpenStoreToRead(const std::string& path) {
   Result<std::unique_ptr<RunStore>> store = OpenStoreThatIsThere(path);
-  // SQLite creates files next to a store even for reading: if that fails, opens the store in a way that writes nothing.
+  // SQLite creates files next to a store even for reading. Where it cannot, the store is opened in a mode that writes
+  // nothing.
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
   SqliteStoreOptions options;
   options.read_only = true;
-  Result<std::unique_ptr<RunStore>> untouched = OpenSqliteRunStore(path, options);
-  return untouched.ok() ? std::move(untouched) : std::move(store);
+  Result<std::unique_ptr<RunStore>> read_only = OpenSqliteRunStore(path, options);
+  return read_only.ok() ? std::move(read_only) : std::move(store);
 }
 
 Result<OpenedRun> OpenRun(const std::string& store_path, const std::string& name) {

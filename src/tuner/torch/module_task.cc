@@ -426,7 +426,8 @@ Result<std::string> InputCall(const std::string& text) {
   return fmt::format("torch.randint(0, {}, ({}{}), dtype=torch.{})", bound, shape, shape.empty() ? "" : ",", dtype);
 }
 
-// Returns the Python text that a module of a package lacks to be a problem: sizes, get_inputs() and get_init_inputs().
+// Returns the Python text that completes a package's module to a problem file: sizes, get_inputs() and
+// get_init_inputs().
 Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<std::string, int64_t>& sizes) {
   if (options.inputs.empty()) {
     return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes: --input x=float32[batch,hidden] --case batch=32,hidden=512",

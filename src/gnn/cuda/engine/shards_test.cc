@@ -183,7 +183,8 @@ TEST_F(ShardsOnGpu, ATagThatComesAgainFindsNothingOfItsFirstTime) {
   const GpuEngineOptions options = Engine();
   const auto engine = MakeGpuEngine(*graph_, *model, options).value();
   const auto other = MakeGpuEngine(*graph_, *model, options).value();
-  // Uses the tags from 1 on, and the same tags again after they have wrapped around.
+  // Both engines first use the table's tags from 1 on. The loop below sets a tag that is about to wrap around, so that
+  // the same tags come again.
   ASSERT_TRUE(engine->TrainEpoch(0).ok());
   ASSERT_TRUE(other->TrainEpoch(0).ok());
   for (const uint32_t tag : {0xffffffffu, 0xfffffffdu, (1u << 30) - 2}) {

@@ -11,8 +11,8 @@
 //   gradient of W             a M + b D + k s^T, where a, b and k are the ColumnCoefficients of norm_kernels.h, so that
 //                             the gradient of P itself is never written where X needs no gradient.
 // In a first layer X is narrow and P wide, so moments of X cost less than a pass over P. The moments are sums in fp32.
-// They lose digits with the square of |mean| / deviation of X's columns, but X in bf16 has lost more to its own
-// rounding long before.
+// Their relative error grows with the square of |mean| / deviation of X's columns. Where that matters, the rounding of X
+// to bf16 has already lost more.
 //
 // All functions enqueue on `stream`. X is [padded_rows, inputs] of bf16, W [outputs, inputs] of bf16; `inputs` and
 // `outputs` are multiples of 8. `rows` (norm_kernels.h) describes X's rows; `rows.width` is ignored.

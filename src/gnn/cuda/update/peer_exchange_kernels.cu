@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(kThreads)
 
 cudaError_t EnqueueGatherFromPeers(const ExchangeOnDevice& exchange, const void* in, void* out, int64_t bytes,
                                    cudaStream_t stream) {
-  // Every turn of a room uses the same number of blocks, so each block can count the room's turns by itself.
+  // Every exchange through one buffer slot launches the same number of blocks, so each block can count the slot's
+  // exchanges by itself.
   Launch(GatherFromPeersKernel, exchange.slices, kThreads, 0, stream, exchange, static_cast<const uint4*>(in),
          static_cast<uint4*>(out), bytes / 16);
   return cudaPeekAtLastError();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See nvrtc_prelude.h. The base set compiles in tens of milliseconds. Headers that take a second to parse (libcu++'s
-// barriers, cooperative groups) are in the set "full", which has a precompiled header of its own.
+// There are two sets of headers (nvrtc_prelude.h). The set "base" compiles in tens of milliseconds. Headers that take a
+// second to parse (libcu++'s barriers, cooperative groups) are in the set "full", which has a precompiled header of its
+// own.
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 
 #include "hone/base/status.h"

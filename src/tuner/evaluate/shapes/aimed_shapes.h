@@ -31,7 +31,7 @@ namespace hone {
 using EntriesTaken = std::function<std::optional<std::vector<size_t>>(const Dims&)>;
 
 struct AimedShapes {
-  std::vector<Case> cases;       // role kHidden
+  std::vector<Case> cases;       // the shapes that were found, as hidden cases (CaseRole::kHidden)
   std::set<size_t> taken;        // entries of the plan that `cases` take
   std::set<size_t> unreachable;  // entries that no shape can take: the condition is false for all shapes, or fixes all
                                  // dimensions to a shape that an earlier entry takes

@@ -54,7 +54,8 @@ class SourceView {
 
   // Returns the indices of the plan entries that launch a kernel.
   std::vector<size_t> EntriesOf(const KernelText& kernel) const;
-  // Returns the tensor that every entry passes for a parameter; nullptr when it is something else or differs.
+  // Returns the tensor that every plan entry of the kernel passes for `parameter`, or nullptr if an entry passes something
+  // else, or entries pass different tensors.
   const TensorSpec* TensorOf(const KernelText& kernel, int parameter) const;
   // Returns whether no two parameters of the kernel can point into one tensor.
   bool ParametersAreDistinct(const KernelText& kernel) const;

@@ -355,7 +355,7 @@ class Translator {
     operand.kind = PtxOperand::Kind::kAddress;
     operand.text = base->kind == PtxOperand::Kind::kInteger ? "static_cast<uint64_t>(" + base->text + ")" : base->text;
     if (sign != std::string::npos) {
-      // `[a + 16]`, `[a + -16]`, `[a + %2]` with an "n" operand.
+      // Three forms of an offset are accepted: `[a + 16]`, `[a + -16]`, and `[a + %2]` where %2 is an "n" operand.
       const std::optional<PtxOperand> offset = ParseOperand(Trim(text.substr(sign + 1)));
       if (!offset || offset->kind != PtxOperand::Kind::kInteger) return std::nullopt;
       operand.text += " " + std::string(1, text[sign]) + " static_cast<uint64_t>(" + offset->text + ")";

@@ -28,10 +28,10 @@
 
 namespace hone::sim {
 
-// Meanings of hone_sim_work[i].
+// Meanings of hone_sim_work[i]. Local reads and writes count bytes; kWorkOperations counts quarters of an operation
+// (kWorkPerOperation); the others count operations.
 enum : int { kWorkOperations, kWorkSpecial, kWorkLocalReads, kWorkLocalWrites, kWorkDoubles, kWorkIntegers, kWorkKinds };
-inline constexpr uint64_t kWorkPerOperation = 4;  // units of kWorkOperations per operation; local reads and writes count
-                                                  // bytes
+inline constexpr uint64_t kWorkPerOperation = 4;
 // A thread has 255 registers of four bytes; larger arrays cannot be in registers.
 inline constexpr int64_t kRegisterBytes = 255 * 4;
 
