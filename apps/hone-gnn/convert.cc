@@ -45,6 +45,7 @@ nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double 
           {"self_loops_dropped", r.self_loops_dropped},
           {"parallel_edges_dropped", r.parallel_dropped},
           {"features", r.feature_width},
+          {"edge_features", r.edge_feature_width},
           {"nan_replaced", r.nan_replaced},
           {"classes", r.num_classes},
           {"labelled_nodes", r.labelled},
@@ -104,8 +105,9 @@ Status Run(ConvertFlags& flags) {
     hone::Print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
     return Status::Ok();
   }
-  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features, {} classes, {:.1f} s\n", flags.out,
+  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features{}, {} classes, {:.1f} s\n", flags.out,
               report.num_nodes, report.num_edges, report.edges_read, report.format, report.feature_width,
+              report.edge_feature_width > 0 ? fmt::format(" and {} an edge", report.edge_feature_width) : "",
               report.num_classes, seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
     hone::Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
@@ -140,7 +142,7 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->required();
   command->add_option("out", flags->out, "the graph file (container) to write")->required();
   command->add_flag("--symmetrize", flags->options.symmetrize, "add the reverse of every edge");
-  command->add_flag("--coalesce", flags->options.coalesce, "keep only one of several parallel edges");
+  command->add_flag("--coalesce", flags->options.coalesce, "keep only the first of several parallel edges");
   command
       ->add_option("--self-loops", flags->self_loops,
                    "what happens to self-loops: keep, remove, or add (exactly one at every node)")
@@ -148,6 +150,9 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str();
   command->add_option("--dtype", flags->dtype, "the dtype of stored features: float32, float16 or bfloat16")
       ->capture_default_str();
+  command->add_option("--edge-features", flags->options.edge_features,
+                      "a .npy [E, F] with a row of features for each edge, in the order of the source's edges; by "
+                      "default edge_features.npy of a folder with edges.npy, if it is there");
   command
       ->add_option("--split", flags->split,
                    "make a new split: which shares of each class become training, validation and test nodes, drawn at "

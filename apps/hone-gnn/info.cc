@@ -64,6 +64,11 @@ json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
   if (x.num_rows > 0) {
     out["features"] = {{"width", x.width}, {"dtype", FeatureDtypeName(x.dtype)}, {"stride_bytes", x.stride_bytes}};
   }
+  const FeatureView edges = graph.edge_features();
+  if (edges.num_rows > 0) {
+    out["edge_features"] = {
+        {"width", edges.width}, {"dtype", FeatureDtypeName(edges.dtype)}, {"stride_bytes", edges.stride_bytes}};
+  }
   return out;
 }
 
@@ -73,7 +78,8 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   };
   hone::Print("{}\n", graph.name());
   hone::Print("  nodes        {}\n", d.num_nodes);
-  hone::Print("  edges        {} stored ({} self-loops; an undirected edge is stored in both directions)\n", d.num_edges, d.self_loops);
+  hone::Print("  edges        {} stored ({} self-loops; an undirected edge is stored in both directions)\n",
+              d.num_edges, d.self_loops);
   const GraphFlags flags = graph.flags();
   hone::Print("  edges are    {}, {}, {} parallel edges\n", flags.symmetric ? "symmetric" : "not known to be symmetric",
               flags.sorted ? "sorted" : "not sorted", flags.parallel_edges ? "perhaps with" : "without");
@@ -92,6 +98,11 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
     hone::Print("  features     {} x {}, rows of {} bytes\n", x.width, FeatureDtypeName(x.dtype), x.stride_bytes);
   else
     hone::Print("  features     none\n");
+  const FeatureView edges = graph.edge_features();
+  if (edges.num_rows > 0) {
+    hone::Print("  edges have   {} x {}, rows of {} bytes\n", edges.width, FeatureDtypeName(edges.dtype),
+                edges.stride_bytes);
+  }
   if (d.labelled > 0) {
     hone::Print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present,
                 d.smallest_class, d.largest_class);

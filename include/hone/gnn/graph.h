@@ -39,13 +39,16 @@ enum class FeatureDtype : uint8_t { kFloat32, kFloat16, kBFloat16 };
 std::string_view FeatureDtypeName(FeatureDtype dtype);  // "float32", "float16", "bfloat16"
 constexpr int64_t FeatureDtypeBytes(FeatureDtype dtype) { return dtype == FeatureDtype::kFloat32 ? 4 : 2; }
 
-// Row-major feature rows. Elements between `width` and the end of a row's stride are zero.
+// Row-major feature rows, of nodes or of edges. Elements between `width` and the end of a row's stride are zero.
 struct FeatureView {
   const std::byte* rows = nullptr;  // aligned to 64 bytes
   FeatureDtype dtype = FeatureDtype::kFloat32;
   int64_t num_rows = 0;
-  int64_t width = 0;         // elements
-  int64_t stride_bytes = 0;  // a multiple of 64; of 128 for rows above 96 bytes
+  int64_t width = 0;  // elements
+  // A row of a node takes a multiple of 64 bytes, or of 128 if its elements take more than 96. A row of an edge takes a
+  // power of two up to 64, or a multiple of 64, because a graph has many more edges than nodes and their rows are
+  // narrow.
+  int64_t stride_bytes = 0;
 
   const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
 };
@@ -65,9 +68,12 @@ inline constexpr int32_t kNoLabel = -1;
 class Graph {
  public:
   virtual ~Graph() = default;
-  virtual const std::string& name() const = 0;    // as given to OpenGraph: a path or synthetic:…
+  virtual const std::string& name() const = 0;  // as given to OpenGraph: a path or synthetic:…
   virtual CsrView structure() const = 0;
-  virtual FeatureView features() const = 0;        // num_rows 0: a graph without features
+  virtual FeatureView features() const = 0;  // num_rows 0: a graph without features
+  // Features of the edges: row e belongs to the edge from structure().columns[e]. num_rows is the number of edges, or 0
+  // for a graph whose edges have no features.
+  virtual FeatureView edge_features() const { return {}; }
   virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
   virtual int32_t num_classes() const = 0;
   // class_names()[c] is the name of class c, in UTF-8. There are at most num_classes names, and none if the graph's
@@ -78,7 +84,7 @@ class Graph {
   virtual std::span<const NodeId> valid_nodes() const = 0;
   virtual std::span<const NodeId> test_nodes() const = 0;
   virtual GraphFlags flags() const { return {}; }
-  virtual int64_t resident_bytes() const = 0;      // bytes in memory once all of it was touched
+  virtual int64_t resident_bytes() const = 0;  // bytes in memory once all of it was touched
 };
 
 // Reports the progress of a long step: `done` of `total` units ("rows", "edges", "bytes"); total 0: not known. Always
@@ -95,7 +101,7 @@ struct OpenGraphOptions {
   // keep a sampler from reading out of bounds in a damaged file. kHeader verifies the header only, and leaves the
   // checks of rows to the caller.
   enum class Check { kHeader, kStructure, kAll } check = Check::kStructure;
-  int threads = 0;      // for generation and copying; 0: all that the process may use
+  int threads = 0;  // for generation and copying; 0: all that the process may use
   GraphProgress progress;
 };
 

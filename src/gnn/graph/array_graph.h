@@ -19,6 +19,7 @@ struct GraphParts {
   std::vector<MemoryRegion> memory;  // pages that the views below point into; empty if they point into vectors only
   CsrView structure;
   FeatureView features;
+  FeatureView edge_features;
   std::span<const int32_t> labels;
   int32_t num_classes = 0;
   std::vector<std::string> class_names;
@@ -36,6 +37,7 @@ class ArrayGraph final : public Graph {
   const std::string& name() const override { return parts_.name; }
   CsrView structure() const override { return parts_.structure; }
   FeatureView features() const override { return parts_.features; }
+  FeatureView edge_features() const override { return parts_.edge_features; }
   std::span<const int32_t> labels() const override { return parts_.labels; }
   int32_t num_classes() const override { return parts_.num_classes; }
   std::span<const std::string> class_names() const override { return parts_.class_names; }
@@ -48,7 +50,7 @@ class ArrayGraph final : public Graph {
     return static_cast<int64_t>(p.structure.row_offsets.size_bytes() + p.structure.columns.size_bytes() +
                                 p.labels.size_bytes() + p.split[0].size_bytes() + p.split[1].size_bytes() +
                                 p.split[2].size_bytes()) +
-           p.features.num_rows * p.features.stride_bytes;
+           p.features.num_rows * p.features.stride_bytes + p.edge_features.num_rows * p.edge_features.stride_bytes;
   }
 
  private:

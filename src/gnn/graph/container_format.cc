@@ -31,20 +31,22 @@ constexpr size_t kTypeAt = 0, kDtypeAt = 4, kFlagsAt = 8, kRankAt = 12, kShapeAt
                  kBytesAt = 56, kCrcOffsetAt = 64, kCrcCountAt = 72, kEntryReservedAt = 76, kNameAt = 96;
 
 constexpr std::array kTypes = {
-    NamedCode{"row_offsets", 1},  NamedCode{"columns", 2},       NamedCode{"features", 3},
-    NamedCode{"labels", 4},       NamedCode{"train_nodes", 5},   NamedCode{"valid_nodes", 6},
-    NamedCode{"test_nodes", 7},   NamedCode{"provenance", 8},    NamedCode{"edge_ids", 16},
+    NamedCode{"row_offsets", 1},   NamedCode{"columns", 2},      NamedCode{"features", 3},
+    NamedCode{"labels", 4},        NamedCode{"train_nodes", 5},  NamedCode{"valid_nodes", 6},
+    NamedCode{"test_nodes", 7},    NamedCode{"provenance", 8},   NamedCode{"edge_ids", 16},
     NamedCode{"edge_weights", 17}, NamedCode{"edge_times", 18},  NamedCode{"edge_types", 19},
-    NamedCode{"node_times", 20},  NamedCode{"node_types", 21},   NamedCode{"multi_labels", 22},
-    NamedCode{"extra_split", 23}, NamedCode{"class_names", 24},
+    NamedCode{"node_times", 20},   NamedCode{"node_types", 21},  NamedCode{"multi_labels", 22},
+    NamedCode{"extra_split", 23},  NamedCode{"class_names", 24}, NamedCode{"edge_features", 25},
 };
 constexpr std::array kDtypes = {
     NamedCode{"int32", 1},   NamedCode{"int64", 2},    NamedCode{"float32", 3},
     NamedCode{"float16", 4}, NamedCode{"bfloat16", 5}, NamedCode{"bytes", 6},
 };
 constexpr std::array kFlags = {
-    NamedCode{"symmetric", GraphFlags::kSymmetric}, NamedCode{"sorted", GraphFlags::kSorted},
-    NamedCode{"parallel_edges", GraphFlags::kParallelEdges}, NamedCode{"self_loops", GraphFlags::kSelfLoops},
+    NamedCode{"symmetric", GraphFlags::kSymmetric},
+    NamedCode{"sorted", GraphFlags::kSorted},
+    NamedCode{"parallel_edges", GraphFlags::kParallelEdges},
+    NamedCode{"self_loops", GraphFlags::kSelfLoops},
 };
 
 constexpr std::array kHeaderFields = {
@@ -121,9 +123,9 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
   const bool vector32 = s.rank == 1 && s.dtype == SectionDtype::kInt32 && s.stride_bytes == 4;
   switch (s.type) {
     case SectionType::kRowOffsets:
-      return require(s.rank == 1 && s.dtype == SectionDtype::kInt64 && s.stride_bytes == 8 &&
-                         s.shape[0] == h.num_nodes + 1,
-                     fmt::format("not the shape [num_nodes + 1 = {}] of int64", h.num_nodes + 1));
+      return require(
+          s.rank == 1 && s.dtype == SectionDtype::kInt64 && s.stride_bytes == 8 && s.shape[0] == h.num_nodes + 1,
+          fmt::format("not the shape [num_nodes + 1 = {}] of int64", h.num_nodes + 1));
     case SectionType::kColumns:
       return require(vector32 && s.shape[0] == h.num_edges,
                      fmt::format("not the shape [num_edges = {}] of int32", h.num_edges));
@@ -134,19 +136,28 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
     case SectionType::kValidNodes:
     case SectionType::kTestNodes:
       return require(vector32 && s.shape[0] <= h.num_nodes, "not a vector of at most num_nodes int32");
-    case SectionType::kFeatures: {
-      const bool typed = s.dtype == SectionDtype::kFloat32 || s.dtype == SectionDtype::kFloat16 ||
-                         s.dtype == SectionDtype::kBFloat16;
-      HONE_RETURN_IF_ERROR(require(typed && s.rank == 2 && s.shape[0] == h.num_nodes && s.shape[1] > 0,
-                                   fmt::format("not the shape [num_nodes = {}, width] of floats", h.num_nodes)));
+    case SectionType::kFeatures:
+    case SectionType::kEdgeFeatures: {
+      const bool of_edges = s.type == SectionType::kEdgeFeatures;
+      const int64_t rows = of_edges ? h.num_edges : h.num_nodes;
+      const bool typed =
+          s.dtype == SectionDtype::kFloat32 || s.dtype == SectionDtype::kFloat16 || s.dtype == SectionDtype::kBFloat16;
+      HONE_RETURN_IF_ERROR(
+          require(typed && s.rank == 2 && s.shape[0] == rows && s.shape[1] > 0,
+                  fmt::format("not the shape [{} = {}, width] of floats", of_edges ? "num_edges" : "num_nodes", rows)));
       const int64_t row = s.shape[1] * SectionDtypeBytes(s.dtype);
-      return require(s.stride_bytes >= row && s.stride_bytes % (row > 96 ? 128 : 64) == 0,
-                     fmt::format("a row stride of {} bytes, which does not suit rows of {} bytes", s.stride_bytes, row));
+      const bool suits = of_edges && s.stride_bytes < 64 ? std::has_single_bit(static_cast<uint64_t>(s.stride_bytes))
+                                                         : s.stride_bytes % (!of_edges && row > 96 ? 128 : 64) == 0;
+      return require(
+          s.stride_bytes >= row && suits,
+          fmt::format("a row stride of {} bytes, which does not suit rows of {} bytes", s.stride_bytes, row));
     }
     case SectionType::kClassNames:
-      return require(s.rank == 1 && s.dtype == SectionDtype::kBytes && s.stride_bytes == 1 && s.shape[0] <= kMostClassNameBytes,
-                     fmt::format("not the shape of at most {} bytes", kMostClassNameBytes));
-    default: return Status::Ok();
+      return require(
+          s.rank == 1 && s.dtype == SectionDtype::kBytes && s.stride_bytes == 1 && s.shape[0] <= kMostClassNameBytes,
+          fmt::format("not the shape of at most {} bytes", kMostClassNameBytes));
+    default:
+      return Status::Ok();
   }
 }
 
@@ -164,7 +175,8 @@ Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at
   s.required = (Get<uint32_t>(header, at + kFlagsAt) & kSectionRequired) != 0;
   if (type_name == "unknown" && s.required) {
     return Status::InvalidArgument(fmt::format(
-        "'{}' needs a newer hone-gnn: it has a required section of type {}, which this version does not know", path, type));
+        "'{}' needs a newer hone-gnn: it has a required section of type {}, which this version does not know", path,
+        type));
   }
   s.rank = static_cast<int>(std::min<uint32_t>(Get<uint32_t>(header, at + kRankAt), 99));
   if (s.rank < 1 || s.rank > kContainerMaxRank) return bad(fmt::format("has rank {}", s.rank));
@@ -222,8 +234,9 @@ size_t ContainerHeader::Add(SectionType type, SectionDtype dtype, int64_t rows, 
   return sections.size() - 1;
 }
 
-size_t ContainerHeader::AddFeatures(FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes) {
-  const size_t at = Add(SectionType::kFeatures,
+size_t ContainerHeader::AddFeatures(SectionType type, FeatureDtype dtype, int64_t rows, int64_t width,
+                                    int64_t stride_bytes) {
+  const size_t at = Add(type,
                         dtype == FeatureDtype::kFloat32   ? SectionDtype::kFloat32
                         : dtype == FeatureDtype::kFloat16 ? SectionDtype::kFloat16
                                                           : SectionDtype::kBFloat16,
@@ -259,8 +272,8 @@ std::string SerializeContainerHeader(const ContainerHeader& header, int64_t head
   Put<uint32_t>(bytes, kSectionCountAt, static_cast<uint32_t>(header.sections.size()));
   Put<uint32_t>(bytes, kEntryBytesAt, static_cast<uint32_t>(kContainerEntryBytes));
   Put<uint32_t>(bytes, kChunkBytesAt, static_cast<uint32_t>(kContainerChunkBytes));
-  size_t crc_at = static_cast<size_t>(kContainerFixedBytes) +
-                  header.sections.size() * static_cast<size_t>(kContainerEntryBytes);
+  size_t crc_at =
+      static_cast<size_t>(kContainerFixedBytes) + header.sections.size() * static_cast<size_t>(kContainerEntryBytes);
   for (size_t i = 0; i < header.sections.size(); ++i) {
     const ContainerSection& s = header.sections[i];
     const size_t at = static_cast<size_t>(kContainerFixedBytes) + i * static_cast<size_t>(kContainerEntryBytes);
@@ -275,7 +288,8 @@ std::string SerializeContainerHeader(const ContainerHeader& header, int64_t head
     Put<int64_t>(bytes, at + kCrcOffsetAt, static_cast<int64_t>(crc_at));
     Put<uint32_t>(bytes, at + kCrcCountAt, static_cast<uint32_t>(s.chunk_crcs.size()));
     std::memcpy(bytes.data() + at + kNameAt, s.name.data(), std::min(s.name.size(), kContainerNameBytes - 1));
-    HONE_CHECK(crc_at + s.chunk_crcs.size() * 4 <= bytes.size(), "the container's header is too small for its checksums");
+    HONE_CHECK(crc_at + s.chunk_crcs.size() * 4 <= bytes.size(),
+               "the container's header is too small for its checksums");
     std::memcpy(bytes.data() + crc_at, s.chunk_crcs.data(), s.chunk_crcs.size() * 4);
     crc_at += s.chunk_crcs.size() * 4;
   }
@@ -286,14 +300,14 @@ std::string SerializeContainerHeader(const ContainerHeader& header, int64_t head
 Result<int64_t> ParseContainerPrefix(std::span<const std::byte> prefix, const std::string& path) {
   if (prefix.size() < static_cast<size_t>(kContainerFixedBytes) ||
       std::memcmp(prefix.data(), kContainerMagic.data(), kContainerMagic.size()) != 0) {
-    return Status::InvalidArgument(fmt::format(
-        "'{}' is no graph container (it does not begin with {}); make one with hone-gnn convert SOURCE OUT", path,
-        kContainerMagic));
+    return Status::InvalidArgument(
+        fmt::format("'{}' is no graph container (it does not begin with {}); make one with hone-gnn convert SOURCE OUT",
+                    path, kContainerMagic));
   }
   const uint32_t version = Get<uint32_t>(prefix, kVersionAt);
   if (version != kContainerVersion) {
-    return Status::InvalidArgument(fmt::format("'{}' is a container of version {}; this hone-gnn reads version {}", path,
-                                               version, kContainerVersion));
+    return Status::InvalidArgument(fmt::format("'{}' is a container of version {}; this hone-gnn reads version {}",
+                                               path, version, kContainerVersion));
   }
   const int64_t bytes = Get<uint32_t>(prefix, kHeaderBytesAt);
   if (bytes < kContainerAlignment || bytes > kContainerMaxHeaderBytes || bytes % kContainerAlignment != 0) {
@@ -321,7 +335,8 @@ Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, 
   }
   if (h.num_nodes < 1 || h.num_nodes > INT32_MAX || h.num_edges < 0 || h.num_edges > (int64_t{1} << 40) ||
       h.num_classes < 0) {
-    return Damaged(path, fmt::format("it claims {} nodes, {} edges and {} classes", h.num_nodes, h.num_edges, h.num_classes));
+    return Damaged(path,
+                   fmt::format("it claims {} nodes, {} edges and {} classes", h.num_nodes, h.num_edges, h.num_classes));
   }
   if (Get<uint32_t>(header, kEntryBytesAt) != kContainerEntryBytes ||
       Get<uint32_t>(header, kChunkBytesAt) != kContainerChunkBytes) {

@@ -45,21 +45,31 @@ enum class SectionType : uint32_t {
   kNodeTypes = 21,
   kMultiLabels = 22,
   kExtraSplit = 23,
-  // Optional: readers that do not know this type skip it.
+  // Optional: readers that do not know these types skip them.
   kClassNames = 24,
+  kEdgeFeatures = 25,
 };
 
 enum class SectionDtype : uint32_t {
-  kInt32 = 1, kInt64 = 2, kFloat32 = 3, kFloat16 = 4, kBFloat16 = 5, kBytes = 6,
+  kInt32 = 1,
+  kInt64 = 2,
+  kFloat32 = 3,
+  kFloat16 = 4,
+  kBFloat16 = 5,
+  kBytes = 6,
 };
 constexpr int64_t SectionDtypeBytes(SectionDtype dtype) {
   switch (dtype) {
     case SectionDtype::kInt32:
-    case SectionDtype::kFloat32: return 4;
-    case SectionDtype::kInt64: return 8;
+    case SectionDtype::kFloat32:
+      return 4;
+    case SectionDtype::kInt64:
+      return 8;
     case SectionDtype::kFloat16:
-    case SectionDtype::kBFloat16: return 2;
-    case SectionDtype::kBytes: return 1;
+    case SectionDtype::kBFloat16:
+      return 2;
+    case SectionDtype::kBytes:
+      return 1;
   }
   return 0;
 }
@@ -91,8 +101,8 @@ struct ContainerSection {
   int64_t shape[kContainerMaxRank] = {0, 0, 0};
   int64_t stride_bytes = 0;  // from one index of the first dimension to the next
   int64_t offset = 0;
-  int64_t bytes = 0;         // shape[0] * stride_bytes
-  std::string name;          // distinguishes sections of one type; at most kContainerNameBytes - 1 bytes
+  int64_t bytes = 0;                 // shape[0] * stride_bytes
+  std::string name;                  // distinguishes sections of one type; at most kContainerNameBytes - 1 bytes
   std::vector<uint32_t> chunk_crcs;  // one for each kContainerChunkBytes of the section, the last may be shorter
 };
 
@@ -107,9 +117,9 @@ struct ContainerHeader {
   const ContainerSection* Find(SectionType type) const;
   // Appends a section and returns its number. The writer sets its offset and checksums (container_writer.h).
   //   Add          `rows` values of one dimension; `required`: a reader that does not know the type must refuse
-  //   AddFeatures  `rows` of `width` values, `stride_bytes` from one row to the next
+  //   AddFeatures  `rows` of `width` values, `stride_bytes` from one row to the next; kFeatures or kEdgeFeatures
   size_t Add(SectionType type, SectionDtype dtype, int64_t rows, bool required = false);
-  size_t AddFeatures(FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes);
+  size_t AddFeatures(SectionType type, FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes);
 };
 
 // Returns the size of the header: fixed part, table and checksums, rounded up to kContainerAlignment.

@@ -33,7 +33,8 @@ Status ReadAt(int fd, int64_t offset, std::byte* out, int64_t bytes, const std::
     const ssize_t n = pread(fd, out, static_cast<size_t>(std::min(bytes, kReadBytes)), offset);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return Status::Io(ErrnoMessage("read", path, errno));
-    if (n == 0) return Status::InvalidArgument(fmt::format("'{}' ends at byte {}: it was cut while it was read", path, offset));
+    if (n == 0)
+      return Status::InvalidArgument(fmt::format("'{}' ends at byte {}: it was cut while it was read", path, offset));
     out += n;
     offset += n;
     bytes -= n;
@@ -56,8 +57,8 @@ Result<OpenFile> OpenAndCheckHeader(const std::string& path) {
   struct stat info {};
   if (fstat(file.fd.get(), &info) != 0) return Status::Io(ErrnoMessage("examine", path, errno));
   if (!S_ISREG(info.st_mode)) {
-    return Status::InvalidArgument(fmt::format(
-        "'{}' is not a file; a folder is made into a container with hone-gnn convert {} OUT", path, path));
+    return Status::InvalidArgument(
+        fmt::format("'{}' is not a file; a folder is made into a container with hone-gnn convert {} OUT", path, path));
   }
   std::vector<std::byte> bytes(static_cast<size_t>(std::min<int64_t>(info.st_size, kContainerFixedBytes)));
   HONE_RETURN_IF_ERROR(ReadAt(file.fd.get(), 0, bytes.data(), static_cast<int64_t>(bytes.size()), path));
@@ -90,32 +91,36 @@ Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, con
   std::atomic<int64_t> read{0};
   std::mutex mutex;
   Status first_error;
-  ParallelPieces(threads, static_cast<int64_t>(pieces.size()), [&](int64_t i) {
-    const auto& [placed, chunk] = pieces[static_cast<size_t>(i)];
-    const ContainerSection& s = *placed->section;
-    const int64_t begin = chunk * kContainerChunkBytes, end = std::min(s.bytes, begin + kContainerChunkBytes);
-    uint32_t crc = 0;
-    Status status;
-    for (int64_t at = begin; at < end && status.ok(); at += kReadBytes) {
-      const int64_t take = std::min(kReadBytes, end - at);
-      const std::byte* bytes = mapping != nullptr ? mapping + s.offset + at : placed->data + at;
-      if (mapping == nullptr) status = ReadAt(file.fd.get(), s.offset + at, placed->data + at, take, path);
-      if (status.ok()) crc = Crc32c(crc, bytes, static_cast<size_t>(take));
-    }
-    if (status.ok() && crc != s.chunk_crcs[static_cast<size_t>(chunk)]) {
-      status = Status::InvalidArgument(fmt::format(
-          "'{}' is damaged: the checksum of chunk {} of section {} (bytes {} to {} of the file) is wrong; copy it again "
-          "or make it again with hone-gnn convert or generate",
-          path, chunk, SectionTypeName(static_cast<uint32_t>(s.type)), s.offset + begin, s.offset + end));
-    }
-    read.fetch_add(end - begin, std::memory_order_relaxed);
-    if (!status.ok()) {
-      const std::lock_guard lock(mutex);
-      if (first_error.ok()) first_error = status;
-    }
-  }, [&](int64_t) {
-    if (progress) progress("reading", read.load(std::memory_order_relaxed), total);
-  });
+  ParallelPieces(
+      threads, static_cast<int64_t>(pieces.size()),
+      [&](int64_t i) {
+        const auto& [placed, chunk] = pieces[static_cast<size_t>(i)];
+        const ContainerSection& s = *placed->section;
+        const int64_t begin = chunk * kContainerChunkBytes, end = std::min(s.bytes, begin + kContainerChunkBytes);
+        uint32_t crc = 0;
+        Status status;
+        for (int64_t at = begin; at < end && status.ok(); at += kReadBytes) {
+          const int64_t take = std::min(kReadBytes, end - at);
+          const std::byte* bytes = mapping != nullptr ? mapping + s.offset + at : placed->data + at;
+          if (mapping == nullptr) status = ReadAt(file.fd.get(), s.offset + at, placed->data + at, take, path);
+          if (status.ok()) crc = Crc32c(crc, bytes, static_cast<size_t>(take));
+        }
+        if (status.ok() && crc != s.chunk_crcs[static_cast<size_t>(chunk)]) {
+          status = Status::InvalidArgument(fmt::format(
+              "'{}' is damaged: the checksum of chunk {} of section {} (bytes {} to {} of the file) is wrong; copy it "
+              "again "
+              "or make it again with hone-gnn convert or generate",
+              path, chunk, SectionTypeName(static_cast<uint32_t>(s.type)), s.offset + begin, s.offset + end));
+        }
+        read.fetch_add(end - begin, std::memory_order_relaxed);
+        if (!status.ok()) {
+          const std::lock_guard lock(mutex);
+          if (first_error.ok()) first_error = status;
+        }
+      },
+      [&](int64_t) {
+        if (progress) progress("reading", read.load(std::memory_order_relaxed), total);
+      });
   return first_error;
 }
 
@@ -140,11 +145,13 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
   if (bad_row >= 0) {
     return Status::InvalidArgument(fmt::format(
         "'{}': row {} of the graph has descending offsets or a neighbor that is not one of the {} nodes; make the "
-        "container again with hone-gnn convert", path, bad_row.load(), csr.num_nodes));
+        "container again with hone-gnn convert",
+        path, bad_row.load(), csr.num_nodes));
   }
   if (bad_label >= 0) {
-    return Status::InvalidArgument(fmt::format("'{}': node {} has label {}, outside the {} classes", path, bad_label.load(),
-                                               parts.labels[static_cast<size_t>(bad_label)], parts.num_classes));
+    return Status::InvalidArgument(fmt::format("'{}': node {} has label {}, outside the {} classes", path,
+                                               bad_label.load(), parts.labels[static_cast<size_t>(bad_label)],
+                                               parts.num_classes));
   }
   constexpr std::string_view names[] = {"train", "valid", "test"};
   std::vector<bool> taken(static_cast<size_t>(csr.num_nodes));
@@ -156,7 +163,8 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
                                                    path, names[i], v, previous));
       }
       if (taken[static_cast<size_t>(v)]) {
-        return Status::InvalidArgument(fmt::format("'{}': node {} of the {} nodes is in another split too", path, v, names[i]));
+        return Status::InvalidArgument(
+            fmt::format("'{}': node {} of the {} nodes is in another split too", path, v, names[i]));
       }
       taken[static_cast<size_t>(v)] = true;
       previous = v;
@@ -201,8 +209,9 @@ Result<std::string> ReadContainerProvenance(const std::string& path) {
 Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, const OpenGraphOptions& options) {
   Result<OpenFile> opened = OpenAndCheckHeader(path);
   if (opened.status().code() == StatusCode::kNotFound) {
-    return Status::NotFound(opened.status().message() +
-                            "; name a container (hone-gnn convert and generate make them) or synthetic:SHAPE?scale=0.1&seed=1");
+    return Status::NotFound(
+        opened.status().message() +
+        "; name a container (hone-gnn convert and generate make them) or synthetic:SHAPE?scale=0.1&seed=1");
   }
   HONE_RETURN_IF_ERROR(opened.status());
   const OpenFile file = *std::move(opened);
@@ -220,10 +229,14 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
   if (copy) {
     for (const ContainerSection& s : h.sections) {
       // Only sections that the engine uses are read into memory.
-      if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kClassNames) continue;
-      HONE_ASSIGN_OR_RETURN(MemoryRegion region,
-                            MemoryRegion::Anonymous(s.bytes, fmt::format("section {} of '{}'",
-                                                        SectionTypeName(static_cast<uint32_t>(s.type)), path)));
+      if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes) &&
+          s.type != SectionType::kClassNames && s.type != SectionType::kEdgeFeatures) {
+        continue;
+      }
+      HONE_ASSIGN_OR_RETURN(
+          MemoryRegion region,
+          MemoryRegion::Anonymous(
+              s.bytes, fmt::format("section {} of '{}'", SectionTypeName(static_cast<uint32_t>(s.type)), path)));
       placed.push_back({&s, region.data()});
       parts.memory.push_back(std::move(region));
     }
@@ -234,9 +247,11 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
     for (const ContainerSection& s : h.sections) {
       placed.push_back({&s, mapping.data() + s.offset});
       const auto type = static_cast<uint32_t>(s.type);
-      const bool structure = (type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures) ||
-                             s.type == SectionType::kClassNames;
-      if (options.check == Check::kAll || (structure && options.check == Check::kStructure)) checked.push_back(placed.back());
+      const bool structure =
+          (type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures) ||
+          s.type == SectionType::kClassNames;
+      if (options.check == Check::kAll || (structure && options.check == Check::kStructure))
+        checked.push_back(placed.back());
     }
     HONE_RETURN_IF_ERROR(LoadChunks(file, checked, mapping.data(), threads, path, options.progress));
     parts.memory.push_back(std::move(mapping));
@@ -252,36 +267,51 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
         parts.structure.num_nodes = h.num_nodes;
         parts.structure.row_offsets = {reinterpret_cast<const int64_t*>(p.data), static_cast<size_t>(s.shape[0])};
         break;
-      case SectionType::kColumns: parts.structure.columns = ids(); break;
-      case SectionType::kFeatures:
-        parts.features = {p.data,
-                          s.dtype == SectionDtype::kFloat32   ? FeatureDtype::kFloat32
-                          : s.dtype == SectionDtype::kFloat16 ? FeatureDtype::kFloat16
-                                                              : FeatureDtype::kBFloat16,
-                          s.shape[0], s.shape[1], s.stride_bytes};
+      case SectionType::kColumns:
+        parts.structure.columns = ids();
         break;
-      case SectionType::kLabels: parts.labels = ids(); break;
-      case SectionType::kTrainNodes: parts.split[0] = ids(); break;
-      case SectionType::kValidNodes: parts.split[1] = ids(); break;
-      case SectionType::kTestNodes: parts.split[2] = ids(); break;
+      case SectionType::kFeatures:
+      case SectionType::kEdgeFeatures:
+        (s.type == SectionType::kFeatures ? parts.features : parts.edge_features) = {
+            p.data,
+            s.dtype == SectionDtype::kFloat32   ? FeatureDtype::kFloat32
+            : s.dtype == SectionDtype::kFloat16 ? FeatureDtype::kFloat16
+                                                : FeatureDtype::kBFloat16,
+            s.shape[0], s.shape[1], s.stride_bytes};
+        break;
+      case SectionType::kLabels:
+        parts.labels = ids();
+        break;
+      case SectionType::kTrainNodes:
+        parts.split[0] = ids();
+        break;
+      case SectionType::kValidNodes:
+        parts.split[1] = ids();
+        break;
+      case SectionType::kTestNodes:
+        parts.split[2] = ids();
+        break;
       case SectionType::kClassNames: {
         Result<std::vector<std::string>> names =
             ParseClassNames({reinterpret_cast<const char*>(p.data), static_cast<size_t>(s.bytes)}, h.num_classes);
         if (!names.ok()) {
-          return Status::InvalidArgument(fmt::format("'{}' is damaged: in section class_names {}; make it again with hone-gnn convert",
-                                                     path, names.status().message()));
+          return Status::InvalidArgument(
+              fmt::format("'{}' is damaged: in section class_names {}; make it again with hone-gnn convert", path,
+                          names.status().message()));
         }
         parts.class_names = *std::move(names);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   const CsrView& csr = parts.structure;
   if (csr.row_offsets.front() != 0 || csr.row_offsets.back() != h.num_edges) {
     return Status::InvalidArgument(fmt::format(
         "'{}' is damaged: its row offsets run from {} to {} and should run from 0 to {}; make it again with hone-gnn "
-        "convert or generate", path, csr.row_offsets.front(), csr.row_offsets.back(), h.num_edges));
+        "convert or generate",
+        path, csr.row_offsets.front(), csr.row_offsets.back(), h.num_edges));
   }
   if (copy || options.check != Check::kHeader) HONE_RETURN_IF_ERROR(CheckStructure(csr, parts, threads, path));
   return std::shared_ptr<const Graph>(std::make_shared<ArrayGraph>(std::move(parts)));
@@ -291,13 +321,13 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
                       const GraphProgress& progress) {
   ContainerHeader header;
   const CsrView csr = graph.structure();
-  const FeatureView features = graph.features();
   header.num_nodes = csr.num_nodes;
   header.num_edges = csr.num_edges();
   header.num_classes = graph.num_classes();
   header.graph_flags = FlagBits(graph.flags());
   std::vector<std::span<const std::byte>> contents;
-  const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, std::span<const std::byte> bytes, bool required) {
+  const auto add = [&](SectionType type, SectionDtype dtype, int64_t rows, std::span<const std::byte> bytes,
+                       bool required) {
     header.Add(type, dtype, rows, required);
     contents.push_back(bytes);
   };
@@ -308,10 +338,12 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
   add(SectionType::kRowOffsets, SectionDtype::kInt64, csr.num_nodes + 1, std::as_bytes(csr.row_offsets),
       /*required=*/true);
   add(SectionType::kColumns, SectionDtype::kInt32, csr.num_edges(), std::as_bytes(csr.columns), /*required=*/true);
-  if (features.num_rows > 0) {
-    header.AddFeatures(features.dtype, features.num_rows, features.width, features.stride_bytes);
-    contents.emplace_back(features.rows, static_cast<size_t>(features.num_rows * features.stride_bytes));
-  }
+  const auto add_features = [&](SectionType type, const FeatureView& view) {
+    if (view.num_rows == 0) return;
+    header.AddFeatures(type, view.dtype, view.num_rows, view.width, view.stride_bytes);
+    contents.emplace_back(view.rows, static_cast<size_t>(view.num_rows * view.stride_bytes));
+  };
+  add_features(SectionType::kFeatures, graph.features());
   add_ids(SectionType::kLabels, graph.labels());
   add_ids(SectionType::kTrainNodes, graph.train_nodes());
   add_ids(SectionType::kValidNodes, graph.valid_nodes());
@@ -323,6 +355,7 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
     add(SectionType::kClassNames, SectionDtype::kBytes, static_cast<int64_t>(names.size()),
         std::as_bytes(std::span(names)), /*required=*/false);
   }
+  add_features(SectionType::kEdgeFeatures, graph.edge_features());
   int64_t total = 0, done = 0;
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));

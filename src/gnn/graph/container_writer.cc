@@ -23,9 +23,10 @@ namespace {
 // Returns the error of a failed write, for a full disk with the remedy.
 Status WriteFailed(const std::string& path, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    return Status::Io(ErrnoMessage("write", path, error) +
-                      "; nothing was left behind; free some space (or raise the limit that `ulimit -f` shows), or choose "
-                      "another place for the output");
+    return Status::Io(
+        ErrnoMessage("write", path, error) +
+        "; nothing was left behind; free some space (or raise the limit that `ulimit -f` shows), or choose "
+        "another place for the output");
   }
   return Status::Io(ErrnoMessage("write", path, error) + "; nothing was left behind");
 }
@@ -112,9 +113,9 @@ Status ContainerWriter::Append(size_t section, std::span<const std::byte> bytes)
   return Status::Ok();
 }
 
-void ContainerWriter::Shrink() {
-  ContainerSection& s = header_.sections.back();
-  s.bytes = cursors_.back().written;
+void ContainerWriter::Shrink(size_t section) {
+  ContainerSection& s = header_.sections[section];
+  s.bytes = cursors_[section].written;
   HONE_CHECK(s.bytes % s.stride_bytes == 0, "a container section ends within a row");
   s.shape[0] = s.bytes / s.stride_bytes;
 }

@@ -21,13 +21,13 @@
 namespace hone::gnn {
 
 // Checks before any work whether a container may be written to `path`: kInvalidArgument for a folder, a device or a
-// pipe, for a path in a folder that is not there, and for an existing file that is not a container. A wrong path, such as the source's own, then does not destroy
-// an irreplaceable file.
+// pipe, for a path in a folder that is not there, and for an existing file that is not a container. A wrong path, such
+// as the source's own, then does not destroy an irreplaceable file.
 Status CheckContainerPath(const std::string& path);
 
 class ContainerWriter {
  public:
-  // Creates the file. `header.sections` need type, dtype, rank, shape, stride and name. The last section's shape[0] may
+  // Creates the file. `header.sections` need type, dtype, rank, shape, stride and name. A section's shape[0] may
   // be an upper bound that Shrink lowers. Reserves the space if the file system can: a full disk is reported here,
   // before the work. Refuses what CheckContainerPath refuses; through a symbolic link, replaces the target file.
   static Result<ContainerWriter> Create(const std::string& path, ContainerHeader header);
@@ -38,9 +38,12 @@ class ContainerWriter {
   // Appends to a section (by its position in `header.sections`). kIo with the system's text.
   Status Append(size_t section, std::span<const std::byte> bytes);
   template <typename T>
-  Status AppendValues(size_t section, std::span<const T> values) { return Append(section, std::as_bytes(values)); }
-  // Sets the last section's first dimension to the number of rows appended.
-  void Shrink();
+  Status AppendValues(size_t section, std::span<const T> values) {
+    return Append(section, std::as_bytes(values));
+  }
+  // Sets a section's first dimension to the number of rows appended. The file keeps the space behind a section that is
+  // not the last one.
+  void Shrink(size_t section);
   // Header whose counts and flags may be set until Finish.
   ContainerHeader& header() { return header_; }
   // Flushes the file to disk and renames it to its path. Every section must be full.

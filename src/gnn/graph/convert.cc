@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <type_traits>
 
 #include "gnn/graph/class_names.h"
 #include "gnn/graph/container_reader.h"
@@ -59,6 +60,7 @@ class Conversion {
       std::error_code error;
       return std::filesystem::equivalent(path_ + "/" + part.name, out_, error);
     });
+    HONE_RETURN_IF_ERROR(SettleEdgeFeatures());
     HONE_RETURN_IF_ERROR(SettleNodes());
     HONE_RETURN_IF_ERROR(SettleLabels());
     HONE_RETURN_IF_ERROR(SettleSplits());
@@ -82,6 +84,42 @@ class Conversion {
       destinations[i] -= options_.first_id;
     }
     return count;
+  }
+
+  // Opens the features of the edges, and compares their number with the edges' where that is known before a pass.
+  Status SettleEdgeFeatures() {
+    if (!options_.edge_features.empty()) {
+      if (source_.edge_features) {
+        return Status::InvalidArgument(
+            fmt::format("'{}' is read as the features of the edges: leave --edge-features out, "
+                        "or remove the file",
+                        source_.edge_features->name()));
+      }
+      HONE_ASSIGN_OR_RETURN(NpyArray array, NpyArray::InFile(options_.edge_features));
+      HONE_ASSIGN_OR_RETURN(source_.edge_features, FeaturesOfArray(std::move(array), "edge"));
+      std::erase_if(report_.unread, [&](const UnreadPart& part) {
+        std::error_code error;
+        return std::filesystem::equivalent(path_ + "/" + part.name, options_.edge_features, error);
+      });
+    }
+    if (!source_.edge_features) return Status::Ok();
+    report_.edge_feature_width = source_.edge_features->width();
+    edge_stride_ = EdgeStrideBytes(report_.edge_feature_width, options_.dtype);
+    if (options_.self_loops == SelfLoops::kAdd) {
+      report_.notes.push_back("the self-loops that were added have edge features of zero");
+    }
+    const int64_t edges = source_.edges->num_edges();
+    return edges < 0 ? Status::Ok() : CheckEdgeRows(edges, "");
+  }
+
+  // Checks that each of the source's edges has a row of features. `more` follows the number of edges in the message.
+  Status CheckEdgeRows(int64_t edges, std::string_view more) const {
+    const int64_t rows = source_.edge_features->rows();
+    if (rows == edges && more.empty()) return Status::Ok();
+    return Status::InvalidArgument(
+        fmt::format("'{}' has {} rows, and '{}' has {}{} edges: give every edge of the source one row, in the order of "
+                    "the source (before --symmetrize adds any)",
+                    source_.edge_features->name(), rows, path_, edges, more));
   }
 
   // Determines the number of nodes, and where it comes from.
@@ -253,9 +291,19 @@ class Conversion {
 
   // Makes the first pass: reads the edges into buckets by destination.
   Status BucketEdges() {
-    buckets_ = std::make_unique<EdgeBuckets>(nodes_, options_.memory_bytes, out_);
+    buckets_ = std::make_unique<EdgeBuckets>(nodes_, options_.memory_bytes, out_, edge_stride_);
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
-    std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
+    const int64_t width = report_.edge_feature_width;
+    const size_t at_once =
+        width == 0 ? kEdgesAtOnce
+                   : static_cast<size_t>(std::clamp<int64_t>(kFeatureBytesAtOnce / (width * 4), 1, kEdgesAtOnce));
+    std::vector<int64_t> sources(at_once), destinations(at_once);
+    std::unique_ptr<FeatureReader> features;
+    if (source_.edge_features) {
+      HONE_ASSIGN_OR_RETURN(features, source_.edge_features->Open());
+    }
+    std::vector<float> values(at_once * static_cast<size_t>(width));
+    std::vector<std::byte> row(static_cast<size_t>(edge_stride_));
     const uint64_t nodes = static_cast<uint64_t>(nodes_);
     const bool drop_loops = options_.self_loops != SelfLoops::kKeep;
     IdRange ids;
@@ -263,8 +311,19 @@ class Conversion {
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
       if (count == 0) break;
+      const std::span<float> rows = std::span(values).first(count * static_cast<size_t>(width));
+      if (features) {
+        const int64_t edges = report_.edges_read + static_cast<int64_t>(count);
+        if (edges > source_.edge_features->rows()) return CheckEdgeRows(edges, " or more");
+        HONE_RETURN_IF_ERROR(features->Next(rows));
+      }
       for (size_t i = 0; i < count; ++i) {
         const int64_t u = sources[i], v = destinations[i];
+        if (features) {
+          HONE_RETURN_IF_ERROR(StoreRow(source_.edge_features->name(),
+                                        rows.subspan(i * static_cast<size_t>(width), static_cast<size_t>(width)),
+                                        report_.edges_read + static_cast<int64_t>(i), row.data()));
+        }
         if (static_cast<uint64_t>(u) >= nodes || static_cast<uint64_t>(v) >= nodes) return OutOfRange(*reader, i, u, v);
         ids.Add(u, v);
         if (u == v) {
@@ -273,11 +332,11 @@ class Conversion {
             continue;
           }
         } else if (options_.symmetrize) {
-          HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(v), static_cast<NodeId>(u)));
+          HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(v), static_cast<NodeId>(u), row.data()));
         } else {
           direction += DirectedHash(u, v) - DirectedHash(v, u);
         }
-        HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(u), static_cast<NodeId>(v)));
+        HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(u), static_cast<NodeId>(v), row.data()));
       }
       report_.edges_read += static_cast<int64_t>(count);
       Report("reading edges", report_.edges_read, source_.edges->num_edges());
@@ -288,6 +347,7 @@ class Conversion {
     if (report_.edges_read == 0) {
       return Status::InvalidArgument(fmt::format("'{}' is an empty graph: it has no edges", path_));
     }
+    if (source_.edge_features) HONE_RETURN_IF_ERROR(CheckEdgeRows(report_.edges_read, ""));
     // Rows of features or labels say that there is a node 0; without them only the edges do.
     report_.perhaps_from_one = options_.first_id == 0 && source_.features == nullptr && source_.labels.empty() &&
                                ids.CountsFromOne(nodes_ - 1);
@@ -340,7 +400,7 @@ class Conversion {
     offsets_at_ = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes_ + 1, /*required=*/true);
     if (source_.features) {
       report_.feature_width = source_.features->width();
-      features_at_ = header.AddFeatures(options_.dtype, nodes_, report_.feature_width,
+      features_at_ = header.AddFeatures(SectionType::kFeatures, options_.dtype, nodes_, report_.feature_width,
                                         FeatureStrideBytes(report_.feature_width, options_.dtype));
     }
     size_t labels_at = 0, split_at[3] = {0, 0, 0};
@@ -364,6 +424,10 @@ class Conversion {
     int64_t most_edges = options_.self_loops == SelfLoops::kAdd ? nodes_ : 0;
     for (int64_t b = 0; b < buckets_->num_buckets(); ++b) most_edges += buckets_->Size(b);
     columns_at_ = header.Add(SectionType::kColumns, SectionDtype::kInt32, most_edges, /*required=*/true);
+    if (edge_stride_ > 0) {
+      edge_features_at_ = header.AddFeatures(SectionType::kEdgeFeatures, options_.dtype, most_edges,
+                                             report_.edge_feature_width, edge_stride_);
+    }
 
     HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(out_, std::move(header)));
     writer_ = std::make_unique<ContainerWriter>(std::move(writer));
@@ -378,14 +442,17 @@ class Conversion {
 
   // Returns the JSON of the provenance section.
   std::string Provenance() const {
-    std::string escaped;
-    for (const char c : path_) {
-      if (c == '"' || c == '\\') escaped += '\\';
-      escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
+    const auto escaped = [](const std::string& path) {
+      std::string text;
+      for (const char c : path) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+      }
+      return text;
+    };
     constexpr const char* loops[] = {"keep", "remove", "add"};
     std::string text = fmt::format(
-        R"({{"source":"{}","format":"{}","symmetrize":{},"coalesce":{},"self_loops":"{}","splits":")", escaped,
+        R"({{"source":"{}","format":"{}","symmetrize":{},"coalesce":{},"self_loops":"{}","splits":")", escaped(path_),
         report_.format, options_.symmetrize, options_.coalesce, loops[static_cast<int>(options_.self_loops)]);
     if (report_.splits_made) {
       const SplitFractions f = options_.split.value_or(SplitFractions{});
@@ -396,7 +463,11 @@ class Conversion {
                   ? "of the source"
                   : fmt::format("of the source, {} of {}", source_.split_index, source_.split_count);
     }
-    return text + "\"}";
+    text += '"';
+    if (source_.edge_features) {
+      text += fmt::format(R"(,"edge_features":"{}")", escaped(source_.edge_features->name()));
+    }
+    return text + "}";
   }
 
   // Converts and writes the feature rows.
@@ -412,7 +483,8 @@ class Conversion {
       const std::span<float> part = std::span(values).first(static_cast<size_t>(count * width));
       HONE_RETURN_IF_ERROR(reader->Next(part));
       for (int64_t r = 0; r < count; ++r) {
-        HONE_RETURN_IF_ERROR(StoreRow(part.subspan(static_cast<size_t>(r * width), static_cast<size_t>(width)), v + r,
+        HONE_RETURN_IF_ERROR(StoreRow(source_.features->name(),
+                                      part.subspan(static_cast<size_t>(r * width), static_cast<size_t>(width)), v + r,
                                       rows.data() + r * stride));
       }
       HONE_RETURN_IF_ERROR(writer_->Append(features_at_, std::span(rows).first(static_cast<size_t>(count * stride))));
@@ -421,22 +493,21 @@ class Conversion {
     return Status::Ok();
   }
 
-  // Rounds one row of floats into `out`, whose padding is already zero.
-  Status StoreRow(std::span<float> row, int64_t v, std::byte* out) {
+  // Rounds row v of the array `name` into `out`, whose padding is already zero.
+  Status StoreRow(const std::string& name, std::span<float> row, int64_t v, std::byte* out) {
     for (size_t f = 0; f < row.size(); ++f) {
       if (!std::isfinite(row[f])) {
         if (!options_.replace_nan) {
-          return Status::InvalidArgument(
-              fmt::format("'{}' row {} column {} is {}; mend the source, or give --replace-nan VALUE",
-                          source_.features->name(), v, f, row[f]));
+          return Status::InvalidArgument(fmt::format(
+              "'{}' row {} column {} is {}; mend the source, or give --replace-nan VALUE", name, v, f, row[f]));
         }
         row[f] = *options_.replace_nan;
         ++report_.nan_replaced;
       }
       if (options_.dtype == FeatureDtype::kFloat16 && std::fabs(row[f]) >= 65520.0f) {
         return Status::InvalidArgument(
-            fmt::format("'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32",
-                        source_.features->name(), v, f, row[f]));
+            fmt::format("'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32", name, v,
+                        f, row[f]));
       }
     }
     if (options_.dtype == FeatureDtype::kFloat32) {
@@ -452,53 +523,80 @@ class Conversion {
   struct BucketRows {
     std::vector<int64_t> row_ends;  // within the bucket
     std::vector<NodeId> columns;
+    std::vector<std::byte> features;  // edge_stride_ bytes for each column
     int64_t parallel = 0, dropped = 0, loops = 0;
     Status status;
   };
 
-  // Sorts a bucket's edges into rows.
+  // An edge within its row: its source and its place among the bucket's edges, by which parallel edges are sorted.
+  struct SourceAndPlace {
+    NodeId source;
+    int64_t place;
+    bool operator<(const SourceAndPlace& other) const {
+      return source != other.source ? source < other.source : place < other.place;
+    }
+  };
+  static NodeId SourceOf(NodeId source) { return source; }
+  static NodeId SourceOf(const SourceAndPlace& edge) { return edge.source; }
+
+  // Sorts a bucket's edges into rows. An Entry is a source (NodeId), or a SourceAndPlace if edges have features.
+  template <typename Entry>
   BucketRows MakeRows(int64_t bucket) const {
+    constexpr bool kFeatures = std::is_same_v<Entry, SourceAndPlace>;
     BucketRows out;
-    std::vector<BucketedEdge> edges;
-    out.status = buckets_->Read(bucket, edges);
+    EdgeBuckets::Edges read;
+    out.status = buckets_->Read(bucket, read);
     if (!out.status.ok()) return out;
+    const std::vector<BucketedEdge>& edges = read.edges;
     const int64_t first = buckets_->FirstNode(bucket);
     const size_t rows = static_cast<size_t>(buckets_->EndNode(bucket) - first);
     std::vector<int64_t> begin(rows + 1);
     for (const BucketedEdge& e : edges) ++begin[static_cast<size_t>(e.destination - first) + 1];
     for (size_t r = 0; r < rows; ++r) begin[r + 1] += begin[r];
-    std::vector<NodeId> sources(edges.size());
+    std::vector<Entry> sources(edges.size());
     std::vector<int64_t> next(begin.begin(), begin.end() - 1);
-    for (const BucketedEdge& e : edges) {
-      sources[static_cast<size_t>(next[static_cast<size_t>(e.destination - first)]++)] = e.source;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      Entry& entry = sources[static_cast<size_t>(next[static_cast<size_t>(edges[i].destination - first)]++)];
+      if constexpr (kFeatures) {
+        entry = {edges[i].source, static_cast<int64_t>(i)};
+      } else {
+        entry = edges[i].source;
+      }
     }
     const bool add_loops = options_.self_loops == SelfLoops::kAdd;
     out.columns.reserve(edges.size() + (add_loops ? rows : 0));
+    out.features.reserve((edges.size() + (add_loops ? rows : 0)) * static_cast<size_t>(edge_stride_));
+    const auto add_loop = [&](NodeId self) {
+      out.columns.push_back(self);
+      out.features.resize(out.features.size() + static_cast<size_t>(edge_stride_));
+      ++out.loops;
+    };
     for (size_t r = 0; r < rows; ++r) {
       const auto row_begin = sources.begin() + begin[r], row_end = sources.begin() + begin[r + 1];
       const NodeId self = static_cast<NodeId>(first + static_cast<int64_t>(r));
       std::sort(row_begin, row_end);
       bool loop_due = add_loops;
       for (auto it = row_begin; it != row_end; ++it) {
-        if (it != row_begin && *it == *(it - 1)) {
+        const NodeId source = SourceOf(*it);
+        if (it != row_begin && source == SourceOf(*(it - 1))) {
           if (options_.coalesce) {
             ++out.dropped;
             continue;
           }
           ++out.parallel;
         }
-        if (loop_due && *it > self) {
-          out.columns.push_back(self);
-          ++out.loops;
+        if (loop_due && source > self) {
+          add_loop(self);
           loop_due = false;
         }
-        out.loops += *it == self;
-        out.columns.push_back(*it);
+        out.loops += source == self;
+        out.columns.push_back(source);
+        if constexpr (kFeatures) {
+          const auto row = read.rows.begin() + it->place * edge_stride_;
+          out.features.insert(out.features.end(), row, row + edge_stride_);
+        }
       }
-      if (loop_due) {
-        out.columns.push_back(self);
-        ++out.loops;
-      }
+      if (loop_due) add_loop(self);
       out.row_ends.push_back(static_cast<int64_t>(out.columns.size()));
     }
     return out;
@@ -507,20 +605,29 @@ class Conversion {
   // Makes the second pass: sorts bucket after bucket into rows and writes them.
   Status WriteRows() {
     const int threads = ThreadCount(options_.threads);
-    const int64_t at_once = std::max(1, 2 * threads);
+    int64_t at_once = std::max(1, 2 * threads);
+    if (edge_stride_ > 0) {  // a bucket's features are in memory twice, as read and as sorted
+      int64_t largest = 1;
+      for (int64_t b = 0; b < buckets_->num_buckets(); ++b) largest = std::max(largest, buckets_->Size(b));
+      at_once = std::clamp<int64_t>(options_.memory_bytes / (2 * largest * edge_stride_), 1, at_once);
+    }
     int64_t parallel = 0, loops = 0, edges = 0;
     const int64_t zero = 0;
     HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, {&zero, 1}));
     for (int64_t bucket = 0; bucket < buckets_->num_buckets(); bucket += at_once) {
       const int64_t count = std::min(at_once, buckets_->num_buckets() - bucket);
       std::vector<BucketRows> made(static_cast<size_t>(count));
-      ParallelPieces(threads, count, [&](int64_t i) { made[static_cast<size_t>(i)] = MakeRows(bucket + i); });
+      ParallelPieces(threads, count, [&](int64_t i) {
+        made[static_cast<size_t>(i)] =
+            edge_stride_ > 0 ? MakeRows<SourceAndPlace>(bucket + i) : MakeRows<NodeId>(bucket + i);
+      });
       for (int64_t i = 0; i < count; ++i) {
         BucketRows& rows = made[static_cast<size_t>(i)];
         HONE_RETURN_IF_ERROR(rows.status);
         for (int64_t& end : rows.row_ends) end += edges;
         HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, rows.row_ends));
         HONE_RETURN_IF_ERROR(writer_->AppendValues<NodeId>(columns_at_, rows.columns));
+        if (edge_stride_ > 0) HONE_RETURN_IF_ERROR(writer_->Append(edge_features_at_, rows.features));
         edges += static_cast<int64_t>(rows.columns.size());
         parallel += rows.parallel;
         loops += rows.loops;
@@ -537,7 +644,8 @@ class Conversion {
   }
 
   Result<ConvertReport> Finish() {
-    writer_->Shrink();
+    writer_->Shrink(columns_at_);
+    if (edge_stride_ > 0) writer_->Shrink(edge_features_at_);
     writer_->header().num_edges = report_.num_edges;
     writer_->header().graph_flags = FlagBits(report_.flags);
     Report("flushing to disk", 0, 0);
@@ -553,7 +661,8 @@ class Conversion {
   std::string told_by_;
   std::unique_ptr<EdgeBuckets> buckets_;
   std::unique_ptr<ContainerWriter> writer_;
-  size_t offsets_at_ = 0, columns_at_ = 0, features_at_ = 0;
+  int64_t edge_stride_ = 0;  // bytes of an edge's row of features; 0: the edges have none
+  size_t offsets_at_ = 0, columns_at_ = 0, features_at_ = 0, edge_features_at_ = 0;
 };
 
 }  // namespace

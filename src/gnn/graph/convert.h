@@ -23,7 +23,10 @@ struct ConvertOptions {
   bool symmetrize = false;  // add the reverse of every edge except self-loops
   bool coalesce = false;    // keep only one of several parallel edges
   SelfLoops self_loops = SelfLoops::kKeep;
-  FeatureDtype dtype = FeatureDtype::kFloat32;
+  FeatureDtype dtype = FeatureDtype::kFloat32;  // of the features of nodes and of edges
+  // A .npy [E, F] with a row of features for each edge, in the order of the source's edges; empty: a folder's
+  // edge_features.npy, if it has one.
+  std::string edge_features;
   std::optional<float> replace_nan;     // value for features that are not finite; unset: refuse them
   int64_t num_nodes = 0;                // 0: the number that the source states, else the largest id + 1
   int32_t num_classes = 0;              // 0: the largest label + 1
@@ -44,6 +47,7 @@ struct ConvertReport {
   int64_t num_edges = 0;   // edges written, each direction counted
   int64_t self_loops_dropped = 0, parallel_dropped = 0;
   int64_t feature_width = 0;
+  int64_t edge_feature_width = 0;  // 0: the edges have no features
   int32_t num_classes = 0;
   int64_t labelled = 0;  // nodes with a label
   int64_t split_sizes[3] = {0, 0, 0};
@@ -60,7 +64,10 @@ struct ConvertReport {
   std::vector<UnreadPart> unread;  // parts of the source that are not converted
 };
 
-// Reads `source` (see OpenGraphSource for its formats) and writes `out`. Rows are sorted. kInvalidArgument names file,
+// Reads `source` (see OpenGraphSource for its formats) and writes `out`. Rows are sorted; parallel edges stay in the
+// order of the source. An edge's features go with it: with `symmetrize` the reverse has the same row, `coalesce` keeps
+// the first of several parallel edges in the order of the source, and a self-loop that is added has a row of zeros.
+// kInvalidArgument names file,
 // row and remedy; kIo for a full disk; after any error nothing is left behind and an old `out` stays.
 Result<ConvertReport> ConvertGraph(const std::string& source, const std::string& out, const ConvertOptions& options);
 

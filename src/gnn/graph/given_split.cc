@@ -21,6 +21,7 @@ class GraphOfSplit final : public Graph {
   const std::string& name() const override { return graph_->name(); }
   CsrView structure() const override { return graph_->structure(); }
   FeatureView features() const override { return graph_->features(); }
+  FeatureView edge_features() const override { return graph_->edge_features(); }
   std::span<const int32_t> labels() const override { return graph_->labels(); }
   int32_t num_classes() const override { return graph_->num_classes(); }
   std::span<const std::string> class_names() const override { return graph_->class_names(); }

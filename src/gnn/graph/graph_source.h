@@ -43,7 +43,7 @@ class EdgeSource {
   virtual Result<std::unique_ptr<EdgeReader>> Open() const = 0;
 };
 
-// One pass over dense feature rows, in node order.
+// One pass over dense feature rows, in the order of the nodes, or of the source's edges.
 class FeatureReader {
  public:
   virtual ~FeatureReader() = default;
@@ -65,8 +65,9 @@ struct GraphSource {
   int64_t num_nodes = -1;     // -1: not stated by the source
   std::string nodes_told_by;  // what stated num_nodes, for messages
   std::unique_ptr<EdgeSource> edges;
-  std::unique_ptr<FeatureSource> features;  // null: none
-  std::vector<int32_t> labels;              // empty: no labels; kNoLabel for a node without one
+  std::unique_ptr<FeatureSource> features;       // null: none
+  std::unique_ptr<FeatureSource> edge_features;  // a row for each edge, in the order of `edges`; null: none
+  std::vector<int32_t> labels;                   // empty: no labels; kNoLabel for a node without one
   std::string labels_name;
   std::vector<std::string> class_names;  // class_names[c] is the name of class c; empty: the source has only numbers
   std::string class_names_file;          // the file with the class names
@@ -106,7 +107,8 @@ Result<GraphSource> OpenEdgeList(const std::string& path);
 // the latter, two readers read one row each.
 Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows);
 Result<std::unique_ptr<EdgeSource>> EdgesOfText(const std::string& path);
-Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array);
+// `of`: what has a row each, for messages: "node" or "edge".
+Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view of = "node");
 // Makes dense rows from sparse ones: row r is indices[offsets[r] … offsets[r+1]), values[i] (empty: all 1). Indices in
 // [0, width).
 std::unique_ptr<FeatureSource> FeaturesOfSparseRows(std::string name, int64_t width, std::vector<int64_t> offsets,

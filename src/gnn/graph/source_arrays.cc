@@ -20,7 +20,8 @@ namespace {
 // Reads an array [E, 2], whose row e holds source and destination.
 class PairReader final : public EdgeReader {
  public:
-  PairReader(NpyItems items, int64_t edges, std::string name) : items_(std::move(items)), left_(edges), name_(std::move(name)) {}
+  PairReader(NpyItems items, int64_t edges, std::string name)
+      : items_(std::move(items)), left_(edges), name_(std::move(name)) {}
   Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) override {
     base_ += last_;
     last_ = std::min(static_cast<int64_t>(sources.size()), left_);
@@ -70,11 +71,13 @@ class TwoRowReader final : public EdgeReader {
 
 class ArrayEdges final : public EdgeSource {
  public:
-  ArrayEdges(NpyArray array, int64_t edges, bool two_rows) : array_(std::move(array)), edges_(edges), two_rows_(two_rows) {}
+  ArrayEdges(NpyArray array, int64_t edges, bool two_rows)
+      : array_(std::move(array)), edges_(edges), two_rows_(two_rows) {}
   int64_t num_edges() const override { return edges_; }
   Result<std::unique_ptr<EdgeReader>> Open() const override {
     HONE_ASSIGN_OR_RETURN(NpyItems first, array_.Open());
-    if (!two_rows_) return std::unique_ptr<EdgeReader>(std::make_unique<PairReader>(std::move(first), edges_, array_.name()));
+    if (!two_rows_)
+      return std::unique_ptr<EdgeReader>(std::make_unique<PairReader>(std::move(first), edges_, array_.name()));
     HONE_ASSIGN_OR_RETURN(NpyItems second, array_.Open(edges_));
     return std::unique_ptr<EdgeReader>(
         std::make_unique<TwoRowReader>(std::move(first), std::move(second), edges_, array_.name()));
@@ -154,7 +157,10 @@ class SparseFeatures final : public FeatureSource {
  public:
   SparseFeatures(std::string name, int64_t width, std::vector<int64_t> offsets, std::vector<int32_t> indices,
                  std::vector<float> values)
-      : name_(std::move(name)), width_(width), offsets_(std::move(offsets)), indices_(std::move(indices)),
+      : name_(std::move(name)),
+        width_(width),
+        offsets_(std::move(offsets)),
+        indices_(std::move(indices)),
         values_(std::move(values)) {}
   const std::string& name() const override { return name_; }
   int64_t rows() const override { return static_cast<int64_t>(offsets_.size()) - 1; }
@@ -173,7 +179,8 @@ class SparseFeatures final : public FeatureSource {
       for (size_t at = 0; at + width <= rows.size(); at += width, ++row_) {
         for (int64_t i = source_.offsets_[row_]; i < source_.offsets_[row_ + 1]; ++i) {
           const size_t entry = static_cast<size_t>(i);
-          rows[at + static_cast<size_t>(source_.indices_[entry])] = source_.values_.empty() ? 1.0f : source_.values_[entry];
+          rows[at + static_cast<size_t>(source_.indices_[entry])] =
+              source_.values_.empty() ? 1.0f : source_.values_[entry];
         }
       }
       return Status::Ok();
@@ -193,7 +200,8 @@ class SparseFeatures final : public FeatureSource {
 // The edges of scipy's adjacency matrix: the entry in row i and column j is the edge i -> j.
 class CsrEdges final : public EdgeSource {
  public:
-  CsrEdges(NpyArray indices, std::vector<int64_t> offsets) : indices_(std::move(indices)), offsets_(std::move(offsets)) {}
+  CsrEdges(NpyArray indices, std::vector<int64_t> offsets)
+      : indices_(std::move(indices)), offsets_(std::move(offsets)) {}
   int64_t num_edges() const override { return offsets_.back(); }
   Result<std::unique_ptr<EdgeReader>> Open() const override {
     HONE_ASSIGN_OR_RETURN(NpyItems items, indices_.Open());
@@ -234,7 +242,8 @@ struct CsrMembers {
 };
 
 // Reads the members PREFIX_shape and PREFIX_indptr, and checks shape and row pointers.
-Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, const std::string& prefix, int64_t entries) {
+Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, const std::string& prefix,
+                           int64_t entries) {
   HONE_ASSIGN_OR_RETURN(const NpyArray shape_array, NpyArray::InArchive(archive, prefix + "_shape"));
   HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> shape, shape_array.Integers());
   HONE_ASSIGN_OR_RETURN(const NpyArray pointer_array, NpyArray::InArchive(archive, prefix + "_indptr"));
@@ -247,7 +256,8 @@ Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, con
   }
   csr.rows = shape[0];
   csr.columns = shape[1];
-  if (csr.offsets.front() != 0 || !std::is_sorted(csr.offsets.begin(), csr.offsets.end()) || csr.offsets.back() != entries) {
+  if (csr.offsets.front() != 0 || !std::is_sorted(csr.offsets.begin(), csr.offsets.end()) ||
+      csr.offsets.back() != entries) {
     return Status::InvalidArgument(fmt::format("'{}' does not ascend from 0 to the {} entries of {}_indices",
                                                pointer_array.name(), entries, prefix));
   }
@@ -270,11 +280,11 @@ Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two
   return std::unique_ptr<EdgeSource>(std::make_unique<ArrayEdges>(std::move(array), edges, two_rows));
 }
 
-Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array) {
+Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view of) {
   const NpyHeader& h = array.header();
   if (h.shape.size() != 2 || h.shape[1] < 1 || h.shape[1] > (1 << 24)) {
-    return Status::InvalidArgument(fmt::format("'{}' is {}: features are an array [N, F], a row for each node{}",
-                                               array.name(), h.Text(),
+    return Status::InvalidArgument(fmt::format("'{}' is {}: features are an array [{}, F], a row for each {}{}",
+                                               array.name(), h.Text(), of == "edge" ? "E" : "N", of,
                                                h.shape.size() == 1 ? "; of one feature, save x.reshape(-1, 1)" : ""));
   }
   return std::unique_ptr<FeatureSource>(std::make_unique<DenseFeatures>(std::move(array)));
@@ -282,14 +292,16 @@ Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array) {
 
 std::unique_ptr<FeatureSource> FeaturesOfSparseRows(std::string name, int64_t width, std::vector<int64_t> offsets,
                                                     std::vector<int32_t> indices, std::vector<float> values) {
-  return std::make_unique<SparseFeatures>(std::move(name), width, std::move(offsets), std::move(indices), std::move(values));
+  return std::make_unique<SparseFeatures>(std::move(name), width, std::move(offsets), std::move(indices),
+                                          std::move(values));
 }
 
 Result<int32_t> LabelOfFloat(double value, const std::string& place) {
   if (std::isnan(value) || value == -1) return kNoLabel;
   if (value < -1 || value > 2147483646.0 || value != std::floor(value)) {
-    return Status::InvalidArgument(fmt::format(
-        "{}: label {} is no class; labels are whole numbers from 0, and -1 or NaN where a node has none", place, value));
+    return Status::InvalidArgument(
+        fmt::format("{}: label {} is no class; labels are whole numbers from 0, and -1 or NaN where a node has none",
+                    place, value));
   }
   return static_cast<int32_t>(value);
 }
@@ -297,8 +309,8 @@ Result<int32_t> LabelOfFloat(double value, const std::string& place) {
 Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
   const NpyHeader& h = array.header();
   if (h.shape.size() > 2 || h.shape.empty() || (h.shape.size() == 2 && h.shape[1] != 1)) {
-    return Status::InvalidArgument(fmt::format("'{}' is {}: labels are an array [N] or [N, 1], one class a node",
-                                               array.name(), h.Text()));
+    return Status::InvalidArgument(
+        fmt::format("'{}' is {}: labels are an array [N] or [N, 1], one class a node", array.name(), h.Text()));
   }
   std::vector<int32_t> labels(static_cast<size_t>(h.items()));
   HONE_ASSIGN_OR_RETURN(NpyItems items, array.Open());
@@ -307,8 +319,10 @@ Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
   std::vector<float> floats(kAtOnce);
   for (size_t at = 0; at < labels.size(); at += kAtOnce) {
     const size_t count = std::min(kAtOnce, labels.size() - at);
-    if (h.integer()) HONE_RETURN_IF_ERROR(items.ReadIntegers(std::span(integers).first(count)));
-    else HONE_RETURN_IF_ERROR(items.ReadFloats(std::span(floats).first(count)));
+    if (h.integer())
+      HONE_RETURN_IF_ERROR(items.ReadIntegers(std::span(integers).first(count)));
+    else
+      HONE_RETURN_IF_ERROR(items.ReadFloats(std::span(floats).first(count)));
     for (size_t i = 0; i < count; ++i) {
       const double value = h.integer() ? static_cast<double>(integers[i]) : static_cast<double>(floats[i]);
       if (value >= 0 && value < 2147483647.0 && value == std::floor(value)) {
@@ -399,6 +413,10 @@ Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index) {
     HONE_ASSIGN_OR_RETURN(NpyArray features, NpyArray::InFile(part("/features.npy")));
     HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfArray(std::move(features)));
   }
+  if (FileExists(path + "/edge_features.npy")) {
+    HONE_ASSIGN_OR_RETURN(NpyArray features, NpyArray::InFile(part("/edge_features.npy")));
+    HONE_ASSIGN_OR_RETURN(source.edge_features, FeaturesOfArray(std::move(features), "edge"));
+  }
   if (FileExists(path + "/labels.npy")) {
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InFile(part("/labels.npy")));
     HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
@@ -470,8 +488,8 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive) {
   }
   HONE_ASSIGN_OR_RETURN(CsrMembers adjacency, ReadCsr(archive, "adj", indices->header().items()));
   if (adjacency.rows != adjacency.columns) {
-    return Status::InvalidArgument(fmt::format("'{}': the adjacency is {} x {} and should be square", path, adjacency.rows,
-                                               adjacency.columns));
+    return Status::InvalidArgument(
+        fmt::format("'{}': the adjacency is {} x {} and should be square", path, adjacency.rows, adjacency.columns));
   }
   source.num_nodes = adjacency.rows;
   source.nodes_told_by = path + ":adj_shape";
@@ -491,7 +509,8 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive) {
     HONE_ASSIGN_OR_RETURN(const NpyArray data, NpyArray::InArchive(archive, "attr_data"));
     HONE_ASSIGN_OR_RETURN(std::vector<float> values, data.Floats());
     if (values.size() != narrow.size() || csr.columns < 1) {
-      return Status::InvalidArgument(fmt::format("'{}' has {} values for {} entries", data.name(), values.size(), narrow.size()));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has {} values for {} entries", data.name(), values.size(), narrow.size()));
     }
     source.features = FeaturesOfSparseRows(attributes->name(), csr.columns, std::move(csr.offsets), std::move(narrow),
                                            std::move(values));

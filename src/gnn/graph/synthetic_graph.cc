@@ -87,7 +87,8 @@ Result<std::shared_ptr<const Graph>> MakeSyntheticGraph(const std::string& name,
   }
   HONE_RETURN_IF_ERROR(AddLabels(request, generator, parts));
   MemoryRegion row_offsets = std::move(generator).TakeRowOffsets();
-  parts.structure = {nodes, {row_offsets.as<int64_t>(), static_cast<size_t>(nodes) + 1},
+  parts.structure = {nodes,
+                     {row_offsets.as<int64_t>(), static_cast<size_t>(nodes) + 1},
                      {columns.as<NodeId>(), static_cast<size_t>(edges)}};
   parts.memory.push_back(std::move(row_offsets));
   parts.memory.push_back(std::move(columns));
@@ -114,7 +115,7 @@ Status GenerateContainer(const std::string& name, const std::string& path, int t
   const size_t offsets_at = header.Add(SectionType::kRowOffsets, SectionDtype::kInt64, nodes + 1, /*required=*/true);
   const size_t columns_at = header.Add(SectionType::kColumns, SectionDtype::kInt32, edges, /*required=*/true);
   size_t features_at = 0;
-  if (width > 0) features_at = header.AddFeatures(request.dtype, nodes, width, stride);
+  if (width > 0) features_at = header.AddFeatures(SectionType::kFeatures, request.dtype, nodes, width, stride);
   const size_t labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes);
   size_t split_at[3] = {0, 0, 0};
   constexpr SectionType split_types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};

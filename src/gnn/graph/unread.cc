@@ -51,6 +51,10 @@ std::string MeaningOfUnread(std::string_view name) {
   if (has("edge_weight") || has("weight") || has("adj_data"))
     return "edge weights are not used: every edge counts the same";
   if (has("edge_index")) return "in a folder, edges are read from edges.npy";
+  if (has("edge") && (has("feat") || has("attr"))) {
+    return "no edge features are read under this name, so every edge counts the same; in a folder with edges.npy, "
+           "edge_features.npy [E, F] is, and --edge-features names any other .npy";
+  }
   if (has("edge")) return "features, types, times and labels of edges are not used: every edge counts the same";
   if (has("mask") || has("split") || has("train") || has("val") || has("test") || has("idx")) {
     return "no split is read under this name; in a folder with edges.npy, train_mask.npy, val_mask.npy and "
@@ -64,7 +68,9 @@ std::string MeaningOfUnread(std::string_view name) {
   if (has("label") || has("target") || lower == "_y_npy") {
     return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] is";
   }
-  if (has("name") || has("mapping")) return "names of nodes are not used: nodes are numbers; in a folder with labels.npy, classes.txt names a class on each line";
+  if (has("name") || has("mapping"))
+    return "names of nodes are not used: nodes are numbers; in a folder with labels.npy, classes.txt names a class on "
+           "each line";
   return "it is no part that a graph is made of";
 }
 

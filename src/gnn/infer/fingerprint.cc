@@ -72,6 +72,16 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
   };
   HONE_RETURN_IF_ERROR(Probe(features.num_rows, append_features));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
+  // A graph whose edges have no features keeps the fingerprint that it had before edges could have any.
+  if (const FeatureView edges = outline.edge_features(); edges.num_rows > 0) {
+    bytes += fmt::format("edges {} {}\n", edges.width, FeatureDtypeName(edges.dtype));
+    values.resize(static_cast<size_t>(edges.width * FeatureDtypeBytes(edges.dtype)));
+    HONE_RETURN_IF_ERROR(Probe(edges.num_rows, [&](int64_t e) -> Status {
+      HONE_RETURN_IF_ERROR(reader.edge_features(e, values));
+      Append(bytes, values.data(), values.size());
+      return Status::Ok();
+    }));
+  }
   // The first hash covers everything except the splits, so that a message can distinguish another split from another
   // graph.
   const uint32_t graph = Crc32c(0, bytes.data() + sizes, bytes.size() - sizes);
@@ -86,26 +96,33 @@ FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b) {
   return a.substr(kWholeDigits) == b.substr(kWholeDigits) ? FingerprintMatch::kOtherSplit : FingerprintMatch::kOther;
 }
 
-Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found, const Graph& graph) {
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found,
+                               const Graph& graph) {
   constexpr std::string_view kSplit =
       "if it was trained with --split, give the same --split here; with another one, some nodes it was trained on are "
       "among the test nodes, and --other-graph says that this is meant";
-  constexpr std::string_view kGraph = "name the graph that it was trained on, or say --other-graph if another one is meant";
+  constexpr std::string_view kGraph =
+      "name the graph that it was trained on, or say --other-graph if another one is meant";
   switch (CompareFingerprints(trained, found)) {
-    case FingerprintMatch::kSame: return Status::Ok();
+    case FingerprintMatch::kSame:
+      return Status::Ok();
     case FingerprintMatch::kOtherSplit:
-      return Status::InvalidArgument(fmt::format("{} was trained on '{}' with another split: {}", what, graph.name(), kSplit));
+      return Status::InvalidArgument(
+          fmt::format("{} was trained on '{}' with another split: {}", what, graph.name(), kSplit));
     case FingerprintMatch::kOther:
-      return Status::InvalidArgument(fmt::format("{} was trained on another graph than '{}': {}", what, graph.name(), kGraph));
-    case FingerprintMatch::kOtherOrSplit: break;
+      return Status::InvalidArgument(
+          fmt::format("{} was trained on another graph than '{}': {}", what, graph.name(), kGraph));
+    case FingerprintMatch::kOtherOrSplit:
+      break;
   }
-  return Status::InvalidArgument(fmt::format("{} was trained on another graph than '{}', or on the same one with another split: {}",
-                                             what, graph.name(), kSplit));
+  return Status::InvalidArgument(
+      fmt::format("{} was trained on another graph than '{}', or on the same one with another split: {}", what,
+                  graph.name(), kSplit));
 }
 
 std::string GraphFingerprint(const Graph& graph) {
   const CsrView structure = graph.structure();
-  const FeatureView features = graph.features();
+  const FeatureView features = graph.features(), edges = graph.edge_features();
   const GraphReader reader{.num_edges = structure.num_edges(),
                            .row =
                                [&](int64_t v, int64_t& begin, int64_t& end) {
@@ -122,6 +139,11 @@ std::string GraphFingerprint(const Graph& graph) {
                            .features =
                                [&](int64_t v, std::span<std::byte> values) {
                                  std::memcpy(values.data(), features.Row(v), values.size());
+                                 return Status::Ok();
+                               },
+                           .edge_features =
+                               [&](int64_t e, std::span<std::byte> values) {
+                                 std::memcpy(values.data(), edges.Row(e), values.size());
                                  return Status::Ok();
                                }};
   return FingerprintThrough(graph, reader).value();  // reading from memory cannot fail

@@ -25,6 +25,8 @@ struct GraphReader {
   std::function<Status(int64_t first, std::span<NodeId> columns)> columns;
   // Gives the first bytes of a feature row.
   std::function<Status(int64_t v, std::span<std::byte> values)> features;
+  // Gives the first bytes of the features of edge e; only called if the outline has edge features.
+  std::function<Status(int64_t e, std::span<std::byte> values)> edge_features = {};
 };
 
 // Returns GraphFingerprint (hone/gnn/predictor.h) of the whole graph. The structure's arrays and the feature rows are
@@ -38,6 +40,7 @@ FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b);
 
 // Checks that `found`, the fingerprint of `graph`, equals `trained`, that of the graph on which a model was trained.
 // Otherwise an error that refuses to predict, and names the model by `what`.
-Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found, const Graph& graph);
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found,
+                               const Graph& graph);
 
 }  // namespace hone::gnn
