@@ -24,6 +24,9 @@ struct BlockView {
   int32_t num_src = 0;
   std::span<const int32_t> row_offsets;  // [num_dst + 1]; row_offsets[0] == 0
   std::span<const int32_t> columns;      // local source ids; slot order is the order of the draw
+  // Position of each drawn edge in the graph's CsrView::columns, which is also its row of Graph::edge_features(). Empty
+  // unless the sampler was asked for them (SamplerOptions::edges).
+  std::span<const int64_t> edges;
 
   int64_t num_edges() const { return row_offsets.empty() ? 0 : row_offsets[static_cast<size_t>(num_dst)]; }
 };
@@ -40,6 +43,7 @@ struct NeighborSample {
   struct Rows {
     std::vector<int32_t> row_offsets;
     std::vector<int32_t> columns;
+    std::vector<int64_t> edges;  // as in BlockView; empty unless SamplerOptions::edges
   };
   std::vector<Rows> rows;
   bool new_only = false;  // drawn by FrontierRule::kNewOnly
@@ -53,8 +57,9 @@ struct NeighborSample {
     const Rows& r = rows[new_only ? 0 : static_cast<size_t>(hop)];
     const int32_t num_dst = hop_nodes[static_cast<size_t>(hop)];
     const std::span<const int32_t> offsets = std::span(r.row_offsets).first(static_cast<size_t>(num_dst) + 1);
-    return {num_dst, hop_nodes[static_cast<size_t>(hop) + 1], offsets,
-            std::span(r.columns).first(static_cast<size_t>(offsets.back()))};
+    const auto count = static_cast<size_t>(offsets.back());
+    return {num_dst, hop_nodes[static_cast<size_t>(hop) + 1], offsets, std::span(r.columns).first(count),
+            r.edges.empty() ? std::span<const int64_t>() : std::span(r.edges).first(count)};
   }
 };
 

@@ -37,6 +37,8 @@ struct SamplerOptions {
   // If true, the sampler is a slow reference implementation, row by row with standard containers. It draws the same
   // samples, for comparison.
   bool plain = false;
+  // If true, samples have the position of each drawn edge in the graph's columns (BlockView::edges).
+  bool edges = false;
 };
 
 // Not thread-safe: use one per thread (each holds a hash table that grows to the largest batch seen and never shrinks).

@@ -57,9 +57,7 @@ template <typename Map>
 class FastSampler final : public NeighborSampler {
  public:
   FastSampler(const CsrView& graph, const SamplerOptions& options, const SamplerTuning& tuning, Map map)
-      : graph_(graph),
-        options_(options),
-        map_(std::move(map)) {
+      : graph_(graph), options_(options), map_(std::move(map)) {
     using Draws = SamplerTuning::Draws;
     if (tuning.draws == Draws::kBest && DrawRowsAvx512().draw != nullptr) wide_ = DrawRowsAvx512();
     narrow_ = tuning.draws != Draws::kScalar && DrawRowsAvx2().draw != nullptr ? DrawRowsAvx2() : DrawRowsScalar();
@@ -70,25 +68,25 @@ class FastSampler final : public NeighborSampler {
     out.new_only = options_.frontier == FrontierRule::kNewOnly;
     out.hop_nodes.resize(hops + 1);
     out.rows.resize(out.new_only ? 1 : hops);
-    for (NeighborSample::Rows& rows : out.rows) {
-      rows.row_offsets.assign(1, 0);
-      rows.columns.clear();
-    }
+    for (NeighborSample::Rows& rows : out.rows) Clear(rows);
     map_.Begin(known_);
     known_ = 0;
     const Status status = SampleHops(seeds, key, out);
     if (!status.ok()) {  // the result of an error is an empty sample, not half of one
       out.nodes.clear();
       std::fill(out.hop_nodes.begin(), out.hop_nodes.end(), 0);
-      for (NeighborSample::Rows& rows : out.rows) {
-        rows.row_offsets.assign(1, 0);
-        rows.columns.clear();
-      }
+      for (NeighborSample::Rows& rows : out.rows) Clear(rows);
     }
     return status;
   }
 
  private:
+  static void Clear(NeighborSample::Rows& rows) {
+    rows.row_offsets.assign(1, 0);
+    rows.columns.clear();
+    rows.edges.clear();
+  }
+
   Status SampleHops(std::span<const NodeId> seeds, const BatchKey& key, NeighborSample& out) {
     HONE_RETURN_IF_ERROR(AddSeeds(seeds, out));
     int32_t begin = 0;
@@ -109,7 +107,8 @@ class FastSampler final : public NeighborSampler {
     HONE_RETURN_IF_ERROR(map_.Reserve(static_cast<int64_t>(seeds.size()), out.nodes.data(), 0));
     for (const NodeId seed : seeds) {
       if (seed < 0 || seed >= graph_.num_nodes) {
-        return Status::InvalidArgument(fmt::format("seed {} is not a node: ids are 0 to {}", seed, graph_.num_nodes - 1));
+        return Status::InvalidArgument(
+            fmt::format("seed {} is not a node: ids are 0 to {}", seed, graph_.num_nodes - 1));
       }
     }
     seed_local_.resize(seeds.size());
@@ -144,7 +143,8 @@ class FastSampler final : public NeighborSampler {
     const bool all = fanout == kAllNeighbors;
     const int lanes = fanout <= kFloydCompareAll ? kMaxDrawLanes : kMaxDrawLanes / 2;
     const int most_rows = all ? kChunkRows : std::clamp(kChunkSlots / fanout & -lanes, lanes, kChunkRows);
-    for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop; ++prefetched_) {
+    for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop;
+         ++prefetched_) {
       const int64_t* const address = offsets + nodes[prefetched_];
       __builtin_prefetch(address);
       __builtin_prefetch(address + 1);  // one time in eight, the second offset is on the next cache line
@@ -211,12 +211,14 @@ class FastSampler final : public NeighborSampler {
     // The vectors grow chunk by chunk: the part that resize() zeroes is small, and still in the cache when it is
     // written next.
     rows.columns.resize(edges + static_cast<size_t>(chunk.slots));
+    if (options_.edges) rows.edges.insert(rows.edges.end(), chunk.slot.begin(), chunk.slot.begin() + chunk.slots);
     out.nodes.resize(static_cast<size_t>(known_) + static_cast<size_t>(chunk.slots) + 1);
     NodeId* const nodes = out.nodes.data();
     HONE_RETURN_IF_ERROR(map_.Reserve(std::min(graph_.num_nodes, int64_t{known_} + chunk.slots), nodes, known_));
     known_ = map_.Number(chunk.neighbor.data(), chunk.slots, known_, nodes, rows.columns.data() + edges);
     out.nodes.resize(static_cast<size_t>(known_));
-    for (int row = 0; row < chunk.rows; ++row) *row_out_++ = static_cast<int32_t>(static_cast<int64_t>(edges) + chunk.row_end[row]);
+    for (int row = 0; row < chunk.rows; ++row)
+      *row_out_++ = static_cast<int32_t>(static_cast<int64_t>(edges) + chunk.row_end[row]);
     chunk.rows = 0;
     return Status::Ok();
   }
@@ -226,8 +228,8 @@ class FastSampler final : public NeighborSampler {
   RowDrawer wide_;    // its `draw` is null if it is not available
   RowDrawer narrow_;  // for rows that fill at most half of a wide vector
   Map map_;
-  int32_t known_ = 0;       // nodes of this batch so far
-  int32_t next_row_ = 0;    // next row of the current hop
+  int32_t known_ = 0;     // nodes of this batch so far
+  int32_t next_row_ = 0;  // next row of the current hop
   int32_t prefetched_ = 0;
   int32_t* row_out_ = nullptr;
   std::vector<int32_t> seed_local_;
@@ -257,10 +259,11 @@ Status ValidateSamplerOptions(const CsrView& graph, const SamplerOptions& option
   for (size_t hop = 0; hop < options.fanouts.size(); ++hop) {
     const int32_t fanout = options.fanouts[hop];
     if (fanout == kAllNeighbors || (fanout >= 1 && fanout <= kMaxFanout)) continue;
-    return Status::InvalidArgument(
-        fmt::format("fanout {} of hop {} is out of range: 1 to {}, or -1 for all neighbors", fanout, hop + 1, kMaxFanout));
+    return Status::InvalidArgument(fmt::format("fanout {} of hop {} is out of range: 1 to {}, or -1 for all neighbors",
+                                               fanout, hop + 1, kMaxFanout));
   }
-  if (graph.num_nodes > kMaxCount) return Status::InvalidArgument(fmt::format("{} nodes: at most 2^31 - 1", graph.num_nodes));
+  if (graph.num_nodes > kMaxCount)
+    return Status::InvalidArgument(fmt::format("{} nodes: at most 2^31 - 1", graph.num_nodes));
   // A draw uses one 32-bit word, so no row may have more slots than such a word can number.
   if (graph.num_edges() > int64_t{std::numeric_limits<uint32_t>::max()}) {
     for (int64_t node = 0; node < graph.num_nodes; ++node) {

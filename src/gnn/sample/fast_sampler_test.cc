@@ -20,7 +20,8 @@ namespace {
 using Table = SamplerTuning::Table;
 using Draws = SamplerTuning::Draws;
 
-std::unique_ptr<NeighborSampler> Make(const TestCsr& csr, const SamplerOptions& options, const SamplerTuning& tuning = {}) {
+std::unique_ptr<NeighborSampler> Make(const TestCsr& csr, const SamplerOptions& options,
+                                      const SamplerTuning& tuning = {}) {
   Result<std::unique_ptr<NeighborSampler>> sampler = MakeFastSampler(csr.view(), options, tuning);
   EXPECT_TRUE(sampler.ok()) << sampler.status().message();
   return std::move(sampler).value();
@@ -42,6 +43,7 @@ void ExpectSame(const NeighborSample& a, const NeighborSample& b, const std::str
   for (size_t i = 0; i < a.rows.size(); ++i) {
     ASSERT_EQ(a.rows[i].row_offsets, b.rows[i].row_offsets) << what;
     ASSERT_EQ(a.rows[i].columns, b.rows[i].columns) << what;
+    ASSERT_EQ(a.rows[i].edges, b.rows[i].edges) << what;
   }
 }
 
@@ -104,9 +106,15 @@ TEST(NeighborSampler, EqualsTheReferenceByteForByte) {
     std::vector<int32_t> fanouts;
   };
   const std::vector<Case> cases = {
-      {&small, 7, {1}},          {&small, 300, {15, 10, 5}},   {&small, 20, {kAllNeighbors, 3, kAllNeighbors}},
-      {&small, 5, {1024, 33}},   {&large, 1024, {15, 10, 5}},  {&large, 100, {20, 20, 20}},
-      {&large, 64, {40, 2, 7}},  {&large, 10, {kAllNeighbors, kAllNeighbors}}, {&large, 33, {100, 1}},
+      {&small, 7, {1}},
+      {&small, 300, {15, 10, 5}},
+      {&small, 20, {kAllNeighbors, 3, kAllNeighbors}},
+      {&small, 5, {1024, 33}},
+      {&large, 1024, {15, 10, 5}},
+      {&large, 100, {20, 20, 20}},
+      {&large, 64, {40, 2, 7}},
+      {&large, 10, {kAllNeighbors, kAllNeighbors}},
+      {&large, 33, {100, 1}},
       {&large, 1, {5, 5, 5, 5}},
   };
   Rng rng(3);
@@ -114,9 +122,10 @@ TEST(NeighborSampler, EqualsTheReferenceByteForByte) {
     for (const FrontierRule rule : {FrontierRule::kAllSoFar, FrontierRule::kNewOnly}) {
       const SamplerOptions options{c.fanouts, rule};
       const auto nodes = static_cast<uint64_t>(c.csr->view().num_nodes);
-      const SamplerTuning tunings[] = {{.table = Table::kDirect}, {.table = Table::kHash, .draws = Draws::kAvx2}, {.draws = Draws::kScalar}};
-      std::unique_ptr<NeighborSampler> samplers[] = {Make(*c.csr, options, tunings[0]), Make(*c.csr, options, tunings[1]),
-                                                     Make(*c.csr, options, tunings[2])};
+      const SamplerTuning tunings[] = {
+          {.table = Table::kDirect}, {.table = Table::kHash, .draws = Draws::kAvx2}, {.draws = Draws::kScalar}};
+      std::unique_ptr<NeighborSampler> samplers[] = {
+          Make(*c.csr, options, tunings[0]), Make(*c.csr, options, tunings[1]), Make(*c.csr, options, tunings[2])};
       NeighborSample sample;
       for (uint32_t step = 0; step < 2; ++step) {
         const BatchKey key{.seed = 77, .epoch = 4, .step = step};
@@ -125,10 +134,45 @@ TEST(NeighborSampler, EqualsTheReferenceByteForByte) {
         const NeighborSample expected = ReferenceSample(c.csr->view(), options, seeds, key);
         for (int i = 0; i < 3; ++i) {
           ASSERT_TRUE(samplers[i]->Sample(seeds, key, sample).ok());
-          ExpectSame(sample, expected, "tuning " + std::to_string(i) + ", first fanout " + std::to_string(c.fanouts[0]));
+          ExpectSame(sample, expected,
+                     "tuning " + std::to_string(i) + ", first fanout " + std::to_string(c.fanouts[0]));
         }
       }
     }
+  }
+}
+
+// An edge's position must lie in its destination's row of the graph, and hold the source that the sample numbers.
+TEST(NeighborSampler, GivesThePositionOfEachEdgeToWhoAsks) {
+  const TestCsr csr = RandomCsr(300, 12, 5);
+  const CsrView graph = csr.view();
+  for (const FrontierRule frontier : {FrontierRule::kAllSoFar, FrontierRule::kNewOnly}) {
+    SamplerOptions options{.fanouts = {6, kAllNeighbors, 2}, .frontier = frontier, .edges = true};
+    const BatchKey key{.seed = 9, .epoch = 2, .step = 3};
+    const NeighborSample sample = SampleOnce(csr, options, {4, 17, 250}, key);
+    ExpectSame(ReferenceSample(graph, options, std::vector<NodeId>{4, 17, 250}, key), sample, "with edges");
+    for (int layer = 0; layer < 3; ++layer) {
+      const BlockView block = sample.Block(layer);
+      ASSERT_EQ(block.edges.size(), block.columns.size());
+      for (int32_t i = 0; i < block.num_dst; ++i) {
+        const auto v = static_cast<size_t>(sample.nodes[static_cast<size_t>(i)]);
+        for (auto e = static_cast<size_t>(block.row_offsets[static_cast<size_t>(i)]);
+             e < static_cast<size_t>(block.row_offsets[static_cast<size_t>(i) + 1]); ++e) {
+          ASSERT_GE(block.edges[e], graph.row_offsets[v]);
+          ASSERT_LT(block.edges[e], graph.row_offsets[v + 1]);
+          ASSERT_EQ(graph.columns[static_cast<size_t>(block.edges[e])],
+                    sample.nodes[static_cast<size_t>(block.columns[e])]);
+        }
+      }
+    }
+    options.edges = false;  // the same sample, without positions
+    NeighborSample without = SampleOnce(csr, options, {4, 17, 250}, key);
+    for (size_t i = 0; i < without.rows.size(); ++i) {
+      EXPECT_TRUE(without.rows[i].edges.empty());
+      without.rows[i].edges = sample.rows[i].edges;
+    }
+    EXPECT_TRUE(without.Block(0).edges.size() == sample.Block(0).edges.size());
+    ExpectSame(without, sample, "without edges");
   }
 }
 
@@ -159,7 +203,9 @@ TEST(NeighborSampler, AllocatesNothingInTheSteadyState) {
     for (const Table table : {Table::kDirect, Table::kHash}) {
       const auto sampler = Make(csr, {{40, 10, 5}, rule}, {.table = table});
       NeighborSample sample;
-      const auto run = [&](uint32_t step) { ASSERT_TRUE(sampler->Sample(seeds, {.seed = 1, .step = step}, sample).ok()); };
+      const auto run = [&](uint32_t step) {
+        ASSERT_TRUE(sampler->Sample(seeds, {.seed = 1, .step = step}, sample).ok());
+      };
       run(0);
       // Batches differ in size a little; std::vector's doubling leaves room after the first few.
       for (uint32_t step = 1; step < 8; ++step) run(step);
@@ -185,7 +231,10 @@ TEST(NeighborSampler, GivesTheSameSamplesOnOneTwoAndSixteenThreads) {
         const auto sampler = Make(csr, options);
         for (int batch = next++; batch < kBatches; batch = next++) {
           const std::vector<NodeId> seeds = {batch, batch + 100, 4999 - batch};
-          EXPECT_TRUE(sampler->Sample(seeds, {.seed = 2, .step = static_cast<uint32_t>(batch)}, samples[static_cast<size_t>(batch)]).ok());
+          EXPECT_TRUE(sampler
+                          ->Sample(seeds, {.seed = 2, .step = static_cast<uint32_t>(batch)},
+                                   samples[static_cast<size_t>(batch)])
+                          .ok());
         }
       });
     }
@@ -203,7 +252,8 @@ TEST(NeighborSampler, ANodesDrawDoesNotDependOnTheRestOfTheBatch) {
   const TestCsr csr = RandomCsr(1000, 50, 10);
   const auto neighbors_of = [&](const std::vector<NodeId>& seeds, NodeId node) {
     const NeighborSample sample = SampleOnce(csr, {.fanouts = {5}}, seeds, {.seed = 3});
-    const auto row = static_cast<size_t>(std::find(sample.nodes.begin(), sample.nodes.end(), node) - sample.nodes.begin());
+    const auto row =
+        static_cast<size_t>(std::find(sample.nodes.begin(), sample.nodes.end(), node) - sample.nodes.begin());
     const BlockView block = sample.Block(0);
     Ids ids;
     for (int32_t i = block.row_offsets[row]; i < block.row_offsets[row + 1]; ++i) {

@@ -56,6 +56,7 @@ NeighborSample ReferenceSample(const CsrView& graph, const SamplerOptions& optio
       const DrawKey draw{key.seed, key.step, key.epoch, static_cast<uint32_t>(hop)};
       for (const int64_t slot : ChooseSlots(draw, node, graph.Degree(node), options.fanouts[hop])) {
         rows.columns.push_back(local_id(graph.Neighbors(node)[static_cast<size_t>(slot)]));
+        if (options.edges) rows.edges.push_back(graph.row_offsets[static_cast<size_t>(node)] + slot);
       }
       rows.row_offsets.push_back(static_cast<int32_t>(rows.columns.size()));
     }
