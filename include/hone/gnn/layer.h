@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "hone/gnn/mini_batch.h"
@@ -44,12 +45,24 @@ struct Parameter {
 
 // Everything a layer may need besides its input. Plain data; equal contexts give equal bits.
 struct LayerContext {
-  BatchKey key;  // key of every dropout mask, together with layer, site, global node id and column
-  int layer = 0;                  // index of the layer; 0 runs first
-  bool training = false;          // true: dropout is on, and normalisation uses the batch's statistics
-  std::span<const NodeId> nodes;  // [num_src] global id by local id of the sources; needed where dropout is active
+  BatchKey key;                    // key of every dropout mask, together with layer, site, global node id and column
+  int layer = 0;                   // index of the layer; 0 runs first
+  bool training = false;           // true: dropout is on, and normalisation uses the batch's statistics
+  std::span<const NodeId> nodes;   // [num_src] global id by local id of the sources; needed where dropout is active
   const CsrView* graph = nullptr;  // the whole graph, for layers that read degrees; borrowed
-  int threads = 1;                // must not change results
+  // Features of all edges of the graph, for models that read them (ReadsEdgeFeatures in model.h); borrowed.
+  const FeatureView* edge_features = nullptr;
+  int threads = 1;  // must not change results
+  // Features of the block's edges, which the model gathers for an operation that reads them (op.h): [block.num_edges(),
+  // columns], row e for block.columns[e], in the layer's precision. EdgeRows<T>() returns them.
+  std::variant<std::monostate, Matrix<const float>, Matrix<const double>> edge_rows = {};
+  // Returns the features of the block's edges; an empty matrix (empty()) if the graph has none, or if the operation
+  // does not read them.
+  template <typename T>
+  Matrix<const T> EdgeRows() const {
+    const auto* rows = std::get_if<Matrix<const T>>(&edge_rows);
+    return rows != nullptr ? *rows : Matrix<const T>();
+  }
 };
 
 // Draws the dropout mask of one row for a layer of your own, keyed like the built-in layers' masks: one bit per element

@@ -34,8 +34,11 @@ struct ModelOptions {
   double negative_slope = 0.2;       // gat's attention
   bool bias = false;                 // sage, gat: each layer adds a vector, as PyTorch Geometric's layers do
   uint64_t seed = 0;                 // seed of the initial weights
+  // Width of the features of the graph's edges; 0: the graph has none. Only an operation of your own can read them
+  // (op.h); a trainer sets this for models that do, and leaves it 0 for others.
+  int64_t edge_width = 0;
   // A model of the user's own (hone/gnn/model_spec.h); null: a published model. A spec replaces every option above
-  // except in_width, num_classes, layers (which must equal the spec's) and seed; `kind` is then kSpecKind.
+  // except in_width, num_classes, layers (which must equal the spec's), seed and edge_width; `kind` is then kSpecKind.
   std::shared_ptr<const ModelSpec> spec;
 };
 inline constexpr std::string_view kSpecKind = "spec";
@@ -45,6 +48,10 @@ ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers);
 // of values do not matter. in_width is 0, and so is num_classes except for sage-ri, whose spec fixes the number of
 // classes. The caller sets the seed of the weights. On the CPU the spec and the published model give the same bits.
 std::optional<ModelOptions> AsPublished(const ModelSpec& spec);
+// Returns whether the model reads the features of edges: it has an operation that does, and edge_width is above 0. Its
+// samples must then have the positions of their edges (SamplerOptions::edges), and its LayerContext the graph's
+// edge_features.
+bool ReadsEdgeFeatures(const ModelOptions& options);
 // Returns the model's name for display: its kind, or the name of its spec.
 std::string ModelName(const ModelOptions& options);
 

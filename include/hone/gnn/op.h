@@ -46,6 +46,9 @@ struct OpPlace {
   uint64_t seed = 0;       // seed of the initial weights
   int64_t in = 0;          // columns of the operand
   int64_t out = 0;         // columns of the value
+  // Columns of the graph's edge features; 0 if the graph has none, or if the kind does not read them
+  // (OpKind::edge_features).
+  int64_t edge_columns = 0;
   OpOptions options;
   // Layer and site of the value's dropout mask; no other mask of the model has the same two. A Layer gets this layer in
   // its LayerContext; a DeviceOp gets both in its DeviceHop.
@@ -92,6 +95,11 @@ struct DeviceHop {
   const int32_t* first = nullptr;
   const int32_t* end = nullptr;
   const int32_t* nodes = nullptr;  // global id of each source
+  // Features of the edges, for an operation that reads them; null: there are none. Those of the edge in slot k are
+  // edge_features[k * edge_stride] … [k * edge_stride + edge_columns - 1], always in fp32. Slots without an edge have
+  // undefined values. The memory is only read, and is the same in forward and backward.
+  const float* edge_features = nullptr;
+  int32_t edge_columns = 0, edge_stride = 0;
   // The key of dropout masks, which Kept of op_kernels.h uses.
   const uint64_t* seed = nullptr;
   const uint32_t* step = nullptr;
@@ -143,6 +151,13 @@ class DeviceOp {
 
 // ---- kinds ----
 
+// Whether an operation reads the features of the edges (Graph::edge_features). Only an aggregating kind can.
+enum class EdgeFeatureUse : uint8_t {
+  kNone,     // never; batches are then sampled without the positions of edges, which costs nothing
+  kIfThere,  // if the graph has them; OpPlace::edge_columns is 0 otherwise
+  kNeeded,   // always; a graph whose edges have no features is refused
+};
+
 // A kind of operation, of which many values may be made. A kind is stateless.
 class OpKind {
  public:
@@ -151,6 +166,9 @@ class OpKind {
   // Returns true if the operation computes rows one hop closer to the seeds from rows of neighbors. Otherwise its Layer
   // gets a block without edges, in which destinations and sources are the same rows.
   virtual bool aggregates() const = 0;
+  // A kind that reads edge features gets those of a batch gathered by hop, one row for each drawn edge: a Layer in
+  // LayerContext::EdgeRows, a DeviceOp in DeviceHop::edge_features. They are constants, without a gradient.
+  virtual EdgeFeatureUse edge_features() const { return EdgeFeatureUse::kNone; }
   virtual std::vector<OpOption> options() const { return {}; }
   // Returns the columns of the value. `in` is the operand's columns; `width` is the spec's, or 0 if it gives none.
   // kInvalidArgument has a clause, such as "reads 30 columns: give it 2 * width", which the engine puts after the
@@ -164,7 +182,8 @@ class OpKind {
 };
 
 // Makes a kind known to specs, for the life of the process. Thread-safe. Models that were read before do not see the
-// new kind. kInvalidArgument: the kind's name or an option's name is malformed or taken.
+// new kind. kInvalidArgument: the kind's name or an option's name is malformed or taken, or the kind reads edge
+// features and does not aggregate.
 Status RegisterOp(std::unique_ptr<const OpKind> kind);
 // Returns the kind of this name, owned by the registry; null for an unknown name.
 const OpKind* FindOp(std::string_view name);

@@ -31,10 +31,11 @@ struct OpFinding {
 };
 
 struct OpCheck {
-  int64_t in = 16;         // columns of the operand
-  int64_t width = 0;       // as a spec gives it; 0: not given
-  OpOptions options = {};  // options that differ from their usual values
-  uint64_t seed = 1;       // seed of batches, rows and weights
+  int64_t in = 16;           // columns of the operand
+  int64_t width = 0;         // as a spec gives it; 0: not given
+  int64_t edge_columns = 0;  // columns of the edges' features; only for a kind that reads them; 0: the edges have none
+  OpOptions options = {};    // options that differ from their usual values
+  uint64_t seed = 1;         // seed of batches, rows and weights
   double tolerance =
       1e-4;  // as-the-cpu in fp32: largest difference, relative to the largest value; the GPU adds in another order
 };

@@ -162,6 +162,7 @@ Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view 
   ModelOptions shape = SpecOptions(std::move(part), layers);
   shape.in_width = options.in_width;
   shape.num_classes = shapes.width[last];
+  shape.edge_width = options.edge_width;
   shape.seed = options.seed;
   HONE_ASSIGN_OR_RETURN(made.model, MakeModel(shape));
   std::map<std::string_view, const Parameter<float>*> weights;

@@ -81,8 +81,10 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
   const CsrView structure = graph.structure();
   const int passes = model.num_passes();
   const std::vector<std::vector<NodeId>> rows = RowsOfPasses(structure, nodes, passes);
+  const FeatureView edge_features = graph.edge_features();
+  const bool reads_edges = ReadsEdgeFeatures(model.options());
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<NeighborSampler> sampler,
-                        MakeNeighborSampler(structure, {.fanouts = {kAllNeighbors}}));
+                        MakeNeighborSampler(structure, {.fanouts = {kAllNeighbors}, .edges = reads_edges}));
   Predictions result;
   result.num_nodes = static_cast<int64_t>(nodes.size());
   result.num_classes = model.PassWidth(passes);
@@ -124,7 +126,8 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       result.times.compute += compute.Seconds();
     }
     HONE_ASSIGN_OR_RETURN(Activations next, Activations::Make(structure.num_nodes, out_width, options.scratch));
-    const int64_t max_inputs = rows_at_once(in_width);
+    // A chunk has about as many edges as input rows.
+    const int64_t max_inputs = rows_at_once(in_width + (reads_edges ? edge_features.width : 0));
 
     struct Chunk {
       std::span<const NodeId> nodes;
@@ -158,7 +161,8 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
         GatherFloatRows(current.matrix(), sample.nodes, x, threads);
       }
       const Matrix<float> out = outputs.Resize(sample.num_seeds(), out_width);
-      const LayerContext context{.nodes = sample.nodes, .graph = &structure, .threads = threads};
+      const LayerContext context{
+          .nodes = sample.nodes, .graph = &structure, .edge_features = &edge_features, .threads = threads};
       if (projects)
         model.RunProjectedPass(pass, sample.Block(0), x, out, context);
       else

@@ -33,6 +33,11 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
         fmt::format("graph '{}' has {} features a node and the model was made for {}: they do not belong together",
                     graph.name(), features.width, model.in_width));
   }
+  if (ReadsEdgeFeatures(model) && graph.edge_features().width != model.edge_width) {
+    return Status::InvalidArgument(
+        fmt::format("graph '{}' has {} features an edge and the model was made for {}: they do not belong together",
+                    graph.name(), graph.edge_features().width, model.edge_width));
+  }
   for (NodeId v : nodes) {
     if (v < 0 || v >= graph.structure().num_nodes) {
       return Status::InvalidArgument(fmt::format("node {} is not in graph '{}', which has nodes 0 to {}", v,
@@ -40,9 +45,9 @@ Status CheckArguments(const Graph& graph, const ModelOptions& model, std::span<c
     }
   }
   if (!options.exact && static_cast<int>(options.fanouts.size()) != model.layers) {
-    return Status::InvalidArgument(
-        fmt::format("--fanout {} has {} hop{} and the model {} layers; give one number a layer",
-                    fmt::join(options.fanouts, ","), options.fanouts.size(), options.fanouts.size() == 1 ? "" : "s", model.layers));
+    return Status::InvalidArgument(fmt::format(
+        "--fanout {} has {} hop{} and the model {} layers; give one number a layer", fmt::join(options.fanouts, ","),
+        options.fanouts.size(), options.fanouts.size() == 1 ? "" : "s", model.layers));
   }
   return Status::Ok();
 }
@@ -52,8 +57,10 @@ Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<flo
                                    std::span<const NodeId> seeds, const PredictOptions& options, int threads) {
   const Stopwatch wall;
   const CsrView structure = graph->structure();
+  const FeatureView edge_features = graph->edge_features();
   BatchPipelineOptions pipeline_options;
   pipeline_options.sampler = {options.fanouts, options.frontier};
+  pipeline_options.sampler.edges = ReadsEdgeFeatures(model.options());
   pipeline_options.batch = options.batch;
   pipeline_options.seed = options.seed;
   pipeline_options.workers = options.workers > 0 ? options.workers : threads;
@@ -77,7 +84,11 @@ Result<Predictions> PredictSampled(std::shared_ptr<const Graph> graph, Model<flo
     const Matrix<float> logits{result.logits.data() + done * result.num_classes, rows, result.num_classes,
                                result.num_classes};
     model.Forward(batch->sample, x, logits, *state,
-                  {.key = batch->key, .nodes = batch->sample.nodes, .graph = &structure, .threads = threads});
+                  {.key = batch->key,
+                   .nodes = batch->sample.nodes,
+                   .graph = &structure,
+                   .edge_features = &edge_features,
+                   .threads = threads});
     result.times.compute += compute.Seconds();
     done += rows;
     if (options.progress) options.progress("sampled", done, result.num_nodes);

@@ -44,8 +44,8 @@ std::string AboutSpec(const TensorFile& file, std::string_view what, const Model
   }
   const std::string difference = SpecDifference(*stored->spec, *model.spec);
   if (difference.empty()) return {};
-  return fmt::format(". It is a checkpoint of another spec, '{}', not of '{}'; first difference: {}", stored->spec->name,
-                     model.spec->name, difference);
+  return fmt::format(". It is a checkpoint of another spec, '{}', not of '{}'; first difference: {}",
+                     stored->spec->name, model.spec->name, difference);
 }
 
 // Converts a name of PyTorch Geometric's stock models, "norms.0.module.weight", to ours, "bns.0.weight".
@@ -90,11 +90,10 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
       continue;
     }
     if (found == stored.end()) {
-      return Status::InvalidArgument(
-          fmt::format("{} has no tensor '{}', which this {} model of {} layers needs; it has: {}{}", what,
-                      parameter->name, ModelName(model.options()), model.options().layers,
-                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
-                      AboutSpec(file, what, model.options())));
+      return Status::InvalidArgument(fmt::format(
+          "{} has no tensor '{}', which this {} model of {} layers needs; it has: {}{}", what, parameter->name,
+          ModelName(model.options()), model.options().layers,
+          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), AboutSpec(file, what, model.options())));
     }
     if (found->second->shape != parameter->shape) {
       return Status::InvalidArgument(fmt::format(
@@ -139,7 +138,8 @@ nlohmann::json ModelOptionsToJson(const ModelOptions& o) {
                          {"norm", o.norm},
                          {"negative_slope", o.negative_slope},
                          {"seed", SeedToJson(o.seed)}};
-  if (o.bias) json["bias"] = true;  // omitted when false, as in files from before this option
+  if (o.bias) json["bias"] = true;                          // omitted when false, as in files from before this option
+  if (o.edge_width > 0) json["edge_width"] = o.edge_width;  // omitted for models that read no edge features
   if (o.spec != nullptr) json["spec"] = ModelSpecText(*o.spec);
   return json;
 }
@@ -162,6 +162,7 @@ Result<ModelOptions> ModelOptionsFromJson(std::string_view text, std::string_vie
     fields.Read("norm", o.norm);
     fields.Read("negative_slope", o.negative_slope);
     fields.Read("bias", o.bias);
+    fields.Read("edge_width", o.edge_width);
     fields.Read("seed", o.seed);
     fields.Read("spec", spec);
   }

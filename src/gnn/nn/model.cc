@@ -10,6 +10,7 @@
 #include "gnn/nn/sage_ri.h"
 #include "gnn/nn/spec_model.h"
 #include "gnn/nn/stack_model.h"
+#include "gnn/spec/own_operations.h"
 
 namespace hone::gnn {
 
@@ -42,10 +43,12 @@ Status CheckSizes(const ModelOptions& options) {
                                "norm '" + options.norm + "' is not known: use none or batch"));
   // Options that the model does not have are refused. If they were ignored, comparisons of models would mislead.
   const bool plain = options.kind == "gin" || options.kind == "sage-ri";
-  HONE_RETURN_IF_ERROR(Require(options.heads == 1 || !(plain || options.kind == "sage"),
-                               "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
-  HONE_RETURN_IF_ERROR(Require(options.aggregation == "mean" || !(plain || options.kind == "gat"),
-                               "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(
+      Require(options.heads == 1 || !(plain || options.kind == "sage"),
+              "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(
+      Require(options.aggregation == "mean" || !(plain || options.kind == "gat"),
+              "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
   HONE_RETURN_IF_ERROR(
       Require(!options.bias || !plain, "bias: only sage and gat have a choice; leave it out for " + options.kind));
   return Status::Ok();
@@ -157,7 +160,8 @@ Status CheckPublished(const ModelOptions& options) {
   if (options.kind == "sage") return CheckSage(options);
   if (options.kind == "gat") return CheckGat(options);
   return Require(options.kind == "gin" || options.kind == "sage-ri",
-                 "model '" + options.kind + "' is not known: use sage, gat, gin, sage-ri or the name of a model's file, NAME.toml");
+                 "model '" + options.kind +
+                     "' is not known: use sage, gat, gin, sage-ri or the name of a model's file, NAME.toml");
 }
 
 ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers) {
@@ -167,6 +171,10 @@ ModelOptions SpecOptions(std::shared_ptr<const ModelSpec> spec, int layers) {
   options.layers = layers;
   options.spec = std::move(spec);
   return options;
+}
+
+bool ReadsEdgeFeatures(const ModelOptions& options) {
+  return options.edge_width > 0 && options.spec != nullptr && WantsEdgeFeatures(*options.spec);
 }
 
 std::string ModelName(const ModelOptions& options) {

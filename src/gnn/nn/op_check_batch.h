@@ -21,6 +21,7 @@ struct CheckBatch {
   std::vector<NodeId> nodes;  // [num_src]
   std::vector<double> x;      // [num_src, in]
   std::vector<double> grad;   // [num_dst, out], gradient of the operation's output
+  std::vector<double> edges;  // [num_edges, edge_columns], features of the edges
   uint32_t step = 0;
 
   BlockView View() const {
@@ -59,11 +60,18 @@ inline CheckBatch MakeCheckBatch(bool aggregates, int32_t num_dst, int32_t num_s
   };
   fill(batch.x, num_src * place.in);
   fill(batch.grad, batch.num_dst * place.out);
+  fill(batch.edges, static_cast<int64_t>(batch.columns.size()) * place.edge_columns);
   return batch;
 }
 
 // Returns the context in which the checks make the operation.
 inline Result<OpPlace> CheckedPlace(const OpKind& kind, const OpCheck& check) {
+  const EdgeFeatureUse use = kind.edge_features();
+  if (check.edge_columns > 0 ? use == EdgeFeatureUse::kNone : use == EdgeFeatureUse::kNeeded) {
+    return Status::InvalidArgument("operation '" + std::string(kind.name()) + "' is checked with " +
+                                   std::to_string(check.edge_columns) + " edge features (OpCheck::edge_columns), and " +
+                                   (check.edge_columns > 0 ? "reads none" : "needs some"));
+  }
   OwnSpec own;
   own.kind = kind.name();
   own.options = check.options;
@@ -71,6 +79,7 @@ inline Result<OpPlace> CheckedPlace(const OpKind& kind, const OpCheck& check) {
   place.parameters = "op";
   place.seed = check.seed;
   place.in = check.in;
+  place.edge_columns = check.edge_columns;
   place.options = AllOptions(kind, own);
   place.layer = 1;
   place.site = 130;

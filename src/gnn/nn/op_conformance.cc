@@ -72,12 +72,15 @@ class Run {
         x_(batch.x, batch.num_src, place.in, std::numeric_limits<T>::quiet_NaN()),
         out_(batch.num_dst, place.out, before, T(kCanary)),
         grad_out_(batch.grad, batch.num_dst, place.out, std::numeric_limits<T>::quiet_NaN()),
-        grad_x_(batch.num_src, place.in, before, T(kCanary)) {
+        grad_x_(batch.num_src, place.in, before, T(kCanary)),
+        edges_(batch.edges, static_cast<int64_t>(batch.columns.size()), place.edge_columns,
+               std::numeric_limits<T>::quiet_NaN()) {
     context_.key = {.seed = 5, .epoch = 1, .step = batch.step, .shard = 0};
     context_.layer = place.layer;
     context_.training = true;
     context_.nodes = batch.nodes;
     context_.threads = threads;
+    if (place.edge_columns > 0) context_.edge_rows = Matrix<const T>(edges_.rows);
   }
   void Forward() { layer_.Forward(batch_.View(), x_.rows, out_.rows, *state_, context_); }
   // Runs Backward on parameter gradients that hold `gradients_before`. Returns what it and the Forward before it wrote.
@@ -116,7 +119,7 @@ class Run {
   Layer<T>& layer_;
   const CheckBatch& batch_;
   std::unique_ptr<LayerState> state_;
-  Padded<T> x_, out_, grad_out_, grad_x_;
+  Padded<T> x_, out_, grad_out_, grad_x_, edges_;
   LayerContext context_;
 };
 

@@ -15,8 +15,8 @@
 namespace hone::gnn {
 namespace {
 
-std::vector<std::string> RulesBroken(Plant plant) {
-  const Result<std::vector<OpFinding>> found = CheckOp(PlantedKind(plant), {.in = 13});
+std::vector<std::string> RulesBroken(Plant plant, int64_t edge_columns = 0) {
+  const Result<std::vector<OpFinding>> found = CheckOp(PlantedKind(plant), {.in = 13, .edge_columns = edge_columns});
   EXPECT_TRUE(found.ok()) << found.status().message();
   std::vector<std::string> rules;
   for (const OpFinding& finding : *found) {
@@ -28,6 +28,7 @@ std::vector<std::string> RulesBroken(Plant plant) {
 
 TEST(OpConformance, AnOperationThatIsRightHasNoFindings) {
   EXPECT_EQ(RulesBroken(Plant::kNone), std::vector<std::string>());
+  EXPECT_EQ(RulesBroken(Plant::kNone, 3), std::vector<std::string>());
 }
 
 TEST(OpConformance, EachPlantedViolationIsFoundAndNamed) {
@@ -36,6 +37,17 @@ TEST(OpConformance, EachPlantedViolationIsFoundAndNamed) {
   EXPECT_EQ(RulesBroken(Plant::kAddsGradient), std::vector<std::string>{"overwrites"});
   EXPECT_EQ(RulesBroken(Plant::kKeepsState), std::vector<std::string>{"no-state"});
   EXPECT_EQ(RulesBroken(Plant::kWrongGradient), std::vector<std::string>{"gradients"});
+  EXPECT_EQ(RulesBroken(Plant::kReadsPaddedEdges, 3).front(), "padded-rows");
+  EXPECT_EQ(RulesBroken(Plant::kKeepsState, 3), std::vector<std::string>{"no-state"});
+}
+
+TEST(OpConformance, EdgeFeaturesAreGivenToAKindThatReadsThem) {
+  const auto check = [](EdgeFeatureUse use, int64_t columns) {
+    return CheckOp(PlantedKind(Plant::kNone, {}, use), {.in = 13, .edge_columns = columns}).status().message();
+  };
+  EXPECT_NE(check(EdgeFeatureUse::kNone, 3).find("reads none"), std::string::npos);
+  EXPECT_NE(check(EdgeFeatureUse::kNeeded, 0).find("needs some"), std::string::npos);
+  EXPECT_EQ(check(EdgeFeatureUse::kNeeded, 3), "");
 }
 
 TEST(OpConformance, WhatTheKindRefusesIsItsSentence) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Defines an operation that is right, or that breaks one rule of hone/gnn/op.h, for tests of the check that must find
-// it: out_i = w * (sum of the neighbors' rows), column by column.
+// it: out_i = w * (sum of the neighbors' rows), column by column. If edges have features, each edge adds those to its
+// neighbor's row: feature c % columns to column c.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +20,18 @@ namespace hone::gnn {
 enum class Plant {
   kNone,
   kWritesPaddedRows,
-  kSumsByThread,   // the order of a sum depends on the threads
-  kReadsSizes,     // DeviceOp only: the host reads sizes from device memory
-  kAddsGradient,   // the gradient of x is added to grad_x and does not overwrite it
-  kKeepsState,     // the operation keeps state of the batch
-  kWrongGradient,  // the gradient of w is wrong
+  kSumsByThread,      // the order of a sum depends on the threads
+  kReadsSizes,        // DeviceOp only: the host reads sizes from device memory
+  kAddsGradient,      // the gradient of x is added to grad_x and does not overwrite it
+  kKeepsState,        // the operation keeps state of the batch
+  kWrongGradient,     // the gradient of w is wrong
+  kReadsPaddedEdges,  // Layer only: the features behind those of the batch's edges are read
 };
 
 template <typename T>
 class PlantedSum final : public Layer<T> {
  public:
-  PlantedSum(const OpPlace& place, Plant plant) : columns_(place.in), plant_(plant) {
+  PlantedSum(const OpPlace& place, Plant plant) : columns_(place.in), edge_columns_(place.edge_columns), plant_(plant) {
     weight_ = {place.parameters + ".weight", {columns_}, {}, std::vector<T>(static_cast<size_t>(columns_), T(0))};
     for (int64_t c = 0; c < columns_; ++c) weight_.value.push_back(T(1) + static_cast<T>(c % 5) / T(8));
   }
@@ -43,6 +45,9 @@ class PlantedSum final : public Layer<T> {
                const LayerContext& context) override {
     std::vector<T>& sums = plant_ == Plant::kKeepsState ? kept_ : static_cast<State&>(state).sums;
     sums.assign(static_cast<size_t>(block.num_dst * columns_), T(0));
+    const Matrix<const T> edges = context.EdgeRows<T>();
+    HONE_CHECK(edge_columns_ == 0 || (edges.rows == block.num_edges() && edges.cols == edge_columns_),
+               "a row of features for each edge of the block");
     // A row's slots are summed in parts. The number of parts must not depend on the number of threads.
     const int parts = plant_ == Plant::kSumsByThread ? context.threads : 2;
     for (int32_t i = 0; i < block.num_dst; ++i) {
@@ -53,7 +58,11 @@ class PlantedSum final : public Layer<T> {
         std::vector<T> sum(static_cast<size_t>(columns_), T(0));
         for (int32_t e = count * part / parts; e < count * (part + 1) / parts; ++e) {
           const T* source = x.Row(block.columns[static_cast<size_t>(first + e)]);
-          for (int64_t c = 0; c < columns_; ++c) sum[static_cast<size_t>(c)] += source[c];
+          const T* edge =
+              edge_columns_ > 0 ? edges.Row(plant_ == Plant::kReadsPaddedEdges ? first + e + 1 : first + e) : nullptr;
+          for (int64_t c = 0; c < columns_; ++c) {
+            sum[static_cast<size_t>(c)] += source[c] + (edge != nullptr ? edge[c % edge_columns_] : T(0));
+          }
         }
         for (int64_t c = 0; c < columns_; ++c) row[c] += sum[static_cast<size_t>(c)];
       }
@@ -89,7 +98,7 @@ class PlantedSum final : public Layer<T> {
   };
   T Weight(int64_t c) const { return weight_.value[static_cast<size_t>(c)]; }
 
-  int64_t columns_;
+  int64_t columns_, edge_columns_;
   Plant plant_;
   Parameter<T> weight_;
   std::vector<T> kept_;  // state of a batch, for kKeepsState
@@ -98,9 +107,11 @@ class PlantedSum final : public Layer<T> {
 class PlantedKind final : public OpKind {
  public:
   using DeviceForm = std::function<std::unique_ptr<DeviceOp>(const OpPlace&)>;
-  explicit PlantedKind(Plant on_cpu, DeviceForm on_device = {}) : on_cpu_(on_cpu), on_device_(std::move(on_device)) {}
+  explicit PlantedKind(Plant on_cpu, DeviceForm on_device = {}, EdgeFeatureUse use = EdgeFeatureUse::kIfThere)
+      : on_cpu_(on_cpu), on_device_(std::move(on_device)), use_(use) {}
   std::string_view name() const override { return "planted_sum"; }
   bool aggregates() const override { return true; }
+  EdgeFeatureUse edge_features() const override { return use_; }
   Result<int64_t> Width(int64_t in, int64_t width, const OpOptions&) const override {
     if (width != 0 && width != in) return Status::InvalidArgument("keeps the columns that it reads: leave `width` out");
     return in;
@@ -118,6 +129,7 @@ class PlantedKind final : public OpKind {
  private:
   Plant on_cpu_;
   DeviceForm on_device_;
+  EdgeFeatureUse use_;
 };
 
 }  // namespace hone::gnn

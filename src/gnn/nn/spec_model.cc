@@ -16,6 +16,7 @@
 #include "gnn/nn/modules.h"
 #include "gnn/nn/operations/operation.h"
 #include "gnn/nn/spec_plan.h"
+#include "gnn/ops/convert_rows.h"
 #include "gnn/ops/elementwise.h"
 #include "gnn/spec/own_operations.h"
 #include "hone/base/status.h"
@@ -53,6 +54,7 @@ class SpecModel final : public Model<T> {
     state->values = std::vector<Buffer<T>>(count());
     state->gradients = std::vector<Buffer<T>>(plan_.slots);
     state->sources = std::vector<SourcesOfHop>(static_cast<size_t>(layers_));
+    state->edges = std::vector<EdgesOfHop>(static_cast<size_t>(layers_));
     state->views.resize(count());
     state->grads.resize(count());
     return state;
@@ -65,6 +67,7 @@ class SpecModel final : public Model<T> {
     LayerContext context = given;
     context.nodes = sample.nodes;
     for (SourcesOfHop& sources : state.sources) sources.Forget();
+    for (EdgesOfHop& edges : state.edges) edges.made = false;
     state.views[0] = Writable(FirstRows(x, sample.num_nodes()));
     for (size_t v = 1; v < count(); ++v) {
       RunForward(v, ReadsNeighbors(Operation(v)) ? BlockOf(v, sample) : BlockView(), RowsOf(v, sample), state, context);
@@ -129,11 +132,18 @@ class SpecModel final : public Model<T> {
   }
 
  private:
+  // Features of a hop's edges, gathered when the first operation of a batch reads them.
+  struct EdgesOfHop {
+    Buffer<T> buffer;
+    Matrix<const T> rows;
+    bool made = false;
+  };
   struct State final : Model<T>::State {
     std::vector<std::unique_ptr<LayerState>> operations;
     std::vector<Buffer<T>> values;     // by the value whose memory it is
     std::vector<Buffer<T>> gradients;  // by slot (SpecPlan::Value::slot)
     std::vector<SourcesOfHop> sources;
+    std::vector<EdgesOfHop> edges;
     std::vector<Matrix<T>> views, grads;    // of each value
     std::vector<Matrix<const T>> operands;  // of the current call
     Buffer<T> apart;                        // a use's share of the gradient, before it is added
@@ -160,6 +170,7 @@ class SpecModel final : public Model<T> {
       place.parameters = ParameterPrefix(value);
       for (const int operand : shapes_.operands[v]) place.in.push_back(shapes_.width[static_cast<size_t>(operand)]);
       place.out = shapes_.width[v];
+      place.edge_width = options_.edge_width;
       place.drop_key = shapes_.drop_keys[v];
       if (const auto* drop = std::get_if<DropSpec>(&value.operation); drop != nullptr && !drop->after.empty()) {
         place.dropped_before = std::get<DropSpec>(Operation(static_cast<size_t>(shapes_.operands[v][0]))).probability;
@@ -188,6 +199,20 @@ class SpecModel final : public Model<T> {
     return traits;
   }
 
+  // Returns the features of a hop's edges, for the operation of a value of that hop.
+  Matrix<const T> EdgeRowsOf(size_t hop, const BlockView& block, State& state, const LayerContext& context) const {
+    EdgesOfHop& edges = state.edges[hop];
+    if (edges.made) return edges.rows;
+    HONE_CHECK(context.edge_features != nullptr && context.edge_features->width == options_.edge_width &&
+                   static_cast<int64_t>(block.edges.size()) == block.num_edges(),
+               "a model that reads edge features gets them in its context, and the edges' positions in its samples "
+               "(SamplerOptions::edges)");
+    const Matrix<T> rows = edges.buffer.Resize(block.num_edges(), options_.edge_width);
+    GatherEdgeRows<T>(*context.edge_features, block.edges, rows, context.threads);
+    edges.rows = rows;
+    edges.made = true;
+    return edges.rows;
+  }
   BlockView BlockOf(size_t v, const NeighborSample& sample) const { return sample.Block(layers_ - 1 - shapes_.hop[v]); }
   int64_t RowsOf(size_t v, const NeighborSample& sample) const {
     return sample.hop_nodes[static_cast<size_t>(shapes_.hop[v])];
@@ -209,7 +234,11 @@ class SpecModel final : public Model<T> {
     call.state = state.operations[v].get();
     call.context = given;
     call.context.layer = shapes_.LayerOf(v);
-    if (ReadsNeighbors(Operation(v))) call.sources = &state.sources[static_cast<size_t>(shapes_.hop[v])];
+    const auto hop = static_cast<size_t>(shapes_.hop[v]);
+    if (ReadsNeighbors(Operation(v))) call.sources = &state.sources[hop];
+    if (options_.edge_width > 0 && WantsEdgeFeatures(Operation(v))) {
+      call.context.edge_rows = EdgeRowsOf(hop, block, state, given);
+    }
     return call;
   }
   OperationCall<T> Call(size_t v, const NeighborSample& sample, State& state, const LayerContext& context) const {
@@ -332,6 +361,7 @@ class SpecModel final : public Model<T> {
   void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& given) {
     State& state = PassState();
     const LayerContext context = Evaluating(given);
+    for (EdgesOfHop& edges : state.edges) edges.made = false;
     int64_t at = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
       state.views[v] = Writable({carried.data + at, block.num_src, shapes_.width[v], carried.stride});
@@ -363,6 +393,7 @@ Result<std::unique_ptr<Model<T>>> MakeSpecModel(const ModelOptions& options) {
     return Status::InvalidArgument("model '" + options.spec->name + "' has " + std::to_string(shapes.layers) +
                                    " layers, and " + std::to_string(options.layers) + " were asked for");
   }
+  HONE_RETURN_IF_ERROR(CheckEdgeFeatures(*options.spec, options.edge_width));
   return std::unique_ptr<Model<T>>(std::make_unique<SpecModel<T>>(options, std::move(shapes)));
 }
 template Result<std::unique_ptr<Model<float>>> MakeSpecModel<float>(const ModelOptions&);

@@ -10,8 +10,8 @@
 
 namespace hone::gnn {
 
-// Makes the model. options.spec is set, and in_width and num_classes are those of the graph. kInvalidArgument: the
-// errors of CheckModelSpec.
+// Makes the model. options.spec is set, and in_width, num_classes and edge_width are those of the graph.
+// kInvalidArgument: the errors of CheckModelSpec, and an operation that needs edge features which the graph lacks.
 template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeSpecModel(const ModelOptions& options);
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
+#include <vector>
 
 #include "gnn/ops/parallel.h"
 #include "gnn/ops/simd.h"
@@ -88,5 +90,26 @@ void GatherRows(const FeatureView& features, std::span<const NodeId> ids, Matrix
     }
   });
 }
+
+template <typename T>
+void GatherEdgeRows(const FeatureView& features, std::span<const int64_t> edges, Matrix<T> out, int threads) {
+  const auto count = static_cast<int64_t>(edges.size());
+  constexpr int64_t kAhead = 16;
+  ParallelRows(threads, count, PieceRows(features.width), [&](int64_t begin, int64_t end) {
+    std::vector<float> row(std::is_same_v<T, float> ? 0 : static_cast<size_t>(features.width));
+    for (int64_t i = begin; i < end; ++i) {
+      if (i + kAhead < count) __builtin_prefetch(features.Row(edges[static_cast<size_t>(i + kAhead)]));
+      const std::byte* const from = features.Row(edges[static_cast<size_t>(i)]);
+      if constexpr (std::is_same_v<T, float>) {
+        ConvertRow(from, features.dtype, out.Row(i), features.width);
+      } else {
+        ConvertRow(from, features.dtype, row.data(), features.width);
+        std::copy(row.begin(), row.end(), out.Row(i));
+      }
+    }
+  });
+}
+template void GatherEdgeRows<float>(const FeatureView&, std::span<const int64_t>, Matrix<float>, int);
+template void GatherEdgeRows<double>(const FeatureView&, std::span<const int64_t>, Matrix<double>, int);
 
 }  // namespace hone::gnn

@@ -14,6 +14,9 @@ namespace hone::gnn {
 void ConvertRows(const FeatureRows& rows, Matrix<float> out, int threads);
 // Gathers and converts the rows of the ids in one pass; out [ids.size(), features.width].
 void GatherRows(const FeatureView& features, std::span<const NodeId> ids, Matrix<float> out, int threads);
+// Gathers and converts the features of edges; out [edges.size(), features.width], in float or double.
+template <typename T>
+void GatherEdgeRows(const FeatureView& features, std::span<const int64_t> edges, Matrix<T> out, int threads);
 
 // Convert one value on any CPU; the vector code is compared with these.
 float HalfToFloat(uint16_t half);

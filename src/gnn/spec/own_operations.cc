@@ -41,6 +41,10 @@ Status RegisterOp(std::unique_ptr<const OpKind> kind) {
     return Status::InvalidArgument(
         fmt::format("operation '{}': use a name of 1 to 64 lower-case letters, digits and _, a letter first", name));
   }
+  if (kind->edge_features() != EdgeFeatureUse::kNone && !kind->aggregates()) {
+    return Status::InvalidArgument(fmt::format(
+        "operation '{}' reads the features of edges and does not aggregate: only an aggregation has edges", name));
+  }
   std::vector<std::string> seen;
   for (const OpOption& option : kind->options()) {
     const bool taken = std::find(kTaken.begin(), kTaken.end(), option.name) != kTaken.end() ||
@@ -92,14 +96,42 @@ bool ReadsNeighbors(const OperationSpec& operation) {
   return std::holds_alternative<AggregateSpec>(operation) || std::holds_alternative<AttentionSpec>(operation);
 }
 
+bool WantsEdgeFeatures(const OperationSpec& operation) {
+  const auto* const own = std::get_if<OwnSpec>(&operation);
+  const OpKind* const kind = own != nullptr ? FindOp(own->kind) : nullptr;
+  return kind != nullptr && kind->edge_features() != EdgeFeatureUse::kNone;
+}
+
+bool WantsEdgeFeatures(const ModelSpec& spec) {
+  return std::any_of(spec.values.begin(), spec.values.end(),
+                     [](const ValueSpec& value) { return WantsEdgeFeatures(value.operation); });
+}
+
+int64_t EdgeWidthFor(const ModelSpec* spec, const Graph& graph) {
+  return spec != nullptr && WantsEdgeFeatures(*spec) ? graph.edge_features().width : 0;
+}
+
+Status CheckEdgeFeatures(const ModelSpec& spec, int64_t edge_width) {
+  if (edge_width > 0) return Status::Ok();
+  for (const ValueSpec& value : spec.values) {
+    const auto* const own = std::get_if<OwnSpec>(&value.operation);
+    if (own == nullptr || FindOp(own->kind)->edge_features() != EdgeFeatureUse::kNeeded) continue;
+    return Status::InvalidArgument(fmt::format(
+        "model '{}', value '{}' ({}): the operation reads the features of edges, and the graph's edges have none: "
+        "convert the graph with edge_features.npy, or with --edge-features (docs/graphs.md)",
+        spec.name, value.name, own->kind));
+  }
+  return Status::Ok();
+}
+
 OpOptions AllOptions(const OpKind& kind, const OwnSpec& own) {
   OpOptions options = own.options;
   for (const OpOption& option : kind.options()) options.emplace(option.name, option.usual);
   return options;
 }
 
-OpPlace PlaceOf(const OwnSpec& own, std::string parameters, int64_t in, int64_t out, SpecShapes::DropKey key,
-                uint64_t seed) {
+OpPlace PlaceOf(const OwnSpec& own, std::string parameters, int64_t in, int64_t out, int64_t edge_width,
+                SpecShapes::DropKey key, uint64_t seed) {
   const OpKind* const kind = FindOp(own.kind);
   HONE_CHECK(kind != nullptr, "a spec that was checked has registered operations alone");
   OpPlace place;
@@ -107,6 +139,7 @@ OpPlace PlaceOf(const OwnSpec& own, std::string parameters, int64_t in, int64_t 
   place.seed = seed;
   place.in = in;
   place.out = out;
+  place.edge_columns = kind->edge_features() == EdgeFeatureUse::kNone ? 0 : edge_width;
   place.options = AllOptions(*kind, own);
   place.layer = key.layer;
   place.site = static_cast<uint8_t>(key.site);

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "gnn/graph/array_graph.h"
+#include "gnn/graph/feature_dtype.h"
 
 namespace hone::gnn {
 namespace {
@@ -71,6 +72,23 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
       if (o.bad_feature != 0) row[0] = o.bad_feature;
     }
     parts.features = {region.data(), FeatureDtype::kFloat32, o.nodes, o.width, stride};
+    parts.memory.push_back(std::move(region));
+  }
+  if (o.edge_width > 0) {
+    const auto edges = static_cast<int64_t>(parts.owned_ids[0].size());
+    const int64_t stride = EdgeStrideBytes(o.edge_width, FeatureDtype::kFloat16);
+    auto region = std::move(MemoryRegion::Anonymous(edges * stride, "test features of edges")).value();
+    for (NodeId v = 0; v < o.nodes; ++v) {
+      const int32_t column = parts.owned_ids[4][static_cast<size_t>(v)] % o.edge_width;
+      for (int64_t e = parts.owned_offsets[static_cast<size_t>(v)]; e < parts.owned_offsets[static_cast<size_t>(v) + 1];
+           ++e) {
+        auto* row = reinterpret_cast<uint16_t*>(region.data() + e * stride);
+        for (int c = 0; c < o.edge_width; ++c) {
+          row[c] = HalfFromFloat(static_cast<float>(rng.Normal()) + (c == column ? 4.0f : 0.0f));
+        }
+      }
+    }
+    parts.edge_features = {region.data(), FeatureDtype::kFloat16, edges, o.edge_width, stride};
     parts.memory.push_back(std::move(region));
   }
   for (NodeId v = 0; o.unlabelled_every > 0 && v < o.nodes; v += o.unlabelled_every) {

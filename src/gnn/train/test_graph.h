@@ -24,6 +24,9 @@ struct CommunityOptions {
   bool features = true;
   int unlabelled_every = 0;  // every n-th node has no label, but the features of a class; 0: all nodes have labels
   float bad_feature = 0;     // if not 0: a value put into every row, such as NaN
+  // Features of each edge: noise of standard deviation 1, and 4 more in column (class of the destination) % edge_width,
+  // so that edges tell what nodes do not. 0: edges have none.
+  int edge_width = 0;
   uint64_t seed = 1;
 };
 std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);

@@ -97,6 +97,10 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
                     graph.num_classes()));
   }
   HONE_RETURN_IF_ERROR(CheckGraph(graph, o));
+  if (ReadsEdgeFeatures(model) && graph.edge_features().width != model.edge_width) {
+    return Status::InvalidArgument(fmt::format("the model reads {} features of each edge, and graph '{}' has {}",
+                                               model.edge_width, graph.name(), graph.edge_features().width));
+  }
   if (!o.class_weights.empty()) {
     if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
       return Status::InvalidArgument(fmt::format("--class-weights has {} numbers; graph '{}' has {} classes",

@@ -22,6 +22,7 @@
 #include "gnn/ops/convert_rows.h"
 #include "gnn/ops/softmax_loss.h"
 #include "gnn/sample/index_permutation.h"
+#include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/shard_statistics.h"
 #include "gnn/train/train_options.h"
@@ -69,6 +70,7 @@ class CpuTrainer final : public Trainer {
   Status MakePipeline() {
     BatchPipelineOptions options;
     options.sampler = {options_.fanouts, options_.frontier};
+    options.sampler.edges = ReadsEdgeFeatures(model_->options());
     options.batch = options_.batch;
     options.shards = options_.shards;
     options.local_shards = options_.shards / ranks_.size();
@@ -250,9 +252,8 @@ class CpuTrainer final : public Trainer {
     if (!std::isfinite(norm)) return NotANumber("gradient norm", norm, position_, rate, run_);
     optimizer_.Step(threads_);
     if (options_.plateau && totals[kWeight] > 0) {
-      optimizer_.set_learning_rate(
-          PlateauStep({.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau,
-                      loss, rate));
+      optimizer_.set_learning_rate(PlateauStep(
+          {.factor = options_.plateau_factor, .patience = options_.plateau_patience}, position_.plateau, loss, rate));
     }
     position_.loss_sum += totals[kLoss];
     position_.weight_sum += totals[kWeight];
@@ -280,10 +281,12 @@ class CpuTrainer final : public Trainer {
   // Runs forward, loss and backward of one shard; adds to the model's gradients.
   LossSums RunShard(const MiniBatch& batch, double normalizer) {
     const CsrView structure = graph_->structure();
+    const FeatureView edge_features = graph_->edge_features();
     const LayerContext context{.key = batch.key,
                                .training = true,
                                .nodes = batch.sample.nodes,
                                .graph = &structure,
+                               .edge_features = &edge_features,
                                .threads = threads_};
     const Matrix<float> x = inputs_.Resize(batch.sample.num_nodes(), batch.features.width);
     ConvertRows(batch.features, x, threads_);
@@ -369,6 +372,7 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
+  sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));

@@ -65,6 +65,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
 
   BatchPipelineOptions options;
   options.sampler = {o.fanouts, o.frontier};
+  options.sampler.edges = ReadsEdgeFeatures(model.options());
   options.batch = o.batch;
   options.seed = o.seed;
   options.workers = o.workers;
@@ -77,6 +78,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
   const std::unique_ptr<Model<float>::State> state = model.MakeState();
   Buffer<float> inputs, outputs;
   const CsrView structure = graph->structure();
+  const FeatureView edge_features = graph->edge_features();
   for (int64_t done = begin;;) {
     HONE_ASSIGN_OR_RETURN(const BatchLease batch, pipeline->Next());
     if (!batch) break;
@@ -84,7 +86,11 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     ConvertRows(batch->features, x, o.threads);
     const Matrix<float> logits = outputs.Resize(batch->sample.num_seeds(), model.options().num_classes);
     model.Forward(batch->sample, x, logits, *state,
-                  {.key = batch->key, .nodes = batch->sample.nodes, .graph = &structure, .threads = o.threads});
+                  {.key = batch->key,
+                   .nodes = batch->sample.nodes,
+                   .graph = &structure,
+                   .edge_features = &edge_features,
+                   .threads = o.threads});
     for (int64_t i = 0; i < logits.rows; ++i) {
       const float* const row = logits.Row(i);
       const auto prediction = static_cast<int32_t>(std::max_element(row, row + logits.cols) - row);

@@ -98,6 +98,7 @@ Outcome OfLayer(const OpKind& kind, const OpPlace& place, const CheckBatch& batc
   const std::unique_ptr<Layer<float>> layer = kind.MakeLayer(place);
   const auto state = layer->MakeState();
   std::vector<float> x(batch.x.begin(), batch.x.end()), grad(batch.grad.begin(), batch.grad.end());
+  const std::vector<float> edges(batch.edges.begin(), batch.edges.end());
   Outcome outcome;
   outcome.out.resize(static_cast<size_t>(batch.num_dst * place.out));
   outcome.grad_x.resize(x.size());
@@ -105,7 +106,9 @@ Outcome OfLayer(const OpKind& kind, const OpPlace& place, const CheckBatch& batc
                              .layer = place.layer,
                              .training = true,
                              .nodes = batch.nodes,
-                             .threads = 1};
+                             .threads = 1,
+                             .edge_rows = Matrix<const float>{edges.data(), static_cast<int64_t>(batch.columns.size()),
+                                                              place.edge_columns, place.edge_columns}};
   const Matrix<float> rows{x.data(), batch.num_src, place.in, place.in};
   layer->Forward(batch.View(), rows, {outcome.out.data(), batch.num_dst, place.out, place.out}, *state, context);
   layer->Backward(batch.View(), rows, {grad.data(), batch.num_dst, place.out, place.out},
@@ -131,6 +134,9 @@ class Bench {
     HONE_RETURN_IF_ERROR(first_.Allocate(shape.most_src));
     HONE_RETURN_IF_ERROR(end_.Allocate(shape.most_src));
     HONE_RETURN_IF_ERROR(nodes_.Allocate(shape.most_src));
+    edge_columns_ = place.edge_columns;
+    edge_stride_ = RoundUp<int64_t>(edge_columns_, 4);
+    HONE_RETURN_IF_ERROR(edges_.Allocate(slots * edge_stride_));
     HONE_RETURN_IF_ERROR(x_.Make(shape.most_src, place.in, shape.element));
     HONE_RETURN_IF_ERROR(out_.Make(shape.most_dst, place.out, shape.element));
     HONE_RETURN_IF_ERROR(grad_out_.Make(shape.most_dst, place.out, shape.element));
@@ -167,6 +173,11 @@ class Bench {
     hop.first = first_.get();
     hop.end = end_.get();
     hop.nodes = nodes_.get();
+    if (edge_columns_ > 0) {
+      hop.edge_features = edges_.get();
+      hop.edge_columns = static_cast<int32_t>(edge_columns_);
+      hop.edge_stride = static_cast<int32_t>(edge_stride_);
+    }
     hop.seed = seed_.get();
     hop.layer = static_cast<uint32_t>(place.layer);
     hop.site = place.site;
@@ -225,6 +236,8 @@ class Bench {
     if (fanout == 0) return Status::Ok();
     std::vector<int32_t> columns(static_cast<size_t>(shape_.most_dst) * fanout, -1), counts;
     std::vector<std::vector<uint32_t>> slots(static_cast<size_t>(shape_.most_src));
+    // Slots without an edge have NaN features, as x has behind its rows.
+    std::vector<float> features(static_cast<size_t>(edges_.size()), std::numeric_limits<float>::quiet_NaN());
     for (int32_t i = 0; i < batch.num_dst; ++i) {
       const int32_t first = batch.row_offsets[static_cast<size_t>(i)];
       counts.push_back(batch.row_offsets[static_cast<size_t>(i) + 1] - first);
@@ -232,6 +245,10 @@ class Bench {
         const int32_t source = batch.columns[static_cast<size_t>(first + s)];
         const size_t slot = static_cast<size_t>(i) * fanout + static_cast<size_t>(s);
         columns[slot] = source;
+        for (int64_t c = 0; c < edge_columns_; ++c) {
+          features[slot * static_cast<size_t>(edge_stride_) + static_cast<size_t>(c)] =
+              static_cast<float>(batch.edges[static_cast<size_t>((first + s) * edge_columns_ + c)]);
+        }
         slots[static_cast<size_t>(source)].push_back(static_cast<uint32_t>(slot));
       }
     }
@@ -246,6 +263,7 @@ class Bench {
     HONE_RETURN_IF_ERROR(columns_.Upload(columns.data(), static_cast<int64_t>(columns.size())));
     HONE_RETURN_IF_ERROR(counts_.Upload(Filled(counts, shape_.most_dst, 1 << 20).data(), shape_.most_dst));
     HONE_RETURN_IF_ERROR(by_source_.Upload(by_source.data(), static_cast<int64_t>(by_source.size())));
+    HONE_RETURN_IF_ERROR(edges_.Upload(features.data(), edges_.size()));
     HONE_RETURN_IF_ERROR(first_.Upload(first.data(), shape_.most_src));
     return end_.Upload(end.data(), shape_.most_src);
   }
@@ -255,6 +273,8 @@ class Bench {
   DeviceArray<int32_t> sizes_, columns_, counts_, first_, end_, nodes_;
   DeviceArray<uint64_t> seed_;
   DeviceArray<uint32_t> by_source_;
+  DeviceArray<float> edges_;  // DeviceHop::edge_features
+  int64_t edge_columns_ = 0, edge_stride_ = 0;
   Rows x_, out_, grad_out_, grad_x_;
   DeviceArray<unsigned char> saved_, workspace_;
   std::vector<DeviceArray<float>> values_, gradient_memory_;

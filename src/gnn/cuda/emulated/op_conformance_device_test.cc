@@ -17,9 +17,9 @@
 namespace hone::gnn {
 namespace {
 
-std::set<std::string> RulesBroken(Plant plant) {
+std::set<std::string> RulesBroken(Plant plant, int64_t edge_columns = 0) {
   const PlantedKind kind(Plant::kNone, [plant](const OpPlace& place) { return MakePlantedSumOnDevice(place, plant); });
-  const Result<std::vector<OpFinding>> found = CheckOpOnDevice(kind, {.in = 13});
+  const Result<std::vector<OpFinding>> found = CheckOpOnDevice(kind, {.in = 13, .edge_columns = edge_columns});
   EXPECT_TRUE(found.ok()) << found.status().message();
   std::set<std::string> rules;
   if (found.ok()) {
@@ -30,6 +30,7 @@ std::set<std::string> RulesBroken(Plant plant) {
 
 TEST(OpConformanceOnDevice, AnOperationThatIsRightHasNoFindings) {
   EXPECT_EQ(RulesBroken(Plant::kNone), std::set<std::string>());
+  EXPECT_EQ(RulesBroken(Plant::kNone, 3), std::set<std::string>());
 }
 
 TEST(OpConformanceOnDevice, EachPlantedViolationIsFoundAndNamed) {

@@ -11,13 +11,20 @@ constexpr int kBlock = 128;
 int64_t Blocks(int64_t threads) { return (threads + kBlock - 1) / kBlock; }
 __device__ int64_t Thread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
+// Returns the feature that the edge in a slot adds to column c; 0 if edges have none.
+__device__ float OfEdge(const DeviceHop& hop, int32_t slot, int32_t c) {
+  return hop.edge_features != nullptr ? hop.edge_features[slot * hop.edge_stride + c % hop.edge_columns] : 0.0f;
+}
+
 // Sums with one thread per column of a destination.
 template <typename T>
 __global__ void SumKernel(DeviceHop hop, const T* x, int64_t stride, int32_t columns, float* sums) {
   const auto row = static_cast<int32_t>(Thread() / columns), c = static_cast<int32_t>(Thread() % columns);
   if (row >= NumDst(hop)) return;
   float sum = 0;
-  for (int32_t s = 0; s < hop.counts[row]; ++s) sum += LoadElement(x + hop.columns[row * hop.fanout + s] * stride + c);
+  for (int32_t slot = row * hop.fanout; slot < row * hop.fanout + hop.counts[row]; ++slot) {
+    sum += LoadElement(x + hop.columns[slot] * stride + c) + OfEdge(hop, slot, c);
+  }
   sums[Thread()] = sum;
 }
 // Sums with one thread per column of a slot, in whatever order the threads come.
@@ -26,7 +33,7 @@ __global__ void SumAsTheyComeKernel(DeviceHop hop, const T* x, int64_t stride, i
   const auto slot = static_cast<int32_t>(Thread() / columns), c = static_cast<int32_t>(Thread() % columns);
   const int32_t row = slot / hop.fanout;
   if (row >= NumDst(hop) || slot % hop.fanout >= hop.counts[row]) return;
-  atomicAdd(sums + row * columns + c, LoadElement(x + hop.columns[slot] * stride + c));
+  atomicAdd(sums + row * columns + c, LoadElement(x + hop.columns[slot] * stride + c) + OfEdge(hop, slot, c));
 }
 template <typename T>
 __global__ void ScaleKernel(DeviceHop hop, bool all, const float* sums, const float* weight, int32_t columns, T* out,

@@ -34,8 +34,8 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
   for (const auto& fanouts : {options.fanouts, options.eval_fanouts}) {
     for (const int32_t fanout : fanouts) {
       if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
-        return Status::InvalidArgument(
-            fmt::format("fanout {}: the GPU engine takes 1 to {}, or {} for all neighbors", fanout, kMaxFanout, kAllNeighbors));
+        return Status::InvalidArgument(fmt::format("fanout {}: the GPU engine takes 1 to {}, or {} for all neighbors",
+                                                   fanout, kMaxFanout, kAllNeighbors));
       }
     }
   }
@@ -46,6 +46,10 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     return Status::InvalidArgument(
         fmt::format("a model of {} features and {} classes does not fit '{}', which has {} and {}", shape.in_width,
                     shape.num_classes, graph.name(), graph.features().width, graph.num_classes()));
+  }
+  if (ReadsEdgeFeatures(shape) && shape.edge_width != graph.edge_features().width) {
+    return Status::InvalidArgument(fmt::format("a model of {} features an edge does not fit '{}', which has {}",
+                                               shape.edge_width, graph.name(), graph.edge_features().width));
   }
   const int ranks = options.ranks == nullptr ? 1 : options.ranks->size();
   if ((options.ranks == nullptr) != (options.exchange == nullptr) ||
@@ -93,6 +97,7 @@ class Engine final : public GpuEngine {
     context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
     if (options.ranks != nullptr) options_.storage.processes = options.ranks->size();
     options_.storage.ranks = options.ranks;
+    if (ReadsEdgeFeatures(model.options())) HONE_RETURN_IF_ERROR(graph_.UploadEdgeFeatures(graph));
     HONE_ASSIGN_OR_RETURN(facts_, UploadForStorage(graph, options_.storage, Shape(), graph_));
     if (largest_degree_ > 0 && IsOutline(graph)) {  // the true degree can be found now that there are edges
       HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegree(graph_.view()));

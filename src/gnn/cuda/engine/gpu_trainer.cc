@@ -18,6 +18,7 @@
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/dist/gradient_exchange.h"
 #include "gnn/graph/memory_region.h"
+#include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/train_options.h"
 #include "gnn/train/validation.h"
@@ -32,7 +33,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 Status CheckDeviceRanks(const RunOptions& run, const GpuTrainerOptions& gpu) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (ranks == 1 || (gpu.exchange != nullptr && gpu.exchange->size() == ranks)) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("{} ranks train on GPUs, and there is no communicator of the GPUs", ranks));
+  return Status::InvalidArgument(
+      fmt::format("{} ranks train on GPUs, and there is no communicator of the GPUs", ranks));
 }
 
 class GpuTrainer final : public Trainer {
@@ -58,6 +60,12 @@ class GpuTrainer final : public Trainer {
   // Makes the engine and, if batches come from the host, the feed. `file` is a checkpoint whose tensors are loaded;
   // null: none.
   Status Make(const TensorFile* file, std::string_view what, const CheckpointHeader& header) {
+    if (gpu_.host_batches && ReadsEdgeFeatures(model_->options())) {
+      return Status::InvalidArgument(fmt::format(
+          "model '{}' reads the features of edges, which batches from the host (--pipeline cpu) do not carry: let the "
+          "GPU sample, or train on the CPU",
+          ModelName(model_->options())));
+    }
     if (file != nullptr) HONE_RETURN_IF_ERROR(RestoreCheckpoint(*file, what, header, *model_, optimizer_));
     GpuEngineOptions engine;
     engine.fanouts = options_.fanouts;
@@ -274,8 +282,8 @@ class GpuTrainer final : public Trainer {
 
   Status NotANumber(const StepsOnDevice& ran) {
     const Result<TrainingProgress> progress = engine_->Progress();
-    return gnn::NotANumber(ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value, position_,
-                           progress.ok() ? progress->learning_rate : kNaN, run_);
+    return gnn::NotANumber(ran.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", ran.value,
+                           position_, progress.ok() ? progress->learning_rate : kNaN, run_);
   }
 
   // Validates after the epoch just trained, if validation is due. Returns true if it was stopped on the way.
@@ -292,7 +300,8 @@ class GpuTrainer final : public Trainer {
     }
     // Counts this rank's batches, over the nodes in the split's order. The sums are integers, so their order does not
     // matter.
-    const auto [first, end] = mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
+    const auto [first, end] =
+        mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
     ClassCounts counts(graph_->num_classes());
     for (const NodeId v : graph_->valid_nodes()) {
       const auto place = std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin();
@@ -363,6 +372,7 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
+  sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
   HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));

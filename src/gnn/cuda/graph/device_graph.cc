@@ -17,13 +17,16 @@ namespace {
 
 constexpr int64_t kTouched = int64_t{16} << 20;  // bytes of pages that a thread touches at a time
 
+Element StoredElement(FeatureDtype dtype) {
+  if (dtype == FeatureDtype::kFloat32) return Element::kFloat32;
+  return dtype == FeatureDtype::kFloat16 ? Element::kFloat16 : Element::kBFloat16;
+}
+
 }  // namespace
 
 void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
   const int64_t element = FeatureDtypeBytes(features.dtype);
-  feature_element_ = features.dtype == FeatureDtype::kFloat32   ? Element::kFloat32
-                     : features.dtype == FeatureDtype::kFloat16 ? Element::kFloat16
-                                                                : Element::kBFloat16;
+  feature_element_ = StoredElement(features.dtype);
   shape_ = features;
   shape_.rows = nullptr;
   // Without a cache, peers' rows lie at their ids in one array, as on a device that holds all rows.
@@ -57,6 +60,16 @@ Status DeviceGraph::Upload(const Graph& graph) {
   HONE_RETURN_IF_ERROR(features_.Upload(reinterpret_cast<const unsigned char*>(features.rows),
                                         features.num_rows * features.stride_bytes));
   SetView(features, graph.structure().num_nodes);
+  return Status::Ok();
+}
+
+Status DeviceGraph::UploadEdgeFeatures(const Graph& graph) {
+  const FeatureView edges = graph.edge_features();
+  HONE_RETURN_IF_ERROR(
+      edge_features_.Upload(reinterpret_cast<const unsigned char*>(edges.rows), edges.num_rows * edges.stride_bytes)
+          .WithContext("copying the features of the edges to the GPU"));
+  edge_view_ = {edge_features_.get(), StoredElement(edges.dtype), edges.stride_bytes / FeatureDtypeBytes(edges.dtype),
+                static_cast<int32_t>(edges.width)};
   return Status::Ok();
 }
 
@@ -120,7 +133,8 @@ Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t stag
   staging_rows_ = staging_rows;
   const size_t used = staging_rows > 0 ? sets_.size() : 1;
   features_ = {};
-  HONE_RETURN_IF_ERROR(features_.Allocate((count + static_cast<int64_t>(staging_rows > 0 ? used : 0) * staging_rows) * shape_.stride_bytes));
+  HONE_RETURN_IF_ERROR(features_.Allocate((count + static_cast<int64_t>(staging_rows > 0 ? used : 0) * staging_rows) *
+                                          shape_.stride_bytes));
   for (size_t i = 0; i < sets_.size(); ++i) {
     StagingSet& set = sets_[i];
     if (i >= used) {
@@ -164,7 +178,8 @@ Result<std::shared_ptr<const Graph>> DeviceGraph::Download(const Graph& outline)
     // A copy into pinned memory is several times as fast; if pinning is refused, a plain copy follows. Pages are
     // touched before, by many threads, because pinning runs on one.
     ParallelPieces(ThreadCount(0), (bytes + kTouched - 1) / kTouched, [&](int64_t piece) {
-      for (int64_t at = piece * kTouched; at < std::min(bytes, (piece + 1) * kTouched); at += 4096) to[at] = std::byte{0};
+      for (int64_t at = piece * kTouched; at < std::min(bytes, (piece + 1) * kTouched); at += 4096)
+        to[at] = std::byte{0};
     });
     const bool pinned = cudaHostRegister(to, static_cast<size_t>(bytes), cudaHostRegisterDefault) == cudaSuccess;
     if (!pinned) cudaGetLastError();
@@ -184,7 +199,8 @@ Result<std::shared_ptr<const Graph>> DeviceGraph::Download(const Graph& outline)
   parts.features = shape_;
   parts.features.rows = host_rows_ != nullptr ? host_rows_->own() : nullptr;
   if (parts.features.rows == nullptr) {
-    if (host_rows_ != nullptr) return Status::InvalidArgument("'" + outline.name() + "' is in the host's memory already");
+    if (host_rows_ != nullptr)
+      return Status::InvalidArgument("'" + outline.name() + "' is in the host's memory already");
     if (peer_rows_ != nullptr) {
       return Status::InvalidArgument("the features of '" + outline.name() + "' are in the memory of several GPUs");
     }
@@ -211,17 +227,19 @@ GraphReader DeviceGraph::Reader() const {
             end = pair[1];
             return Status::Ok();
           },
-          .columns = [this, copy](int64_t first, std::span<NodeId> columns) {
-            return copy(columns.data(), columns_.get() + first, columns.size_bytes());
-          },
-          .features = [this, copy](int64_t v, std::span<std::byte> values) {
-            if (host_rows_ != nullptr && host_rows_->own() != nullptr) {
-              std::memcpy(values.data(), host_rows_->own() + v * shape_.stride_bytes, values.size());
-              return Status::Ok();
-            }
-            if (peer_rows_ != nullptr) return peer_rows_->Download(v * shape_.stride_bytes, values);
-            return copy(values.data(), features_.get() + v * shape_.stride_bytes, values.size());
-          }};
+          .columns =
+              [this, copy](int64_t first, std::span<NodeId> columns) {
+                return copy(columns.data(), columns_.get() + first, columns.size_bytes());
+              },
+          .features =
+              [this, copy](int64_t v, std::span<std::byte> values) {
+                if (host_rows_ != nullptr && host_rows_->own() != nullptr) {
+                  std::memcpy(values.data(), host_rows_->own() + v * shape_.stride_bytes, values.size());
+                  return Status::Ok();
+                }
+                if (peer_rows_ != nullptr) return peer_rows_->Download(v * shape_.stride_bytes, values);
+                return copy(values.data(), features_.get() + v * shape_.stride_bytes, values.size());
+              }};
 }
 
 bool IsOutline(const Graph& graph) {

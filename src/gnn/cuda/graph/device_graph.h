@@ -11,6 +11,7 @@
 
 #include "gnn/cuda/base/batch_layout.h"
 #include "gnn/cuda/base/cuda_support.h"
+#include "gnn/cuda/base/edge_features_on_device.h"
 #include "gnn/cuda/base/element.h"
 #include "gnn/cuda/graph/host_rows.h"
 #include "gnn/cuda/graph/peer_rows.h"
@@ -35,6 +36,9 @@ class DeviceGraph {
   // Copies structure and labels. Features stay with `graph`, which must outlive this object; FillCache must be called
   // next.
   Status UploadForCache(const Graph& graph, const HostRowsOptions& options = {});
+  // Copies the features of the graph's edges, for a model that reads them. kResourceExhausted if memory does not
+  // suffice.
+  Status UploadEdgeFeatures(const Graph& graph);
   // Generates a synthetic graph on the device, with the bytes that the host would make. What takes the host's cores
   // seconds takes fractions of a second, and nothing crosses the bus. Temporarily needs four bytes more per slot.
   Status Generate(const SyntheticRequest& request);
@@ -65,6 +69,8 @@ class DeviceGraph {
   // Returns the graph as kernels see it. `set` is the batch's staging set; all views are equal if nothing is staged.
   const GraphOnDevice& view(int set = 0) const { return views_[static_cast<size_t>(set)]; }
   Element feature_element() const { return feature_element_; }
+  // Returns the features of the edges; `rows` is null before UploadEdgeFeatures.
+  const EdgeFeaturesOnDevice& edge_features() const { return edge_view_; }
   int64_t num_edges() const { return columns_.size(); }
   // These return the arrays on the device, which tests and fingerprints copy to the host.
   const DeviceArray<int64_t>& row_offsets() const { return row_offsets_; }
@@ -104,7 +110,8 @@ class DeviceGraph {
 
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
-  DeviceArray<unsigned char> features_;
+  DeviceArray<unsigned char> features_, edge_features_;
+  EdgeFeaturesOnDevice edge_view_;
   std::array<StagingSet, kStagingSets> sets_;
   std::unique_ptr<HostRows> host_rows_;
   std::unique_ptr<PeerRows> peer_rows_;

@@ -33,14 +33,19 @@ Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions
   }
   for (const int32_t fanout : options.fanouts) {
     if (fanout != kAllNeighbors && (fanout < 1 || fanout > kMaxFanout)) {
-      return Status::InvalidArgument(
-          fmt::format("fanout {}: latency mode takes 1 to {}, or {} for all neighbors", fanout, kMaxFanout, kAllNeighbors));
+      return Status::InvalidArgument(fmt::format("fanout {}: latency mode takes 1 to {}, or {} for all neighbors",
+                                                 fanout, kMaxFanout, kAllNeighbors));
     }
   }
   if (model.in_width != graph.features().width) {
     return Status::InvalidArgument(
         fmt::format("graph '{}' has {} features a node and the model was made for {}: they do not belong together",
                     graph.name(), graph.features().width, model.in_width));
+  }
+  if (ReadsEdgeFeatures(model) && model.edge_width != graph.edge_features().width) {
+    return Status::InvalidArgument(
+        fmt::format("graph '{}' has {} features an edge and the model was made for {}: they do not belong together",
+                    graph.name(), graph.edge_features().width, model.edge_width));
   }
   return Status::Ok();
 }
@@ -79,8 +84,8 @@ class Lane {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, begins ? hops_.data() : nullptr, state, wish,
                                                   header_.get(), nodes_.get(), stream));
     for (size_t h = begins ? 1 : 0; h < hops_.size(); ++h) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, wish, header_.get(),
-                                               nodes_.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, wish, header_.get(), nodes_.get(), stream));
     }
     return Status::Ok();
   }
@@ -133,6 +138,7 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(graph_.Generate(request));
     } else {
       HONE_RETURN_IF_ERROR(graph_.Upload(graph));
+      if (ReadsEdgeFeatures(model.options())) HONE_RETURN_IF_ERROR(graph_.UploadEdgeFeatures(graph));
     }
     if (AsksForAll(options.fanouts)) {
       HONE_ASSIGN_OR_RETURN(const int32_t largest, LargestDegree(graph_.view()));
@@ -167,7 +173,8 @@ class Predictor final : public LatencyPredictor {
     const int64_t all = graph_.view().num_nodes;
     for (const NodeId node : nodes) {
       if (node < 0 || node >= all) {
-        return Status::InvalidArgument(fmt::format("node {} is not in the graph, which has nodes 0 to {}", node, all - 1));
+        return Status::InvalidArgument(
+            fmt::format("node {} is not in the graph, which has nodes 0 to {}", node, all - 1));
       }
     }
     LatencyAnswer answer;
@@ -233,9 +240,10 @@ class Predictor final : public LatencyPredictor {
     int64_t slots = 0;
     const std::vector<int32_t> worst = WorstCase(kSizes[s], &slots);
     if (s == 0 && slots >= kNewRank) {
-      return Status::InvalidArgument(fmt::format(
-          "one node with fanouts {} may have {} neighbors in a hop, more than latency mode numbers: take smaller fanouts",
-          fmt::join(options_.fanouts, ","), slots));
+      return Status::InvalidArgument(
+          fmt::format("one node with fanouts {} may have {} neighbors in a hop, more than latency mode numbers: take "
+                      "smaller fanouts",
+                      fmt::join(options_.fanouts, ","), slots));
     }
     std::vector<int32_t> usual;
     if (s == 0 || slots < std::min<int64_t>(options_.most_slots, kNewRank)) {
@@ -293,7 +301,8 @@ class Predictor final : public LatencyPredictor {
         nodes.push_back(static_cast<NodeId>((arbitrary >> 32) % all));
       }
       Write(nodes, /*logits=*/false);
-      HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
+      HONE_RETURN_IF_ERROR(
+          lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.Header());
       for (size_t h = 0; h < hops; ++h) {
@@ -303,8 +312,8 @@ class Predictor final : public LatencyPredictor {
     }
     for (size_t h = 0; h < hops; ++h) {
       observed.mean[h] /= requests;
-      observed.variance[h] = std::max(0.0, observed.variance[h] / requests - observed.mean[h] * observed.mean[h]) * requests /
-                             (requests - 1);
+      observed.variance[h] = std::max(0.0, observed.variance[h] / requests - observed.mean[h] * observed.mean[h]) *
+                             requests / (requests - 1);
     }
     return observed;
   }
@@ -395,7 +404,7 @@ class Predictor final : public LatencyPredictor {
   float* device_logits_ = nullptr;  // the same memory by its device address
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
-  Observed of_one_;  // measured by requests of one node
+  Observed of_one_;   // measured by requests of one node
   std::mutex mutex_;  // held while a call uses the device
   std::atomic<int64_t> repeated_{0};
 };

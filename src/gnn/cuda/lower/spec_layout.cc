@@ -68,7 +68,7 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
 OpPlace LoweredSpec::OwnPlace(size_t u) const {
   const SpecUnit& unit = Unit(u);
   return PlaceOf(std::get<OwnSpec>(Operation(unit.value)), ParametersOf(spec->values[unit.value - 1]),
-                 Unit(unit.operands[0]).width, unit.width, shapes.drop_keys[unit.value], 0);
+                 Unit(unit.operands[0]).width, unit.width, edge_width, shapes.drop_keys[unit.value], 0);
 }
 
 ParameterLayout LayOutParameters(LoweredSpec& model) {

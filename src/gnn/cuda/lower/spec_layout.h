@@ -35,6 +35,7 @@ struct UnitPlaces {
 struct LoweredSpec {
   std::shared_ptr<const ModelSpec> spec;
   SpecShapes shapes;
+  int64_t edge_width = 0;  // ModelOptions::edge_width
   SpecUnits lowered;
   std::vector<UnitPlaces> places;  // indexed by unit
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "gnn/cuda/kernels/edge_rows.h"
 #include "gnn/cuda/kernels/value_rows.h"
 
 namespace hone::gnn::cuda {
@@ -34,6 +35,10 @@ Status SpecOwn::Make(const ProgramContext& context, const Envelope& envelope, co
     parameters_.push_back((at.buffer ? context.parameters->buffers() : context.parameters->master()) + at.at);
     gradients_.push_back(at.buffer ? nullptr : context.parameters->gradient() + at.at);
   }
+  if (reads_edges()) {
+    HONE_RETURN_IF_ERROR(edge_rows_.Allocate(int64_t{shape_.most_dst} * shape_.fanout *
+                                             EdgeRowStride(static_cast<int32_t>(place_.edge_columns))));
+  }
   const DeviceOpBytes bytes = op_->Bytes(shape_);
   HONE_RETURN_IF_ERROR(saved_.Allocate(bytes.saved));
   return workspace_.Allocate(bytes.workspace);
@@ -62,6 +67,11 @@ DeviceOpCall SpecOwn::Call(const BatchOnDevice& batch, cudaStream_t stream) cons
     hop.first = edges.first;
     hop.end = edges.end;
   }
+  if (reads_edges()) {
+    hop.edge_features = edge_rows_.get();
+    hop.edge_columns = static_cast<int32_t>(place_.edge_columns);
+    hop.edge_stride = EdgeRowStride(hop.edge_columns);
+  }
   hop.nodes = batch.nodes;
   hop.seed = &batch.state->seed;
   hop.step = &batch.header->step;
@@ -76,6 +86,20 @@ DeviceRows SpecOwn::Rows(const void* data, size_t u) const {
 }
 
 Status SpecOwn::EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out, cudaStream_t stream) const {
+  if (reads_edges()) {
+    HONE_CHECK(context_->graph->edge_features().columns == place_.edge_columns,
+               "a device graph has the features of its edges before a model that reads them runs");
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueEdgeRows({.graph = batch.graph,
+                                               .features = context_->graph->edge_features(),
+                                               .number = unit().hop,
+                                               .fanout = shape_.fanout,
+                                               .most_rows = shape_.most_dst,
+                                               .state = batch.state,
+                                               .header = batch.header,
+                                               .nodes = batch.nodes,
+                                               .out = edge_rows_.get()},
+                                              stream));
+  }
   return op_->EnqueueForward(Call(batch, stream), Rows(rows, unit().operands[0]), Rows(out, u_));
 }
 

@@ -32,6 +32,7 @@ class SpecOwn {
  private:
   const SpecUnit& unit() const { return model_->Unit(u_); }
   int operand_hop() const { return unit().hop + (unit().reads_hop ? 1 : 0); }
+  bool reads_edges() const { return place_.edge_columns > 0; }
   DeviceOpCall Call(const BatchOnDevice& batch, cudaStream_t stream) const;
   DeviceRows Rows(const void* data, size_t u) const;
 
@@ -44,6 +45,7 @@ class SpecOwn {
   std::vector<const float*> parameters_;
   std::vector<float*> gradients_;
   DeviceArray<unsigned char> saved_, workspace_;
+  DeviceArray<float> edge_rows_;  // DeviceHop::edge_features, gathered by forward
 };
 
 }  // namespace hone::gnn::cuda

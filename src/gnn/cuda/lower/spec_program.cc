@@ -29,6 +29,7 @@
 #include "gnn/cuda/lower/spec_layout.h"
 #include "gnn/cuda/lower/spec_own.h"
 #include "gnn/ops/dropout.h"
+#include "gnn/spec/own_operations.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -597,7 +598,9 @@ class SpecModelPlan final : public ModelPlan {
 Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model) {
   LoweredSpec lowered;
   lowered.spec = model.spec;
+  lowered.edge_width = model.edge_width;
   HONE_ASSIGN_OR_RETURN(lowered.shapes, CheckModelSpec(*model.spec, model.in_width, model.num_classes));
+  HONE_RETURN_IF_ERROR(CheckEdgeFeatures(*model.spec, model.edge_width));
   lowered.lowered = LowerToUnits(*model.spec, lowered.shapes);
   for (size_t u = 1; u < lowered.lowered.units.size(); ++u) {
     if (lowered.Unit(u).kind == Kind::kOwn) HONE_RETURN_IF_ERROR(SpecOwn::Check(lowered, u));

@@ -128,6 +128,7 @@ struct OperationPlace {
   std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
   int64_t out = 0;               // columns of the value
+  int64_t edge_width = 0;        // columns of the graph's edge features, for a registered operation
   SpecShapes::DropKey drop_key;  // for a Drop, and for a registered operation
   double dropped_before = 0;     // for a Drop whose rows went through another Drop: that one's probability
   WeightStream* stream = nullptr;

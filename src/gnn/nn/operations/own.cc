@@ -17,8 +17,8 @@ class Own final : public Operation<T> {
   Own(const OwnSpec& spec, const OperationPlace& place) : layer_of_mask_(place.drop_key.layer) {
     const OpKind& kind = *FindOp(spec.kind);
     aggregates_ = kind.aggregates();
-    const OpPlace op =
-        PlaceOf(spec, place.parameters, place.in[0], place.out, place.drop_key, place.stream->LayerSeed());
+    const OpPlace op = PlaceOf(spec, place.parameters, place.in[0], place.out, place.edge_width, place.drop_key,
+                               place.stream->LayerSeed());
     if constexpr (std::is_same_v<T, float>) {
       layer_ = kind.MakeLayer(op);
     } else {
