@@ -3,6 +3,8 @@
 //
 // Implements GATv2 on a GPU. A warp works on each destination or source; its lanes have columns of a head. Sums have
 // one order.
+#include <algorithm>
+
 #include "gatv2.h"
 #include "hone/gnn/op_kernels.h"
 
@@ -19,6 +21,7 @@ struct Shape {
   int32_t heads, width, slots;  // slots: slots of a destination, including that of the node itself
   float slope;
   int32_t columns, stride, out_stride;
+  const float* lin_edge;  // W of gatv2.h [columns, hop.edge_columns]; unused if edges have no features
 };
 
 __device__ inline int32_t WarpOfGrid() { return static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32); }
@@ -35,6 +38,20 @@ __device__ inline int32_t SourceOf(const DeviceHop& hop, int32_t row, int32_t sl
 // that.
 __device__ inline bool Skips(const DeviceHop& hop, int32_t row, int32_t slot) {
   return slot < hop.counts[row] && SourceOf(hop, row, slot) == row;
+}
+// Returns the features of a slot's edge; null if edges have none, and for the slot of the node itself.
+__device__ inline const float* EdgeOf(const DeviceHop& hop, int32_t row, int32_t slot) {
+  if (hop.edge_features == nullptr || slot >= hop.counts[row]) return nullptr;
+  return hop.edge_features + (static_cast<int64_t>(row) * hop.fanout + slot) * hop.edge_stride;
+}
+// Returns what the edge in a slot adds to the score's argument in `column`. It is computed anew wherever it is needed,
+// because edges have few features.
+__device__ inline float EdgeTerm(const DeviceHop& hop, const Shape& shape, int32_t row, int32_t slot, int32_t column) {
+  const float* const edge = EdgeOf(hop, row, slot);
+  if (edge == nullptr) return 0;
+  float sum = 0;
+  for (int32_t f = 0; f < hop.edge_columns; ++f) sum += shape.lin_edge[column * hop.edge_columns + f] * edge[f];
+  return sum;
 }
 // Returns the index of a slot's and head's weight in alpha and in arrays of the same shape.
 __device__ inline int64_t At(const Shape& shape, int32_t row, int32_t slot, int32_t h) {
@@ -58,7 +75,8 @@ __global__ void ForwardKernel(DeviceHop hop, Shape shape, DeviceDropRate rate, c
       const T* left = x + static_cast<int64_t>(SourceOf(hop, row, slot)) * shape.stride + first;
       float sum = 0;
       for (int32_t c = lane; c < shape.width; c += 32) {
-        sum += att[first + c] * Leaky(shape, LoadElement(left + c) + LoadElement(right + c));
+        sum += att[first + c] * Leaky(shape, LoadElement(left + c) + LoadElement(right + c) +
+                                                 EdgeTerm(hop, shape, row, slot, first + c));
       }
       sum = WarpSum(sum);
       if (lane == 0) alpha[At(shape, row, slot, h)] = sum;
@@ -127,7 +145,7 @@ __global__ void DestinationsKernel(DeviceHop hop, Shape shape, const T* x, const
         if (Skips(hop, row, slot)) continue;
         const float score = grad_scores[At(shape, row, slot, h)];
         const float z = LoadElement(x + static_cast<int64_t>(SourceOf(hop, row, slot)) * shape.stride + first + c) +
-                        LoadElement(right + c);
+                        LoadElement(right + c) + EdgeTerm(hop, shape, row, slot, first + c);
         of_att += score * Leaky(shape, z);
         of_right += score * (z > 0 ? 1.0f : shape.slope);
       }
@@ -166,12 +184,37 @@ __global__ void SourcesKernel(DeviceHop hop, Shape shape, const T* x, const T* g
         slot = hop.counts[row];
       }
       const int64_t at = At(shape, row, slot, h);
-      const float z = own + LoadElement(x + static_cast<int64_t>(row) * shape.stride + shape.columns + column);
+      const float z = own + LoadElement(x + static_cast<int64_t>(row) * shape.stride + shape.columns + column) +
+                      EdgeTerm(hop, shape, row, slot, column);
       sum += alpha[at] * factor[at] * LoadElement(grad_out + static_cast<int64_t>(row) * shape.out_stride + column) +
              grad_scores[at] * att[column] * (z > 0 ? 1.0f : shape.slope);
     }
     StoreElement(to + column, sum);
     if (!is_destination) StoreElement(to + shape.columns + column, 0.0f);
+  }
+}
+
+// Computes the gradient of W over kTile destinations per block. A thread adds up the rows of its own columns.
+template <typename T>
+__global__ void EdgeTilesKernel(DeviceHop hop, Shape shape, const T* x, const float* att, const float* grad_scores,
+                                float* tiles) {
+  const int32_t first = static_cast<int32_t>(blockIdx.x) * kTile;
+  const int32_t end = min(NumDst(hop), first + kTile);
+  for (int32_t column = static_cast<int32_t>(threadIdx.x); column < shape.columns; column += kBlock) {
+    float* const to = tiles + (static_cast<int64_t>(blockIdx.x) * shape.columns + column) * hop.edge_columns;
+    for (int32_t f = 0; f < hop.edge_columns; ++f) to[f] = 0;
+    for (int32_t row = first; row < end; ++row) {
+      const float right = LoadElement(x + static_cast<int64_t>(row) * shape.stride + shape.columns + column);
+      for (int32_t slot = 0; slot < hop.counts[row]; ++slot) {
+        if (Skips(hop, row, slot)) continue;
+        const float z = LoadElement(x + static_cast<int64_t>(SourceOf(hop, row, slot)) * shape.stride + column) +
+                        right + EdgeTerm(hop, shape, row, slot, column);
+        const float through =
+            grad_scores[At(shape, row, slot, column / shape.width)] * att[column] * (z > 0 ? 1.0f : shape.slope);
+        const float* const edge = EdgeOf(hop, row, slot);
+        for (int32_t f = 0; f < hop.edge_columns; ++f) to[f] += through * edge[f];
+      }
+    }
   }
 }
 
@@ -203,7 +246,8 @@ class GatV2OnDevice final : public DeviceOp {
 
   DeviceOpBytes Bytes(const DeviceOpShape& of) const override {
     const int64_t weights = Weights(of), columns = shape_.columns();
-    return {.saved = 2 * weights * 4, .workspace = of.trains ? (weights + (of.most_dst + Tiles(of)) * columns) * 4 : 0};
+    const int64_t sums = (of.most_dst + Tiles(of) * std::max(shape_.edge_columns, 1)) * columns;
+    return {.saved = 2 * weights * 4, .workspace = of.trains ? (weights + sums) * 4 : 0};
   }
   hone::Status EnqueueForward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const override {
     return call.shape.element == OpElement::kFloat32 ? Forward<float>(call, x, out)
@@ -224,7 +268,8 @@ class GatV2OnDevice final : public DeviceOp {
             shape_.slope,
             shape_.columns(),
             static_cast<int32_t>(x.stride),
-            static_cast<int32_t>(out.stride)};
+            static_cast<int32_t>(out.stride),
+            shape_.edge_columns > 0 ? call.parameters[1] : nullptr};
   }
 
   template <typename T>
@@ -256,8 +301,15 @@ class GatV2OnDevice final : public DeviceOp {
     }
     HONE_RETURN_IF_ERROR(
         LaunchOp(call, TilesKernel, Tiles(call.shape), kBlock, call.hop, shape_.columns(), grad_att, tiles));
-    return LaunchOp(call, JoinTilesKernel, (shape_.columns() + kBlock - 1) / kBlock, kBlock, call.hop, shape_.columns(),
-                    tiles, call.gradients[0]);
+    HONE_RETURN_IF_ERROR(JoinTiles(call, shape_.columns(), tiles, call.gradients[0]));
+    if (shape_.edge_columns == 0) return hone::Status::Ok();
+    // The tiles of att have been joined, and their memory is used again.
+    HONE_RETURN_IF_ERROR(LaunchOp(call, EdgeTilesKernel<T>, Tiles(call.shape), kBlock, call.hop, shape, rows,
+                                  call.parameters[0], grad_scores, tiles));
+    return JoinTiles(call, shape_.columns() * shape_.edge_columns, tiles, call.gradients[1]);
+  }
+  static hone::Status JoinTiles(const DeviceOpCall& call, int32_t columns, const float* tiles, float* gradient) {
+    return LaunchOp(call, JoinTilesKernel, (columns + kBlock - 1) / kBlock, kBlock, call.hop, columns, tiles, gradient);
   }
 
   const GatV2Shape shape_;
