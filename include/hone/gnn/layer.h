@@ -30,7 +30,14 @@ struct Matrix {
 
   T* Row(int64_t i) const { return data + i * stride; }
   bool empty() const { return data == nullptr; }
+#ifdef __CUDACC__
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 554  // a Matrix<const T> converts to itself, which calls nothing
+#endif
   operator Matrix<const T>() const { return {data, rows, cols, stride}; }  // NOLINT: views convert freely
+#ifdef __CUDACC__
+#pragma nv_diagnostic pop
+#endif
 };
 
 // A named tensor with its gradient. Names are those of PyTorch Geometric's state_dict ("convs.0.lin_l.weight").
