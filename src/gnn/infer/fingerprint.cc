@@ -76,11 +76,12 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
   if (const FeatureView edges = outline.edge_features(); edges.num_rows > 0) {
     bytes += fmt::format("edges {} {}\n", edges.width, FeatureDtypeName(edges.dtype));
     values.resize(static_cast<size_t>(edges.width * FeatureDtypeBytes(edges.dtype)));
-    HONE_RETURN_IF_ERROR(Probe(edges.num_rows, [&](int64_t e) -> Status {
+    const auto append_edge = [&](int64_t e) -> Status {
       HONE_RETURN_IF_ERROR(reader.edge_features(e, values));
       Append(bytes, values.data(), values.size());
       return Status::Ok();
-    }));
+    };
+    HONE_RETURN_IF_ERROR(Probe(edges.num_rows, append_edge));
   }
   // The first hash covers everything except the splits, so that a message can distinguish another split from another
   // graph.
