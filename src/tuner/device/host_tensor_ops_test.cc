@@ -385,6 +385,7 @@ TEST(HostCompare, EachHalfOfAByteIsANumber) {
       EXPECT_EQ(host::ReadNumber(t.dtype, stored + at / 2, at % 2), t.reference[at] > 0 ? -4 : 4);
     }
     // Numbers of one byte do not stand for one another.
+    std::copy(t.right, t.right + 2, stored);
     stored[0] = static_cast<uint8_t>(t.right[0] << 4 | t.right[0] >> 4);
     EXPECT_EQ(host::Compare(view, t.reference, tolerance).wrong, 2);
   }
