@@ -38,7 +38,7 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
       .add_option(
           "--ranks", flags.ranks,
           "train with so many processes (ranks) on this host, which divide the shards of each step among them; on "
-          "the CPU, unless --device names GPUs")
+          "the CPU, unless --device says otherwise")
       ->check(kAboveZero);
   command
       .add_option("--gpus", flags.gpus,
