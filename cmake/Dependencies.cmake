@@ -28,7 +28,7 @@ hone_static_library(hone_boost_context boost/context/detail/fcontext.hpp)
 hone_static_library(hone_openblas cblas.h PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} PATH_SUFFIXES openblas-openmp NO_DEFAULT_PATH)
 
 target_compile_options(hone_openmp INTERFACE -fopenmp)
-# As an object, for nothing would pull it out of an archive.
+# The policy is linked as an object, because nothing would pull it out of an archive.
 add_library(hone_openmp_policy OBJECT ${PROJECT_SOURCE_DIR}/src/gnn/ops/openmp_policy.cc)
 target_sources(hone_openmp INTERFACE $<TARGET_OBJECTS:hone_openmp_policy>)
 

@@ -138,7 +138,7 @@ T FromDouble(double value) {
 
 // Returns the number in the low (0) or high (1) half of a pair.
 template <typename T>
-double HalfToDouble(T value, int64_t part) {
+double PackedToDouble(T value, int64_t part) {
   return static_cast<double>(T::Value((static_cast<uint32_t>(value.bits) >> (4 * part)) & 0xfu));
 }
 
@@ -146,7 +146,7 @@ double HalfToDouble(T value, int64_t part) {
 template <typename T>
 double NumberOf(T value, int64_t part) {
   if constexpr (kPair<T>) {
-    return HalfToDouble(value, part);
+    return PackedToDouble(value, part);
   } else {
     return ToDouble(value);
   }

@@ -90,6 +90,12 @@ Status Database::Execute(const char* sql) {
   return code == SQLITE_OK ? Status::Ok() : Error(code, sql);
 }
 
+Result<int64_t> Database::Scalar(std::string_view sql) {
+  HONE_ASSIGN_OR_RETURN(Statement select, Prepare(sql));
+  HONE_ASSIGN_OR_RETURN(const bool row, select.Step());
+  return row ? select.Integer(0) : 0;
+}
+
 Status Database::WriteAhead(double lock_seconds) {
   const Stopwatch watch;
   for (;;) {

@@ -61,6 +61,8 @@ class Database {
 
   Status Execute(const char* sql);  // runs one or more statements without parameters
   Result<Statement> Prepare(std::string_view sql);
+  // Returns the first column of the first row of a query, or 0 if there is no row.
+  Result<int64_t> Scalar(std::string_view sql);
   // Switches the file to a write-ahead log. That needs exclusive access, for which SQLite does not wait by itself; this
   // waits up to `lock_seconds`.
   Status WriteAhead(double lock_seconds);

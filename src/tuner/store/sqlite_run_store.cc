@@ -227,9 +227,9 @@ class SqliteRunStore : public RunStore {
     // application id, would look like those of another program.
     Transaction look(*database_);
     HONE_RETURN_IF_ERROR(look.BeginReading());
-    HONE_ASSIGN_OR_RETURN(int64_t application, Pragma("application_id"));
-    HONE_ASSIGN_OR_RETURN(int64_t version, Pragma("user_version"));
-    HONE_ASSIGN_OR_RETURN(int64_t tables, Scalar("SELECT count(*) FROM sqlite_master"));
+    HONE_ASSIGN_OR_RETURN(int64_t application, database_->Scalar("PRAGMA application_id"));
+    HONE_ASSIGN_OR_RETURN(int64_t version, database_->Scalar("PRAGMA user_version"));
+    HONE_ASSIGN_OR_RETURN(int64_t tables, database_->Scalar("SELECT count(*) FROM sqlite_master"));
     HONE_RETURN_IF_ERROR(look.Commit());
     if (application != kApplicationId && tables > 0) {
       return Status::InvalidArgument(fmt::format("{} is an SQLite file, but not a run store of Hone", Location()));
@@ -251,7 +251,7 @@ class SqliteRunStore : public RunStore {
     Transaction transaction(*database_);
     HONE_RETURN_IF_ERROR(transaction.Begin());
     // Another process may have made the tables since the first check.
-    HONE_ASSIGN_OR_RETURN(version, Pragma("user_version"));
+    HONE_ASSIGN_OR_RETURN(version, database_->Scalar("PRAGMA user_version"));
     if (version < 1) {
       HONE_RETURN_IF_ERROR(database_->Execute(kSchema));
       HONE_RETURN_IF_ERROR(database_->Execute(
@@ -267,13 +267,6 @@ class SqliteRunStore : public RunStore {
     insert.Bind(1, hash).Bind(2, text);
     return insert.Run();
   }
-
-  Result<int64_t> Scalar(std::string_view sql) {
-    HONE_ASSIGN_OR_RETURN(Statement select, database_->Prepare(sql));
-    HONE_ASSIGN_OR_RETURN(bool row, select.Step());
-    return row ? select.Integer(0) : 0;
-  }
-  Result<int64_t> Pragma(std::string_view name) { return Scalar(fmt::format("PRAGMA {}", name)); }
 
   std::mutex mutex_;
   std::unique_ptr<Database> database_;

@@ -90,12 +90,6 @@ TuningRow RowOf(const Statement& s) {
   return row;
 }
 
-Result<int64_t> Pragma(Database& database, const char* name) {
-  HONE_ASSIGN_OR_RETURN(Statement select, database.Prepare(fmt::format("PRAGMA {}", name)));
-  HONE_ASSIGN_OR_RETURN(const bool row, select.Step());
-  return row ? select.Integer(0) : 0;
-}
-
 Status InsertText(Database& database, const std::string& text) {
   HONE_ASSIGN_OR_RETURN(Statement insert, database.Prepare("INSERT OR IGNORE INTO texts (sha256, text) VALUES (?, ?)"));
   insert.Bind(1, Sha256Hex(text)).Bind(2, text);
@@ -103,9 +97,8 @@ Status InsertText(Database& database, const std::string& text) {
 }
 
 Result<bool> Inserted(Database& database) {
-  HONE_ASSIGN_OR_RETURN(Statement changes, database.Prepare("SELECT changes()"));
-  HONE_ASSIGN_OR_RETURN(const bool row, changes.Step());
-  return row && changes.Integer(0) > 0;
+  HONE_ASSIGN_OR_RETURN(const int64_t changes, database.Scalar("SELECT changes()"));
+  return changes > 0;
 }
 
 Result<bool> InsertEntry(Database& database, const TuningEntry& entry) {
@@ -204,8 +197,8 @@ Result<std::unique_ptr<TuningDatabase>> TuningDatabase::Open(const std::string& 
   // look like another program's: no application id, but a version.
   Transaction look(database);
   HONE_RETURN_IF_ERROR(look.BeginReading());
-  HONE_ASSIGN_OR_RETURN(const int64_t application, Pragma(database, "application_id"));
-  HONE_ASSIGN_OR_RETURN(const int64_t version, Pragma(database, "user_version"));
+  HONE_ASSIGN_OR_RETURN(const int64_t application, database.Scalar("PRAGMA application_id"));
+  HONE_ASSIGN_OR_RETURN(const int64_t version, database.Scalar("PRAGMA user_version"));
   HONE_RETURN_IF_ERROR(look.Commit());
   if (application == kApplicationId && version > kSchemaVersion) {
     return Status::InvalidArgument(fmt::format(
@@ -222,11 +215,10 @@ Result<std::unique_ptr<TuningDatabase>> TuningDatabase::Open(const std::string& 
     Transaction transaction(database);
     HONE_RETURN_IF_ERROR(transaction.Begin());
     // Another process may have made the tables in the meantime.
-    HONE_ASSIGN_OR_RETURN(const int64_t meanwhile, Pragma(database, "application_id"));
+    HONE_ASSIGN_OR_RETURN(const int64_t meanwhile, database.Scalar("PRAGMA application_id"));
     if (meanwhile != kApplicationId) {
-      HONE_ASSIGN_OR_RETURN(Statement tables, database.Prepare("SELECT count(*) FROM sqlite_schema"));
-      HONE_ASSIGN_OR_RETURN(const bool row, tables.Step());
-      if (row && tables.Integer(0) > 0) return not_ours();
+      HONE_ASSIGN_OR_RETURN(const int64_t tables, database.Scalar("SELECT count(*) FROM sqlite_schema"));
+      if (tables > 0) return not_ours();
       HONE_RETURN_IF_ERROR(database.Execute(kSchema));
       HONE_RETURN_IF_ERROR(database.Execute(
           fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion).c_str()));

@@ -15,7 +15,7 @@ namespace hone {
 // The oldest major version of CUTLASS that the include set "cute" accepts.
 inline constexpr int kLeastCutlassMajor = 4;
 // The last minor version of CUTLASS 4 that was compared: with it, hone/cute_fast_strides.cuh gives the same types and
-// machine code as CuTe alone. docs/cute.md says how to compare another version.
+// machine code as CuTe alone. docs/design/0033 says what compares another version.
 inline constexpr int kLastComparedCutlassMinor = 7;
 
 struct CutlassHeaders {
