@@ -74,7 +74,7 @@ class Planner {
         *std::move(text),
         fmt::format("{} has no launch plan: it is judged with the plan of the task's seed, which launches {}{}. {}{}If "
                     "the kernel needs another launch, copy the comment /*hone … */ of {} above the code, and change it",
-                    file_, Geometry(), LeftOut(), own, own.empty() ? "" : ". ", SeedFile())};
+                    file_, geometry_, LeftOut(), own, own.empty() ? "" : ". ", SeedFile())};
   }
 
  private:
@@ -237,8 +237,6 @@ class Planner {
     }
     return {0, 0};
   }
-
-  std::string Geometry() const { return geometry_; }
 
   // Returns a clause about host functions that are not judged; empty: there are none.
   std::string LeftOut() const {
