@@ -8,9 +8,6 @@
 // With --record, CUPTI's activity interface records every kernel, copy and memset on the device and every call of the
 // driver; the program prints sums by name. Recording costs a microsecond or two per call, so recorded verdicts are
 // timed separately.
-//
-// With --judge, the program takes no times, but prints the verdicts that candidates get with a precaution switched off.
-// They show which gate catches a cheat.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -24,11 +21,10 @@
 
 #include "benchmarks/arguments.h"
 #include "benchmarks/benchmark_common.h"
+#include "benchmarks/precautions.h"
 #include "tuner/device/cuda/cuda_session.h"
-#include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
-#include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/local_evaluator.h"
 
 namespace hone {
@@ -146,77 +142,6 @@ json TotalsJson(const Totals& totals, int verdicts) {
 
 // ---- verdicts in this process ----
 
-// A judge's precautions: all of them, or with some switched off.
-struct Precautions {
-  std::string name;
-  std::function<void(CudaSessionOptions&, GateSwitches&)> change;
-};
-
-const std::vector<Precautions>& AllPrecautions() {
-  static const std::vector<Precautions> all = {
-      {"all", [](CudaSessionOptions&, GateSwitches&) {}},
-      {"without tensors apart", [](CudaSessionOptions&, GateSwitches& g) { g.apart = g.read_only_inputs = false; }},
-      {"without scrubbing", [](CudaSessionOptions& o, GateSwitches&) { o.scrub = false; }},
-      {"without constants and surroundings",
-       [](CudaSessionOptions& o, GateSwitches&) { o.keep_constants = o.mark_surroundings = false; }},
-      {"without changing fills", [](CudaSessionOptions&, GateSwitches& g) { g.changing_fills = false; }},
-      {"without watching the end", [](CudaSessionOptions&, GateSwitches& g) { g.watch_ends = false; }},
-      {"without secret addresses",
-       [](CudaSessionOptions& o, GateSwitches& g) { o.secret_addresses = g.apart = g.read_only_inputs = false; }},
-      {"without any of these",
-       [](CudaSessionOptions& o, GateSwitches& g) {
-         o.secret_addresses = o.keep_constants = o.mark_surroundings = o.scrub = false;
-         g.apart = g.read_only_inputs = g.changing_fills = false;
-       }},
-  };
-  return all;
-}
-
-// Returns gates that cost almost nothing, or that replace something as expensive.
-const std::vector<Precautions>& OtherGates() {
-  static const std::vector<Precautions> others = {
-      {"without special values", [](CudaSessionOptions&, GateSwitches& g) { g.special_values = false; }},
-      {"without stress when timed", [](CudaSessionOptions&, GateSwitches& g) { g.stress_when_timed = false; }},
-      {"without any stress values", [](CudaSessionOptions&, GateSwitches& g) { g.special_values = g.stress_when_timed = false; }},
-      {"without both alignments", [](CudaSessionOptions&, GateSwitches& g) { g.both_alignments = false; }},
-      {"without c_rms when timed", [](CudaSessionOptions&, GateSwitches& g) { g.timed_rms = false; }},
-      {"without first times", [](CudaSessionOptions&, GateSwitches& g) { g.rough_times = false; }},
-      {"without bases of their own", [](CudaSessionOptions&, GateSwitches& g) { g.bases_of_their_own = false; }},
-      {"without read-only inputs", [](CudaSessionOptions&, GateSwitches& g) { g.read_only_inputs = false; }},
-      {"without scrubbing and changing fills",
-       [](CudaSessionOptions& o, GateSwitches& g) { o.scrub = g.changing_fills = false; }},
-  };
-  return others;
-}
-
-class ProcessBackend : public Backend {
- public:
-  ProcessBackend(std::unique_ptr<DeviceSession> session, Compiler& compiler, GateSwitches gates)
-      : session_(std::move(session)), compiler_(compiler), gates_(gates) {}
-  const DeviceFacts& facts() const override { return session_->facts(); }
-  Compiler& compiler() override { return compiler_; }
-  Result<Compiler*> host_compiler() override { return Status::Unavailable("no host mode in this program"); }
-  Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
-    JudgeRequest request{.task = &job.task,
-                         .candidate = &job.candidate,
-                         .oracle = &job.oracle,
-                         .reference = nullptr,
-                         .incumbent = job.incumbent ? &*job.incumbent : nullptr,
-                         .fallback = job.fallback ? &*job.fallback : nullptr,
-                         .options = job.options,
-                         .launch_limit_seconds = job.launch_limit_seconds,
-                         .floors = &floors_,
-                         .gates = gates_};
-    return hone::Judge(*session_, request, {});
-  }
-
- private:
-  std::unique_ptr<DeviceSession> session_;
-  Compiler& compiler_;
-  const GateSwitches gates_;
-  FloorCache floors_;
-};
-
 struct Options {
   std::string cache = "/tmp/hone-benchmark-cache";
   int ordinal = 0, repeats = 5, quads = 40;
@@ -225,14 +150,13 @@ struct Options {
 
 Result<json> Measure(const Task& task, size_t time_case, const Precautions& precautions, const Options& options,
                      Compiler& compiler) {
-  CudaSessionOptions session_options{.ordinal = options.ordinal};
-  GateSwitches gates;
-  precautions.change(session_options, gates);
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeCudaSession(session_options));
+  JudgeSwitches switches{.session = {.ordinal = options.ordinal}};
+  precautions.change(switches);
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeCudaSession(switches.session));
   EvaluatorOptions evaluator_options;
   evaluator_options.simulate = false;
   const std::unique_ptr<Evaluator> evaluator =
-      MakeLocalEvaluator(std::make_unique<ProcessBackend>(std::move(session), compiler, gates), {}, evaluator_options);
+      MakeLocalEvaluator(MakeProcessBackend(std::move(session), compiler, switches.gates), {}, evaluator_options);
   EvaluationRequest request;
   request.name = "seed.cu";
   request.source = task.seed_source;
@@ -278,66 +202,17 @@ Result<json> Measure(const Task& task, size_t time_case, const Precautions& prec
   return entry;
 }
 
-// Judges the file, whose opening comment names its task, with each of the named precautions off.
-Result<json> JudgeFile(const std::string& file, size_t time_case, const std::vector<std::string>& names, const Options& options,
-                       Compiler& compiler) {
-  std::stringstream text;
-  text << std::ifstream(file).rdbuf();
-  const std::string source = text.str(), mark = "// task: ";
-  const size_t at = source.find(mark);
-  if (at == std::string::npos) return Status::InvalidArgument(file + " has no line '// task: NAME'");
-  const size_t begin = at + mark.size();
-  HONE_ASSIGN_OR_RETURN(const Task task, LoadNamedTask(source.substr(begin, source.find_first_of("\r\n ", begin) - begin)));
-  std::vector<Precautions> known = AllPrecautions();
-  known.insert(known.end(), OtherGates().begin(), OtherGates().end());
-  json verdicts = json::array();
-  for (const std::string& name : names) {
-    const auto found = std::find_if(known.begin(), known.end(), [&](const Precautions& one) { return one.name == name; });
-    if (found == known.end()) {
-      std::string all;
-      for (const Precautions& one : known) all += (all.empty() ? "'" : ", '") + one.name + "'";
-      return Status::InvalidArgument("--precautions '" + name + "' is none; there are " + all);
-    }
-    CudaSessionOptions session_options{.ordinal = options.ordinal};
-    GateSwitches gates;
-    found->change(session_options, gates);
-    HONE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSession> session, MakeCudaSession(session_options));
-    EvaluatorOptions evaluator_options;
-    evaluator_options.simulate = false;
-    const std::unique_ptr<Evaluator> evaluator =
-        MakeLocalEvaluator(std::make_unique<ProcessBackend>(std::move(session), compiler, gates), {}, evaluator_options);
-    EvaluationRequest request;
-    request.name = file.substr(file.rfind('/') + 1);
-    request.source = source;
-    request.only_time_cases = {time_case};
-    request.max_quads = options.quads;
-    request.warm = request.simulate = false;
-    HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, evaluator->Evaluate(task, request));
-    json one = {{"file", request.name}, {"precautions", name}, {"verdict", VerdictName(evaluation.verdict)}, {"detail", evaluation.detail.substr(0, 300)}};
-    if (evaluation.geomean_speedup) one["speedup"] = *evaluation.geomean_speedup;
-    verdicts.push_back(std::move(one));
-    // After a candidate that crashed, nothing more can run in this process.
-    if (evaluation.verdict == Verdict::kCrashed || evaluation.verdict == Verdict::kTimedOut) break;
-  }
-  return verdicts;
-}
-
 }  // namespace
 }  // namespace hone
 
 int main(int argc, char** argv) {
   using namespace hone;
   Options options;
-  std::vector<std::string> works, precautions{"all"};
-  std::string judged;
-  size_t time_case = 0;
+  std::vector<std::string> works;
   std::string output, hone_program;
   bool all_only = false;
   Arguments app("Measures where the time of a verdict goes, and what each of the judge's precautions costs.");
   app.Add("work", works, "TASK:CASE, the number of a timed case");
-  app.Add("--judge", judged, "a candidate to be judged instead, whose opening comment says '// task: NAME'");
-  app.Add("--case", time_case, "the timed case of --judge");
-  app.Add("--precautions", precautions, "of --judge: 'all', or names of what is switched off; a wrong one lists them");
   app.Add("--hone", hone_program, "the program that compiles; default: hone beside this one");
   app.Add("--ordinal", options.ordinal, "which GPU");
   app.Add("--repeats", options.repeats, "verdicts with each set of precautions");
@@ -362,14 +237,13 @@ int main(int argc, char** argv) {
     nvrtc.zygote_argv = {hone_program.empty() ? ProgramBesideThis("hone") : hone_program, "__nvrtc-zygote"};
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<Compiler> compiler, MakeNvrtcCompiler(nvrtc));
     HONE_ASSIGN_OR_RETURN(compiler, MakeCachedCompiler(std::move(compiler), {.directory = options.cache + "/modules"}));
-    if (!judged.empty()) return JudgeFile(judged, time_case, precautions, options, *compiler);
     json report = {{"environment", EnvironmentJson(facts)}, {"quads", options.quads}, {"works", json::array()}};
     for (const std::string& work : works) {
       const size_t colon = work.find(':');
       HONE_ASSIGN_OR_RETURN(const Task task, LoadNamedTask(work.substr(0, colon)));
       const size_t timed = colon == std::string::npos ? 0 : std::stoul(work.substr(colon + 1));
       json entry = {{"task", task.name}, {"case", timed}, {"with", json::array()}};
-      for (const Precautions& taken : AllPrecautions()) {
+      for (const Precautions& taken : TimedPrecautions()) {
         if (all_only && taken.name != "all") continue;
         HONE_ASSIGN_OR_RETURN(json measured, Measure(task, timed, taken, options, *compiler));
         fmt::print(stderr, "{} {}: {:.4f} s, {} quads\n", work, taken.name,

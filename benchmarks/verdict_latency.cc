@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   int repeats = 7, parallel = 0;
   double throughput_seconds = 15;
   uint64_t nonce = 1;
+  bool no_sim = false;
   Arguments app("Measures how long verdicts take.");
   app.Add("work", works, "TASK or TASK:CASE,CASE", {.required = true});
   app.Add("--device", device);
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   app.Add("--parallel", parallel, "also measure throughput with as many evaluations in flight");
   app.Add("--throughput-seconds", throughput_seconds, "no evaluation starts later than this in that part");
   app.Add("--cache", cache);
+  app.Add("--no-sim", no_sim, "without small cases on the simulated GPU");
   app.Add("--nonce", nonce, "makes the sources of this run new");
   app.Add("--output", output, "JSON file; default: standard output");
   if (const std::optional<int> status = app.Parse(argc, argv)) return *status;
@@ -65,7 +67,7 @@ int main(int argc, char** argv) {
     const double cold_start = Now();
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator,
                           MakeBenchmarkEvaluator(device, cache, /*use_cache=*/true));
-    json report = {{"environment", EnvironmentJson(evaluator->facts())}, {"repeats", repeats}, {"works", json::array()}};
+    json report = {{"environment", EnvironmentJson(evaluator->facts())}, {"repeats", repeats}, {"simulate", !no_sim}, {"works", json::array()}};
     bool first = true;
     for (const std::string& text : works) {
       const Work work = ParseWork(text);
@@ -73,6 +75,7 @@ int main(int argc, char** argv) {
       EvaluationRequest request;
       request.name = "seed.cu";
       request.only_time_cases = work.cases;
+      request.simulate = !no_sim;
       json entry = {{"task", work.task}, {"cases", work.cases}};
       const auto judge = [&](const std::string& source, double* wall) -> Result<Evaluation> {
         request.source = source;

@@ -459,7 +459,7 @@ Status SimCompiler::Prepare() {
     all += options_.header_directory;
   }
   const std::string hash = Sha256Hex(all).substr(0, 16);
-  fingerprint_ = fmt::format("sim {} {}", version.out.substr(0, version.out.find('\n')), hash);
+  fingerprint_ = fmt::format("sim {} {}{}", version.out.substr(0, version.out.find('\n')), hash, options_.guard_text ? "" : " unguarded");
   prelude_directory_ = options_.cache_directory + "/sim-" + hash;
   include_directory_ = options_.header_directory;
   if (options_.header_directory.empty()) {
@@ -673,7 +673,9 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     return finish(Verdict::kRuleViolation,
                   fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
   }
-  if (const auto refusal = sim::GuardRawSource(unit.body, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  if (const auto refusal = options_.guard_text ? sim::GuardRawSource(unit.body, unit.file) : std::nullopt) {
+    return finish(refusal->verdict, refusal->sentence);
+  }
   std::vector<std::string> variant = VariantFlags(unit.options);
   if (cute) variant.emplace_back(kWithCute);
   HONE_RETURN_IF_ERROR(Precompile(variant));
@@ -701,7 +703,9 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   HONE_ASSIGN_OR_RETURN(SubprocessResult written, Preprocess(unit.body, variant, folder, "written"));
   if (written.timed_out || !written.exit.success()) return failed(std::move(written));
   HONE_ASSIGN_OR_RETURN(const std::string plain, ReadFile(folder / "written.ii", int64_t{1} << 30));
-  if (const auto refusal = sim::GuardPreprocessed(plain, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  if (const auto refusal = options_.guard_text ? sim::GuardPreprocessed(plain, unit.file) : std::nullopt) {
+    return finish(refusal->verdict, refusal->sentence);
+  }
   Result<std::string> body = RewriteInlinePtx(unit.body);
   if (!body.ok()) return finish(Verdict::kUnsupported, fmt::format("{}: {}", unit.file, body.status().message()));
   // Kernels' names may contain the candidate's macros, so they are preprocessed with it; their entries are not.
@@ -716,7 +720,9 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     return finish(Verdict::kCompileError, fmt::format("{}: error: a macro's argument list, a comment or a condition does not end "
                                                       "before the file does", unit.file));
   }
-  if (const auto refusal = sim::GuardTranslated(text, unit.file)) return finish(refusal->verdict, refusal->sentence);
+  if (const auto refusal = options_.guard_text ? sim::GuardTranslated(text, unit.file) : std::nullopt) {
+    return finish(refusal->verdict, refusal->sentence);
+  }
   text = CopiesSeen(std::move(text));
   text += PlanCheckText(unit, *names, /*preprocessed=*/true);
   text += kEntrySupport;

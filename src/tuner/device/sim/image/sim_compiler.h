@@ -42,6 +42,9 @@ struct SimCompilerOptions {
   double limit_seconds = 60;      // limit on processor time per compiler process; ten times as much wall time
   int64_t memory_bytes = int64_t{8} << 30;
   sim::ChildShortageRetry shortage;  // retries when the compiler cannot start its own processes
+  // false: the text is not searched for what would hide accesses (source_guard.h). Only a program that measures what
+  // this search catches sets this.
+  bool guard_text = true;
   // Starts the compiler; empty: RunSubprocess.
   std::function<Result<SubprocessResult>(const SubprocessOptions&)> run;
 };
