@@ -285,7 +285,7 @@ void AddCommonOptions(CLI::App& command, const std::shared_ptr<BenchFlags>& flag
                   "how many neighbors each hop draws, the hop next to the seeds first; all: every one")
       ->transform([](const std::string& text) { return text == "all" ? std::to_string(kAllNeighbors) : text; })
       ->delimiter(',')
-      ->capture_default_str();
+      ->default_str("15,10,5");
   command.add_option("--batch", flags->batch, "how many training nodes (seeds) a batch has")
       ->check(kAboveZero)
       ->capture_default_str();

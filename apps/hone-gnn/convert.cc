@@ -150,9 +150,10 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str();
   command->add_option("--dtype", flags->dtype, "the dtype of stored features: float32, float16 or bfloat16")
       ->capture_default_str();
-  command->add_option("--edge-features", flags->options.edge_features,
-                      "a .npy [E, F] with a row of features for each edge, in the order of the source's edges; by "
-                      "default edge_features.npy of a folder with edges.npy, if it is there");
+  command->add_option(
+      "--edge-features", flags->options.edge_features,
+      "read features of edges from this .npy array [E, F], a row for each edge in the order of the source's "
+      "edges; by default from edge_features.npy beside edges.npy, if it is there");
   command
       ->add_option("--split", flags->split,
                    "make a new split: which shares of each class become training, validation and test nodes, drawn at "

@@ -44,7 +44,11 @@ std::string GivenGpuOptions(const CLI::App& command) {
 
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
   flags.command = &command;
-  command.add_option("--device", flags.device, "auto, cpu, cuda (the first GPU) or cuda:N")
+  command
+      .add_option(
+          "--device", flags.device,
+          "where to compute: auto (a GPU that can do what is asked, else the CPU), cpu, cuda (the first GPU) or "
+          "cuda:N")
       ->capture_default_str()
       ->check([](const std::string& text) {
         return text == "auto" || text == "cpu" || GpuOrdinal(text) >= 0

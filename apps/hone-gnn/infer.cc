@@ -453,9 +453,10 @@ void RegisterInferCommand(CLI::App& app, CommandResult& result) {
       command->add_option("--batch", flags->predict.batch, "without --full: how many nodes a batch has")
           ->capture_default_str()
           ->check(kAboveZero);
-  CLI::Option* frontier =
-      command->add_option("--frontier", flags->frontier,
-                          "without --full: which nodes a hop draws for, all or new; by default as in training");
+  CLI::Option* frontier = command->add_option(
+      "--frontier", flags->frontier,
+      "without --full: for which nodes a hop draws neighbors, all (every node reached so far) or new (only "
+      "the nodes that the hop before added); by default as in training");
   flags->seed = command->add_option("--seed", flags->predict.seed,
                                     "without --full: the seed of the draws; by default that of training");
   CLI::Option* scratch =

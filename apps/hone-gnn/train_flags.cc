@@ -147,7 +147,9 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--lr", o.learning_rate, "the learning rate of Adam")->capture_default_str(),
       command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")
           ->capture_default_str(),
-      command.add_option("--clip-norm", o.clip_norm, "scale the whole gradient down to this norm; 0: never")
+      command
+          .add_option("--clip-norm", o.clip_norm,
+                      "scale the whole gradient down to this norm if it is larger; 0: never")
           ->capture_default_str(),
       command.add_option("--class-weights", flags.class_weights,
                          "weigh the classes in the loss: one number a class, as in 1,0.5,2"),

@@ -282,6 +282,7 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
   RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);
   flags->strategy = command->get_option("--strategy");
+  flags->strategy->description("refused here: --strategies and --variant name the strategies to compare");
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = RunStrategies(context, *flags); !status.ok()) context.Fail(status);

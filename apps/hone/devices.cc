@@ -17,7 +17,7 @@ namespace hone {
 
 void RegisterDevicesCommand(CLI::App& app, CommandContext& context) {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("devices", "list the devices candidates can be judged on");
+  CLI::App* command = app.add_subcommand("devices", "list the devices on which candidates can be judged");
   command->add_flag("--json", *as_json, "write JSON instead of a table");
   command->callback([as_json, &context] {
     const DeviceList list = ListDevices(context.cuda_home, context.cutlass_home, context.search_path);

@@ -25,11 +25,12 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
   app.add_option(
          "--request-timeout", options.request_seconds,
-         "give up a model's answer already after so many seconds, where --request-limit allows more; not stored "
-         "with the run, as that is; 0: no shorter limit")
+         "a shorter limit than --request-limit, for this command alone (a resumed run does not keep it): give up a "
+         "model's answer after so many seconds; 0: none")
       ->check(kZeroOrMore)
       ->capture_default_str();
-  app.add_option("--stall-timeout", options.stall_seconds, "give an answer up after so many seconds without a byte")
+  app.add_option("--stall-timeout", options.stall_seconds,
+                 "give up an answer of which nothing has arrived for so many seconds")
       ->check(kAboveZero)
       ->capture_default_str();
   app.add_option("--max-retries", options.max_retries, "how often to try again after a failure that may be temporary")

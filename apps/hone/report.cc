@@ -101,9 +101,10 @@ void RegisterReportCommand(CLI::App& app, CommandContext& context) {
           "runs", flags->runs,
           "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; several runs are compared")
       ->required();
-  command->add_option("--out", flags->out,
-                      "write the HTML file here; by default to reports/RUN.html in Hone's state folder, and when "
-                      "several runs are compared, nowhere");
+  command->add_option(
+      "--out", flags->out,
+      "write the HTML file here; by default to reports/RUN.html in Hone's state folder. A comparison of "
+      "several runs is only printed, unless this names a file");
   command->add_option(
       "--store", flags->store,
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");

@@ -100,9 +100,10 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   CLI::Option* libraries =
       command.add_flag("--libraries", flags.options.libraries,
                        "at the end, on a GPU, also time the libraries that the task's baseline.toml names");
-  CLI::Option* suspend =
-      command.add_flag("--suspend", flags.suspend,
-                       "post all requests and end with status 4 instead of waiting for the answers; implies --rounds");
+  CLI::Option* suspend = command.add_flag(
+      "--suspend", flags.suspend,
+      "with --model mailbox:DIR: write all requests and end with status 4 instead of waiting for the answers; "
+      "implies --rounds");
   flags.given.push_back(
       [&flags, rounds, blind, suspend, no_profile, no_seed_sweep, no_calls, libraries](RunOptions& options) {
         if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
@@ -131,9 +132,10 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
   };
   flags.of_new_runs.insert(flags.of_new_runs.end(), more.begin(), more.end());
   AddField(command, flags, "--run-seed", &RunOptions::seed, "the seed of the strategy's random draws");
-  AddField(command, flags, "--keep-above", &RunOptions::keep_above,
-           "keep a version only if it is faster by more than this share, and measurement noise cannot explain that: "
-           "0.005 is half a per cent");
+  AddField(
+      command, flags, "--keep-above", &RunOptions::keep_above,
+      "keep a version only if it is faster than the best one by more than this share, and measurement noise cannot "
+      "explain that: 0.005 is half a per cent");
   AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
            "stop when every shape reaches this share of its floor, the speed of a kernel that only moves the same "
            "bytes; 0 switches this rule off");

@@ -71,7 +71,7 @@ void RegisterShowCommand(CLI::App& app, CommandContext& context) {
       ->required();
   command
       ->add_option("node", flags->node,
-                   "show this node: its plan, verdict, times and difference to its parent; 0 is the seed, the others "
+                   "show this node: its plan, verdict, times and difference from its parent; 0 is the seed, the others "
                    "are attempts and sweeps of tunables")
       ->check(kZeroOrMore);
   command->add_flag("--prompts,--full", flags->prompts, "show every request that was made for the node, and its reply");
