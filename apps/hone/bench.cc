@@ -281,8 +281,9 @@ void RegisterBenchCommand(CLI::App& app, CommandContext& context) {
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   RegisterKernelBenchCommand(*bench, context);
   AddRunFlags(*command, flags->run);
-  flags->strategy = command->get_option("--strategy");
-  flags->strategy->description("refused here: --strategies and --variant name the strategies to compare");
+  CLI::Option* strategy = command->get_option("--strategy");
+  strategy->description("refused here: --strategies and --variant name the strategies to compare");
+  flags->strategy = strategy;
   AddDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = RunStrategies(context, *flags); !status.ok()) context.Fail(status);
