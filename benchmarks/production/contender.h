@@ -8,6 +8,11 @@
 //   extern "C" const char* contender_task(void);    the task's name
 //   extern "C" int contender_launch(const HoneProblem* problem, void* stream);
 //   extern "C" int contender_log2(void);            optional: 1 if its log-sum-exps have base 2
+//   extern "C" int contender_prepare(const HoneProblem* problem);   optional: called once for each problem before its
+//   runs,
+//                                                   for what the owner's program does ahead (a plan, a layout); it may
+//                                                   allocate and wait, is not timed, and returns what contender_launch
+//                                                   does
 //
 // contender_launch enqueues one run on `stream` (a cudaStream_t, which may be capturing). It returns 0; 1 if the
 // implementation does not serve the problem's shape; 2 if the launch failed. It allocates nothing and does not wait.
@@ -21,13 +26,14 @@ extern "C" {
 // A problem of one task: dimensions, tensors and eps in the order of task.toml. Tensors are device pointers, dense,
 // aligned to 256 bytes.
 struct HoneProblem {
-  int64_t dims[3];   // silu_and_mul, fused_add_rmsnorm: tokens, d; merge_attn_states: tokens, heads, dim
+  int64_t dims[8];   // silu_and_mul, fused_add_rmsnorm: tokens, d; merge_attn_states: tokens, heads, dim
   void* tensors[6];  // silu_and_mul: x, out; fused_add_rmsnorm: x, residual, weight;
                      // merge_attn_states: v_a, s_a, v_b, s_b, v_out, s_out
-  float eps;         // fused_add_rmsnorm
+  float eps;         // the task's scalar: eps of fused_add_rmsnorm, scale of paged_decode_attention
 };
 
 using HoneTaskFunction = const char* (*)();
 using HoneLaunchFunction = int (*)(const HoneProblem*, void*);
 using HoneLog2Function = int (*)();
+using HonePrepareFunction = int (*)(const HoneProblem*);
 }

@@ -18,7 +18,9 @@
 // computed round by round.
 //
 // Prints one JSON object. Exit status 1 if an output was wrong beyond the task's tolerance, 2 for bad arguments.
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
@@ -29,6 +31,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -59,6 +62,13 @@ __global__ void FillNormal(T* to, size_t count, unsigned long long seed, float s
   for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
     const float u = (Mix(seed + 2 * i) + 0.5f) * 0x1p-32f, v = (Mix(seed + 2 * i + 1) + 0.5f) * 0x1p-32f;
     to[i] = static_cast<T>(sqrtf(-2.0f * logf(u)) * cospif(2.0f * v) * scale + offset);
+  }
+}
+
+// Fills with numbers whose logarithms are spread evenly.
+__global__ void FillLogUniform(float* to, size_t count, unsigned long long seed, float low, float high) {
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
+    to[i] = low * expf((Mix(seed + i) + 0.5f) * 0x1p-32f * logf(high / low));
   }
 }
 
@@ -99,6 +109,101 @@ __global__ void MergeAttnStates(const __half* v_a, const float* s_a, const __hal
   }
 }
 
+// Dimensions of paged_decode_attention, as in its task.toml.
+struct DecodeDims {
+  int64_t batch, kv_heads, group, head_dim, page_size, max_pages;
+};
+
+// scores [batch * heads][max_pages * page_size], scaled.
+__global__ void DecodeScores(DecodeDims n, const __nv_bfloat16* q, const __nv_bfloat16* keys, const int* table,
+                             const int* lengths, double* scores, float scale) {
+  const int64_t head = blockIdx.y, sequence = head / (n.kv_heads * n.group), most = n.max_pages * n.page_size;
+  const int64_t kv_head = head % (n.kv_heads * n.group) / n.group;
+  const int64_t token = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
+  if (token >= lengths[sequence]) return;
+  const int64_t page = table[sequence * n.max_pages + token / n.page_size];
+  const int64_t at = ((page * n.page_size + token % n.page_size) * n.kv_heads + kv_head) * n.head_dim;
+  double sum = 0;
+  for (int64_t d = 0; d < n.head_dim; ++d) {
+    sum += static_cast<double>(__bfloat162float(q[head * n.head_dim + d])) * __bfloat162float(keys[at + d]);
+  }
+  scores[head * most + token] = sum * scale;
+}
+
+// One block for each head: weights in the scores' place, then the weighted sum of the values. As many threads as
+// head_dim.
+__global__ void DecodeValues(DecodeDims n, const __nv_bfloat16* values, const int* table, const int* lengths,
+                             double* scores, double* out) {
+  __shared__ double shared[1024];
+  const int64_t head = blockIdx.x, sequence = head / (n.kv_heads * n.group), most = n.max_pages * n.page_size;
+  const int64_t kv_head = head % (n.kv_heads * n.group) / n.group, length = lengths[sequence];
+  double* const row = scores + head * most;
+  double largest = -INFINITY, sum = 0, value = 0;
+  for (int64_t t = threadIdx.x; t < length; t += blockDim.x) largest = fmax(largest, row[t]);
+  shared[threadIdx.x] = largest;
+  __syncthreads();
+  for (unsigned i = 0; i < blockDim.x; ++i) largest = fmax(largest, shared[i]);
+  for (int64_t t = threadIdx.x; t < length; t += blockDim.x) row[t] = exp(row[t] - largest);
+  __syncthreads();
+  for (int64_t t = 0; t < length; ++t) {
+    const int64_t page = table[sequence * n.max_pages + t / n.page_size];
+    const int64_t at = ((page * n.page_size + t % n.page_size) * n.kv_heads + kv_head) * n.head_dim;
+    sum += row[t];
+    value += row[t] * __bfloat162float(values[at + threadIdx.x]);
+  }
+  out[head * n.head_dim + threadIdx.x] = length > 0 ? value / sum : 0.0;
+}
+
+// The first `count` elements of c.
+__global__ void Fp8BlockMatmul(const __nv_fp8_e4m3* a, const float* a_scale, const __nv_fp8_e4m3* b,
+                               const float* b_scale, double* c, size_t count, size_t n, size_t k) {
+  const size_t steps = (k + 127) / 128;
+  for (size_t i = blockIdx.x * size_t{blockDim.x} + threadIdx.x; i < count; i += size_t{gridDim.x} * blockDim.x) {
+    const size_t row = i / n, column = i % n;
+    double sum = 0;
+    for (size_t step = 0; step < steps; ++step) {
+      double part = 0;
+      for (size_t j = step * 128; j < min(k, step * 128 + 128); ++j) {
+        part += static_cast<double>(static_cast<float>(a[row * k + j])) * static_cast<float>(b[column * k + j]);
+      }
+      sum += part * a_scale[row * steps + step] * b_scale[column / 128 * steps + step];
+    }
+    c[i] = sum;
+  }
+}
+
+// The worst error of moe_gating's weights, after they are made to add up to 1, and how many experts are not those of
+// the token's largest logits in descending order.
+std::pair<double, int64_t> GatingErrors(const HoneProblem& p) {
+  const size_t tokens = p.dims[0], experts = p.dims[1], top_k = p.dims[2];
+  std::vector<float> logits(tokens * experts), weights(tokens * top_k);
+  std::vector<int> named(tokens * top_k);
+  Check(cudaMemcpy(logits.data(), p.tensors[0], logits.size() * 4, cudaMemcpyDeviceToHost), "logits");
+  Check(cudaMemcpy(weights.data(), p.tensors[1], weights.size() * 4, cudaMemcpyDeviceToHost), "weights");
+  Check(cudaMemcpy(named.data(), p.tensors[2], named.size() * 4, cudaMemcpyDeviceToHost), "experts");
+  double worst = 0;
+  int64_t wrong = 0;
+  for (size_t t = 0; t < tokens; ++t) {
+    const float* const row = &logits[t * experts];
+    std::vector<float> sorted(row, row + experts);
+    std::partial_sort(sorted.begin(), sorted.begin() + static_cast<long>(top_k), sorted.end(), std::greater<float>());
+    double all = 0, given = 0;
+    for (size_t j = 0; j < top_k; ++j) {
+      all += std::exp(static_cast<double>(sorted[j]) - sorted[0]);
+      given += weights[t * top_k + j];
+    }
+    for (size_t j = 0; j < top_k; ++j) {
+      const int expert = named[t * top_k + j];
+      wrong += expert < 0 || expert >= static_cast<int>(experts) || row[expert] != sorted[j];
+      for (size_t i = 0; i < j; ++i) wrong += named[t * top_k + i] == expert;
+      const double want = std::exp(static_cast<double>(sorted[j]) - sorted[0]) / all;
+      const double error = std::fabs(weights[t * top_k + j] / given - want);
+      if (!(error <= worst)) worst = std::isnan(error) ? HUGE_VAL : error;
+    }
+  }
+  return {worst, wrong};
+}
+
 // Returns the worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole
 // tensor.
 template <typename T>
@@ -127,6 +232,9 @@ struct TensorPlan {
   bool in, out;
   float scale, offset;
   double tolerance;  // tolerance of an output
+  char type = 'h';   // half, bfloat16 'b', float8_e4m3 '8', float 'f', scales 's' from scale to offset, 'p' and 'l':
+                     // pages and lengths
+  double read = 1;   // part of an input that a run reads
 };
 
 // Returns the tensors with sizes and values as in tasks/NAME/task.toml.
@@ -143,17 +251,45 @@ std::vector<TensorPlan> Tensors(const std::string& task, const std::vector<int64
   }
   if (task == "merge_attn_states" && n.size() == 3) {
     const size_t heads = n[0] * n[1], count = heads * n[2];
-    return {{"v_a", count, 2, true, false, 1, 0, 0},        {"s_a", heads, 4, true, false, 1.5f, 8, 0},
-            {"v_b", count, 2, true, false, 2, 0, 0},        {"s_b", heads, 4, true, false, 1.5f, 8, 0},
-            {"v_out", count, 2, false, true, 0, 0, 1.5e-3}, {"s_out", heads, 4, false, true, 0, 0, 2e-5}};
+    return {{"v_a", count, 2, true, false, 1, 0, 0},        {"s_a", heads, 4, true, false, 1.5f, 8, 0, 'f'},
+            {"v_b", count, 2, true, false, 2, 0, 0},        {"s_b", heads, 4, true, false, 1.5f, 8, 0, 'f'},
+            {"v_out", count, 2, false, true, 0, 0, 1.5e-3}, {"s_out", heads, 4, false, true, 0, 0, 2e-5, 'f'}};
+  }
+  if (task == "paged_decode_attention" && n.size() == 8) {
+    const size_t query = n[0] * n[1] * n[2] * n[3], cache = n[6] * n[4] * n[1] * n[3];
+    const double mean = (n[7] + n[5] * n[4]) / 2.0, read = n[0] * mean / static_cast<double>(n[6] * n[4]);
+    if (n[6] < n[0] * n[5] || n[3] > 1024) Stop("paged_decode_attention: too few pages, or too wide a head");
+    return {{"q", query, 2, true, false, 2, 0, 0, 'b'},
+            {"k_cache", cache, 2, true, false, 1, 0, 0, 'b', read},
+            {"v_cache", cache, 2, true, false, 1, 0.25f, 0, 'b', read},
+            {"block_table", static_cast<size_t>(n[0] * n[5]), 4, true, false, 0, 0, 0, 'p'},
+            {"seq_lens", static_cast<size_t>(n[0]), 4, true, false, 0, 0, 0, 'l'},
+            {"out", query, 2, false, true, 0, 0, 2e-2, 'b'}};
+  }
+  if (task == "fp8_block_matmul" && n.size() == 3) {
+    const size_t m = n[0], columns = n[1], k = n[2], steps = (k + 127) / 128;
+    return {{"a", m * k, 1, true, false, 64, 0, 0, '8'},
+            {"a_scale", m * steps, 4, true, false, 0.001f, 0.008f, 0, 's'},
+            {"b", columns * k, 1, true, false, 64, 0, 0, '8'},
+            {"b_scale", (columns + 127) / 128 * steps, 4, true, false, 0.0005f, 0.004f, 0, 's'},
+            {"c", m * columns, 2, false, true, 0, 0, 3e-2, 'b'}};
+  }
+  if (task == "moe_gating" && n.size() == 3) {
+    const size_t chosen = n[0] * n[2];
+    return {{"logits", static_cast<size_t>(n[0] * n[1]), 4, true, false, 1.5f, 0, 0, 'f'},
+            {"weights", chosen, 4, false, true, 0, 0, 4e-5, 'f'},
+            {"experts", chosen, 4, false, true, 0, 0, 0, 'i'}};
   }
   Stop("unknown case '" + task +
-       "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM)");
+       "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM "
+       "fp8_block_matmul:M,N,K moe_gating:TOKENS,EXPERTS,TOP_K "
+       "paged_decode_attention:BATCH,KV_HEADS,GROUP,HEAD_DIM,PAGE_SIZE,MAX_PAGES,PAGES,MIN_LEN)");
 }
 
 struct Contender {
   std::string name, task;
   HoneLaunchFunction launch = nullptr;
+  HonePrepareFunction prepare = nullptr;
   bool log2_base = false;
 };
 
@@ -170,6 +306,7 @@ Contender Load(const std::string& argument) {
   c.launch = reinterpret_cast<HoneLaunchFunction>(dlsym(library, "contender_launch"));
   if (task == nullptr || c.launch == nullptr) Stop(path + " does not export what contender.h asks for");
   c.task = task();
+  c.prepare = reinterpret_cast<HonePrepareFunction>(dlsym(library, "contender_prepare"));
   auto base = reinterpret_cast<HoneLog2Function>(dlsym(library, "contender_log2"));
   c.log2_base = base != nullptr && base() == 1;
   return c;
@@ -275,7 +412,7 @@ class Bench {
     for (const TensorPlan& t : tensors) {
       bytes += Rounded(t.elements * t.width) * (t.in && t.out ? 2 : 1);
       met += Rounded(t.elements * t.width);
-      read += t.elements * t.width * t.in;
+      read += static_cast<size_t>(static_cast<double>(t.elements * t.width) * t.in * t.read);
       written += t.elements * t.width * t.out;
     }
     const size_t touched = read + written, of_floor = Rounded(read) + Rounded(written);
@@ -299,7 +436,7 @@ class Bench {
       HoneProblem& p = problems[s];
       std::memset(&p, 0, sizeof(p));
       std::copy(dims.begin(), dims.end(), p.dims);
-      p.eps = 1e-6f;
+      p.eps = task == "paged_decode_attention" ? 1 / std::sqrt(static_cast<float>(dims[3])) : 1e-6f;
       for (size_t i = 0; i < tensors.size(); ++i) {
         const TensorPlan& t = tensors[i];
         p.tensors[i] = memory + at;
@@ -312,11 +449,7 @@ class Bench {
         pristine[s].push_back(t.in && t.out ? fill : nullptr);
         if (!t.in) continue;
         const unsigned long long seed = random_();
-        if (t.width == 2) {
-          FillNormal<<<1024, 256, 0, stream_>>>(static_cast<__half*>(fill), t.elements, seed << 32, t.scale, t.offset);
-        } else {
-          FillNormal<<<1024, 256, 0, stream_>>>(static_cast<float*>(fill), t.elements, seed << 32, t.scale, t.offset);
-        }
+        FillInput(t, fill, seed << 32, dims);
       }
     }
     Check(cudaStreamSynchronize(stream_), "inputs");
@@ -346,7 +479,13 @@ class Bench {
                 "poison");
         }
       }
-      const int status = c.launch(&problems[0], stream_);
+      int status = 0;
+      if (c.prepare != nullptr) {
+        Check(cudaStreamSynchronize(stream_), "inputs");
+        for (size_t set = 0; set < sets && status == 0; ++set) status = c.prepare(&problems[set]);
+        if (status > 1) Stop(c.name + " could not be prepared for " + text);
+      }
+      if (status == 0) status = c.launch(&problems[0], stream_);
       if (status == 1) {
         absent += (absent.empty() ? "\"" : ", \"") + c.name + "\"";
         continue;
@@ -417,13 +556,49 @@ class Bench {
   const cudaDeviceProp& device() const { return device_; }
 
  private:
+  static constexpr size_t kCompared = size_t{1} << 21;
+
   static size_t Rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  // Fills one input. Pages are distinct and drawn for all sequences, lengths from min_len to what the pages hold.
+  void FillInput(const TensorPlan& t, void* to, unsigned long long seed, const std::vector<int64_t>& dims) {
+    const size_t n = t.elements;
+    if (t.type == 'p' || t.type == 'l') {
+      std::vector<int> values(t.type == 'p' ? static_cast<size_t>(dims[6]) : n);
+      std::iota(values.begin(), values.end(), 0);
+      if (t.type == 'p') std::shuffle(values.begin(), values.end(), random_);
+      std::uniform_int_distribution<int> length(static_cast<int>(dims.back()), static_cast<int>(dims[4] * dims[5]));
+      if (t.type == 'l') std::generate(values.begin(), values.end(), [&] { return length(random_); });
+      Check(cudaMemcpyAsync(to, values.data(), n * sizeof(int), cudaMemcpyHostToDevice, stream_), "inputs");
+      Check(cudaStreamSynchronize(stream_), "inputs");
+    } else if (t.type == 'h') {
+      FillNormal<<<1024, 256, 0, stream_>>>(static_cast<__half*>(to), n, seed, t.scale, t.offset);
+    } else if (t.type == 'b') {
+      FillNormal<<<1024, 256, 0, stream_>>>(static_cast<__nv_bfloat16*>(to), n, seed, t.scale, t.offset);
+    } else if (t.type == '8') {
+      FillNormal<<<1024, 256, 0, stream_>>>(static_cast<__nv_fp8_e4m3*>(to), n, seed, t.scale, t.offset);
+    } else if (t.type == 's') {
+      FillLogUniform<<<1024, 256, 0, stream_>>>(static_cast<float*>(to), n, seed, t.scale, t.offset);
+    } else {
+      FillNormal<<<1024, 256, 0, stream_>>>(static_cast<float*>(to), n, seed, t.scale, t.offset);
+    }
+    Check(cudaGetLastError(), "inputs");
+  }
 
   std::string Errors(const std::string& task, const std::vector<int64_t>& n, const std::vector<TensorPlan>& tensors,
                      const HoneProblem& problem, const std::vector<void*>& pristine, bool log2_base, bool* right) {
     const auto input = [&](size_t i) { return pristine[i] != nullptr ? pristine[i] : problem.tensors[i]; };
     const auto half = [&](size_t i) { return static_cast<const __half*>(input(i)); };
     const auto single = [&](size_t i) { return static_cast<const float*>(input(i)); };
+    if (task == "moe_gating") {
+      const auto [worst, wrong] = GatingErrors(problem);
+      char text[96];
+      std::snprintf(text, sizeof(text), "\"weights\": %.3g, \"experts\": %lld", std::min(worst, 1e30),
+                    static_cast<long long>(wrong));
+      const bool fine = worst <= tensors[1].tolerance && wrong == 0;
+      *right = *right && fine;
+      return std::string(text) + (fine ? "" : ", \"beyond_tolerance\": true");
+    }
     std::vector<double*> answers(tensors.size(), nullptr);
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].out) Check(cudaMalloc(&answers[i], tensors[i].elements * sizeof(double)), "answers");
@@ -434,6 +609,25 @@ class Bench {
       const unsigned blocks = static_cast<unsigned>((n[0] + 31) / 32);
       FusedAddRmsnorm<<<blocks, 32, 0, stream_>>>(half(0), half(1), half(2), answers[0], answers[1], n[0], n[1],
                                                   problem.eps);
+    } else if (task == "paged_decode_attention") {
+      const DecodeDims d{n[0], n[1], n[2], n[3], n[4], n[5]};
+      const int64_t heads = n[0] * n[1] * n[2], most = n[4] * n[5];
+      const auto brain = [&](size_t i) { return static_cast<const __nv_bfloat16*>(input(i)); };
+      const int* const table = static_cast<const int*>(input(3));
+      const int* const lengths = static_cast<const int*>(input(4));
+      double* scores = nullptr;
+      Check(cudaMalloc(&scores, heads * most * sizeof(double)), "scores");
+      const dim3 blocks(static_cast<unsigned>((most + 127) / 128), static_cast<unsigned>(heads));
+      DecodeScores<<<blocks, 128, 0, stream_>>>(d, brain(0), brain(1), table, lengths, scores, problem.eps);
+      DecodeValues<<<static_cast<unsigned>(heads), static_cast<unsigned>(n[3]), 0, stream_>>>(
+          d, brain(2), table, lengths, scores, answers[5]);
+      Check(cudaStreamSynchronize(stream_), "answers");
+      Check(cudaFree(scores), "scores");
+    } else if (task == "fp8_block_matmul") {
+      const auto bytes = [&](size_t i) { return static_cast<const __nv_fp8_e4m3*>(input(i)); };
+      const size_t count = std::min(tensors[4].elements, kCompared);
+      Fp8BlockMatmul<<<4096, 256, 0, stream_>>>(bytes(0), single(1), bytes(2), single(3), answers[4], count, n[1],
+                                                n[2]);
     } else {
       MergeAttnStates<<<2048, 256, 0, stream_>>>(half(0), single(1), half(2), single(3), answers[4], answers[5],
                                                  n[0] * n[1], n[2], log2_base);
@@ -443,10 +637,12 @@ class Bench {
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (!tensors[i].out) continue;
       // Only a part of a large tensor is compared, because it must be copied to the host.
-      const size_t count = std::min(tensors[i].elements, size_t{1} << 21);
-      const double worst = tensors[i].width == 2
-                               ? WorstError(static_cast<const __half*>(problem.tensors[i]), answers[i], count)
-                               : WorstError(static_cast<const float*>(problem.tensors[i]), answers[i], count);
+      const size_t count = std::min(tensors[i].elements, kCompared);
+      const void* const got = problem.tensors[i];
+      const double worst = tensors[i].type == 'h' ? WorstError(static_cast<const __half*>(got), answers[i], count)
+                           : tensors[i].type == 'b'
+                               ? WorstError(static_cast<const __nv_bfloat16*>(got), answers[i], count)
+                               : WorstError(static_cast<const float*>(got), answers[i], count);
       char text[96];
       std::snprintf(text, sizeof(text), "%s\"%s\": %.3g", out.empty() ? "" : ", ", tensors[i].name,
                     std::min(worst, 1e30));
