@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
 # Two-sided 95 % quantiles of Student's t, by degrees of freedom.
-STUDENT = {2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093}
+STUDENT = {1: 12.706, 2: 4.303, 4: 2.776, 9: 2.262, 19: 2.093}
 
 
 def read(path):

@@ -23,7 +23,6 @@
 #include "gnn/graph/parallel.h"
 #include "gnn/loader/general_sampler.h"
 #include "gnn/loader/huge_pages.h"
-#include "gnn/sample/draw_rows.h"
 #include "gnn/sample/index_permutation.h"
 #include "hone/gnn/neighbor_sampler.h"
 
@@ -33,6 +32,7 @@ namespace {
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kBeyondCaches = int64_t{8} << 20;  // bytes of rows above which they are written past the caches
 constexpr int64_t kRowsAhead = 12;                   // rows of a table that are prefetched ahead of the copy
+constexpr size_t kIdsAhead = 32;                     // ids of edges that are prefetched ahead of the copy
 
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -51,10 +51,11 @@ class BlockPool {
   Block Take(int64_t bytes) {
     {
       const std::lock_guard lock(mutex_);
-      const auto fits = std::find_if(free_.begin(), free_.end(), [&](const Block& b) { return b.bytes >= bytes; });
-      if (fits != free_.end()) {
-        const Block block = *fits;
-        free_.erase(fits);
+      // The block that was given back last comes first: fewer blocks are then in turn, so fewer pages are ever touched.
+      for (size_t i = free_.size(); i-- > 0;) {
+        if (free_[i].bytes < bytes) continue;
+        const Block block = free_[i];
+        free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
         return block;
       }
       if (!free_.empty()) {  // free blocks are too small for this batch, and so for many to come
@@ -103,14 +104,6 @@ class PooledBatch final : public LoadedBatch {
   std::shared_ptr<BlockPool> pool_;
   BlockPool::Block memory_;
 };
-
-// Returns the fastest implementation of draws that this processor supports.
-RowDrawer BestDrawer() {
-  for (const RowDrawer& drawer : {DrawRowsAvx512(), DrawRowsAvx2()}) {
-    if (drawer.draw != nullptr) return drawer;
-  }
-  return DrawRowsScalar();
-}
 
 // Copies a row that leaves the cache before it is read again. If the row is aligned, streaming stores write it past the
 // cache, which saves reading a line that is only overwritten.
@@ -216,7 +209,7 @@ class BatchMaker {
       if (general_ != nullptr) {
         std::copy(all_.edge_ids.begin(), all_.edge_ids.end(), edge_ids.begin());
       } else {
-        FindEdges(key, rows, edge_ids);
+        FindEdges(rows.edges, edge_ids);
       }
       batch->edge_ids = edge_ids;
     }
@@ -242,50 +235,16 @@ class BatchMaker {
   std::vector<int64_t> input_;
 
  private:
-  // Finds the edges that were drawn. A draw is a function of its key. This function therefore draws the sampler's slots
-  // once more, for several rows at a time as the sampler does. Of parallel edges, it finds the one that was drawn.
-  void FindEdges(const BatchKey& key, const NeighborSample::Rows& rows, std::span<int64_t> out) {
-    int32_t begin = 0;
-    for (int hop = 0; hop < sample_.hops(); ++hop) {
-      const int32_t fanout = options_.fanouts[static_cast<size_t>(hop)];
-      const DrawKey draw{key.seed, key.step, key.epoch, static_cast<uint32_t>(hop)};
-      int waiting = 0;
-      for (int32_t v = begin; v < sample_.hop_nodes[static_cast<size_t>(hop)]; ++v) {
-        const NodeId node = sample_.nodes[static_cast<size_t>(v)];
-        const int64_t row = graph_.row_offsets[static_cast<size_t>(node)];
-        const int64_t degree = graph_.row_offsets[static_cast<size_t>(node) + 1] - row;
-        const int64_t first = rows.row_offsets[static_cast<size_t>(v)];
-        if (fanout == kAllNeighbors || degree <= fanout) {
-          std::copy_n(graph_.edge_ids.begin() + row, degree, out.begin() + first);
-          continue;
-        }
-        waiting_nodes_[waiting] = static_cast<uint32_t>(node);
-        waiting_degrees_[waiting] = static_cast<uint32_t>(degree);
-        waiting_first_[waiting] = first;
-        if (++waiting == drawer_.lanes) {
-          DrawWaiting(draw, fanout, waiting, out);
-          waiting = 0;
-        }
-      }
-      if (waiting > 0) {
-        for (int lane = waiting; lane < drawer_.lanes; ++lane) {  // lanes without a row repeat the first
-          waiting_nodes_[lane] = waiting_nodes_[0];
-          waiting_degrees_[lane] = waiting_degrees_[0];
-        }
-        DrawWaiting(draw, fanout, waiting, out);
-      }
-      begin = sample_.hop_nodes[static_cast<size_t>(hop)];
+  // Stores the position of each edge in the user's list, given its position in the graph's columns.
+  void FindEdges(std::span<const int64_t> drawn, std::span<int64_t> out) const {
+    if (graph_.in_order) {
+      std::copy_n(drawn.begin(), out.size(), out.begin());
+      return;
     }
-  }
-  // Draws the slots of the rows that wait in the lanes, and stores the edge of each.
-  void DrawWaiting(const DrawKey& key, int32_t fanout, int count, std::span<int64_t> out) {
-    slots_.resize(static_cast<size_t>(fanout) * static_cast<size_t>(drawer_.lanes));
-    drawer_.draw(key, waiting_nodes_, waiting_degrees_, fanout, slots_.data());
-    for (int lane = 0; lane < count; ++lane) {
-      const int64_t* row = graph_.edge_ids.data() + graph_.row_offsets[waiting_nodes_[lane]];
-      for (int32_t s = 0; s < fanout; ++s) {
-        out[static_cast<size_t>(waiting_first_[lane] + s)] = row[slots_[static_cast<size_t>(s * drawer_.lanes + lane)]];
-      }
+    const int64_t* const ids = graph_.edge_ids.data();
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (i + kIdsAhead < out.size()) __builtin_prefetch(ids + drawn[i + kIdsAhead]);
+      out[i] = ids[drawn[i]];
     }
   }
 
@@ -296,10 +255,6 @@ class BatchMaker {
   std::unique_ptr<GeneralSampler> general_;
   GeneralSample all_;
   NeighborSample& sample_ = all_.nodes_and_rows;
-  const RowDrawer drawer_ = BestDrawer();
-  uint32_t waiting_nodes_[kMaxDrawLanes] = {}, waiting_degrees_[kMaxDrawLanes] = {};
-  int64_t waiting_first_[kMaxDrawLanes] = {};
-  std::vector<uint32_t> slots_;
 };
 
 class ThreadedLoader final : public BatchLoader {
@@ -323,6 +278,13 @@ class ThreadedLoader final : public BatchLoader {
 
   Status Open() {
     HONE_RETURN_IF_ERROR(SortWeights());
+    for (const std::vector<RowTable>* tables : {&options_.node_tables, &options_.edge_tables}) {
+      for (const RowTable& table : *tables) {
+        if (table.count > 0) {
+          MoveToHugePages(table.rows, (table.count - 1) * table.stride_bytes + table.row_bytes, options_.threads);
+        }
+      }
+    }
     HONE_ASSIGN_OR_RETURN(alone_, Maker());
     return Status::Ok();
   }
@@ -423,9 +385,10 @@ class ThreadedLoader final : public BatchLoader {
                                                                                          .weights = weights_}));
       return std::make_unique<BatchMaker>(*graph_, options_, pool_, nullptr, std::move(general));
     }
-    HONE_ASSIGN_OR_RETURN(
-        std::unique_ptr<NeighborSampler> sampler,
-        MakeNeighborSampler(graph_->view(), {.fanouts = options_.fanouts, .frontier = FrontierRule::kNewOnly}));
+    HONE_ASSIGN_OR_RETURN(std::unique_ptr<NeighborSampler> sampler,
+                          MakeNeighborSampler(graph_->view(), {.fanouts = options_.fanouts,
+                                                               .frontier = FrontierRule::kNewOnly,
+                                                               .edges = options_.edge_ids}));
     return std::make_unique<BatchMaker>(*graph_, options_, pool_, std::move(sampler), nullptr);
   }
 

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +13,8 @@
 #include <random>
 #include <set>
 #include <thread>
+
+#include "gnn/loader/huge_pages.h"
 
 namespace hone::gnn {
 namespace {
@@ -57,6 +60,36 @@ std::vector<Copied> Epoch(BatchLoader& loader, const LoaderEpoch& epoch) {
     }
     batches.push_back(Copy(**next));
   }
+}
+
+TEST(InEdges, SayWhetherTheListWasInTheirOrder) {
+  EdgeList list{.sources = {3, 5, 5, 0, 2}, .destinations = {1, 1, 1, 4, 4}};
+  EXPECT_TRUE(GraphOf(list, 6)->in_order);
+  std::swap(list.sources[3], list.sources[4]);
+  EXPECT_FALSE(GraphOf(list, 6)->in_order);
+  EXPECT_TRUE(GraphOf({}, 6)->in_order);
+}
+
+TEST(HugePages, KeepTheValuesOfMemoryThatIsMoved) {
+  const size_t count = static_cast<size_t>(kLeastToMove) / sizeof(uint64_t) * 3;
+  std::vector<uint64_t> values(count);
+  std::iota(values.begin(), values.end(), uint64_t{7});
+  const int64_t bytes = static_cast<int64_t>(count * sizeof(uint64_t));
+  const int64_t moved = MoveToHugePages(values.data(), bytes, 2);
+  EXPECT_GE(moved, 0);  // 0 where the system gives none
+  EXPECT_LE(moved, bytes);
+  EXPECT_EQ(moved % static_cast<int64_t>(kHugePage), 0);
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(values[i], i + 7);
+  EXPECT_EQ(MoveToHugePages(values.data(), kLeastToMove - 1, 2), 0);
+}
+
+TEST(HugePages, LeaveSharedMemoryWhereItIs) {
+  const auto bytes = static_cast<size_t>(kLeastToMove) * 2;
+  void* const shared = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  std::memset(shared, 1, bytes);
+  EXPECT_EQ(MoveToHugePages(shared, static_cast<int64_t>(bytes), 1), 0);
+  munmap(shared, bytes);
 }
 
 TEST(InEdges, AreSortedByDestinationAndSourceAndKnowTheirPlaceInTheList) {

@@ -23,6 +23,14 @@ inline void AskForHugePages(void* memory, size_t bytes) {
   if (memory != nullptr && end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
+// Moves memory that another part of the process has filled to huge pages, in place; readers notice nothing. Only
+// private memory that no other process shares is moved, because a shared page would be copied. Less than kLeastToMove
+// bytes stay where they are, and so does what is not done after kMostSecondsToMove. Nothing happens where the system's
+// setting is "never", or where Linux is older than 6.1. Returns the bytes of the huge pages that the system provided.
+inline constexpr int64_t kLeastToMove = int64_t{16} << 20;
+inline constexpr double kMostSecondsToMove = 3;
+int64_t MoveToHugePages(const void* memory, int64_t bytes, int threads);
+
 // Makes an empty vector `count` elements long, on huge pages if it is large.
 template <typename T>
 void ResizeOnHugePages(std::vector<T>& values, size_t count) {

@@ -72,7 +72,9 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
   });
   ResizeOnHugePages(result.columns, static_cast<size_t>(edges));
   ResizeOnHugePages(result.edge_ids, static_cast<size_t>(edges));
+  std::atomic<bool> moved{false};
   ParallelPieces(threads, (num_nodes + kPiece - 1) / kPiece, [&](int64_t piece) {
+    bool moved_here = false;
     const int64_t last = std::min(num_nodes, (piece + 1) * kPiece);
     for (int64_t v = piece * kPiece; v < last; ++v) {
       const int64_t begin = result.row_offsets[static_cast<size_t>(v)],
@@ -83,9 +85,12 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
       for (int64_t i = begin; i < end; ++i) {
         result.columns[static_cast<size_t>(i)] = entries[static_cast<size_t>(i)].source;
         result.edge_ids[static_cast<size_t>(i)] = entries[static_cast<size_t>(i)].edge;
+        moved_here |= entries[static_cast<size_t>(i)].edge != i;
       }
     }
+    if (moved_here) moved.store(true, std::memory_order_relaxed);
   });
+  result.in_order = !moved.load();
   return result;
 }
 

@@ -19,6 +19,7 @@ struct InEdges {
   std::vector<int64_t> row_offsets;  // [num_nodes + 1]
   std::vector<NodeId> columns;       // [edges] sources
   std::vector<int64_t> edge_ids;     // [edges] position in the list
+  bool in_order = false;             // true: the list was in this order, so that edge_ids[i] == i
 
   CsrView view() const { return {static_cast<int64_t>(row_offsets.size()) - 1, row_offsets, columns}; }
 };
