@@ -38,21 +38,22 @@ if(HONE_HAVE_CUDA AND (HONE_CUDA_CHECKED_ARCHITECTURES OR HONE_CUDA_FAST_COMPILE
     set(HONE_CUDA_CHECK_FLAGS -Ofc=max)
   endif()
 endif()
-# hone_check_device_code(SOURCES … OPTIONS …): compiles this folder's SOURCES for HONE_CUDA_CHECKED_ARCHITECTURES, device
-# code alone; nvcc's host half sees the same source in the real build.
+# hone_check_device_code(SOURCES … OPTIONS …): compiles SOURCES, of this folder or with their whole paths, for
+# HONE_CUDA_CHECKED_ARCHITECTURES, device code alone; nvcc's host half sees the same source in the real build.
 function(hone_check_device_code)
   cmake_parse_arguments(arg "" "" "SOURCES;OPTIONS" ${ARGN})
   foreach(arch IN LISTS HONE_CUDA_CHECKED_ARCHITECTURES)
     foreach(source IN LISTS arg_SOURCES)
       get_filename_component(stem ${source} NAME_WE)
+      get_filename_component(path ${source} ABSOLUTE)
       set(cubin ${CMAKE_CURRENT_BINARY_DIR}/checked/${stem}.sm_${arch}.cubin)
       file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/checked)
       add_custom_command(
         OUTPUT ${cubin}
         COMMAND ${HONE_NVCC} -cubin -arch=sm_${arch} ${HONE_CUDA_CHECK_FLAGS} ${arg_OPTIONS} -DNDEBUG
                 -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src
-                -MD -MF ${cubin}.d -MT ${cubin} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${cubin}
-        DEPENDS ${source}
+                -MD -MF ${cubin}.d -MT ${cubin} ${path} -o ${cubin}
+        DEPENDS ${path}
         DEPFILE ${cubin}.d
         COMMENT "Checking ${source} for sm_${arch}"
         VERBATIM)

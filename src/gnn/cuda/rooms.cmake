@@ -4,7 +4,7 @@
 #   REPLACED  either, for which emulated/ has a counterpart: what needs a library or instructions of one GPU
 #   TESTS     run on a GPU and on the emulated runtime
 #   APART     files that are compiled by themselves: names of theirs are another file's too, or a library for Python takes
-#             them alone (loader)
+#             them alone (loader), or they are so large that others would wait for them (kernels)
 macro(hone_gnn_cuda_room name)
   list(APPEND HONE_GNN_CUDA_ROOMS ${name})
   cmake_parse_arguments(HONE_GNN_CUDA_${name} "" "" "USES;HOST;KERNELS;REPLACED;TESTS;APART" ${ARGN})
@@ -37,7 +37,7 @@ hone_gnn_cuda_room(kernels USES base graph sample
     source_gradient_kernels.cu staged_mean.cu value_rows.cu wide_aggregate_kernels.cu
   REPLACED matmul.cc marked_product.cu normed_product.cu
   TESTS attention_kernels_gpu_test.cc first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc
-  APART first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc)
+  APART attention_kernels.cu outermost_kernels.cu first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc)
 
 # Which tier keeps which feature rows, and which of them a GPU's cache has.
 hone_gnn_cuda_room(features USES base graph sample kernels

@@ -57,7 +57,7 @@ __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
 }
 
 // Draws for any fanout, with one warp per row.
-__global__ void WideDrawKernel(BlocksBatch batch, BlockHop hop) {
+__global__ void WideBlockDrawKernel(BlocksBatch batch, BlockHop hop) {
   const auto warp = static_cast<int32_t>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
   if (row >= Count(hop, batch.hop_nodes)) return;
@@ -191,7 +191,7 @@ cudaError_t EnqueueBlockHop(const BlocksBatch& batch, const BlockHop& hop, cudaS
   };
   if (hop.fanout > kNarrowFanout) {
     const int warps = WideWarps(hop.fanout);
-    Launch(WideDrawKernel, (hop.rows + warps - 1) / warps, 32 * warps, static_cast<size_t>(warps) * WideDrawBytes(hop.fanout),
+    Launch(WideBlockDrawKernel, (hop.rows + warps - 1) / warps, 32 * warps, static_cast<size_t>(warps) * WideDrawBytes(hop.fanout),
            stream, batch, hop);
   } else if (hop.fanout <= 8) {
     draw.template operator()<8>();
