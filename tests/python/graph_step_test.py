@@ -5,6 +5,7 @@ tests/python/pyg_run finds. On the CPU nothing is captured, but the padded batch
 """
 import copy
 import os
+import tempfile
 import unittest
 from unittest import mock
 
@@ -53,6 +54,31 @@ class Model(torch.nn.Module):
         return torch.nn.functional.cross_entropy(self(batch), batch.y[: batch.batch_size], reduction="none")
 
 
+def _share(rank, ranks, **more):
+    """Returns the loader of a rank's share of the seeds: 3 batches, of which the last one is short."""
+    return loader(input_nodes=torch.arange(0, 800, 2)[rank::ranks][:160], generator=torch.Generator().manual_seed(5), **more)
+
+
+def _train_as_rank(rank, ranks, folder, on_gpus):
+    """Is a process of data-parallel training. Writes the parameters that it ends with."""
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("nccl" if on_gpus else "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
+    device = f"cuda:{rank}" if on_gpus else "cpu"
+    if on_gpus:
+        torch.cuda.set_device(rank)
+    model = Model().to(device)
+    if rank > 0:  # the first rank's parameters count
+        torch.nn.init.ones_(model.first.lin_l.weight)
+    step = GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.5), _share(rank, ranks, **({"device": device} if on_gpus else {})), model.losses, group=torch.distributed.group.WORLD)
+    for _ in range(2):
+        for _ in step:
+            pass
+    if on_gpus and step.uncaptured:
+        raise AssertionError(f"{step.uncaptured} of {step.steps} steps were not captured")
+    torch.save({name: value.cpu() for name, value in model.state_dict().items()}, os.path.join(folder, f"rank{rank}.pt"))
+    torch.distributed.destroy_process_group()
+
+
 class APaddedBatch(unittest.TestCase):
     def test_holds_the_batch_and_loops_of_padded_rows(self):
         batches = list(loader())
@@ -93,6 +119,42 @@ class APaddedBatch(unittest.TestCase):
             kept, hops[hop] = hops[hop], (batch.num_sampled_nodes if hops is envelope.nodes else batch.num_sampled_edges)[hop] - 1
             self.assertFalse(envelope.holds(batch))
             hops[hop] = kept
+
+
+class SeveralProcesses(unittest.TestCase):
+    def compare(self, ranks, on_gpus):
+        with tempfile.TemporaryDirectory() as folder:
+            torch.multiprocessing.spawn(_train_as_rank, (ranks, folder, on_gpus), nprocs=ranks)
+            found = [torch.load(os.path.join(folder, f"rank{rank}.pt")) for rank in range(ranks)]
+        model = Model()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        loaders = [_share(rank, ranks) for rank in range(ranks)]
+        for _ in range(2):
+            for batches in zip(*loaders):
+                optimizer.zero_grad()
+                for batch in batches:
+                    (model.losses(batch).mean() / ranks).backward()
+                optimizer.step()
+        for name, expected in model.state_dict().items():
+            self.assertTrue(all(torch.equal(found[0][name], one[name]) for one in found), f"{name} differs between the processes")
+            torch.testing.assert_close(found[0][name], expected, rtol=1e-3, atol=1e-4)
+
+    def test_train_as_one_that_averages_gradients_does(self):
+        self.compare(2, on_gpus=False)
+
+    @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")
+    def test_reduce_gradients_in_the_captured_step_on_gpus(self):
+        for ranks in range(1, min(2, torch.cuda.device_count()) + 1):
+            with self.subTest(ranks=ranks):
+                self.compare(ranks, on_gpus=True)
+
+    def test_are_told_what_is_missing(self):
+        model = Model()
+        with self.assertRaisesRegex(ValueError, r"^group: torch.distributed has no processes yet; call torch.distributed.init_process_group"):
+            GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses, group=torch.distributed.group.WORLD or object())
+        wrapped = torch.nn.DataParallel(model)
+        with self.assertRaisesRegex(CannotCapture, r"^model: DataParallel reduces gradients by calls of its own.*model=model.module.*group=torch.distributed.group.WORLD"):
+            GraphStep(wrapped, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses)
 
 
 class Steps:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
+from torch import distributed
 
 from hone.gnn import step_probe
 from hone.gnn.envelopes import Envelope, PaddedBatch
@@ -21,6 +22,10 @@ _WARM_UP = 3  # steps before a capture, in which libraries allocate their worksp
 def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) -> None:
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model: expected a torch.nn.Module, found {type(model).__name__}")
+    for kind in (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel):
+        if isinstance(model, kind):
+            raise CannotCapture(f"model: {kind.__name__} reduces gradients by calls of its own, which a captured step cannot contain: give the module inside it, "
+                                "model=model.module with the optimizer made from its parameters, and group=torch.distributed.group.WORLD")
     for name, given in (("losses", losses), ("before_step", before_step)):
         if not callable(given) and (name == "losses" or given is not None):
             raise TypeError(f"{name}: expected a function, found {type(given).__name__}")
@@ -44,6 +49,42 @@ def _check_optimizer(optimizer: Any, device: torch.device) -> None:
                             f"{', '.join(kind.__name__ for kind in _CAPTURABLE)} with capturable=True, or SGD")
     if device.type == "cuda" and not all(group.get("capturable") for group in optimizer.param_groups):
         raise CannotCapture(f"optimizer: {name} counts its steps on the host; make it with capturable=True")
+
+
+class _Ranks:
+    """The processes that train one model together, each on its share of the seeds. `group` is a process group of torch.distributed, or None: this
+    process trains alone."""
+
+    def __init__(self, group: Any, model: torch.nn.Module):
+        self._group, self._parameters = group, [one for one in model.parameters() if one.requires_grad]
+        self.several = group is not None
+        self.count = 1
+        if group is None:
+            return
+        if not distributed.is_available() or not distributed.is_initialized():
+            raise ValueError("group: torch.distributed has no processes yet; call torch.distributed.init_process_group(...) first")
+        if distributed.get_rank(group) < 0:
+            raise ValueError("group: this process is not in it")
+        self.count = distributed.get_world_size(group)
+        first = distributed.get_global_rank(group, 0)
+        with torch.no_grad():
+            for tensor in (*model.parameters(), *model.buffers()):
+                distributed.broadcast(tensor.detach(), first, group=group)
+
+    def average_gradients(self) -> None:
+        """Replaces each gradient by its mean over the processes. A parameter without a gradient here has one of zeros."""
+        if not self.several:
+            return
+        by_kind: dict[torch.dtype, list[torch.Tensor]] = {}
+        for parameter in self._parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            by_kind.setdefault(parameter.grad.dtype, []).append(parameter.grad)
+        for gradients in by_kind.values():
+            whole = torch.cat([one.reshape(-1) for one in gradients])
+            distributed.all_reduce(whole, group=self._group)
+            whole.div_(self.count)
+            torch._foreach_copy_(gradients, [part.view_as(one) for part, one in zip(whole.split([one.numel() for one in gradients]), gradients)])
 
 
 class _State:
@@ -94,6 +135,10 @@ class GraphStep:
     before_step: called between backward and optimizer, inside the graph; clips gradients, for example.
     factors: sizes of the envelopes as multiples of the largest of `trials` batches, hop by hop.
     tolerance: allowed difference of loss and gradients between a padded batch and the batch as it is, relative to their size.
+    group: process group of torch.distributed for data-parallel training, for example `torch.distributed.group.WORLD`. Each process makes a GraphStep on
+        a loader of its share of the seeds (docs/pyg.md); all must make the same number of steps. The first process's parameters and buffers are
+        copied to the others when the steps are made. Between backward and `before_step`, in the graph, gradients become their mean over the
+        processes. All envelopes are then captured at once. On a GPU the group's backend must be NCCL. Buffers, such as running means, stay each process's own.
 
     Iterating makes one step for each batch of an epoch, and yields the batch's mean loss, a tensor without dimensions on the device, for which the
     host does not wait. `steps` counts the steps, and `uncaptured` those made without a graph.
@@ -105,7 +150,8 @@ class GraphStep:
     """
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
-                 before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2):
+                 before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2,
+                 group: Any = None):
         self.model, self.optimizer, self.loader, self._losses, self._before_step = model, optimizer, loader, losses, before_step
         _check_functions(model, optimizer, losses, before_step)
         self._check_loader()
@@ -118,6 +164,9 @@ class GraphStep:
         for name, parameter in model.named_parameters():
             if parameter.device != self.device:
                 raise ValueError(f"model: its parameter {name} is on {parameter.device}, and the loader's batches are on {self.device}")
+        if group is not None and self.device.type == "cuda" and distributed.is_initialized() and "nccl" not in distributed.get_backend(group):
+            raise CannotCapture(f"group: its backend is {distributed.get_backend(group)}, whose work on a GPU cannot be captured; make it with backend='nccl'")
+        self._ranks = _Ranks(group, model)
         data = loader.data
         keys = [key for key, value in first if isinstance(value, torch.Tensor) and key not in ("edge_index", "n_id", "e_id", "input_id")]
         self._node_keys = [key for key in keys if data.is_node_attr(key)]
@@ -132,6 +181,12 @@ class GraphStep:
         small = self._buckets[0]
         small.padded = self._padded(small, first)
         step_probe.check(model, losses, samples[-1], small.padded, tolerance)
+        if group is not None and self.device.type == "cuda":
+            # A capture makes steps, in which the processes take part together. Later they may need different envelopes in the same step.
+            for bucket in self._buckets:
+                bucket.padded = bucket.padded or self._padded(bucket, first)
+                bucket.padded.fill(first)
+                self._capture(bucket)
 
     @property
     def envelopes(self) -> list[Envelope]:
@@ -190,6 +245,7 @@ class GraphStep:
         self.optimizer.zero_grad(set_to_none=True)
         loss = step_probe.mean_of(self._losses, batch, mask)
         loss.backward()
+        self._ranks.average_gradients()
         if self._before_step is not None:
             self._before_step()
         self.optimizer.step()
@@ -207,7 +263,9 @@ class GraphStep:
                         self._work(padded.data, padded.seed_mask)
                 torch.cuda.current_stream(self.device).wait_stream(side)
             self.optimizer.zero_grad(set_to_none=True)
-            with torch.cuda.graph(graph, pool=self._pool):
+            # NCCL's watchdog asks for events on a thread of its own, which must not end the capture.
+            mode = "thread_local" if self._ranks.several else "global"
+            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode=mode):
                 bucket.loss = self._work(padded.data, padded.seed_mask)
         except RuntimeError as error:
             if isinstance(error, torch.cuda.OutOfMemoryError):

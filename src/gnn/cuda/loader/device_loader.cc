@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "gnn/cuda/loader/device_loader_kernels.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kAlignment = 256;
 constexpr int64_t kMostSampledBytes = int64_t{1} << 30;
+constexpr int32_t kNotArrived = -1;  // in the place of a size, which is at least 0
 
 int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -24,6 +26,13 @@ Status CheckTables(const std::vector<RowTable>& tables, int64_t count, const cha
         fmt::format("{} table {} has {} rows, and the graph has {}", what, i, tables[i].count, count));
   }
   return Status::Ok();
+}
+
+// Returns whether the device has written all sizes. Each of them is written in one piece, so none is half there.
+bool HaveArrived(int32_t* sizes, size_t count) {
+  return std::all_of(sizes, sizes + count, [](int32_t& size) {
+    return std::atomic_ref<int32_t>(size).load(std::memory_order_acquire) != kNotArrived;
+  });
 }
 
 }  // namespace
@@ -157,6 +166,7 @@ Status DeviceLoader::Enqueue(const BatchKey& key, cudaStream_t stream) {
         cudaMemcpyAsync(place.input.get(), place.host_input, seeds * sizeof(int64_t), cudaMemcpyHostToDevice, stream));
   }
   const auto hops = static_cast<int>(options_.fanouts.size());
+  std::fill_n(place.host_sizes, place.sizes.size(), kNotArrived);
   HONE_CUDA_RETURN_IF_ERROR(
       EnqueueSizes(blocks_->hop_nodes(), blocks_->rows()[0].row_offsets, hops, place.sizes.get(), stream));
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(place.host_sizes, place.sizes.get(),
@@ -179,7 +189,11 @@ Result<const DeviceBatch*> DeviceLoader::Take() {
   if (taken_ == sampled_) return Status::Internal("no batch was sampled");
   Place& place = At(taken_++);
   unwritten_ = false;
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.sizes_arrived.handle));
+  // Sizes that are here need no call of the driver, which takes longer than all else that Take does. They are copied
+  // after the sampling on its stream, so the batch is complete, too.
+  if (!HaveArrived(place.host_sizes, place.sizes.size())) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.sizes_arrived.handle));
+  }
   if (place.host_sizes[0] != place.batch.seeds) {
     return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
   }
