@@ -16,6 +16,7 @@
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
 #include "tuner/workbench/tune_and_judge.h"
+#include "tuner/workbench/winner_file.h"
 
 namespace hone {
 namespace {
@@ -89,9 +90,18 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   const std::string target =
       flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string() : flags.out;
   if (swept->judged) swept->judged->candidate = target;  // the judged text is the file that is written
-  if (swept->tuned) write(target, *swept->tuned);
+  const bool sidecar = IsWinnerPath(target);
+  if (sidecar && !swept->stopped && result.best && (swept->tuned || result.needs_no_change)) {
+    const std::string against = !flags.baseline.empty()    ? flags.baseline
+                                : task.seed_source.empty() ? flags.candidate + " with its first choices"
+                                                           : "the task's seed";
+    write(target,
+          DumpJson(WinnerJson(task, target, flags.candidate, against, evaluator->facts(), *swept, request.source), 2) +
+              "\n");
+  }
+  if (swept->tuned && !sidecar) write(target, *swept->tuned);
   // A user who names an output file gets one: if nothing is better, it holds the unchanged candidate.
-  if (!swept->stopped && result.needs_no_change && !flags.out.empty()) write(flags.out, candidate.source);
+  if (!swept->stopped && result.needs_no_change && !flags.out.empty() && !sidecar) write(flags.out, candidate.source);
   if (talk) {
     Print("\n{}\n{}.\n", PointTable(result), result.summary);
     if (swept->known > 0)
@@ -104,7 +114,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
     if (!result.best) Print("\n{}", WhyNot(result));
     if (swept->judged) Print("\n{}", DescribeEvaluation(*swept->judged, context.columns));
     if (!out.empty())
-      Print("Written: {}{}\n", out, result.needs_no_change ? ", the candidate as it is" : "");
+      Print("Written: {}{}\n", out, result.needs_no_change && !sidecar ? ", the candidate as it is" : "");
     else if (swept->judged && !swept->tuned)
       Print("The tuned file was not right, and is not written.\n");
   } else {
@@ -128,7 +138,8 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--baseline", flags->baseline, "time against this kernel instead of the task's own (its seed)");
   command->add_option("--out", flags->out,
                       "write the tuned kernel here, even if nothing changed; by default to CANDIDATE.tuned.cu, and "
-                      "only if something changed");
+                      "only if something changed. A name that ends in .json gets a small file of the winners alone, "
+                      "which other commands take in place of a .cu file");
   command
       ->add_option("--points", flags->points,
                    "how many bindings (choices of a value for each tunable) are tried at most")

@@ -14,6 +14,7 @@
 #include "base/zip_archive.h"
 #include "tuner/core/machine_code.h"
 #include "tuner/workbench/task_catalog.h"
+#include "tuner/workbench/winner_file.h"
 
 namespace hone {
 namespace fs = std::filesystem;
@@ -80,13 +81,16 @@ Result<std::string> ReadCandidate(const std::string& path) {
   }
   if (!fs::is_regular_file(path, error) || fs::path(path).extension() != ".honek") return ReadSource(path);
   HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, static_cast<int64_t>(2 * kMostImageBytes)));
-  Result<Files> files =
-      ReadZip(bytes, {.entries = kMostImages + 1, .bytes = kMostImageBytes});
+  Result<Files> files = ReadZip(bytes, {.entries = kMostImages + 1, .bytes = kMostImageBytes});
   if (!files.ok()) return files.status().WithContext(path);
   return Join(*std::move(files), path);
 }
 
 Result<PlannedKernel> ReadCandidateOf(const Task& task, const std::string& path) {
+  if (IsWinnerPath(path)) {
+    HONE_ASSIGN_OR_RETURN(std::string tuned, ReadWinner(task, path));
+    return PlannedKernel{std::move(tuned), ""};
+  }
   HONE_ASSIGN_OR_RETURN(std::string text, ReadCandidate(path));
   if (fs::path(path).extension() != ".cu") return PlannedKernel{std::move(text), ""};
   return PlanPlainKernel(task, text, path);

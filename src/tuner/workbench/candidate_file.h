@@ -19,7 +19,8 @@ namespace hone {
 Result<std::string> ReadCandidate(const std::string& path);
 
 // Returns the same as a candidate of `task`: a .cu file without a launch plan gets one (tuner/interop/plain_kernel.h),
-// and `note` says which. kInvalidArgument as above, and if no plan fits the file.
+// and `note` says which; a winner file (winner_file.h) gives the candidate that it names, with its winners.
+// kInvalidArgument as above, and if no plan fits the file.
 Result<PlannedKernel> ReadCandidateOf(const Task& task, const std::string& path);
 
 }  // namespace hone
