@@ -193,6 +193,10 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
       outline.feature_stride_bytes = features->stride_bytes;
       outline.feature_width = features->shape[1];
     }
+    if (const ContainerSection* const edges = header.Find(SectionType::kEdgeFeatures)) {
+      outline.edge_feature_stride_bytes = edges->stride_bytes;
+      outline.edge_feature_width = edges->shape[1];
+    }
     return outline;
   }
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));

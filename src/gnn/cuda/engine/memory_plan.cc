@@ -102,6 +102,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   MemoryPlan plan;
   plan.structure = 8 * (rows + 1) + 4 * graph.num_edges;
   plan.labels = 4 * rows;
+  plan.edge_features = graph.edge_feature_bytes;
   if (peers) {
     plan.features = part + cache_rows * stride;
     plan.feature_map = cache_rows > 0 ? map : 0;
@@ -111,8 +112,8 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   }
   plan.working = working;
   plan.reserve = kReserve;
-  const int64_t always = plan.structure + plan.labels + working.parameters + working.training + working.evaluation +
-                         working.products + plan.reserve;
+  const int64_t always = plan.structure + plan.labels + plan.edge_features + working.parameters + working.training +
+                         working.evaluation + working.products + plan.reserve;
   plan.needed = always + plan.features + plan.feature_map;
   plan.free = device_free;
   plan.fits = plan.needed <= device_free;
@@ -133,6 +134,9 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
                           : cached ? fmt::format("features, {} rows", cache_rows)
                                    : "features",
                           Gigabytes(plan.features));
+  if (plan.edge_features > 0) {
+    plan.text += fmt::format("{:<28}{}\n", "features of edges", Gigabytes(plan.edge_features));
+  }
   if (plan.feature_map > 0) plan.text += fmt::format("{:<28}{}\n", "map of cached rows", Gigabytes(plan.feature_map));
   plan.text +=
       fmt::format("{:<28}{}\n{:<28}at most {}\n{:<28}at most {}\n{:<28}{}\n{:<28}{}\n{:<28}{}\n", "parameters",
@@ -141,22 +145,25 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
                   "needed", Gigabytes(plan.needed), "free on the GPU", Gigabytes(device_free));
   if (plan.fits) return plan;
   plan.refusal = fmt::format(
-      "'{}' needs up to {} of the GPU's memory, and {} are free: structure and labels {}, features {}, training {}, "
+      "'{}' needs up to {} of the GPU's memory, and {} are free: structure and labels {}, features {}{}, training {}, "
       "evaluation {}, everything else {}. ",
       graph.name, Gigabytes(plan.needed), Gigabytes(device_free), Gigabytes(plan.structure + plan.labels),
-      Gigabytes(plan.features + plan.feature_map), Gigabytes(working.training), Gigabytes(working.evaluation),
-      Gigabytes(working.parameters + working.products + plan.reserve));
+      Gigabytes(plan.features + plan.feature_map),
+      plan.edge_features > 0 ? ", features of edges " + Gigabytes(plan.edge_features) : "", Gigabytes(working.training),
+      Gigabytes(working.evaluation), Gigabytes(working.parameters + working.products + plan.reserve));
   if (plan.most_cache_rows_of_peers >= 0) {
-    plan.refusal += fmt::format("Features shared by the GPUs of the {} ranks, each with a cache of at most {} of the {} rows, "
-                                "would work; ",
-                                storage.processes, plan.most_cache_rows_of_peers, rows);
+    plan.refusal += fmt::format(
+        "Features shared by the GPUs of the {} ranks, each with a cache of at most {} of the {} rows, "
+        "would work; ",
+        storage.processes, plan.most_cache_rows_of_peers, rows);
   }
   if (plan.most_cache_rows >= 0) {
     plan.refusal += fmt::format("Features in host memory behind a cache of at most {} of the {} rows would work",
                                 plan.most_cache_rows, rows);
   } else {
     plan.refusal += fmt::format(
-        "Without a row of features on the GPU it would still need {}: take smaller batches or fanouts, or a GPU with more "
+        "Without a row of features on the GPU it would still need {}: take smaller batches or fanouts, or a GPU with "
+        "more "
         "memory",
         Gigabytes(always + maps + staging * stride));
   }

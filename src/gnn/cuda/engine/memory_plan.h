@@ -20,6 +20,8 @@ struct GraphSize {
   int64_t num_nodes = 0;
   int64_t num_edges = 0;
   int64_t feature_stride_bytes = 0;
+  int64_t edge_feature_bytes =
+      0;  // of the table of edges' features, if the model reads them; it is always on the device
 };
 
 // Upper bounds of the memory that a run takes besides the graph, in bytes.
@@ -31,7 +33,7 @@ struct WorkingMemory {
 };
 
 struct MemoryPlan {
-  int64_t structure = 0, labels = 0;
+  int64_t structure = 0, labels = 0, edge_features = 0;
   int64_t features = 0;     // rows on the device: all, this rank's part, or the cache and its staging rows
   int64_t feature_map = 0;  // map from nodes to rows; 0 if all rows are on the device
   WorkingMemory working;

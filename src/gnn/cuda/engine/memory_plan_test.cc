@@ -40,6 +40,22 @@ TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
   EXPECT_EQ(cached.needed, all.needed - all.features + cached.features + cached.feature_map);
 }
 
+TEST(MemoryPlan, CountsTheTableOfEdgeFeaturesInEveryTier) {
+  GraphSize with = kPapers;
+  with.edge_feature_bytes = 16 * with.num_edges;
+  for (const FeatureStorage& storage : {FeatureStorage{}, FeatureStorage{.tier = FeatureTier::kCached, .cache_rows = 5},
+                                        FeatureStorage{.tier = FeatureTier::kPeers, .processes = 4}}) {
+    const MemoryPlan plan = PlanMemory(with, kWorking, storage, 140 * kGigabyte);
+    EXPECT_EQ(plan.needed - PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte).needed, 16 * kPapers.num_edges);
+    EXPECT_NE(plan.text.find("features of edges"), std::string::npos);
+  }
+  const MemoryPlan plan = PlanMemory(with, kWorking, {}, 60 * kGigabyte);
+  EXPECT_FALSE(plan.fits);
+  EXPECT_NE(plan.refusal.find(", features of edges 51.65 GB, training"), std::string::npos) << plan.refusal;
+  // A cache of features does not make room for the table.
+  EXPECT_LT(plan.most_cache_rows, 0);
+}
+
 TEST(MemoryPlan, ARefusalNamesTheCacheThatWouldFitAndItDoes) {
   const MemoryPlan plan = PlanMemory(kPapers, kWorking, {}, 24 * kGigabyte);
   EXPECT_FALSE(plan.fits);
