@@ -4,11 +4,9 @@
 // Trains epochs of several models on one GPU by turns, epoch k of each after epoch k of the one before, so that
 // disturbances of the machine affect all of them. Every second round has the reverse order. The ratio of each model to
 // the first is the geometric mean over the rounds, with a 95 % interval (Student's t of its logarithm). A model that is
-// named twice is its own control. Writes JSON to standard output.
-// twice is its own control. It writes JSON to standard output.
+// named twice is its own control. The program writes JSON to standard output.
 #include <cuda_runtime_api.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
+#include "gnn/tune/paired_ratio.h"
 
 namespace {
 
@@ -59,24 +58,9 @@ Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hid
   return options;
 }
 
-// Returns Student's t quantile of 0.975 with `freedom` degrees of freedom (Cornish and Fisher 1938, four terms),
-// accurate to a thousandth from four degrees on.
-double Student(double freedom) {
-  const double z = 1.959964, z2 = z * z;
-  const double a = z * (z2 + 1) / 4, b = z * (5 * z2 * z2 + 16 * z2 + 3) / 96,
-               c = z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
-  return z + a / freedom + b / (freedom * freedom) + c / (freedom * freedom * freedom);
-}
-
 nlohmann::json Ratio(const std::vector<double>& mine, const std::vector<double>& first) {
-  std::vector<double> logs;
-  double mean = 0, squares = 0;
-  for (size_t i = 0; i < mine.size(); ++i) logs.push_back(std::log(mine[i] / first[i]));
-  const auto n = static_cast<double>(logs.size());
-  for (const double x : logs) mean += x / n;
-  for (const double x : logs) squares += (x - mean) * (x - mean);
-  const double half = Student(n - 1) * std::sqrt(squares / (n - 1) / n);
-  return {{"ratio", std::exp(mean)}, {"lower", std::exp(mean - half)}, {"upper", std::exp(mean + half)}};
+  const PairedRatio ratio = RatioOfPairs(mine, first);
+  return {{"ratio", ratio.ratio}, {"lower", ratio.lower}, {"upper", ratio.upper}};
 }
 
 Status Run(const std::string& name, const std::vector<std::string>& models, cuda::GpuEngineOptions options,

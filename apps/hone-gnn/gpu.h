@@ -12,6 +12,7 @@
 
 #include "gnn/batch/host_batch_cuts.h"
 #include "gnn/dist/gradient_exchange.h"
+#include "gnn/nn/kernel_choices.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 #include "hone/gnn/trainer.h"
@@ -54,8 +55,8 @@ struct FeaturePlace {
 // What the user wants. `auto`: on the device if features fit there, else on the ranks' GPUs together, else in host
 // memory.
 struct FeatureWish {
-  std::string where = "auto";  // auto, device, peers, host
-  int64_t cache_rows = -1;     // below 0: as many as fit
+  std::string where = "auto";        // auto, device, peers, host
+  int64_t cache_rows = -1;           // below 0: as many as fit
   std::string policy = "inclusion";  // inclusion | presampling
   int peers = 1;                     // ranks of the run, if all are on this host and each has a GPU
   bool host_batches = false;         // true: leave room on the GPU for batches that the host prepares
@@ -69,6 +70,7 @@ struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
   bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
+  KernelChoices choices;        // instances of kernels, from --tuned
   HostBatchCuts host_cuts;      // what a measurement leaves out of the host's pipeline; nothing in a normal run
   int64_t most_host_bytes = 0;  // limit on the host's memory for feature rows, in bytes, made of FeatureWish::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
@@ -86,6 +88,16 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
                                                     const RunOptions& run, int epochs, double learning_rate,
                                                     GpuRun& gpu);
 
+// Times of epochs by the engine's own kernels and by chosen ones, in turn (gnn/cuda/engine/paired_epochs.h).
+struct PairedOnGpu {
+  std::vector<double> own, chosen;  // seconds, pair by pair
+  bool same_bits = false;
+};
+// Trains `epochs` pairs of epochs on the current GPU (UseGpu); the graph may be an outline. kResourceExhausted: the
+// GPU's memory does not hold two engines.
+Result<PairedOnGpu> PairEpochsOnGpu(const Graph& graph, const ModelOptions& model, const TrainOptions& options,
+                                    bool fp32, const KernelChoices& choices, int epochs);
+
 // A GraphOutline describes a graph that is not open yet.
 struct GraphOutline {
   std::string name;
@@ -94,6 +106,8 @@ struct GraphOutline {
   int64_t feature_stride_bytes = 0;
   int64_t feature_width = 0;
   int32_t num_classes = 0;
+  int64_t edge_feature_stride_bytes = 0;  // 0: the graph's edges have no features
+  int64_t edge_feature_width = 0;
 };
 // Checks that graph, model and the batches of training (`options`), or of inference, fit in the free memory of the GPU
 // in use, and returns where the features then are. kResourceExhausted says what is needed, what there is, and what
@@ -114,9 +128,9 @@ Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const
 Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {
-  PredictOptions options;   // exact inference uses only progress and stop
-  FeatureWish features;     // used by exact inference; for sampled inference, GpuRun has what GpuHolds returned
-  bool logits = false;      // also return logits; exact inference only
+  PredictOptions options;  // exact inference uses only progress and stop
+  FeatureWish features;    // used by exact inference; for sampled inference, GpuRun has what GpuHolds returned
+  bool logits = false;     // also return logits; exact inference only
   // The fingerprint of the model's training graph, which is compared if `graph` is an outline; empty: any graph will
   // do.
   std::string fingerprint;
@@ -145,7 +159,7 @@ class RequestsOnGpu {
   virtual Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) = 0;
 };
 // Prepares for requests, with the fanouts and the seed of `options`. `graph` must not be an outline.
-Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model, const PredictOptions& options,
-                                                         bool fp32);
+Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model,
+                                                         const PredictOptions& options, bool fp32);
 
 }  // namespace hone::gnn

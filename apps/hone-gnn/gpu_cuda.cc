@@ -13,6 +13,7 @@
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/engine/gpu_trainer.h"
 #include "gnn/cuda/engine/memory_plan.h"
+#include "gnn/cuda/engine/paired_epochs.h"
 #include "gnn/cuda/graph/host_rows.h"
 #include "gnn/cuda/graph/peer_rows.h"
 #include "gnn/cuda/infer/exact_inference.h"
@@ -46,10 +47,11 @@ Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
   const cuda::HostRowsPlan plan =
       cuda::PlanHostRows(graph.num_nodes * graph.feature_stride_bytes, wish.local_ranks, available);
   if (plan.fits) return Status::Ok();
-  return Status::ResourceExhausted(fmt::format(
-      "the features of '{}' in the host's memory need {:.2f} GB of it and an eighth more, and {:.2f} GB may be taken; a smaller "
-      "graph, or another place for them (--features device or peers), would do",
-      graph.name, static_cast<double>(plan.needed) * 1e-9, static_cast<double>(available) * 1e-9));
+  return Status::ResourceExhausted(
+      fmt::format("the features of '{}' in the host's memory need {:.2f} GB of it and an eighth more, and {:.2f} GB "
+                  "may be taken; a smaller "
+                  "graph, or another place for them (--features device or peers), would do",
+                  graph.name, static_cast<double>(plan.needed) * 1e-9, static_cast<double>(available) * 1e-9));
 }
 
 // Converts a place of features to the engine's type.
@@ -72,8 +74,8 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     HONE_ASSIGN_OR_RETURN(const int32_t largest, cuda::LargestDegreeOf(graph.name));
     options.fanouts = cuda::WithAllNeighbors(options.fanouts, largest);
     options.eval_fanouts = cuda::WithAllNeighbors(options.eval_fanouts, largest);
-    about_all = fmt::format("; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less",
-                            largest);
+    about_all = fmt::format(
+        "; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less", largest);
   }
   if (wish.where == "peers" && wish.peers < 2) {
     return Status::InvalidArgument(
@@ -81,7 +83,9 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
         "(--gpus N); one rank keeps them itself: --features device or host");
   }
   options.storage.processes = wish.peers;  // so that a refusal names what several GPUs have room for
-  const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes};
+  model.edge_width = graph.edge_feature_width;
+  const int64_t edge_bytes = ReadsEdgeFeatures(model) ? graph.num_edges * graph.edge_feature_stride_bytes : 0;
+  const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes, edge_bytes};
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
     if (wish.host_batches) {
@@ -138,7 +142,8 @@ cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
           .storage = storage,
           .host_batches = gpu.host_batches,
           .host_cuts = gpu.host_cuts,
-          .exchange = gpu.exchange.get()};
+          .exchange = gpu.exchange.get(),
+          .choices = gpu.choices};
 }
 
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
@@ -181,11 +186,14 @@ Result<int> CountGpus() {
   if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
     // Without any driver, the runtime says that the driver is too old for it.
     int driver = 0;
-    const bool none = found == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    const bool none =
+        found == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
     return Status::Unavailable(fmt::format(
         "no NVIDIA GPU can be used here ({}): install the driver of its GPU (580 or newer for CUDA 13), let the "
         "process see it (CUDA_VISIBLE_DEVICES), or use --device cpu",
-        none ? "there is no driver" : found == cudaSuccess ? "none was found" : cudaGetErrorString(found)));
+        none                   ? "there is no driver"
+        : found == cudaSuccess ? "none was found"
+                               : cudaGetErrorString(found)));
   }
   HONE_RETURN_IF_ERROR(cuda::CudaStatus(found, "cudaGetDeviceCount"));
   return count;
@@ -197,7 +205,8 @@ Result<std::vector<GpuFacts>> ListGpus() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties;
     HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
-    gpus.push_back({ordinal, properties.name, 0, static_cast<int64_t>(properties.totalGlobalMem), properties.major, properties.minor});
+    gpus.push_back({ordinal, properties.name, 0, static_cast<int64_t>(properties.totalGlobalMem), properties.major,
+                    properties.minor});
   }
   return gpus;
 }
@@ -207,17 +216,16 @@ Status GpuProductsAreHere() { return cuda::MatmulLibraryIsHere(); }
 Result<GpuFacts> UseGpu(int ordinal) {
   HONE_ASSIGN_OR_RETURN(const int count, CountGpus());
   if (ordinal >= count) {
-    return Status::InvalidArgument(
-        fmt::format("--device cuda:{}: there {} here, cuda:0{}", ordinal,
-                    count == 1 ? "is one GPU" : fmt::format("are {} GPUs", count),
-                    count == 1 ? "" : fmt::format(" to cuda:{}", count - 1)));
+    return Status::InvalidArgument(fmt::format("--device cuda:{}: there {} here, cuda:0{}", ordinal,
+                                               count == 1 ? "is one GPU" : fmt::format("are {} GPUs", count),
+                                               count == 1 ? "" : fmt::format(" to cuda:{}", count - 1)));
   }
   HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(ordinal));
   cudaDeviceProp properties;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
   size_t free = 0, total = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-  return GpuFacts{ordinal, properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total),
+  return GpuFacts{ordinal,          properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total),
                   properties.major, properties.minor};
 }
 
@@ -269,10 +277,21 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
                                                   const TrainOptions& options, const RunOptions& run,
                                                   const std::string& init, GpuRun& gpu) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
-                        cuda::MakeGpuTrainer(std::move(graph), model, options, run,
-                                             TrainerOptions(gpu), init));
+                        cuda::MakeGpuTrainer(std::move(graph), model, options, run, TrainerOptions(gpu), init));
   Take(*trainer, gpu);
   return trainer;
+}
+
+Result<PairedOnGpu> PairEpochsOnGpu(const Graph& graph, const ModelOptions& model, const TrainOptions& options,
+                                    bool fp32, const KernelChoices& choices, int epochs) {
+  const cuda::GpuEngineOptions engine{.fanouts = options.fanouts,
+                                      .eval_fanouts = options.fanouts,
+                                      .batch = static_cast<int32_t>(options.batch),
+                                      .fp32 = fp32,
+                                      .learning_rate = options.learning_rate,
+                                      .seed = options.seed};
+  HONE_ASSIGN_OR_RETURN(cuda::PairedEpochs paired, cuda::PairEpochs(graph, model, engine, choices, epochs));
+  return PairedOnGpu{std::move(paired.own), std::move(paired.chosen), paired.same_bits};
 }
 
 Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
@@ -320,8 +339,8 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
   return result;
 }
 
-Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model, const PredictOptions& options,
-                                                         bool fp32) {
+Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model,
+                                                         const PredictOptions& options, bool fp32) {
   static_assert(kMostRequestNodes == cuda::LatencyPredictor::kMostSeeds);
   class Requests final : public RequestsOnGpu {
    public:

@@ -21,8 +21,7 @@ Status GpuProductsAreHere() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
 Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
-Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool,
-                              const FeatureWish&) {
+Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool, const FeatureWish&) {
   return NotBuilt();
 }
 Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool,
@@ -31,8 +30,7 @@ Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const Pr
 }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph>, const ModelOptions&,
-                                                  const TrainOptions&, const RunOptions&, const std::string&,
-                                                  GpuRun&) {
+                                                  const TrainOptions&, const RunOptions&, const std::string&, GpuRun&) {
   return NotBuilt();
 }
 
@@ -41,10 +39,14 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   return NotBuilt();
 }
 
+Result<PairedOnGpu> PairEpochsOnGpu(const Graph&, const ModelOptions&, const TrainOptions&, bool, const KernelChoices&,
+                                    int) {
+  return NotBuilt();
+}
+
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup&, const std::string&) { return NotBuilt(); }
 Status GpusShareMemory(Communicator&) { return NotBuilt(); }
-Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&,
-                                    GpuRun&) {
+Result<GpuPredictions> PredictOnGpu(const Graph&, Model<float>&, std::span<const NodeId>, const GpuQuestion&, GpuRun&) {
   return NotBuilt();
 }
 Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph&, Model<float>&, const PredictOptions&, bool) {

@@ -33,6 +33,7 @@
 #include "hone-gnn/run_setup.h"
 #include "hone-gnn/time_left.h"
 #include "hone-gnn/train_flags.h"
+#include "hone-gnn/tuned.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/predictor.h"
 
@@ -45,7 +46,7 @@ struct TrainCommandFlags {
   RankFlags ranks;
   DeviceFlags device;
   FeatureWish features;
-  std::string graph, load = "auto", split, resume, init;
+  std::string graph, load = "auto", split, resume, init, tuned;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
   std::vector<CLI::Option*> trajectory;
@@ -159,6 +160,23 @@ double NewRate(const TrainCommandFlags& flags) {
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
 }
 
+// Reads the kernels of --tuned into `gpu`, if they are for this run.
+Status TakeTuned(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, GpuRun& gpu) {
+  if (flags.tuned.empty() || !device.cuda) return Status::Ok();
+  ModelOptions model = flags.train.model.options;
+  TrainOptions options = flags.train.train;
+  if (!flags.resume.empty()) {
+    const std::string path = CheckpointFile(flags.resume);
+    HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
+    HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
+    model = header.model;
+    options = header.train;
+  }
+  HONE_ASSIGN_OR_RETURN(gpu.choices,
+                        ChoicesFor(flags.tuned, PlaceOf(model, options, graph, device.fp32, device.gpu.name)));
+  return Status::Ok();
+}
+
 // Makes the trainer of a new run, or of the run that --resume continues.
 Result<std::unique_ptr<Trainer>> Prepare(TrainCommandFlags& flags, const std::shared_ptr<const Graph>& graph,
                                          const DeviceChoice& device, GpuRun& gpu) {
@@ -264,8 +282,9 @@ void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
   if (result.best_epoch >= 0) {
     hone::Print("Best validation {} {} after epoch {}", MetricName(flags.train.train.metric),
                 PercentText(result.best_valid), result.best_epoch + 1);
-    hone::Print("{}", flags.run.checkpoint.empty() ? "; its weights were not kept: --checkpoint FOLDER keeps them"
-                                                   : fmt::format("; its weights: {}/best.safetensors", flags.run.checkpoint));
+    hone::Print("{}", flags.run.checkpoint.empty()
+                          ? "; its weights were not kept: --checkpoint FOLDER keeps them"
+                          : fmt::format("; its weights: {}/best.safetensors", flags.run.checkpoint));
     hone::Print("\n");
   }
   if (result.end != TrainResult::End::kStopped) return;
@@ -364,6 +383,7 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   GpuRun& gpu = setup.gpu;
+  HONE_RETURN_IF_ERROR(TakeTuned(flags, *graph, device, gpu));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
   const Result<UniqueFd> claim = ranks.rank() == 0 ? ClaimFolder(flags.run.checkpoint) : UniqueFd();
@@ -447,6 +467,12 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   AddFeatureFlags(*command, flags->features);
   AddHostMemoryFlag(*command, flags->features);
   AddPipelineFlag(*command, flags->device);
+  command
+      ->add_option(
+          "--tuned", flags->tuned,
+          "a file that tune-model --apply wrote: the kernels that made this model's epochs faster on this kind of "
+          "GPU. Results keep their bits")
+      ->group(kOfGpu);
   AddRankFlags(*command, flags->ranks);
   command->add_flag("--json", flags->json, "print one JSON object a line: start, each epoch, end");
   command->add_flag("--quiet", flags->quiet, "print no progress line");

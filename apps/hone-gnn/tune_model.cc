@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone-gnn tune-model MODEL --graph GRAPH writes tasks for `hone tune` and `hone optimize`: a model's gathers,
-// aggregations and products, at the shapes that the model's batches have over the graph.
+// aggregations and products, at the shapes that the model's batches have over the graph. With --apply, it brings what
+// `hone tune` found on them back into the engine, if epochs gain by it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,6 +21,7 @@
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"
 #include "hone-gnn/train_flags.h"
+#include "hone-gnn/tuned.h"
 
 namespace hone::gnn {
 namespace {
@@ -31,6 +33,7 @@ struct TuneModelFlags {
   std::string graph, out, load = "auto", precision = "bf16";
   int batches = 16;
   bool json = false, quiet = false;
+  ApplyFlags apply;
 };
 
 json ToJson(const TaskDims& dims) {
@@ -86,10 +89,16 @@ json ToJson(const TuneSource& source, const std::string& folder, const std::vect
           {"left_out", left_out}};
 }
 
-Status Run(TuneModelFlags& flags) {
+Status Run(TuneModelFlags& flags, int& exit_status) {
   const std::string asked = flags.train.model.options.kind;
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
   ModelOptions& options = flags.train.model.options;
+  if (!flags.apply.folder.empty()) {
+    flags.apply.out = flags.out.empty() ? ModelName(options) + ".tuned.json" : flags.out;
+    flags.apply.json = flags.json;
+    flags.apply.quiet = flags.quiet;
+    return ApplyWinners(flags.apply, flags.graph, options, flags.train.train, flags.precision == "fp32", exit_status);
+  }
   OpenGraphOptions open;
   open.load = LoadOf(flags.load);
   std::shared_ptr<const Graph> graph;
@@ -131,7 +140,9 @@ Status Run(TuneModelFlags& flags) {
   const std::vector<ModelTask> tasks = MakeTasks(source, operations.operations, batches);
   std::string folder = flags.out.empty() ? spec.name + "-tasks" : flags.out;
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  HONE_RETURN_IF_ERROR(WriteTasks(folder, tasks, FolderText(source, tasks, operations, batches)));
+  HONE_RETURN_IF_ERROR(
+      WriteTasks(folder, tasks, FolderText(source, tasks, operations, batches),
+                 TasksText(PlaceOf(options, flags.train.train, *graph, source.dtypes.fp32, ""), tasks)));
   if (flags.json) {
     hone::Print("{}\n", DumpJson(ToJson(source, folder, tasks, operations, batches), 2));
     return Status::Ok();
@@ -158,7 +169,8 @@ void RegisterTuneModelCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<TuneModelFlags>();
   CLI::App* command = app.add_subcommand(
       "tune-model",
-      "write tasks for `hone tune` and `hone optimize`: a model's operations at the shapes of its batches");
+      "write tasks for `hone tune` and `hone optimize`: a model's operations at the shapes of its batches; and bring "
+      "winners back into the engine");
   TrainFlags& train = flags->train;
   train.command = command;
   ModelOptions& model = train.model.options;
@@ -200,10 +212,36 @@ void RegisterTuneModelCommand(CLI::App& app, CommandResult& result) {
       ->capture_default_str()
       ->check(CLI::IsMember({"bf16", "fp32"}));
   AddLoadFlag(*command, flags->load);
-  command->add_option("--out", flags->out, "the folder to write, which must not exist; MODEL-tasks by default");
+  command->add_option(
+      "--out", flags->out,
+      "the folder to write, which must not exist; MODEL-tasks by default. With --apply, the file to write; "
+      "MODEL.tuned.json by default");
+  command
+      ->add_option(
+          "--apply", flags->apply.folder,
+          "the folder of tasks that an earlier call wrote, with winners of `hone tune TASK TASK/engine.cu --out "
+          "TASK/winner.json` in it: time epochs with and without them in turn on a GPU, and write a file for "
+          "`train --tuned` if epochs are surely faster")
+      ->group("Back into the engine");
+  command->add_option("--device", flags->apply.device, "with --apply: the GPU, cuda or cuda:N")
+      ->group("Back into the engine")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        const bool number = text.starts_with("cuda:") && text.size() > 5 && text.size() < 9 &&
+                            text.find_first_not_of("0123456789", 5) == std::string::npos;
+        return text == "cuda" || number ? std::string() : std::string("use cuda or cuda:N: the engine is a GPU's");
+      });
+  command->add_option("--epochs", flags->apply.epochs, "with --apply: how many pairs of epochs are timed")
+      ->group("Back into the engine")
+      ->capture_default_str()
+      ->check(CLI::Range(4, 10000));
   command->add_flag("--json", flags->json, "print what was written, with its shapes, as one JSON object");
   command->add_flag("--quiet", flags->quiet, "print no progress line");
-  command->callback([flags, &result] { result.exit_status = ReportStatus(Run(*flags)); });
+  command->callback([flags, &result] {
+    int exit_status = 0;
+    const Status status = Run(*flags, exit_status);
+    result.exit_status = status.ok() ? exit_status : ReportStatus(status);
+  });
 }
 
 }  // namespace hone::gnn

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "tests/gnn/command.h"
 
 namespace hone::gnn {
@@ -133,6 +134,92 @@ TEST_F(HoneGnnTuneModel, WrongInputIsRefusedAndNothingIsWritten) {
   EXPECT_EQ(model.status, 2);
   EXPECT_THAT(model.err, HasSubstr("sago"));
   EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+constexpr const char* kGcn = R"(name = "gcn"
+values = [
+  {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
+  {name = "h0", op = "linear", of = "a0", width = 24},
+  {name = "r0", op = "activate", of = "h0"},
+  {name = "d0", op = "drop", of = "r0"},
+  {name = "a1", op = "aggregate", of = "d0", how = "sum", scale = "symmetric"},
+  {name = "l", op = "head", of = "a1"},
+]
+)";
+
+// The emulated GPU's times mean nothing, so winners are written by hand, and whether epochs gain is left open.
+TEST_F(HoneGnnTuneModel, WinnersGoBackIntoTheEngineAndKeepEveryBit) {
+  const auto emulated = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), HONE_BINARY_DIR "/tests/hone-gnn-emulated");
+    return RunProgram(arguments, {"PATH=/usr/bin:/bin"});
+  };
+  const std::string model = scratch_ / "gcn.toml", tasks = scratch_ / "tasks", tuned = scratch_ / "gcn.tuned.json";
+  const std::string graph = "synthetic:arxiv?nodes=300&seed=3&features=16&classes=5";
+  ASSERT_TRUE(WriteFileAtomically(model, kGcn).ok());
+  const std::vector<std::string> common = {"tune-model", model,     "--graph", graph,    "--fanout",
+                                           "3,2",        "--batch", "64",      "--quiet"};
+  const auto tune_model = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), common.begin(), common.end());
+    return emulated(more);
+  };
+  const Outcome written = tune_model({"--batches", "3", "--out", tasks});
+  ASSERT_EQ(written.status, 0) << written.err;
+  const Outcome none = tune_model({"--apply", tasks, "--out", tuned});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.err, HasSubstr("has no winner that differs from the engine's own kernels; nothing is written"));
+
+  const json index = json::parse(*ReadFile(tasks + "/tasks.json"));
+  for (const json& task : index.at("tasks")) {
+    const std::string folder = tasks + "/" + std::string(task.at("name"));
+    if (!FileExists(folder + "/engine.cu")) continue;
+    json shapes = json::array();
+    for (const json& place : task.at("places")) {
+      shapes.push_back({{"dims", place.at("dims")}, {"binding", {{"LANES", 8}, {"AHEAD", 4}, {"BLOCK", 128}}}});
+    }
+    const json winner = {{"hone_winner", 1},
+                         {"task", task.at("name")},
+                         {"candidate_sha256", Sha256Hex(*ReadFile(folder + "/engine.cu"))},
+                         {"verdict", "ok"},
+                         {"device", {{"name", "emulated"}, {"modelled", false}}},
+                         {"shapes", shapes}};
+    ASSERT_TRUE(WriteFileAtomically(folder + "/winner.json", winner.dump()).ok());
+  }
+  const Outcome applied = tune_model({"--apply", tasks, "--epochs", "4", "--json", "--out", tuned});
+  ASSERT_FALSE(applied.out.empty()) << applied.err;
+  const json report = json::parse(applied.out);
+  EXPECT_EQ(report.at("same_bits"), true);
+  EXPECT_THAT(report.at("used"), ElementsAre("'a1', forward: 8 lanes a row, 4 ahead, 128 threads a block",
+                                             "'a1', backward: 8 lanes a row, 4 ahead, 128 threads a block"));
+  EXPECT_EQ(report.at("seconds").at("chosen").size(), 4u);
+  const bool gains = report.at("speedup").at("low") > 1.0;
+  EXPECT_EQ(applied.status, gains ? 0 : 1);
+  EXPECT_EQ(FileExists(tuned), gains);
+  const Outcome other = tune_model({"--apply", tasks, "--precision", "fp32"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("precision bf16, and this run has fp32"));
+
+  json file = {{"hone_tuned", 1}, {"for", index.at("for")}};
+  file["for"]["gpu"] = "emulated";
+  const json choice = {{"lanes", 8}, {"ahead", 4}, {"block", 128}};
+  file["aggregates"]["a1"] = {{"forward", choice}, {"backward", choice}};
+  ASSERT_TRUE(WriteFileAtomically(tuned, file.dump()).ok());
+  const auto train = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train",        graph, "--model", model,          "--device",    "cuda",
+                                          "--fanout",     "3,2", "--batch", "64",           "--epochs",    "2",
+                                          "--eval-every", "0",   "--quiet", "--checkpoint", scratch_ / out};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return emulated(arguments);
+  };
+  const auto weights = [&](const char* out) { return *ReadFile(scratch_ / (std::string(out) + "/last.safetensors")); };
+  const Outcome own = train("own", {}), chosen = train("chosen", {"--tuned", tuned});
+  ASSERT_EQ(own.status, 0) << own.err;
+  ASSERT_EQ(chosen.status, 0) << chosen.err;
+  EXPECT_THAT(chosen.err, testing::Not(HasSubstr("is not used")));
+  EXPECT_EQ(weights("own"), weights("chosen"));
+  const Outcome wider = train("wider", {"--tuned", tuned, "--precision", "fp32"});
+  EXPECT_EQ(wider.status, 0);
+  EXPECT_THAT(wider.err,
+              HasSubstr("is not used: it was tuned for precision bf16, and this run has fp32; the engine's own"));
 }
 
 }  // namespace

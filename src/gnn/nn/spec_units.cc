@@ -14,8 +14,8 @@ using Kind = SpecUnit::Kind;
 
 class Lowering {
  public:
-  Lowering(const ModelSpec& spec, const SpecShapes& shapes)
-      : spec_(spec), shapes_(shapes), readers_(shapes.hop.size()) {
+  Lowering(const ModelSpec& spec, const SpecShapes& shapes, bool composes)
+      : spec_(spec), shapes_(shapes), composes_(composes), readers_(shapes.hop.size()) {
     for (size_t v = 1; v < shapes.hop.size(); ++v) {
       for (const int operand : shapes.operands[v]) readers_[static_cast<size_t>(operand)].push_back(v);
     }
@@ -31,6 +31,7 @@ class Lowering {
     }
     EndWithLogits();
     ReadThrough();
+    if (composes_) Compose();
     PlaceInput();
     PlanGradients();
     return std::move(out_);
@@ -172,13 +173,52 @@ class Lowering {
     }
   }
 
+  // Composes the attentions over the outermost hop with the Linear of "x" that they read. The Linear's rows are then
+  // needed only where others read them, which must be fewer hops: the rows of the outermost hop are most of a batch's.
+  void Compose() {
+    for (size_t u = 1; u < out_.units.size(); ++u) {
+      const SpecUnit& unit = out_.units[u];
+      if (unit.kind != Kind::kProduct || unit.operands[0] != 0 ||
+          !std::holds_alternative<LinearSpec>(Operation(unit.value))) {
+        continue;
+      }
+      size_t rows = u;  // the unit whose rows are the Linear's
+      const bool biased = u + 1 < out_.units.size() && out_.units[u + 1].bias_of == unit.value;
+      if (biased) rows = u + 1;
+      if (biased && !out_.units[rows].adds_bias_alone()) continue;
+      // A row of [x, 1] must not be wider than the Linear's.
+      if ((shapes_.width[0] + 8) / 8 * 8 > unit.width) continue;
+      std::vector<size_t> attentions;
+      int needed = -1;
+      for (size_t r = 1; r < out_.units.size(); ++r) {
+        const SpecUnit& reader = out_.units[r];
+        for (const size_t operand : reader.operands) {
+          if (operand != rows) continue;
+          if (reader.kind == Kind::kAttention && reader.hop + 1 == shapes_.layers) {
+            attentions.push_back(r);
+          } else {
+            needed = std::max(needed, reader.hop + (reader.reads_hop ? 1 : 0));
+          }
+        }
+      }
+      if (attentions.empty() || needed < 0 || needed >= shapes_.layers) continue;
+      for (const size_t a : attentions) {
+        out_.units[a].operands[0] = 0;
+        out_.units[a].composed = u;
+        out_.units[a].composed_bias = biased ? rows : 0;
+      }
+      out_.units[u].hop = out_.units[rows].hop = needed;
+    }
+  }
+
   // Finds the row set of "x" that units read, apart from the draw of the outermost hop.
   void PlaceInput() {
     SpecUnit& input = out_.units[0];
     for (const SpecUnit& unit : out_.units) {
       if (unit.kind == Kind::kDrawn) continue;
       for (const size_t operand : unit.operands) {
-        if (operand == 0) out_.input_hop = std::max(out_.input_hop, unit.hop + (unit.reads_hop ? 1 : 0));
+        if (operand == 0 && unit.composed == 0)
+          out_.input_hop = std::max(out_.input_hop, unit.hop + (unit.reads_hop ? 1 : 0));
       }
       if (unit.kind != Kind::kAggregate) continue;
       const auto& aggregate = std::get<AggregateSpec>(Operation(unit.value));
@@ -226,6 +266,7 @@ class Lowering {
 
   const ModelSpec& spec_;
   const SpecShapes& shapes_;
+  const bool composes_;
   // For each value, the operations that read it, in the spec's order, once per read.
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> covered_;  // values that belong to a run
@@ -241,7 +282,9 @@ std::string Listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes) { return Lowering(spec, shapes).Lower(); }
+SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool composes) {
+  return Lowering(spec, shapes, composes).Lower();
+}
 
 std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& lowered) {
   std::vector<std::string> lines;
@@ -259,7 +302,10 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
                         ": the outermost hop, drawn and aggregated at once while the batch is sampled");
         break;
       case Kind::kAttention:
-        lines.push_back(name(unit.value) + ": attention over the hop's edges, and a product");
+        lines.push_back(name(unit.value) + ": attention over the hop's edges, and a product" +
+                        (unit.composed == 0 ? std::string()
+                                            : ", over rows of " + name(0) + ", by a weight into which " +
+                                                  name(lowered.units[unit.composed].value) + "'s is multiplied"));
         break;
       case Kind::kProduct:
         lines.push_back(name(unit.value) + ": a matrix product");

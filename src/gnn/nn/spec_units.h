@@ -52,6 +52,10 @@ struct SpecUnit {
   }
   // If true, the unit writes what the loss reads, in fp32.
   bool makes_logits = false;
+  // For kAttention over the outermost hop, not 0: the attention reads rows of "x" and not those of the Linear of "x"
+  // that is its operand in the spec, because the Linear's weight is multiplied into the attention's. `composed` is the
+  // kProduct unit of the Linear, and `composed_bias` the unit of its bias (0: none). `operands` then has "x".
+  size_t composed = 0, composed_bias = 0;
 };
 
 struct SpecUnits {
@@ -64,8 +68,10 @@ struct SpecUnits {
   bool needs_degrees = false;  // true: an aggregate of an inner hop has symmetric scales
 };
 
-// Lowers a spec. `shapes` are the spec's (CheckModelSpec).
-SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes);
+// Lowers a spec. `shapes` are the spec's (CheckModelSpec). `composes`: where an attention over the outermost hop reads
+// a Linear of "x", the two are composed (SpecUnit::composed) if that leaves rows of the outermost hop out of the Linear
+// and reads narrower rows. A step on a GPU is lowered so; exact inference, which has every node's row anyway, is not.
+SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool composes = false);
 
 // Returns one line per unit, for people: "h0, r0, d0: bias, activation and dropout in one pass".
 std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& lowered);

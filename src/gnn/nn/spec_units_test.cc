@@ -11,10 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-SpecUnits Lowered(const ModelSpec& spec) {
+SpecUnits Lowered(const ModelSpec& spec, bool composes = false) {
   const Result<SpecShapes> shapes = CheckModelSpec(spec, 12, 5);
   EXPECT_TRUE(shapes.ok()) << shapes.status().message();
-  return LowerToUnits(spec, *shapes);
+  return LowerToUnits(spec, *shapes, composes);
 }
 
 ModelSpec Parsed(const char* values) {
@@ -71,6 +71,56 @@ TEST(SpecUnits, OnlyAggregatesOfFeaturesLeaveTheOutermostHopWithoutNumbers) {
     EXPECT_FALSE(Lowered(numbered).draws_outermost) << first;
     EXPECT_EQ(Lowered(numbered).input_hop, 1) << first;
   }
+}
+
+TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
+  const std::string rest = R"(
+    {name = "h0", op = "add", of = ["g0", "in"]},
+    {name = "g1", op = "attention", of = "h0", width = 8, heads = 2},
+    {name = "s", op = "collect", of = ["in", "g1"]},
+    {name = "l", op = "head", of = "s"},
+  )";
+  for (const bool biased : {true, false}) {
+    const ModelSpec spec =
+        Parsed((R"({name = "in", op = "linear", of = "x", width = 16)" + std::string(biased ? "" : ", bias = false") +
+                R"(}, {name = "g0", op = "attention", of = "in", width = 8, heads = 2},)" + rest)
+                   .c_str());
+    const SpecUnits whole = Lowered(spec), lowered = Lowered(spec, /*composes=*/true);
+    EXPECT_EQ(whole.input_hop, 2);  // every node of the batch
+    EXPECT_EQ(lowered.input_hop, 1);
+    const size_t attention = lowered.unit_of[2], rows = lowered.unit_of[1];
+    const SpecUnit& unit = lowered.units[attention];
+    EXPECT_EQ(whole.units[attention].composed, 0u);
+    EXPECT_EQ(whole.units[attention].operands[0], rows);
+    EXPECT_EQ(unit.operands[0], 0u);
+    EXPECT_EQ(unit.composed, 1u);
+    EXPECT_EQ(unit.composed_bias, biased ? rows : 0u);
+    EXPECT_EQ(lowered.units[unit.composed].hop, 1);
+    EXPECT_EQ(lowered.units[rows].hop, 1);
+    EXPECT_FALSE(lowered.draws_outermost);
+    EXPECT_THAT(DescribeUnits(spec, lowered)[biased ? 3 : 2],
+                "g0: attention over the hop's edges, and a product, over rows of x, by a weight into which in's is "
+                "multiplied");
+    // The Linear's rows have the other readers alone, and their gradient is what these send.
+    EXPECT_EQ(lowered.plan.values[rows].uses.size(), whole.plan.values[rows].uses.size() - 1);
+  }
+  // [x, 1] has 16 columns, so that a narrower Linear saves reads.
+  const ModelSpec narrow = Parsed(R"(
+    {name = "in", op = "linear", of = "x", width = 8},
+    {name = "g0", op = "attention", of = "in", width = 8},
+    {name = "s", op = "add", of = ["g0", "in"]},
+    {name = "l", op = "head", of = "s"},
+  )");
+  for (const SpecUnit& unit : Lowered(narrow, true).units) EXPECT_EQ(unit.composed, 0u);
+  // Somebody else reads every row of the Linear.
+  const ModelSpec read = Parsed(R"(
+    {name = "in", op = "linear", of = "x", width = 16},
+    {name = "g0", op = "attention", of = "in", width = 8, heads = 2},
+    {name = "m", op = "aggregate", of = "in"},
+    {name = "s", op = "add", of = ["g0", "m"]},
+    {name = "l", op = "head", of = "s"},
+  )");
+  for (const SpecUnit& unit : Lowered(read, true).units) EXPECT_EQ(unit.composed, 0u);
 }
 
 TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {

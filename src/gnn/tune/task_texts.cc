@@ -110,6 +110,7 @@ void SetAggregate(const HotOperation& operation, const Number& x, const Number& 
        {"more_tensors", "more_args", "more_parameters", "seed_more_parameters", "seed_weight", "seed_own"}) {
     pieces[name] = "";
   }
+  pieces["engine_weight"] = "1.0f";
   SetTolerance(out, max && x.bytes <= out.bytes && (x.bytes < out.bytes || x.dtype == out.dtype), false, pieces);
   const std::string slots = fmt::format("num_dst * {} / 1000", kSlotsOfARow);
   pieces["gather_work"] = fmt::format(
@@ -147,6 +148,7 @@ void SetAggregate(const HotOperation& operation, const Number& x, const Number& 
     pieces["seed_begin"] = "0.0f";
     pieces["seed_weight"] =
         "      const float weight = 1.0f / sqrtf(static_cast<float>(degree_src[neighbor]) + 1.0f);\n";
+    pieces["engine_weight"] = "1.0f / sqrtf(static_cast<float>(degree_src[neighbor]) + 1.0f)";
     pieces["seed_add"] = "sum[k] += weight * static_cast<float>(pack.v[k])";
     pieces["seed_own"] = "    const In own_pack = reinterpret_cast<const In*>(x + own * dim)[column];\n";
     pieces["seed_end"] = "sum[k] * share + static_cast<float>(own_pack.v[k]) / (d + 1.0f)";
@@ -191,6 +193,7 @@ void SetAggregateBackward(const HotOperation& operation, const Number& row, Piec
   pieces["row_bytes"] = fmt::format("(dim * {} + 4)", row.bytes);
   pieces["oracle_end"] = "static_cast<double>(sum)";
   pieces["seed_end"] = "sum[k]";
+  pieces["engine_weight_of"] = "    return 1.0f;\n";
   const std::string hand =
       "[[hand]]\ndims = { num_src = 3, num_dst = 2, fanout = 2, edges = 3, degree_bound = 8, dim = 2 }\n"
       "inputs.grad_out = [4.0, -2.0, 3.0, 0.5]\ninputs.row_offsets = [0, 2, 2, 3]\ninputs.slot = [0, 2, 1]\n";
@@ -217,6 +220,9 @@ void SetAggregateBackward(const HotOperation& operation, const Number& row, Piec
     pieces["seed_weight"] =
         "      const float d = static_cast<float>(degree[v]);\n"
         "      const float weight = d / (static_cast<float>(max(1, min(degree[v], fanout))) * sqrtf(d + 1.0f));\n";
+    pieces["engine_weight_of"] =
+        "    const float d = static_cast<float>(degree[v]);\n"
+        "    return d / (static_cast<float>(max(1, min(degree[v], fanout))) * sqrtf(d + 1.0f));\n";
     pieces["seed_add"] = "sum[k] += weight * static_cast<float>(pack.v[k])";
     pieces["seed_own"] =
         "    const float from = 1.0f / sqrtf(static_cast<float>(degree_src[source]) + 1.0f);\n"
@@ -269,6 +275,7 @@ void SetAggregateBackward(const HotOperation& operation, const Number& row, Piec
       "const long long drawn = degree[v] < fanout ? degree[v] : fanout;\n"
       "    sum += HONE_ORACLE_MID(value / static_cast<double>(drawn > 1 ? drawn : 1));";
   pieces["seed_weight"] = "      const float share = 1.0f / static_cast<float>(max(1, min(degree[v], fanout)));\n";
+  pieces["engine_weight_of"] = "    return 1.0f / static_cast<float>(max(1, min(degree[v], fanout)));\n";
   pieces["seed_add"] = "sum[k] += share * static_cast<float>(pack.v[k])";
   pieces["hand"] = "# Destination 0 drew two neighbors (shares of a half), destination 1 one.\n" + drawn + hand +
                    "inputs.degree = [7, 1]\noutputs.grad_x = [5.0, -0.5, 0.0, 0.0, 2.0, -1.0]";
@@ -535,6 +542,11 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
                                              : "product_bf16_seed.cu";
   texts.task = Fill(TaskTemplate(stem + ".toml"), pieces);
   texts.oracle = Fill(TaskTemplate(stem + "_oracle.cu"), pieces);
+  if (stem == "aggregate" || stem == "aggregate_backward") {
+    pieces["plain_kernel"] = std::string(TaskTemplate(stem + "_plain.cuh"));
+    const bool chosen = !operation.of_features && !dtypes.fp32 && operation.how != How::kMax;
+    if (chosen) texts.engine = Fill(TaskTemplate(stem + "_engine.cu"), pieces);
+  }
   texts.seed = Fill(TaskTemplate(seed), pieces);
   if (operation.kind == Kind::kAggregateBackward && !operation.symmetric && operation.how != How::kMean) {
     texts.task = WithoutDegreeBound(std::move(texts.task));

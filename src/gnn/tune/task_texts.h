@@ -25,6 +25,7 @@ struct TimedShape {
 struct TaskTexts {
   std::string task, oracle, seed;
   std::string baseline;  // empty: no library does the same
+  std::string engine;    // the engine's own kernel with its tunables; empty: the engine has no instances to choose from
   std::string seed_is;   // a sentence: what the seed is, and how the engine's own kernel differs
 };
 

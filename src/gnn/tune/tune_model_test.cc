@@ -149,7 +149,7 @@ TEST(TaskTexts, AreWholeForEveryOperationAndType) {
             HotOperation operation{.kind = kind, .how = how, .symmetric = symmetric};
             operation.of_features = kind == Kind::kGather || kind == Kind::kAggregate;
             const TaskTexts made = MakeTaskTexts(operation, "m", {features, fp32}, {{{{"rows", 3}}, "'h' here"}});
-            for (const std::string* text : {&made.task, &made.oracle, &made.seed, &made.baseline}) {
+            for (const std::string* text : {&made.task, &made.oracle, &made.seed, &made.engine, &made.baseline}) {
               EXPECT_THAT(*text, Not(HasSubstr("{{")));
               EXPECT_THAT(*text, Not(HasSubstr("}}")));
             }
@@ -167,14 +167,14 @@ TEST(TaskTexts, AreWholeForEveryOperationAndType) {
 TEST(WriteTasks, AFolderAppearsWholeOrNotAtAll) {
   TemporaryDirectory scratch = std::move(MakeTemporaryDirectory()).value();
   const std::vector<ModelTask> tasks = {{.name = "linear", .texts = {"t", "o", "s", "", ""}, .readme = "r"}};
-  ASSERT_TRUE(WriteTasks(scratch / "tasks/", tasks, "all").ok());
+  ASSERT_TRUE(WriteTasks(scratch / "tasks/", tasks, "all", "{}").ok());
   EXPECT_EQ(*ReadFile(scratch / "tasks/linear/seed.cu"), "s");
   EXPECT_FALSE(FileExists(scratch / "tasks/linear/baseline.toml"));
-  const Status again = WriteTasks(scratch / "tasks", tasks, "all");
+  const Status again = WriteTasks(scratch / "tasks", tasks, "all", "{}");
   EXPECT_EQ(again.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(again.message(), HasSubstr("--out"));
   // A task's name that cannot be a folder: what was begun is removed.
-  EXPECT_FALSE(WriteTasks(scratch / "other", {{.name = std::string(300, 'x')}}, "all").ok());
+  EXPECT_FALSE(WriteTasks(scratch / "other", {{.name = std::string(300, 'x')}}, "all", "{}").ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
 }
 

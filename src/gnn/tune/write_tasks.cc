@@ -102,16 +102,24 @@ std::string TaskReadme(const TuneSource& source, const ModelTask& task) {
       "```sh\nhone tasks check {} --device sim\nhone eval {} {}/seed.cu --device sim\nhone tune {} {}/seed.cu --device "
       "sim --out tuned.cu\n"
       "hone optimize {} --model builtin --device sim\n```\n\n"
-      "A kernel that is faster alone can be slower inside a training step, where it runs beside others. Only epochs "
+      "{}A kernel that is faster alone can be slower inside a training step, where it runs beside others. Only epochs "
       "that are "
       "timed in pairs on a GPU say whether the model gains.\n",
-      task.texts.seed_is, task.name, task.name, task.name, task.name, task.name, task.name);
+      task.texts.seed_is, task.name, task.name, task.name, task.name, task.name, task.name,
+      task.texts.engine.empty()
+          ? std::string()
+          : fmt::format("`engine.cu` is the engine's own kernel, with what the engine can choose from as its tunables. "
+                        "Its winners on a GPU can go back into the engine (`hone-gnn tune-model --apply`):\n\n"
+                        "```sh\nhone tune {0} {0}/engine.cu --baseline {0}/engine.cu --out {0}/winner.json\n```\n\n",
+                        task.name));
   return text;
 }
 
-Status WriteFolder(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme) {
+Status WriteFolder(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme,
+                   const std::string& index) {
   HONE_RETURN_IF_ERROR(MakeDirectories(folder));
   HONE_RETURN_IF_ERROR(WriteFileAtomically(folder + "/README.md", readme));
+  HONE_RETURN_IF_ERROR(WriteFileAtomically(folder + "/tasks.json", index));
   for (const ModelTask& task : tasks) {
     const std::string inside = folder + "/" + task.name + "/";
     HONE_RETURN_IF_ERROR(MakeDirectories(inside));
@@ -119,6 +127,9 @@ Status WriteFolder(const std::string& folder, const std::vector<ModelTask>& task
     HONE_RETURN_IF_ERROR(WriteFileAtomically(inside + "oracle.cu", task.texts.oracle));
     HONE_RETURN_IF_ERROR(WriteFileAtomically(inside + "seed.cu", task.texts.seed));
     HONE_RETURN_IF_ERROR(WriteFileAtomically(inside + "README.md", task.readme));
+    if (!task.texts.engine.empty()) {
+      HONE_RETURN_IF_ERROR(WriteFileAtomically(inside + "engine.cu", task.texts.engine));
+    }
     if (!task.texts.baseline.empty()) {
       HONE_RETURN_IF_ERROR(WriteFileAtomically(inside + "baseline.toml", task.texts.baseline));
     }
@@ -187,7 +198,8 @@ std::string FolderText(const TuneSource& source, const std::vector<ModelTask>& t
   return text;
 }
 
-Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme) {
+Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme,
+                  const std::string& index) {
   std::string path = folder;
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   std::error_code error;
@@ -195,7 +207,7 @@ Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks
     return Status::InvalidArgument(path + " exists: remove it, or name another folder with --out");
   }
   const std::string aside = fmt::format("{}.partial.{}", path, getpid());
-  Status status = WriteFolder(aside, tasks, readme);
+  Status status = WriteFolder(aside, tasks, readme, index);
   if (status.ok()) {
     std::filesystem::rename(aside, path, error);
     if (error) status = Status::Io(fmt::format("rename {} to {}: {}", aside, path, error.message()));

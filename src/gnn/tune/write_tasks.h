@@ -50,8 +50,10 @@ std::vector<ModelTask> MakeTasks(const TuneSource& source, const std::vector<Hot
 std::string FolderText(const TuneSource& source, const std::vector<ModelTask>& tasks, const HotOperations& operations,
                        const MeasuredBatches& batches);
 
-// Writes `folder` with a folder for each task: task.toml, oracle.cu, seed.cu, README.md and perhaps baseline.toml.
-// `readme` becomes the folder's README.md. The folder appears whole or not at all. kInvalidArgument: it exists.
-Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme);
+// Writes `folder` with a folder for each task: task.toml, oracle.cu, seed.cu, README.md and perhaps engine.cu and
+// baseline.toml. `readme` becomes the folder's README.md, and `index` its tasks.json (tuned_kernels.h). The folder
+// appears whole or not at all. kInvalidArgument: it exists.
+Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks, const std::string& readme,
+                  const std::string& index);
 
 }  // namespace hone::gnn

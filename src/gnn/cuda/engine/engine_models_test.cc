@@ -310,11 +310,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SageNormalised", With(Shape("sage", 3, 13), 0.3, "elu", "batch")},
                     Case{"SageMax", Max(With(Shape("sage", 3, 13), 0.3, "elu", "none"))},
                     Case{"SageMaxNormalised", Max(With(Shape("sage", 2, 16), 0.5, "relu", "batch"))},
-                    Case{"SageWide", Shape("sage", 3, 16), true},
-                    Case{"SageMaxWide", Max(Shape("sage", 2, 16)), true},
+                    Case{"SageWide", Shape("sage", 3, 16), true}, Case{"SageMaxWide", Max(Shape("sage", 2, 16)), true},
                     Case{"SageSumWide", Sum(With(Shape("sage", 2, 13), 0.5, "leaky_relu", "none")), true},
                     Case{"GatWide", Heads(With(Shape("gat", 3, 16), 0.3, "elu", "none"), 2), true},
-                    Case{"GinWide", Shape("gin", 2, 16), true}, Case{"SageRiWide", With(Shape("sage-ri", 3, 16), 0.2, "", ""), true},
+                    Case{"GinWide", Shape("gin", 2, 16), true},
+                    Case{"SageRiWide", With(Shape("sage-ri", 3, 16), 0.2, "", ""), true},
                     Case{"Gat", Shape("gat", 3, 16)}, Case{"GatOneLayer", Shape("gat", 1, 16)},
                     Case{"GatFiveHeads", Heads(With(Shape("gat", 2, 15), 0.3, "elu", "none"), 5)},
                     Case{"GatNormalised", Heads(With(Shape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
@@ -325,12 +325,69 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},
                     Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")},
                     Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true},
-                    Case{"SpecGcnLeaky", Leaky(kGcn)},
-                    Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
+                    Case{"SpecGcnLeaky", Leaky(kGcn)}, Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
                     Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
                     Case{"SpecOdd", Spec(kOdd)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
+
+// Aggregates over inner hops: read through an activation and dropout, plain, and by all three kinds of sum. Widths make
+// one vector, three, and more than a group of eight lanes has.
+constexpr const char* kSums = R"(name = "sums"
+values = [
+  {name = "a0", op = "aggregate", of = "x", how = "mean"},
+  {name = "h0", op = "linear", of = "a0", width = 24},
+  {name = "r0", op = "activate", of = "h0", function = "leaky_relu"},
+  {name = "d0", op = "drop", of = "r0", probability = 0.25},
+  {name = "a1", op = "aggregate", of = "d0", how = "sum", scale = "symmetric"},
+  {name = "h1", op = "linear", of = "a1", width = 72},
+  {name = "a2", op = "aggregate", of = "h1", how = "WHICH"},
+  {name = "h2", op = "head", of = "a2"},
+])";
+
+TEST(ChosenKernels, GiveTheBitsOfTheEnginesOwn) {
+  HONE_REQUIRE_DEVICE();
+  const auto graph = CommunityGraph({.nodes = 150, .classes = 5, .degree = 44, .width = 12, .seed = 2});
+  for (const char* how : {"mean", "sum"}) {
+    std::string text = kSums;
+    text.replace(text.find("WHICH"), 5, how);
+    ModelOptions shape = Spec(text.c_str());
+    shape.in_width = graph->features().width;
+    shape.num_classes = graph->num_classes();
+    const auto trained = [&](const SumChoice& choice) {
+      auto model = MakeModel(shape).value();
+      GpuEngineOptions options{.fanouts = {19, 9, 4}, .batch = 24, .fp32 = false, .learning_rate = 0.01, .seed = 3};
+      for (const char* value : {"a1", "a2"}) options.choices.aggregates[value] = {choice, choice};
+      auto engine = MakeGpuEngine(*graph, *model, options);
+      EXPECT_TRUE(engine.ok()) << engine.status().message();
+      for (uint32_t step = 0; step < 2; ++step) EXPECT_TRUE((*engine)->TrainStep(0, step).ok());
+      EXPECT_TRUE((*engine)->ExportTo(*model).ok());
+      std::map<std::string, std::vector<float>> end;
+      for (const Parameter<float>* p : model->parameters()) end[p->name] = p->value;
+      return end;
+    };
+    const auto own = trained({});
+    for (const SumChoice& choice : {SumChoice{8, 8, 64}, SumChoice{8, 4, 256}, SumChoice{16, 4, 128},
+                                    SumChoice{16, 8, 256}, SumChoice{32, 4, 64}, SumChoice{32, 8, 128}}) {
+      EXPECT_EQ(trained(choice), own) << how << " by " << choice.lanes << " lanes, " << choice.ahead << " ahead";
+    }
+  }
+}
+
+TEST(ChosenKernels, MustBeInTheProgram) {
+  HONE_REQUIRE_DEVICE();
+  const auto graph = CommunityGraph({.nodes = 60, .classes = 3, .degree = 5, .width = 12, .seed = 2});
+  ModelOptions shape = Spec(kGcn);
+  shape.in_width = graph->features().width;
+  shape.num_classes = graph->num_classes();
+  auto model = MakeModel(shape).value();
+  GpuEngineOptions options{.fanouts = {3, 3, 3}, .batch = 16};
+  options.choices.aggregates["a1"].backward.lanes = 4;
+  const auto engine = MakeGpuEngine(*graph, *model, options);
+  ASSERT_FALSE(engine.ok());
+  EXPECT_NE(engine.status().message().find("value 'a1' are not in this program: take 32, 16 or 8 lanes"),
+            std::string::npos);
+}
 
 }  // namespace
 }  // namespace hone::gnn::cuda

@@ -64,6 +64,13 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     return Status::InvalidArgument(
         fmt::format("{} class weights for {} classes", options.class_weights.size(), shape.num_classes));
   }
+  for (const auto& [value, choice] : options.choices.aggregates) {
+    if (HasInstance(choice.forward) && HasInstance(choice.backward)) continue;
+    return Status::InvalidArgument(fmt::format(
+        "the kernels that are chosen for value '{}' are not in this program: take 32, 16 or 8 lanes, 8 or 4 "
+        "rows ahead and 256, 128 or 64 threads",
+        value));
+  }
   if (options.batch < 1 || options.eval_batch < 1) return Status::InvalidArgument("a batch has at least one node");
   if (!options.trains) return Status::Ok();
   for (const NodeId node : graph.train_nodes()) {
@@ -94,7 +101,8 @@ class Engine final : public GpuEngine {
     size_t free_before = 0, total = 0, free_after = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_before, &total));
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());
-    context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16};
+    context_ = {&graph_, &parameters_, matmuls_.get(), options.fp32 ? Element::kFloat32 : Element::kBFloat16,
+                options.choices};
     if (options.ranks != nullptr) options_.storage.processes = options.ranks->size();
     options_.storage.ranks = options.ranks;
     if (ReadsEdgeFeatures(model.options())) HONE_RETURN_IF_ERROR(graph_.UploadEdgeFeatures(graph));

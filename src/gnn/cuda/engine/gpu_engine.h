@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "gnn/cuda/features/feature_storage.h"
+#include "gnn/nn/kernel_choices.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 #include "hone/gnn/mini_batch.h"
@@ -57,6 +58,7 @@ struct GpuEngineOptions {
   // The distinct nodes that will be predicted, if `trains` is false; they decide what a feature cache holds. Empty: the
   // training nodes. Borrowed as long as the engine lives.
   std::span<const NodeId> predicts = {};
+  KernelChoices choices = {};  // instances of kernels that a model from a file runs; no bit depends on them
 };
 
 // One of `count` near-equal parts of a pass's steps.
@@ -110,7 +112,7 @@ class HostFeed;  // gnn/cuda/engine/feed.h
 
 // The time of each stage of batches that the host's cores prepare. The stages overlap.
 struct HostStages {
-  double sample_seconds = 0;   // processor time over all workers
+  double sample_seconds = 0;  // processor time over all workers
   double slice_seconds = 0;
   double copy_seconds = 0;     // transfer time over all batches
   double compute_seconds = 0;  // device time over all batches

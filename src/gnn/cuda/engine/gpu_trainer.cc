@@ -87,6 +87,7 @@ class GpuTrainer final : public Trainer {
     engine.seed = options_.seed;
     engine.envelope = gpu_.envelope;
     engine.storage = gpu_.storage;
+    engine.choices = gpu_.choices;
     if (engine.storage.threads == 0) engine.storage.threads = run_.threads;
     HONE_ASSIGN_OR_RETURN(engine_, MakeGpuEngine(*graph_, *model_, engine));
     if (gpu_.host_batches) HONE_RETURN_IF_ERROR(MakeFeed(engine));

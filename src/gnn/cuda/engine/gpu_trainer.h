@@ -21,6 +21,7 @@
 
 #include "gnn/batch/host_batch_cuts.h"
 #include "gnn/cuda/features/feature_storage.h"
+#include "gnn/nn/kernel_choices.h"
 #include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
@@ -42,6 +43,7 @@ struct GpuTrainerOptions {
   // Gradient exchange between the GPUs of the ranks in RunOptions::communicator, if there are several; borrowed.
   // Neither the number of ranks nor the shards' distribution changes a bit of the result.
   GradientExchange* exchange = nullptr;
+  KernelChoices choices = {};  // see GpuEngineOptions
 };
 
 // Checks the options. kInvalidArgument for what the GPU trainer does not support, as far as this can be decided without

@@ -7,13 +7,15 @@
 
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
-#include "gnn/cuda/base/row_marks.cuh"
-#include "gnn/cuda/base/row_math.cuh"
+#include "gnn/cuda/kernels/grouped_hop_sums.h"
+#include "gnn/cuda/kernels/hop_sum_rows.cuh"
 #include "gnn/cuda/kernels/hop_sums.h"
 #include "gnn/cuda/kernels/symmetric_scales.cuh"
 
 namespace hone::gnn::cuda {
 namespace {
+
+using Form = HopRowForm;
 
 constexpr int kBlock = 256;
 constexpr int kBlocksEach = 3;  // blocks per multiprocessor, which limits the registers of a thread
@@ -50,61 +52,6 @@ __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vecto
     for (int a = 0; a < kAhead<T>; ++a) {
       if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls `take`, because it may shuffle
     }
-  }
-}
-
-__device__ inline void AddScaled8(float factor, const Float8& x, Float8& to) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) to.v[i] += factor * x.v[i];
-}
-__device__ inline void Multiply8(float factor, Float8& x) {
-#pragma unroll
-  for (int i = 0; i < 8; ++i) x.v[i] *= factor;
-}
-
-// Says how rows are read: unchanged, through a function of two slopes, or through elu. Elu is a form of its own because
-// its code takes registers that the others need.
-enum class Form { kPlain, kTwoSlopes, kElu };
-
-__device__ inline float SlopeBelow(Activation activation) {
-  return activation == Activation::kRelu        ? 0.0f
-         : activation == Activation::kLeakyRelu ? static_cast<float>(kLeakySlope)
-                                                : 1.0f;
-}
-
-// Applies activation and dropout to x, vector `at` of the rows; `kept` is the vector's byte of dropout.
-template <Form kForm>
-__device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
-                                    Float8& x) {
-  if constexpr (kForm == Form::kTwoSlopes) {
-    const float above = through.scale, below = through.scale * SlopeBelow(through.activation);
-    uint32_t mark = kept << 8;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const float biased = x.v[i] + bias.v[i];
-      if (biased > 0.0f) mark |= 1u << i;
-      x.v[i] = (kept >> i & 1u) != 0 ? biased * (biased > 0.0f ? above : below) : 0.0f;
-    }
-    if (through.marks != nullptr) through.marks[at] = static_cast<RowMark>(mark);
-  } else if constexpr (kForm == Form::kElu) {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      x.v[i] = (kept >> i & 1u) != 0 ? through.scale * Activated(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
-    }
-  }
-}
-// Turns the gradient of what ReadThrough8 made into that of what it read; `mark` is what forward recorded of the
-// vector.
-template <typename T, Form kForm>
-__device__ inline void BackThrough8(const HopRowsThrough& through, RowMark mark, int64_t at, int32_t vector,
-                                    Float8& grad) {
-  if constexpr (kForm == Form::kTwoSlopes) {
-    ApplyMark8(through.activation, through.scale, mark, grad);
-  } else if constexpr (kForm == Form::kElu) {
-    const uint32_t kept = through.kept != nullptr ? through.kept[at] : 0xffu;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) grad.v[i] = (kept >> i & 1u) != 0 ? through.scale * grad.v[i] : 0.0f;
-    ActivationSlope8(Activation::kElu, through.bias, vector, Load8(static_cast<const T*>(through.rows) + at * 8), grad);
   }
 }
 
@@ -287,7 +234,11 @@ cudaError_t EnqueueDegrees(const GraphOnDevice& graph, int number, int32_t rows,
 }
 
 cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* z,
-                          const BatchHeader* header, Element out_element, void* out, cudaStream_t stream) {
+                          const BatchHeader* header, Element out_element, void* out, cudaStream_t stream,
+                          const SumChoice& choice) {
+  if (!choice.is_default() && GroupedHopSumFits(call, element, out_element)) {
+    return EnqueueGroupedHopSum(choice, call, hop, z, header, out, stream);
+  }
   const auto launch = [&]<typename T, typename Out>(T, Out) {
     return WithForm(call, [&]<typename Maximum, typename Through>(Maximum, Through) {
       return Launch(HopSumKernel<T, Out, Maximum::value, Through::value>, Blocks(hop.rows), kBlock, 0, stream, call,
@@ -299,8 +250,11 @@ cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Elemen
 }
 
 cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* grad_out,
-                                  int32_t padded_sources, const BatchHeader* header, void* grad_z,
-                                  cudaStream_t stream) {
+                                  int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream,
+                                  const SumChoice& choice) {
+  if (!choice.is_default() && GroupedHopSumFits(call, element, element)) {
+    return EnqueueGroupedHopSumBackward(choice, call, hop, grad_out, padded_sources, header, grad_z, stream);
+  }
   const auto launch = [&]<typename T>(T) {
     return WithForm(call, [&]<typename Maximum, typename Through>(Maximum, Through) {
       return Launch(HopSumBackwardKernel<T, Maximum::value, Through::value>,

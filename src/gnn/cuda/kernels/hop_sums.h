@@ -21,6 +21,7 @@
 
 #include "gnn/cuda/base/batch_layout.h"
 #include "gnn/cuda/base/element.h"
+#include "gnn/nn/kernel_choices.h"
 #include "gnn/ops/elementwise.h"
 
 namespace hone::gnn::cuda {
@@ -56,14 +57,17 @@ struct HopSumCall {
   HopRowsThrough through = {};
 };
 // Writes out [hop.rows, width] of `out_element` (z's element, or fp32) from z [at least hop.sources, width]. If
-// call.through.rows is set, z is computed from those rows instead.
+// call.through.rows is set, z is computed from those rows instead. `choice` is an instance that the engine has; it is
+// ignored where there are no instances for the call (grouped_hop_sums.h).
 cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* z,
-                          const BatchHeader* header, Element out_element, void* out, cudaStream_t stream);
+                          const BatchHeader* header, Element out_element, void* out, cudaStream_t stream,
+                          const SumChoice& choice = {});
 
 // Computes the gradient by source: grad_z [padded_sources, width], overwritten.
 //   grad_out [hop.rows, width]
 cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* grad_out,
-                                  int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream);
+                                  int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream,
+                                  const SumChoice& choice = {});
 
 // Draws the outermost hop and aggregates the graph's feature rows in one kernel. For fanouts up to kNarrowFanout the
 // kernel occupies a `share` of the multiprocessors; the others are left to concurrent kernels.

@@ -28,6 +28,7 @@
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/cuda/graph/staging_kernels.h"
 #include "gnn/cuda/kernels/matmul.h"
+#include "gnn/nn/kernel_choices.h"
 #include "hone/gnn/model.h"
 
 namespace hone::gnn::cuda {
@@ -38,6 +39,7 @@ struct ProgramContext {
   DeviceParameters* parameters = nullptr;
   MatmulLibrary* matmuls = nullptr;
   Element element = Element::kBFloat16;  // element of activations
+  KernelChoices choices = {};            // instances of kernels that a model from a file runs
 };
 
 // Returns hideable_misses() for GAT, GIN and SAGE-RI: a share of the rows that the outermost hop draws. Their chains of

@@ -30,7 +30,12 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
                    .weight_at = places().weight,
                    .trains = envelope.trains,
                    .result = result};
-  if (heads > 1) {
+  if (composed()) {
+    const int64_t weights = heads * head_width() * in;
+    HONE_RETURN_IF_ERROR(composed_.Allocate(weights));
+    if (envelope.trains) HONE_RETURN_IF_ERROR(grad_composed_.Allocate(weights));
+  }
+  if (spreads()) {
     HONE_RETURN_IF_ERROR(spread_.Allocate(out * heads * in * ElementBytes(context.element)));
     if (envelope.trains) HONE_RETURN_IF_ERROR(grad_spread_.Allocate(out * heads * in));
     dense.weight = spread_.get();
@@ -43,13 +48,31 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
   return grad_sums_.Allocate(sums);
 }
 
+int64_t SpecAttention::OperandColumns(const LoweredSpec& model, size_t u) {
+  const SpecUnit& unit = model.Unit(u);
+  return unit.composed != 0 ? RoundUp<int64_t>(model.Unit(0).width + 1, 8) : model.Padded(unit.operands[0]);
+}
+
+ComposedWeights SpecAttention::Composed() const {
+  const size_t linear = unit().composed, bias = unit().composed_bias;
+  return {.outer = static_cast<int32_t>(attention().heads * head_width()),
+          .middle = static_cast<int32_t>(model_->Unit(linear).width),
+          .in = static_cast<int32_t>(model_->Unit(0).width),
+          .columns = static_cast<int32_t>(operand_columns()),
+          .outer_weight = Master(places().weight),
+          .outer_stride = model_->Padded(linear),
+          .inner_weight = Master(model_->places[linear].weight),
+          .inner_stride = model_->Padded(0),
+          .bias = bias != 0 ? Master(model_->places[bias].bias) : nullptr};
+}
+
 AttentionShape SpecAttention::Shape() const {
   return {static_cast<int32_t>(operand_columns()), attention().heads, static_cast<float>(attention().negative_slope)};
 }
 FoldedLayer SpecAttention::Folded() const {
   return {.shape = Shape(),
           .head_width = static_cast<int32_t>(head_width()),
-          .weight = Master(places().weight),
+          .weight = Weight(),
           .weight_stride = operand_columns(),
           .att_src = Master(places().att_src),
           .att_dst = Master(places().att_dst),
@@ -62,23 +85,23 @@ HeadSpread SpecAttention::Spread() const {
 
 Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out,
                                      cudaStream_t stream) const {
+  if (composed()) HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(Composed(), composed_.get(), stream));
   const FoldedLayer folded = Folded();
   const int hop = unit().hop;
   HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
   HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
                                              {.z = rows, .activation = Activation::kIdentity}, batch.header, Weights(),
                                              sums_.get(), stream));
-  if (attention().heads > 1) {
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueSpreadHeads(Spread(), Master(places().weight), context_->element, spread_.get(), stream));
+  if (spreads()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueSpreadHeads(Spread(), Weight(), context_->element, spread_.get(), stream));
   }
   return dense_.Forward(sums_.get(), out, stream);
 }
 
 Status SpecAttention::EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const {
   HONE_RETURN_IF_ERROR(dense_.WeightGradient(grad_out, sums_.get(), stream));
-  if (attention().heads > 1) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), Gradient(places().weight), stream));
+  if (spreads()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), WeightGradient(), stream));
   }
   return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
 }
@@ -92,9 +115,21 @@ Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const void
       batch.header, Weights(), grad_sums_.get(), padded_rows, gradients, grad_rows, stream));
   const FoldedGradient joined{Shape(), hop, score_partials_.get(), grad_folded_.get()};
   HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
-  const UnfoldedLayer unfolded{Folded(), grad_folded_.get(), Gradient(places().weight), Gradient(places().att_src),
+  const UnfoldedLayer unfolded{Folded(), grad_folded_.get(), WeightGradient(), Gradient(places().att_src),
                                Gradient(places().att_dst)};
   HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention({&unfolded, 1}, stream));
+  if (composed()) {
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueOuterGradient(Composed(), grad_composed_.get(), Gradient(places().weight), stream));
+  }
+  return Status::Ok();
+}
+
+Status SpecAttention::EnqueueLinearGradients(cudaStream_t stream) const {
+  const UnitPlaces& linear = model_->places[unit().composed];
+  float* const bias = unit().composed_bias != 0 ? Gradient(model_->places[unit().composed_bias].bias) : nullptr;
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueAddInnerGradient(Composed(), grad_composed_.get(), Gradient(linear.weight), bias, stream));
   return Status::Ok();
 }
 

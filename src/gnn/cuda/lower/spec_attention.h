@@ -3,9 +3,14 @@
 //
 // Computes one attention of a spec on the GPU: weighted sums over a hop whose nodes have local ids
 // (attention_kernels.h), and one product for all heads (head_kernels.h).
+//
+// A composed attention (SpecUnit::composed) does the same over rows [x, 1] of the graph's features, with one weight
+// made of its own and the Linear's in every step (composed_weights.h). The column of ones carries the Linear's bias,
+// into the scores and, since a destination's weights add up to one, through the sums.
 #pragma once
 
 #include "gnn/cuda/kernels/attention_kernels.h"
+#include "gnn/cuda/kernels/composed_weights.h"
 #include "gnn/cuda/kernels/head_kernels.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/spec_layout.h"
@@ -34,12 +39,25 @@ class SpecAttention {
   // [padded_rows, the operand's columns].
   Status EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch, int32_t padded_rows,
                              void* grad_rows, cudaStream_t stream) const;
+  // For a composed attention: adds its part to the gradients of the Linear's weight and bias. Must follow everything
+  // that overwrites them.
+  Status EnqueueLinearGradients(cudaStream_t stream) const;
+
+  // Returns the columns of the rows that the attention of unit `u` reads.
+  static int64_t OperandColumns(const LoweredSpec& model, size_t u);
 
  private:
   const AttentionSpec& attention() const { return model_->Attention(u_); }
   const SpecUnit& unit() const { return model_->Unit(u_); }
   const UnitPlaces& places() const { return model_->places[u_]; }
-  int64_t operand_columns() const { return model_->Padded(unit().operands[0]); }
+  int64_t operand_columns() const { return OperandColumns(*model_, u_); }
+  bool composed() const { return unit().composed != 0; }
+  // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
+  bool spreads() const { return attention().heads > 1 || composed(); }
+  ComposedWeights Composed() const;
+  // The weight over the columns that are read, fp32 [heads * head_width, operand_columns()], and its gradient.
+  const float* Weight() const { return composed() ? composed_.get() : Master(places().weight); }
+  float* WeightGradient() const { return composed() ? grad_composed_.get() : Gradient(places().weight); }
   int64_t head_width() const { return attention().concatenate ? unit().width / attention().heads : unit().width; }
   float* Gradient(int64_t at) const { return context_->parameters->gradient() + at; }
   const float* Master(int64_t at) const { return context_->parameters->master() + at; }
@@ -51,7 +69,8 @@ class SpecAttention {
   const ProgramContext* context_ = nullptr;
   const LoweredSpec* model_ = nullptr;
   size_t u_ = 0;
-  DeviceArray<float> folded_, grad_folded_, slot_weights_, self_weights_, score_partials_, grad_spread_;
+  DeviceArray<float> folded_, grad_folded_, slot_weights_, self_weights_, score_partials_, grad_spread_, composed_,
+      grad_composed_;
   DeviceArray<unsigned char> sums_, grad_sums_, spread_;
   Dense dense_;
 };

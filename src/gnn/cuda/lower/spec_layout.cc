@@ -17,7 +17,9 @@ void PlaceUnit(size_t u, LoweredSpec& model, ParameterLayout& layout) {
   UnitPlaces& at = model.places[u];
   const auto prefix = [&](size_t value) { return ParametersOf(model.spec->values[value - 1]); };
   const auto place_weight = [&](const std::string& name, int64_t rows) {
-    const int64_t in = model.Unit(unit.operands[0]).width, padded = model.Padded(unit.operands[0]);
+    // A composed attention keeps the weight that it has in the spec.
+    const size_t operand = unit.composed != 0 ? unit.composed : unit.operands[0];
+    const int64_t in = model.Unit(operand).width, padded = model.Padded(operand);
     at.weight = layout.Reserve(RoundUp<int64_t>(rows, 8) * padded);
     layout.PlaceMatrix(name, rows, in, at.weight, padded);
   };

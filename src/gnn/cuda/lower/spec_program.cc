@@ -47,6 +47,10 @@ Activation FunctionOf(const ActivateSpec& activate) {
   return activate.function == ActivateSpec::Function::kLeakyRelu ? Activation::kLeakyRelu : Activation::kRelu;
 }
 
+// Rows of "x" have no gradient. Where a kernel makes one all the same, so many rows of memory take what it writes for
+// the first row: a warp of it writes at most so many.
+constexpr int64_t kFewRows = 8;
+
 // The share of the multiprocessors for the outermost hop, while a step's chain of kernels runs on the others.
 constexpr float kOutermostShare = 0.4f;
 
@@ -90,7 +94,9 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (!Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
+          if (unit.composed != 0) {
+            apart = std::max(apart, kFewRows * SpecAttention::OperandColumns(model_, u));
+          } else if (!Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
           break;
@@ -106,6 +112,7 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.moments.Allocate(2 * Rows(u)));
           break;
         case Kind::kAggregate:
+          step.choice = ChoiceFor(unit);
           if (envelope_.trains && Wants(unit.operands[0]) && KindAt(u) == HopSum::kMax) {
             HONE_RETURN_IF_ERROR(step.winners.Allocate(Rows(u) * Padded(u)));
           }
@@ -139,6 +146,12 @@ class SpecProgram final : public Program {
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
+      if (unit.composed != 0) {
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherRowsAndOne(
+            batch.graph, features, unit.hop + 1, static_cast<int32_t>(Known(unit.hop + 1)),
+            static_cast<int32_t>(model_.Unit(0).width), static_cast<int32_t>(SpecAttention::OperandColumns(model_, u)),
+            batch.header, batch.graph_nodes, context_.element, Composed(batch, u), stream));
+      }
       if (unit.kind != Kind::kDrawn) continue;
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
                                                 static_cast<int32_t>(Known(unit.hop)),
@@ -185,13 +198,18 @@ class SpecProgram final : public Program {
       }
       HONE_RETURN_IF_ERROR(EnqueueOwnGradients(batch, u, stream));
     }
-    return forks_ ? second_stream_.Join(stream) : Status::Ok();
+    if (forks_) HONE_RETURN_IF_ERROR(second_stream_.Join(stream));
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      if (model_.Unit(u).composed != 0) HONE_RETURN_IF_ERROR(steps_[u].attention.EnqueueLinearGradients(stream));
+    }
+    return Status::Ok();
   }
 
  private:
   struct Step {
     DeviceArray<unsigned char> rows;  // the unit's output, unless RowsOf finds it elsewhere
     int64_t outer_at = -1;            // offset of the output in BatchOnDevice::outer
+    int64_t composed_at = -1;         // offset of rows [x, 1] in it, if the unit is a composed attention
     int64_t kept_at = -1;             // offset of dropout's kept bits in it, if the rows are read through dropout
     const void* grad = nullptr;       // the output's gradient in the current backward pass
     DeviceArray<unsigned char> own_grad;
@@ -200,6 +218,7 @@ class SpecProgram final : public Program {
     Dense dense;
     DeviceArray<float> coefficients, moments;
     DeviceArray<int32_t> winners;
+    AggregateChoice choice;  // of kernels, for an aggregate over an inner hop
     SpecAttention attention;
     SpecOwn own;
   };
@@ -215,6 +234,12 @@ class SpecProgram final : public Program {
   const float* Master(int64_t at) const { return context_.parameters->master() + at; }
   float* Gradient(int64_t at) const { return context_.parameters->gradient() + at; }
 
+  AggregateChoice ChoiceFor(const SpecUnit& unit) const {
+    const auto& aggregates = context_.choices.aggregates;
+    const auto found = aggregates.find(model_.spec->values[unit.value - 1].name);
+    return found == aggregates.end() ? AggregateChoice{} : found->second;
+  }
+
   // Assigns places in BatchOnDevice::outer to what a batch keeps: rows of "x", sums of drawn rows, dropout's bits,
   // degrees.
   void PlaceOuter() {
@@ -226,6 +251,9 @@ class SpecProgram final : public Program {
     for (size_t u = 0; u < steps_.size(); ++u) {
       const bool there = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
       if (there) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
+      if (model_.Unit(u).composed == 0) continue;
+      const int64_t rows = RoundUp<int64_t>(Known(model_.Unit(u).hop + 1), 128);
+      steps_[u].composed_at = place(rows * SpecAttention::OperandColumns(model_, u) * ElementBytes(context_.element));
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
@@ -236,6 +264,14 @@ class SpecProgram final : public Program {
   }
   void* Outer(const BatchOnDevice& batch, const Step& step) const {
     return static_cast<unsigned char*>(batch.outer) + step.outer_at;
+  }
+  void* Composed(const BatchOnDevice& batch, size_t u) const {
+    return static_cast<unsigned char*>(batch.outer) + steps_[u].composed_at;
+  }
+  // Returns the rows that the attention of unit `u` reads.
+  const void* AttentionRows(const BatchOnDevice& batch, size_t u) const {
+    const SpecUnit& unit = model_.Unit(u);
+    return unit.composed != 0 ? Composed(batch, u) : RowsOf(batch, unit.operands[0]);
   }
   uint8_t* Kept(const BatchOnDevice& batch, size_t u) const {
     return static_cast<uint8_t*>(batch.outer) + steps_[u].kept_at;
@@ -347,10 +383,11 @@ class SpecProgram final : public Program {
         return Status::Ok();
       case Kind::kAggregate:
         HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSum(SumOf(batch, u), batch.hops[unit.hop], element, operand(0),
-                                                batch.header, ElementOf(u), RowsOf(batch, u), stream));
+                                                batch.header, ElementOf(u), RowsOf(batch, u), stream,
+                                                step.choice.forward));
         return Status::Ok();
       case Kind::kAttention:
-        return step.attention.EnqueueForward(batch, operand(0), RowsOf(batch, u), stream);
+        return step.attention.EnqueueForward(batch, AttentionRows(batch, u), RowsOf(batch, u), stream);
       case Kind::kProduct:
         return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
       case Kind::kOwn:
@@ -453,7 +490,8 @@ class SpecProgram final : public Program {
       case Kind::kAggregate: {
         void* const direct = adds ? apart_.get() : to;
         HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSumBackward(SumOf(batch, use.value), batch.hops[user.hop], element,
-                                                        from.grad, PaddedRows(u), batch.header, direct, stream));
+                                                        from.grad, PaddedRows(u), batch.header, direct, stream,
+                                                        from.choice.backward));
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
       case Kind::kAttention: {
@@ -503,8 +541,9 @@ class SpecProgram final : public Program {
       case Kind::kAttention:
         HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed together with the operand's gradient
-        return step.attention.EnqueueRowGradients(batch, operand(), attention_scratch_, PaddedRows(unit.operands[0]),
-                                                  apart_.get(), stream);
+        return step.attention.EnqueueRowGradients(batch, AttentionRows(batch, u), attention_scratch_,
+                                                  unit.composed != 0 ? 1 : PaddedRows(unit.operands[0]), apart_.get(),
+                                                  stream);
       case Kind::kOwn:
         if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
         return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
@@ -601,7 +640,7 @@ Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model) {
   lowered.edge_width = model.edge_width;
   HONE_ASSIGN_OR_RETURN(lowered.shapes, CheckModelSpec(*model.spec, model.in_width, model.num_classes));
   HONE_RETURN_IF_ERROR(CheckEdgeFeatures(*model.spec, model.edge_width));
-  lowered.lowered = LowerToUnits(*model.spec, lowered.shapes);
+  lowered.lowered = LowerToUnits(*model.spec, lowered.shapes, /*composes=*/true);
   for (size_t u = 1; u < lowered.lowered.units.size(); ++u) {
     if (lowered.Unit(u).kind == Kind::kOwn) HONE_RETURN_IF_ERROR(SpecOwn::Check(lowered, u));
   }

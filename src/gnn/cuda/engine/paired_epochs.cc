@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/engine/paired_epochs.h"
+
+#include <cstring>
+#include <memory>
+
+namespace hone::gnn::cuda {
+namespace {
+
+struct Contender {
+  std::unique_ptr<Model<float>> model;
+  std::unique_ptr<GpuEngine> engine;
+  std::vector<double> seconds, results;  // by epoch: its time; its loss and accuracy
+};
+
+bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+bool SameEnds(Contender& a, Contender& b) {
+  const auto mine = a.model->parameters(), theirs = b.model->parameters();
+  bool same = a.results == b.results && mine.size() == theirs.size();
+  for (size_t p = 0; same && p < mine.size(); ++p) same = SameBits(mine[p]->value, theirs[p]->value);
+  return same;
+}
+
+}  // namespace
+
+Result<PairedEpochs> PairEpochs(const Graph& graph, const ModelOptions& model, GpuEngineOptions options,
+                                const KernelChoices& choices, int epochs) {
+  Contender own, chosen;
+  for (Contender* one : {&own, &chosen}) {
+    options.choices = one == &chosen ? choices : KernelChoices{};
+    HONE_ASSIGN_OR_RETURN(one->model, MakeModel(model));
+    HONE_ASSIGN_OR_RETURN(one->engine, MakeGpuEngine(graph, *one->model, options));
+  }
+  for (int epoch = 0; epoch <= epochs; ++epoch) {  // epoch 0 warms up
+    for (int turn = 0; turn < 2; ++turn) {
+      Contender& one = (epoch + turn) % 2 == 0 ? own : chosen;
+      HONE_ASSIGN_OR_RETURN(const EpochOnDevice done, one.engine->TrainEpoch(static_cast<uint32_t>(epoch)));
+      one.results.insert(one.results.end(), {done.mean_loss, done.accuracy});
+      if (epoch > 0) one.seconds.push_back(done.seconds);
+    }
+  }
+  for (Contender* one : {&own, &chosen}) HONE_RETURN_IF_ERROR(one->engine->ExportTo(*one->model));
+  return PairedEpochs{own.seconds, chosen.seconds, SameEnds(own, chosen)};
+}
+
+}  // namespace hone::gnn::cuda
