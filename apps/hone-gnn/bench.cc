@@ -75,7 +75,7 @@ Result<std::shared_ptr<const Graph>> Open(const BenchFlags& flags) {
   return graph;
 }
 
-// What `threads` threads did in the same stretch of time.
+// The results of `threads` sampling threads that ran at the same time.
 struct SamplerRun {
   double batches_per_second = 0;           // of all threads together, per second of wall time
   std::vector<double> batch_seconds;       // processor time of each batch, over all threads

@@ -52,8 +52,8 @@ struct FeaturePlace {
   bool presampled = false;
   const char* name() const { return host ? "host" : peers ? "peers" : "device"; }
 };
-// What the user wants. `auto`: on the device if features fit there, else on the ranks' GPUs together, else in host
-// memory.
+// The user's choice of where features are kept. `auto` means device memory if the features fit there, else the memory
+// of the ranks' GPUs together, else host memory.
 struct FeatureWish {
   std::string where = "auto";        // auto, device, peers, host
   int64_t cache_rows = -1;           // below 0: as many as fit
@@ -114,7 +114,8 @@ struct GraphOutline {
 // would work. in_width and num_classes of the model are taken from the graph.
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
                               bool fp32, const FeatureWish& wish);
-// Does the same for sampled inference; exact inference plans its memory when it begins.
+// Checks the memory for sampled inference in the same way, and returns where the features then are. Exact inference
+// plans its memory when it begins.
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
                               bool fp32, const FeatureWish& wish);
 

@@ -36,7 +36,7 @@ struct ReaderTimes {
   double wall_seconds = 0, cpu_seconds = 0;
 };
 
-// What the processes share, in shared memory. An array of ReaderTimes follows it there.
+// The state that all reading processes share, in shared memory. An array of ReaderTimes follows it there.
 struct alignas(64) Meeting {
   std::atomic<int> ready{0}, done{0};
   std::atomic<bool> given_up{false};

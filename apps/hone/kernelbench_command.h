@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two forms of `hone bench kernelbench` share: judging a folder of finished modules, and looking for kernels.
+// Declares the parts that both forms of `hone bench kernelbench` use. One judges a folder of finished modules, and the
+// other looks for kernels.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& options);
 // when the run is resumed (one element with line breaks means the same as several elements).
 std::string ModelSpecification(const ModelFlags& options);
 
-// What agent:COMMAND needs. Commands that start no runs leave the fields empty.
+// The folder and the programs that a model agent:COMMAND uses. Commands that start no runs leave the fields empty.
 struct AgentPlace {
   std::string folder;   // each run's agent has a folder of its own below it
   std::string program;  // path of this program

@@ -19,8 +19,8 @@ namespace {
 std::atomic<int> signals_seen{0};
 int to_ender = -1;  // a pipe to the thread that ends the process; -1: there is none
 
-// What a command must do before a signal ends it. The object is never destroyed: a thread may use it while the process
-// ends.
+// The work that a command must do before a signal ends it. The object is never destroyed, because a thread may use it
+// while the process ends.
 struct LastWork {
   std::mutex mutex;
   std::function<void()> work;

@@ -51,8 +51,8 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes = 0);
 // A new file gets `mode` less the umask; a replaced file keeps its mode.
 Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode = 0666);
 
-// Does the same without the flush to disk: atomic if the process is killed, but not if the machine fails. For caches,
-// whose readers check what they read.
+// Writes a file like WriteFileAtomically, but without the flush to disk. The write is atomic if the process is killed,
+// but not if the machine fails. It serves caches, whose readers check what they read.
 Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view bytes, int mode = 0666);
 
 // For writers that rename files into place themselves. CreateBeside makes an empty file in the folder of `path`, open

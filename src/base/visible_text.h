@@ -23,7 +23,8 @@ namespace hone {
 // keeps its meaning: JSON itself escapes control characters, and reads the rest back.
 std::string VisibleText(std::string_view text);
 
-// Does the same for text that belongs on one line: line ends and tabs become "\x0a", "\x0d" and "\x09" too.
+// Returns the text of VisibleText, in which line ends and tabs become "\x0a", "\x0d" and "\x09" too, for text that
+// belongs on one line.
 std::string VisibleLine(std::string_view text);
 
 }  // namespace hone

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program found out about the machine it runs on: one Check for each thing that it can use. Values only; nothing
-// here looks at a machine, prints or reads the environment.
+// The findings of a program about the machine it runs on: one Check for each thing that the program can use. Values
+// only; nothing here looks at a machine, prints or reads the environment.
 #pragma once
 
 #include <string>

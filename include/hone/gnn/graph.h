@@ -53,7 +53,8 @@ struct FeatureView {
   const std::byte* Row(int64_t v) const { return rows + v * stride_bytes; }
 };
 
-// What is known of the edges. The defaults promise nothing: parallel_edges and self_loops mean that there may be some.
+// Known properties of a graph's edges. The defaults promise nothing: parallel_edges and self_loops mean that there may
+// be some.
 struct GraphFlags {
   static constexpr uint32_t kSymmetric = 1, kSorted = 2, kParallelEdges = 4, kSelfLoops = 8;
   bool symmetric = false;  // u lists v as often as v lists u

@@ -32,7 +32,7 @@ struct OpFinding {
 
 struct OpCheck {
   int64_t in = 16;           // columns of the operand
-  int64_t width = 0;         // as a spec gives it; 0: not given
+  int64_t width = 0;         // the operation's width, as a spec gives it; 0: not given
   int64_t edge_columns = 0;  // columns of the edges' features; only for a kind that reads them; 0: the edges have none
   OpOptions options = {};    // options that differ from their usual values
   uint64_t seed = 1;         // seed of batches, rows and weights

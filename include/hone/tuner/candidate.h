@@ -181,7 +181,8 @@ Binding DefaultBinding(const LaunchPlan& plan);
 // Returns every binding that satisfies the constraints, in file order.
 std::vector<Binding> AllBindings(const LaunchPlan& plan);
 
-// What a plan may depend on of a device. A DeviceSession reports the facts; for the simulator they come from a table.
+// The properties of a device on which a plan may depend. A DeviceSession reports the facts; for the simulator they come
+// from a table.
 struct DeviceFacts {
   std::string id;             // "cuda:0", "sim"
   std::string name;           // "NVIDIA H200"

@@ -33,8 +33,8 @@ struct EvaluatorOptions {
   int compile_jobs = 0;               // 0: one per core
   double compile_limit_seconds = 60;
   double launch_limit_seconds = 10;   // limit on any one launch of a candidate
-  // For a queue: receives the reason why an answer is waited for, once a minute and whenever the reason changes. Called
-  // from any thread that waits.
+  // For a queue: is called with the reason why an answer is waited for, once a minute and whenever the reason changes.
+  // Any waiting thread may call it.
   std::function<void(const std::string& why)> waiting = {};
 };
 

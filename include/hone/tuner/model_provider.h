@@ -96,7 +96,8 @@ class ModelProvider {
   virtual bool PricesReplies() const { return true; }
 };
 
-// What providers need from the program. Providers read nothing from the process's own environment.
+// Settings and objects that the program passes to model providers. Providers read nothing from the process's own
+// environment.
 struct ProviderOptions {
   RunStore* store = nullptr;   // store in which `replay:RUN` finds its run; not owned
   double poll_seconds = 0.25;  // mailbox: seconds between two looks at the folder

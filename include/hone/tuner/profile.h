@@ -31,7 +31,7 @@ struct ProfileField {
 // of a scheduler that wait for this reason, on average, each time an instruction is issued.
 std::span<const ProfileField> ProfileFields();
 
-// What one memory instruction of the source cost. Only the simulator, which sees accesses one by one, reports this.
+// The cost of one memory instruction of the source. Only the simulator, which sees accesses one by one, reports this.
 struct MemorySite {
   std::string location;        // "candidate.cu:41", or empty
   std::string space;           // global | shared

@@ -33,8 +33,8 @@ struct GraphReader {
 // read through `reader`, everything else from `outline`. Errors are the reader's.
 Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& reader);
 
-// What two fingerprints say about their graphs. Fingerprints in checkpoints older than 0.2 do not distinguish another
-// split from another graph: kOtherOrSplit.
+// The outcome of comparing the fingerprints of two graphs. Fingerprints in checkpoints older than 0.2 do not
+// distinguish another split from another graph: kOtherOrSplit.
 enum class FingerprintMatch { kSame, kOtherSplit, kOther, kOtherOrSplit };
 FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b);
 

@@ -13,7 +13,7 @@
 
 namespace hone::gnn {
 
-// What a plan needs to know of an operation (operation.h).
+// The properties of an operation (operation.h) on which a plan depends.
 struct OperationTraits {
   GradientFlow flow = GradientFlow::kComputed;
   // These are the results of operation.h's functions of the same names; `scales` is true for a Drop.

@@ -17,7 +17,7 @@
 namespace hone::gnn {
 namespace {
 
-// What the mask of some rows is computed from, and where it is written.
+// The inputs of a dropout mask for some rows, and the memory to which the mask is written.
 struct MaskTask {
   uint64_t key;
   uint32_t step, epoch, place, threshold;

@@ -21,7 +21,7 @@ namespace hone::gnn {
 inline constexpr uint32_t kSeedOrderHop = 255;
 inline constexpr uint32_t kMaxRetry = 255;
 
-// What a draw depends on besides its node.
+// The key of a draw: together with the node, it decides which neighbors are drawn.
 struct DrawKey {
   uint64_t seed = 0;
   uint32_t step = 0;

@@ -174,7 +174,7 @@ nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
 Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what) {
   HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
   TrainOptions o;
-  // Values for runs older than these options.
+  // Runs older than these options do not state them; they ran with these values.
   std::string frontier, metric = "accuracy", schedule = "constant";
   JsonFields fields(json, std::string(what));
   if (fields.ok()) {

@@ -456,7 +456,7 @@ void SetGather(const Number& x, const Number& out, Pieces& pieces) {
   SetTolerance(out, x.bytes < out.bytes || x.dtype == out.dtype, false, pieces);
 }
 
-// Removes a dimension that an operation does not have from a task's text.
+// Removes the dimension degree_bound from a task's text, for an operation that has none.
 std::string WithoutDegreeBound(std::string text) {
   for (size_t at = text.find("degree_bound"); at != std::string::npos; at = text.find("degree_bound", at)) {
     if (at > 0 && text[at - 1] == '\n') {  // a line of its own

@@ -15,7 +15,7 @@
 
 namespace hone::gnn {
 
-// What the tasks are made of.
+// The model and the measured batches from which tasks are written.
 struct TuneSource {
   std::string model;        // name of the model
   std::string gpu_program;  // name of the published model whose program a GPU runs whole; empty: operation by operation

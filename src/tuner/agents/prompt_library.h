@@ -22,10 +22,10 @@ class PromptLibrary {
  public:
   // Returns the templates compiled into the program.
   static const PromptLibrary& Embedded();
-  // The same with every NAME.md of a folder replacing the template of that name. kInvalidArgument names file and fault:
-  // a name without a template, an unknown value, an unclosed bracket.
+  // Returns the built-in templates, in which every NAME.md of the folder replaces the template of that name.
+  // kInvalidArgument names file and fault: a name without a template, an unknown value, an unclosed bracket.
   static Result<PromptLibrary> WithFolder(const std::string& directory);
-  // The templates with which a run began.
+  // Returns the templates with which a run began.
   static Result<PromptLibrary> OfRun(RunStore& store, const RunView& view);
 
   // Returns the template's text with its parts inserted; kInvalidArgument lists the names.

@@ -54,7 +54,7 @@ constexpr char kProgram[] = R"cpp(
       for (long long i = 0; right && i < n; ++i) right = out[i] == 3.0f * (i % 17) + (i % d) % 5;
       printf("%lld %lld: error %d %d %s\n", rows, d, int(sized), int(error), right ? "right" : "wrong");
       for (const std::string& line : fake_launches()) printf("  %s\n", line.c_str());
-      // Does the same with a workspace that the caller allocates.
+      // The function is called again, with a workspace that the caller allocates.
       if (real && sized == cudaSuccess) {
         void* workspace = aligned_alloc(256, (bytes + 511) / 256 * 256);
         for (long long i = 0; i < n; ++i) out[i] = -1;

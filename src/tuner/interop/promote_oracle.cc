@@ -293,7 +293,8 @@ class Promoter {
 
   bool reads_pack(int i) const { return Is(i - 1, "const"); }
 
-  // What kind of tensor a pointer points into. If none of the three is true, the name is not a pointer into a tensor.
+  // The kinds of tensors into which a pointer may point. If none of the three is true, the name is not a pointer into a
+  // tensor.
   struct Meaning {
     bool input = false, output = false, integer = false;
   };

@@ -212,7 +212,7 @@ class BodyReader {
            (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
   }
 
-  // What a pointer's name means at tokens [from, to]: the kernel's parameter plus an offset in elements. The offset
+  // The meaning of a pointer's name at tokens [from, to]: the kernel's parameter plus an offset in elements. The offset
   // {"?"} is unknown.
   struct DerivedPointer {
     int from = 0, to = 0;

@@ -35,7 +35,7 @@ struct DraftTensor {
   bool updated = false;                   // kernels read it, so that new values may depend on old ones
   bool first = false, elsewhere = false;  // kernels access its first element as *p or p[0]; other elements
   // Facts about a tensor of integers that are indices:
-  bool index = false, offsets = false;  // its elements are indices; they are where rows begin
+  bool index = false, offsets = false;  // its elements are indices; its elements say where rows begin
   std::string bound;                    // exclusive bound of its elements; empty: not known
   bool distinct = false;                // its elements select places to write and must differ
   bool padded = false;                  // kernels test whether its elements are negative

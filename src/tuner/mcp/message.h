@@ -39,7 +39,7 @@ struct Message {
 // Parses one line. Never throws, whatever the line holds; a line nested deeper than kMaxJsonDepth is invalid.
 Message ParseMessage(std::string_view line);
 
-// Format messages, without a line end.
+// Each of these returns a message as one line of text, without the line end.
 std::string ResultMessage(const Json& id, const Json& result);
 std::string ErrorMessage(const Json& id, int code, std::string_view problem, const Json& data = nullptr);
 std::string NotificationMessage(std::string_view method, const Json& params);

@@ -43,7 +43,7 @@ struct RooflinePoint {
 // an empty text when the device's limits are unknown. `modelled`: the caption says that times are modelled.
 std::string RooflineChart(const std::vector<RooflinePoint>& points, const DeviceFacts& facts, bool modelled);
 
-// What a run spent on the requests of one role.
+// The cost of all requests that a run made for one role.
 struct CostShare {
   std::string role;
   int64_t requests = 0, input_tokens = 0, output_tokens = 0;

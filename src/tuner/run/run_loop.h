@@ -35,14 +35,14 @@ class RunObserver {
   virtual void OnActivity(const std::string& what) = 0;
 };
 
-// What a run waits for that could not go on (kPending).
+// Counts what is missing for a run that could not go on (kPending).
 struct RunWaits {
   size_t answers = 0;      // of models, to requests that are posted
   size_t evaluations = 0;  // in a spool
   std::string evaluator;   // the evaluator's message about one of them, with the command that judges it
 };
 
-// What a run needs. All pointers are borrowed.
+// The objects that a run uses. All pointers are borrowed.
 struct RunDependencies {
   const Task* task = nullptr;
   Evaluator* evaluator = nullptr;

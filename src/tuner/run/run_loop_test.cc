@@ -84,7 +84,7 @@ class ScriptedProvider : public ModelProvider {
   std::vector<std::string> replies_;
 };
 
-// What a run of `refine` needs, with prepared replies.
+// A task, an evaluator and prepared replies for a run of `refine`.
 struct Rig {
   Task task = ScriptedTask();
   ScriptedEvaluator evaluator{MarkedTime};

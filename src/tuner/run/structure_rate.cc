@@ -19,7 +19,7 @@ constexpr std::string_view kDiagnostics[] = {
     // The errors of g++ that concern structure.
     "at end of input", "expected '}'", "expected declaration", "expected unqualified-id", "redefinition of",
     "stray '", "unterminated", "a function-definition is not allowed here", "conflicting declaration",
-    // The same errors of NVRTC and nvcc.
+    // These are the texts of the same errors by NVRTC and nvcc.
     "expected a \"}\"", "expected a declaration", "has already been defined", "has already been declared",
     "this declaration has no storage class", "unrecognized token", "missing closing quote", "#endif"};
 

@@ -93,7 +93,7 @@ TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   EXPECT_THAT(ReadDefinitionFiles(base + "/sol/definition.json", base + "/none.jsonl").status().message(), HasSubstr("leave --workload out"));
 }
 
-// What the fake Python does, and the error that it must give.
+// A behaviour of the fake Python, and the error that must result.
 struct Failure {
   const char* act;
   StatusCode code;

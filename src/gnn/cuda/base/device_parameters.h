@@ -37,7 +37,7 @@ class ParameterLayout {
  public:
   // Reserves `count` values and returns where they begin, a multiple of 64.
   int64_t Reserve(int64_t count);
-  // Does the same in the array of buffers.
+  // Reserves `count` elements in the array of buffers, and returns the place of the first.
   int64_t ReserveBuffer(int64_t count);
   void Place(TensorPlace place) { places_.push_back(std::move(place)); }
   // Places a whole weight [out, in] with rows `stride` apart, or a whole vector.

@@ -277,7 +277,7 @@ TEST_P(Emulator, ACaptureWithTwoBranchesReplaysInAnOrderThatItsEventsAllow) {
     ASSERT_EQ(cudaStreamSynchronize(main.handle), cudaSuccess);
     EXPECT_EQ(Download(x)[0], 12);
   }
-  // Does the same without the wait. CUDA allows both orders, so both must occur in random orders.
+  // The fork is captured again, without the wait. CUDA allows both orders then, so both must occur in random orders.
   ASSERT_TRUE(CaptureFork(main.handle, side.handle, x.get(), /*join=*/true, /*wait=*/false, &racing.handle).ok());
   for (int i = 0; i < 32; ++i) {
     ASSERT_EQ(cudaGraphLaunch(racing.handle, main.handle), cudaSuccess);

@@ -103,7 +103,8 @@ struct StepsOnDevice {
   uint32_t done = 0;   // steps of the epoch that are done, including those before `from`
   int64_t larger = 0;  // steps that ran in the worst-case envelope
   bool stopped = false;
-  // What was infinite or not a number in step `done`, which is not counted; the parameters are unusable afterwards.
+  // Says which value was infinite or not a number in step `done`. This step is not counted; the parameters are unusable
+  // afterwards.
   enum class Failure { kNone, kLoss, kGradient } failure = Failure::kNone;
   double value = 0;  // the failing loss or gradient
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares both rankings with the sampler, and tests how many hits the caches made by them have in epochs that were not
-// counted.
+// Compares both rankings with the rows that the sampler reads, and tests the hit rates of the caches made by them, in
+// epochs that the rankings did not count.
 #include "gnn/cuda/features/cache_ranking.h"
 
 #include <gtest/gtest.h>

@@ -37,9 +37,9 @@ struct ExactStep {
   Activation activation = Activation::kIdentity;
 };
 
-// A part of the logits: rows times weight^T.
+// A part of the logits, which is the product of a layer's rows and weight^T.
 struct ExactContribution {
-  bool of_gathered = false;  // true: the rows are A; false: the layer's output
+  bool of_gathered = false;  // true: the rows are A, the layer's gathered input; false: the layer's output
   int64_t in = 0;
   int64_t weight = kNowhere;  // [padded_classes, in]
 };

@@ -21,7 +21,7 @@ int VectorBlocks(const RowsOnDevice& rows) {
   return static_cast<int>((static_cast<int64_t>(rows.padded_rows) * (rows.width / 8) + kBlock - 1) / kBlock);
 }
 
-// partials[piece][0] = the piece's mean, [1] = its squared deviations; each [width].
+// Writes the mean of each piece to partials[piece][0] and its squared deviations to partials[piece][1]; each [width].
 template <typename T>
 __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice rows, const T* x, float* partials) {
   __shared__ StripSums shared;

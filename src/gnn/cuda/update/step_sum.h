@@ -54,10 +54,10 @@ class StepSum {
   GradientExchange* ranks_ = nullptr;
   int shards_ = 1;
   std::vector<size_t> merges_;  // [local shards] how many tree nodes are added up when the shard is done
-  size_t sent_ = 1;  // number of tree nodes that each rank sends; a rank with fewer pads with meaningless ones
+  size_t sent_ = 1;  // number of tree nodes that each rank sends; a rank that has fewer sends meaningless ones besides
   int64_t node_bytes_ = 0, double_offset_ = 0;
   DeviceArray<unsigned char> nodes_, parts_;  // this rank's tree nodes, and those gathered from all ranks
-  ExchangeOnDevice room_;  // holds each rank's only branch; without rooms if a rank has several branches
+  ExchangeOnDevice room_;  // the exchange buffer for each rank's only branch; empty if a rank has several branches
   bool perfect_ = false;   // RankSum::perfect
   DeviceArray<double> totals_;
   DeviceArray<float> before_;  // running statistics at the beginning of the step

@@ -885,7 +885,7 @@ extern "C" __global__ void __launch_bounds__(256)
   if (writes == 0 && (sum.x | sum.y | sum.z | sum.w) == 0) *destination = sum;
 }
 
-// Does the same as hone_stream with one word per thread. Fewer bytes are in flight at a time, which suits memory that
+// Copies like hone_stream, with one word per thread. Fewer bytes are then in flight at a time, which suits memory that
 // is read and written at once: on an H200, copies of 32 MB and more take 4 to 5 % less time.
 extern "C" __global__ void __launch_bounds__(256)
     hone_stream_each(const uint4* source, uint4* destination, int64_t reads, int64_t writes,

@@ -83,8 +83,8 @@ inline std::unique_ptr<Arena> Place(DeviceSession& session, std::vector<TensorVi
   return std::move(*arena);
 }
 
-// Does the same with memory of its own for each view, at places chosen by `key`. Launches may not write the views for
-// which `read_only` is set.
+// Places the views like Place, but each in memory of its own, at addresses chosen by `key`. Launches may not write the
+// views for which `read_only` is set.
 inline std::unique_ptr<Arena> PlaceApart(DeviceSession& session, std::vector<TensorView*> views, std::vector<bool> read_only,
                                          uint64_t key = 4711, bool mapped_neighbors = false) {
   std::vector<BlockRequest> blocks;

@@ -50,7 +50,8 @@ __attribute__((const)) const uint32_t* hone_sim_thread(void);
 // Waits for all threads of the block that have not exited. Orders memory.
 void hone_sim_syncthreads(void);
 
-// Does the same, and combines `predicate` over the block: the number of non-zero ones, or 1 / 0 for all, for any.
+// Waits likewise, and combines the `predicate` of all these threads. HONE_SIM_COUNT returns how many are not zero.
+// HONE_SIM_AND and HONE_SIM_OR return 1 if all, or any, are not zero, and otherwise 0.
 enum { HONE_SIM_COUNT, HONE_SIM_AND, HONE_SIM_OR };
 int hone_sim_syncthreads_reduce(int kind, int predicate);
 

@@ -855,7 +855,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
       std::min<int64_t>(per_sm, static_cast<int64_t>((spec.grid_blocks() + spec.sm_count - 1) / spec.sm_count));
   spec.l1_bytes = static_cast<uint64_t>(std::max<int64_t>(0, gpu_.l1_bytes_per_sm / resident - shared - 1024));
 
-  // The launch may use everything bound, but references only if an argument names one.
+  // The launch may use all memory that is bound to its arguments, but references only if an argument names one.
   std::vector<SimProcess::ShownBlock> visible;
   std::vector<std::shared_ptr<SimArena>> held;
   uint64_t fill_key = 0;

@@ -75,7 +75,7 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-// The fake device's attributes by cudaDeviceAttr, and the list of its launches.
+// The fake device's attributes, indexed by cudaDeviceAttr, and the list of its launches.
 inline long long fake_attributes[] = {4, 9, 0, 1 << 20, 200 * 1024};
 inline std::vector<std::string>& fake_launches() {
   static std::vector<std::string> list;

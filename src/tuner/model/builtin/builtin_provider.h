@@ -11,9 +11,10 @@
 
 namespace hone {
 
-// Needs the attachments "parent", "task" and "tried"; "siblings" says how many attempts from the same parent are under
-// way, each of which has got one of the rewrites that come first. When no rewrite is left the reply is kExhausted and lists why
-// each untried rewrite does not apply.
+// Returns the model `builtin`, which answers a request with the next mechanical rewrite of the parent's source. A request
+// needs the attachments "parent", "task" and "tried". "siblings" is the number of attempts from the same parent that are
+// under way: each of them has one of the first rewrites, so that many are passed over. When no rewrite is left, the reply
+// is kExhausted and says why each untried rewrite does not apply.
 Result<std::unique_ptr<ModelProvider>> MakeBuiltinProvider();
 
 }  // namespace hone

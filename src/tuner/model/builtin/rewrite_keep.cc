@@ -248,7 +248,7 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
                    fmt::format("the loops of {} leave early, synchronise or change {}", kernel.name, header->name));
         continue;
       }
-      // What the header reads must be the same every time.
+      // The loop's header must read the same values in every turn.
       bool steady = true;
       for (int i = one.open + 1; i < one.close; ++i) {
         const Token& t = view.token(i);

@@ -61,7 +61,7 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
     const std::vector<GlobalAccess> accesses = view.Accesses(kernel);
     for (const GlobalAccess& access : accesses) {
       if (!access.store) continue;
-      // What the kernel itself reads back should stay in the cache.
+      // Data that the kernel itself reads back should stay in the cache.
       bool again = false;
       for (const GlobalAccess& later : accesses) {
         again = again || (!later.store && later.first > access.first && later.parameter == access.parameter);

@@ -16,7 +16,7 @@
 #define HONE_SIM_INLINE inline __attribute__((always_inline, artificial))
 // Marks arithmetic whose own loads and stores do not belong to the candidate.
 #define HONE_SIM_HIDDEN __attribute__((noinline, no_sanitize_thread))
-// Does the same for functions that only such functions call.
+// Marks functions that are called only by functions with HONE_SIM_HIDDEN.
 #define HONE_SIM_HIDDEN_INLINE inline __attribute__((always_inline, no_sanitize_thread))
 
 #if !defined(__CUDACC__)
