@@ -25,7 +25,6 @@ struct RandomReads {
 //   columns  not empty
 // Blocks; no other thread of this process may hold a lock meanwhile (fork). kResourceExhausted when a child cannot be
 // made, kUnavailable when one dies.
-// made, kUnavailable when one dies.
 Result<RandomReads> ReadAtRandom(std::span<const NodeId> columns, int processes, int64_t reads = int64_t{1} << 24);
 
 }  // namespace hone::gnn
