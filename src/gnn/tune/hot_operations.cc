@@ -99,8 +99,14 @@ class Finder {
     operation.where = fmt::format("Value '{}' (attention over {}), before its projection: destinations are {}.",
                                   operation.value, Operands(unit), RowsText(unit.hop));
     const int64_t sums = operation.out_width;
+    out_.operations.push_back(operation);
+    operation.kind = Kind::kAttentionBackward;
+    operation.where = fmt::format("The gradient of the logits of value '{}': destinations are {}.", operation.value,
+                                  RowsText(unit.hop));
     out_.operations.push_back(std::move(operation));
-    out_.left_out.push_back({Name(unit), "the backward pass through the softmax and the weighted sum"});
+    if (lowered_.plan.values[unit.operands[0]].wants_gradient) {
+      out_.left_out.push_back({Name(unit), "the gradient of the rows that the attention reads, by source"});
+    }
     AddProduct(unit, sums, /*input_gradient=*/true);
   }
 
@@ -140,8 +146,9 @@ std::string TaskName(const HotOperation& operation) {
   switch (operation.kind) {
     case Kind::kGather:
       return "gather_features";
-    case Kind::kAttention: {
-      std::string name = "attention";
+    case Kind::kAttention:
+    case Kind::kAttentionBackward: {
+      std::string name = operation.kind == Kind::kAttention ? "attention" : "attention_backward";
       if (operation.negative_slope != 0.2) name += fmt::format("_slope_{}", operation.negative_slope);
       for (char& c : name) c = c == '.' || c == '-' || c == '+' ? '_' : c;  // a task's name is an identifier
       return name;

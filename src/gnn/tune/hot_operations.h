@@ -19,6 +19,7 @@ struct HotOperation {
     kAggregate,          // rows of neighbors
     kAggregateBackward,  // the gradient by source
     kAttention,          // a softmax over neighbors and the weighted sum of their rows, before the projection
+    kAttentionBackward,  // the gradient of the softmax's logits
     kLinear,
     kLinearBackwardInput,
     kLinearBackwardWeight,

@@ -444,6 +444,30 @@ void SetAttention(const HotOperation& operation, const Number& row, Pieces& piec
       (20 + 2 * own) / (2 + own), (-8 + 8 * own) / (2 + own));
 }
 
+void SetAttentionBackward(const HotOperation& operation, const Number& row, Pieces& pieces) {
+  pieces["dtype"] = row.dtype;
+  pieces["type"] = row.type;
+  pieces["width"] = fmt::format("{}", 16 / row.bytes);
+  const double slope = operation.negative_slope;
+  pieces["negative_slope"] = fmt::format("{:#.9g}", slope);
+  SetTolerance(kFloat, false, /*product=*/true, pieces);
+  const std::string rows = fmt::format("num_dst * (1000 + {}) / 1000", kSlotsOfARow);
+  pieces["attention_work"] = fmt::format(
+      "[work]\nflops = \"num_dst * (fanout + 1) * heads * (2 * dim + 4)\"\nbytes = \"\"\"\n{} * dim * {} + {} * (4 + "
+      "heads * 4) + num_dst * 8 + num_dst * heads * dim * {} + num_dst * (fanout + 1) * heads * 4\"\"\"\n",
+      DifferentRows(rows, "num_src"), row.bytes, rows, row.bytes);
+  // v 0: d = 2 for itself and 3 for both slots, so the mean by weight is 0.5 * 2 + 0.25 * 3 + 0.25 * 3 = 2.5.
+  pieces["hand"] = fmt::format(
+      "# v 0 has degree 5, so both slots count: row 1 twice. Its products are 2, 3 and 3, their sum by weight 2.5. The last\n"
+      "# weight is negative. v 1 has degree 1: its slot is itself and does not count; its product is 8, and 8 - 8 = 0.\n"
+      "[[hand]]\ndims = {{ num_src = 2, num_dst = 2, fanout = 2, degree_bound = 6, heads = 1, dim = 2 }}\n"
+      "inputs.x = [2.0, 0.0, 1.0, 2.0]\ninputs.grad_out = [1.0, 1.0, 4.0, 2.0]\n"
+      "inputs.weight = [0.5, 0.25, -0.25, 1.0, 0.5, 0.5]\n"
+      "inputs.self = [0, 1]\ninputs.index = [1, 1, 1, 0]\ninputs.degree = [5, 1]\n"
+      "outputs.grad_logit = [-0.25, 0.125, {:.12f}, 0.0, 0.0, 0.0]",
+      0.125 * slope);
+}
+
 void SetGather(const Number& x, const Number& out, Pieces& pieces) {
   pieces["x_dtype"] = x.dtype;
   pieces["x_type"] = x.type;
@@ -520,6 +544,13 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
           "The seed is a plain kernel. The engine's own also writes the weights that backward reads, takes the batch's "
           "sizes "
           "from device memory, and cannot stand alone.";
+      break;
+    case Kind::kAttentionBackward:
+      stem = "attention_backward";
+      SetAttentionBackward(operation, row, pieces);
+      texts.seed_is =
+          "The seed is a plain kernel. The engine's own also makes the gradient of the folded attention vectors, takes the "
+          "batch's sizes from device memory, and cannot stand alone.";
       break;
     default:
       SetProduct(operation.kind, row, pieces);

@@ -125,22 +125,28 @@ TEST(HotOperations, AttentionIsProjectedBehindTheWeightedSum) {
     {name = "g0", op = "attention", of = "x", width = 4, heads = 3},
     {name = "l", op = "head", of = "g0"},
   )");
-  EXPECT_THAT(Names(found), ElementsAre("x: gather_features", "g0: attention", "g0: linear",
+  EXPECT_THAT(Names(found), ElementsAre("x: gather_features", "g0: attention", "g0: attention_backward", "g0: linear",
                                         "g0: linear_backward_input", "g0: linear_backward_weight", "l: linear",
                                         "l: linear_backward_input", "l: linear_backward_weight"));
   EXPECT_EQ(found.operations[1].heads, 3);
   EXPECT_EQ(found.operations[1].in_width, 12);
-  EXPECT_EQ(found.operations[2].hop, 0);  // of the destinations
-  EXPECT_EQ(found.operations[2].in_width, 36);
-  EXPECT_EQ(found.operations[2].out_width, 12);
-  ASSERT_EQ(found.left_out.size(), 1u);
-  EXPECT_EQ(found.left_out[0].value, "g0");
+  EXPECT_EQ(found.operations[3].hop, 0);  // of the destinations
+  EXPECT_EQ(found.operations[3].in_width, 36);
+  EXPECT_EQ(found.operations[3].out_width, 12);
+  EXPECT_TRUE(found.left_out.empty());  // features have no gradient
+  const HotOperations behind = OperationsOf(R"(
+    {name = "h", op = "linear", of = "x", width = 8},
+    {name = "g0", op = "attention", of = "h", width = 4},
+    {name = "l", op = "head", of = "g0"},
+  )");
+  ASSERT_EQ(behind.left_out.size(), 1u);
+  EXPECT_EQ(behind.left_out[0].value, "g0");
 }
 
 TEST(TaskTexts, AreWholeForEveryOperationAndType) {
   int texts = 0;
-  for (const Kind kind : {Kind::kGather, Kind::kAggregate, Kind::kAggregateBackward, Kind::kAttention, Kind::kLinear,
-                          Kind::kLinearBackwardInput, Kind::kLinearBackwardWeight}) {
+  for (const Kind kind : {Kind::kGather, Kind::kAggregate, Kind::kAggregateBackward, Kind::kAttention,
+                          Kind::kAttentionBackward, Kind::kLinear, Kind::kLinearBackwardInput, Kind::kLinearBackwardWeight}) {
     for (const auto how : {AggregateSpec::How::kMean, AggregateSpec::How::kSum, AggregateSpec::How::kMax}) {
       for (const bool symmetric : {false, true}) {
         if (symmetric && how != AggregateSpec::How::kSum) continue;
@@ -161,7 +167,7 @@ TEST(TaskTexts, AreWholeForEveryOperationAndType) {
       }
     }
   }
-  EXPECT_EQ(texts, 7 * 4 * 3 * 2);
+  EXPECT_EQ(texts, 8 * 4 * 3 * 2);
 }
 
 TEST(WriteTasks, AFolderAppearsWholeOrNotAtAll) {

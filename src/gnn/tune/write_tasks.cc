@@ -34,7 +34,8 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
               {"dim", operation.in_width}};
     case Kind::kAggregate:
     case Kind::kAggregateBackward:
-    case Kind::kAttention: {
+    case Kind::kAttention:
+    case Kind::kAttentionBackward: {
       const auto h = static_cast<size_t>(operation.hop);
       const HopShape& hop = batch.hops[h];
       const int32_t fanout = source.measured.fanouts[h];
@@ -47,7 +48,7 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
           operation.how == AggregateSpec::How::kMean) {
         dims.emplace_back("degree_bound", DegreeBound(static_cast<double>(hop.edges) / slots, fanout));
       }
-      if (operation.kind == Kind::kAttention) dims.emplace_back("heads", operation.heads);
+      if (operation.kind == Kind::kAttention || operation.kind == Kind::kAttentionBackward) dims.emplace_back("heads", operation.heads);
       dims.emplace_back("dim", operation.in_width);
       return dims;
     }
