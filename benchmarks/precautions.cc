@@ -64,6 +64,8 @@ const std::vector<Precautions>& AllPrecautions() {
         {"without special values and stress when timed",
          [](JudgeSwitches& s) { s.gates.special_values = s.gates.stress_when_timed = false; }},
         {"without both alignments", [](JudgeSwitches& s) { s.gates.both_alignments = false; }},
+        {"without both alignments and stress when timed",
+         [](JudgeSwitches& s) { s.gates.both_alignments = s.gates.stress_when_timed = false; }},
         {"without c_rms when timed", [](JudgeSwitches& s) { s.gates.timed_rms = false; }},
         {"without first times", [](JudgeSwitches& s) { s.gates.rough_times = false; }},
         {"without bases of their own", [](JudgeSwitches& s) { s.gates.bases_of_their_own = false; }},

@@ -130,9 +130,18 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
   }
   HONE_ASSIGN_OR_RETURN(job.candidate, Compile(simulated.compiler(), task, request.source, request.name,
                                                request.binding, /*is_oracle=*/false, compile_jobs));
+  const std::optional<std::string> other = AsOnAGpu(request.source);
+  bool as_on_a_gpu = false;
   if (const CompiledModule* failure = Failure(job.candidate)) {
     cannot.detail = "it does not compile there: " + failure->digest;
-    return cannot;
+    // A text may keep itself from compiling by asking for a macro that only the simulated GPU's compiler has. The code
+    // that a GPU runs does not ask.
+    if (!other) return cannot;
+    Result<CompiledProgram> compiled =
+        Compile(simulated.compiler(), task, *other, request.name, request.binding, /*is_oracle=*/false, compile_jobs);
+    if (!compiled.ok() || Failure(*compiled) != nullptr) return cannot;
+    job.candidate = *std::move(compiled);
+    as_on_a_gpu = true;
   }
   if (reference != nullptr) {
     job.reference = std::move(reference);
@@ -153,8 +162,11 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
   job.options = request;
   job.options.time = job.options.profile = job.options.libraries = false;
   job.launch_limit_seconds = launch_limit_seconds;
-  const std::optional<std::string> other = AsOnAGpu(request.source);
   HONE_ASSIGN_OR_RETURN(Evaluation judged, simulated.Judge(job, {}));
+  if (as_on_a_gpu) {
+    if (judged.verdict != Verdict::kOk) judged.detail = "in the code that the text has for a GPU, " + judged.detail;
+    return judged;
+  }
   if (!other || (judged.verdict != Verdict::kOk && judged.verdict != Verdict::kWrongOutput)) return judged;
   return JudgeWhatTheGpuRan(simulated, task, request, *other, compile_jobs, std::move(job), std::move(judged));
 }
