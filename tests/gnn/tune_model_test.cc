@@ -107,10 +107,13 @@ TEST_F(HoneGnnTuneModel, TimedShapesAreThoseOfTheBatches) {
 TEST_F(HoneGnnTuneModel, ATaskIsTunedAndOptimised) {
   ASSERT_EQ(Write("tasks", {}).status, 0);
   const std::string task = scratch_ / "tasks/aggregate_mean";
+  const std::string winner = task + "/winner.json";
   const Outcome tuned =
-      RunHone({"tune", task, task + "/seed.cu", "--device", "sim", "--out", scratch_ / "tuned.cu", "--json"});
+      RunHone({"tune", task, task + "/engine.cu", "--device", "sim", "--points", "3", "--out", winner, "--json"});
   EXPECT_EQ(tuned.status, 0) << tuned.out << tuned.err;
-  EXPECT_TRUE(FileExists(scratch_ / "tuned.cu"));
+  EXPECT_EQ(json::parse(*ReadFile(winner)).at("device").at("modelled"), true);
+  const Outcome judged = RunHone({"eval", task, winner, "--device", "sim", "--no-time", "--json"});
+  EXPECT_EQ(judged.status, 0) << judged.out << judged.err;
   const Outcome optimised = RunHone({"optimize", scratch_ / "tasks/linear_backward_input", "--model", "builtin",
                                      "--device", "sim", "--attempts", "1", "--json"});
   EXPECT_TRUE(optimised.status == 0 || optimised.status == 1) << optimised.out << optimised.err;
