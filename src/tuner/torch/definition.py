@@ -15,7 +15,10 @@ import os
 import struct
 
 MOST_TIMED = 8  # at most so many workloads become timed cases
-HELD = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool")
+HELD = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool",
+        "float4_e2m1")
+PACKED = "float4_e2m1"  # pairs: a byte of a task, and a float4_e2m1fn_x2 for `run`
+BYTES = ("bool", PACKED)  # dtypes that are bytes in a task
 INTEGERS = ("int64", "int32", "int16", "int8")
 RANDOM_BOUND = 1024  # FlashInfer-Bench draws integers below this if nothing says what they mean
 STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn",
@@ -80,6 +83,9 @@ class Definition:
                 raise Refused(f"{file}: {name} is an input and an output: give the output another name")
             if self.outputs[name][1] is None:
                 raise Refused(f"{file}: output {name} is a number and no tensor: give it the shape []")
+            if self.outputs[name][0] == PACKED:
+                raise Refused(f"{file}: output {name} is {PACKED}, which a reference in PyTorch cannot answer: write the task by hand, as "
+                              "tasks/mxfp4_quantize is, or take a definition of another dtype")
         if not self.outputs:
             raise Refused(f"{file} has no outputs: a kernel is judged by what it writes")
         try:
@@ -116,6 +122,8 @@ class Definition:
             raise Refused(f"{self.file}: {name} is {dtype}, which tasks do not hold: they hold {', '.join(HELD)}; widen it in a definition of "
                           "your own, or take a definition of another dtype")
         if shape is None:
+            if dtype == PACKED:
+                raise Refused(f"{self.file}: {name} is a number of 4 bits: give it a shape, or another dtype")
             return dtype, None
         for axis in shape:
             if axis not in self.axes:
@@ -296,14 +304,14 @@ class ProblemText:
             if shape is None:
                 continue
             source = workload.inputs[name]
-            stored = stored_tensor(files, source[1], source[2], file) if source[0] == "safetensors" else None
+            stored = stored_tensor(files, source[1], source[2], file) if source[0] == "safetensors" and dtype != PACKED else None
             if stored is not None and list(stored.shape) != [sizes[axis] for axis in shape]:
                 raise Refused(f"{file}: {source[2]} of {source[1]} has the shape {list(stored.shape)}, and by the definition {name} has "
                               f"{[sizes[axis] for axis in shape]}: mend the workload")
             if name in definition.offsets:
                 self.values[name] = {"distribution": "offsets", "bound": definition.offsets[name]}
-            elif dtype == "bool":
-                self.values[name] = {"distribution": "index", "bound": "2"}
+            elif dtype in BYTES:
+                self.values[name] = {"distribution": "index", "bound": "2" if dtype == "bool" else "256"}
             elif dtype in INTEGERS:
                 if stored is None:
                     bound = min(RANDOM_BOUND, 128 if dtype == "int8" else RANDOM_BOUND)
@@ -324,7 +332,7 @@ class ProblemText:
         if shape is None:
             return repr(self.workload.inputs[name][1])
         extents = "(" + ", ".join(shape) + ("," if len(shape) == 1 else "") + ")"
-        held = "uint8" if dtype == "bool" else dtype
+        held = "uint8" if dtype in BYTES else dtype
         spec = self.values[name]
         if spec["distribution"] == "offsets":
             return f"_offsets({shape[0]}, {spec['bound']}, torch.{held})"
@@ -362,11 +370,12 @@ class ProblemText:
                 waiting.remove(name)
 
         def told(tensors):
-            return "[" + ", ".join("None" if shape is None else f"(\"{'uint8' if dtype == 'bool' else dtype}\", [{', '.join(shape)}])"
+            return "[" + ", ".join("None" if shape is None else f"(\"{'uint8' if dtype in BYTES else dtype}\", [{', '.join(shape)}])"
                                    for dtype, shape in tensors.values()) + "]"
 
-        masks = "".join(f"        {name} = {name}.to(torch.bool)\n" for name, (dtype, shape) in definition.inputs.items()
-                        if dtype == "bool" and shape is not None)
+        views = {"bool": "to(torch.bool)", PACKED: "view(torch.float4_e2m1fn_x2)"}
+        masks = "".join(f"        {name} = {name}.{views[dtype]}\n" for name, (dtype, shape) in definition.inputs.items()
+                        if dtype in BYTES and shape is not None)
         handed = ", ".join(f"{name}={name}" if definition.by_name else name for name in definition.inputs)
         # Offsets begin at 0 and end at their bound, which takes two elements.
         needed = definition.conditions + [f"{definition.inputs[name][1][0]} >= 2" for name, spec in self.values.items() if spec["distribution"] == "offsets"]
