@@ -2,26 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An implicit matrix product on tensor cores: rows are the places of out, columns its filters, and what is summed are the filter's places times
-// the channels, 32 at a time. A block has 128 places and N filters; the parts of image and weights that it needs next are copied to shared
+// the channels, 64 at a time. A block has 128 places and 64 filters; the parts of image and weights that it needs next are copied to shared
 // memory ahead of their use, with zeros for what lies outside the image. Channels that are no multiple of eight take a plain kernel.
 /*hone
 [tune]
 STAGES = [3, 2, 4]
 
 [[launch]]
-kernel = "convolve<128>"
-grid   = ["ceil_div(batch * max(0, (height + 2 * padding - kernel + step) / step) * max(0, (width + 2 * padding - kernel + step) / step), 128)", "ceil_div(filters, 128)"]
-block  = ["256"]
-shared = "STAGES * (128 + 128) * 64"
-args   = ["image", "weight", "bias", "out", "batch * max(0, (height + 2 * padding - kernel + step) / step) * max(0, (width + 2 * padding - kernel + step) / step):i32", "height:i32", "width:i32", "channels:i32", "filters:i32", "kernel:i32",
-          "step:i32", "padding:i32", "max(0, (height + 2 * padding - kernel + step) / step):i32", "max(0, (width + 2 * padding - kernel + step) / step):i32"]
-when   = "channels % 8 == 0 && channels > 0 && filters > 64"
-
-[[launch]]
 kernel = "convolve<64>"
 grid   = ["ceil_div(batch * max(0, (height + 2 * padding - kernel + step) / step) * max(0, (width + 2 * padding - kernel + step) / step), 128)", "ceil_div(filters, 64)"]
 block  = ["256"]
-shared = "STAGES * (128 + 64) * 64"
+shared = "STAGES * (128 + 64) * 128"
 args   = ["image", "weight", "bias", "out", "batch * max(0, (height + 2 * padding - kernel + step) / step) * max(0, (width + 2 * padding - kernel + step) / step):i32", "height:i32", "width:i32", "channels:i32", "filters:i32", "kernel:i32",
           "step:i32", "padding:i32", "max(0, (height + 2 * padding - kernel + step) / step):i32", "max(0, (width + 2 * padding - kernel + step) / step):i32"]
 when   = "channels % 8 == 0 && channels > 0"
@@ -35,7 +26,7 @@ args   = ["image", "weight", "bias", "out", "batch * max(0, (height + 2 * paddin
 */
 #include <cuda_bf16.h>
 
-constexpr int kPlaces = 128, kDepth = 32, kThreads = 256, kRowBytes = kDepth * 2;
+constexpr int kPlaces = 128, kDepth = 64, kThreads = 256, kRowBytes = kDepth * 2;
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
@@ -56,8 +47,8 @@ __device__ __forceinline__ void Multiply(float (&c)[4], const unsigned (&a)[4], 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Where chunk c of 8 elements of a row of 32 stands, so that eight rows at a chunk lie in different banks.
-__device__ __forceinline__ unsigned Place(int r, int c) { return static_cast<unsigned>(r * kRowBytes + ((c ^ ((r >> 1) & 3)) * 16)); }
+// Where chunk c of 8 elements of a row of 64 stands, so that eight rows at a chunk lie in different banks.
+__device__ __forceinline__ unsigned Place(int r, int c) { return static_cast<unsigned>(r * kRowBytes + ((c ^ (r & 7)) * 16)); }
 
 // Eight warps, four times two: each has 32 places and half of the filters.
 template <int kFilters>
@@ -73,15 +64,15 @@ __global__ void __launch_bounds__(kThreads)
   const int parts = (channels + kDepth - 1) / kDepth, rounds = kernel * kernel * parts;
   const unsigned base = SharedAddress(shared);
 
-  // A thread copies chunk threadIdx.x % 4 of the rows threadIdx.x / 4 and 64 more. Here are its two places: the image and the filter's corner.
-  const int chunk = threadIdx.x % 4;
-  long long images[2];
-  int tops[2], lefts[2];
+  // A thread copies chunk threadIdx.x % 8 of every 32nd row from threadIdx.x / 8 on. Here are its places: the image and the filter's corner.
+  constexpr int kCopies = kPlaces / 32;
+  const int chunk = threadIdx.x % 8, first_copied = static_cast<int>(threadIdx.x) / 8;
+  int images[kCopies], tops[kCopies], lefts[kCopies];
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int place = min(first_place + i * 64 + static_cast<int>(threadIdx.x) / 4, places - 1);
+  for (int i = 0; i < kCopies; ++i) {
+    const int place = min(first_place + i * 32 + first_copied, places - 1);
     const int x = place % out_width, y = place / out_width % out_height;
-    images[i] = static_cast<long long>(place / out_width / out_height) * height;
+    images[i] = place / out_width / out_height * height;
     tops[i] = y * step - padding;
     lefts[i] = x * step - padding;
   }
@@ -91,14 +82,14 @@ __global__ void __launch_bounds__(kThreads)
       const unsigned to = base + (round % kStages) * kStageBytes;
       const int c = next_part * kDepth + chunk * 8;
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int r = i * 64 + static_cast<int>(threadIdx.x) / 4, row = tops[i] + next_i, column = lefts[i] + next_j;
+      for (int i = 0; i < kCopies; ++i) {
+        const int r = i * 32 + first_copied, row = tops[i] + next_i, column = lefts[i] + next_j;
         const bool there = c < channels && row >= 0 && row < height && column >= 0 && column < width;
-        CopyAsync(to + Place(r, chunk), image + (there ? ((images[i] + row) * width + column) * channels + c : 0), there);
+        CopyAsync(to + Place(r, chunk), image + (there ? (static_cast<long long>(images[i] + row) * width + column) * channels + c : 0), there);
       }
 #pragma unroll
-      for (int i = 0; i < kFilters / 64; ++i) {
-        const int r = i * 64 + static_cast<int>(threadIdx.x) / 4, filter = first_filter + r;
+      for (int i = 0; i < kFilters / 32; ++i) {
+        const int r = i * 32 + first_copied, filter = first_filter + r;
         const bool there = c < channels && filter < filters;
         const long long from = ((static_cast<long long>(filter) * kernel + next_i) * kernel + next_j) * channels + c;
         CopyAsync(to + kPlaces * kRowBytes + Place(r, chunk), weight + (there ? from : 0), there);

@@ -1,26 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The trusted answer to prefill_attention, in double: one thread for the largest score of a row, then one for 128 of its results. Scores are
-// computed twice, because those of a long prompt would fill a GPU's memory.
+// The trusted answer to prefill_attention, in double: one thread for a token, four query heads that share their keys, and 128 of their results.
+// A key and a value are read once for the four, and scores once in all: when a larger one comes, what was added up is made smaller.
 /*hone
-[[workspace]]
-name = "largest"
-bytes = "tokens * kv_heads * group * 8"
-
 [[launch]]
-kernel = "largest_score"
-grid   = ["ceil_div(tokens * kv_heads * group, 64)"]
+kernel = "attend"
+grid   = ["ceil_div(tokens * kv_heads * ceil_div(group, 4) * ceil_div(head_dim, 128), 64)"]
 block  = ["64"]
-args   = ["q", "k", "offsets", "largest", "tokens * kv_heads * group:i64", "batch:i64", "kv_heads:i64", "group:i64", "head_dim:i64", "scale:f64"]
-
-[[launch]]
-step   = 1
-kernel = "weighted_sum"
-grid   = ["ceil_div(tokens * kv_heads * group * ceil_div(head_dim, 128), 64)"]
-block  = ["64"]
-args   = ["q", "k", "v", "offsets", "largest", "ref:out", "tokens * kv_heads * group * ceil_div(head_dim, 128):i64", "batch:i64",
-          "kv_heads:i64", "group:i64", "head_dim:i64", "scale:f64"]
+args   = ["q", "k", "v", "offsets", "ref:out", "tokens * kv_heads * ceil_div(group, 4) * ceil_div(head_dim, 128):i64", "batch:i64", "kv_heads:i64",
+          "group:i64", "head_dim:i64", "scale:f64"]
 */
 #include <cuda_bf16.h>
 
@@ -45,48 +34,62 @@ __device__ long long FirstOf(const int* offsets, long long batch, long long toke
   return first;
 }
 
-__device__ double Score(const __nv_bfloat16* q, const __nv_bfloat16* k, long long row, long long key, long long head_dim, double scale) {
-  HONE_ORACLE_ACC sum = 0;
-  for (long long d = 0; d < head_dim; ++d) {
-    sum += HONE_ORACLE_MID(HONE_ORACLE_IN(__bfloat162float(q[row * head_dim + d])) *
-                           HONE_ORACLE_IN(__bfloat162float(k[key * head_dim + d])));
-  }
-  return HONE_ORACLE_MID(static_cast<double>(sum) * scale);
-}
+constexpr int kHeads = 4, kPart = 128, kStaged = 256;
 
-__global__ void largest_score(const __nv_bfloat16* q, const __nv_bfloat16* k, const int* offsets, double* largest, long long count,
-                              long long batch, long long kv_heads, long long group, long long head_dim, double scale) {
-  const long long row = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (row >= count) return;
-  const long long token = row / (kv_heads * group), head = row / group % kv_heads, first = FirstOf(offsets, batch, token);
-  double most = 0;
-  for (long long j = first; j <= token; ++j) {
-    const double score = Score(q, k, row, j * kv_heads + head, head_dim, scale);
-    if (j == first || score > most) most = score;
-  }
-  largest[row] = most;
-}
-
-__global__ void weighted_sum(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv_bfloat16* v, const int* offsets,
-                             const double* largest, double* out, long long count, long long batch, long long kv_heads, long long group,
-                             long long head_dim, double scale) {
+__global__ void attend(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv_bfloat16* v, const int* offsets, double* out, long long count,
+                       long long batch, long long kv_heads, long long group, long long head_dim, double scale) {
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  const long long parts = (head_dim + 127) / 128, row = i / parts, begin = i % parts * 128;
-  const long long width = head_dim - begin < 128 ? head_dim - begin : 128;
-  const long long token = row / (kv_heads * group), head = row / group % kv_heads, first = FirstOf(offsets, batch, token);
-  HONE_ORACLE_ACC total = 0;
-  HONE_ORACLE_ACC sums[128];
-  for (long long d = 0; d < 128; ++d) sums[d] = 0;
+  const long long parts = (head_dim + kPart - 1) / kPart, chunks = (group + kHeads - 1) / kHeads;
+  const long long begin = i % parts * kPart, chunk = i / parts % chunks, head = i / parts / chunks % kv_heads;
+  const long long token = i / parts / chunks / kv_heads, first = FirstOf(offsets, batch, token);
+  const long long width = head_dim - begin < kPart ? head_dim - begin : kPart;
+  const long long heads = group - chunk * kHeads < kHeads ? group - chunk * kHeads : kHeads;  // the others repeat the last
+  long long rows[kHeads];
+  for (int h = 0; h < kHeads; ++h) {
+    rows[h] = ((token * kv_heads + head) * group + chunk * kHeads + (h < heads ? h : heads - 1)) * head_dim;
+  }
+  double query[kStaged][kHeads];  // what fits of the four rows of q
+  for (long long d = 0; d < head_dim && d < kStaged; ++d) {
+    for (int h = 0; h < kHeads; ++h) query[d][h] = HONE_ORACLE_IN(__bfloat162float(q[rows[h] + d]));
+  }
+  HONE_ORACLE_ACC sums[kPart][kHeads], total[kHeads];
+  double largest[kHeads];
+  for (int h = 0; h < kHeads; ++h) {
+    total[h] = 0;
+    largest[h] = 0;
+    for (int d = 0; d < kPart; ++d) sums[d][h] = 0;
+  }
   for (long long j = first; j <= token; ++j) {
-    const long long key = j * kv_heads + head;
-    const double weight = HONE_ORACLE_MID(exp(Score(q, k, row, key, head_dim, scale) - largest[row]));
-    total += weight;
+    const long long key = (j * kv_heads + head) * head_dim;
+    HONE_ORACLE_ACC scores[kHeads] = {0, 0, 0, 0};
+    for (long long d = 0; d < head_dim; ++d) {
+      const double one = HONE_ORACLE_IN(__bfloat162float(k[key + d]));
+      for (int h = 0; h < kHeads; ++h) {
+        const double other = d < kStaged ? query[d][h] : HONE_ORACLE_IN(__bfloat162float(q[rows[h] + d]));
+        scores[h] += HONE_ORACLE_MID(other * one);
+      }
+    }
+    double weights[kHeads];
+    for (int h = 0; h < kHeads; ++h) {
+      const double score = HONE_ORACLE_MID(static_cast<double>(scores[h]) * scale);
+      if (j == first || score > largest[h]) {
+        const double shrink = j == first ? 0.0 : exp(largest[h] - score);
+        largest[h] = score;
+        total[h] = static_cast<HONE_ORACLE_ACC>(static_cast<double>(total[h]) * shrink);
+        for (int d = 0; d < kPart; ++d) sums[d][h] = static_cast<HONE_ORACLE_ACC>(static_cast<double>(sums[d][h]) * shrink);
+      }
+      weights[h] = HONE_ORACLE_MID(exp(score - largest[h]));
+      total[h] += weights[h];
+    }
     for (long long d = 0; d < width; ++d) {
-      sums[d] += HONE_ORACLE_MID(weight * HONE_ORACLE_IN(__bfloat162float(v[key * head_dim + begin + d])));
+      const double one = HONE_ORACLE_IN(__bfloat162float(v[key + begin + d]));
+      for (int h = 0; h < kHeads; ++h) sums[d][h] += HONE_ORACLE_MID(weights[h] * one);
     }
   }
-  for (long long d = 0; d < width; ++d) {
-    out[row * head_dim + begin + d] = first <= token ? static_cast<double>(sums[d]) / static_cast<double>(total) : 0.0;
+  for (int h = 0; h < heads; ++h) {
+    for (long long d = 0; d < width; ++d) {
+      out[rows[h] + begin + d] = first <= token ? static_cast<double>(sums[d][h]) / static_cast<double>(total[h]) : 0.0;
+    }
   }
 }
