@@ -114,14 +114,14 @@ class Player(Other):
 
 
 class LiftedTest(unittest.TestCase):
-    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM):
+    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0):
         self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
         self.microseconds = {True: 10.0, False: 20.0}
         self.others = [Stage(self), *([Stage(self)] if baseline else []), Player(self), *([Player(self)] if baseline else [])]
         spec = {"shape": [6, 5], "dtype": "float32"}
         job = {"text": problem, "file": "problem.py", "class": "Model", "training": True, "threads": 1, "inputs": [{"tensor": "x", "boolean": False}],
                "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": "", "baselines": ["torch_eager"] if baseline else [],
-               "launch_seconds": 10, "time_seconds": 0.0, "lift": True,
+               "launch_seconds": 10, "time_seconds": time_seconds, "lift": True,
                "cases": [{"sizes": {"rows": 6, "width": 5}, "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
                           "outputs": {"out": {**spec, "c_max": 1e-5, "c_rms": 1e-6, "c_small": 0, "small_floor": 0, "absolute": 0, "slice_axis": 0, "boolean": False}}}]}
         ours, theirs = socket.socketpair()
@@ -172,7 +172,7 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(answer["verdict"], "ok")
         self.assertLess(answer["cases"][0]["rms_error"], 1e-6)
         self.assertEqual(answer["cases"][0]["plan"], {"kernels": 2, "mapped_bytes": 4096, "left_out": 0})
-        self.assertEqual(set(lifted.spent.seconds), {"start", "capture", "end", "reference", "play"})
+        self.assertEqual(set(lifted.spent.seconds), {"context", "start", "capture", "end", "reference", "play"})
 
     def test_weights_are_new_for_every_second_set_of_inputs(self):
         self.judge(trials=5)
@@ -248,6 +248,32 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual((timed["time_us"]["median"], timed["baseline_us"]["median"], timed["speedup"]["median"]), (10.0, 20.0, 2.0))
         self.assertEqual([asked.count("time") for asked in self.asked_when_ended], [0, 0, 0, 0])
         self.assertIn("time", lifted.spent.seconds)
+
+    def test_the_submissions_last_plan_is_timed_and_each_baseline_is_captured_once(self):
+        self.judge(baseline=True)
+        self.assertEqual([asked.count("lift") for asked in self.asked_when_ended], [2, 1, 0, 0])
+
+    def test_timing_ends_early_if_times_agree_only(self):
+        self.assertEqual(self.judge(baseline=True, time_seconds=60)[0]["cases"][0]["baselines"]["torch_eager"]["quads"], 10)
+        ratios = [2.0] * 12 + [2.1] * 12
+        self.assertEqual([room["precise"]([2.0] * 9), room["precise"]([2.0] * 10), room["precise"](ratios)], [False, True, False])
+
+    def test_weights_are_made_once_for_a_seed_and_never_kept_for_another(self):
+        builds, build = [], room["Problem"].build
+
+        def counted(problem, sizes, **keywords):
+            builds.append(keywords.get("seed"))
+            return build(problem, sizes, **keywords)
+
+        room["Problem"].build = counted
+        try:
+            self.judge(trials=4)
+        finally:
+            room["Problem"].build = build
+        seeds = [seed for seed in builds if seed is not None]
+        # The stage and the referee make the weights of each of the two seeds, and the referee a module in float64 for each; the hard
+        # inputs need one more, in float32.
+        self.assertEqual([len(set(seeds)), len(seeds), builds.count(None)], [2, 4, 3])
 
 
 if __name__ == "__main__":

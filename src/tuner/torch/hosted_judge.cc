@@ -187,7 +187,7 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
   evaluation->verdict = *known;
   evaluation->device += fmt::format(", PyTorch {}", torch);
   fields.Object("seconds", [&](JsonFields& one) {
-    for (const char* name : {"start", "capture", "end", "reference", "play", "time"}) {
+    for (const char* name : {"load", "context", "start", "capture", "end", "reference", "play", "time"}) {
       double seconds = -1;
       one.Read(name, seconds);
       if (seconds >= 0) evaluation->metrics[std::string("lifted_seconds_") + name] = seconds;
@@ -296,6 +296,8 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
                             const std::vector<Dims>& cases, const EvaluationProgress& progress,
                             Evaluation* evaluation) {
   const bool lift = job["lift"].get<bool>();
+  json begun = job;
+  begun["begun"] = SteadySeconds();
   HONE_ASSIGN_OR_RETURN(Processes processes, StartProcesses(python, options, job["baselines"].size(), lift));
   const auto gone = [&](const Status& status) {
     const std::string said = EndOfOutput(*processes.referee, 600);
@@ -303,7 +305,7 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
                                            status.code() == StatusCode::kTimedOut ? "did not answer in time" : "ended",
                                            said.empty() ? "" : "; it said: ", said));
   };
-  if (const Status sent = SendFrame(processes.ours.ours.get(), DumpJson(job), {}, {}, 60); !sent.ok())
+  if (const Status sent = SendFrame(processes.ours.ours.get(), DumpJson(begun), {}, {}, 60); !sent.ok())
     return gone(sent);
   for (;;) {
     const Result<Frame> frame = ReceiveFrame(processes.ours.ours.get(), kSilenceSeconds, kMostRefereeBytes);

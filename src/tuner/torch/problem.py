@@ -24,6 +24,25 @@ def first_line(error):
     return (lines[0].strip() if lines else type(error).__name__)[:300]
 
 
+def wake_gpu(ordinal=None):
+    """Starts CUDA's driver in a thread, and with `ordinal` makes that GPU's context, which PyTorch then uses.
+
+    Either takes tenths of a second, in which PyTorch can be imported. Nothing is reported: PyTorch meets the same errors later.
+    """
+    import ctypes
+    import threading
+
+    def wake():
+        try:
+            driver, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
+            if driver.cuInit(0) == 0 and ordinal is not None and driver.cuDeviceGet(ctypes.byref(device), ordinal) == 0:
+                driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+        except (OSError, AttributeError):
+            pass
+
+    threading.Thread(target=wake, daemon=True).start()
+
+
 def load_torch():
     """Imports and returns torch, without TF32, and with warnings of operators that are not deterministic."""
     try:

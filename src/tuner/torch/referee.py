@@ -26,6 +26,8 @@ WINDOW_SECONDS = 30e-3   # duration of a handover: it has many calls if they are
 MOST_CALLS = 512
 MOST_BYTES = 24 << 30    # limit for the memory of one side's slots after the first
 LEAST_QUADS, MOST_QUADS = 10, 40
+PRECISE = 0.005          # timing ends if the speedup's 95 % interval is at most this share of its median wide
+KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evaluation of the module to the next
 FIRST_CALL = 12          # factor on the time limit of the first call after a build, which may compile
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
 ROOM = 4.0               # factor on the module's own error in float32, where that error decides the tolerance
@@ -229,7 +231,8 @@ class Referee:
         self.generator = torch.Generator(self.device)
         self.submission = Side("the submission", 4, True)
         self.baselines = [Side(name, 5 + i, False) for i, name in enumerate(job["baselines"])]
-        self.truth = self.models = None
+        self.truth = None
+        self.kept = {}  # weights and modules of one seed, by what they are; see made()
 
     def tell(self, doing):
         """Reports what is being done."""
@@ -395,16 +398,32 @@ class Referee:
     def expected(self, case, seed, slot=0, precision="float64"):
         """Returns (the module's outputs for a slot's inputs, with weights from `seed`; the largest rms of an input or weight)."""
         import torch
-        drawn, _ = self.problem.build(case["sizes"], seed=seed)
-        state = {name: tensor.detach().to(self.device) for name, tensor in state_of(drawn).items()}
+        state = self.made(case, seed, "state", lambda: {
+            name: tensor.detach().to(self.device) for name, tensor in state_of(self.problem.build(case["sizes"], seed=seed)[0]).items()})
         inputs = [one["value"] if "value" in one else typed(self.truth, one).bool() if one["boolean"] else typed(self.truth, one)
                   for one in case["layout"].inputs[slot]]
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
                          if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
         with torch.device(self.device):
-            model = model_for(self.problem, case["sizes"], precision).to(self.device)
+            model = self.made(case, seed, precision, lambda: model_for(self.problem, case["sizes"], precision).to(self.device))
             results, _, _ = evaluate(self.problem, case["sizes"], model, inputs, state, precision)
         return results, magnitude
+
+    def made(self, case, seed, what, make):
+        """Returns make(), the weights or a module for these sizes and this seed: an earlier one if it was kept.
+
+        Nothing is kept for another seed, because a module may remember something that it has computed from its weights.
+        """
+        key = (tuple(sorted(case["sizes"].items())), seed)
+        if self.kept.get("key") != key:
+            self.kept = {"key": key}
+        if what in self.kept:
+            return self.kept[what]
+        result = make()
+        tensors = result if isinstance(result, dict) else state_of(result)
+        if sum(one.numel() * one.element_size() for one in tensors.values()) <= KEPT_BYTES:
+            self.kept[what] = result
+        return result
 
     def right(self, case, seed, slot=0):
         """Returns what expected() does; an error of the module makes the task invalid."""
@@ -622,6 +641,8 @@ class Referee:
             mine += took[True]
             theirs += took[False]
             ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
+            if precise(ratios):
+                break
         return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
 
     def run(self, lifted):
@@ -629,9 +650,10 @@ class Referee:
         import torch
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
-            self.flush = torch.zeros(max(64 << 20, 4 * self.job.get("l2_bytes", 0)) // 4, device=self.device)
         if lifted is not None:
             return lifted.run(self)
+        if self.device.type == "cuda":
+            self.flush = torch.zeros(max(64 << 20, 4 * self.job.get("l2_bytes", 0)) // 4, device=self.device)
         self.tell("load the submission")
         for side in [self.submission, *self.baselines]:
             side.ask(load_request(self.job, side), 0, wait=False)
@@ -666,6 +688,12 @@ def summary(samples):
     return {"median": values[len(values) // 2], "low": values[low], "high": values[high]}
 
 
+def precise(ratios):
+    """Returns whether enough quads were timed: the interval of their ratios is narrow."""
+    told = summary(ratios)
+    return len(ratios) >= LEAST_QUADS and told["high"] - told["low"] <= PRECISE * told["median"]
+
+
 def main():
     frames = Frames(3)
     job = frames.receive()
@@ -678,7 +706,11 @@ def main():
                     lifted.begin()
             except (NoLift, Verdict) as error:
                 reason = error
+        if job["device"] != "cpu":
+            wake_gpu(int(job["device"].rpartition(":")[2]))
         load_torch()
+        if lifted is not None:
+            lifted.spent.seconds["load"] = time.monotonic() - job.get("begun", time.monotonic())
         import torch
         if job["device"] != "cpu" and not torch.cuda.is_available():
             raise Refused(f"PyTorch {torch.__version__} (CUDA {torch.version.cuda}) sees no GPU: install a build for this driver's CUDA "

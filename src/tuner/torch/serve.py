@@ -103,6 +103,8 @@ def gpu_of(job):
 
 def main():
     job = FRAMES.receive()
+    if job.get("gpu", -1) >= 0:
+        wake_gpu(job["gpu"])
     try:
         load_torch()
         import torch

@@ -263,6 +263,8 @@ class Stage:
 
 
 def main():
+    if os.environ.get("CUDA_VISIBLE_DEVICES") != "":
+        wake_gpu()  # no context: the copies of device code must be prepared before there is one
     load_torch()
     import torch
     torch.set_deterministic_debug_mode("default")
