@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a first candidate for convolutions and elementwise operators on tensors of any shape. Stands behind seed.py in one script.
+"""Writes a first candidate for convolutions, products, reductions and elementwise operators on tensors of any shape. Stands behind seed.py and
+reduce_seed.py in one script.
 
-forward's operators are recorded while it runs. Convolutions become [[call]] entries of a launch plan. The elementwise operators
-between them become kernels with one thread per element, which broadcast tensors as PyTorch does. If forward calls any other
-operator, there is no seed. The text has the same placeholders as seed.py's.
+forward's operators are recorded while it runs. Convolutions and matrix products become [[call]] entries of a launch plan. The elementwise
+operators between them become kernels with one thread per element, which broadcast tensors as PyTorch does, or a part of the kernel
+of a reduction that reads them (reduce_seed.py). If forward calls any other operator, there is no seed. The text has the same
+placeholders as seed.py's.
 """
 
 
@@ -60,11 +62,18 @@ def convolved(input, weight, arguments):
     return made, fields, transposed
 
 
-class ImageTrace:
-    """Records forward's operators as Elements. `sizes`: those at which it runs."""
+def written(element):
+    """Returns the element of the trace whose elements `element` has in the same order: itself, unless it is a view."""
+    while element.op == "moved":
+        element = element.arguments[0]
+    return element
 
-    def __init__(self, leaves, sizes):
-        self.known, self.keep, self.order, self.sizes = {}, [], [], sizes
+
+class ImageTrace(ReduceRecorder):
+    """Records forward's operators as Elements. `sizes`: those at which it runs; `vary`: the names of those that the task varies."""
+
+    def __init__(self, leaves, sizes, vary):
+        self.known, self.keep, self.order, self.sizes, self.vary = {}, [], [], sizes, vary
         for tensor, element in leaves:
             self.set(tensor, element)
 
@@ -90,14 +99,22 @@ class ImageTrace:
             self.known[id(result)] = number(result.item())
             return
         if name in ALIASES or name == "_to_copy":
-            if list(result.shape) != list(arguments[0].shape) or result.dtype != arguments[0].dtype:
-                raise NoSeed(f"{name} to another shape or dtype")
-            if isinstance(self.element(arguments[0]), Element):
-                return self.set(result, self.element(arguments[0]))
-            raise NoSeed(f"{name} of a number")
-        if name == "unsqueeze" and isinstance(self.element(arguments[0]), Element):
-            element, at = self.element(arguments[0]), arguments[1] % result.dim()
-            return self.set(result, Element("moved", [element], element.texts[:at] + ["1"] + element.texts[at:]))
+            element = self.element(arguments[0])
+            if result.dtype != arguments[0].dtype or not isinstance(element, Element) or element.op == "turned":
+                raise NoSeed(f"{name} to another dtype, or of a number")
+            if list(result.shape) == list(arguments[0].shape):
+                return self.set(result, element)
+            return self.set(result, Element("moved", [element], moved_extents(element, result.shape, self.sizes)))
+        if name in ("t", "transpose", "permute") and result.dim() == 2 and list(result.stride()) == list(reversed(arguments[0].stride())):
+            element = self.element(arguments[0])
+            return self.set(result, Element("turned", [element], element.texts[::-1]))
+        if name in ("squeeze", "unsqueeze") and isinstance(self.element(arguments[0]), Element) and self.element(arguments[0]).op != "turned":
+            element = self.element(arguments[0])
+            return self.set(result, Element("moved", [element], moved_extents(element, result.shape, self.sizes)))
+        if name in REDUCING and not (name in ("max", "min") and len(arguments) > 1 and torch.is_tensor(arguments[1])):
+            return self.reducing(name, arguments, keywords, result)
+        if name in ("mm", "addmm", "bmm"):
+            return self.product(name, arguments, keywords, result)
         if name != "convolution" and name not in ELEMENTWISE:
             raise NoSeed(name)
         if str(result.dtype) != "torch.float32":
@@ -105,13 +122,15 @@ class ImageTrace:
         if name == "convolution":
             input, weight = self.element(arguments[0]), self.element(arguments[1])
             bias = None if arguments[2] is None else self.element(arguments[2])
-            if any(one is not None and one.op == "moved" for one in (input, weight, bias)):
-                raise NoSeed("unsqueeze in front of a convolution")
+            if any(one is not None and one.op in ("moved", "turned") for one in (input, weight, bias)):
+                raise NoSeed("a view in front of a convolution")
             made, fields, transposed = convolved(input, weight, [input, weight, bias, *arguments[3:]])
             element = Element("convolution", [input, weight] + ([bias] if bias is not None else []), made, extra=(fields, transposed))
         else:
             op, made = elementwise(name, arguments, keywords, self.element)
             elements = [one for one in made if isinstance(one, Element)]
+            if any(one.op == "turned" for one in elements):
+                raise NoSeed(f"{name} of a transposed tensor")
             rank = len(result.shape)
             padded = [["1"] * (rank - len(one.texts)) + one.texts for one in elements]
             texts = [next((one[axis] for one in padded if one[axis] != "1"), "1") for axis in range(rank)]
@@ -121,65 +140,41 @@ class ImageTrace:
         self.order.append(element)
         self.set(result, element)
 
+    def product(self, name, arguments, keywords, result):
+        """Records a matrix product."""
+        if keywords:
+            raise NoSeed(f"{name} with factors")
+        bias, left, right = arguments if name == "addmm" else (None, *arguments)
+        left, right, bias = self.element(left), self.element(right), None if bias is None else self.element(bias)
+        if bias is not None and len(bias.texts) != 1:
+            raise NoSeed("a product to which a matrix is added")
+        factors = [(written(one.arguments[0] if one.op == "turned" else one), one.op == "turned") for one in (left, right)]
+        batch = left.texts[0] if name == "bmm" else "1"
+        texts = ([batch] if name == "bmm" else []) + [left.texts[-2], right.texts[-1]]
+        element = Element("matmul", [one for one, _ in factors] + ([bias] if bias is not None else []), texts,
+                          extra=(factors, (left.texts[-2], right.texts[-1], left.texts[-1], batch)))
+        self.made(element, result)
 
-class ImageWriter:
+
+class ImageWriter(ReduceWriter):
     """Writes the seed's text."""
 
     def __init__(self):
-        self.plan, self.code, self.step = "", "", 0
+        self.plan, self.code, self.step, self.helpers, self.workspaces = "", "", 0, set(), []
+
+    def workspace(self, count, width=4):
+        """Adds a workspace of `count` elements, an expression, and returns its name."""
+        self.workspaces.append((f"scratch_{len(self.workspaces)}", count, width))
+        return self.workspaces[-1][0]
 
     def elements(self, root, out):
         """Writes a kernel that computes all elements of `root` and stores them in `out`."""
-        pointers, sizes, lines, names = [], [], [], {}
-
-        def size(text):
-            if text not in sizes:
-                sizes.append(text)
-            return f"e{sizes.index(text)}"
-
-        def index(element, of, at):
-            """Returns C++ for the index into `element` that broadcasting gives for index `at` into a tensor with the extents `of`."""
-            texts = ["1"] * (len(of) - len(element.texts)) + element.texts
-            if texts == of:
-                return at
-            kept = [axis for axis, text in enumerate(texts) if text != "1"]
-            if not kept:
-                return "0"
-            if any(text == "1" and of[axis] != "1" for axis, text in enumerate(texts) if kept[0] < axis < kept[-1]):
-                raise NoSeed("a tensor that is spread along an axis between its own")
-            inner = [text for text in of[kept[-1] + 1:] if text != "1"]
-            outer = any(text != "1" for text in of[:kept[0]])
-            found = f"({at} / {size(product(*inner))})" if inner else at
-            return f"{found} % {size(element.count())}" if outer else found
-
-        def value(element, of, at):
-            if not isinstance(element, Element):
-                return element
-            if element.op == "moved":  # the same elements in the same order
-                return value(element.arguments[0], element.arguments[0].texts, index(element, of, at))
-            place = index(element, of, at)
-            if (element, place) not in names:
-                if element.place is not None:
-                    if element.place not in pointers:
-                        pointers.append(element.place)
-                    text = f"p{pointers.index(element.place)}[{place}]"
-                else:
-                    text = ELEMENTWISE[element.op].format(*[value(one, element.texts, place) for one in element.arguments])
-                names[element, place] = f"v{len(names)}"
-                lines.append(f"  const float {names[element, place]} = {text};\n")
-            return names[element, place]
-
-        result = value(root, root.texts, "i")
-        name = f"step_{self.step}"
-        count = size(root.count())
-        reads = "".join(f"const float* p{i}, " for i in range(len(pointers)))
-        passed = "".join(f', "@{{d:{text}}}:i64"' for text in sizes)
-        named = ", ".join(f'"{one}"' for one in pointers + [out])
-        self.plan += (f'\n[[launch]]\nstep   = {self.step}\nkernel = "{name}"\ngrid   = ["ceil_div(@{{d:{root.count()}}}, 256)"]\nblock  = ["256"]\n'
-                      f'args   = [{named}{passed}]\n')
-        self.code += (f"\n// One thread an element.\n__global__ void {name}({reads}float* out, {', '.join(f'long long e{i}' for i in range(len(sizes)))}) {{\n"
-                      f"  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i >= {count}) return;\n{''.join(lines)}  out[i] = {result};\n}}\n")
-        self.step += 1
+        body = Body()
+        result = body.value(root, root.texts, "i")
+        count = body.size(root.count())
+        lines = "".join("  " + line for line in body.lines)
+        self.kernel(body, f"ceil_div(@{{d:{root.count()}}}, 256)", out,
+                    f"  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i >= {count}) return;\n{lines}  out[i] = {result};\n", "One thread an element.")
 
     def convolution(self, element, out):
         fields, transposed = element.extra
@@ -194,32 +189,54 @@ class ImageWriter:
             self.plan += "transposed = true\n"
         self.step += 1
 
+    def matmul(self, element, out):
+        (left, left_turned), (right, right_turned) = element.extra[0]
+        m, n, k, batch = element.extra[1]
+        self.plan += f'\n[[call]]\nstep = {self.step}\nop = "matmul"\na = "{left.place}"\nb = "{right.place}"\nout = "{out}"\n'
+        self.plan += "".join(f'{key} = "@{{d:{text}}}"\n' for key, text in (("m", m), ("n", n), ("k", k), ("batch", batch)) if text != "1" or key != "batch")
+        self.plan += ("transpose_a = true\n" if left_turned else "") + ("transpose_b = true\n" if right_turned else "")
+        self.plan += f'bias = "{element.arguments[2].place}"\n' if len(element.arguments) > 2 else ""
+        self.step += 1
+
 
 def image_seed_of(trial, expressions, inputs_named, state_named):
     """Returns (text, "") or ("", why there is no seed), as seed_of does."""
     try:
-        traced, made = traced_forward(trial, lambda leaves: ImageTrace([(one, Element("leaf", [], texts, place)) for one, texts, place in leaves], trial.sizes),
-                                      expressions, inputs_named, state_named)
+        vary = {name for text in expressions.values() for name in re.findall(r"[A-Za-z_]\w*", text)}
+
+        def start(leaves):
+            return ImageTrace([(one, Element("leaf", [], texts, place)) for one, texts, place in leaves], trial.sizes, vary)
+
+        traced, made = traced_forward(trial, start, expressions, inputs_named, state_named)
         outputs = [traced.element(one) for one in made]
-        if len({id(one) for one in outputs}) != len(outputs) or any(not isinstance(one, Element) or one.op in ("leaf", "moved") for one in outputs):
+        if any(not isinstance(one, Element) or one.op == "turned" for one in outputs):
+            raise NoSeed("an output that is a number or transposed")
+        outputs = [written(one) for one in outputs]
+        if len({id(one) for one in outputs}) != len(outputs) or any(one.op == "leaf" for one in outputs):
             raise NoSeed("an output that is an input, or given twice")
-        read = {id(one) for element in traced.order if element.op == "convolution" for one in element.arguments}
-        writer, workspaces = ImageWriter(), []
+        library = {"convolution", "matmul"}
+        read = {id(one) for element in traced.order if element.op in library for one in element.arguments}
+        writer = ImageWriter()
         for element in traced.order:
-            if not (any(element is one for one in outputs) or id(element) in read or element.op == "convolution"):
+            if not (any(element is one for one in outputs) or id(element) in read or element.op not in ELEMENTWISE):
                 continue
             if any(element is one for one in outputs):
                 number_of = next(i for i, one in enumerate(outputs) if one is element)
                 out = "@{t:out out}" if len(outputs) == 1 else f"@{{t:out out{number_of}}}"
+            elif element.op.startswith("arg"):
+                raise NoSeed(f"{element.op} whose result is used")
             else:
-                out = f"scratch_{len(workspaces)}"
-                workspaces.append((out, element.count()))
-            (writer.convolution if element.op == "convolution" else writer.elements)(element, out)
+                out = writer.workspace(element.count())
+            if element.op in library:
+                getattr(writer, element.op)(element, out)
+            else:
+                (writer.elements if element.op in ELEMENTWISE else writer.reducing)(element, out)
             element.place = out
-        scratch = "".join(f'[[workspace]]\nname  = "{name}"\nbytes = "@{{d:{product(count)} * 4}}"\n\n' for name, count in workspaces)
-        how = "convolutions by a library's calls, and what stands between them by plain kernels" if "[[call]]" in writer.plan else "plain kernels"
+        scratch = "".join(f'[[workspace]]\nname  = "{name}"\nbytes = "@{{d:{product(count)} * {width}}}"\n\n' for name, count, width in writer.workspaces)
+        calls = "products and convolutions" if '"matmul"' in writer.plan and '"convolution"' in writer.plan else "products" if '"matmul"' in writer.plan else "convolutions"
+        how = f"{calls} by a library's calls, and what stands between them by plain kernels" if "[[call]]" in writer.plan else "plain kernels"
         return (f"// A first version, made of forward's operators: {how}.\n/*hone\n"
-                + (scratch + writer.plan).lstrip("\n").replace("\n\n\n", "\n\n") + "*/\n" + writer.code.lstrip("\n")), ""
+                + (scratch + writer.plan).lstrip("\n").replace("\n\n\n", "\n\n") + "*/\n" + (writer.helper_text() + writer.code).lstrip("\n")), ""
     except NoSeed as reason:
         return "", str(reason)
     except Exception as error:  # an unforeseen form of an operator: the task is usable without a seed
