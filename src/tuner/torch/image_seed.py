@@ -109,8 +109,12 @@ class ImageTrace(ReduceRecorder):
             element = self.element(arguments[0])
             return self.set(result, Element("turned", [element], element.texts[::-1]))
         if name in ("squeeze", "unsqueeze") and isinstance(self.element(arguments[0]), Element) and self.element(arguments[0]).op != "turned":
-            element = self.element(arguments[0])
-            return self.set(result, Element("moved", [element], moved_extents(element, result.shape, self.sizes)))
+            element, rank = self.element(arguments[0]), max(result.dim(), arguments[0].dim())
+            dims = arguments[1] if len(arguments) > 1 else [axis for axis in range(rank) if element.texts[axis] == "1"]
+            dims = [one % rank for one in (dims if isinstance(dims, (list, tuple)) else [dims])]
+            if name == "unsqueeze":
+                return self.set(result, Element("moved", [element], element.texts[:dims[0]] + ["1"] + element.texts[dims[0]:]))
+            return self.set(result, Element("moved", [element], [text for axis, text in enumerate(element.texts) if axis not in dims or text != "1"]))
         if name in REDUCING and not (name in ("max", "min") and len(arguments) > 1 and torch.is_tensor(arguments[1])):
             return self.reducing(name, arguments, keywords, result)
         if name in ("mm", "addmm", "bmm"):

@@ -30,7 +30,7 @@ HELPERS = {  # in the order in which they are written
 }
 PARTS = 1024  # blocks that reduce a whole tensor, before one block joins their results
 POOLS = {"max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool2d", "avg_pool3d", "max_pool1d", "avg_pool1d"}
-REDUCING = {"sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "linalg_vector_norm", "_softmax", "_log_softmax", "cumsum", "cumprod", "native_group_norm"} | POOLS
+REDUCING = {"sum", "mean", "amax", "amin", "max", "min", "argmax", "argmin", "linalg_vector_norm", "_softmax", "_log_softmax", "cumsum", "cumprod", "native_group_norm", "native_layer_norm"} | POOLS
 
 
 def moved_extents(element, shape, sizes):
@@ -38,14 +38,15 @@ def moved_extents(element, shape, sizes):
     before, at, texts = element.texts, 0, []
     counts = [evaluate_text(text, sizes) for text in before]
     for size in shape:
-        if size == 1:
-            texts.append("1")
-            continue
-        while at < len(counts) and counts[at] == 1:
-            at += 1
         taken, count = [], 1
-        while at < len(counts) and count < size:
+        # A size that is 1 here may be more elsewhere: it belongs to the axis that it stands beside.
+        while at < len(counts) and (count < size or (counts[at] == 1 and not taken)):
+            if size > 1 and counts[at] == 1 and before[at] == "1":
+                at += 1
+                continue
             taken, count, at = taken + ([before[at]] if before[at] != "1" else []), count * counts[at], at + 1
+            if size == 1:
+                break
         if count != size:
             raise NoSeed("view to another shape")
         texts.append(product(*taken))
@@ -74,6 +75,10 @@ class ReduceRecorder:
             raise NoSeed(f"{name} with a dtype, or of a number")
         if name == "native_group_norm":
             return self.group_norm(input, arguments, result)
+        if name == "native_layer_norm":
+            given = [self.element(one) for one in arguments[2:4] if one is not None]
+            axes = len(arguments[1])
+            return self.made(Element(name, [input] + given, input.texts, extra=(axes, number(arguments[4]), arguments[2] is not None, arguments[3] is not None)), result[0])
         if name in POOLS:
             return self.pool(name, input, arguments, result)
         axis = lambda one: one % rank
@@ -321,25 +326,32 @@ class ReduceWriter:
                     f"  const long long o = blockIdx.x * 256LL + threadIdx.x;\n  if (o >= {bound}) return;\n{at}  double made = {first};\n"
                     f"  for (long long r = 0; r < {many}; ++r) {{\n    made = made {sign} at(r);\n    out[{index}] = static_cast<float>(made);\n  }}\n", "One thread for each line.")
 
-    def group_norm(self, element, out):
-        groups, eps, weighted, biased = element.extra
-        input = element.arguments[0]
+    def norm(self, element, out):
+        """Writes a group normalization or a layer normalization over any number of axes."""
+        groups, input = element.extra[0], element.arguments[0]
         self.need("Add", "Joined")
         body = Body()
+        if element.op == "native_layer_norm":
+            kept, normal = input.texts[:-groups], input.texts[-groups:]
+            return self.normalized(body, input, "r", body.size(product(*[text for text in normal if text != "1"])), product(*[text for text in kept if text != "1"]), element, out)
         channels, pixels = input.texts[1], product(*[text for text in input.texts[2:] if text != "1"])
         each_group = f"{parenthesized(channels)} / {groups}" if groups != "1" else channels
         span = body.size(product(*([each_group] if each_group != "1" else []), *([pixels] if pixels != "1" else [])))
-        at = body.function(input, "begin + r")
         channel = f"(begin + r) / {body.size(pixels)} % {body.size(channels)}" if pixels != "1" else f"(begin + r) % {body.size(channels)}"
+        self.normalized(body, input, channel, span, product(*[text for text in (input.texts[0], groups) if text != "1"]), element, out)
+
+    def normalized(self, body, input, weight, span, batch, element, out):
+        """Writes the kernel of a normalization of `batch` runs of `span` elements; `weight`: C++ for the place in weight and bias."""
+        _, eps, weighted, biased = element.extra
+        at = body.function(input, "begin + r")
         rest = list(element.arguments[1:])
-        scale = f" * {body.pointer(rest.pop(0).place)}[{channel}]" if weighted else ""
-        shift = f" + {body.pointer(rest.pop(0).place)}[{channel}]" if biased else ""
+        scale = f" * {body.pointer(rest.pop(0).place)}[{weight}]" if weighted else ""
+        shift = f" + {body.pointer(rest.pop(0).place)}[{weight}]" if biased else ""
         loop = f"  for (long long r = threadIdx.x; r < {span}; r += 256) "
-        code = (f"  const long long begin = blockIdx.x * {span};\n{at}  double sum = 0.0, squares = 0.0;\n{loop}sum += at(r);\n"
+        code = (f"  const long long begin = blockIdx.x * {'1LL * ' if span.isdigit() else ''}{span};\n{at}  double sum = 0.0, squares = 0.0;\n{loop}sum += at(r);\n"
                 f"  const double mean = Joined(sum, Add()) / static_cast<double>({span});\n{loop}squares += (at(r) - mean) * (at(r) - mean);\n"
                 f"  const double scale = rsqrt(Joined(squares, Add()) / static_cast<double>({span}) + {eps});\n"
                 f"{loop}out[begin + r] = static_cast<float>((at(r) - mean) * scale){scale}{shift};\n")
-        batch = product(*[text for text in (input.texts[0], groups) if text != "1"])
         self.kernel(body, f"@{{d:{batch}}}" if batch != "1" else "1", out, code, "One block for each group.")
 
     def pool(self, element, out):
@@ -373,7 +385,7 @@ class ReduceWriter:
 
     def reducing(self, element, out):
         """Writes an operator of ReduceRecorder."""
-        how = {"_softmax": self.softmax, "_log_softmax": self.softmax, "cumsum": self.scan, "cumprod": self.scan, "native_group_norm": self.group_norm,
+        how = {"_softmax": self.softmax, "_log_softmax": self.softmax, "cumsum": self.scan, "cumprod": self.scan, "native_group_norm": self.norm, "native_layer_norm": self.norm,
                "max_pool": self.pool, "avg_pool": self.pool}.get(element.op, self.reduction)
         how(element, out)
 
