@@ -98,9 +98,11 @@ PLANTED = {
 }
 
 # Problems for which `hone new` writes a first version.
-SEEDED = {"grouped_conv_chain", "upsampled_volume", "conv_gelu", "depthwise_conv", "dilated_conv", "transposed_conv", "elu_chain", "gated_tanh",
-          "hard_swish", "mish", "linear_relu", "small_mlp", "scaled_residual", "linear_gelu_softmax", "linear_sigmoid_sum", "linear_scale_clamp", "linear_norm_residual",
-          "residual_mlp", "listed_sizes"}
+SEEDED = {"average_pool", "batched_product", "column_mean", "conv_gelu", "conv_tanh_pool", "depthwise_conv", "dilated_conv", "elu_chain",
+          "gated_tanh", "group_norm", "grouped_conv_chain", "hard_swish", "hinge_by_rows", "l2_normalize", "largest_of_rows",
+          "layer_norm", "linear_gelu_softmax", "linear_norm_residual", "linear_relu", "linear_scale_clamp", "linear_sigmoid_sum",
+          "listed_sizes", "log_softmax", "max_pool", "mish", "residual_mlp", "rms_norm", "row_softmax", "running_sum", "scaled_residual",
+          "small_mlp", "squeeze_excite", "tiny_cnn", "transposed_conv", "transposed_product", "upsampled_volume"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.
 SUBMISSIONS = {
