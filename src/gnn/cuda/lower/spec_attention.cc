@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/cuda/lower/spec_attention.h"
 
+#include <numeric>
+#include <vector>
+
 namespace hone::gnn::cuda {
 
 int64_t SpecAttention::SlotFloats(const LoweredSpec& model, const Envelope& envelope, size_t u) {
@@ -34,6 +37,12 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
     const int64_t weights = heads * head_width() * in;
     HONE_RETURN_IF_ERROR(composed_.Allocate(weights));
     if (envelope.trains) HONE_RETURN_IF_ERROR(grad_composed_.Allocate(weights));
+    HONE_RETURN_IF_ERROR(own_rows_.Allocate(known));
+    if (!AllocationCount::active()) {
+      std::vector<int32_t> numbers(static_cast<size_t>(known));
+      std::iota(numbers.begin(), numbers.end(), 0);
+      HONE_RETURN_IF_ERROR(own_rows_.Upload(numbers.data(), known));
+    }
   }
   if (spreads()) {
     HONE_RETURN_IF_ERROR(spread_.Allocate(out * heads * in * ElementBytes(context.element)));
@@ -66,6 +75,21 @@ ComposedWeights SpecAttention::Composed() const {
           .bias = bias != 0 ? Master(model_->places[bias].bias) : nullptr};
 }
 
+GraphOnDevice SpecAttention::AsFeatures(const BatchOnDevice& batch, const void* rows) const {
+  GraphOnDevice graph = batch.graph;
+  graph.features = rows;
+  graph.feature_stride = operand_columns();
+  graph.feature_vectors = static_cast<int32_t>(operand_columns() / 8);
+  graph.feature_places = nullptr;
+  graph.host_features = nullptr;
+  graph.staging = {};
+  return graph;
+}
+OuterHopOnDevice SpecAttention::AsOuterHop(const BatchOnDevice& batch) const {
+  const HopOnDevice& hop = batch.hops[unit().hop];
+  return {hop.fanout, hop.rows, hop.columns, hop.counts};
+}
+
 AttentionShape SpecAttention::Shape() const {
   return {static_cast<int32_t>(operand_columns()), attention().heads, static_cast<float>(attention().negative_slope)};
 }
@@ -89,9 +113,15 @@ Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const void* row
   const FoldedLayer folded = Folded();
   const int hop = unit().hop;
   HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
-                                             {.z = rows, .activation = Activation::kIdentity}, batch.header, Weights(),
-                                             sums_.get(), stream));
+  if (composed()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
+        AsFeatures(batch, rows), context_->element, hop, AsOuterHop(batch), Shape(), folded_.get(), batch.header,
+        own_rows_.get(), Weights(), context_->element, sums_.get(), stream));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
+                                               {.z = rows, .activation = Activation::kIdentity}, batch.header,
+                                               Weights(), sums_.get(), stream));
+  }
   if (spreads()) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSpreadHeads(Spread(), Weight(), context_->element, spread_.get(), stream));
   }
@@ -110,9 +140,16 @@ Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const void
                                           int32_t padded_rows, void* grad_rows, cudaStream_t stream) const {
   const int hop = unit().hop;
   const AttentionGradients gradients{scratch.slots.get(), scratch.self.get(), score_partials_.get()};
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
-      batch.hops[hop], hop, Shape(), folded_.get(), context_->element, {.z = rows, .activation = Activation::kIdentity},
-      batch.header, Weights(), grad_sums_.get(), padded_rows, gradients, grad_rows, stream));
+  if (composed()) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
+        AsFeatures(batch, rows), context_->element, hop, AsOuterHop(batch), Shape(), batch.header, own_rows_.get(),
+        Weights(), context_->element, grad_sums_.get(), gradients, stream));
+  } else {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
+                                                       {.z = rows, .activation = Activation::kIdentity}, batch.header,
+                                                       Weights(), grad_sums_.get(), padded_rows, gradients, grad_rows,
+                                                       stream));
+  }
   const FoldedGradient joined{Shape(), hop, score_partials_.get(), grad_folded_.get()};
   HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
   const UnfoldedLayer unfolded{Folded(), grad_folded_.get(), WeightGradient(), Gradient(places().att_src),

@@ -36,7 +36,7 @@ class SpecAttention {
   // the part that comes through the scores.
   Status EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const;
   // Must follow EnqueueProductGradients. Adds the scores' part of the weights' gradients, and overwrites grad_rows
-  // [padded_rows, the operand's columns].
+  // [padded_rows, the operand's columns]; a composed attention makes none, and grad_rows may be null.
   Status EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch, int32_t padded_rows,
                              void* grad_rows, cudaStream_t stream) const;
   // For a composed attention: adds its part to the gradients of the Linear's weight and bias. Must follow everything
@@ -55,6 +55,10 @@ class SpecAttention {
   // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
   bool spreads() const { return attention().heads > 1 || composed(); }
   ComposedWeights Composed() const;
+  // For a composed attention: its rows and its hop in the form in which the kernels for a graph's features take them.
+  // Those copy a destination's rows ahead and make no gradient of rows. The ids are the batch's own.
+  GraphOnDevice AsFeatures(const BatchOnDevice& batch, const void* rows) const;
+  OuterHopOnDevice AsOuterHop(const BatchOnDevice& batch) const;
   // The weight over the columns that are read, fp32 [heads * head_width, operand_columns()], and its gradient.
   const float* Weight() const { return composed() ? composed_.get() : Master(places().weight); }
   float* WeightGradient() const { return composed() ? grad_composed_.get() : Gradient(places().weight); }
@@ -71,6 +75,7 @@ class SpecAttention {
   size_t u_ = 0;
   DeviceArray<float> folded_, grad_folded_, slot_weights_, self_weights_, score_partials_, grad_spread_, composed_,
       grad_composed_;
+  DeviceArray<int32_t> own_rows_;  // [rows] 0, 1, 2, …: the row of each destination
   DeviceArray<unsigned char> sums_, grad_sums_, spread_;
   Dense dense_;
 };

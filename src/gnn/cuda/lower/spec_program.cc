@@ -47,10 +47,6 @@ Activation FunctionOf(const ActivateSpec& activate) {
   return activate.function == ActivateSpec::Function::kLeakyRelu ? Activation::kLeakyRelu : Activation::kRelu;
 }
 
-// Rows of "x" have no gradient. Where a kernel makes one all the same, so many rows of memory take what it writes for
-// the first row: a warp of it writes at most so many.
-constexpr int64_t kFewRows = 8;
-
 // The share of the multiprocessors for the outermost hop, while a step's chain of kernels runs on the others.
 constexpr float kOutermostShare = 0.4f;
 
@@ -94,9 +90,8 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (unit.composed != 0) {
-            apart = std::max(apart, kFewRows * SpecAttention::OperandColumns(model_, u));
-          } else if (!Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
+          if (unit.composed == 0 &&
+              !Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
           break;
@@ -542,8 +537,7 @@ class SpecProgram final : public Program {
         HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed together with the operand's gradient
         return step.attention.EnqueueRowGradients(batch, AttentionRows(batch, u), attention_scratch_,
-                                                  unit.composed != 0 ? 1 : PaddedRows(unit.operands[0]), apart_.get(),
-                                                  stream);
+                                                  PaddedRows(unit.operands[0]), apart_.get(), stream);
       case Kind::kOwn:
         if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
         return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
