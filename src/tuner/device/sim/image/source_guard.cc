@@ -421,7 +421,11 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     }
     if (Begins(directive, "if") || Begins(directive, "elif")) {
       const std::string_view condition = s.substr(end, std::min(s.find('\n', end), s.size()) - end);
-      if (condition.find("__SANITIZE_") != std::string_view::npos) {
+      bool asks = false;  // a name that only ends so is another one
+      for (size_t at = 0; (at = condition.find("__SANITIZE_", at)) != std::string_view::npos; ++at) {
+        asks |= at == 0 || !IsNamePart(condition[at - 1]);
+      }
+      if (asks) {
         return SourceRefusal{Verdict::kRuleViolation,
                              fmt::format("{}: '#{}' asks how the simulated GPU compiles this; the macro that tells it from a GPU is "
                                          "HONE_SIM", file, directive)};
