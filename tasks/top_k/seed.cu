@@ -13,8 +13,7 @@ PER_THREAD = [8, 16, 4]
 
 [[workspace]]
 name  = "found"
-bytes = "k <= 256 && rows > 0 ? rows * max(1, min(ceil_div(d, BLOCK * PER_THREAD), max(1, 4 * sm_count / rows))) * k * 8
-: 0"
+bytes = "k <= 256 && rows > 0 ? rows * max(1, min(ceil_div(d, BLOCK * PER_THREAD), max(1, 4 * sm_count / max(1, rows)))) * k * 8 : 0"
 
 [[launch]]
 kernel = "short_rows"
@@ -25,7 +24,7 @@ when   = "k <= 24 && d <= 2048"
 
 [[launch]]
 kernel = "select_slices"
-grid   = ["max(1, min(ceil_div(d, BLOCK * PER_THREAD), max(1, 4 * sm_count / rows)))", "rows"]
+grid   = ["max(1, min(ceil_div(d, BLOCK * PER_THREAD), max(1, 4 * sm_count / max(1, rows))))", "rows"]
 block  = ["BLOCK"]
 args   = ["x", "found", "d:i32", "k:i32"]
 when   = "k <= 256 && rows <= 65535"
