@@ -178,8 +178,8 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
 // out, a mask that leaves nothing, a fast path for "small" numbers. Kinds follow from `pattern_key` and the row's
 // number alone, so tensors that are added or multiplied have the same kind in the same row: eps has an effect only if
 // both are small.
-enum SpecialKind : int { kTinyRow, kScaledRow, kFarFromZero, kEqualRow, kSprinkledRow, kMaskedRow, kLargeRow, kBelowNormal };
-inline constexpr int kSpecialKinds = 8;
+enum SpecialKind : int { kTinyRow, kScaledRow, kFarFromZero, kEqualRow, kSprinkledRow, kMaskedRow, kLargeRow, kBelowNormal, kStridedRow };
+inline constexpr int kSpecialKinds = 9;
 enum SpecialBit : unsigned { kInfinityBit = 1, kMinusInfinityBit = 2, kNanBit = 4, kSubnormalBit = 8 };
 
 HONE_HD float FloatOfBits(uint32_t bits) {
@@ -212,6 +212,15 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
     case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the square root of an eps, and below
     case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
     case kLargeRow: power = 7; break;
+    case kStridedRow: {
+      // Large numbers stand a power of two apart, where one thread of a strided loop meets them all: code that keeps a few
+      // numbers for each thread is right only as long as large ones lie anywhere.
+      uint64_t stride = 4096ULL >> (of_row >> 4) % 8;  // 4096 … 32
+      while (stride > 4 && stride * 8 > columns) stride >>= 1;
+      if (((column ^ (of_row >> 16)) & (stride - 1)) != 0) break;
+      const bool positive = (of_row >> 12) & 1;
+      return Clip(p, (positive && usual < 0.0f ? -usual : usual) * 8.0f);
+    }
     case kFarFromZero: {
       const float away = (8.0f + 8.0f * UniformFromBits(of_row)) * (p.scale < 0.0f ? -p.scale : p.scale);
       return usual + away;

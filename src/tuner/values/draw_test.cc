@@ -394,6 +394,27 @@ TEST(SpecialDraws, HoldEveryKindOfRow) {
       << tiny << large << far << equal << zeros << masked << part << subnormal << infinite << nan << negative_zero;
 }
 
+// One thread of a loop with a stride of a power of two meets every large number of such a row.
+TEST(SpecialDraws, LargeNumbersStandAPowerOfTwoApartInSomeRows) {
+  int strided = 0, positive = 0;
+  for (uint64_t row = 0; row < 500; ++row) {
+    const std::vector<double> v = SpecialRow(0, row, 3, 1024);
+    for (size_t place = 0; place < 32; ++place) {
+      double there = 0, elsewhere = 0, least = INFINITY;
+      for (size_t i = 0; i < v.size(); ++i) {
+        (i % 32 == place ? there : elsewhere) += v[i] * v[i];
+        if (i % 32 == place && std::fabs(v[i]) > 20) least = std::min(least, v[i]);
+      }
+      if (there * 31 <= 8 * elsewhere) continue;
+      ++strided;
+      positive += least > 0;
+    }
+  }
+  EXPECT_GT(strided, 25);
+  EXPECT_LT(strided, 110);
+  EXPECT_GT(positive, strided / 5);
+}
+
 TEST(SpecialDraws, HoldOnlyWhatTheTaskCovers) {
   for (uint64_t row = 0; row < 500; ++row) {
     for (const double x : SpecialRow(0, row, 3)) {
