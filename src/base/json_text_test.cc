@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/json_fields.h"
+#include "base/json_numbers.h"
 
 namespace hone {
 namespace {
@@ -39,6 +40,13 @@ TEST(JsonText, BracketsInStringsAreText) {
 
 TEST(JsonText, WhatIsNoJsonIsDiscarded) {
   for (const char* text : {"", "]", "]]]]", "{", "nul", "\"\xff\"", "[1e99999]", "\"\\"}) EXPECT_TRUE(ReadJsonText(text).is_discarded()) << text;
+}
+
+TEST(JsonNumbers, AreFoundWhereNoIntegerCanHoldThem) {
+  const auto found = [](const char* text) { return HoldsFloatFrom(ReadJsonText(text), 0x1p63); };
+  for (const char* text : {"9223372036854775808.0", "[1, {\"a\": -1e19}]", "92233720368547758071"}) EXPECT_TRUE(found(text)) << text;
+  for (const char* text : {"9223372036854775807", "18446744073709551615", "[1e18, {\"a\": 0.5}]", "\"1e99\"", "null"}) EXPECT_FALSE(found(text)) << text;
+  EXPECT_TRUE(HoldsFloatFrom(ReadJsonText("[0.0]"), 0));
 }
 
 }  // namespace

@@ -97,6 +97,8 @@ Unparsable FindUnparsable(std::string_view text) {
         break;
       case '"':
       case '\'': {
+        // Behind anything else no string begins: toml++ reads on in the value or name before it, as 6.3 in 6.3"x.
+        if (i > 0 && text[i - 1] != c && std::string_view(" \t\r\n=[{,.").find(text[i - 1]) == std::string_view::npos) break;
         const bool lines = begins(i, c);
         for (i += lines ? 3 : 1; i < text.size(); ++i) {
           if (text[i] == '\n') ++line;

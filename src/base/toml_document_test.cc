@@ -159,6 +159,13 @@ TEST(TomlDocument, CharactersOutsideAsciiStandInStringsAndCommentsOnly) {
                          "e = 1",
                          "f.toml")
                    .ok());
+  // A quote right behind a number or a control character begins no text, so these letters stand outside of texts.
+  for (const char* fault : {"a = 6.3\x03\"\xd0\xb9[.\"\n", "a = 6'\xd0\xb9'\n", "9\"x\":9\"\xd1\x95/\"\n"}) {
+    const auto refused = ParseToml(fault, "f.toml");
+    ASSERT_FALSE(refused.ok()) << fault;
+    EXPECT_THAT(refused.status().message(), testing::HasSubstr("f.toml:1: a character outside ASCII")) << fault;
+  }
+  EXPECT_TRUE(ParseToml("a=\"\xd0\xb9\"\nb=['\xd0\xb9',\"\"]\n[t.\"\xd0\xb9\"]\nc={d='\xd0\xb9'}\n", "f.toml").ok());
   const auto text = ParseToml(
       "\xef\xbb\xbf# \xc3\xb6\n\"\xc3\xb6\" = \"\xc3\xa2\" # \xc3\xa2\n'\xc3\xa2' = '''\n\xc3\xa2'''\n", "f.toml");
   ASSERT_TRUE(text.ok()) << text.status().message();

@@ -15,10 +15,13 @@
 #include <vector>
 
 #include "base/file.h"
+#include "gnn/graph/class_names.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/crc32c.h"
 #include "gnn/graph/describe.h"
+#include "gnn/graph/given_split.h"
 #include "gnn/graph/graph_source.h"
+#include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/text_lines.h"
 
 namespace hone::gnn {
@@ -72,7 +75,8 @@ void FeedContainer(std::span<const std::byte> input) {
     }
   }
   const AnonymousFile file(bytes);
-  const auto graph = OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kHeader, .threads = 1});
+  const auto graph = OpenGraph(
+      file.path(), {.load = OpenGraphOptions::Load::kMap, .check = OpenGraphOptions::Check::kHeader, .threads = 1});
   // A graph opened like this is not checked before it is described.
   if (graph.ok() && (*graph)->structure().num_nodes < (1 << 20)) (void)DescribeGraph(**graph).ok();
   (void)OpenGraph(file.path(), {.load = OpenGraphOptions::Load::kCopy, .threads = 1}).ok();
@@ -125,8 +129,31 @@ void FeedJsonLists(std::span<const std::byte> input) {
   (void)FeaturesOfJsonLists(text, "input", 1000).ok();
 }
 
-constexpr GraphParser kParsers[] = {{"container", FeedContainer},  {"array", FeedArray},          {"archive", FeedArchive},
-                                    {"edge list", FeedEdgeList},   {"json lists", FeedJsonLists}, {"lines", FeedLines}};
+// The names of classes, from the file of a user and from a container's section.
+void FeedClassNames(std::span<const std::byte> input) {
+  const AnonymousFile file(input);
+  (void)ReadClassNames(file.path()).ok();
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  const Result<std::vector<std::string>> names = ParseClassNames(text, 1000);
+  if (names.ok()) (void)ClassNamesText(*names);
+}
+
+// A user's division of a graph of 12 nodes.
+void FeedSplit(std::span<const std::byte> input) {
+  static const std::shared_ptr<const Graph> graph = [] {
+    const TemporaryDirectory folder = std::move(MakeTemporaryDirectory()).value();
+    const std::string path = folder / "g";
+    if (!GenerateContainer("synthetic:arxiv?nodes=12&features=3&classes=2&degree=2", path, 1, {}).ok()) std::abort();
+    return std::shared_ptr<const Graph>(
+        std::move(OpenGraph(path, {.load = OpenGraphOptions::Load::kCopy, .threads = 1})).value());
+  }();
+  const AnonymousFile file(input);
+  (void)WithGivenSplit(graph, file.path()).ok();
+}
+
+constexpr GraphParser kParsers[] = {
+    {"container", FeedContainer},  {"array", FeedArray}, {"archive", FeedArchive},        {"edge list", FeedEdgeList},
+    {"json lists", FeedJsonLists}, {"lines", FeedLines}, {"class names", FeedClassNames}, {"split", FeedSplit}};
 
 }  // namespace
 

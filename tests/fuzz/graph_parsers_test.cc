@@ -4,6 +4,8 @@
 // Tests that the parsers of graph files end normally on every input that fuzzing has kept (kept_inputs.hex, one per
 // line), and on thousands of files that are nearly valid. With HONE_FUZZ_SEEDS set to a folder, writes both there as
 // the fuzzer's seeds.
+#include "fuzz/graph_parsers.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +13,6 @@
 
 #include "base/file.h"
 #include "base/random.h"
-#include "fuzz/graph_parsers.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/test_files.h"
@@ -48,6 +49,8 @@ std::vector<std::string> Seeds() {
   add(3, GzipBytes("0 1\n1 2\n"));
   add(4, R"({"1": [3, 0], "0": [], "2": [1]})");
   add(5, "1.5,-2e3,nan,\"a, \"\"b\"\"\"\n3 4 inf 1e400\n");
+  add(6, "cats\ndogs\r\nM\xc3\xa4use\n");
+  add(7, NpyBytes<int8_t>("|i1", "12,", {0, 0, 0, 0, 0, 0, 1, 1, 2, 2, -1, 0}));
   return seeds;
 }
 
@@ -70,25 +73,35 @@ TEST(GraphParsers, KeptInputsEndNormally) {
   for (const std::string& input : inputs) Feed(input);
 }
 
+TEST(GraphParsers, SeedsFillTheFuzzersFolder) {
+  const char* const folder = std::getenv("HONE_FUZZ_SEEDS");
+  int number = 0;
+  for (const std::vector<std::string>& inputs : {Seeds(), KeptInputs()}) {
+    for (const std::string& input : inputs) {
+      Feed(input);
+      if (folder != nullptr) WriteTestFile(std::string(folder) + "/" + std::to_string(number++), input);
+    }
+  }
+}
+
 TEST(GraphParsers, NearlyRightFilesEndNormally) {
   Rng rng(20261121);
   const std::vector<std::string> seeds = Seeds();
-  for (const std::string& seed : seeds) Feed(seed);
-  if (const char* folder = std::getenv("HONE_FUZZ_SEEDS")) {
-    int number = 0;
-    for (const std::vector<std::string>& inputs : {seeds, KeptInputs()}) {
-      for (const std::string& input : inputs) WriteTestFile(std::string(folder) + "/" + std::to_string(number++), input);
-    }
-  }
   for (int i = 0; i < 6000; ++i) {
     std::string bytes = seeds[static_cast<size_t>(i) % seeds.size()];
     for (uint64_t change = rng.Below(4) + 1; change > 0; --change) {
       // In a container only the header matters; in other files every byte.
       const size_t at = 1 + rng.Below(std::min<size_t>(bytes.size() - 1, 2000));
       switch (rng.Below(4)) {
-        case 0: bytes[at] = static_cast<char>(rng.Next()); break;
-        case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng.Below(8))); break;
-        case 2: bytes[at] = rng.Below(2) == 0 ? '\x00' : '\xff'; break;
+        case 0:
+          bytes[at] = static_cast<char>(rng.Next());
+          break;
+        case 1:
+          bytes[at] = static_cast<char>(bytes[at] ^ (1 << rng.Below(8)));
+          break;
+        case 2:
+          bytes[at] = rng.Below(2) == 0 ? '\x00' : '\xff';
+          break;
         default:
           if (rng.Below(8) == 0) bytes.resize(at + 1);
       }

@@ -6,8 +6,6 @@
 #include "fuzz/text_parsers.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
@@ -15,6 +13,8 @@
 #include "base/json_text.h"
 #include "base/visible_text.h"
 #include "base/zip_archive.h"
+#include "fuzz/exchange_parsers.h"
+#include "fuzz/parser_seeds.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/infer/state_dict.h"
 #include "gnn/train/checkpoint.h"
@@ -29,6 +29,7 @@
 #include "tuner/core/bindings.h"
 #include "tuner/core/machine_code.h"
 #include "tuner/core/plan_test_support.h"
+#include "tuner/core/torch_module.h"
 #include "tuner/core/translation_unit.h"
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
 #include "tuner/device/sim/sim_protocol.h"
@@ -40,11 +41,13 @@
 #include "tuner/evaluate/worker/job.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #include "tuner/interop/cu_source.h"
+#include "tuner/interop/given_plan.h"
 #include "tuner/interop/python_source.h"
-#include "tuner/model/chat_wire.h"
 #include "tuner/mcp/protocol.h"
 #include "tuner/mcp/schema.h"
+#include "tuner/model/chat_wire.h"
 #include "tuner/model/prices.h"
+#include "tuner/model/retry.h"
 #include "tuner/queue/redis_connection.h"
 #include "tuner/queue/worker_report.h"
 #include "tuner/strategies/config_file.h"
@@ -55,19 +58,6 @@ namespace {
 using testing_support::H200;
 using testing_support::PlanTask;
 
-std::string FileText(const std::string& path) {
-  std::ifstream stream(std::string(HONE_SOURCE_DIR) + "/" + path, std::ios::binary);
-  if (!stream.good()) std::abort();
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-// Returns the JSON between the first "```json" and "```" of a page.
-std::string JsonOfPage(const std::string& path) {
-  const std::string page = FileText(path);
-  const size_t begin = page.find("```json\n") + 8;
-  return page.substr(begin, page.find("```", begin) - begin);
-}
-
 // ---- tasks, plans and what stands in them
 
 void FeedTask(std::string_view text) {
@@ -75,10 +65,12 @@ void FeedTask(std::string_view text) {
   if (!task.ok()) return;
   for (const Case& one : task->cases) (void)CompulsoryBytes(*task, one.dims).ok();
   for (const Case& one : DrawHiddenCases(*task, 1)) (void)CompulsoryBytes(*task, one.dims).ok();
+  if (HasTorchModule(*task)) (void)TorchModuleOf(*task);
 }
 std::vector<std::string> TaskSeeds() {
   return {FileText("tasks/silu_and_mul/task.toml"), FileText("tasks/transpose/task.toml"),
-          FileText("tasks/softmax/task.toml"), std::string(PlanTask().toml)};
+          FileText("tasks/softmax/task.toml"),      std::string(PlanTask().toml),
+          FileText("tasks/top_k/task.toml"),        FileText("tasks/mxfp4_quantize/task.toml")};
 }
 
 void UsePlan(const Candidate& candidate, const Task& task, const Dims& dims) {
@@ -104,15 +96,18 @@ void FeedCandidate(std::string_view text) {
   if (candidate.ok()) UsePlan(*candidate, PlanTask(), {{"tokens", 3}, {"d", 8}, {"ld", 8}});
 }
 std::vector<std::string> CandidateSeeds() {
-  return {testing_support::Source(
-              "options = [\"-lineinfo\"]\n[tune]\nVEC = [4, 8]\nconstraints = [\"VEC * 2 <= 16\"]\n[[workspace]]\nname = "
-              "\"w\"\nbytes = \"tokens * 4\"\n[[memset]]\ntarget = \"w\"\nstep = -1\n[[tensor_map]]\nname = \"m\"\ntensor = "
-              "\"x\"\ndims = [\"d\", \"tokens\"]\nstrides = [\"2 * d\"]\nbox = [8, 8]\n"
-              "[[launch]]\nkernel = \"k<VEC>\"\ngrid = [\"ceil_div(tokens * d, VEC * 32)\"]\nblock = [\"32\"]\nwith = { VEC "
-              "= 8 }\nargs = [\"x + 4\", \"out\", \"tokens > 2 ? d : 1:i32\", \"eps:f32\", \"struct:P{d:i64, w}\", "
-              "\"tensormap:m\"]\nwhen = \"d % VEC == 0 && (tokens > 1 ? d > 2 : d < 3) || align(x) >= 16\"\n"
-              "[[launch]]\nkernel = \"ns::k<1, (VEC > 4)>\"\ngrid = \"tokens\"\nblock = 1\nargs = [\"out\"]\n"),
-          testing_support::Source(testing_support::OneLaunch())};
+  return {
+      testing_support::Source(
+          "options = [\"-lineinfo\"]\n[tune]\nVEC = [4, 8]\nconstraints = [\"VEC * 2 <= 16\"]\n[[workspace]]\nname = "
+          "\"w\"\nbytes = \"tokens * 4\"\n[[memset]]\ntarget = \"w\"\nstep = -1\n[[tensor_map]]\nname = \"m\"\ntensor "
+          "= "
+          "\"x\"\ndims = [\"d\", \"tokens\"]\nstrides = [\"2 * d\"]\nbox = [8, 8]\n"
+          "[[launch]]\nkernel = \"k<VEC>\"\ngrid = [\"ceil_div(tokens * d, VEC * 32)\"]\nblock = [\"32\"]\nwith = { "
+          "VEC "
+          "= 8 }\nargs = [\"x + 4\", \"out\", \"tokens > 2 ? d : 1:i32\", \"eps:f32\", \"struct:P{d:i64, w}\", "
+          "\"tensormap:m\"]\nwhen = \"d % VEC == 0 && (tokens > 1 ? d > 2 : d < 3) || align(x) >= 16\"\n"
+          "[[launch]]\nkernel = \"ns::k<1, (VEC > 4)>\"\ngrid = \"tokens\"\nblock = 1\nargs = [\"out\"]\n"),
+      testing_support::Source(testing_support::OneLaunch())};
 }
 
 void FeedExpression(std::string_view text) {
@@ -140,7 +135,8 @@ void FeedTables(std::string_view text) {
 std::vector<std::string> TableSeeds() {
   return {"[[library]]\nkind = \"torch\"\nexpression = \"F.silu(x)\"\n",
           "[[library]]\nkind = \"cublaslt\"\na = \"x\"\nb = \"s\"\nc = \"out\"\nm = \"tokens\"\nn = \"d\"\nk = \"d\"\n",
-          FileText("src/tuner/model/prices.toml").substr(0, 900), "strategy = \"tree\"\nattempts = 32\n[tree]\nepsilon = 0.3\n"};
+          FileText("src/tuner/model/prices.toml").substr(0, 900),
+          "strategy = \"tree\"\nattempts = 32\n[tree]\nepsilon = 0.3\n"};
 }
 
 // ---- what models say
@@ -172,6 +168,7 @@ std::vector<std::string> ReplySeeds() {
 
 void FeedWire(std::string_view text) {
   (void)ReadWireError(text);
+  (void)ParseRetryAfter(text, 1.7e9);
   for (const std::unique_ptr<ChatWire>& wire : {MakeOpenAiWire(), MakeAnthropicWire()}) {
     StreamedReply whole, streamed;
     wire->ReadWhole(text, whole);
@@ -183,13 +180,15 @@ void FeedWire(std::string_view text) {
   }
 }
 std::vector<std::string> WireSeeds() {
-  return {"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":7}}}\n\n"
-          "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"h\\u00e9\"}}\n\n"
-          "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n",
-          "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1,"
-          "\"completion_tokens\":2}}\n\ndata: [DONE]\n\n",
-          "{\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\",\"code\":529}}", "{\"detail\":[{\"loc\":[\"body\"]}]}",
-          "{\"choices\":[{\"message\":{\"content\":\"x\"}}]}"};
+  return {
+      "event: message_start\ndata: "
+      "{\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":7}}}\n\n"
+      "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"h\\u00e9\"}}\n\n"
+      "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n",
+      "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1,"
+      "\"completion_tokens\":2}}\n\ndata: [DONE]\n\n",
+      "{\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\",\"code\":529}}",
+      "{\"detail\":[{\"loc\":[\"body\"]}]}", "{\"choices\":[{\"message\":{\"content\":\"x\"}}]}"};
 }
 
 // ---- what passes between processes and machines
@@ -238,7 +237,8 @@ std::vector<std::string> RunLogSeeds() {
               "{\"event\":\"ended\",\"sequence\":1,\"time\":2,\"node\":-1,\"payload\":{\"reason\":\"stopped\"}}\n",
           head +
               "{\"source\":\"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\",\"text\":\"x\"}\n"
-              "{\"event\":\"proposal\",\"sequence\":0,\"time\":1,\"node\":2,\"payload\":{\"parent\":0,\"idea\":\"i\",\"source\":"
+              "{\"event\":\"proposal\",\"sequence\":0,\"time\":1,\"node\":2,\"payload\":{\"parent\":0,\"idea\":\"i\","
+              "\"source\":"
               "\"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\"}}\n"};
 }
 
@@ -248,19 +248,26 @@ void FeedCompilerOutput(std::string_view text) {
   (void)DigestCompilerLog(text, {});
 }
 std::vector<std::string> CompilerOutputSeeds() {
-  return {"candidate.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n1 error detected in the compilation of "
-          "\"candidate.cu\".\n",
-          std::string("\x7f" "ELF\x02\x01\x01\x33\x07", 9) + std::string(55, '\0')};
+  return {
+      "candidate.cu(12): error: identifier \"x\" is undefined\n      x = 1;\n      ^\n\n1 error detected in the "
+      "compilation of "
+      "\"candidate.cu\".\n",
+      std::string("\x7f"
+                  "ELF\x02\x01\x01\x33\x07",
+                  9) +
+          std::string(55, '\0')};
 }
 
 // The input is device code on its way to the simulated GPU.
 void FeedDeviceCode(std::string_view text) { (void)RewriteInlinePtx(text).ok(); }
 std::vector<std::string> DeviceCodeSeeds() {
-  return {"#define ADD \"add.u32 %0, %1, %2;\"\n__global__ void k(unsigned* x) {\n  unsigned r;\n  __shared__ float s[4];\n"
-          "  asm volatile(ADD \"\\n\" : \"=r\"(r) : \"r\"(x[0]), \"n\"(3) : \"memory\");\n#pragma unroll 4\n"
-          "  for (int i = 0; i < 4; ++i) asm(\"{ .reg .pred p; setp.lt.s32 p, %[a], 5; @p mov.b32 %[a], 0x3f800000; }\" : [a] \"+r\"(r));\n"
-          "  asm(\"cp.async.wait_group %0;\\n\" ::\"n\"(1));\n}\n",
-          "#define W(n) asm volatile(\"cp.async.wait_group \" #n \";\\n\")\n__global__ void k() { W(2); }\n"};
+  return {
+      "#define ADD \"add.u32 %0, %1, %2;\"\n__global__ void k(unsigned* x) {\n  unsigned r;\n  __shared__ float s[4];\n"
+      "  asm volatile(ADD \"\\n\" : \"=r\"(r) : \"r\"(x[0]), \"n\"(3) : \"memory\");\n#pragma unroll 4\n"
+      "  for (int i = 0; i < 4; ++i) asm(\"{ .reg .pred p; setp.lt.s32 p, %[a], 5; @p mov.b32 %[a], 0x3f800000; }\" : "
+      "[a] \"+r\"(r));\n"
+      "  asm(\"cp.async.wait_group %0;\\n\" ::\"n\"(1));\n}\n",
+      "#define W(n) asm volatile(\"cp.async.wait_group \" #n \";\\n\")\n__global__ void k() { W(2); }\n"};
 }
 
 // ---- foreign sources that tasks are drafted from
@@ -272,12 +279,14 @@ void FeedForeignSource(std::string_view text) {
     if (source.ok()) (void)DeviceCode(**source, &left_out);
   };
   read(text);
+  (void)ReadGivenPlan(text, "kernel.cu").ok();
   if (const Result<std::string> cuda = CudaFromPython(text, "kernel.py"); cuda.ok()) read(*cuda);
 }
 std::vector<std::string> ForeignSourceSeeds() {
-  return {"import torch\nsource = r'''\n#define N(x) (x + 1)\n__global__ void k(float* x, int n) { x[n] = N(1); }\n"
-          "torch::Tensor run(torch::Tensor x) { k<<<1, 2>>>(x.data_ptr<float>(), 3); return x; }\n'''\n",
-          FileText("tasks/softmax/seed.cu")};
+  return {
+      "import torch\nsource = r'''\n#define N(x) (x + 1)\n__global__ void k(float* x, int n) { x[n] = N(1); }\n"
+      "torch::Tensor run(torch::Tensor x) { k<<<1, 2>>>(x.data_ptr<float>(), 3); return x; }\n'''\n",
+      FileText("tasks/softmax/seed.cu")};
 }
 
 // ---- models of the graph engine
@@ -305,11 +314,15 @@ void FeedMachineCode(std::string_view text) {
   (void)ImageIn(text, "kernel.cubin").ok();
 }
 std::vector<std::string> MachineCodeSeeds() {
-  const Result<std::string> joined = JoinMachineCode("mode = \"cubin\"\n", {{"kernel.cubin", "\x7f" "ELF"}, {"kernel.1.cubin", "more"}});
+  const Result<std::string> joined = JoinMachineCode("mode = \"cubin\"\n", {{"kernel.cubin",
+                                                                             "\x7f"
+                                                                             "ELF"},
+                                                                            {"kernel.1.cubin", "more"}});
   if (!joined.ok()) std::abort();
   // The archive holds one empty file "a", as zip -0 writes it.
   std::string archive("PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0a", 31);
-  archive += std::string("PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a", 47);
+  archive += std::string(
+      "PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a", 47);
   archive += std::string("PK\x05\x06\0\0\0\0\x01\0\x01\0\x2f\0\0\0\x1f\0\0\0\0\0", 22);
   if (!ReadZip(archive, {}).ok()) std::abort();
   return {*joined, archive};
@@ -339,15 +352,19 @@ void FeedContextProtocol(std::string_view text) {
   (void)ResultMessage(message.id, Finished({{"protocolVersion", NegotiatedVersion(message.params)}}, era.era));
 }
 std::vector<std::string> ContextProtocolSeeds() {
-  return {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-          "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
-          "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":{\"name\":\"judge\",\"arguments\":{\"task\":\"relu\","
-          "\"device\":\"sim\",\"seed\":7,\"limit\":1.5,\"bind\":{\"VEC\":4},\"cases\":[0,2],\"warm\":false},\"_meta\":{"
-          "\"progressToken\":3}}}",
-          "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
-          "\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
-          "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":\"late\"}}",
-          "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}"};
+  return {
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+      "\"capabilities\":{},"
+      "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}",
+      "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/"
+      "call\",\"params\":{\"name\":\"judge\",\"arguments\":{\"task\":\"relu\","
+      "\"device\":\"sim\",\"seed\":7,\"limit\":1.5,\"bind\":{\"VEC\":4},\"cases\":[0,2],\"warm\":false},\"_meta\":{"
+      "\"progressToken\":3}}}",
+      "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/"
+      "protocolVersion\":"
+      "\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1,\"reason\":\"late\"}}",
+      "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}"};
 }
 
 // The input is the address of a queue, and what its workers report about themselves. Jobs and answers are those of the
@@ -358,8 +375,9 @@ void FeedQueue(std::string_view text) {
   if (report.ok()) (void)EncodeWorkerReport(*report);
 }
 std::vector<std::string> QueueSeeds() {
-  return {"redis://user:pass%40word@localhost:6379/jobs", "rediss://[::1]:6380/queue-1", "redis://host/q",
-          EncodeWorkerReport({.device = "NVIDIA H200", .threads = 2, .busy = 1, .judged = 7, .last_failure = "a fault"})};
+  return {
+      "redis://user:pass%40word@localhost:6379/jobs", "rediss://[::1]:6380/queue-1", "redis://host/q",
+      EncodeWorkerReport({.device = "NVIDIA H200", .threads = 2, .busy = 1, .judged = 7, .last_failure = "a fault"})};
 }
 
 // The input is the answer of a process in which a stranger's kernel has run.
@@ -368,7 +386,8 @@ void FeedSimulatedLaunch(std::string_view text) {
   if (answer.ok()) (void)sim::EncodeAnswer(*answer);
   const size_t split = text.find('\n');
   (void)sim::DecodeLaunch(std::string(text.substr(0, split)),
-                          split == std::string_view::npos ? std::string() : std::string(text.substr(split + 1))).ok();
+                          split == std::string_view::npos ? std::string() : std::string(text.substr(split + 1)))
+      .ok();
 }
 std::vector<std::string> SimulatedLaunchSeeds() {
   sim::LaunchAnswer answer;
@@ -383,6 +402,7 @@ std::vector<std::string> SimulatedLaunchSeeds() {
   return {sim::EncodeAnswer(answer), sim::EncodeLaunch(message) + "\n" + sim::EncodeArguments(message)};
 }
 
+// Inputs that were kept name a parser by its place: new ones are added behind the last part (TextParsers).
 constexpr TextParser kParsers[] = {
     {"task.toml", FeedTask, TaskSeeds},
     {"candidate", FeedCandidate, CandidateSeeds},
@@ -405,11 +425,22 @@ constexpr TextParser kParsers[] = {
 
 }  // namespace
 
-std::span<const TextParser> TextParsers() { return kParsers; }
+std::span<const TextParser> TextParsers() {
+  static const std::vector<TextParser> all = [] {
+    std::vector<TextParser> parsers;
+    for (const std::span<const TextParser> part :
+         {std::span<const TextParser>(kParsers), ExchangeParsers(), NetworkParsers()}) {
+      parsers.insert(parsers.end(), part.begin(), part.end());
+    }
+    return parsers;
+  }();
+  return all;
+}
 
 void FeedTextParser(std::string_view input) {
   if (input.empty()) return;
-  kParsers[static_cast<unsigned char>(input[0]) % std::size(kParsers)].feed(input.substr(1));
+  const std::span<const TextParser> parsers = TextParsers();
+  parsers[static_cast<unsigned char>(input[0]) % parsers.size()].feed(input.substr(1));
 }
 
 }  // namespace hone

@@ -64,7 +64,8 @@ TEST(TextParsers, SeedsFillTheFuzzersFolder) {
 
 // Returns the text after one to four edits: a byte replaced, a piece cut, doubled or moved, a number made enormous.
 std::string Damaged(std::string text, Rng& rng) {
-  static const std::string kBytes("\"[]{}()=,.:+-*/%<>?!&|#\\\n\t 0129axzd_'\xff\0\x80", 43);
+  static constexpr char kEdits[] = "\"[]{}()=,.:+-*/%<>?!&|#\\\n\t 0129axzd_'\xff\0\x80";
+  static const std::string kBytes(kEdits, sizeof kEdits - 1);
   static const std::vector<std::string> kNumbers = {"9223372036854775807", "-9223372036854775808", "1e308", "-1", "0",
                                                     "18446744073709551616", "nan", "4294967296"};
   for (uint64_t edits = 1 + rng.Below(4); edits > 0 && text.size() > 2; --edits) {

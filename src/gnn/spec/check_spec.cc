@@ -242,7 +242,7 @@ class Checker {
     const std::vector<OpOption> options = kind.options();
     for (const auto& [name, value] : own.options) {
       const auto option =
-          std::find_if(options.begin(), options.end(), [&](const OpOption& o) { return o.name == name; });
+          std::find_if(options.begin(), options.end(), [&wanted = name](const OpOption& o) { return o.name == wanted; });
       if (option == options.end()) return RefuseValue(v, fmt::format("has '{}', which is no option of it", name));
       if (!(value >= option->least && value <= option->most) || (option->whole && value != std::floor(value))) {
         return RefuseValue(v, fmt::format("has {} {}: use {}{} to {}", name, value,

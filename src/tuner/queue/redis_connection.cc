@@ -18,10 +18,34 @@ namespace {
 constexpr std::string_view kScheme = "redis://", kSecureScheme = "rediss://";
 constexpr double kConnectSeconds = 5;
 constexpr int kDeepestReply = 8;  // limit on nested lists in a reply
+constexpr int kLongestList = 1 << 20;  // limit on the elements of a list in a reply
 
 timeval Interval(double seconds) {
   return {static_cast<time_t>(seconds),
           static_cast<suseconds_t>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e6)};
+}
+
+// hiredis allocates as many elements as a server announces, gigabytes for a line of twelve bytes. A longer list than
+// kLongestList counts as a lack of memory, which ends the connection. `Count` is int or size_t, depending on hiredis's version.
+template <typename Count>
+struct BoundedArray {
+  static inline void* (*make)(const redisReadTask*, Count) = nullptr;
+  static void* Make(const redisReadTask* task, Count elements) {
+    return elements > static_cast<Count>(kLongestList) ? nullptr : make(task, elements);
+  }
+};
+template <typename Count>
+void Bound(void* (*&create)(const redisReadTask*, Count)) {
+  BoundedArray<Count>::make = create;
+  create = &BoundedArray<Count>::Make;
+}
+redisReplyObjectFunctions* BoundedReplies(const redisReplyObjectFunctions& usual) {
+  static redisReplyObjectFunctions bounded = [&usual] {
+    redisReplyObjectFunctions functions = usual;
+    Bound(functions.createArray);
+    return functions;
+  }();
+  return &bounded;
 }
 
 // Returns a copy of hiredis's reply, which hiredis owns. Lists nested deeper than kDeepestReply are cut.
@@ -88,6 +112,7 @@ class HiredisConnection final : public RedisConnection {
       const Status lost = Lost("cannot be reached");
       return {lost.code(), lost.message() + "; start one there (redis-server), or name another address (docs/queue.md)"};
     }
+    context_->reader->fn = BoundedReplies(*context_->reader->fn);
     if (address_.tls) {
       if (redisSetTimeout(context_.get(), Interval(kConnectSeconds)) != REDIS_OK) return Lost("went away");
       Result<std::unique_ptr<TlsChannel>> channel = TlsChannel::Connect(context_->fd, address_.host, address_.ca_file);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/json_text.h"
 #include "tuner/run/run_options.h"
 #include "tuner/store/device_facts.h"
@@ -241,7 +242,7 @@ Turn ReadTurn(const Json& json) {
 
 Result<RunEvent> ReadStarted(const Json& payload) {
   RunStarted e;
-  e.version = payload.value("version", 1);
+  e.version = static_cast<int>(payload.value("version", int64_t{1}));
   if (e.version > kRunVersion) {
     return Status::InvalidArgument(fmt::format(
         "the run was recorded by a newer Hone (log version {}, this one reads up to {})", e.version, kRunVersion));
@@ -304,7 +305,7 @@ RunEvent ReadRequest(const Json& payload) {
   e.number = payload.at("number");
   e.attempt = payload.value("attempt", int64_t{1});
   e.node = payload.value("node", int64_t{-1});
-  e.turn = payload.value("turn", 0);
+  e.turn = static_cast<int>(payload.value("turn", int64_t{0}));
   e.repair = payload.value("repair", false);
   e.parent = payload.at("parent");
   e.role = payload.value("role", "");
@@ -347,7 +348,7 @@ RunEvent ReadMemo(const Event& event, const Json& payload) {
   MemoMade e;
   Memo& m = e.memo;
   m.node = event.node;
-  m.turn = payload.value("turn", 0);
+  m.turn = static_cast<int>(payload.value("turn", int64_t{0}));
   m.request = payload.at("request");
   m.kind = payload.at("kind");
   m.idea = payload.value("idea", "");
@@ -459,6 +460,10 @@ Result<RunEvent> DecodeEvent(const Event& event, int version) {
   const Json payload = ReadJsonText(event.payload);
   if (!payload.is_object()) {
     return Status::Internal(fmt::format("payload of event {} is no JSON object", event.sequence));
+  }
+  // Some fields are integers of 64 bits; no field holds a larger number.
+  if (HoldsFloatFrom(payload, 0x1p63)) {
+    return Status::Internal(fmt::format("payload of event {} has a number that no field can hold", event.sequence));
   }
   try {
     return ReadPayload(event, payload, version);

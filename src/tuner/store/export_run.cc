@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_numbers.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "hone/tuner/run_store.h"
@@ -109,11 +110,15 @@ Result<std::string> ImportRun(RunStore& store, std::string_view text) {
         return Status::InvalidArgument(fmt::format(
             "line {} is no whole JSON object: the file was cut off or changed; export the run again", number));
       }
+      if (HoldsFloatFrom(json.contains("node") ? json.at("node") : Json(), 0x1p63) ||
+          HoldsFloatFrom(json.contains("version") ? json.at("version") : Json(), 0x1p63)) {
+        return Status::InvalidArgument(fmt::format("line {}: a number is larger than its field can hold: export the run again", number));
+      }
       if (number == 1) {
         if (json.value("format", "") != "hone-run") return Status::InvalidArgument("line 1: not an exported run; `hone show RUN --export FILE.jsonl` writes one");
-        if (json.value("version", 0) > kExportVersion) {
+        if (json.value("version", int64_t{0}) > kExportVersion) {
           return Status::InvalidArgument(
-              fmt::format("line 1: exported by a newer Hone (version {})", json.value("version", 0)));
+              fmt::format("line 1: exported by a newer Hone (version {})", json.value("version", int64_t{0})));
         }
         RunInfo info;
         info.id = json.at("id");

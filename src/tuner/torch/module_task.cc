@@ -329,7 +329,9 @@ class Writer {
     std::string booleans;
     for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
       for (const DescribedTensor& tensor : *tensors) {
-        if (tensor.boolean) booleans += (booleans.empty() ? "" : ", ") + TomlString(tensor_names_.at(fmt::format("{} {}", kind, tensor.name)));
+        const auto name = tensor_names_.find(fmt::format("{} {}", kind, tensor.name));
+        if (!tensor.boolean || name == tensor_names_.end()) continue;  // a number that reference.py fixes has no name
+        booleans += (booleans.empty() ? "" : ", ") + TomlString(name->second);
       }
     }
     if (!booleans.empty()) out_ += fmt::format("booleans = [{}]\n", booleans);
@@ -550,7 +552,14 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
                                                line.empty() ? "" : fmt::format(" ({})", line.substr(0, 300)),
                                                killed ? "it may need more memory than it is given (--memory), or its own code ended it" : "its code ended it; leave out what calls exit"));
   }
-  HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(std::string_view(ran.out).substr(mark + 6), "the description of the module"));
+  HONE_ASSIGN_OR_RETURN(ModuleTaskDraft draft, DraftOfReport(options, std::string_view(ran.out).substr(mark + 6)));
+  draft.sandbox_warnings = ran.sandbox.Warnings();
+  draft.seconds = ran.seconds;
+  return draft;
+}
+
+Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report) {
+  HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(report, "the description of the module"));
   std::map<std::string, std::string> dim_names;
   Names names;
   HONE_ASSIGN_OR_RETURN(Description told, ReadDescription(answer, &dim_names, &names));
@@ -562,8 +571,6 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   draft.reference_py = told.text.empty() ? options.text : told.text;
   draft.notes = told.notes;
   draft.torch = told.torch;
-  draft.sandbox_warnings = ran.sandbox.Warnings();
-  draft.seconds = ran.seconds;
   for (const DescribedDim& dim : told.dims) {
     draft.inferred.push_back(fmt::format("size {}: {} in the file, {} to {} in hidden cases{}", dim_names.at(dim.name), dim.size, dim.low, dim.high,
                                          dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : ""));

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -61,5 +62,10 @@ std::string WhyNoModuleProblem(std::string_view text, const std::string& path);
 // the message is one sentence with the remedy. kUnavailable: there is no Python or no PyTorch. kTimedOut: describe.py
 // took more than options.limit_seconds.
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python);
+
+// Makes the draft from describe.py's report, a JSON text; `sandbox_warnings` and `seconds` stay empty. The problem file's
+// code ran in the process that wrote the report, so the report may say anything. Errors are those of DraftModuleTask;
+// kInternal: the report is not one of describe.py, or no task can be read from what it says.
+Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report);
 
 }  // namespace hone

@@ -29,6 +29,16 @@ ModuleTaskOptions Options() {
   return options;
 }
 
+// The problem's own code ran in the process that reports, so a report may contradict itself.
+TEST(ModuleTask, ANumberThatIsCalledBooleanIsNoTensor) {
+  const Result<ModuleTaskDraft> draft = DraftOfReport(
+      Options(), R"({"torch": "9.9", "class": "elementwise", "dims": [{"name": "n", "size": 4}],
+                     "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}, {"name": "flag", "value": 1, "boolean": true}],
+                     "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"], "tolerance": {"c_max": 1e-4, "c_rms": 1e-5}}]})");
+  ASSERT_TRUE(draft.ok()) << draft.status().message();
+  EXPECT_THAT(draft->task_toml, testing::Not(HasSubstr("booleans")));
+}
+
 TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

@@ -89,7 +89,7 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
     shape.chosen = winner;
     shape.speedup = *SpeedupAt(point.evaluation, dims);
     shape.best = {entry.row.id, entry.row.entry.candidate_name, point.binding, shape.speedup};
-    const auto consider = [&](const RowPoints& other) {
+    const auto consider = [&shape, &dims = dims](const RowPoints& other) {
       for (const TunePoint& p : NewestPoints(other.points)) {
         const Interval* speedup = p.gain ? SpeedupAt(p.evaluation, dims) : nullptr;
         if (speedup != nullptr && speedup->median > shape.best.speedup.median) {

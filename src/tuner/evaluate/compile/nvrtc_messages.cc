@@ -5,6 +5,7 @@
 // machine code) travel as blobs, since JSON strings must be UTF-8.
 #include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/json_text.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 
@@ -17,6 +18,8 @@ using nlohmann::json;
 template <typename T, typename Decode>
 Result<T> Parse(const Frame& frame, const char* what, Decode decode) {
   HONE_ASSIGN_OR_RETURN(const json header, ParseJson(frame.header, what));
+  // Every number of these messages is an integer.
+  if (HoldsFloatFrom(header, 0)) return Status::Internal(std::string(what) + " is malformed: a number is no integer");
   try {
     T value;
     if (!decode(header, value)) return Status::Internal(std::string(what) + " came without its texts");

@@ -478,8 +478,8 @@ Result<bool> OracleChecker::IsIndependent(CaseBuffers& buffers, int index, const
     for (const auto& [axis, indices] : kept) extents[static_cast<size_t>(axis)] = static_cast<int64_t>(indices.size());
     const TensorView to = MakeView(tensor, DenseShape(tensor, extents), 0);
     bool same = true;
-    host::ForEachInBox(from, to, kept, [&](int64_t a, int64_t b) {
-      same &= std::memcmp(&whole[name][static_cast<size_t>(a)], &values[static_cast<size_t>(b)], sizeof(double)) == 0;
+    host::ForEachInBox(from, to, kept, [&same, &all = whole[name], &some = values](int64_t a, int64_t b) {
+      same &= std::memcmp(&all[static_cast<size_t>(a)], &some[static_cast<size_t>(b)], sizeof(double)) == 0;
     });
     if (!same) return false;
   }
