@@ -100,6 +100,7 @@ __global__ void __launch_bounds__(kThreads)
   int starts[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) starts[half] = rows[half] < tokens ? FirstOf(offsets, batch, rows[half]) : tokens;
+  const int latest = __reduce_max_sync(0xffffffffu, max(starts[0], starts[1]));
   const int begin = min(FirstOf(offsets, batch, first_row), last_row) / kKeys * kKeys;
   const int tiles = (last_row - begin) / kKeys + 1;
 
@@ -156,18 +157,29 @@ __global__ void __launch_bounds__(kThreads)
         Multiply(scores[2 * n + 1], query[s], key[2], key[3]);
       }
     }
+    // Only a tile at an end of a sequence has keys that do not count for some row.
+    if (first_key < latest || first_key + kKeys > first_row + warp * 16 + 1) {
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int key = first_key + n * 8 + t * 2 + i % 2;
+          scores[n][i] = key >= starts[i / 2] && key <= rows[i / 2] ? scores[n][i] * factor : -INFINITY;
+        }
+      }
+    } else {
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) scores[n][i] *= factor;
+      }
+    }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float largest = -INFINITY;
 #pragma unroll
       for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const int key = first_key + n * 8 + t * 2 + i;
-          float& score = scores[n][2 * half + i];
-          score = key >= starts[half] && key <= rows[half] ? score * factor : -INFINITY;
-          largest = fmaxf(largest, score);
-        }
+        largest = fmaxf(largest, fmaxf(scores[n][2 * half], scores[n][2 * half + 1]));
       }
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
       largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
