@@ -14,8 +14,8 @@ constraints = ["STAGES * ((HALVES + 1) * 16384 + HALVES * 512) + 16384 * OUT + 2
 
 [tune]
 HALVES = [2, 1]
-STAGES = [4, 3, 6, 5]
-OUT = [1, 2]
+STAGES = [3, 4, 6, 5]
+OUT = [2, 1]
 SHARE_A = [1, 0]
 GROUP = [8, 4, 16]
 
