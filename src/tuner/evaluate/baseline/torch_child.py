@@ -138,8 +138,13 @@ def main():
     coin = random.Random(job["seed"])
     tell({"torch": torch.__version__, "cuda": torch.version.cuda})
 
+    def held(dtype):  # two numbers to a byte are bytes for an expression
+        return torch.uint8 if dtype in ("int4_x2", "float4_e2m1fn_x2") else getattr(torch, dtype)
+
     def draw(spec):
-        shape, dtype = spec["shape"], getattr(torch, spec["dtype"])
+        shape, dtype = spec["shape"], held(spec["dtype"])
+        if spec["dtype"].endswith("_x2"):
+            return torch.randint(0, 256, shape, device=device, dtype=dtype)
         if spec["distribution"] == "index":
             low, order = int(spec["low"]), spec["order"]  # order: a value of hone::IndexOrder
             bound = max(1, spec["bound"] - low)
@@ -178,7 +183,7 @@ def main():
         return values.to(dtype)
 
     def empty(shape, dtype):
-        return torch.empty(shape, device=device, dtype=getattr(torch, dtype))
+        return torch.empty(shape, device=device, dtype=held(dtype))
 
     loaded = []
 
