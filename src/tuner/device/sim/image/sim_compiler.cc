@@ -75,7 +75,7 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 
 // Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
 // number grows whenever PTX is translated, or a source judged, by other rules.
-constexpr std::string_view kRules = "rules 9\n";
+constexpr std::string_view kRules = "rules 10\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
                                       "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
