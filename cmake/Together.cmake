@@ -1,7 +1,7 @@
 # hone_compile_together(TARGET AT_ONCE n [APART files…]): hands the compiler TARGET's sources n at a time, which CMake
 # calls a unity build. Headers, and templates that every file instantiates anew, are most of what our files cost: tests
 # (GoogleTest), the programs' commands (CLI11), whatever deals in text and JSON. Kernels and the graph engine's arithmetic
-# (ops, nn, sample, batch) stay apart: their files are few, large and compiled with flags of their own. hone_kernels_together
+# (ops, sample, batch) stay apart: their files are few, large and compiled with flags of their own. hone_kernels_together
 # below does the same for device code.
 #   APART  files that are compiled by themselves, because they give a name of their own (in an unnamed namespace, a
 #          macro) that another file of the target gives as well. "Redefinition of …" between two files says that one of

@@ -122,5 +122,6 @@ void BatchNorm<T>::Backward(Matrix<const T> x, bool training, const ColumnStatis
   template class BatchNorm<T>;
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
+#undef HONE_INSTANTIATE
 
 }  // namespace hone::gnn

@@ -120,5 +120,6 @@ std::unique_ptr<Operation<T>> MakeNorm(const NormSpec& spec, const OperationPlac
   template std::unique_ptr<Operation<T>> MakeNorm<T>(const NormSpec&, const OperationPlace&);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
+#undef HONE_INSTANTIATE
 
 }  // namespace hone::gnn

@@ -161,5 +161,6 @@ std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const Ope
   template std::unique_ptr<Operation<T>> MakeOperation<T>(const OperationSpec&, const OperationPlace&);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
+#undef HONE_INSTANTIATE
 
 }  // namespace hone::gnn
