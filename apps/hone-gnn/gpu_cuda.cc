@@ -64,7 +64,7 @@ cuda::FeatureStorage Storage(const FeaturePlace& place) {
   return storage;
 }
 
-// Returns where features are if the run fits in the GPU's free memory, else an error (GpuHolds).
+// Returns where the features will lie if the run fits in the GPU's free memory, else the error of GpuHolds.
 Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
                            const FeatureWish& wish) {
   model.in_width = graph.feature_width;

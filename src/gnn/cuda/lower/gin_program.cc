@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GinProgram computes GIN (nn/gin_conv.cc defines the model):
+// GinProgram computes GIN (nn/gin_conv.cc defines the model). f is the activation:
 //
 //   layer l      S_l = sum of the neighbors' rows + (1 + eps) * own     (l = 0: drawn and gathered in one kernel)
 //                P_l = S_l W0^T,  H_l = f(norm(P_l + b0)),  R_l = H_l W1^T

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine's own kernel for this operation, cut out: the same loads and sums, in the same order, over rows that are read
-// as they are and with sizes from the host. A group of LANES lanes has a destination, and each lane has AHEAD rows in flight. LANES, AHEAD and
-// BLOCK are what the engine can choose from (`hone-gnn tune-model --apply`), and their first choices are its own.
+// The engine's own kernel for this operation, as a candidate: the same loads and sums, in the same order. Rows are read as
+// they are, and sizes come from the host. Each group of LANES lanes computes one destination, and each lane has AHEAD rows
+// in flight. LANES, AHEAD and BLOCK are what the engine can choose from (`hone-gnn tune-model --apply`). Their first
+// choices are the engine's own.
 /*hone
 [tune]
 LANES = [32, 16, 8]

@@ -9,7 +9,7 @@
 
 constexpr int kTile = 64;            // rows and columns of a block's tile
 constexpr int kSlab = 32;            // k-steps in shared memory
-constexpr int kStrideA = kSlab + 8;  // padding: rows of a fragment in different banks
+constexpr int kStrideA = kSlab + 8;  // with padding, so that a fragment's rows are in different banks
 constexpr int kStrideB = kTile + 8;
 
 // c [m, n] = a b over the k-steps of part blockIdx.y, which has part_steps of them, a multiple of kSlab.

@@ -191,7 +191,8 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
   const double barriers = c.warps > 0 ? c.barriers / c.warps : 0;
   const double shuffles = c.warps > 0 ? c.waiting_operations / c.warps : 0;
   const double stores = c.warps > 0 ? (c.global_requests - c.load_requests) / c.warps : 0;
-  // Shared accesses overlap in fours; a barrier waits for the slowest warp.
+  // In cycles: 30 for a shared access (four overlap), 25 for a shuffle, 4 for a store, 700 more for every block. A barrier
+  // takes 20 and 2 for each warp, because it waits for the slowest one.
   const double alone = batches * load_latency + shared_per_warp / 4 * 30 * cycle + shuffles * 25 * cycle +
                        barriers * (20 + 2 * warps_per_block) * cycle + stores * 4 * cycle + 700 * cycle;
   time.latency = alone * whole_waves;
