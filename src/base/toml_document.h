@@ -28,7 +28,7 @@ inline constexpr size_t kMaxTomlBytes = size_t{4} << 20;
 inline constexpr int kMaxTomlNesting = 32;    // brackets within brackets
 inline constexpr int kMaxTomlKeyParts = 16;   // parts of a.b.c and [a.b.c]
 inline constexpr size_t kMaxTomlKeys = 4096;  // keys of one table: a network may have a thousand weights
-inline constexpr size_t kMaxTomlTables = 512;  // tables of one [[array]]
+inline constexpr size_t kMaxTomlTables = 4096;  // tables of one [[array]], such as one for each weight
 
 struct TomlNode {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kArray, kTable, kOther };  // kOther: dates and times

@@ -76,6 +76,21 @@ TEST(TableReader, NamesFileLineContextKeyAndKinds) {
   EXPECT_THAT(error([](TableReader& r) { (void)r.Word("b", {"x", "y"}); }), HasSubstr("'text' is not one of x, y"));
 }
 
+TEST(TableReader, AnArrayHasATableForEachWeightOfALargeNetworkAndNoMoreThanALimit) {
+  const auto read = [](size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += "[[tensor]]\nname = \"w\"\n";
+    const TomlNode root = Parsed(text);
+    TomlErrors errors("f.toml");
+    TableReader reader(root, "", errors);
+    const size_t tables = reader.Tables("tensor").size();
+    return std::pair(tables, errors.status().message());
+  };
+  EXPECT_EQ(read(1200), std::pair(size_t{1200}, std::string()));
+  EXPECT_EQ(read(kMaxTomlTables + 1).first, 0u);
+  EXPECT_THAT(read(kMaxTomlTables + 1).second, HasSubstr("has 4097 entries; at most 4096 are read"));
+}
+
 TEST(TableReader, FinishNamesTheKeyNobodyTookAndItsNeighbour) {
   const TomlNode root = Parsed("grid = 1\nblok = 2\n");
   TomlErrors errors("f.toml");
