@@ -242,6 +242,13 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(verdict, "wrong_output")
         self.assertEqual(self.judge()[0]["cases"][0]["widened"], {})
 
+    def test_a_module_whose_results_are_rounding_errors_is_no_task(self):
+        chance = PROBLEM.replace("torch.relu(self.fc(x))", "(self.fc(x) + 1e7) - 1e7")
+        for planted in (1.0, 1.5):
+            with self.assertRaises(room["Refused"]) as caught:
+                self.judge(problem=chance, play=lambda test, x: test.model(x) * (planted if not torch.equal(x, test.captured) else 1.0))
+            self.assertIn("mostly rounding errors", str(caught.exception))
+
     def test_times_are_of_interleaved_quads_after_the_stages_have_ended(self):
         answer, lifted = self.judge(baseline=True)
         timed = answer["cases"][0]["baselines"]["torch_eager"]

@@ -31,6 +31,7 @@ KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evalua
 FIRST_CALL = 12          # factor on the time limit of the first call after a build, which may compile
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
 ROOM = 4.0               # factor on the module's own error in float32, where that error decides the tolerance
+CHANCE = 0.05            # if the module's rms error in float32 is above this share of its results, nothing can be judged
 FEW = 16                 # a slice of fewer elements is not measured by its own rms
 STRESS_BYTES = 6 << 30   # hard inputs are tried if inputs and outputs are at most this large
 PIECE = 1 << 27          # the most elements that are compared at a time
@@ -475,6 +476,9 @@ class Referee:
         fault, scaled, rms = self.hold(own, right, open_spec, magnitude)
         if fault or not math.isfinite(scaled) or not math.isfinite(rms):
             return None
+        if rms > CHANCE:
+            raise Refused(f"the module itself in float32 differs from double precision by {rms:.2g} of its results' rms at these sizes: they are mostly "
+                          "rounding errors, so that no verdict would mean anything; give sizes or inputs at which they are not")
         return {**spec, "c_max": max(spec["c_max"], ROOM * scaled), "c_rms": max(spec["c_rms"], ROOM * rms), "c_small": 0}
 
     def hold(self, actual, expected, spec, magnitude, slack=1.0):
