@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/json_text.h"
 #include "fuzz/parser_seeds.h"
+#include "gnn/tune/tuned_kernels.h"
 #include "hone/gnn/model_spec.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
@@ -166,6 +167,38 @@ void FeedModelFile(std::string_view text) {
 std::vector<std::string> ModelFileSeeds() {
   return {FileText("examples/gnn_models/gcn.toml"), FileText("examples/gnn_models/residual_gat.toml"),
           FileText("examples/gnn_models/mixed.toml")};
+}
+
+// The input is each of the three files of tuning: a folder's tasks, a winner beside its task, and what a training run
+// takes.
+void FeedTuningFiles(std::string_view text) {
+  const std::string folder = MemoryFolder() + "/tasks", run = MemoryFolder() + "/m.tuned.json";
+  static const bool made = MakeDirectories(folder + "/sum").ok();
+  if (!made) std::abort();
+  for (const std::string& path : {run, folder + "/tasks.json", folder + "/sum/winner.json"}) {
+    if (!WriteFileAtomicallyUnflushed(path, text).ok()) std::abort();
+  }
+  const Result<gnn::TunedKernels> tuned = gnn::ReadTunedKernels(run);
+  if (tuned.ok()) (void)gnn::TunedText(*tuned);
+  const Result<gnn::TaskFolder> tasks = gnn::ReadTaskFolder(folder);
+  if (tasks.ok()) (void)gnn::WhyNotHere(tasks->place, gnn::TuningPlace{});
+  gnn::TaskFolder known;
+  known.tasks.push_back({"sum", {{"a0", {{"rows", 64}, {"d", 32}}}}});
+  (void)gnn::ReadWinners(folder, known, {{"sum", std::string(64, 'a')}}, "NVIDIA H200").ok();
+}
+std::vector<std::string> TuningFileSeeds() {
+  gnn::TunedKernels tuned;
+  tuned.place = {"gcn", std::string(64, 'b'), "g", 1000, true, {10, 10}, 512, "NVIDIA H200"};
+  tuned.choices.aggregates["a0"] = {};
+  tuned.choices.aggregates["a0"].forward.lanes = 16;
+  return {gnn::TunedText(tuned), gnn::TasksText(tuned.place, {}),
+          "{\"hone_winner\": 1, \"task\": \"sum\", \"candidate\": \"engine.cu\", \"candidate_sha256\": \"" +
+              std::string(64, 'a') +
+              "\", \"device\": {\"name\": \"NVIDIA H200\", \"modelled\": false, \"judge\": \"gates 5\"}, \"verdict\": "
+              "\"ok\", \"shapes\": "
+              "[{\"dims\": {\"rows\": 64, \"d\": 32}, \"binding\": {\"LANES\": 16, \"AHEAD\": 4, \"BLOCK\": 128}, "
+              "\"speedup\": "
+              "{\"median\": 1.3, \"low\": 1.2, \"high\": 1.4}}]}"};
 }
 
 // ---- definitions of boards, and the report that Python makes of them or of a user's module
@@ -382,9 +415,12 @@ constexpr TextParser kParsers[] = {
     {"host image", FeedHostImage, HostImageSeeds},
     {"profiler table", FeedProfilerTable, ProfilerTableSeeds},
 };
+// Parsers that came after NetworkParsers, whose places must stay.
+constexpr TextParser kLaterParsers[] = {{"tuning files", FeedTuningFiles, TuningFileSeeds}};
 
 }  // namespace
 
 std::span<const TextParser> ExchangeParsers() { return kParsers; }
+std::span<const TextParser> LaterExchangeParsers() { return kLaterParsers; }
 
 }  // namespace hone

@@ -13,5 +13,6 @@ namespace hone {
 
 std::span<const TextParser> ExchangeParsers();
 std::span<const TextParser> NetworkParsers();
+std::span<const TextParser> LaterExchangeParsers();
 
 }  // namespace hone

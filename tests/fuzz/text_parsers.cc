@@ -429,7 +429,7 @@ std::span<const TextParser> TextParsers() {
   static const std::vector<TextParser> all = [] {
     std::vector<TextParser> parsers;
     for (const std::span<const TextParser> part :
-         {std::span<const TextParser>(kParsers), ExchangeParsers(), NetworkParsers()}) {
+         {std::span<const TextParser>(kParsers), ExchangeParsers(), NetworkParsers(), LaterExchangeParsers()}) {
       parsers.insert(parsers.end(), part.begin(), part.end());
     }
     return parsers;

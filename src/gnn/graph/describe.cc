@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 
 namespace hone::gnn {
@@ -35,18 +36,18 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
   d.degree_histogram.assign(1, 0);
   const size_t nodes = static_cast<size_t>(csr.num_nodes);
 
-  std::vector<int64_t> class_size(static_cast<size_t>(graph.num_classes()));
+  // A map, because a container may claim a billion classes that no node has.
+  std::map<int32_t, int64_t> class_size;
   for (size_t v = 0; v < labels.size(); ++v) {
     if (labels[v] == kNoLabel) continue;
     if (labels[v] < 0 || labels[v] >= graph.num_classes()) {
       return Status::InvalidArgument(fmt::format("'{}': node {} has label {}, outside the {} classes", graph.name(), v,
                                                  labels[v], graph.num_classes()));
     }
-    ++class_size[static_cast<size_t>(labels[v])];
+    ++class_size[labels[v]];
     ++d.labelled;
   }
-  for (const int64_t size : class_size) {
-    if (size == 0) continue;
+  for (const auto& [label, size] : class_size) {
     d.smallest_class = d.classes_present == 0 ? size : std::min(d.smallest_class, size);
     d.largest_class = std::max(d.largest_class, size);
     ++d.classes_present;

@@ -55,10 +55,10 @@ std::string EncodeBundle(const Task& task, const EvaluationRequest& request, int
 Result<SpoolBundle> DecodeBundle(const std::string& text, const std::string& id) {
   try {
     HONE_ASSIGN_OR_RETURN(const json j, ParseJson(text, fmt::format("bundle {}", id)));
-    if (j.at("protocol").get<int>() != kSpoolProtocol) {
+    if (const json& protocol = j.at("protocol"); !protocol.is_number_integer() || protocol != kSpoolProtocol) {
       return Status::InvalidArgument(
           fmt::format("bundle {} has protocol {}; this hone speaks {}: use the same version on both sides", id,
-                      j.at("protocol").get<int>(), kSpoolProtocol));
+                      DumpJson(protocol), kSpoolProtocol));
     }
     SpoolBundle bundle;
     const json& task = j.at("task");

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/json_fields.h"
+#include "base/json_numbers.h"
 #include "base/json_text.h"
 #include "tuner/store/database.h"
 
@@ -293,6 +294,7 @@ Result<std::vector<MeasuredPoint>> TuningDatabase::Points(const std::string& id)
     };
     const Result<json> binding = ParseJson(select.Text(4), "its binding");
     if (!binding.ok()) return damaged(binding.status().message());
+    if (HoldsFloatFrom(*binding, 0)) return damaged("its binding has a number that is no integer of 64 bits");
     try {
       point.binding = binding->get<Binding>();
     } catch (const json::exception& error) {
