@@ -31,8 +31,8 @@ struct ModelFlags {
 
 void AddModelFlags(CLI::App& app, ModelFlags& options);
 
-// Returns the models as one specification, one per line. A run stores it; MakeProvider reads it, and so does `models`
-// when the run is resumed (one element with line breaks means the same as several elements).
+// Returns the models as one specification, one per line. A run stores it, and MakeProvider reads it. When the run is
+// resumed it becomes the one element of ModelFlags::models: an element with line breaks means the same as several.
 std::string ModelSpecification(const ModelFlags& options);
 
 // The folder and the programs that a model agent:COMMAND uses. Commands that start no runs leave the fields empty.

@@ -82,7 +82,7 @@ struct CuHostCall {
   std::vector<std::string> conditions;  // as in CuLaunch
   bool conditions_known = true;
   int line = 0;
-  int token = 0;  // index into CuSource::tokens
+  int token = 0;  // index into CuSource::tokens of the called name
 };
 
 // Text that DeviceCode leaves out although the kernels may need it: an #include of the user's own file, which a

@@ -50,7 +50,7 @@ std::string_view HostElementType(DType dtype);
 // Returns the origin of the kernels: "node 3 of run 20260921-000000-0001", "rmsnorm.tuned.cu".
 std::string PackageOrigin(const KernelPackage& package);
 
-// Returns the compiler options of both plans together, without repeats.
+// Returns the compiler options of the winner's plan and of the seed's together, without repeats.
 std::vector<std::string> PackageOptions(const KernelPackage& package);
 
 }  // namespace hone

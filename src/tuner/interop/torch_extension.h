@@ -25,7 +25,7 @@ struct DimSource {
   std::string tensor;  // empty: no tensor has the dimension; the caller passes the size
   int axis = 0;        // the tensor's axis whose extent is used
   int64_t divisor = 1;  // the size is extent / divisor
-  std::string other;    // not empty: the size is the extent / the size of this dimension, which another tensor has
+  std::string other;    // not empty: the name of another dimension; the size is the extent divided by that dimension's size
 };
 // Returns where the size of each dimension comes from, in the task's order. Only inputs and in-place tensors count. An
 // extent equal to the dimension is preferred to a multiple of it, and a multiple to a product with another dimension.

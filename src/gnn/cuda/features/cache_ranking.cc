@@ -42,7 +42,7 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
   const uint64_t as_seed = FixedLog(seed);
 
   std::vector<double> drawn(count, 0.0);  // probability that a given slot of the node has been drawn
-  std::vector<uint64_t> sent(count);      // fixed-point logarithm of the draw of one of the node's slots
+  std::vector<uint64_t> sent(count);      // FixedLog(drawn[v]): each neighbor in a drawn slot receives it
   std::vector<uint64_t> received(count);  // sums of `sent` over the slots that list the node
   for (const int32_t fanout : shape.fanouts) {
     ForNodes(threads, graph.num_nodes, [&](NodeId node) {

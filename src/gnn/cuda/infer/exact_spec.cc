@@ -90,7 +90,8 @@ class Planner {
   }
 
  private:
-  // Held says where a unit's rows are while a pass is planned.
+  // Held says where the rows of a unit (an operation with what is fused into it) are while a pass over the graph is
+  // planned.
   struct Held {
     int slot = kNoSlot;
     size_t readers = 0;  // how many steps have yet to read the slot

@@ -26,11 +26,11 @@ struct MismatchFacts {
   bool still_filled = false;   // the first wrong element still holds the fill from before the launch
 };
 
-// Returns the explanation of an element that c_max or c_small refuses.
+// Returns the explanation of an output of which c_max or c_small, the task's bounds for single elements, refuse some.
 std::string WrongElementsText(const MismatchFacts& facts);
 
-// Returns the explanation of an output that c_rms refuses. `reference_rms` is the rms of the expected values; 0 where
-// it is not known.
+// Returns the explanation of an output that c_rms, the task's bound for the root mean square of all errors, refuses.
+// `reference_rms` is that of the expected values; 0 where it is not known.
 std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double allowed_rms, double reference_rms);
 
 // Returns the width of the vectors or tiles whose incomplete last one begins at `at`: the largest power of two of which
