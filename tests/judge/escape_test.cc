@@ -26,8 +26,8 @@ TEST(Escape, ThePageStatesWhatThePolicyGives) {
   // The kernel leaves out half a percent of the slices in every launch: the least that could be called faster.
   const double longest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsLong, 1);
   const double shortest = EscapesAVerdict(4096, 0.005, policy::kMostQuadsShort, 2);
-  for (const std::string& stated : {fmt::format("{:.1g} for a kernel that is timed one to a sample", longest),
-                                    fmt::format("{:.1g} for two to a sample", shortest)}) {
+  for (const std::string& stated : {fmt::format("{:.1g} with one execution in each sample", longest),
+                                    fmt::format("{:.1g} with two.", shortest)}) {
     EXPECT_NE(page.find(stated), std::string::npos) << stated;
   }
   EXPECT_LT(longest, 0.01);
