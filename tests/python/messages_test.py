@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(SOURCE, "python"))
 from hone.gnn import engine
 from hone.judge import judge
 
-OF_OTHER_COMMANDS = {"batches", "classes", "features", "graph", "heads", "help", "json", "layers", "libraries", "nodes", "out", "seed", "toml", "verify"}
+OF_OTHER_COMMANDS = {"baseline", "batches", "classes", "features", "graph", "heads", "help", "json", "layers", "libraries", "nodes", "out", "seed", "toml", "verify"}
 COMMANDS = ("convert", "train", "infer", "serve")  # which Python runs with the options of its caller
 
 
