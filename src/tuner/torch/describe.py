@@ -14,6 +14,7 @@ Writes one line on standard output, "hone: " and a JSON object: {"error": senten
 import importlib.util
 import inspect
 import random
+import re
 
 SMALL_ELEMENTS = 60_000    # limits for a case that a simulated GPU runs: elements of all tensors, and operations
 SMALL_FLOPS = 1_500_000
@@ -1025,6 +1026,9 @@ def describe(job):
             if seed_text:
                 break
             reasons.append(reason)
+    if defined and not board:  # a definition names its outputs
+        own = {"out" if len(made) == 1 else f"out{i}": tensor["name"] for i, tensor in enumerate(made)}
+        seed_text = re.sub(r"(?<=@\{t:out )\w+(?=\})", lambda found: own[found[0]], seed_text)
     if "[[call]]" in seed_text:
         notes.append("seed.cu: products and convolutions by a library's calls ([[call]]), what stands between them by plain kernels")
     elif seed_text:
