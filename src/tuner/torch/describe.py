@@ -14,7 +14,6 @@ Writes one line on standard output, "hone: " and a JSON object: {"error": senten
 import importlib.util
 import inspect
 import random
-import re
 
 SMALL_ELEMENTS = 60_000    # limits for a case that a simulated GPU runs: elements of all tensors, and operations
 SMALL_FLOPS = 1_500_000
@@ -1019,16 +1018,13 @@ def describe(job):
         reasons = []
         named = {i: one["name"] for i, one in enumerate(inputs) if "dtype" in one}
         for make in (seed_of, image_seed_of):
-            made_of = [make(one, expressions, named, list(trial.state)) for one in (trials[-1], trials[0])]
+            made_of = [make(one, expressions, named, list(trial.state), [tensor["name"] for tensor in made]) for one in (trials[-1], trials[0])]
             # The seed was written at two sizes. If the texts differ, it has a number that depends on the sizes, such as 1 / sqrt(width).
             differ = made_of[0] != made_of[1] and made_of[0][0] and made_of[1][0]
             seed_text, reason = ("", "numbers that change with the sizes") if differ else next((one for one in made_of if not one[0]), made_of[0])
             if seed_text:
                 break
             reasons.append(reason)
-    if defined and not board:  # a definition names its outputs
-        own = {"out" if len(made) == 1 else f"out{i}": tensor["name"] for i, tensor in enumerate(made)}
-        seed_text = re.sub(r"(?<=@\{t:out )\w+(?=\})", lambda found: own[found[0]], seed_text)
     if "[[call]]" in seed_text:
         notes.append("seed.cu: products and convolutions by a library's calls ([[call]]), what stands between them by plain kernels")
     elif seed_text:

@@ -203,7 +203,7 @@ class ImageWriter(ReduceWriter):
         self.step += 1
 
 
-def image_seed_of(trial, expressions, inputs_named, state_named):
+def image_seed_of(trial, expressions, inputs_named, state_named, outputs_named):
     """Returns (text, "") or ("", why there is no seed), as seed_of does."""
     try:
         vary = {name for text in expressions.values() for name in re.findall(r"[A-Za-z_]\w*", text)}
@@ -226,7 +226,7 @@ def image_seed_of(trial, expressions, inputs_named, state_named):
                 continue
             if any(element is one for one in outputs):
                 number_of = next(i for i, one in enumerate(outputs) if one is element)
-                out = "@{t:out out}" if len(outputs) == 1 else f"@{{t:out out{number_of}}}"
+                out = f"@{{t:out {outputs_named[number_of]}}}"
             elif element.op.startswith("arg"):
                 raise NoSeed(f"{element.op} whose result is used")
             else:

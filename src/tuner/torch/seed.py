@@ -297,8 +297,8 @@ def traced_forward(trial, start, expressions, inputs_named, state_named):
     return trace, made
 
 
-def seed_of(trial, expressions, inputs_named, state_named):
-    """Returns (text, "") or ("", why there is no seed). The names of inputs and state are those of the task's description."""
+def seed_of(trial, expressions, inputs_named, state_named, outputs_named):
+    """Returns (text, "") or ("", why there is no seed). The names of inputs, state and outputs are those of the task's description."""
     try:
         def start(leaves):
             first = next((one for one in leaves if one[0].dim() > 1 and "{t:in " in one[2]), None)
@@ -329,7 +329,7 @@ def seed_of(trial, expressions, inputs_named, state_named):
             if not (node in outputs or node in lefts or node.op == "matmul" or node.op in ROWS):
                 continue
             if node in outputs:
-                out = "@{t:out out}" if len(outputs) == 1 else f"@{{t:out out{outputs.index(node)}}}"
+                out = f"@{{t:out {outputs_named[outputs.index(node)]}}}"
             else:
                 out = f"scratch_{len(workspaces)}"
                 workspaces.append((out, node.width))
