@@ -1,7 +1,7 @@
 # Each target does all the set-up a fresh Debian 12 or Ubuntu 24.04 machine needs, builds what it runs, and runs it.
 #   make demo      a first optimisation run, no GPU, no key
 #   make demo-gnn  the graph engine: generate a graph, train on it, infer; no GPU
-#   make build     build both programs into build/bin/
+#   make build     build both programs into build/bin/; without a GPU here, add CMAKE_FLAGS=-DHONE_CUDA=ON to build for one elsewhere
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make site      the documentation as a site, build/site; its packages go to build/python
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb, and hone-dev for find_package(hone)
@@ -16,12 +16,13 @@ TEST_JOBS ?= $(shell expr $(JOBS) \* 2)
 BUILD ?= build
 CMAKE_FLAGS ?=
 
-# A demo in a new build folder leaves the CUDA device out where there is no GPU to run it; the other targets add the
-# device to such a folder. A folder that was configured otherwise stays as it is.
+# `make build` and the demos, in a new build folder, leave the CUDA device out where there is no GPU to run it: its device
+# code is most of such a build. `make build CMAKE_FLAGS=-DHONE_CUDA=ON` builds it for GPUs elsewhere. The tests and the
+# package add the device to such a folder. A folder that was configured otherwise stays as it is.
 CACHE = $(BUILD)/CMakeCache.txt
 # A package made where there is no GPU has code for an H100 or H200 too; a build for such a machine alone does without.
 PACKAGE_FLAGS = $(if $(shell nvidia-smi -L 2>/dev/null | grep GPU),,-DHONE_CUDA_ARCHITECTURES='80;90a')
-DEMO_FLAGS = $(if $(wildcard $(CACHE)),,-DHONE_CUDA=IF_GPU)
+QUICK_FLAGS = $(if $(wildcard $(CACHE)),,-DHONE_CUDA=IF_GPU)
 FULL_FLAGS = $(if $(shell grep -s '^HONE_CUDA:STRING=IF_GPU$$' $(CACHE)),-DHONE_CUDA=AUTO)
 
 # $(call configure,FLAGS)
@@ -37,8 +38,9 @@ setup:
 	@tools/setup
 
 build: setup
-	$(call configure,$(FULL_FLAGS))
+	$(call configure,$(QUICK_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn shell_files
+	@cat $(BUILD)/left-out.txt 2>/dev/null || true
 
 test: setup
 	$(call configure,$(FULL_FLAGS))
@@ -72,12 +74,12 @@ test-gpu: setup
 	@ctest --test-dir $(BUILD) -L gpu --output-on-failure --no-tests=error
 
 demo: setup
-	$(call configure,$(DEMO_FLAGS))
+	$(call configure,$(QUICK_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 	@HONE=$(BUILD)/bin/hone tools/demo
 
 demo-gnn: setup
-	$(call configure,$(DEMO_FLAGS))
+	$(call configure,$(QUICK_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone-gnn
 	@HONE_GNN=$(BUILD)/bin/hone-gnn tools/demo-gnn
 
@@ -87,7 +89,7 @@ package: setup
 
 site:
 	@tools/setup python3-venv git
-	$(call configure,$(DEMO_FLAGS))
+	$(call configure,$(QUICK_FLAGS))
 	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn
 	@tools/site/build $(BUILD)
 

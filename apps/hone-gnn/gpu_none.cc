@@ -9,8 +9,8 @@ namespace {
 
 Status NotBuilt() {
   return Status::Unavailable(
-      "this hone-gnn was built without CUDA: build it where the CUDA toolkit (12.8 or newer) is installed, or use "
-      "--device cpu");
+      "this hone-gnn was built without the CUDA device: install the CUDA toolkit (12.8 or newer) and build with "
+      "`make build CMAKE_FLAGS=-DHONE_CUDA=ON`, or use --device cpu");
 }
 
 }  // namespace

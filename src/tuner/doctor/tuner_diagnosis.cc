@@ -54,8 +54,8 @@ CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
   for (Check& check : GpuToolChecks(surroundings.tools)) group.checks.push_back(std::move(check));
 #else
   built.standing = Standing::kMissing;
-  built.found = "this program was built without CUDA";
-  built.remedy = "build it where the CUDA toolkit (12.8 or newer) is installed";
+  built.found = "this program was built without the CUDA device";
+  built.remedy = "install the CUDA toolkit (12.8 or newer) and build with `make build CMAKE_FLAGS=-DHONE_CUDA=ON`";
   group.checks.push_back(built);
 #endif
   return group;

@@ -117,7 +117,7 @@ Result<std::unique_ptr<Evaluator>> MakeCompileOnlyEvaluator(const EvaluatorOptio
 #else
 Result<std::unique_ptr<Evaluator>> MakeCompileOnlyEvaluator(const EvaluatorOptions&, const std::string&) {
   return Status::Unavailable(
-      "this build of hone has no CUDA device: install the CUDA toolkit (12.8 or newer) and build again");
+      "this build of hone has no CUDA device: install the CUDA toolkit (12.8 or newer) and build again with `make build CMAKE_FLAGS=-DHONE_CUDA=ON`");
 }
 #endif
 

@@ -26,7 +26,7 @@ DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_
   }
 #else
   (void)cuda_home, (void)cutlass_home, (void)search_path;
-  list.missing.push_back("the CUDA device: this build was made without the CUDA toolkit");
+  list.missing.push_back("the CUDA device: this build was made without it (`make build CMAKE_FLAGS=-DHONE_CUDA=ON` builds it)");
 #endif
   // The default simulated GPU is listed first, under its short name; the others follow under their own names.
   const Result<DeviceFacts> usual = SimulatedGpuFacts("");

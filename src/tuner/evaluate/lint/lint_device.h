@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A LintDevice is a session and its compiler in this process. There is one implementation per kind of device; builds
-// without the CUDA toolkit get no_cuda_lint_device.cc, which returns an error that says so.
+// without the CUDA device get no_cuda_lint_device.cc, which returns an error that says so.
 #pragma once
 
 #include <memory>

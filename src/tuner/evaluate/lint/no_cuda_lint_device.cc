@@ -5,7 +5,7 @@
 namespace hone {
 
 Result<LintDevice> OpenCudaLintDevice(const EvaluatorOptions&, int) {
-  return Status::Unavailable("this build of hone has no CUDA device: install the CUDA toolkit (12.8 or newer) and build again, or use --device sim");
+  return Status::Unavailable("this build of hone has no CUDA device: install the CUDA toolkit (12.8 or newer) and build again with `make build CMAKE_FLAGS=-DHONE_CUDA=ON`, or use --device sim");
 }
 
 }  // namespace hone
