@@ -12,7 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "tuner/evaluate/timing/distributions.h"
+#include "base/distributions.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/sequential_test.h"
 #include "tuner/evaluate/timing/synthetic_noise.h"

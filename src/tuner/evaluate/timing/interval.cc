@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/evaluate/timing/distributions.h"
+#include "base/distributions.h"
 
 namespace hone {
 namespace {

@@ -10,8 +10,8 @@
 #include <numbers>
 #include <utility>
 
+#include "base/distributions.h"
 #include "hone/base/status.h"
-#include "tuner/evaluate/timing/distributions.h"
 
 namespace hone {
 namespace {

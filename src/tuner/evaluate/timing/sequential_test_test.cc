@@ -14,8 +14,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/distributions.h"
 #include "hone/base/status.h"
-#include "tuner/evaluate/timing/distributions.h"
 #include "tuner/evaluate/timing/synthetic_noise.h"
 
 namespace hone {

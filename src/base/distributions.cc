@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/evaluate/timing/distributions.h"
+#include "base/distributions.h"
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // These tests compare the tails with closed forms: Student's t has one for 1, 2 and 4 degrees of freedom.
-#include "tuner/evaluate/timing/distributions.h"
+#include "base/distributions.h"
 
 #include <gtest/gtest.h>
 
