@@ -205,10 +205,11 @@ void RegisterTuneModelCommand(CLI::App& app, CommandResult& result) {
   command->add_option("--batches", flags->batches, "how many batches are drawn and measured")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  command->add_option("--seed", train.train.seed, "the seed of the batches, as in train")->capture_default_str();
+  command->add_option("--seed", train.train.seed, "the random seed of the batches, as in train")->capture_default_str();
   command
       ->add_option("--precision", flags->precision,
-                   "the number type of the tasks' rows, as on a GPU: bf16 or fp32; features keep the graph's own")
+                   "the number type of the rows between operations, as in train: bf16 or fp32; features keep the "
+                   "graph's own type")
       ->capture_default_str()
       ->check(CLI::IsMember({"bf16", "fp32"}));
   AddLoadFlag(*command, flags->load);
@@ -219,9 +220,10 @@ void RegisterTuneModelCommand(CLI::App& app, CommandResult& result) {
   command
       ->add_option(
           "--apply", flags->apply.folder,
-          "the folder of tasks that an earlier call wrote, with winners of `hone tune TASK TASK/engine.cu --out "
-          "TASK/winner.json` in it: time epochs with and without them in turn on a GPU, and write a file for "
-          "`train --tuned` if epochs are surely faster")
+          "time epochs with and without the winners in this folder, in turn, on a GPU; if epochs are surely faster, "
+          "write "
+          "a file for `train --tuned`. The folder is one that an earlier call wrote, in which hone tune has since put "
+          "a winner.json into tasks; give the same model and --graph as then")
       ->group("Back into the engine");
   command->add_option("--device", flags->apply.device, "with --apply: the GPU, cuda or cuda:N")
       ->group("Back into the engine")

@@ -101,16 +101,18 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       "apply", "write a run's winner, or a candidate's file, as a C++ header and a PyTorch extension");
   command
       ->add_option("run", flags->run,
-                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; or, if FILE.cu "
-                   "follows, the name of that file's task")
+                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote. With a kernel's "
+                   "file after it: the name of the file's task (hone apply TASK FILE.cu)")
       ->required();
-  command->add_option("file", flags->file, "a kernel for that task, such as one that hone tune wrote");
+  command->add_option(
+      "file", flags->file,
+      "a kernel for that task: any FILE.cu, such as one that hone tune wrote, or the .json of its winners");
   command
       ->add_option("--as", flags->as,
                    "what to write: extension (a C++ header and a PyTorch extension), torch (the same with an operator "
                    "of torch.library), kernelbench (one file with a class ModelNew), flashinfer (a Solution of "
                    "FlashInfer-Bench), gpumode (a submission.py, for a task that was made of a GPU MODE problem) or "
-                   "sgl-kernel (an operator in place of sgl-kernel's own)")
+                   "sgl-kernel (files that take the place of one operator of the package sgl-kernel)")
       ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "gpumode", "sgl-kernel"}))
       ->capture_default_str();
   command

@@ -137,13 +137,14 @@ void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
       "--waiting", flags->waiting,
       "select jobs that no worker has taken; a command that still waits for one submits it again by itself");
   command->add_flag("--all", flags->all,
-                    "select everything, also the name of the queue's kind of device, so that the queue can start over "
-                    "with another kind");
+                    "select everything, also for which kind of device the queue is, so that it can be used with "
+                    "another kind");
   command
       ->add_option("--older-than", flags->older_than_days,
                    "select only what is at least so many days old; 0.5 is half a day")
       ->check(kAboveZero);
-  command->add_flag("--yes", flags->really, "remove what is selected; without this option nothing is removed");
+  command->add_flag("--yes", flags->really,
+                    "remove what --answers, --dead, --waiting or --all select; without this option nothing is removed");
   command->add_flag("--json", flags->json, "write JSON");
   command->callback([flags, &context] {
     if (Status status = Run(*flags); !status.ok()) context.Fail(status);

@@ -135,9 +135,10 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--repo", flags->repository, "the git repository of the revisions")->capture_default_str();
   command->add_flag("--exact-base", flags->exact_base,
                     "compare with the base as it is now, not with the commit where head branched off");
-  command->add_option(
-      "--kernel", flags->kernels,
-      "also judge FILE.cu, a path from the repository's top folder, as a kernel of TASK; may be repeated");
+  command->add_option("--kernel", flags->kernels,
+                      "judge also this file, which no task's folder holds: a path from the repository's top folder, "
+                      "and the task that it is "
+                      "a kernel of; may be repeated");
   command
       ->add_option(
           "--slower", flags->slower,
@@ -145,7 +146,7 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command
       ->add_option("--rate", flags->rate,
-                   "the largest probability of a false alarm of all comparisons together: 1% or 0.01")
+                   "how probable it may be, at most, that a change which slows nothing down fails: 1% or 0.01")
       ->capture_default_str();
   command->add_flag("--no-time", flags->no_time, "compile and check kernels, and do not time them");
   command->add_option(

@@ -48,7 +48,8 @@ const OptionGroup kModels{
 const OptionGroup kSearch{"How it searches",
                           {"--strategy", "--strategies", "--target", "--set", "--config", "--settings", "--parallel",
                            "--rounds", "--blind-start", "--suspend", "--run-seed"}};
-const OptionGroup kKept{"What is kept and swept", {"--keep-above", "--sweep-points", "--no-seed-sweep", "--no-calls"}};
+const OptionGroup kKept{"Which versions are kept, and tuning of each",
+                        {"--keep-above", "--sweep-points", "--no-seed-sweep", "--no-calls"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
 std::vector<CommandPage> Pages() {
@@ -164,7 +165,7 @@ std::vector<CommandPage> Pages() {
       {.command = "rights",
        .examples = {{"hone rights h200 --administrator admin.pw --submitter alice=alice.pw --worker "
                      "gpu-worker=worker.pw > users.acl",
-                     "Writes the rules for the server's aclfile."}},
+                     "Writes the rules of a queue's users; start redis-server with --aclfile users.acl."}},
        .exit_statuses = Lists(),
        .document = "docs/queue.md"},
       {.command = "tune",
@@ -174,14 +175,16 @@ std::vector<CommandPage> Pages() {
        .examples = {{"hone tune relu examples/kernels/relu.cu --device sim --points 8 --out relu.tuned.cu",
                      "Tries up to 8 choices of values for the kernel's tunables, and writes the fastest."}},
        .exit_statuses = {{0, "a binding is right, and what was written is right"},
-                         {1, "no binding was right, or the sweep was stopped"},
+                         {1, "no binding was right, or the tuning was stopped"},
                          {2, kUsage},
                          {3, kEnvironment},
                          {4, kSpool}},
        .document = "docs/optimizing.md"},
       {.command = "db",
-       .examples = {{"hone db list", "Lists what hone tune has measured.", true},
-                    {"hone db show relu", "Explains the choices for task relu, if it has only one entry."}},
+       .examples =
+           {{"hone db list", "Lists what hone tune has measured.", true},
+            {"hone db show relu",
+             "Explains the choices for task relu; where it has several entries, name one as hone db list does."}},
        .exit_statuses = Lists(),
        .document = "docs/tuning-database.md"},
       {.command = "db list",
@@ -212,7 +215,8 @@ std::vector<CommandPage> Pages() {
                   kSearch,
                   kKept,
                   kModels,
-                  {"What is kept and shown", {"--out", "--report", "--store", "--libraries", "--no-profile", "--json"}},
+                  {"What is written and shown",
+                   {"--out", "--report", "--store", "--libraries", "--no-profile", "--json"}},
                   kDevice},
        .examples =
            {{"hone optimize fused_add_rmsnorm --device sim --minutes 1.5",
@@ -239,7 +243,7 @@ std::vector<CommandPage> Pages() {
                   kKept,
                   kEnds,
                   kModels,
-                  {"What is kept and shown", {"--store", "--libraries", "--no-profile", "--json"}},
+                  {"What is written and shown", {"--store", "--libraries", "--no-profile", "--json"}},
                   kDevice},
        .examples =
            {{"hone bench strategies relu softmax --strategies refine,tree --attempts 16 --device sim",
@@ -261,7 +265,7 @@ std::vector<CommandPage> Pages() {
                   kKept,
                   kEnds,
                   kModels,
-                  {"What is kept and shown", {"--out", "--name", "--store", "--no-profile", "--json"}},
+                  {"What is written and shown", {"--out", "--name", "--store", "--no-profile", "--json"}},
                   kDevice},
        .examples = {{"hone bench kernelbench KernelBench --judge submissions --level 1 --compile",
                      "Judges the submissions for level 1 and times them against PyTorch, eager and compiled."}},

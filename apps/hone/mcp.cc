@@ -72,14 +72,14 @@ void RegisterMcpCommand(CLI::App& app, CommandContext& context) {
       "mcp", "serve the judge to a coding agent, over the Model Context Protocol (MCP) on standard input and output");
   command
       ->add_option("--root", flags->root,
-                   "the folder that requests may read from and write to; nothing outside it is written for them")
+                   "requests may read and write files in this folder alone; tasks are also read from Hone's own folder")
       ->capture_default_str();
   command->add_option(
       "--store", flags->store,
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
   command->add_option("--agent", flags->agent,
-                      "given by `hone optimize --model agent:COMMAND`: serve the agent of that run alone; the run "
-                      "listens at this socket");
+                      "not to be typed: `hone optimize --model agent:COMMAND` passes it, so that the server serves the "
+                      "agent of that run alone; the run listens at this socket");
   AddServerDeviceFlags(*command, flags->device);
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);

@@ -13,10 +13,12 @@
 namespace hone {
 
 void AddModelFlags(CLI::App& app, ModelFlags& options) {
-  app.add_option("--model", options.models,
-                 "who proposes kernels (docs/models.md): builtin (mechanical rewrites, no language model), "
-                 "openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, mailbox:DIR, replay:RUN or "
-                 "replay:FILE.jsonl; ROLE=MODEL for one role of a strategy; may be repeated")
+  app.add_option(
+         "--model", options.models,
+         "who proposes kernels (docs/models.md): builtin (the default: mechanical rewrites, no language model), "
+         "openai:NAME, anthropic:NAME, exec:COMMAND, agent:COMMAND, mailbox:DIR, replay:RUN or "
+         "replay:FILE.jsonl; planner=MODEL gives one role of a strategy a model of its own (docs/models.md "
+         "lists the roles); may be repeated")
       ->allow_extra_args(false);
   app.add_option("--base-url", options.base_url,
                  "the service's address, for openai: and anthropic: models that name none with @URL");
@@ -25,8 +27,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
   app.add_option(
          "--request-timeout", options.request_seconds,
-         "a shorter limit than --request-limit, for this command alone (a resumed run does not keep it): give up a "
-         "model's answer after so many seconds; 0: none")
+         "like --request-limit, but shorter and for this command alone, so that a later --resume does not keep it; 0: "
+         "none")
       ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds,

@@ -290,7 +290,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option(
       "--oracle", flags->oracle,
       "what results are checked against (the oracle): a simple kernel with the same parameters, which Hone turns into "
-      "double precision, or a whole oracle.cu with its plan; by default the kernel itself is turned into double");
+      "double precision, or a finished oracle.cu (docs/task-format.md); by default the kernel itself is turned into "
+      "double");
   command->add_option("--kernel", answers.kernels,
                       "make the task of this kernel of the file; may be repeated; by default of all that it launches");
   command->add_option("--dims", answers.dims, "the names of the dimensions, in order: rows,d");
@@ -299,21 +300,21 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--role", answers.roles, "a tensor's role: x=in, out, inout or workspace; may be repeated");
   command->add_option(
       "--values", answers.values,
-      "which values an input gets. Numbers: x=normal, uniform, heavy_tailed, log_uniform, sorted, constant, cancelling "
-      "or "
-      "zero. Indices, whole numbers from 0 to BOUND - 1: ids=index:BOUND; with ,padding=0.1 a tenth of them is -1. "
-      "Ascending whole numbers from 0 to BOUND, as where the rows of a sparse matrix begin: ptr=offsets:BOUND. BOUND "
-      "is a "
-      "number or a dimension; may be repeated");
+      "which values an input gets. x=normal: numbers; also uniform, heavy_tailed, log_uniform, sorted, constant, "
+      "cancelling, zero. ids=index:BOUND: whole numbers from 0 to BOUND - 1. ids=index:BOUND,padding=0.1: the same, a "
+      "tenth of them -1. ptr=offsets:BOUND: ascending whole numbers from 0 to BOUND, as where the rows of a sparse "
+      "matrix begin. BOUND is a number or a dimension; may be repeated");
   command->add_option("--scalar", answers.scalars,
-                      "the value of a scalar parameter: eps=1e-6; an integer parameter that gets a value, as in "
-                      "seed=42, is not taken for a dimension; may be repeated");
-  command->add_option("--case", answers.cases, "a shape to time: rows=128,d=4096; may be repeated");
-  command->add_option("--check", answers.checks,
-                      "a shape to check, instead of the usual small and odd ones: rows=3,d=5; may be repeated");
-  command->add_option("--hidden", answers.hidden,
-                      "the range that the judge's secret shapes take a dimension from: k=1..8, d=8..1024:8 (multiples "
-                      "of 8), experts=128 (always)");
+                      "the value of a parameter that is no tensor: eps=1e-6. Integer parameters are taken for "
+                      "dimensions unless they get a value here, as in seed=42; may be repeated");
+  command->add_option("--case", answers.cases, "a shape that is timed and checked: rows=128,d=4096; may be repeated");
+  command->add_option(
+      "--check", answers.checks,
+      "a shape that is only checked, instead of the usual small and odd ones: rows=3,d=5; may be repeated");
+  command->add_option(
+      "--hidden", answers.hidden,
+      "the range from which the judge draws a dimension of its secret shapes: k=1..8, d=8..1024:8 (multiples "
+      "of 8), experts=128 (always)");
   command->add_option(
       "--let", answers.lets,
       "how a size in the code is computed from dimensions: num_heads=group*num_kv_heads; may be repeated");
@@ -329,8 +330,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       "--class", o.workload,
       "what kind of kernel it is: gemm, elementwise, reduction, convolution, attention, gather, graph or other");
   command->add_option("--slice", o.slice,
-                      "a dimension, such as rows, whose entries are computed independently of one another, so that the "
-                      "judge can check some of them alone");
+                      "a dimension along which results do not depend on one another, such as rows; the judge then "
+                      "checks some of them instead of all where tensors are large");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
   command->add_option("--no-stress", o.no_stress,
                       "never fill the tensor of this name with stress values (such as zeros, infinities or equal "
@@ -347,9 +348,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option(
           "--memory", flags->memory_gb,
-          "how many GB of memory trying the PyTorch module may take; by default three quarters of the machine's")
+          "how many GB of memory running the PyTorch module once may take; by default three quarters of the machine's")
       ->check(CLI::PositiveNumber);
-  command->add_option("--limit", flags->limit_seconds, "how many seconds trying the PyTorch module may take")
+  command->add_option("--limit", flags->limit_seconds, "how many seconds running the PyTorch module once may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--accept-licence", flags->accept_licence,

@@ -81,12 +81,12 @@ void RegisterPackCommand(CLI::App& app, CommandContext& context) {
       "pack", "pack a kernel with its task, its verdict and the log of its run, for others to verify");
   command
       ->add_option("run", flags->run,
-                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote; or, if FILE.cu "
-                   "follows, the name of that file's task")
+                   "a run: its id or a part of it, 'last', or a file that `hone show --export` wrote. With a kernel's "
+                   "file after it: the name of the file's task (hone pack TASK FILE.cu --evaluation FILE.json)")
       ->required();
   command->add_option("file", flags->file, "a kernel for that task");
   command->add_option("--evaluation", flags->evaluation,
-                      "required with FILE.cu: the verdict on it, a file that hone eval --json wrote");
+                      "required with FILE.cu: the verdict on it, the saved output of `hone eval TASK FILE.cu --json`");
   command->add_option("--out", flags->out, "file to write; by default TASK.claim.json");
   command->add_option(
       "--store", flags->store,

@@ -102,8 +102,8 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
                        "at the end, on a GPU, also time the libraries that the task's baseline.toml names");
   CLI::Option* suspend = command.add_flag(
       "--suspend", flags.suspend,
-      "with --model mailbox:DIR: write all requests and end with status 4 instead of waiting for the answers; "
-      "implies --rounds");
+      "with --model mailbox:DIR: write all requests and end with status 4 instead of waiting for the answers; go on "
+      "when they are there; implies --rounds");
   flags.given.push_back(
       [&flags, rounds, blind, suspend, no_profile, no_seed_sweep, no_calls, libraries](RunOptions& options) {
         if (rounds->count() > 0 || suspend->count() > 0) options.rounds = true;
@@ -123,10 +123,12 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       libraries,
       command
           .add_option("--set", flags.settings,
-                      "change a setting of a strategy (--settings lists them); may be repeated")
+                      "change a number of a strategy, such as refine.depth=4 (hone optimize --settings lists them); "
+                      "may be repeated")
           ->allow_extra_args(false),
-      command.add_option("--config", flags.config,
-                         "read options of this command from a TOML file; the command line wins over it"),
+      command.add_option(
+          "--config", flags.config,
+          "read options of this command from a TOML file (docs/strategies.md); what is typed as well wins over it"),
       command.add_option("--prompts", flags.prompts,
                          "take prompts from a folder whose NAME.md files replace the built-in ones"),
   };
@@ -136,11 +138,12 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       command, flags, "--keep-above", &RunOptions::keep_above,
       "keep a version only if it is faster than the best one by more than this share, and measurement noise cannot "
       "explain that: 0.005 is half a per cent");
-  AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-           "stop when every shape reaches this share of its floor, the speed of a kernel that only moves the same "
-           "bytes; 0 switches this rule off");
+  AddField(
+      command, flags, "--floor-fraction", &RunOptions::floor_fraction,
+      "stop when the kernel reaches, on every shape, this share of the speed of one that only moves the same bytes "
+      "(the floor); 0: never stop for this reason");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
-           "how many bindings (choices of a value for each tunable) are tried for one version; 0: none");
+           "how many choices of values for a version's tunables (bindings) are tried in all; 0: none");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,
            "give up a model's answer after so many seconds, retries included; stored with the run, for --resume");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");

@@ -136,10 +136,11 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
   command->add_option("task", flags->task, "name of a task, or a folder with a task.toml")->required();
   command->add_option("candidate", flags->candidate, "the candidate's .cu file")->required();
   command->add_option("--baseline", flags->baseline, "time against this kernel instead of the task's own (its seed)");
-  command->add_option("--out", flags->out,
-                      "write the tuned kernel here, even if nothing changed; by default to CANDIDATE.tuned.cu, and "
-                      "only if something changed. A name that ends in .json gets a small file of the winners alone, "
-                      "which other commands take in place of a .cu file");
+  command->add_option(
+      "--out", flags->out,
+      "write the tuned kernel to this file in any case; without --out, to CANDIDATE.tuned.cu, and only if "
+      "other values than the candidate's own are faster. A name that ends in .json gets a small file of "
+      "the winners alone, which other commands take in place of a .cu file");
   command
       ->add_option("--points", flags->points,
                    "how many bindings (choices of a value for each tunable) are tried at most")
@@ -150,7 +151,7 @@ void RegisterTuneCommand(CLI::App& app, CommandContext& context) {
       ->check(kAboveZero)
       ->capture_default_str();
   AddTrialsOption(*command, flags->trials,
-                  "how many sets of random inputs each binding is checked with for each timed case");
+                  "how many sets of random inputs each binding is checked with for each timed shape (case)");
   // The timing protocol analyses its data five times, each time with at least two more groups.
   const CLI::Validator enough(
       [](std::string& text) {

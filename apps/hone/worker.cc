@@ -179,9 +179,10 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
                       "the spool's folder, to which `--device spool:DIR` of other commands writes");
   command->add_option("--queue", flags->queue,
                       "the queue's address in Redis: redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE]");
-  command->add_option("--until-idle", flags->until_idle, "with --queue: end after so long without a job, such as 10m");
+  command->add_option("--until-idle", flags->until_idle,
+                      "with --queue: end after so long without a job, such as 90s, 10m or 2h");
   command->add_flag("--sieve", flags->sieve,
-                    "with --queue and --device sim: check small cases on the simulated GPU, refuse kernels that fail "
+                    "needs --queue and --device sim: check small cases on the simulated GPU, refuse kernels that fail "
                     "them, and pass the rest on to workers with a GPU");
   command
       ->add_option("--ahead", flags->ahead,
