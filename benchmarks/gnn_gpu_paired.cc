@@ -4,7 +4,8 @@
 // Trains epochs of several models on one GPU by turns, epoch k of each after epoch k of the one before, so that
 // disturbances of the machine affect all of them. Every second round has the reverse order. The ratio of each model to
 // the first is the geometric mean over the rounds, with a 95 % interval (Student's t of its logarithm). A model that is
-// named twice is its own control. The program writes JSON to standard output.
+// named twice is its own control. A model's file may be followed by the choice of its kernels, so that two choices can
+// be compared. The program writes JSON to standard output.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -19,6 +20,7 @@
 #include "gnn/graph/synthetic_graph.h"
 #include "gnn/graph/synthetic_shape.h"
 #include "gnn/tune/paired_ratio.h"
+#include "gnn/tune/tuned_kernels.h"
 
 namespace {
 
@@ -42,7 +44,14 @@ std::vector<int32_t> Numbers(const std::string& text) {
   return all;
 }
 
-// Returns the options of "sage" or of another published model, or those of a model's file.
+// Returns the part of `name` before `mark`, and puts the part after it into `rest`, which stays empty if there is none.
+std::string SplitAt(const std::string& name, char mark, std::string& rest) {
+  const size_t at = name.find(mark);
+  if (at != std::string::npos) rest = name.substr(at + 1);
+  return name.substr(0, at);
+}
+
+// Returns the options of "sage", "gat:4" (with four heads) or of another published model, or those of a model's file.
 Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hidden) {
   ModelOptions options;
   if (name.ends_with(".toml")) {
@@ -50,7 +59,9 @@ Result<ModelOptions> ModelNamed(const std::string& name, int layers, int64_t hid
     HONE_ASSIGN_OR_RETURN(const int hops, LayersOf(spec));
     options = SpecOptions(std::make_shared<const ModelSpec>(std::move(spec)), hops);
   } else {
-    options.kind = name;
+    std::string heads;
+    options.kind = SplitAt(name, ':', heads);
+    if (!heads.empty()) options.heads = static_cast<int>(std::strtol(heads.c_str(), nullptr, 10));
     options.hidden = hidden;
     options.layers = layers;
   }
@@ -70,7 +81,14 @@ Status Run(const std::string& name, const std::vector<std::string>& models, cuda
   const int layers = static_cast<int>(options.fanouts.size());
   std::vector<Runner> runners(models.size());
   for (size_t i = 0; i < models.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(ModelOptions shape, ModelNamed(models[i], layers, hidden));
+    std::string tuned;
+    const std::string model = SplitAt(models[i], '+', tuned);
+    options.choices = {};
+    if (!tuned.empty()) {
+      HONE_ASSIGN_OR_RETURN(TunedKernels kernels, ReadTunedKernels(tuned));
+      options.choices = std::move(kernels.choices);
+    }
+    HONE_ASSIGN_OR_RETURN(ModelOptions shape, ModelNamed(model, layers, hidden));
     shape.in_width = graph->features().width;
     shape.num_classes = graph->num_classes();
     HONE_ASSIGN_OR_RETURN(runners[i].model, MakeModel(shape));
@@ -126,7 +144,11 @@ int main(int argc, char** argv) {
   int64_t hidden = 256;
   Arguments app("Times epochs of several models in turn on one GPU.");
   app.Add("graph", name);
-  app.Add("--model", models, "sage, gat, gin, sage-ri or the .toml file of a model, two or more", {.delimiter = ','});
+  app.Add(
+      "--model", models,
+      "two or more: sage, gat, gat:HEADS, gin, sage-ri, or the .toml file of a model; FILE.toml+TUNED.json runs the "
+      "kernels of a file that `hone-gnn tune-model --apply` wrote",
+      {.delimiter = ','});
   app.Add("--epochs", epochs, "rounds, after one that is not counted", {.least = 2});
   app.Add("--hidden", hidden, "of a published model");
   app.Add("--batch", options.batch);

@@ -132,7 +132,7 @@ struct OnGpu {          // name of the published model's program; empty: none
 OnGpu LoweredOnGpu(const ModelOptions& options, const ModelSpec& spec, const SpecShapes& shapes) {
   // Programs of published models have no bias.
   if (options.spec == nullptr && !options.bias) return {options.kind, {}};
-  return {"", DescribeUnits(spec, LowerToUnits(spec, shapes, /*composes=*/true))};
+  return {"", DescribeUnits(spec, LowerToUnits(spec, shapes, /*for_steps=*/true))};
 }
 
 nlohmann::json ToJson(const ModelSpec& spec, const SpecShapes& shapes, int64_t parameters, const OnGpu& gpu) {

@@ -14,8 +14,8 @@ using Kind = SpecUnit::Kind;
 
 class Lowering {
  public:
-  Lowering(const ModelSpec& spec, const SpecShapes& shapes, bool composes)
-      : spec_(spec), shapes_(shapes), composes_(composes), readers_(shapes.hop.size()) {
+  Lowering(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps)
+      : spec_(spec), shapes_(shapes), for_steps_(for_steps), readers_(shapes.hop.size()) {
     for (size_t v = 1; v < shapes.hop.size(); ++v) {
       for (const int operand : shapes.operands[v]) readers_[static_cast<size_t>(operand)].push_back(v);
     }
@@ -31,7 +31,10 @@ class Lowering {
     }
     EndWithLogits();
     ReadThrough();
-    if (composes_) Compose();
+    if (for_steps_) {
+      Compose();
+      DrawByAttention();
+    }
     PlaceInput();
     PlanGradients();
     return std::move(out_);
@@ -211,14 +214,34 @@ class Lowering {
     }
   }
 
+  // Lets attentions draw the outermost hop, if all that reads the hop reads rows of "x" there.
+  void DrawByAttention() {
+    if (out_.draws_outermost) return;
+    const auto reads = [this](const SpecUnit& unit) { return unit.reads_hop && unit.hop + 1 == shapes_.layers; };
+    for (size_t u = 1; u < out_.units.size(); ++u) {
+      const SpecUnit& unit = out_.units[u];
+      if (unit.hop == shapes_.layers) return;
+      const bool draws = unit.kind == Kind::kAttention || (unit.kind == Kind::kAggregate && !unit.makes_logits);
+      if (reads(unit) && !(draws && unit.operands[0] == 0)) return;
+    }
+    out_.draws_outermost = true;
+    for (SpecUnit& unit : out_.units) {
+      if (!reads(unit)) continue;
+      if (unit.kind == Kind::kAggregate) {
+        unit.kind = Kind::kDrawn;
+      } else {
+        unit.drawn = true;
+      }
+    }
+  }
+
   // Finds the row set of "x" that units read, apart from the draw of the outermost hop.
   void PlaceInput() {
     SpecUnit& input = out_.units[0];
     for (const SpecUnit& unit : out_.units) {
-      if (unit.kind == Kind::kDrawn) continue;
+      if (unit.kind == Kind::kDrawn || unit.drawn || unit.composed != 0) continue;
       for (const size_t operand : unit.operands) {
-        if (operand == 0 && unit.composed == 0)
-          out_.input_hop = std::max(out_.input_hop, unit.hop + (unit.reads_hop ? 1 : 0));
+        if (operand == 0) out_.input_hop = std::max(out_.input_hop, unit.hop + (unit.reads_hop ? 1 : 0));
       }
       if (unit.kind != Kind::kAggregate) continue;
       const auto& aggregate = std::get<AggregateSpec>(Operation(unit.value));
@@ -266,7 +289,7 @@ class Lowering {
 
   const ModelSpec& spec_;
   const SpecShapes& shapes_;
-  const bool composes_;
+  const bool for_steps_;
   // For each value, the operations that read it, in the spec's order, once per read.
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> covered_;  // values that belong to a run
@@ -282,8 +305,8 @@ std::string Listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool composes) {
-  return Lowering(spec, shapes, composes).Lower();
+SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps) {
+  return Lowering(spec, shapes, for_steps).Lower();
 }
 
 std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& lowered) {
@@ -305,7 +328,8 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
         lines.push_back(name(unit.value) + ": attention over the hop's edges, and a product" +
                         (unit.composed == 0 ? std::string()
                                             : ", over rows of " + name(0) + ", by a weight into which " +
-                                                  name(lowered.units[unit.composed].value) + "'s is multiplied"));
+                                                  name(lowered.units[unit.composed].value) + "'s is multiplied") +
+                        (unit.drawn ? "; the hop is drawn while the batch is sampled" : ""));
         break;
       case Kind::kProduct:
         lines.push_back(name(unit.value) + ": a matrix product");

@@ -8,7 +8,8 @@
 // normalisation, activation, dropout, in this order) is one unit, because it is one pass over the rows. If only
 // aggregates read the run's rows and it has no normalisation, it needs no pass: the aggregates apply it as they read.
 // If only aggregates of "x" read the outermost hop, this hop is drawn and aggregated in one pass, and its nodes get no
-// local ids. Otherwise its nodes are numbered like those of the other hops, and their feature rows are gathered.
+// local ids. In a step on a GPU, attentions of "x" and those that are composed (SpecUnit::composed) do the same.
+// Otherwise its nodes are numbered like those of the other hops, and their feature rows are gathered.
 #pragma once
 
 #include <cstdint>
@@ -56,22 +57,27 @@ struct SpecUnit {
   // that is its operand in the spec, because the Linear's weight is multiplied into the attention's. `composed` is the
   // kProduct unit of the Linear, and `composed_bias` the unit of its bias (0: none). `operands` then has "x".
   size_t composed = 0, composed_bias = 0;
+  // For kAttention over the outermost hop, true: the hop is drawn and its nodes get no local ids, because the attention
+  // reads the graph's features by node. `operands` then has "x".
+  bool drawn = false;
 };
 
 struct SpecUnits {
   std::vector<SpecUnit> units;  // units[0] is "x", the last one gives the logits
   std::vector<size_t> unit_of;  // by value: the unit that makes its rows; for a value inside a run, the run's unit
-  // If true, the outermost hop is drawn and aggregated in one pass; if false, its nodes are numbered.
+  // If true, the outermost hop is drawn by those who read it, all of which read the graph's features; if false, its
+  // nodes are numbered.
   bool draws_outermost = false;
   int input_hop = -1;          // the row set at which rows of "x" are gathered; -1: no unit reads them
   SpecPlan plan;               // uses and gradients of the units
   bool needs_degrees = false;  // true: an aggregate of an inner hop has symmetric scales
 };
 
-// Lowers a spec. `shapes` are the spec's (CheckModelSpec). `composes`: where an attention over the outermost hop reads
+// Lowers a spec. `shapes` are the spec's (CheckModelSpec). `for_steps`: where an attention over the outermost hop reads
 // a Linear of "x", the two are composed (SpecUnit::composed) if that leaves rows of the outermost hop out of the Linear
-// and reads narrower rows. A step on a GPU is lowered so; exact inference, which has every node's row anyway, is not.
-SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool composes = false);
+// and reads narrower rows, and an attention may be SpecUnit::drawn. A step on a GPU is lowered so; exact inference,
+// which has every node's row anyway, is not.
+SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps = false);
 
 // Returns one line per unit, for people: "h0, r0, d0: bias, activation and dropout in one pass".
 std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& lowered);

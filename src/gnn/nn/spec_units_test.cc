@@ -11,10 +11,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-SpecUnits Lowered(const ModelSpec& spec, bool composes = false) {
+SpecUnits Lowered(const ModelSpec& spec, bool for_steps = false) {
   const Result<SpecShapes> shapes = CheckModelSpec(spec, 12, 5);
   EXPECT_TRUE(shapes.ok()) << shapes.status().message();
-  return LowerToUnits(spec, *shapes, composes);
+  return LowerToUnits(spec, *shapes, for_steps);
 }
 
 ModelSpec Parsed(const char* values) {
@@ -85,7 +85,7 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
         Parsed((R"({name = "in", op = "linear", of = "x", width = 16)" + std::string(biased ? "" : ", bias = false") +
                 R"(}, {name = "g0", op = "attention", of = "in", width = 8, heads = 2},)" + rest)
                    .c_str());
-    const SpecUnits whole = Lowered(spec), lowered = Lowered(spec, /*composes=*/true);
+    const SpecUnits whole = Lowered(spec), lowered = Lowered(spec, /*for_steps=*/true);
     EXPECT_EQ(whole.input_hop, 2);  // every node of the batch
     EXPECT_EQ(lowered.input_hop, 1);
     const size_t attention = lowered.unit_of[2], rows = lowered.unit_of[1];
@@ -97,10 +97,12 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     EXPECT_EQ(unit.composed_bias, biased ? rows : 0u);
     EXPECT_EQ(lowered.units[unit.composed].hop, 1);
     EXPECT_EQ(lowered.units[rows].hop, 1);
-    EXPECT_FALSE(lowered.draws_outermost);
+    EXPECT_TRUE(lowered.draws_outermost);
+    EXPECT_TRUE(unit.drawn);
+    EXPECT_FALSE(whole.draws_outermost);
     EXPECT_THAT(DescribeUnits(spec, lowered)[biased ? 3 : 2],
                 "g0: attention over the hop's edges, and a product, over rows of x, by a weight into which in's is "
-                "multiplied");
+                "multiplied; the hop is drawn while the batch is sampled");
     // The Linear's rows have the other readers alone, and their gradient is what these send.
     EXPECT_EQ(lowered.plan.values[rows].uses.size(), whole.plan.values[rows].uses.size() - 1);
   }
@@ -121,6 +123,32 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     {name = "l", op = "head", of = "s"},
   )");
   for (const SpecUnit& unit : Lowered(read, true).units) EXPECT_EQ(unit.composed, 0u);
+}
+
+TEST(SpecUnits, InAStepAttentionsOfFeaturesDrawTheOutermostHopToo) {
+  const char* const rest = R"({name = "s", op = "concat", of = ["g", "a"]},
+    {name = "b", op = "attention", of = "s", width = 4},
+    {name = "l", op = "head", of = "b"},)";
+  const ModelSpec spec = Parsed((std::string(R"({name = "g", op = "attention", of = "x", width = 4},
+    {name = "a", op = "aggregate", of = "x"},)") +
+                                 rest)
+                                    .c_str());
+  EXPECT_FALSE(Lowered(spec).draws_outermost);
+  const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+  EXPECT_TRUE(lowered.draws_outermost);
+  EXPECT_EQ(lowered.input_hop, -1);
+  EXPECT_TRUE(lowered.units[lowered.unit_of[1]].drawn);
+  EXPECT_EQ(lowered.units[lowered.unit_of[2]].kind, SpecUnit::Kind::kDrawn);
+  EXPECT_FALSE(lowered.units[lowered.unit_of[4]].drawn);  // an inner hop
+  // One that reads other rows of that hop has its nodes numbered for all.
+  const ModelSpec other = Parsed((std::string(R"({name = "d", op = "drop", of = "x"},
+    {name = "g", op = "attention", of = "x", width = 4},
+    {name = "a", op = "aggregate", of = "d"},)") +
+                                  rest)
+                                     .c_str());
+  const SpecUnits numbered = Lowered(other, /*for_steps=*/true);
+  EXPECT_FALSE(numbered.draws_outermost);
+  EXPECT_FALSE(numbered.units[numbered.unit_of[2]].drawn);
 }
 
 TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {

@@ -74,6 +74,15 @@ struct CachedRows {
   }
 };
 
+// The rows in either tier, for kernels whose instances are better few than a little faster.
+template <typename T>
+struct RowsOfAnyTier : CachedRows<T> {
+  using CachedRows<T>::CachedRows;
+  __device__ int32_t Place(uint32_t node) const {
+    return this->places != nullptr ? CachedRows<T>::Place(node) : static_cast<int32_t>(node);
+  }
+};
+
 // Calls `with` with the graph's rows of type T, whichever tier they are in.
 template <typename T, typename With>
 cudaError_t WithRows(const GraphOnDevice& graph, const With& with) {

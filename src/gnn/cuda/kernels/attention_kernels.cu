@@ -121,6 +121,26 @@ struct CopiedTurns {
         copied(of, slots_of, by, first_row, first_row < end),
         later(of, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool mine() const { return row < all_rows && group.part < vectors; }
+  // Whether the rows in memory have the lane's part.
+  __device__ bool stored() const {
+    if constexpr (Rows::kAndOne) return group.part < rows.stored;
+    return true;
+  }
+  // Puts the ones of [x, 1] into the turn before the one being copied, whose copies must have ended. Each lane reads
+  // only the words that it has copied itself, so that nothing else need wait.
+  __device__ void PutOnes() const {
+    if constexpr (Rows::kAndOne) {
+      if (group.part != rows.one / 8) return;
+      uint4* const to = ring + (which ^ 1) * kCopyStride<kItems>;
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        typename Rows::Made x;
+        if (stored()) x.words = to[i * 32];
+        SetOne(rows.one % 8, x);
+        to[i * 32] = x.words;
+      }
+    }
+  }
   // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient.
   __device__ void Start(const __nv_bfloat16* grad) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
@@ -128,7 +148,7 @@ struct CopiedTurns {
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
-      if (mine() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+      if (mine() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
     if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
     CommitCopies();
@@ -259,6 +279,7 @@ __global__ void __launch_bounds__(kBlock, 3)
     turns.Advance();
     turns.Start(nullptr);
     AwaitCopies<1>();
+    turns.PutOnes();
     typename Rows::Made x[kItems];
 #pragma unroll
     for (int i = 0; i < kItems; ++i) x[i] = turns.Item(mine && i < count, i);
@@ -445,6 +466,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       start();
       next_alpha = alpha_of();
       AwaitCopies<1>();
+      turns.PutOnes();
       Float8 g = {};
       if constexpr (kCopiesGrad) {
         g = turns.TakeGradient(mine);
@@ -993,6 +1015,18 @@ cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionSha
   return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
 }
 
+// Calls `with` with the graph's feature rows, or with [x, 1] of them if `one` is not below zero.
+template <typename In, typename With>
+cudaError_t WithFeatureRows(const GraphOnDevice& graph, const int32_t* nodes, int32_t one, const With& with) {
+  if (one >= 0) {
+    using Any = RowsOfAnyTier<In>;
+    return with(FeatureRowsAndOne<In, Any>{{Any(graph), nodes}, graph.feature_vectors, one});
+  }
+  return WithRows<In>(graph, [&]<typename Features>(const Features& features) {
+    return with(FeatureRows<In, Features>{features, nodes});
+  });
+}
+
 // Returns the layers as a kernel's argument, with their largest size.
 template <typename Argument, typename Layer>
 Argument Together(std::span<const Layer> layers) {
@@ -1097,13 +1131,12 @@ cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_
                                     const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
                                     const BatchHeader* header, const int32_t* nodes,
                                     const AttentionWeightsOnDevice& weights, Element out_element, void* out,
-                                    cudaStream_t stream) {
+                                    cudaStream_t stream, int32_t one) {
   const Slots slots{outer.fanout, outer.neighbors, outer.counts};
   return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(out_element, [&]<typename Out>(const Out*) {
-      return WithRows<In>(graph, [&]<typename Features>(const Features& features) {
-        return LaunchAttention<FeatureRows<In, Features>, Out>({features, nodes}, slots, outer.rows, number, shape, folded,
-                                                               header, weights, out, stream);
+      return WithFeatureRows<In>(graph, nodes, one, [&]<typename Rows>(const Rows& rows) {
+        return LaunchAttention<Rows, Out>(rows, slots, outer.rows, number, shape, folded, header, weights, out, stream);
       });
     });
   });
@@ -1114,13 +1147,13 @@ cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element 
                                             const BatchHeader* header, const int32_t* nodes,
                                             const AttentionWeightsOnDevice& weights, Element grad_element,
                                             const void* grad_out, const AttentionGradients& gradients,
-                                            cudaStream_t stream) {
+                                            cudaStream_t stream, int32_t one) {
   const Slots slots{outer.fanout, outer.neighbors, outer.counts};
   return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(grad_element, [&]<typename Grad>(const Grad*) {
-      return WithRows<In>(graph, [&]<typename Features>(const Features& features) {
-        return LaunchLogitGradient<FeatureRows<In, Features>, Grad>({features, nodes}, slots, outer.rows, number, shape,
-                                                                    header, weights, grad_out, gradients, stream);
+      return WithFeatureRows<In>(graph, nodes, one, [&]<typename Rows>(const Rows& rows) {
+        return LaunchLogitGradient<Rows, Grad>(rows, slots, outer.rows, number, shape, header, weights, grad_out, gradients,
+                                               stream);
       });
     });
   });

@@ -150,20 +150,22 @@ cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const O
 
 // Attends to the feature rows of the drawn nodes. shape.width = 8 * graph.feature_vectors.
 //   out  [outer.rows, heads * width] of `out_element` (fp32 or bf16)
+//   one  if not below zero: the number of features; the rows are [x, 1] then, features followed by a one and by zeros,
+//        and shape.width is that number plus one, rounded up to a multiple of 8
 cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
                                     const OuterHopOnDevice& outer, const AttentionShape& shape, const float* folded,
                                     const BatchHeader* header, const int32_t* nodes,
                                     const AttentionWeightsOnDevice& weights, Element out_element, void* out,
-                                    cudaStream_t stream);
+                                    cudaStream_t stream, int32_t one = -1);
 
-// Writes the gradient of `folded` to gradients.partials, for which it reads the same feature rows again.
-// gradients.slots and gradients.self are scratch.
+// Writes the gradient of `folded` to gradients.partials, for which it reads the same rows again. gradients.slots and
+// gradients.self are scratch.
 //   grad_out  [outer.rows, heads * width] of `grad_element` (fp32 or bf16)
 cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element feature_element, int number,
                                             const OuterHopOnDevice& outer, const AttentionShape& shape,
                                             const BatchHeader* header, const int32_t* nodes,
                                             const AttentionWeightsOnDevice& weights, Element grad_element,
                                             const void* grad_out, const AttentionGradients& gradients,
-                                            cudaStream_t stream);
+                                            cudaStream_t stream, int32_t one = -1);
 
 }  // namespace hone::gnn::cuda

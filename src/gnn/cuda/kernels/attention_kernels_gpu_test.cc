@@ -434,8 +434,8 @@ TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
 
 // A graph on the device for the outermost hop. Every fifth node has no neighbors, one node has many.
 struct SmallGraph {
-  static constexpr int32_t kNodes = 50, kWidth = 13, kVectors = 2;
-  SmallGraph(Element element, uint64_t seed) {
+  static constexpr int32_t kNodes = 50, kVectors = 2;
+  SmallGraph(Element element, uint64_t seed, int32_t width = 13) {
     Rng rng(seed);
     for (int32_t v = 0; v < kNodes; ++v) {
       const uint64_t degree = v % 5 == 0 ? 0 : v == 7 ? 90 : rng.Below(14);
@@ -445,7 +445,7 @@ struct SmallGraph {
     }
     features.resize(kNodes * kVectors * 8);
     for (int32_t v = 0; v < kNodes; ++v) {
-      for (int32_t c = 0; c < kWidth; ++c) features[static_cast<size_t>(v * kVectors * 8 + c)] = Rounded(element, rng.Normal());
+      for (int32_t c = 0; c < width; ++c) features[static_cast<size_t>(v * kVectors * 8 + c)] = Rounded(element, rng.Normal());
     }
     offsets_device = Uploaded(row_offsets);
     columns_device = Uploaded(columns);
@@ -484,14 +484,16 @@ struct SmallGraph {
   GraphOnDevice view{};
 };
 
-void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_t heads) {
+// `one`: rows [x, 1] of that many features are attended to. Below zero: rows of 13 features, padded.
+void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_t heads, int32_t one = -1) {
   constexpr int kNumber = 2;
-  const SmallGraph graph(features, 4);
+  const SmallGraph graph(features, 4, one < 0 ? 13 : one);
   std::vector<int32_t> nodes(40);
   std::iota(nodes.begin(), nodes.end(), 0);
   for (int32_t& node : nodes) node = (node * 7 + 3) % SmallGraph::kNodes;
   const int32_t n = static_cast<int32_t>(nodes.size()), envelope = n + 3;
-  const AttentionShape shape{SmallGraph::kVectors * 8, heads, static_cast<float>(kSlope)};
+  constexpr int32_t kStored = SmallGraph::kVectors * 8;
+  const AttentionShape shape{one < 0 ? kStored : (one + 8) / 8 * 8, heads, static_cast<float>(kSlope)};
   std::vector<float> folded = RandomValues<float>(2 * heads * shape.width, 13);
   for (float& f : folded) f *= 0.5f;
   BatchHeader header{};
@@ -515,10 +517,10 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   ASSERT_EQ(EnqueueDrawNeighbors(graph.view, kNumber, outer, state_device.get(), header_device.get(), nodes_device.get(),
                                  nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(), header_device.get(),
-                                    nodes_device.get(), kept.weights(), out_element, out.get(), nullptr), cudaSuccess);
+                                    nodes_device.get(), kept.weights(), out_element, out.get(), nullptr, one), cudaSuccess);
   ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
                                             nodes_device.get(), kept.weights(), out_element, grad_out_device.get(),
-                                            kept.gradients(), nullptr), cudaSuccess);
+                                            kept.gradients(), nullptr, one), cudaSuccess);
   ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
@@ -548,8 +550,10 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   const OwnedBlock block(rows, static_cast<int32_t>(local_nodes.size()));
   std::vector<double> x;
   for (const int32_t node : local_nodes) {
-    const auto from = graph.features.begin() + node * shape.width;
-    x.insert(x.end(), from, from + shape.width);
+    const auto from = graph.features.begin() + node * kStored;
+    x.insert(x.end(), from, from + kStored);
+    x.resize(x.size() + static_cast<size_t>(shape.width - kStored));
+    if (one >= 0) x[x.size() - static_cast<size_t>(shape.width - one)] = 1;
   }
   const Expected expected = Reference(block.view(), x, {folded.begin(), folded.end()}, heads,
                                       FirstRowsOf(grad_out, n, heads * shape.width));
@@ -564,6 +568,18 @@ TEST(AttentionKernels, OutermostHopDrawsAndAttendsAsTheCpu) {
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 4, 2));
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 12, 2));
   ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kFloat32, 32, 1));
+}
+
+TEST(AttentionKernels, OutermostHopAttendsToRowsWithAOne) {
+  HONE_REQUIRE_DEVICE();
+  // The one is in the padding of stored rows, at an odd and at an even column, and in a vector that they do not have.
+  for (const int32_t one : {13, 14, 16}) {
+    SCOPED_TRACE(testing::Message() << one << " features");
+    ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat32, Element::kFloat32, 5, 2, one));
+    ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 5, 3, one));
+    ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kBFloat16, 5, 1, one));
+    ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 12, 2, one));
+  }
 }
 
 // A destination's output, and its part of the gradient of `folded`, depend on its node alone. So 40 nodes repeated 350

@@ -10,6 +10,8 @@
 // A byte of dropout's bits stands for eight columns: bit i for column 2i, bit 4 + i for column 2i + 1.
 #pragma once
 
+#include <type_traits>
+
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/graph/feature_rows.cuh"
@@ -56,6 +58,22 @@ __device__ inline Float8 Widened(const Raw8<__nv_bfloat16>& x) {
     out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
   }
   return out;
+}
+
+// Makes element i, which is a zero, a one.
+__device__ inline void SetOne(int i, Raw8<float>& x) {
+  float* const values[8] = {&x.low.x, &x.low.y, &x.low.z, &x.low.w, &x.high.x, &x.high.y, &x.high.z, &x.high.w};
+#pragma unroll
+  for (int j = 0; j < 8; ++j) *values[j] = j == i ? 1.0f : *values[j];
+}
+template <typename T>
+__device__ void SetOne(int i, Raw8<T>& x) {
+  constexpr uint32_t kOne = std::is_same_v<T, __half> ? 0x3c00u : 0x3f80u;
+  const uint32_t word = kOne << (i % 2 * 16);
+  x.words.x |= i / 2 == 0 ? word : 0u;
+  x.words.y |= i / 2 == 1 ? word : 0u;
+  x.words.z |= i / 2 == 2 ? word : 0u;
+  x.words.w |= i / 2 == 3 ? word : 0u;
 }
 
 // Keeps the compiler from holding widened values in registers: widening them again is cheaper.
@@ -189,7 +207,7 @@ struct FeatureRows {
   Features features;
   const int32_t* nodes;
 
-  static constexpr bool kOfGraph = true;
+  static constexpr bool kOfGraph = true, kAndOne = false;
   using Fetched = Raw8<T>;
   using Made = Raw8<T>;
   __device__ int32_t Self(int32_t row) const { return __ldg(nodes + row); }
@@ -198,6 +216,21 @@ struct FeatureRows {
   __device__ Fetched Fetch(int32_t place, int32_t vector) const { return LoadRaw8(features.At(place) + vector * 8); }
   __device__ const Made& Make(const Fetched& from) const { return from; }
   __device__ void NotePassing(uint8_t*, int32_t, int32_t, const Made&) const {}
+};
+
+// The same rows with a one in column `one`, the first that they do not have, and with zeros in the columns after it.
+template <typename T, typename Features>
+struct FeatureRowsAndOne : FeatureRows<T, Features> {
+  int32_t stored;  // vectors of a stored row; the others are made here
+  int32_t one;
+
+  static constexpr bool kAndOne = true;
+  __device__ Raw8<T> Fetch(int32_t place, int32_t vector) const {
+    Raw8<T> x = {};
+    if (vector < stored) x = FeatureRows<T, Features>::Fetch(place, vector);
+    if (vector == one / 8) SetOne(one % 8, x);
+    return x;
+  }
 };
 
 // The drawn sources of a hop, by destination.

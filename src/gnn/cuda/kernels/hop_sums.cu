@@ -19,8 +19,6 @@ using Form = HopRowForm;
 
 constexpr int kBlock = 256;
 constexpr int kBlocksEach = 3;  // blocks per multiprocessor, which limits the registers of a thread
-template <typename T>
-constexpr int kAhead = sizeof(T) == 2 ? 8 : 4;  // rows that a lane loads before it uses the first
 
 int Blocks(int64_t rows) { return static_cast<int>((rows + kBlock / 32 - 1) / (kBlock / 32)); }
 
@@ -33,15 +31,15 @@ __global__ void DegreesKernel(GraphOnDevice graph, int number, const BatchHeader
 }
 
 // Calls take(j, raw, bits) for rows j = 0 … here - 1, at most 32, in this order. Lane j holds row j's `index`; raw is
-// this lane's vector of the row, bits its byte of `kept`.
-template <typename T, typename Take>
+// this lane's vector of the row, bits its byte of `kept`. A lane loads kAhead rows before it uses the first.
+template <int kAhead, typename T, typename Take>
 __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool mine,
                                int32_t index, int32_t here, const Take& take) {
-  for (int32_t j = 0; j < here; j += kAhead<T>) {
-    RawOf<T> raw[kAhead<T>];
-    uint32_t bits[kAhead<T>] = {};
+  for (int32_t j = 0; j < here; j += kAhead) {
+    RawOf<T> raw[kAhead];
+    uint32_t bits[kAhead] = {};
 #pragma unroll
-    for (int a = 0; a < kAhead<T>; ++a) {
+    for (int a = 0; a < kAhead; ++a) {
       const int32_t row = __shfl_sync(kFullWarp, index, (j + a) % 32);
       if (!mine || j + a >= here) continue;
       const int64_t at = static_cast<int64_t>(row) * vectors + vector;
@@ -49,13 +47,13 @@ __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vecto
       bits[a] = kept != nullptr ? kept[at] : 0xffu;
     }
 #pragma unroll
-    for (int a = 0; a < kAhead<T>; ++a) {
+    for (int a = 0; a < kAhead; ++a) {
       if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls `take`, because it may shuffle
     }
   }
 }
 
-template <typename T, typename Out, bool kMaximum, Form kForm>
+template <typename T, typename Out, bool kMaximum, Form kForm, int kAhead>
 __global__ void __launch_bounds__(kBlock, kBlocksEach)
     HopSumKernel(HopSumCall call, HopOnDevice hop, const T* z, const BatchHeader* header, Out* out) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -79,26 +77,27 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       const bool has = from + lane < count;
       const int32_t column = has ? columns[from + lane] : 0;
       const float weight = symmetric && has ? SourceScale(call.degrees[column]) : 1.0f;
-      EachRow(z, kept, vectors, vector, mine, column, min(32, count - from),
-              [&](int j, const RawOf<T>& raw, uint32_t bits) {
-                const float w = __shfl_sync(kFullWarp, weight, j);
-                const int32_t source = __shfl_sync(kFullWarp, column, j);
-                if (!mine) return;
-                Float8 x = Widen(raw);
-                if (kThrough) {
-                  ReadThrough8<kForm>(call.through, bias, bits, static_cast<int64_t>(source) * vectors + vector, x);
-                }
-                if constexpr (kMaximum) {
+      EachRow<kAhead>(z, kept, vectors, vector, mine, column, min(32, count - from),
+                      [&](int j, const RawOf<T>& raw, uint32_t bits) {
+                        const float w = __shfl_sync(kFullWarp, weight, j);
+                        const int32_t source = __shfl_sync(kFullWarp, column, j);
+                        if (!mine) return;
+                        Float8 x = Widen(raw);
+                        if (kThrough) {
+                          ReadThrough8<kForm>(call.through, bias, bits, static_cast<int64_t>(source) * vectors + vector,
+                                              x);
+                        }
+                        if constexpr (kMaximum) {
 #pragma unroll
-                  for (int i = 0; i < 8; ++i) {
-                    if (slots[i] >= 0 && !(x.v[i] > sum.v[i])) continue;
-                    sum.v[i] = x.v[i];
-                    slots[i] = from + j;
-                  }
-                } else {
-                  AddScaled8(w, x, sum);
-                }
-              });
+                          for (int i = 0; i < 8; ++i) {
+                            if (slots[i] >= 0 && !(x.v[i] > sum.v[i])) continue;
+                            sum.v[i] = x.v[i];
+                            slots[i] = from + j;
+                          }
+                        } else {
+                          AddScaled8(w, x, sum);
+                        }
+                      });
     }
     if (!mine) continue;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
@@ -117,17 +116,14 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
-// The number of sources that a warp handles. At most one slot drew most sources, so the rows of all are loaded
+// kEach is the number of sources that a warp handles. At most one slot drew most sources, so the rows of all are loaded
 // together.
-template <typename T>
-constexpr int kEach = sizeof(T) == 2 ? 8 : 4;
-
-template <typename T, bool kMaximum, Form kForm>
+template <typename T, bool kMaximum, Form kForm, int kEach>
 __global__ void __launch_bounds__(kBlock, kBlocksEach)
     HopSumBackwardKernel(HopSumCall call, HopOnDevice hop, const T* grad_out, int32_t padded_sources,
                          const BatchHeader* header, T* grad_z) {
   const int32_t rows = RowsAfter(header, call.number), sources = RowsAfter(header, call.number + 1);
-  const auto base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach<T>;
+  const auto base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach;
   if (base >= padded_sources) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = call.width / 8;
@@ -164,17 +160,17 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   };
 
   // Lane i holds values of source base + i.
-  const bool exists = lane < kEach<T> && base + lane < sources;
+  const bool exists = lane < kEach && base + lane < sources;
   const int32_t own_begin = exists ? hop.first[base + lane] : 0, own_end = exists ? hop.end[base + lane] : 0;
   const float own_degree = exists && symmetric ? call.degrees[base + lane] : 0.0f;
   const Slot own_first = own_begin < own_end ? slot_at(own_begin) : Slot{};
   for (int32_t strip = 0; strip < vectors; strip += 32) {
     const int32_t vector = strip + lane;
     const bool mine = vector < vectors;
-    RawOf<T> raw[kEach<T>];
-    RowMark marks[kEach<T>] = {};
+    RawOf<T> raw[kEach];
+    RowMark marks[kEach] = {};
 #pragma unroll
-    for (int a = 0; a < kEach<T>; ++a) {
+    for (int a = 0; a < kEach; ++a) {
       const bool drawn = __shfl_sync(kFullWarp, own_end - own_begin, a) > 0;
       const int32_t row = __shfl_sync(kFullWarp, own_first.row, a);
       if (mine && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
@@ -183,7 +179,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       }
     }
 #pragma unroll
-    for (int a = 0; a < kEach<T>; ++a) {
+    for (int a = 0; a < kEach; ++a) {
       const int32_t source = base + a;
       if (source >= padded_sources) break;
       const int32_t begin = __shfl_sync(kFullWarp, own_begin, a), end = __shfl_sync(kFullWarp, own_end, a);
@@ -215,6 +211,18 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   }
 }
 
+// Returns whether a choice is one of this file's kernels, which give a row to each warp of a block of kBlock threads.
+bool IsHere(const SumChoice& choice) { return choice.lanes == 32 && choice.block == kBlock; }
+
+// Calls `with` with the number of rows or sources that the choice has a warp load together: 4 for rows of fp32.
+template <typename T, typename With>
+cudaError_t WithAhead(const SumChoice& choice, const With& with) {
+  if constexpr (sizeof(T) == 2) {
+    if (choice.ahead == 8) return with(std::integral_constant<int, 8>{});
+  }
+  return with(std::integral_constant<int, 4>{});
+}
+
 // Calls `with` with two constants: whether the kind is the maximum, and how rows are read.
 template <typename With>
 cudaError_t WithForm(const HopSumCall& call, const With& with) {
@@ -236,13 +244,15 @@ cudaError_t EnqueueDegrees(const GraphOnDevice& graph, int number, int32_t rows,
 cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* z,
                           const BatchHeader* header, Element out_element, void* out, cudaStream_t stream,
                           const SumChoice& choice) {
-  if (!choice.is_default() && GroupedHopSumFits(call, element, out_element)) {
+  if (!IsHere(choice) && GroupedHopSumFits(call, element, out_element)) {
     return EnqueueGroupedHopSum(choice, call, hop, z, header, out, stream);
   }
   const auto launch = [&]<typename T, typename Out>(T, Out) {
     return WithForm(call, [&]<typename Maximum, typename Through>(Maximum, Through) {
-      return Launch(HopSumKernel<T, Out, Maximum::value, Through::value>, Blocks(hop.rows), kBlock, 0, stream, call,
-                    hop, static_cast<const T*>(z), header, static_cast<Out*>(out));
+      return WithAhead<T>(choice, [&]<typename Ahead>(Ahead) {
+        return Launch(HopSumKernel<T, Out, Maximum::value, Through::value, Ahead::value>, Blocks(hop.rows), kBlock, 0,
+                      stream, call, hop, static_cast<const T*>(z), header, static_cast<Out*>(out));
+      });
     });
   };
   if (element == Element::kFloat32) return launch(float{}, float{});
@@ -252,14 +262,16 @@ cudaError_t EnqueueHopSum(const HopSumCall& call, const HopOnDevice& hop, Elemen
 cudaError_t EnqueueHopSumBackward(const HopSumCall& call, const HopOnDevice& hop, Element element, const void* grad_out,
                                   int32_t padded_sources, const BatchHeader* header, void* grad_z, cudaStream_t stream,
                                   const SumChoice& choice) {
-  if (!choice.is_default() && GroupedHopSumFits(call, element, element)) {
+  if (!IsHere(choice) && GroupedHopSumFits(call, element, element)) {
     return EnqueueGroupedHopSumBackward(choice, call, hop, grad_out, padded_sources, header, grad_z, stream);
   }
   const auto launch = [&]<typename T>(T) {
     return WithForm(call, [&]<typename Maximum, typename Through>(Maximum, Through) {
-      return Launch(HopSumBackwardKernel<T, Maximum::value, Through::value>,
-                    Blocks((padded_sources + kEach<T> - 1) / kEach<T>), kBlock, 0, stream, call, hop,
-                    static_cast<const T*>(grad_out), padded_sources, header, static_cast<T*>(grad_z));
+      return WithAhead<T>(choice, [&]<typename Each>(Each) {
+        return Launch(HopSumBackwardKernel<T, Maximum::value, Through::value, Each::value>,
+                      Blocks((padded_sources + Each::value - 1) / Each::value), kBlock, 0, stream, call, hop,
+                      static_cast<const T*>(grad_out), padded_sources, header, static_cast<T*>(grad_z));
+      });
     });
   };
   return element == Element::kFloat32 ? launch(float{}) : launch(__nv_bfloat16{});

@@ -37,6 +37,8 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
     const int64_t weights = heads * head_width() * in;
     HONE_RETURN_IF_ERROR(composed_.Allocate(weights));
     if (envelope.trains) HONE_RETURN_IF_ERROR(grad_composed_.Allocate(weights));
+  }
+  if (composed() && !unit().drawn) {
     HONE_RETURN_IF_ERROR(own_rows_.Allocate(known));
     if (!AllocationCount::active()) {
       std::vector<int32_t> numbers(static_cast<size_t>(known));
@@ -75,19 +77,20 @@ ComposedWeights SpecAttention::Composed() const {
           .bias = bias != 0 ? Master(model_->places[bias].bias) : nullptr};
 }
 
-GraphOnDevice SpecAttention::AsFeatures(const BatchOnDevice& batch, const void* rows) const {
+SpecAttention::Features SpecAttention::FeaturesOf(const BatchOnDevice& batch, const Operand& operand) const {
+  if (unit().drawn) {
+    const int32_t one = composed() ? static_cast<int32_t>(model_->Unit(0).width) : -1;
+    return {batch.graph, context_->graph->feature_element(), operand.hop, batch.graph_nodes, one};
+  }
   GraphOnDevice graph = batch.graph;
-  graph.features = rows;
+  graph.features = operand.rows;
   graph.feature_stride = operand_columns();
   graph.feature_vectors = static_cast<int32_t>(operand_columns() / 8);
   graph.feature_places = nullptr;
   graph.host_features = nullptr;
   graph.staging = {};
-  return graph;
-}
-OuterHopOnDevice SpecAttention::AsOuterHop(const BatchOnDevice& batch) const {
   const HopOnDevice& hop = batch.hops[unit().hop];
-  return {hop.fanout, hop.rows, hop.columns, hop.counts};
+  return {graph, context_->element, {hop.fanout, hop.rows, hop.columns, hop.counts}, own_rows_.get(), -1};
 }
 
 AttentionShape SpecAttention::Shape() const {
@@ -107,19 +110,20 @@ HeadSpread SpecAttention::Spread() const {
           static_cast<int32_t>(model_->Padded(u_)), attention().concatenate};
 }
 
-Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out,
+Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out,
                                      cudaStream_t stream) const {
   if (composed()) HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(Composed(), composed_.get(), stream));
   const FoldedLayer folded = Folded();
   const int hop = unit().hop;
   HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
-  if (composed()) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
-        AsFeatures(batch, rows), context_->element, hop, AsOuterHop(batch), Shape(), folded_.get(), batch.header,
-        own_rows_.get(), Weights(), context_->element, sums_.get(), stream));
+  if (reads_features()) {
+    const Features features = FeaturesOf(batch, operand);
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(features.graph, features.element, hop, features.hop, Shape(),
+                                                      folded_.get(), batch.header, features.nodes, Weights(),
+                                                      context_->element, sums_.get(), stream, features.one));
   } else {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
-                                               {.z = rows, .activation = Activation::kIdentity}, batch.header,
+                                               {.z = operand.rows, .activation = Activation::kIdentity}, batch.header,
                                                Weights(), sums_.get(), stream));
   }
   if (spreads()) {
@@ -136,19 +140,20 @@ Status SpecAttention::EnqueueProductGradients(const void* grad_out, cudaStream_t
   return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
 }
 
-Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch,
+Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
                                           int32_t padded_rows, void* grad_rows, cudaStream_t stream) const {
   const int hop = unit().hop;
   const AttentionGradients gradients{scratch.slots.get(), scratch.self.get(), score_partials_.get()};
-  if (composed()) {
+  if (reads_features()) {
+    const Features features = FeaturesOf(batch, operand);
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
-        AsFeatures(batch, rows), context_->element, hop, AsOuterHop(batch), Shape(), batch.header, own_rows_.get(),
-        Weights(), context_->element, grad_sums_.get(), gradients, stream));
+        features.graph, features.element, hop, features.hop, Shape(), batch.header, features.nodes, Weights(),
+        context_->element, grad_sums_.get(), gradients, stream, features.one));
   } else {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
-                                                       {.z = rows, .activation = Activation::kIdentity}, batch.header,
-                                                       Weights(), grad_sums_.get(), padded_rows, gradients, grad_rows,
-                                                       stream));
+                                                       {.z = operand.rows, .activation = Activation::kIdentity},
+                                                       batch.header, Weights(), grad_sums_.get(), padded_rows,
+                                                       gradients, grad_rows, stream));
   }
   const FoldedGradient joined{Shape(), hop, score_partials_.get(), grad_folded_.get()};
   HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));

@@ -7,6 +7,10 @@
 // A composed attention (SpecUnit::composed) does the same over rows [x, 1] of the graph's features, with one weight
 // made of its own and the Linear's in every step (composed_weights.h). The column of ones carries the Linear's bias,
 // into the scores and, since a destination's weights add up to one, through the sums.
+//
+// If the hop is drawn (SpecUnit::drawn), the rows are the graph's features in whichever tier they are, as GAT's
+// outermost hop has them, and the kernels put the one behind each row that they have loaded. Otherwise rows [x, 1] of
+// the batch's nodes were gathered.
 #pragma once
 
 #include "gnn/cuda/kernels/attention_kernels.h"
@@ -30,15 +34,21 @@ class SpecAttention {
   // Borrows all arguments. `result` is the element of the output.
   Status Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u,
               Element result);
-  // Writes out [rows of the unit, its columns] from the operand's rows.
-  Status EnqueueForward(const BatchOnDevice& batch, const void* rows, void* out, cudaStream_t stream) const;
+  // What an attention reads: `rows`, those of its operand or, if it is composed, of [x, 1]. If its hop is drawn, `rows`
+  // is null and `hop` has the drawn ids.
+  struct Operand {
+    const void* rows = nullptr;
+    OuterHopOnDevice hop = {};
+  };
+  // Writes out [rows of the unit, its columns].
+  Status EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out, cudaStream_t stream) const;
   // Computes from grad_out, in the context's element, the gradients of the weighted sums and of the weights, without
   // the part that comes through the scores.
   Status EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const;
   // Must follow EnqueueProductGradients. Adds the scores' part of the weights' gradients, and overwrites grad_rows
-  // [padded_rows, the operand's columns]; a composed attention makes none, and grad_rows may be null.
-  Status EnqueueRowGradients(const BatchOnDevice& batch, const void* rows, const Scratch& scratch, int32_t padded_rows,
-                             void* grad_rows, cudaStream_t stream) const;
+  // [padded_rows, the operand's columns]. An attention that is composed or drawn makes none, and grad_rows may be null.
+  Status EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
+                             int32_t padded_rows, void* grad_rows, cudaStream_t stream) const;
   // For a composed attention: adds its part to the gradients of the Linear's weight and bias. Must follow everything
   // that overwrites them.
   Status EnqueueLinearGradients(cudaStream_t stream) const;
@@ -55,10 +65,18 @@ class SpecAttention {
   // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
   bool spreads() const { return attention().heads > 1 || composed(); }
   ComposedWeights Composed() const;
-  // For a composed attention: its rows and its hop in the form in which the kernels for a graph's features take them.
-  // Those copy a destination's rows ahead and make no gradient of rows. The ids are the batch's own.
-  GraphOnDevice AsFeatures(const BatchOnDevice& batch, const void* rows) const;
-  OuterHopOnDevice AsOuterHop(const BatchOnDevice& batch) const;
+  // Whether the rows are read by the kernels for a graph's features, which copy a destination's rows ahead and make no
+  // gradient of rows.
+  bool reads_features() const { return composed() || unit().drawn; }
+  // The arguments of these kernels. Gathered rows are a graph's whose ids are the batch's own.
+  struct Features {
+    GraphOnDevice graph;
+    Element element;
+    OuterHopOnDevice hop;
+    const int32_t* nodes;
+    int32_t one;
+  };
+  Features FeaturesOf(const BatchOnDevice& batch, const Operand& operand) const;
   // The weight over the columns that are read, fp32 [heads * head_width, operand_columns()], and its gradient.
   const float* Weight() const { return composed() ? composed_.get() : Master(places().weight); }
   float* WeightGradient() const { return composed() ? grad_composed_.get() : Gradient(places().weight); }

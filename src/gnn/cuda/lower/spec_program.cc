@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/gather_kernels.h"
 #include "gnn/cuda/kernels/hop_sums.h"
 #include "gnn/cuda/kernels/layer_norm_kernels.h"
@@ -90,7 +91,7 @@ class SpecProgram final : public Program {
           HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (unit.composed == 0 &&
+          if (unit.composed == 0 && !unit.drawn &&
               !Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
@@ -141,7 +142,7 @@ class SpecProgram final : public Program {
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
-      if (unit.composed != 0) {
+      if (steps_[u].composed_at >= 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherRowsAndOne(
             batch.graph, features, unit.hop + 1, static_cast<int32_t>(Known(unit.hop + 1)),
             static_cast<int32_t>(model_.Unit(0).width), static_cast<int32_t>(SpecAttention::OperandColumns(model_, u)),
@@ -152,6 +153,10 @@ class SpecProgram final : public Program {
                                                 static_cast<int32_t>(Known(unit.hop)),
                                                 envelope_.trains ? kOutermostShare : 1.0f, batch.state, batch.header,
                                                 batch.graph_nodes, context_.element, Outer(batch, steps_[u]), stream));
+    }
+    if (drawn_at_ >= 0) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, LastNumber(), DrawnHop(batch), batch.state,
+                                                     batch.header, batch.graph_nodes, stream));
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       if (steps_[u].kept_at < 0) continue;
@@ -164,6 +169,10 @@ class SpecProgram final : public Program {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDegrees(context_.graph->view(), LastNumber(), envelope_.known.back(), batch.header,
                                              batch.nodes, Degrees(batch), stream));
     return Status::Ok();
+  }
+
+  int32_t hideable_misses() const override {
+    return drawn_at_ >= 0 ? HideableMissesOfLongSteps(envelope_) : kFewMisses;
   }
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
@@ -235,8 +244,8 @@ class SpecProgram final : public Program {
     return found == aggregates.end() ? AggregateChoice{} : found->second;
   }
 
-  // Assigns places in BatchOnDevice::outer to what a batch keeps: rows of "x", sums of drawn rows, dropout's bits,
-  // degrees.
+  // Assigns places in BatchOnDevice::outer to what a batch keeps: rows of "x", sums of drawn rows, ids that attentions
+  // have drawn, dropout's bits, degrees.
   void PlaceOuter() {
     const auto place = [this](int64_t bytes) {
       const int64_t at = outer_bytes_;
@@ -246,7 +255,10 @@ class SpecProgram final : public Program {
     for (size_t u = 0; u < steps_.size(); ++u) {
       const bool there = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
       if (there) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
-      if (model_.Unit(u).composed == 0) continue;
+      if (model_.Unit(u).drawn && drawn_at_ < 0) {
+        drawn_at_ = place(int64_t{envelope_.known.back()} * (envelope_.fanouts.back() + 1) * 4);
+      }
+      if (model_.Unit(u).composed == 0 || model_.Unit(u).drawn) continue;
       const int64_t rows = RoundUp<int64_t>(Known(model_.Unit(u).hop + 1), 128);
       steps_[u].composed_at = place(rows * SpecAttention::OperandColumns(model_, u) * ElementBytes(context_.element));
     }
@@ -263,10 +275,17 @@ class SpecProgram final : public Program {
   void* Composed(const BatchOnDevice& batch, size_t u) const {
     return static_cast<unsigned char*>(batch.outer) + steps_[u].composed_at;
   }
-  // Returns the rows that the attention of unit `u` reads.
-  const void* AttentionRows(const BatchOnDevice& batch, size_t u) const {
+  // Returns the ids that all attentions over the outermost hop share, followed by the number of ids of each row.
+  OuterHopOnDevice DrawnHop(const BatchOnDevice& batch) const {
+    auto* const ids = reinterpret_cast<int32_t*>(static_cast<unsigned char*>(batch.outer) + drawn_at_);
+    const int32_t fanout = envelope_.fanouts.back(), rows = envelope_.known.back();
+    return {fanout, rows, ids, ids + int64_t{rows} * fanout};
+  }
+  // Returns what the attention of unit `u` reads.
+  SpecAttention::Operand AttentionOperand(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
-    return unit.composed != 0 ? Composed(batch, u) : RowsOf(batch, unit.operands[0]);
+    if (unit.drawn) return {.hop = DrawnHop(batch)};
+    return {.rows = unit.composed != 0 ? Composed(batch, u) : RowsOf(batch, unit.operands[0])};
   }
   uint8_t* Kept(const BatchOnDevice& batch, size_t u) const {
     return static_cast<uint8_t*>(batch.outer) + steps_[u].kept_at;
@@ -382,7 +401,7 @@ class SpecProgram final : public Program {
                                                 step.choice.forward));
         return Status::Ok();
       case Kind::kAttention:
-        return step.attention.EnqueueForward(batch, AttentionRows(batch, u), RowsOf(batch, u), stream);
+        return step.attention.EnqueueForward(batch, AttentionOperand(batch, u), RowsOf(batch, u), stream);
       case Kind::kProduct:
         return step.dense.Forward(operand(0), RowsOf(batch, u), stream);
       case Kind::kOwn:
@@ -491,7 +510,7 @@ class SpecProgram final : public Program {
       }
       case Kind::kAttention: {
         void* const direct = adds ? apart_.get() : to;
-        HONE_RETURN_IF_ERROR(from.attention.EnqueueRowGradients(batch, RowsOf(batch, u), attention_scratch_,
+        HONE_RETURN_IF_ERROR(from.attention.EnqueueRowGradients(batch, {.rows = RowsOf(batch, u)}, attention_scratch_,
                                                                 PaddedRows(u), direct, stream));
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
@@ -536,8 +555,8 @@ class SpecProgram final : public Program {
       case Kind::kAttention:
         HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
         if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed together with the operand's gradient
-        return step.attention.EnqueueRowGradients(batch, AttentionRows(batch, u), attention_scratch_,
-                                                  PaddedRows(unit.operands[0]), apart_.get(), stream);
+        return step.attention.EnqueueRowGradients(batch, AttentionOperand(batch, u), attention_scratch_,
+                                                  unit.drawn ? 0 : PaddedRows(unit.operands[0]), apart_.get(), stream);
       case Kind::kOwn:
         if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
         return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
@@ -599,7 +618,7 @@ class SpecProgram final : public Program {
   SpecAttention::Scratch attention_scratch_;
   SecondStream second_stream_;
   bool forks_ = false;
-  int64_t outer_bytes_ = 0, degrees_at_ = 0;
+  int64_t outer_bytes_ = 0, degrees_at_ = 0, drawn_at_ = -1;
   float* logits_ = nullptr;  // logits of the current forward pass
 };
 
@@ -634,7 +653,7 @@ Result<std::unique_ptr<ModelPlan>> PlanSpecModel(const ModelOptions& model) {
   lowered.edge_width = model.edge_width;
   HONE_ASSIGN_OR_RETURN(lowered.shapes, CheckModelSpec(*model.spec, model.in_width, model.num_classes));
   HONE_RETURN_IF_ERROR(CheckEdgeFeatures(*model.spec, model.edge_width));
-  lowered.lowered = LowerToUnits(*model.spec, lowered.shapes, /*composes=*/true);
+  lowered.lowered = LowerToUnits(*model.spec, lowered.shapes, /*for_steps=*/true);
   for (size_t u = 1; u < lowered.lowered.units.size(); ++u) {
     if (lowered.Unit(u).kind == Kind::kOwn) HONE_RETURN_IF_ERROR(SpecOwn::Check(lowered, u));
   }
