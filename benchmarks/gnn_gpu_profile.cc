@@ -253,6 +253,7 @@ int main(int argc, char** argv) {
   app.Add("graph", name);
   app.Add("--model", shape.kind, "sage, gat, gin, sage-ri, or the .toml file of a model");
   app.Add("--hidden", shape.hidden);
+  app.Add("--heads", shape.heads, "of gat");
   app.Add("--batch", options.batch);
   app.Add("--fanout", fanout, "neighbors a hop, first next to the seeds");
   app.Add("--fp32", options.fp32);

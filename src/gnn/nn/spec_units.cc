@@ -34,6 +34,7 @@ class Lowering {
     if (for_steps_) {
       Compose();
       DrawByAttention();
+      SumThrough();
     }
     PlaceInput();
     PlanGradients();
@@ -176,6 +177,31 @@ class Lowering {
     }
   }
 
+  // Marks the runs whose rows only sums of two values read or, if the run is a bias, only such sums and concatenations.
+  // A run with an activation or a dropout has one reader, so that it is computed once.
+  void SumThrough() {
+    std::vector<std::vector<std::pair<size_t, size_t>>> readers(out_.units.size());  // the unit, and which operand
+    for (size_t r = 1; r < out_.units.size(); ++r) {
+      const std::vector<size_t>& operands = out_.units[r].operands;
+      for (size_t i = 0; i < operands.size(); ++i) readers[operands[i]].emplace_back(r, i);
+    }
+    for (size_t u = 1; u < out_.units.size(); ++u) {
+      SpecUnit& unit = out_.units[u];
+      if (unit.kind != Kind::kBetween || unit.normalise != 0 || unit.read_through || unit.makes_logits) continue;
+      bool can = !readers[u].empty() && (unit.is_bias() || readers[u].size() == 1);
+      for (const auto& [r, operand] : readers[u]) {
+        const SpecUnit& reader = out_.units[r];
+        const bool sums = reader.kind == Kind::kAdd && reader.operands.size() == 2;
+        if (unit.is_bias()) {
+          can = can && (sums || reader.kind == Kind::kConcat);
+        } else {
+          can = can && sums && !(operand == 1 && std::get<AddSpec>(Operation(reader.value)).eps);
+        }
+      }
+      unit.summed_through = can;
+    }
+  }
+
   // Composes the attentions over the outermost hop with the Linear of "x" that they read. The Linear's rows are then
   // needed only where others read them, which must be fewer hops: the rows of the outermost hop are most of a batch's.
   void Compose() {
@@ -266,7 +292,7 @@ class Lowering {
           of.trains = true;
           break;
         case Kind::kBetween:
-          of.overwrites_grad = !unit.adds_bias_alone() && !unit.read_through;
+          of.overwrites_grad = !unit.adds_bias_alone() && !unit.no_pass();
           of.flow = of.overwrites_grad ? GradientFlow::kInPlace : GradientFlow::kShared;
           of.trains = unit.bias_of != 0 || unit.normalise != 0;
           break;
@@ -278,6 +304,10 @@ class Lowering {
           of.flow = GradientFlow::kShared;
           of.sums = true;
           of.scaled_operands.back() = std::get<AddSpec>(Operation(unit.value)).eps;
+          for (size_t i = 0; i < unit.operands.size(); ++i) {  // such an operand gets its own operand's gradient
+            const SpecUnit& operand = out_.units[unit.operands[i]];
+            if (operand.summed_through && !operand.is_bias()) of.scaled_operands[i] = true;
+          }
           break;
         default:
           break;
@@ -363,9 +393,10 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
           what.emplace_back(word);
         }
         lines.push_back(Listed(values) + ": " + Listed(what) +
-                        (unit.normalise != 0 ? ""
-                         : unit.read_through ? ", as the hop after reads the rows"
-                                             : " in one pass"));
+                        (unit.normalise != 0   ? ""
+                         : unit.read_through   ? ", as the hop after reads the rows"
+                         : unit.summed_through ? ", as the sum after reads the rows"
+                                               : " in one pass"));
         break;
       }
     }

@@ -7,6 +7,7 @@
 // Most operations are one unit. A run of rowwise operations that only read one another (the bias of a product, batch
 // normalisation, activation, dropout, in this order) is one unit, because it is one pass over the rows. If only
 // aggregates read the run's rows and it has no normalisation, it needs no pass: the aggregates apply it as they read.
+// In a step on a GPU, so do sums of two values.
 // If only aggregates of "x" read the outermost hop, this hop is drawn and aggregated in one pass, and its nodes get no
 // local ids. In a step on a GPU, attentions of "x" and those that are composed (SpecUnit::composed) do the same.
 // Otherwise its nodes are numbered like those of the other hops, and their feature rows are gathered.
@@ -47,10 +48,15 @@ struct SpecUnit {
   bool reads_hop = false;
   // For kBetween, true: the aggregates that read the run apply it as they read, and its rows are those of its operand.
   bool read_through = false;
+  // For kBetween, true: the sums that read the run apply it as they read, and so do the concatenations if the run is a
+  // bias alone. Its rows are those of its operand.
+  bool summed_through = false;
+  // Returns whether the unit has no pass of its own, because its readers apply the run.
+  bool no_pass() const { return read_through || summed_through; }
+  // Returns whether the run has nothing but a bias.
+  bool is_bias() const { return kind == Kind::kBetween && normalise == 0 && activate == 0 && drop == 0; }
   // Returns whether the unit is only a bias, which is added in the operand's memory.
-  bool adds_bias_alone() const {
-    return kind == Kind::kBetween && !read_through && normalise == 0 && activate == 0 && drop == 0;
-  }
+  bool adds_bias_alone() const { return is_bias() && !no_pass(); }
   // If true, the unit writes what the loss reads, in fp32.
   bool makes_logits = false;
   // For kAttention over the outermost hop, not 0: the attention reads rows of "x" and not those of the Linear of "x"
@@ -75,8 +81,8 @@ struct SpecUnits {
 
 // Lowers a spec. `shapes` are the spec's (CheckModelSpec). `for_steps`: where an attention over the outermost hop reads
 // a Linear of "x", the two are composed (SpecUnit::composed) if that leaves rows of the outermost hop out of the Linear
-// and reads narrower rows, and an attention may be SpecUnit::drawn. A step on a GPU is lowered so; exact inference,
-// which has every node's row anyway, is not.
+// and reads narrower rows; an attention may be SpecUnit::drawn, and a run SpecUnit::summed_through. A step on a GPU is
+// lowered so; exact inference, which has every node's row anyway, is not.
 SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps = false);
 
 // Returns one line per unit, for people: "h0, r0, d0: bias, activation and dropout in one pass".

@@ -170,6 +170,37 @@ TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {
   }
 }
 
+TEST(SpecUnits, InAStepASumOfTwoAppliesTheRunsThatOnlyItReads) {
+  struct Case {
+    std::string sum, after, end;  // the sum's operands and options, a value after it, and what the head reads
+    bool through;
+  };
+  for (const Case& c : {Case{R"(["o", "r"])", "", "s", true}, Case{R"(["o", "r"], eps = true)", "", "s", false},
+                        Case{R"(["o", "r", "a"])", "", "s", false},
+                        Case{R"(["o", "r"])", R"({name = "e", op = "concat", of = ["s", "r"]},)", "e", false}}) {
+    SCOPED_TRACE(c.sum + c.after);
+    const ModelSpec spec = Parsed((R"(
+    {name = "a", op = "aggregate", of = "x"},
+    {name = "o", op = "linear", of = "a", width = 12},
+    {name = "h", op = "linear", of = "a", width = 12},
+    {name = "r", op = "activate", of = "h"},
+    {name = "s", op = "add", of = )" +
+                                   c.sum + "}," + c.after + R"({name = "l", op = "head", of = ")" + c.end + "\"},\n")
+                                      .c_str());
+    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    const size_t run = lowered.unit_of[4];
+    EXPECT_EQ(lowered.units[run].summed_through, c.through);
+    EXPECT_FALSE(Lowered(spec).units[run].summed_through);
+    if (!c.through) continue;
+    EXPECT_EQ(DescribeUnits(spec, lowered)[4], "h and r: bias and activation, as the sum after reads the rows");
+    // The run's gradient is not the sum's, which the bias of the other operand shares.
+    EXPECT_FALSE(lowered.plan.values[run].shares_gradient);
+    const size_t other = lowered.unit_of[2];
+    EXPECT_TRUE(lowered.units[other].summed_through);
+    EXPECT_TRUE(lowered.plan.values[other].shares_gradient);
+  }
+}
+
 TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
   const ModelSpec spec = Parsed(R"(
     {name = "a", op = "aggregate", of = "x"},

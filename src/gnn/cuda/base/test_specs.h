@@ -40,8 +40,7 @@ values = [
   {name = "h2", op = "linear", of = "r1", width = "classes"},
   {name = "a2", op = "aggregate", of = "h2", how = "sum", scale = "symmetric"},
 ])";
-// A GAT with residuals. A linear of "x" precedes its first hop, so the outermost nodes have local ids, rows and
-// gradients.
+// A GAT with residuals. Its first attention is composed with the linear of "x" that it reads.
 inline constexpr const char* kResidualGat = R"(name = "residual-gat"
 values = [
   {name = "in", op = "linear", of = "x", width = 16},
@@ -52,6 +51,22 @@ values = [
   {name = "h1", op = "add", of = ["gat1", "h0"], eps = true},
   {name = "jump", op = "collect", of = ["in", "h0", "h1"]},
   {name = "logits", op = "head", of = "jump"},
+])";
+// Sums of two values that read biases, activations and dropouts as they add, over the same and over fewer rows, and a
+// concatenation that reads a bias.
+inline constexpr const char* kSums = R"(name = "sums"
+values = [
+  {name = "own", op = "linear", of = "x", width = 13},
+  {name = "mean", op = "aggregate", of = "x", how = "mean"},
+  {name = "left", op = "linear", of = "mean", width = 13},
+  {name = "act", op = "activate", of = "left", function = "elu"},
+  {name = "drop", op = "drop", of = "act", probability = 0.25},
+  {name = "h0", op = "add", of = ["drop", "own"]},
+  {name = "gat", op = "attention", of = "h0", width = 13, bias = true},
+  {name = "act1", op = "activate", of = "gat", function = "leaky_relu"},
+  {name = "h1", op = "add", of = ["act1", "own"], eps = true},
+  {name = "side", op = "concat", of = ["own", "h1"]},
+  {name = "logits", op = "head", of = "side"},
 ])";
 inline constexpr const char* kMixed = R"(name = "mixed"
 values = [

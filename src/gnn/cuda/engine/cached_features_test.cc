@@ -88,7 +88,8 @@ TEST_F(CachedFeatures, EveryModelTrainsAndPredictsToTheSameBits) {
   }
 }
 
-// Trains two models: one draws and sums the outermost hop at once, the other gathers the rows of numbered nodes.
+// Trains three models. One draws and sums the outermost hop at once, one gathers the rows of numbered nodes, and one
+// draws the hop and attends to its rows, which a linear is composed with.
 TEST_F(CachedFeatures, ModelsOfAFileTrainToTheSameBits) {
   constexpr const char* kDrawn = R"(name = "drawn"
 values = [
@@ -107,7 +108,15 @@ values = [
   {name = "a1", op = "aggregate", of = "a0", how = "max"},
   {name = "l", op = "head", of = "a1"},
 ])";
-  for (const char* toml : {kDrawn, kNumbered}) {
+  constexpr const char* kComposed = R"(name = "composed"
+values = [
+  {name = "in", op = "linear", of = "x", width = 24},
+  {name = "a0", op = "attention", of = "in", width = 12, heads = 2},
+  {name = "s", op = "add", of = ["a0", "in"]},
+  {name = "a1", op = "aggregate", of = "s"},
+  {name = "l", op = "head", of = "a1"},
+])";
+  for (const char* toml : {kDrawn, kNumbered, kComposed}) {
     auto spec = std::make_shared<const ModelSpec>(ParseModelSpec(toml, "the test's").value());
     ModelOptions shape = SpecOptions(spec, 2);
     shape.in_width = graph_->features().width;

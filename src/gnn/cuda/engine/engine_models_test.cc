@@ -328,12 +328,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SpecGcnLeaky", Leaky(kGcn)}, Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
                     Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
-                    Case{"SpecOdd", Spec(kOdd)}),
+                    Case{"SpecOdd", Spec(kOdd)}, Case{"SpecSums", Spec(kSums)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Aggregates over inner hops: read through an activation and dropout, plain, and by all three kinds of sum. Widths make
 // one vector, three, and more than a group of eight lanes has.
-constexpr const char* kSums = R"(name = "sums"
+constexpr const char* kInnerSums = R"(name = "inner-sums"
 values = [
   {name = "a0", op = "aggregate", of = "x", how = "mean"},
   {name = "h0", op = "linear", of = "a0", width = 24},
@@ -349,7 +349,7 @@ TEST(ChosenKernels, GiveTheBitsOfTheEnginesOwn) {
   HONE_REQUIRE_DEVICE();
   const auto graph = CommunityGraph({.nodes = 150, .classes = 5, .degree = 44, .width = 12, .seed = 2});
   for (const char* how : {"mean", "sum"}) {
-    std::string text = kSums;
+    std::string text = kInnerSums;
     text.replace(text.find("WHICH"), 5, how);
     ModelOptions shape = Spec(text.c_str());
     shape.in_width = graph->features().width;

@@ -386,6 +386,31 @@ __global__ void BiasActivationBackwardKernel(RowsOnDevice rows, const T* x, cons
 }
 
 template <typename T>
+__device__ Float8 ValueOf(const SummedValue& value, const RowsOnDevice& rows, int32_t row, int32_t vector, int64_t at) {
+  Float8 x = Load8(static_cast<const T*>(value.x) + at * 8);
+  Activate8(value.between.activation, value.bias, vector, x);
+  Drop8(MaskKey(value.between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
+        static_cast<uint32_t>(vector), x);
+  return x;
+}
+template <typename T>
+__global__ void SumThroughKernel(RowsOnDevice rows, SummedValue first, SummedValue second, const float* eps, T* y) {
+  const int32_t vectors = rows.width / 8;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  if (row >= rows.padded_rows) return;
+  Float8 sum = {};
+  if (row < RowsAfter(rows.header, rows.number)) {
+    sum = ValueOf<T>(first, rows, row, vector, at);
+    const Float8 other = ValueOf<T>(second, rows, row, vector, at);
+    const float factor = eps != nullptr ? 1.0f + *eps : 1.0f;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum.v[i] += factor * other.v[i];
+  }
+  Store8(y + at * 8, sum);
+}
+
+template <typename T>
 __global__ void CopyColumnsKernel(int32_t padded_rows, int32_t vectors, const T* from, int64_t from_stride, T* to,
                                   int64_t to_stride) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -518,6 +543,16 @@ cudaError_t EnqueueBiasActivationBackward(const RowsOnDevice& rows, Element elem
            static_cast<__nv_bfloat16*>(grad_x));
   }
   return cudaPeekAtLastError();
+}
+
+cudaError_t EnqueueSumThrough(const RowsOnDevice& rows, Element element, const SummedValue& first,
+                              const SummedValue& second, const float* eps, void* y, cudaStream_t stream) {
+  if (element == Element::kFloat32) {
+    return Launch(SumThroughKernel<float>, VectorBlocks(rows), kBlock, 0, stream, rows, first, second, eps,
+                  static_cast<float*>(y));
+  }
+  return Launch(SumThroughKernel<__nv_bfloat16>, VectorBlocks(rows), kBlock, 0, stream, rows, first, second, eps,
+                static_cast<__nv_bfloat16*>(y));
 }
 
 cudaError_t EnqueueCopyColumns(Element element, int32_t padded_rows, int32_t width, const void* from,

@@ -111,6 +111,17 @@ cudaError_t EnqueueBiasActivationBackward(const RowsOnDevice& rows, Element elem
                                           const Between& between, const void* grad_y, void* grad_x,
                                           cudaStream_t stream);
 
+// One of two values that are added: dropout(activation(x + bias)).
+struct SummedValue {
+  const void* x = nullptr;
+  const float* bias = nullptr;  // [width]; null: none
+  Between between = {};
+};
+// Writes y = first + (1 + eps) second. `eps` [1] is on the device; null: 0. Rows past the batch's become zero, up to
+// `padded_rows`.
+cudaError_t EnqueueSumThrough(const RowsOnDevice& rows, Element element, const SummedValue& first,
+                              const SummedValue& second, const float* eps, void* y, cudaStream_t stream);
+
 // Copies the first `width` columns of `from` [padded_rows, from_stride] to `to` [padded_rows, to_stride], in all padded
 // rows.
 cudaError_t EnqueueCopyColumns(Element element, int32_t padded_rows, int32_t width, const void* from,

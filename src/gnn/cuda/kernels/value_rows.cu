@@ -70,7 +70,11 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t row = at / vectors;
   const auto column = static_cast<int32_t>(at % vectors) * 8;
   if (row >= RowsAfter(header, columns.number)) return;
-  const Float8 x = Load8(narrow + row * columns.narrow_stride + column);
+  Float8 x = Load8(narrow + row * columns.narrow_stride + column);
+  if (columns.bias != nullptr) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x.v[i] += column + i < columns.width ? columns.bias[column + i] : 0.0f;
+  }
   T* to = wide + row * columns.wide_stride + columns.first + column;
   if (columns.first % 8 == 0 && column + 8 <= columns.width) {
     Store8(to, x);

@@ -50,6 +50,7 @@ struct ColumnsBeside {
   int32_t width = 0;        // true columns
   int32_t first = 0;
   int64_t narrow_stride = 0, wide_stride = 0;  // elements
+  const float* bias = nullptr;  // [width], on the device: EnqueuePutColumns adds it to the narrow value; null: none
 };
 // Copies the narrow value's columns into the wide value, from column `first` on, for the batch's rows; the padding rows
 // stay as they are.

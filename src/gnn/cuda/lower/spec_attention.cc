@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gnn/cuda/lower/spec_attention.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -16,7 +17,7 @@ int64_t SpecAttention::SelfFloats(const LoweredSpec& model, const Envelope& enve
 }
 
 Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u,
-                           Element result) {
+                           Element result, MatmulLibrary* gradient_products) {
   context_ = &context;
   model_ = &model;
   u_ = u;
@@ -31,6 +32,7 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
                    .in = heads * in,
                    .out = out,
                    .weight_at = places().weight,
+                   .gradient_products = gradient_products,
                    .trains = envelope.trains,
                    .result = result};
   if (composed()) {
@@ -110,12 +112,40 @@ HeadSpread SpecAttention::Spread() const {
           static_cast<int32_t>(model_->Padded(u_)), attention().concatenate};
 }
 
+namespace {
+
+// Calls with(layers) for a launch's worth of layers after another.
+template <typename Layer, typename With>
+Status InLaunches(const std::vector<Layer>& layers, const With& with) {
+  for (size_t first = 0; first < layers.size(); first += kMaxHopsOnDevice) {
+    const std::span<const Layer> some(layers.data() + first, std::min<size_t>(kMaxHopsOnDevice, layers.size() - first));
+    HONE_CUDA_RETURN_IF_ERROR(with(some));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> attentions, cudaStream_t stream) {
+  std::vector<FoldedLayer> folded;
+  for (const SpecAttention* one : attentions) {
+    if (one->composed()) {
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(one->Composed(), one->composed_.get(), stream));
+    }
+    folded.push_back(one->Folded());
+  }
+  HONE_RETURN_IF_ERROR(InLaunches(folded, [&](auto layers) { return EnqueueFoldAttention(layers, stream); }));
+  for (const SpecAttention* one : attentions) {
+    if (!one->spreads()) continue;
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueSpreadHeads(one->Spread(), one->Weight(), one->context_->element, one->spread_.get(), stream));
+  }
+  return Status::Ok();
+}
+
 Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out,
                                      cudaStream_t stream) const {
-  if (composed()) HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(Composed(), composed_.get(), stream));
-  const FoldedLayer folded = Folded();
   const int hop = unit().hop;
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention({&folded, 1}, stream));
   if (reads_features()) {
     const Features features = FeaturesOf(batch, operand);
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(features.graph, features.element, hop, features.hop, Shape(),
@@ -126,18 +156,18 @@ Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& 
                                                {.z = operand.rows, .activation = Activation::kIdentity}, batch.header,
                                                Weights(), sums_.get(), stream));
   }
-  if (spreads()) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueSpreadHeads(Spread(), Weight(), context_->element, spread_.get(), stream));
-  }
   return dense_.Forward(sums_.get(), out, stream);
 }
 
-Status SpecAttention::EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const {
+Status SpecAttention::EnqueueSumsGradient(const void* grad_out, cudaStream_t stream) const {
+  return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
+}
+Status SpecAttention::EnqueueProductGradient(const void* grad_out, cudaStream_t stream) const {
   HONE_RETURN_IF_ERROR(dense_.WeightGradient(grad_out, sums_.get(), stream));
   if (spreads()) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), WeightGradient(), stream));
   }
-  return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
+  return Status::Ok();
 }
 
 Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
@@ -155,23 +185,31 @@ Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const Oper
                                                        batch.header, Weights(), grad_sums_.get(), padded_rows,
                                                        gradients, grad_rows, stream));
   }
-  const FoldedGradient joined{Shape(), hop, score_partials_.get(), grad_folded_.get()};
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded({&joined, 1}, batch.header, stream));
-  const UnfoldedLayer unfolded{Folded(), grad_folded_.get(), WeightGradient(), Gradient(places().att_src),
-                               Gradient(places().att_dst)};
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueUnfoldAttention({&unfolded, 1}, stream));
-  if (composed()) {
-    HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueOuterGradient(Composed(), grad_composed_.get(), Gradient(places().weight), stream));
-  }
   return Status::Ok();
 }
 
-Status SpecAttention::EnqueueLinearGradients(cudaStream_t stream) const {
-  const UnitPlaces& linear = model_->places[unit().composed];
-  float* const bias = unit().composed_bias != 0 ? Gradient(model_->places[unit().composed_bias].bias) : nullptr;
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueAddInnerGradient(Composed(), grad_composed_.get(), Gradient(linear.weight), bias, stream));
+Status SpecAttention::EnqueueWeightGradients(std::span<const SpecAttention* const> attentions,
+                                             const BatchHeader* header, cudaStream_t stream) {
+  std::vector<FoldedGradient> joined;
+  std::vector<UnfoldedLayer> unfolded;
+  for (const SpecAttention* one : attentions) {
+    joined.push_back({one->Shape(), one->unit().hop, one->score_partials_.get(), one->grad_folded_.get()});
+    unfolded.push_back({one->Folded(), one->grad_folded_.get(), one->WeightGradient(),
+                        one->Gradient(one->places().att_src), one->Gradient(one->places().att_dst)});
+  }
+  HONE_RETURN_IF_ERROR(InLaunches(joined, [&](auto layers) { return EnqueueJoinFolded(layers, header, stream); }));
+  HONE_RETURN_IF_ERROR(InLaunches(unfolded, [&](auto layers) { return EnqueueUnfoldAttention(layers, stream); }));
+  for (const SpecAttention* one : attentions) {
+    if (!one->composed()) continue;
+    const ComposedWeights weights = one->Composed();
+    const float* const grad = one->grad_composed_.get();
+    const UnitPlaces& linear = one->model_->places[one->unit().composed];
+    const size_t bias = one->unit().composed_bias;
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueOuterGradient(weights, grad, one->Gradient(one->places().weight), stream));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueAddInnerGradient(weights, grad, one->Gradient(linear.weight),
+                                bias != 0 ? one->Gradient(one->model_->places[bias].bias) : nullptr, stream));
+  }
   return Status::Ok();
 }
 

@@ -13,6 +13,8 @@
 // the batch's nodes were gathered.
 #pragma once
 
+#include <span>
+
 #include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/composed_weights.h"
 #include "gnn/cuda/kernels/head_kernels.h"
@@ -31,9 +33,12 @@ class SpecAttention {
   static int64_t SlotFloats(const LoweredSpec& model, const Envelope& envelope, size_t u);
   static int64_t SelfFloats(const LoweredSpec& model, const Envelope& envelope, size_t u);
 
-  // Borrows all arguments. `result` is the element of the output.
+  // Borrows all arguments. `result` is the element of the output, `gradient_products` as in DenseShape.
   Status Make(const ProgramContext& context, const Envelope& envelope, const LoweredSpec& model, size_t u,
-              Element result);
+              Element result, MatmulLibrary* gradient_products);
+  // Makes what the attentions read in place of their weights: weights multiplied with those of Linears, vectors of
+  // scores, blocks of heads on a diagonal. Must precede EnqueueForward.
+  static Status EnqueueWeights(std::span<const SpecAttention* const> attentions, cudaStream_t stream);
   // What an attention reads: `rows`, those of its operand or, if it is composed, of [x, 1]. If its hop is drawn, `rows`
   // is null and `hop` has the drawn ids.
   struct Operand {
@@ -42,16 +47,18 @@ class SpecAttention {
   };
   // Writes out [rows of the unit, its columns].
   Status EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out, cudaStream_t stream) const;
-  // Computes from grad_out, in the context's element, the gradients of the weighted sums and of the weights, without
-  // the part that comes through the scores.
-  Status EnqueueProductGradients(const void* grad_out, cudaStream_t stream) const;
-  // Must follow EnqueueProductGradients. Adds the scores' part of the weights' gradients, and overwrites grad_rows
-  // [padded_rows, the operand's columns]. An attention that is composed or drawn makes none, and grad_rows may be null.
+  // Compute from grad_out, in the context's element, the gradient of the weighted sums, and that of the weights without
+  // the part that comes through the scores. The second may run beside everything up to EnqueueWeightGradients.
+  Status EnqueueSumsGradient(const void* grad_out, cudaStream_t stream) const;
+  Status EnqueueProductGradient(const void* grad_out, cudaStream_t stream) const;
+  // Must follow EnqueueSumsGradient. Computes the gradients of the scores, and overwrites grad_rows [padded_rows, the
+  // operand's columns]. An attention that is composed or drawn makes none, and grad_rows may be null.
   Status EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
                              int32_t padded_rows, void* grad_rows, cudaStream_t stream) const;
-  // For a composed attention: adds its part to the gradients of the Linear's weight and bias. Must follow everything
-  // that overwrites them.
-  Status EnqueueLinearGradients(cudaStream_t stream) const;
+  // Adds the scores' part to the gradients of the attentions' weights, and the parts of composed ones to the gradients
+  // of the Linears' weights and biases. Must follow everything that overwrites these.
+  static Status EnqueueWeightGradients(std::span<const SpecAttention* const> attentions, const BatchHeader* header,
+                                       cudaStream_t stream);
 
   // Returns the columns of the rows that the attention of unit `u` reads.
   static int64_t OperandColumns(const LoweredSpec& model, size_t u);

@@ -64,8 +64,7 @@ class SpecProgram final : public Program {
       const SpecUnit& unit = model_.Unit(u);
       Step& step = steps_[u];
       const int64_t bytes = Rows(u) * Padded(u) * ElementBytes(context_.element);
-      const bool in_place =
-          unit.kind == Kind::kDrawn || unit.adds_bias_alone() || unit.read_through || unit.makes_logits;
+      const bool in_place = unit.kind == Kind::kDrawn || unit.adds_bias_alone() || unit.no_pass() || unit.makes_logits;
       if (!in_place) HONE_RETURN_IF_ERROR(step.rows.Allocate(bytes));
       partials = std::max({partials, ColumnPartials(PaddedRows(u), static_cast<int32_t>(Padded(u))),
                            LayerNormPartials(PaddedRows(u), static_cast<int32_t>(Padded(u)))});
@@ -88,7 +87,9 @@ class SpecProgram final : public Program {
                          .result = ElementOf(u)}));
           break;
         case Kind::kAttention:
-          HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u)));
+          HONE_RETURN_IF_ERROR(step.attention.Make(context_, envelope_, model_, u, ElementOf(u),
+                                                   step.on_second_stream ? &second_stream_.products() : nullptr));
+          attentions_.push_back(&step.attention);
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
           if (unit.composed == 0 && !unit.drawn &&
@@ -101,7 +102,7 @@ class SpecProgram final : public Program {
           break;
         case Kind::kBetween:
           if (unit.read_through && NotesMarks(u)) HONE_RETURN_IF_ERROR(step.marks.Allocate(Rows(u) * Padded(u) / 8));
-          if (unit.read_through || unit.adds_bias_alone() || (unit.normalise == 0 && unit.bias_of == 0)) break;
+          if (unit.no_pass() || unit.adds_bias_alone() || (unit.normalise == 0 && unit.bias_of == 0)) break;
           HONE_RETURN_IF_ERROR(step.coefficients.Allocate(kCoefficientArrays * Padded(u)));
           break;
         case Kind::kNormaliseRows:
@@ -177,15 +178,32 @@ class SpecProgram final : public Program {
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     logits_ = logits;
-    for (size_t u = 1; u < steps_.size(); ++u) HONE_RETURN_IF_ERROR(EnqueueUnit(batch, u, stream));
+    if (!attentions_.empty()) {
+      // The weights are ready when the chain's first product is.
+      cudaStream_t beside = stream;
+      if (forks_) {
+        HONE_ASSIGN_OR_RETURN(beside, second_stream_.Fork(stream));
+      }
+      HONE_RETURN_IF_ERROR(SpecAttention::EnqueueWeights(attentions_, beside));
+    }
+    bool weights_ready = !forks_;
+    for (size_t u = 1; u < steps_.size(); ++u) {
+      if (model_.Unit(u).kind == Kind::kAttention && !weights_ready) {
+        HONE_RETURN_IF_ERROR(second_stream_.Join(stream));
+        weights_ready = true;
+      }
+      HONE_RETURN_IF_ERROR(EnqueueUnit(batch, u, stream));
+    }
     return Status::Ok();
   }
 
   Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
     const SpecPlan& plan = model_.lowered.plan;
+    std::vector<size_t> without_rows;  // attentions whose rows have no gradient: nothing waits for the rest of theirs
     for (size_t u = steps_.size() - 1; u > 0; --u) {
       const SpecPlan::Value& value = plan.values[u];
       if (!value.wants_gradient) continue;
+      if (MakesNoRowGradients(u)) without_rows.push_back(u);
       Step& step = steps_[u];
       size_t done = 0;
       if (u + 1 == steps_.size()) {
@@ -202,11 +220,14 @@ class SpecProgram final : public Program {
       }
       HONE_RETURN_IF_ERROR(EnqueueOwnGradients(batch, u, stream));
     }
-    if (forks_) HONE_RETURN_IF_ERROR(second_stream_.Join(stream));
-    for (size_t u = 1; u < steps_.size(); ++u) {
-      if (model_.Unit(u).composed != 0) HONE_RETURN_IF_ERROR(steps_[u].attention.EnqueueLinearGradients(stream));
+    for (const size_t u : without_rows) {
+      const SpecUnit& unit = model_.Unit(u);
+      HONE_RETURN_IF_ERROR(
+          steps_[u].attention.EnqueueRowGradients(batch, AttentionOperand(batch, u), attention_scratch_,
+                                                  unit.drawn ? 0 : PaddedRows(unit.operands[0]), apart_.get(), stream));
     }
-    return Status::Ok();
+    if (forks_) HONE_RETURN_IF_ERROR(second_stream_.Join(stream));
+    return SpecAttention::EnqueueWeightGradients(attentions_, batch.header, stream);
   }
 
  private:
@@ -297,7 +318,7 @@ class SpecProgram final : public Program {
   void* RowsOf(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.makes_logits) return logits_;
-    if (unit.adds_bias_alone() || unit.read_through) return RowsOf(batch, unit.operands[0]);
+    if (unit.adds_bias_alone() || unit.no_pass()) return RowsOf(batch, unit.operands[0]);
     return steps_[u].outer_at >= 0 ? Outer(batch, steps_[u]) : steps_[u].rows.get();
   }
   RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
@@ -336,9 +357,13 @@ class SpecProgram final : public Program {
     return envelope_.trains && Wants(u) && BetweenOf(model_.Unit(u)).activation != Activation::kElu;
   }
 
+  bool MakesNoRowGradients(size_t u) const {
+    return model_.Unit(u).kind == Kind::kAttention && !Wants(model_.Unit(u).operands[0]);
+  }
+
   // Decides which gradients of weights and biases are made on the second stream: those whose unit's gradient does not
-  // change once it is complete, because no later unit works in its memory. The last unit of the chain stays on the
-  // chain, because nothing would run next to it.
+  // change once it is complete, because no later unit works in its memory. The last product of the chain stays on the
+  // chain if nothing would run next to it.
   Status PlanSecondStream() {
     const SpecPlan& plan = model_.lowered.plan;
     std::vector<size_t> root(steps_.size(), 0);  // the unit in whose memory each unit's gradient lies
@@ -346,10 +371,13 @@ class SpecProgram final : public Program {
       const bool shares = u + 1 < steps_.size() && plan.values[u].shares_gradient;
       root[u] = shares ? root[plan.values[u].uses[0].value] : u;
     }
+    bool attends_at_the_end = false;
+    for (size_t u = 1; u < steps_.size(); ++u) attends_at_the_end = attends_at_the_end || MakesNoRowGradients(u);
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
-      const bool weight = unit.kind == Kind::kProduct && Wants(unit.operands[0]);
-      const bool bias = unit.bias_of != 0 && (unit.read_through || unit.adds_bias_alone());
+      const bool weight = unit.kind == Kind::kAttention ||
+                          (unit.kind == Kind::kProduct && (Wants(unit.operands[0]) || attends_at_the_end));
+      const bool bias = unit.bias_of != 0 && (unit.no_pass() || unit.adds_bias_alone());
       if (!Wants(u) || (!weight && !bias)) continue;
       bool stays = true;
       for (size_t later = 1; later < u; ++later) {
@@ -362,7 +390,7 @@ class SpecProgram final : public Program {
   }
   static bool WorksInPlace(const SpecUnit& unit) {
     return unit.kind == Kind::kNormaliseRows ||
-           (unit.kind == Kind::kBetween && !unit.read_through && !unit.adds_bias_alone());
+           (unit.kind == Kind::kBetween && !unit.no_pass() && !unit.adds_bias_alone());
   }
 
   // Forward:
@@ -407,7 +435,7 @@ class SpecProgram final : public Program {
       case Kind::kOwn:
         return step.own.EnqueueForward(batch, operand(0), RowsOf(batch, u), stream);
       case Kind::kBetween: {
-        if (unit.read_through) return Status::Ok();
+        if (unit.no_pass()) return Status::Ok();
         const RowsOnDevice rows = OnDevice(batch, u);
         if (unit.normalise == 0) {
           HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, ElementOf(u), operand(0), BiasOf(unit, u),
@@ -425,6 +453,13 @@ class SpecProgram final : public Program {
             EnqueueLayerNorm(OnDevice(batch, u), element, RowNormOf(u), operand(0), RowsOf(batch, u), stream));
         return Status::Ok();
       case Kind::kAdd:
+        if (unit.operands.size() == 2 && (model_.Unit(unit.operands[0]).summed_through ||
+                                          model_.Unit(unit.operands[1]).summed_through)) {
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueSumThrough(OnDevice(batch, u), element, Summed(batch, unit.operands[0]),
+                                                      Summed(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u),
+                                                      stream));
+          return Status::Ok();
+        }
         for (size_t i = 1; i < unit.operands.size(); ++i) {
           HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = operand(i == 1 ? 0 : i),
                                                     .also = i == 1 ? operand(1) : nullptr,
@@ -454,6 +489,12 @@ class SpecProgram final : public Program {
     }
     return Status::Internal("a unit of no kind");
   }
+  // Returns how a sum reads the rows of unit `u`.
+  SummedValue Summed(const BatchOnDevice& batch, size_t u) const {
+    const SpecUnit& unit = model_.Unit(u);
+    if (!unit.summed_through) return {.x = RowsOf(batch, u)};
+    return {.x = RowsOf(batch, u), .bias = BiasOf(unit, u), .between = BetweenOf(unit)};
+  }
   LayerNormOnDevice RowNormOf(size_t u) const {
     const UnitPlaces& at = model_.places[u];
     return {static_cast<int32_t>(model_.Unit(u).width), Master(at.norm.weight), Master(at.norm.bias),
@@ -471,6 +512,8 @@ class SpecProgram final : public Program {
                           .width = static_cast<int32_t>(model_.Unit(unit.operands[i]).width),
                           .narrow_stride = Padded(unit.operands[i]),
                           .wide_stride = Padded(u)};
+    const SpecUnit& operand = model_.Unit(unit.operands[i]);
+    if (operand.summed_through) columns.bias = BiasOf(operand, unit.operands[i]);
     for (size_t before = 0; before < i; ++before) {
       columns.first += static_cast<int32_t>(model_.Unit(unit.operands[before]).width);
     }
@@ -489,13 +532,17 @@ class SpecProgram final : public Program {
     const Step& from = steps_[use.value];
     const Element element = context_.element;
     void* const to = Writable(steps_[u]);
+    // A part that is added touches no more rows than its user has.
+    const auto touched = [&](int number) {
+      return adds ? std::min(PaddedRows(u), static_cast<int32_t>(Known(number))) : PaddedRows(u);
+    };
     const auto add_rows = [&](const void* rows, int number, const float* eps) -> Status {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAddRows({.from = rows,
                                                 .number = number,
                                                 .eps = eps,
                                                 .adds = adds,
                                                 .to = to,
-                                                .padded_rows = PaddedRows(u),
+                                                .padded_rows = touched(number),
                                                 .width = static_cast<int32_t>(Padded(u))},
                                                element, batch.header, element, stream));
       return Status::Ok();
@@ -527,11 +574,23 @@ class SpecProgram final : public Program {
         return adds ? add_rows(direct, user.hop + (user.reads_hop ? 1 : 0), nullptr) : Status::Ok();
       }
       case Kind::kConcat:
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(ColumnsOf(use.value, use.operand, PaddedRows(u)), element,
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueTakeColumns(ColumnsOf(use.value, use.operand, touched(user.hop)), element,
                                                      batch.header, from.grad, adds, to, stream));
         return Status::Ok();
+      case Kind::kAdd: {
+        const SpecUnit& unit = model_.Unit(u);
+        if (!unit.summed_through || unit.is_bias()) {
+          return add_rows(from.grad, user.hop, EpsOf(use.value, use.operand));
+        }
+        HONE_CHECK(!adds, "a run that a sum applies has one reader");
+        RowsOnDevice rows = OnDevice(batch, u);
+        rows.number = user.hop;
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(rows, element, RowsOf(batch, u), BiasOf(unit, u),
+                                                                BetweenOf(unit), from.grad, to, stream));
+        return Status::Ok();
+      }
       default:  // the part is the gradient itself
-        return add_rows(from.grad, user.hop, user.kind == Kind::kAdd ? EpsOf(use.value, use.operand) : nullptr);
+        return add_rows(from.grad, user.hop, nullptr);
     }
   }
 
@@ -552,16 +611,19 @@ class SpecProgram final : public Program {
         }
         return step.dense.WeightGradient(step.grad, operand(), products);
       }
-      case Kind::kAttention:
-        HONE_RETURN_IF_ERROR(step.attention.EnqueueProductGradients(step.grad, stream));
-        if (Wants(unit.operands[0])) return Status::Ok();  // the rest is computed together with the operand's gradient
-        return step.attention.EnqueueRowGradients(batch, AttentionOperand(batch, u), attention_scratch_,
-                                                  unit.drawn ? 0 : PaddedRows(unit.operands[0]), apart_.get(), stream);
+      case Kind::kAttention: {  // the rest is computed together with the operand's gradient, or at the end
+        HONE_RETURN_IF_ERROR(step.attention.EnqueueSumsGradient(step.grad, stream));
+        cudaStream_t products = stream;
+        if (step.on_second_stream) {
+          HONE_ASSIGN_OR_RETURN(products, second_stream_.Fork(stream));
+        }
+        return step.attention.EnqueueProductGradient(step.grad, products);
+      }
       case Kind::kOwn:
         if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
         return step.own.EnqueueBackward(batch, operand(), step.grad, 0, nullptr, stream);
       case Kind::kBetween:
-        if (unit.adds_bias_alone() || unit.read_through) {
+        if (unit.adds_bias_alone() || unit.no_pass()) {
           if (unit.bias_of == 0) return Status::Ok();
           cudaStream_t sums = stream;
           if (step.on_second_stream) {
@@ -616,6 +678,7 @@ class SpecProgram final : public Program {
   DeviceArray<unsigned char> apart_;  // one use's part of a gradient, before it is added
   DeviceArray<float> partials_, second_partials_;
   SpecAttention::Scratch attention_scratch_;
+  std::vector<const SpecAttention*> attentions_;
   SecondStream second_stream_;
   bool forks_ = false;
   int64_t outer_bytes_ = 0, degrees_at_ = 0, drawn_at_ = -1;
