@@ -175,6 +175,85 @@ TEST(TimedRules, TheBuffersOfASampleComeInEverNewOrders) {
   for (const auto& [buffer, predecessors] : before) EXPECT_GE(predecessors.size(), 3u);
 }
 
+// Returns a row's numbers as a key of a set.
+std::vector<double> RowOf(const FakeLaunch& launch, int64_t row) {
+  const int64_t cols = launch.Extent("x", 1);
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < cols; ++i) numbers.push_back(launch.Read("x", row * cols + i));
+  return numbers;
+}
+
+// The four samples of a quad have equal inputs. The oracle judges new rows after the first of them; what follows must
+// be bit-equal.
+TEST(TimedRules, TheOracleJudgesNewRowsOnceAQuad) {
+  JudgeBench bench;
+  bench.options.warm = false;
+  bench.candidate().microseconds = bench.incumbent().microseconds = Costs(1000);
+  int64_t oracles = 0, of_checks = 0;
+  bench.oracle().run = [&oracles](FakeLaunch& launch) {
+    ScaleOracle(launch);
+    ++oracles;
+  };
+  bench.candidate().run = [&](FakeLaunch& launch) {
+    Scale(launch);
+    if (launch.execution() <= kChecksAreOver) of_checks = oracles;
+  };
+  const Evaluation evaluation = bench.Run();
+  ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  const int quads = Timed(evaluation)->timing.quads;
+  ASSERT_GE(quads, 20);
+  EXPECT_GE(oracles - of_checks, quads - kChecksAreOver / 2);
+  EXPECT_LE(oracles - of_checks, quads + 10) << "each sample had an oracle of its own";
+}
+
+// The kernel is right about rows that it meets for the first time, and wrong about them when the same inputs come
+// again, as they do in the later samples of a quad. All other rows are right.
+TEST(TimedRules, ANewRowThatIsWrongInALaterSampleIsFound) {
+  for (const bool incumbent_first : {false, true}) {
+    JudgeBench bench;
+    bench.options.warm = false;
+    bench.options.seed += incumbent_first;
+    bench.candidate().microseconds = bench.incumbent().microseconds = Costs(1000);
+    std::map<std::vector<double>, int64_t> first_seen;
+    std::set<std::vector<double>> of_checks;
+    bench.candidate().run = [&](FakeLaunch& launch) {
+      Scale(launch);
+      const int64_t cols = launch.Extent("x", 1);
+      for (int64_t row = 0; row < launch.Extent("x", 0); ++row) {
+        const std::vector<double> numbers = RowOf(launch, row);
+        if (launch.execution() <= kChecksAreOver) {
+          of_checks.insert(numbers);
+          continue;
+        }
+        const auto [known, is_new] = first_seen.try_emplace(numbers, launch.execution());
+        if (is_new || of_checks.contains(numbers)) continue;
+        for (int64_t i = 0; i < cols; ++i) launch.Write("out", row * cols + i, 0.25);
+      }
+    };
+    const Evaluation evaluation = bench.Run();
+    EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
+    EXPECT_NE(evaluation.detail.find("in a timed launch"), std::string::npos) << evaluation.detail;
+  }
+}
+
+// A task whose outputs are not sliced has one set with new inputs, which is judged whole.
+TEST(TimedRules, AWholeOutputThatIsWrongInALaterSampleIsFound) {
+  JudgeBench bench;
+  bench.task.slice.clear();
+  for (TensorSpec& tensor : bench.task.tensors) tensor.slice_axis = -1;
+  bench.options.warm = false;
+  bench.candidate().microseconds = bench.incumbent().microseconds = Costs(1000);
+  std::map<std::vector<double>, int> seen;
+  bench.candidate().run = [&](FakeLaunch& launch) {
+    Scale(launch);
+    if (launch.execution() <= kChecksAreOver || launch.Elements("x") == 0) return;
+    if (++seen[RowOf(launch, 0)] == 2) launch.Write("out", 0, 0.25);
+  };
+  const Evaluation evaluation = bench.Run();
+  EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
+  EXPECT_NE(evaluation.detail.find("in a timed launch"), std::string::npos) << evaluation.detail;
+}
+
 // One buffer set takes 12.4 KB. A launch of 20 us asks for ten sets, which would take most of this memory.
 TEST(TimedRules, BufferSetsLeaveHalfOfTheMemoryFree) {
   JudgeBench bench;

@@ -221,7 +221,7 @@ Result<Winners> ReadWinners(const std::string& folder, const TaskFolder& tasks,
       const bool backward = task.name.ends_with(kBackward);
       for (const auto& [value, dims] : task.places) {
         const auto shape =
-            std::find_if(shapes.begin(), shapes.end(), [&](const WinnerOfShape& one) { return one.dims == dims; });
+            std::find_if(shapes.begin(), shapes.end(), [&dims = dims](const WinnerOfShape& one) { return one.dims == dims; });
         if (shape == shapes.end()) {
           winners.notes.push_back(fmt::format("{} has no winner for the shape of value '{}'", file, value));
           continue;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <thread>
 
 #include "base/clock.h"
@@ -16,8 +17,8 @@
 namespace hone {
 namespace {
 
-// Freed memory is kept for the next case up to kLeastKeptBytes or one kKeptShare-th of the device's memory, whichever
-// is more: allocating and mapping memory costs more than a launch, and the buffer sets of one sample take a gigabyte.
+// Freed memory is kept up to kLeastKeptBytes or one kKeptShare-th of the device's memory, whichever is more, and within
+// the limits of kept_memory.h.
 constexpr size_t kLeastKeptBytes = 512 * static_cast<size_t>(kMiB);
 constexpr size_t kKeptShare = 8;
 constexpr double kHarnessLimitSeconds = 60;
@@ -37,7 +38,7 @@ DeviceBlock& DeviceBlock::operator=(DeviceBlock&& other) noexcept {
 }
 
 void DeviceBlock::Release() {
-  if (address_ != 0) context_->Return(address_, bytes_);
+  if (address_ != 0) context_->Return(address_);
   address_ = 0;
   bytes_ = 0;
   context_.reset();
@@ -77,14 +78,14 @@ Result<std::shared_ptr<CudaContext>> CudaContext::Make(const CudaDriver& driver,
   HONE_CUDA_RETURN_IF_ERROR(driver, driver.EventCreate(&context->done_, CU_EVENT_DISABLE_TIMING), where);
   size_t free_bytes = 0, total_bytes = 0;
   if (driver.MemGetInfo(&free_bytes, &total_bytes) != CUDA_SUCCESS) total_bytes = 0;
-  context->most_kept_bytes_ = std::max(kLeastKeptBytes, total_bytes / kKeptShare);
+  context->kept_ = std::make_unique<KeptMemory>(std::max(kLeastKeptBytes, total_bytes / kKeptShare));
   if (address_seed != 0) context->virtual_ = VirtualMemory::Make(driver, device, address_seed);
   return context;
 }
 
 CudaContext::~CudaContext() {
   if (lost_) return;
-  FreeKept();
+  if (kept_ != nullptr) GiveBack(kept_->ForgetKept());
   if (done_ != nullptr) driver_.EventDestroy(done_);
   if (stream_ != nullptr) driver_.StreamDestroy(stream_);
   if (context_ != nullptr) driver_.DevicePrimaryCtxRelease(device_);
@@ -107,17 +108,14 @@ Result<DeviceBlock> CudaContext::AllocateGranules(int64_t bytes) {
 
 Result<DeviceBlock> CudaContext::KeptOrNew(size_t least, size_t most) {
   if (lost_) return Status::Device("the device was lost");
-  const auto fit = kept_.lower_bound(least);
-  if (fit != kept_.end() && fit->first <= most) {
-    const auto [size, address] = *fit;
-    kept_.erase(fit);
-    kept_bytes_ -= size;
-    return DeviceBlock(shared_from_this(), address, size);
+  if (const std::optional<KeptMemory::Block> block = kept_->Take(least, most)) {
+    return DeviceBlock(shared_from_this(), block->address, block->bytes);
   }
+  GiveBack(kept_->MakeRoom(least));
   CUdeviceptr address = 0;
   CUresult result = Obtain(least, &address);
-  if (result == CUDA_ERROR_OUT_OF_MEMORY && !kept_.empty()) {
-    FreeKept();
+  if (result == CUDA_ERROR_OUT_OF_MEMORY && kept_->kept_bytes() > 0) {
+    GiveBack(kept_->ForgetKept());
     result = Obtain(least, &address);
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -125,6 +123,7 @@ Result<DeviceBlock> CudaContext::KeptOrNew(size_t least, size_t most) {
         fmt::format("{} bytes of device memory were asked for and about {} are free", least, FreeBytes()));
   }
   HONE_CUDA_RETURN_IF_ERROR(driver_, result, fmt::format("allocating {} bytes of device memory", least));
+  kept_->Made(address, least);
   return DeviceBlock(shared_from_this(), address, least);
 }
 
@@ -159,38 +158,27 @@ Result<PinnedBlock> CudaContext::AllocatePinned(size_t bytes) {
   return PinnedBlock(shared_from_this(), address, bytes);
 }
 
-void CudaContext::Return(CUdeviceptr address, size_t bytes) {
-  if (lost_) return;
-  if (bytes > most_kept_bytes_) {
-    GiveBack(address);
-    return;
-  }
-  if (kept_bytes_ + bytes > most_kept_bytes_) FreeKept();
-  kept_.emplace(bytes, address);
-  kept_bytes_ += bytes;
+void CudaContext::Return(CUdeviceptr address) {
+  if (!lost_) GiveBack(kept_->Keep(address));
 }
 
-void CudaContext::GiveBack(CUdeviceptr address) {
-  if (virtual_ == nullptr) {
-    driver_.MemFree(address);
-    return;
-  }
+void CudaContext::GiveBack(const std::vector<uint64_t>& addresses) {
+  if (addresses.empty() || lost_) return;
   // MemFree waits for work that uses the memory; unmapping does not.
-  if (WaitForHarness("work before memory is given back").ok()) virtual_->Free(address);
-}
-
-void CudaContext::FreeKept() {
-  for (const auto& [bytes, address] : kept_) {
-    if (!lost_) GiveBack(address);
+  if (virtual_ != nullptr && !WaitForHarness("work before memory is given back").ok()) return;
+  for (const uint64_t address : addresses) {
+    if (virtual_ != nullptr) {
+      virtual_->Free(address);
+    } else {
+      driver_.MemFree(address);
+    }
   }
-  kept_.clear();
-  kept_bytes_ = 0;
 }
 
 int64_t CudaContext::FreeBytes() {
   size_t free_bytes = 0, total = 0;
   if (lost_ || driver_.MemGetInfo(&free_bytes, &total) != CUDA_SUCCESS) return 0;
-  return std::max<int64_t>(static_cast<int64_t>(free_bytes + kept_bytes_) - kReservedBytes, 0);
+  return std::max<int64_t>(static_cast<int64_t>(free_bytes + kept_->kept_bytes()) - kReservedBytes, 0);
 }
 
 double CudaContext::idle_seconds() const { return last_wait_ended_ == 0 ? 0 : SteadySeconds() - last_wait_ended_; }

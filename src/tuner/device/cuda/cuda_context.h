@@ -15,9 +15,11 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hone/base/status.h"
 #include "tuner/device/cuda/cuda_driver.h"
+#include "tuner/device/cuda/kept_memory.h"
 #include "tuner/device/cuda/virtual_memory.h"
 
 namespace hone {
@@ -85,8 +87,8 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   void MarkLost() { lost_ = true; }
 
   // Allocates at least `bytes` (at least one), aligned to 256 bytes or better, with unspecified contents. Freed memory
-  // is kept for the next request of about the same size, since judging a candidate makes many allocations of the same
-  // sizes. kUnavailable when the device does not have enough memory.
+  // is kept for the next request of about the same size (kept_memory.h). kUnavailable when the device does not have
+  // enough memory.
   Result<DeviceBlock> Allocate(int64_t bytes);
   // Allocates exactly `bytes`, a multiple of virtual_memory()->granule(), which must exist.
   Result<DeviceBlock> AllocateGranules(int64_t bytes);
@@ -128,9 +130,9 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   // Returns a kept block of `least` to `most` bytes, or a new one of `least`.
   Result<DeviceBlock> KeptOrNew(size_t least, size_t most);
   CUresult Obtain(size_t bytes, CUdeviceptr* address);
-  void Return(CUdeviceptr address, size_t bytes);
-  void GiveBack(CUdeviceptr address);
-  void FreeKept();
+  void Return(CUdeviceptr address);
+  // Gives memory back to the driver, after all work that may use it.
+  void GiveBack(const std::vector<uint64_t>& addresses);
 
   const CudaDriver& driver_;
   CUdevice device_;
@@ -142,8 +144,7 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   std::unique_ptr<VirtualMemory> virtual_;
   std::map<CUdeviceptr, Shown> shown_;
   std::weak_ptr<std::function<Status()>> deferred_;
-  std::multimap<size_t, CUdeviceptr> kept_;
-  size_t kept_bytes_ = 0, most_kept_bytes_ = 0;
+  std::unique_ptr<KeptMemory> kept_;
 };
 
 }  // namespace hone

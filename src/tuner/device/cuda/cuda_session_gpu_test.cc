@@ -373,15 +373,14 @@ TEST_F(CudaSessionGpu, ListsTheDevice) {
   EXPECT_GT(facts.smem_optin, 48 * 1024);
 }
 
-TEST_F(CudaSessionGpu, ConditionReportsClocks) {
+TEST_F(CudaSessionGpu, ConditionReportsTheClock) {
   HONE_REQUIRE_SESSION();
   const DeviceCondition condition = *session.Condition();
-  std::printf("SM %.0f of %.0f MHz, memory %.0f MHz, %.0f C, %.0f W, throttle '%s', %d other processes\n", condition.sm_clock_mhz,
-              condition.max_sm_clock_mhz, condition.memory_clock_mhz, condition.temperature_c, condition.power_w,
-              condition.throttle.c_str(), condition.other_processes);
-  if (condition.max_sm_clock_mhz == 0) GTEST_SKIP() << "NVML is not available here";
-  EXPECT_GT(condition.sm_clock_mhz, 0);
-  EXPECT_LE(condition.sm_clock_mhz, condition.max_sm_clock_mhz);
+  std::printf("SM %.0f MHz, throttle '%s', %d other processes\n", condition.sm_clock_mhz, condition.throttle.c_str(),
+              condition.other_processes);
+  if (condition.sm_clock_mhz == 0) GTEST_SKIP() << "NVML is not available here";
+  EXPECT_GT(condition.sm_clock_mhz, 100);
+  EXPECT_LT(condition.sm_clock_mhz, 5000);
 }
 
 // Returns the seconds of `work`, including the wait, best of three.

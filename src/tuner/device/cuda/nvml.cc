@@ -15,8 +15,7 @@ namespace {
 // documented, stable C interface.
 constexpr int kSuccess = 0;
 constexpr int kInsufficientSize = 7;
-constexpr unsigned kClockSm = 1, kClockMemory = 2;
-constexpr unsigned kTemperatureGpu = 0;
+constexpr unsigned kClockSm = 1;
 
 struct ProcessInfo {  // nvmlProcessInfo_v2_t, used by nvmlDeviceGetComputeRunningProcesses_v3
   unsigned pid;
@@ -44,9 +43,6 @@ struct Nvml::Functions {
   int (*shutdown)() = nullptr;
   int (*by_uuid)(const char*, void**) = nullptr;
   int (*clock)(void*, unsigned, unsigned*) = nullptr;
-  int (*max_clock)(void*, unsigned, unsigned*) = nullptr;
-  int (*temperature)(void*, unsigned, unsigned*) = nullptr;
-  int (*power)(void*, unsigned*) = nullptr;
   int (*reasons)(void*, unsigned long long*) = nullptr;
   int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
   int (*driver_version)(char*, unsigned) = nullptr;
@@ -81,9 +77,6 @@ std::unique_ptr<Nvml> Nvml::Open(const unsigned char* uuid) {
   find(f.shutdown, "nvmlShutdown");
   find(f.by_uuid, "nvmlDeviceGetHandleByUUID");
   find(f.clock, "nvmlDeviceGetClockInfo");
-  find(f.max_clock, "nvmlDeviceGetMaxClockInfo");
-  find(f.temperature, "nvmlDeviceGetTemperature");
-  find(f.power, "nvmlDeviceGetPowerUsage");
   find(f.reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   if (f.reasons == nullptr) find(f.reasons, "nvmlDeviceGetCurrentClocksEventReasons");
   find(f.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
@@ -114,10 +107,6 @@ DeviceCondition Nvml::Read() const {
   DeviceCondition condition;
   unsigned value = 0;
   if (f.clock != nullptr && f.clock(device_, kClockSm, &value) == kSuccess) condition.sm_clock_mhz = value;
-  if (f.clock != nullptr && f.clock(device_, kClockMemory, &value) == kSuccess) condition.memory_clock_mhz = value;
-  if (f.max_clock != nullptr && f.max_clock(device_, kClockSm, &value) == kSuccess) condition.max_sm_clock_mhz = value;
-  if (f.temperature != nullptr && f.temperature(device_, kTemperatureGpu, &value) == kSuccess) condition.temperature_c = value;
-  if (f.power != nullptr && f.power(device_, &value) == kSuccess) condition.power_w = value / 1000.0;
   unsigned long long reasons = 0;
   if (f.reasons != nullptr && f.reasons(device_, &reasons) == kSuccess) condition.throttle = ThrottleText(reasons);
   if (f.processes != nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a GPU's state from NVIDIA's management library: clocks, temperature, power, reasons for slowing down, and other
-// processes on the GPU. The library is loaded at run time and optional: a machine without NVML, or a container that
+// Reads a GPU's state from NVIDIA's management library: its clock, reasons for slowing down, and other processes on the
+// GPU. The library is loaded at run time and optional: a machine without NVML, or a container that
 // hides it, leaves the numbers at 0 and times are then classified from their spread alone.
 #pragma once
 
@@ -22,7 +22,8 @@ class Nvml {
   // `uuid` is the driver's: 16 bytes. Returns null when NVML or the device is absent.
   static std::unique_ptr<Nvml> Open(const unsigned char* uuid);
 
-  // Reads the state; fields that NVML does not know on this device stay 0. Takes well under a millisecond.
+  // Reads the state; fields that NVML does not know on this device stay 0. Each question to NVML takes a fifth of a
+  // millisecond, so only what classifies a timing is asked.
   DeviceCondition Read() const;
   std::string DriverVersion() const;  // "580.159.04"; empty when not known
 
