@@ -60,12 +60,13 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
   HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files,
                         WritePackage(package, out,
-                                     flags.as == "torch"         ? PackageForm::kTorch
-                                     : flags.as == "kernelbench" ? PackageForm::kKernelBench
-                                     : flags.as == "flashinfer"  ? PackageForm::kFlashInfer
-                                     : flags.as == "gpumode"     ? PackageForm::kGpuMode
-                                     : flags.as == "sgl-kernel"  ? PackageForm::kSglKernel
-                                                                 : PackageForm::kExtension));
+                                     flags.as == "torch"           ? PackageForm::kTorch
+                                     : flags.as == "kernelbench"   ? PackageForm::kKernelBench
+                                     : flags.as == "flashinfer"    ? PackageForm::kFlashInfer
+                                     : flags.as == "sol-execbench" ? PackageForm::kSolExecBench
+                                     : flags.as == "gpumode"       ? PackageForm::kGpuMode
+                                     : flags.as == "sgl-kernel"    ? PackageForm::kSglKernel
+                                                                   : PackageForm::kExtension));
   if (flags.json) {
     Print("{}\n", DumpJson(PackageJson(package, files, out), 2));
     return Status::Ok();
@@ -111,9 +112,11 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
       ->add_option("--as", flags->as,
                    "what to write: extension (a C++ header and a PyTorch extension), torch (the same with an operator "
                    "of torch.library), kernelbench (one file with a class ModelNew), flashinfer (a Solution of "
-                   "FlashInfer-Bench), gpumode (a submission.py, for a task that was made of a GPU MODE problem) or "
+                   "FlashInfer-Bench), sol-execbench (a Solution of SOL-ExecBench), gpumode (a submission.py, for a "
+                   "task that was made of a GPU MODE problem) or "
                    "sgl-kernel (files that take the place of one operator of the package sgl-kernel)")
-      ->check(CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "gpumode", "sgl-kernel"}))
+      ->check(
+          CLI::IsMember({"extension", "torch", "kernelbench", "flashinfer", "sol-execbench", "gpumode", "sgl-kernel"}))
       ->capture_default_str();
   command
       ->add_option("--node", flags->node,

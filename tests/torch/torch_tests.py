@@ -122,6 +122,7 @@ DEFINITIONS = {
     "fp8_gemm": ("a b c", "m", 2, ("i < 128", "i < 127")),
     "top_k_gating_e16_k4": ("logits taken weights ids", "tokens", 1, ("one > most", "one >= most")),
     "fp4_rows_b16": ("packed scale sums", "rows", 1, ("byte >> 4 & 7", "byte >> 4 & 3")),
+    "whiten_rows": ("x row_var y", "rows", 2, ("rsqrtf(row_var[row])", "rsqrtf(row_var[row] + 0.01f)")),
     "segment_mean_d32": ("values ids indptr mean", "batch_size rows total", 1, ("max(end - begin, 1)", "(end - begin + 1)")),
 }
 
@@ -137,7 +138,10 @@ BAD_DEFINITIONS = [
     ("no_workload", {}, None, [], r"needs sizes for batch_size: give its workloads with --workload FILE\.jsonl"),
     ("no_size", {}, {"axes": {}, "inputs": {}}, [], r"workload\.jsonl:1 has no size for the axis batch_size"),
     ("no_number", {}, {"axes": {"batch_size": 8}, "inputs": {}}, [], r"gives eps as random, and by the definition it is a number"),
-    ("custom", {}, {"axes": {"batch_size": 8}, "inputs": {"weight": {"type": "custom"}}}, [], r"draws weight by code of its own .*get_inputs"),
+    ("custom", {}, {"axes": {"batch_size": 8}, "inputs": {"weight": {"type": "custom"}}}, [],
+     r"draws weight by code of the definition \(custom\), and definition\.json names none: give it custom_inputs_entrypoint"),
+    ("no_entrypoint", {"custom_inputs_entrypoint": "draw"}, {"axes": {"batch_size": 8}, "inputs": {}}, [],
+     r"custom_inputs_entrypoint names draw, and reference has no such function at its top level: mend the name"),
     ("no_blob", {}, {"axes": {"batch_size": 8}, "inputs": {"weight": {"type": "safetensors", "path": "blob/w.safetensors", "tensor_key": "w"},
                                                          "eps": {"type": "scalar", "value": 1e-5}}}, [],
      r"reads blob/w\.safetensors, and there is no such file .*fetch the data set's blobs"),
@@ -367,7 +371,7 @@ def boards_page(folder):
     with open(os.path.join(HERE, "..", "..", "docs", "boards.md"), encoding="utf-8") as page:
         commands = re.findall(r"```sh\nhone ([^\n]*)\n```", page.read())
     os.symlink(os.path.join(HERE, ".."), os.path.join(folder, "tests"))
-    if len(commands) != 5:
+    if len(commands) != 6:
         fail(f"docs/boards.md has {len(commands)} commands")
     for command in commands:
         code, out, err = run(command.split() + (["--device", "sim"] if command.startswith("eval") else []), folder)
@@ -383,6 +387,12 @@ def boards_page(folder):
     found = [(one["definition"], one["solution"], one["workload"]["uuid"], one["evaluation"]["status"]) for one in map(json.loads, traces)]
     if found != [("rmsnorm_h64", told["name"], f"rmsnorm-{size}", "PASSED") for size in (512, 96, 7)]:
         fail("the Traces have other fields", str(found))
+    with open(os.path.join(folder, "hone_rmsnorm_h64_sol", "rmsnorm_h64_solution.json"), encoding="utf-8") as file:
+        sol_solution = file.read()
+    spec = json.loads(sol_solution)["spec"]
+    if (spec["languages"], spec["target_hardware"], spec["compile_options"]["cuda_cflags"]) != (["cuda_cpp"], ["LOCAL"], ["-O3"]):
+        fail("SOL-ExecBench's Solution has other fields", json.dumps(spec))
+    sol_validators(sol_solution, traces)
     try:
         from flashinfer_bench.data import Definition, Solution, Trace
     except ImportError:
@@ -394,6 +404,27 @@ def boards_page(folder):
         with open(os.path.join(HERE, "definitions", name + ".json"), encoding="utf-8") as file:
             Definition.model_validate_json(file.read())
     print("flashinfer_bench's validators take all of it", flush=True)
+
+
+def sol_validators(solution, traces):
+    """Asks the validators of a checkout of SOL-ExecBench, which HONE_SOL_EXECBENCH names, whether they take a Solution, traces and whiten_rows."""
+    checkout = os.environ.get("HONE_SOL_EXECBENCH", "")
+    if not checkout:
+        return print("HONE_SOL_EXECBENCH names no checkout of SOL-ExecBench: its validators were not asked", flush=True)
+    sys.path.insert(0, os.path.join(checkout, "src"))
+    try:
+        from sol_execbench.core.data import Definition, Solution, Trace, Workload
+    finally:
+        sys.path.pop(0)
+    Solution.model_validate_json(solution)
+    for line in traces:
+        Trace.model_validate_json(line)
+    with open(os.path.join(HERE, "definitions", "whiten_rows.json"), encoding="utf-8") as file:
+        Definition.model_validate_json(file.read())
+    with open(os.path.join(HERE, "definitions", "whiten_rows.jsonl"), encoding="utf-8") as file:
+        for line in file:
+            Workload.model_validate_json(line)
+    print("SOL-ExecBench's validators take all of it", flush=True)
 
 
 # By problem in GPU MODE's format (boards/): tensors, dims, number of timed cases, and a text of its kernel with the error that replaces it.

@@ -111,9 +111,9 @@ Result<std::string> EntryText(const Task& task, const Interface& interface) {
             "{} is updated in place, and a definition's outputs are tensors of their own: use --as extension",
             tensor.name));
       }
-      // Tasks hold booleans as bytes.
+      // Tasks hold booleans, and pairs of 4-bit floats, as bytes.
       if (tensor.dtype == DType::kUInt8)
-        body += fmt::format("  if ({0}.scalar_type() == torch::kBool) {0} = {0}.view(torch::kUInt8);\n", p.name);
+        body += fmt::format("  if ({0}.element_size() == 1) {0} = {0}.view(torch::kUInt8);\n", p.name);
       if (!outputs) body += fmt::format("  {0} = {0}.contiguous();\n", p.name);
       arguments.push_back(p.name);
     }
@@ -136,6 +136,45 @@ Result<std::string> EntryText(const Task& task, const Interface& interface) {
       fmt::join(parameters, ", "), body, task.name, fmt::join(arguments, ", "));
 }
 
+// Returns the Solution's source: one CUDA file, with a binding for PyTorch whose function is kEntry.
+Result<std::string> SourceText(const KernelPackage& package, const Interface& interface) {
+  HONE_ASSIGN_OR_RETURN(const std::string entry, EntryText(package.task, interface));
+  HONE_ASSIGN_OR_RETURN(std::string source, StandAloneBinding(package));
+  const size_t end = source.rfind("}  // namespace\n\nPYBIND11_MODULE");
+  HONE_CHECK(end != std::string::npos, "the generated binding ends with its module");
+  source.resize(end);
+  // PyTorch's build disables the conversions of half types by macros on the command line; this file undefines them.
+  std::string text;
+  for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"})
+    text += fmt::format("#undef __CUDA_NO_{}__\n", macro);
+  return text + source + entry +
+         fmt::format("}}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def(\"{}\", &hone_entry); }}\n",
+                     kEntry);
+}
+
+// Returns the file with a Solution of this spec.
+Result<GeneratedFile> SolutionFile(const KernelPackage& package, nlohmann::json spec, const char* board) {
+  const Task& task = package.task;
+  const Interface interface = InterfaceOf(task);
+  HONE_ASSIGN_OR_RETURN(const std::string text, SourceText(package, interface));
+  const std::string name = package.run.empty() ? SolutionName(task, package.file)
+                                               : fmt::format("hone_{}_{}_{}", task.name, package.run, package.node);
+  spec["entry_point"] = fmt::format("{}::{}", kFile, kEntry);
+  spec["dependencies"] = nlohmann::json::array();
+  spec["destination_passing_style"] = true;
+  spec["binding"] = "torch";
+  const nlohmann::json solution = {
+      {"name", name},     {"definition", interface.definition},
+      {"author", "hone"}, {"description", fmt::format("Written by hone apply from {}.", PackageOrigin(package))},
+      {"spec", spec},     {"sources", {{{"path", kFile}, {"content", text}}}}};
+  return GeneratedFile{fmt::format("{}_solution.json", task.name), DumpJson(solution, 2) + "\n",
+                       fmt::format("the Solution, as {} takes it", board)};
+}
+
+bool UsesCutlass(const KernelPackage& package) {
+  return package.winner.plan.include_set == "cute" || package.seed.plan.include_set == "cute";
+}
+
 }  // namespace
 
 std::string SolutionName(const Task& task, const std::string& file) {
@@ -146,49 +185,32 @@ std::string SolutionName(const Task& task, const std::string& file) {
 }
 
 Result<GeneratedFile> FlashInferSolution(const KernelPackage& package) {
-  const Task& task = package.task;
   if (const std::vector<std::string> options = PackageOptions(package); !options.empty()) {
     return Status::InvalidArgument(
         fmt::format("the kernel was judged with {}, and a Solution names no compiler options: judge it without them, "
                     "or use --as extension",
                     fmt::join(options, " ")));
   }
-  if (package.winner.plan.include_set == "cute" || package.seed.plan.include_set == "cute") {
+  if (UsesCutlass(package)) {
     return Status::InvalidArgument(
         "the kernel includes CUTLASS, whose folder a Solution cannot name: use --as extension");
   }
-  const Interface interface = InterfaceOf(task);
-  HONE_ASSIGN_OR_RETURN(const std::string entry, EntryText(task, interface));
-  HONE_ASSIGN_OR_RETURN(std::string source, StandAloneBinding(package));
-  const size_t end = source.rfind("}  // namespace\n\nPYBIND11_MODULE");
-  HONE_CHECK(end != std::string::npos, "the generated binding ends with its module");
-  source.resize(end);
-  // PyTorch's build disables the conversions of half types by macros on the command line; this file undefines them.
-  std::string text;
-  for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"})
-    text += fmt::format("#undef __CUDA_NO_{}__\n", macro);
-  text +=
-      source + entry +
-      fmt::format("}}  // namespace\n\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def(\"{}\", &hone_entry); }}\n",
-                  kEntry);
+  return SolutionFile(package,
+                      {{"language", "cuda"},
+                       {"target_hardware", {package.device.empty() || package.modelled ? "cuda" : package.device}}},
+                      "FlashInfer-Bench");
+}
 
-  const std::string name = package.run.empty() ? SolutionName(task, package.file)
-                                               : fmt::format("hone_{}_{}_{}", task.name, package.run, package.node);
-  const nlohmann::json solution = {
-      {"name", name},
-      {"definition", interface.definition},
-      {"author", "hone"},
-      {"description", fmt::format("Written by hone apply from {}.", PackageOrigin(package))},
-      {"spec",
-       {{"language", "cuda"},
-        {"target_hardware", {package.device.empty() || package.modelled ? "cuda" : package.device}},
-        {"entry_point", fmt::format("{}::{}", kFile, kEntry)},
-        {"dependencies", nlohmann::json::array()},
-        {"destination_passing_style", true},
-        {"binding", "torch"}}},
-      {"sources", {{{"path", kFile}, {"content", text}}}}};
-  return GeneratedFile{fmt::format("{}_solution.json", task.name), DumpJson(solution, 2) + "\n",
-                       "the Solution, as FlashInfer-Bench takes it"};
+Result<GeneratedFile> SolExecBenchSolution(const KernelPackage& package) {
+  // Without options of its own a Solution is compiled with --use_fast_math, with which the kernel was not judged.
+  std::vector<std::string> options = {"-O3"};
+  for (const std::string& option : PackageOptions(package)) options.push_back(option);
+  return SolutionFile(
+      package,
+      {{"languages", {UsesCutlass(package) ? "cutlass" : "cuda_cpp"}},
+       {"target_hardware", {package.device.find("B200") != std::string::npos ? "B200" : "LOCAL"}},
+       {"compile_options", {{"cflags", nlohmann::json::array()}, {"cuda_cflags", options}, {"ld_flags", {"-lcuda"}}}}},
+      "SOL-ExecBench");
 }
 
 }  // namespace hone

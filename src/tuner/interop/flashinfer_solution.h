@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exports a kernel in FlashInfer-Bench's format: one Solution in JSON, which contains the whole source.
+// Exports a kernel in the formats of FlashInfer-Bench and SOL-ExecBench: one Solution in JSON, which contains the whole
+// source.
 #pragma once
 
 #include <string>
@@ -17,6 +18,10 @@ namespace hone {
 // made from a definition, the Solution names the task in its place. kInvalidArgument where the kernel needs what a
 // Solution cannot express: compiler options, sizes that no tensor has, in-place tensors.
 Result<GeneratedFile> FlashInferSolution(const KernelPackage& package);
+
+// Returns the same file with the fields of SOL-ExecBench, which names compiler options and knows CUTLASS's folder.
+// kInvalidArgument: the kernel needs sizes that no tensor has, or in-place tensors.
+Result<GeneratedFile> SolExecBenchSolution(const KernelPackage& package);
 
 // Returns the name of the Solution made from a candidate's file, which traces of its verdicts use too.
 std::string SolutionName(const Task& task, const std::string& file);

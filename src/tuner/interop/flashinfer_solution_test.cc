@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that Solutions have the fields that FlashInfer-Bench's schema documents.
+// Tests that Solutions have the fields that the schemas of FlashInfer-Bench and SOL-ExecBench document.
 #include "tuner/interop/flashinfer_solution.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ TEST(FlashInferSolution, HoldsTheSchemasFieldsAndTheDefinitionsInterface) {
                                 "torch::Tensor mask, torch::Tensor y)"))
       << "the definition's inputs in its order, then the outputs";
   EXPECT_THAT(source, HasSubstr("TORCH_CHECK(number2 == 3,"));
-  EXPECT_THAT(source, HasSubstr("if (mask.scalar_type() == torch::kBool) mask = mask.view(torch::kUInt8);"));
+  EXPECT_THAT(source, HasSubstr("if (mask.element_size() == 1) mask = mask.view(torch::kUInt8);"));
   EXPECT_THAT(source, HasSubstr("pick_out(y, offsets, x, mask, scale, offsets.size(0) - 1);"))
       << "batch is read off offsets";
   EXPECT_THAT(source, Not(HasSubstr("#include \"hone_"))) << "one file, which builds alone";
@@ -117,6 +117,28 @@ TEST(FlashInferSolution, WhatItCannotCarryIsRefused) {
   ASSERT_TRUE(package.ok()) << package.status().message();
   EXPECT_THAT(FlashInferSolution(*package).status().message(),
               HasSubstr("--use_fast_math, and a Solution names no compiler options"));
+}
+
+TEST(SolExecBenchSolution, NamesItsLanguagesAndTheOptionsThatItWasJudgedWith) {
+  const Task task = ParseTask(kTask, "task.toml").value();
+  const auto spec_of = [&](const std::string& kernel) {
+    const Result<KernelPackage> package = MakeFilePackage(task, kernel, "fast.cu");
+    EXPECT_TRUE(package.ok()) << package.status().message();
+    const Result<GeneratedFile> file = SolExecBenchSolution(*package);
+    EXPECT_TRUE(file.ok()) << file.status().message();
+    const json solution = json::parse(file->text);
+    EXPECT_EQ(solution["definition"], "pick_rows");
+    EXPECT_FALSE(solution["spec"].contains("language")) << "FlashInfer-Bench's field";
+    return solution["spec"];
+  };
+  const json spec = spec_of(kKernel);
+  EXPECT_EQ(spec["languages"], json({"cuda_cpp"}));
+  EXPECT_EQ(spec["target_hardware"], json({"LOCAL"}));
+  EXPECT_EQ(spec["entry_point"], "kernel.cu::run");
+  EXPECT_EQ(spec["compile_options"]["cuda_cflags"], json({"-O3"})) << "not the board's --use_fast_math";
+  std::string fast = kKernel;
+  fast.insert(fast.find("[[launch]]"), "options = [\"--use_fast_math\"]\n");
+  EXPECT_EQ(spec_of(fast)["compile_options"]["cuda_cflags"], json({"-O3", "--use_fast_math"}));
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ import struct
 
 MOST_TIMED = 8  # at most so many workloads become timed cases
 HELD = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8", "bool",
-        "float4_e2m1")
-PACKED = "float4_e2m1"  # pairs: a byte of a task, and a float4_e2m1fn_x2 for `run`
-BYTES = ("bool", PACKED)  # dtypes that are bytes in a task
+        "float4_e2m1", "float4_e2m1fn_x2")
+PACKED = ("float4_e2m1", "float4_e2m1fn_x2")  # pairs: a byte of a task, and a float4_e2m1fn_x2 for `run`
+BYTES = ("bool", *PACKED)  # dtypes that are bytes in a task
 INTEGERS = ("int64", "int32", "int16", "int8")
 RANDOM_BOUND = 1024  # FlashInfer-Bench draws integers below this if nothing says what they mean
 STORED = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn",
@@ -61,9 +61,7 @@ class Definition:
                               "inputs, outputs and reference")
         self.name, self.reference = fields["name"], fields["reference"]
         self.summary = first_line(fields.get("description") or self.name)
-        if fields.get("custom_inputs_entrypoint"):
-            raise Refused(f"{file} draws its inputs by code of its own (custom_inputs_entrypoint): write a PyTorch problem whose "
-                          "get_inputs() calls it, and give that to --from")
+        self.custom = fields.get("custom_inputs_entrypoint") or ""  # the reference's function that draws inputs; empty: none
         self.axes = {}
         for name, axis in fields["axes"].items():
             identifier(name, "axis", file)
@@ -83,8 +81,8 @@ class Definition:
                 raise Refused(f"{file}: {name} is an input and an output: give the output another name")
             if self.outputs[name][1] is None:
                 raise Refused(f"{file}: output {name} is a number and no tensor: give it the shape []")
-            if self.outputs[name][0] == PACKED:
-                raise Refused(f"{file}: output {name} is {PACKED}, which a reference in PyTorch cannot answer: write the task by hand, as "
+            if self.outputs[name][0] in PACKED:
+                raise Refused(f"{file}: output {name} is {self.outputs[name][0]}, which a reference in PyTorch cannot answer: write the task by hand, as "
                               "tasks/mxfp4_quantize is, or take a definition of another dtype")
         if not self.outputs:
             raise Refused(f"{file} has no outputs: a kernel is judged by what it writes")
@@ -96,6 +94,8 @@ class Definition:
         runs = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "run"]
         if not runs:
             raise Refused(f"{file}: reference has no function run at its top level: that is what the inputs are handed to")
+        if self.custom and not any(isinstance(one, ast.FunctionDef) and one.name == self.custom for one in tree.body):
+            raise Refused(f"{file}: custom_inputs_entrypoint names {self.custom}, and reference has no such function at its top level: mend the name")
         arguments = runs[-1].args
         taken = [one.arg for one in arguments.posonlyargs + arguments.args]
         self.by_name = set(taken) == set(self.inputs) and not arguments.posonlyargs
@@ -122,13 +122,13 @@ class Definition:
             raise Refused(f"{self.file}: {name} is {dtype}, which tasks do not hold: they hold {', '.join(HELD)}; widen it in a definition of "
                           "your own, or take a definition of another dtype")
         if shape is None:
-            if dtype == PACKED:
+            if dtype in PACKED:
                 raise Refused(f"{self.file}: {name} is a number of 4 bits: give it a shape, or another dtype")
             return dtype, None
         for axis in shape:
-            if axis not in self.axes:
+            if axis not in self.axes and not (isinstance(axis, str) and axis.isdigit()):
                 raise Refused(f"{self.file}: {name} has an axis {axis}, which 'axes' does not have: name it there")
-        return dtype, list(shape)
+        return dtype, [str(int(axis)) if axis.isdigit() else axis for axis in shape]
 
     def constrain(self, text):
         """Records a constraint: an axis that follows from others, offsets into an axis, a condition on sizes, or one on values (unsaid)."""
@@ -173,6 +173,10 @@ class Definition:
                 return name
         return None
 
+    def extents(self, shape, sizes):
+        """Returns the extents of a shape, given all axes' sizes. An axis may be a number."""
+        return [int(axis) if axis.isdigit() else sizes[axis] for axis in shape]
+
     def sizes(self, var):
         """Returns all axes' sizes, given those of the axes that vary (`var`)."""
         known = {name: size for name, size in self.axes.items() if isinstance(size, int)}
@@ -192,12 +196,14 @@ class Definition:
 
 
 class Workload:
-    """A line of the workloads' file. `var`: sizes of the axes that vary. `inputs`: {name: ("random",), ("scalar", value) or
-    ("safetensors", path, key)}."""
+    """A line of the workloads' file. `var`: sizes of the axes that vary. `inputs`: {name: ("random",), ("scalar", value),
+    ("safetensors", path, key), or ("custom",) where the definition's own function draws it}. `trace`: whether the line is one of
+    FlashInfer-Bench, with the workload in a trace, and not of SOL-ExecBench."""
 
     def __init__(self, line, definition, file):
         fields = read_json(line, file, "lines of JSON, each a workload")
-        if isinstance(fields.get("workload"), dict):  # in FlashInfer-Bench a line is a trace that has the workload in it
+        self.trace = isinstance(fields.get("workload"), dict)
+        if self.trace:  # in FlashInfer-Bench a line is a trace that has the workload in it
             if fields.get("definition") not in (None, definition.name):
                 raise Refused(f"{file} is about {fields['definition']}, and {definition.file} is {definition.name}: give the workloads of this definition")
             fields = fields["workload"]
@@ -219,17 +225,19 @@ class Workload:
         for name in definition.inputs:
             one = inputs.get(name, {"type": "random"})
             kind = one.get("type") if isinstance(one, dict) else None
+            if kind == "custom" and not definition.custom:
+                raise Refused(f"{file} draws {name} by code of the definition (custom), and {definition.file} names none: give it "
+                              "custom_inputs_entrypoint, the reference's function that draws the inputs")
             if kind == "custom":
-                raise Refused(f"{file} draws {name} by code of its own (custom): write a PyTorch problem whose get_inputs() draws it, and give "
-                              "that to --from")
-            if kind == "scalar" and isinstance(one.get("value"), (int, float)):
+                self.inputs[name] = ("custom",)
+            elif kind == "scalar" and isinstance(one.get("value"), (int, float)):
                 self.inputs[name] = ("scalar", one["value"])
             elif kind == "safetensors" and isinstance(one.get("path"), str) and isinstance(one.get("tensor_key"), str):
                 self.inputs[name] = ("safetensors", one["path"], one["tensor_key"])
             elif kind == "random":
                 self.inputs[name] = ("random",)
             else:
-                raise Refused(f"{file}: input {name} is neither random, a scalar with a value nor safetensors with path and tensor_key: give it one of the three")
+                raise Refused(f"{file}: input {name} is neither random, custom, a scalar with a value nor safetensors with path and tensor_key: give it one of these")
             if (definition.inputs[name][1] is None) != (self.inputs[name][0] == "scalar"):
                 what = "a number" if definition.inputs[name][1] is None else "a tensor"
                 raise Refused(f"{file} gives {name} as {self.inputs[name][0]}, and by the definition it is {what}: mend the workload")
@@ -293,6 +301,30 @@ def integer_values(tensor, name, sizes, shape, notes):
     return spec
 
 
+def named_values(name, shape, sizes):
+    """Returns how an input of floats with this name, shape and extents is drawn, or None: standard normal. SOL-ExecBench's harness takes such names at
+    their word, so that references may need what the names say, such as a variance that is positive. What it fills with one number is
+    drawn around that number, because a kernel could leave out a factor of ones."""
+    base = name.rstrip("0123456789")
+    if base.removesuffix("_weight").endswith("norm") and base.endswith("_weight"):
+        return {"distribution": "normal", "scale": 0.25, "offset": 1.0}
+    if base.removesuffix("_bias").endswith("norm") and base.endswith("_bias"):
+        return {"distribution": "normal", "scale": 0.25}
+    if base.split("_")[-1] in ("rstd", "std", "variance", "var"):
+        return {"distribution": "uniform", "low": 0.1, "high": 2.5}
+    if base in ("cos", "sin", "cos_cached", "sin_cached", "rope_cos", "rope_sin"):
+        return {"distribution": "uniform", "low": -1.0, "high": 1.0}
+    ranges = {"A": (-1.0, -0.001), "A_log": (-5.0, -1.0), "g": (-5.0, 0.0)}
+    if name in ranges:
+        return {"distribution": "uniform", "low": ranges[name][0], "high": ranges[name][1]}
+    if name in ("attn_weights", "attention_weights", "routing_weights"):  # they add up to 1
+        return {"distribution": "uniform", "low": 0.0, "high": rounded(2.0 / max(1, sizes[-1]))}
+    words = base.split("_")
+    if len(shape) > 1 and (words[-1] in ("weight", "weights", "proj", "projs") or words[-2:] == ["weight", "matrix"]):
+        return {"distribution": "normal", "scale": rounded(1.0 / math.sqrt(max(1, sizes[-1])))}
+    return None
+
+
 class ProblemText:
     """Writes the problem file for a definition, at the sizes of one workload."""
 
@@ -304,14 +336,17 @@ class ProblemText:
             if shape is None:
                 continue
             source = workload.inputs[name]
-            stored = stored_tensor(files, source[1], source[2], file) if source[0] == "safetensors" and dtype != PACKED else None
-            if stored is not None and list(stored.shape) != [sizes[axis] for axis in shape]:
+            extents = definition.extents(shape, sizes)
+            stored = stored_tensor(files, source[1], source[2], file) if source[0] == "safetensors" and dtype not in PACKED else None
+            if stored is not None and list(stored.shape) != extents:
                 raise Refused(f"{file}: {source[2]} of {source[1]} has the shape {list(stored.shape)}, and by the definition {name} has "
-                              f"{[sizes[axis] for axis in shape]}: mend the workload")
+                              f"{extents}: mend the workload")
             if name in definition.offsets:
                 self.values[name] = {"distribution": "offsets", "bound": definition.offsets[name]}
             elif dtype in BYTES:
                 self.values[name] = {"distribution": "index", "bound": "2" if dtype == "bool" else "256"}
+            elif source[0] == "custom":  # how it is drawn is found out by drawing it
+                notes.append(f"{name} is drawn to resemble what {definition.custom} of the definition gives")
             elif dtype in INTEGERS:
                 if stored is None:
                     bound = min(RANDOM_BOUND, 128 if dtype == "int8" else RANDOM_BOUND)
@@ -321,7 +356,10 @@ class ProblemText:
                     self.values[name] = integer_values(stored, name, sizes, shape, notes)
                     notes.append(f"{name} is drawn as what {source[1]} holds looks: {json.dumps(self.values[name])}")
             elif stored is None:
-                self.values[name] = {"distribution": "normal"}
+                told = None if workload.trace or dtype.startswith("float8") else named_values(name, shape, extents)
+                self.values[name] = told or {"distribution": "normal"}
+                if told:
+                    notes.append(f"{name} is drawn as SOL-ExecBench's harness takes its name: {json.dumps(told)}")
             else:
                 told, note = input_values(stored.float() if stored.dtype.itemsize == 1 else stored, {}, {}, {})
                 self.values[name] = told
@@ -331,6 +369,8 @@ class ProblemText:
         """Returns Python code that draws one input of run."""
         if shape is None:
             return repr(self.workload.inputs[name][1])
+        if self.workload.inputs[name][0] == "custom":
+            return f"_custom[{json.dumps(name)}]" + (".view(torch.uint8)" if dtype in BYTES else f".to(torch.{dtype})")
         extents = "(" + ", ".join(shape) + ("," if len(shape) == 1 else "") + ")"
         held = "uint8" if dtype in BYTES else dtype
         spec = self.values[name]
@@ -373,7 +413,7 @@ class ProblemText:
             return "[" + ", ".join("None" if shape is None else f"(\"{'uint8' if dtype in BYTES else dtype}\", [{', '.join(shape)}])"
                                    for dtype, shape in tensors.values()) + "]"
 
-        views = {"bool": "to(torch.bool)", PACKED: "view(torch.float4_e2m1fn_x2)"}
+        views = {"bool": "to(torch.bool)", **{one: "view(torch.float4_e2m1fn_x2)" for one in PACKED}}
         masks = "".join(f"        {name} = {name}.{views[dtype]}\n" for name, (dtype, shape) in definition.inputs.items()
                         if dtype in BYTES and shape is not None)
         handed = ", ".join(f"{name}={name}" if definition.by_name else name for name in definition.inputs)
@@ -381,6 +421,11 @@ class ProblemText:
         needed = definition.conditions + [f"{definition.inputs[name][1][0]} >= 2" for name, spec in self.values.items() if spec["distribution"] == "offsets"]
         conditions = "".join(f"    assert {one}, {json.dumps(one + ' does not hold')}\n" for one in dict.fromkeys(needed))
         drawn = ",\n            ".join(self.drawn(name, *one) for name, one in definition.inputs.items())
+        made = ""
+        if any(source[0] == "custom" for source in self.workload.inputs.values()):
+            numbers = "".join(f", {json.dumps(name)}: {source[1]!r}" for name, source in self.workload.inputs.items() if source[0] == "scalar")
+            axes = ", ".join(f"{json.dumps(name)}: {name}" for name in definition.axes)
+            made = f"    _custom = {definition.custom}({{{axes}{numbers if axes else numbers[2:]}}}, torch.device(\"cpu\"))\n"
         return f"""{head}
 # The definition's own reference.
 {definition.reference.rstrip()}
@@ -429,7 +474,7 @@ def _offsets(rows, total, dtype):
 
 
 def get_inputs():
-    return [{drawn}]
+{made}    return [{drawn}]
 
 
 def get_init_inputs():
@@ -463,7 +508,8 @@ def problem_of(job, notes):
             what = "sizes for " + ", ".join(missing) if missing else "values for " + ", ".join(numbers)
             raise Refused(f"{job['file']} needs {what}: give its workloads with --workload FILE.jsonl"
                           + ("" if numbers else ", or sizes with --case " + ",".join(f"{name}=128" for name in missing)))
-        workloads = [Workload(json.dumps({"axes": asked, "inputs": {}}), definition, file)]
+        drawn = {name: {"type": "custom"} for name in definition.inputs} if definition.custom else {}
+        workloads = [Workload(json.dumps({"axes": asked, "inputs": drawn}), definition, file)]
     elif asked:
         one = workloads[0]
         one.var.update(asked)

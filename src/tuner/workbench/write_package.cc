@@ -12,7 +12,8 @@
 
 namespace hone {
 
-Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out, PackageForm form) {
+Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out,
+                                                PackageForm form) {
   std::vector<GeneratedFile> files;
   if (form == PackageForm::kKernelBench) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, KernelBenchFile(package));
@@ -22,6 +23,9 @@ Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, co
     files.push_back(std::move(file));
   } else if (form == PackageForm::kFlashInfer) {
     HONE_ASSIGN_OR_RETURN(GeneratedFile file, FlashInferSolution(package));
+    files.push_back(std::move(file));
+  } else if (form == PackageForm::kSolExecBench) {
+    HONE_ASSIGN_OR_RETURN(GeneratedFile file, SolExecBenchSolution(package));
     files.push_back(std::move(file));
   } else {
     HONE_ASSIGN_OR_RETURN(std::string header, CudaHeader(package));

@@ -17,12 +17,13 @@ namespace hone {
 
 // The form in which a kernel is written.
 enum class PackageForm {
-  kExtension,    // the header and a PyTorch extension
-  kTorch,        // the header, the extension, and an operator of torch.library
-  kKernelBench,  // one Python file with a ModelNew
-  kFlashInfer,   // one JSON file, a Solution
-  kGpuMode,      // one Python file, a submission to a problem in GPU MODE's format
-  kSglKernel,    // the extension, and an operator with the schema of sgl-kernel's own
+  kExtension,     // the header and a PyTorch extension
+  kTorch,         // the header, the extension, and an operator of torch.library
+  kKernelBench,   // one Python file with a ModelNew
+  kFlashInfer,    // one JSON file, a Solution
+  kSolExecBench,  // one JSON file, a Solution with SOL-ExecBench's fields
+  kGpuMode,       // one Python file, a submission to a problem in GPU MODE's format
+  kSglKernel,     // the extension, and an operator with the schema of sgl-kernel's own
 };
 
 // Writes the files of `package` to the folder `out`, which is made if it is missing. Returns the written files; the

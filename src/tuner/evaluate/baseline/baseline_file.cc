@@ -38,6 +38,21 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
     if (!kind) reader.Missing("kind", "write kind = \"cublaslt\" or \"torch\"");
     if (kind == "torch") {
       spec.expression = reader.RequiredString("expression");
+      if (reader.Has("name")) spec.name = reader.RequiredString("name");
+      if (!IsIdentifier(spec.name))
+        reader.Error("name", fmt::format("'{}' is no name of letters, digits and _: rename it", spec.name));
+      if (const TomlNode* prepare = reader.Table("prepare")) {
+        TableReader names(*prepare, reader.context() + ".prepare", errors);
+        for (const auto& [key, value] : prepare->entries) {
+          const bool taken = std::find(tensors.begin(), tensors.end(), key) != tensors.end() ||
+                             std::find(dims.begin(), dims.end(), key) != dims.end() || task.FindScalar(key) != nullptr;
+          if (!IsIdentifier(key) || taken)
+            names.Error(
+                key, "a prepared tensor needs a name of letters, digits and _ that the task does not have: rename it");
+          spec.prepare.emplace_back(key, names.RequiredString(key));
+        }
+        names.Finish();
+      }
     } else if (kind == "cublaslt") {
       spec.kind = LibraryKind::kCublasLt;
       spec.a = Name(reader, "a", tensors, "tensor");
@@ -72,7 +87,8 @@ Result<std::vector<LibrarySpec>> LoadBaselines(const Task& task) {
     const std::string file = (task.directory.empty() ? task.name : task.directory) + "/baseline.toml";
     HONE_ASSIGN_OR_RETURN(specs, ParseBaselines(task.baseline_toml, file, task));
   }
-  const bool torch = std::any_of(specs.begin(), specs.end(), [](const LibrarySpec& one) { return one.kind == LibraryKind::kTorch; });
+  const bool torch =
+      std::any_of(specs.begin(), specs.end(), [](const LibrarySpec& one) { return one.kind == LibraryKind::kTorch; });
   if (!torch && HasTorchModule(task)) specs.emplace_back().module = true;
   return specs;
 }

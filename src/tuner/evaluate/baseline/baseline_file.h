@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -18,15 +19,19 @@ enum class LibraryKind { kCublasLt, kTorch };
 
 struct LibrarySpec {
   LibraryKind kind = LibraryKind::kTorch;
-  std::string expression;  // torch: Python over the task's tensors, dims and scalars; gives the output, or a
-                           // tuple of the outputs
-  bool module = false;     // torch: true: the task's own PyTorch module is timed, and `expression` is empty
+  std::string expression;      // torch: Python over the task's tensors, dims and scalars; gives the output, or a
+                               // tuple of the outputs
+  std::string name = "torch";  // torch: the times' entries are NAME_eager and NAME_compiled
+  // torch: names that the expression uses too, and expressions for their tensors, each over the task's tensors, dims
+  // and scalars. They are evaluated once for each set of inputs and not timed.
+  std::vector<std::pair<std::string, std::string>> prepare;
+  bool module = false;  // torch: true: the task's own PyTorch module is timed, and `expression` is empty
   // For cuBLASLt, the product is c[m, n] = a[m, k] b[k, n], row-major; a transposed factor is stored as [k, m] or [n,
   // k].
   std::string a, b, c, m, n, k;
   bool transpose_a = false, transpose_b = false;
-  std::string epilogue = "none";     // none | relu | gelu
-  int64_t algorithms = 16;           // how many of cuBLASLt's suggested algorithms `cublaslt_best` tries
+  std::string epilogue = "none";  // none | relu | gelu
+  int64_t algorithms = 16;        // how many of cuBLASLt's suggested algorithms `cublaslt_best` tries
 };
 
 // Parses baseline.toml. Errors (kInvalidArgument) name file, line, field and remedy; every name must be one of the

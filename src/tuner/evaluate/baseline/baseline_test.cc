@@ -51,7 +51,12 @@ TEST(BaselineFile, MistakesAreNamedWithTheirLineAndARemedy) {
   EXPECT_THAT(Refusal("[[library]]\nkind = \"torhc\"\n"), HasSubstr("baseline.toml:2"));
   EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\n"), HasSubstr("'expression'"));
   EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\nbogus = 1\n"), HasSubstr("bogus"));
-  const std::string product = "[[library]]\nkind = \"cublaslt\"\na = \"a\"\nb = \"b\"\nc = \"c\"\nm = \"m\"\nn = \"n\"\n";
+  const std::string expression = "[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\n";
+  EXPECT_THAT(Refusal(expression + "name = \"of one's own\"\n"), HasSubstr("rename it"));
+  EXPECT_THAT(Refusal(expression + "prepare.a = \"b\"\n"), HasSubstr("that the task does not have"));
+  EXPECT_THAT(Refusal(expression + "prepare.packed = 3\n"), HasSubstr("'packed'"));
+  const std::string product =
+      "[[library]]\nkind = \"cublaslt\"\na = \"a\"\nb = \"b\"\nc = \"c\"\nm = \"m\"\nn = \"n\"\n";
   EXPECT_THAT(Refusal(product + "k = \"kk\"\n"), HasSubstr("no dimension of the task"));
   EXPECT_THAT(Refusal(product + "k = \"k\"\nalgorithms = 0\n"), HasSubstr("1 to 64"));
 }
@@ -156,7 +161,9 @@ class Libraries : public testing::Test {
     torch_.environment = {"PATH=/usr/bin:/bin"};
   }
   void InstallPython(const std::string& body) {
-    ASSERT_TRUE(WriteFileAtomically(directory_ / "python3", "#!/bin/sh\ncat > " + (directory_ / "job") + "\n" + body, 0755).ok());
+    ASSERT_TRUE(
+        WriteFileAtomically(directory_ / "python3", "#!/bin/sh\ncat > " + (directory_ / "job") + "\n" + body, 0755)
+            .ok());
   }
   std::vector<LibraryResult> Torch() {
     LibrarySpec spec;
@@ -178,15 +185,20 @@ TEST_F(Libraries, AModulesProcessIsToldTheModuleAndIsConfined) {
   evaluation_.cases[0].dims = {{"rows", 64}};
   // The script stands in for Python: it reports its packages' folders, checks its job and its sandbox, and prints
   // times.
-  ASSERT_TRUE(WriteFileAtomically(directory_ / "python3", R"(#!/bin/sh
-case "$2" in *sysconfig*) echo 'hone: {"executable": ")" + (directory_ / "python3") + R"(", "paths": []}'; exit 0;; esac
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "python3",
+                                  R"(#!/bin/sh
+case "$2" in *sysconfig*) echo 'hone: {"executable": ")" +
+                                      (directory_ / "python3") + R"(", "paths": []}'; exit 0;; esac
 cat > job
 grep -q '"class":"Scaled"' job && grep -q '"state":{"scale":"inner.scale"}' job && grep -q '"booleans":\["mask"\]' job || exit 3
 grep -q 'class Problem' hone_script.py && grep -q 'Times a PyTorch expression' hone_script.py || exit 4
-(echo x > )" + (directory_ / "outside") + R"() 2> /dev/null && exit 5
+(echo x > )" + (directory_ / "outside") +
+                                      R"() 2> /dev/null && exit 5
 echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
 echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"median": 15, "low": 14, "high": 16}}}'
-)", 0755).ok());
+)",
+                                  0755)
+                  .ok());
   LibrarySpec spec;
   spec.module = true;
   torch_.environment = {"PATH=" + directory_.path() + ":/usr/bin:/bin"};
@@ -217,6 +229,24 @@ echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22,
   ASSERT_TRUE(job.ok());
   EXPECT_THAT(*job, HasSubstr("\"expression\":\"a @ b\""));
   EXPECT_THAT(*job, HasSubstr("\"dtype\":\"bfloat16\""));
+}
+
+TEST_F(Libraries, WhatAnExpressionPreparesAndItsNameReachTheChildAndTheResults) {
+  InstallPython(R"(echo 'hone: {"torch": "2.9", "cuda": "13.0"}'
+echo 'hone: {"case": 0, "times": {"eager": {"median": 20, "low": 18, "high": 22}, "compiled": {"error": "no Triton"}}}'
+)");
+  const auto specs = ParseBaselines(
+      "[[library]]\nkind = \"torch\"\nname = \"packed\"\nexpression = \"a @ p\"\nprepare.p = "
+      "\"b.t().contiguous().t()\"\n",
+      "baseline.toml", task_);
+  ASSERT_TRUE(specs.ok()) << specs.status().message();
+  TimeTorch(specs->front(), task_, {&evaluation_.cases[0]}, torch_);
+  ASSERT_THAT(evaluation_.cases[0].libraries, SizeIs(2));
+  EXPECT_EQ(evaluation_.cases[0].libraries[0].name, "packed_eager");
+  EXPECT_EQ(evaluation_.cases[0].libraries[1].name, "packed_compiled");
+  const Result<std::string> job = ReadFile(directory_ / "job");
+  ASSERT_TRUE(job.ok());
+  EXPECT_THAT(*job, HasSubstr(R"_("prepare":[["p","b.t().contiguous().t()"]])_"));
 }
 
 // Times that were reported for a case stay, even if the process dies afterwards.
@@ -361,10 +391,13 @@ class cuda:
 def device(*arguments): return 0
 def manual_seed(seed): pass
 def zeros(*arguments, **more): raise RuntimeError("no kernel image is available\nmore")
-)").ok());
+)")
+                  .ok());
   torch_.python_directories = {std::filesystem::path(*python).parent_path().string()};
   torch_.environment.push_back("PYTHONPATH=" + directory_.path());
-  EXPECT_THAT(Torch()[0].detail, HasSubstr("PyTorch 1.11.0+cu102 (CUDA 10.2) cannot use this GPU (no kernel image is available): install"));
+  EXPECT_THAT(
+      Torch()[0].detail,
+      HasSubstr("PyTorch 1.11.0+cu102 (CUDA 10.2) cannot use this GPU (no kernel image is available): install"));
 }
 
 TEST(DescribeLibraries, WhatIsMissingAtEveryShapeIsSaidOnce) {
@@ -377,12 +410,16 @@ TEST(DescribeLibraries, WhatIsMissingAtEveryShapeIsSaidOnce) {
     evaluation.cases.push_back(timed);
   }
   evaluation.cases.emplace_back();  // a check case, which has no libraries
-  EXPECT_EQ(DescribeLibraries(evaluation, " "), " torch_eager, torch_compiled: PyTorch is not there: pip install torch\n");
+  EXPECT_EQ(DescribeLibraries(evaluation, " "),
+            " torch_eager, torch_compiled: PyTorch is not there: pip install torch\n");
   evaluation.cases[1].libraries = {{"torch_eager", 5.0, Interval{1, 1, 1}, "PyTorch 2"},
                                    {"torch_compiled", std::nullopt, std::nullopt, "no compiler"}};
   const std::string words = DescribeLibraries(evaluation, "");
   EXPECT_THAT(words, HasSubstr("n=1                                torch_eager"));
-  EXPECT_THAT(words, HasSubstr("n=2                                torch_compiled              -                      -  no compiler\n"));
+  EXPECT_THAT(
+      words,
+      HasSubstr(
+          "n=2                                torch_compiled              -                      -  no compiler\n"));
 }
 
 TEST_F(Libraries, ALibraryIsHeldAgainstTheCandidateAndAMissingOneIsTold) {

@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/subprocess.h"
-#include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/core/tensor_roles.h"
 #include "tuner/core/torch_module.h"
+#include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/evaluate/baseline/torch_child.h"
 #include "tuner/torch/drawn_inputs.h"
 #include "tuner/torch/python_process.h"
@@ -108,7 +108,8 @@ json ModuleJson(const Task& task) {
   const TorchModule module = TorchModuleOf(task);
   json inputs = json::array(), state = json::object(), sizes = json::object();
   for (const TorchModule::Input& input : module.inputs) {
-    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}} : json{{"tensor", input.tensor}});
+    inputs.push_back(input.tensor.empty() ? json{{"value", ReadJsonText(input.number)}}
+                                          : json{{"tensor", input.tensor}});
   }
   for (const auto& [tensor, name] : module.state) state[tensor] = name;
   for (const auto& [dim, name] : module.sizes) sizes[dim] = name;
@@ -130,15 +131,17 @@ Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, cons
   run.limit_seconds = options.limit_seconds * static_cast<double>(cases);
   if (!spec.module) {
     const Result<std::string> python = FindExecutable("python3", options.python_directories);
-    if (!python.ok()) return Status::Unavailable("python3 is not on the PATH: install it with PyTorch, or leave this baseline out");
+    if (!python.ok())
+      return Status::Unavailable("python3 is not on the PATH: install it with PyTorch, or leave this baseline out");
     run.argv = {*python, "-c", std::string(TorchChildSource())};
     run.environment = options.environment;
     return RunSubprocess(run);
   }
   HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
-  HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, ProblemScript() + std::string(TorchChildSource()), scratch.path(),
-                                                   {.environment = options.environment, .gpu = options.ordinal}));
+  HONE_ASSIGN_OR_RETURN(PythonStart start,
+                        StartOf(python, ProblemScript() + std::string(TorchChildSource()), scratch.path(),
+                                {.environment = options.environment, .gpu = options.ordinal}));
   HONE_RETURN_IF_ERROR(AllowCompilers(options.cuda_home, python, scratch.path(), &start));
   run.argv = std::move(start.argv);
   run.environment = std::move(start.environment);
@@ -148,12 +151,14 @@ Result<SubprocessResult> RunChild(const LibrarySpec& spec, const json& job, cons
 }
 
 // Runs the PyTorch child for all cases and reads its answer. A failure of the child is in TorchAnswer::error.
-TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
+TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases,
+                     const TorchOptions& options) {
   TorchAnswer answer;
   answer.cases.resize(cases.size());
   json job = {{"expression", spec.expression}, {"ordinal", options.ordinal}, {"l2_bytes", options.l2_bytes},
               {"seed", options.seed >> 1},     {"samples", kTorchSamples},   {"cases", json::array()}};
   if (spec.module) job["module"] = ModuleJson(task);
+  for (const auto& [name, expression] : spec.prepare) job["prepare"].push_back({name, expression});
   for (const CaseResult* c : cases) {
     const Result<json> one = TorchCase(task, c->dims);
     if (!one.ok()) {
@@ -186,7 +191,8 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
     ++lines;
   }
   if (ran->timed_out) {
-    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended", options.limit_seconds * static_cast<double>(cases.size()));
+    answer.error = fmt::format("PyTorch took more than {:.0f} s and was ended",
+                               options.limit_seconds * static_cast<double>(cases.size()));
   } else if (answer.error.empty() && (!ran->exit.success() || lines == 0)) {
     answer.error = fmt::format("the PyTorch process ended with {}{}", ran->exit.Describe(),
                                lines > 0 ? "" : ", without an answer");
@@ -196,7 +202,8 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
 
 }  // namespace
 
-void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options) {
+void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases,
+               const TorchOptions& options) {
   if (cases.empty()) return;
   const TorchAnswer answer = AskTorch(spec, task, cases, options);
   for (size_t i = 0; i < cases.size(); ++i) {
@@ -204,7 +211,7 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
     const TorchTimes& measured = answer.cases[i];
     for (const char* mode : {"eager", "compiled"}) {
       LibraryResult& result = c.libraries.emplace_back();
-      result.name = std::string("torch_") + mode;
+      result.name = spec.name + "_" + mode;
       const auto time = measured.times.find(mode);
       const auto error = measured.errors.find(mode);
       if (!measured.error.empty()) {
@@ -220,12 +227,14 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
         if (said.speedup) {
           result.speedup = said.speedup;
           result.detail = fmt::format("{}, in interleaved pairs, {} to a sample", answer.version, calls);
-          if (!(said.apart <= kFarApart)) result.detail += fmt::format("; its result is {:.1e} of its size away", said.apart);
+          if (!(said.apart <= kFarApart))
+            result.detail += fmt::format("; its result is {:.1e} of its size away", said.apart);
         } else {
           result.detail = fmt::format("{}, timed by itself{}, {} to a sample", answer.version,
                                       said.unpaired.empty() ? "" : fmt::format(" ({})", said.unpaired), calls);
           if (c.time_us && c.time_us->low > 0) {
-            result.speedup = Interval{said.time.median / c.time_us->median, said.time.low / c.time_us->high, said.time.high / c.time_us->low};
+            result.speedup = Interval{said.time.median / c.time_us->median, said.time.low / c.time_us->high,
+                                      said.time.high / c.time_us->low};
           }
         }
       }
@@ -234,7 +243,7 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
 }
 
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
-                     const TorchOptions& torch, Evaluation* evaluation) {
+                   const TorchOptions& torch, Evaluation* evaluation) {
   const auto timed_case = [&](const Dims& dims) -> CaseResult* {
     for (CaseResult& c : evaluation->cases) {
       if (c.role == CaseRole::kTime && c.dims == dims) return &c;

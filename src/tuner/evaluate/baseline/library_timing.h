@@ -43,9 +43,11 @@ using TimeAgainst = std::function<Result<Evaluation>(const std::string& source, 
 // that it is missing, and how to get it. A spec with `module` times the task's own PyTorch module, in a confined
 // process.
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
-                     const TorchOptions& torch, Evaluation* evaluation);
+                   const TorchOptions& torch, Evaluation* evaluation);
 
-// Adds the entries torch_eager and torch_compiled to `cases`, which are timed cases. One PyTorch process runs them all.
-void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases, const TorchOptions& options);
+// Adds the entries NAME_eager and NAME_compiled, with the spec's name, to `cases`, which are timed cases. One PyTorch
+// process runs them all.
+void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases,
+               const TorchOptions& options);
 
 }  // namespace hone

@@ -3,8 +3,10 @@
 """Times a PyTorch expression, eager and compiled, against a candidate, for `hone eval --libraries`.
 
 Reads one JSON object on standard input: the expression, its cases, and, if the candidate can be launched from here, its
-modules and launches (candidate_launches.h). In place of the expression, the object may have "module", the task's own PyTorch
-module: its text, its class, and which tensors are its inputs and its state; problem.py then stands before this text.
+modules and launches (candidate_launches.h). "prepare", a list of [name, expression], names tensors that the expression uses
+too; they are made once of each set of inputs and not timed. In place of the expression, the object may have "module", the
+task's own PyTorch module: its text, its class, and which tensors are its inputs and its state; problem.py then stands before
+this text.
 
 Writes lines on standard output, each of them "hone: " and a JSON object. The first has the versions, {"torch", "cuda"}. One
 line for each case follows, in order: {"case", "times": {mode: {"median", "low", "high", "calls", "paired"} or {"error"}}},
@@ -325,13 +327,26 @@ def main():
 
     def one_case(case):
         scope = {"torch": torch, "F": torch.nn.functional, **case["dims"], **case["scalars"]}
+        prepared = job.get("prepare", [])
+        names = sorted(case["tensors"])
         # State and inputs are parameters, so that the compiled function takes them as a model's layer would.
         if "module" in job:
             scope["expression"] = module_call(case)
         else:
-            exec(f"def expression({', '.join(sorted(case['tensors']))}):\n    return ({job['expression']})\n", scope)
-        names = sorted(case["tensors"])
-        sets = [inputs(case)]
+            names += [name for name, _ in prepared]
+            exec(f"def expression({', '.join(names)}):\n    return ({job['expression']})\n", scope)
+
+        def one_set():
+            values = inputs(case)
+            known = {**scope, **dict(zip(names, values))}
+            for name, text in prepared:
+                known[name] = eval(text, known)
+                if not torch.is_tensor(known[name]):
+                    raise TypeError(f"prepare.{name} gives a {type(known[name]).__name__} and no tensor")
+                values.append(known[name])
+            return values
+
+        sets = [one_set()]
         candidate, reason = None, case.get("unpaired")
         if "launches" in case:
             try:
@@ -341,7 +356,7 @@ def main():
 
         def more(count):
             while len(sets) < count:
-                sets.append(inputs(case))
+                sets.append(one_set())
             return sets[:count]
 
         times = {}
