@@ -282,7 +282,7 @@ def names_of(board, data, count):
 
 def board_text(board, case, names, tensors, buffers):
     """Returns the problem file at the sizes of `case`. `tensors`: indices of the leaves that are inputs; `buffers`: of those that the
-    reference fills. The other leaves are numbers, which generate_input gives again at each size."""
+    reference fills or does not read. The other leaves are numbers, which generate_input gives again at each size."""
     sizes = [name for name in board.varying()]
     head = (f"# The problem {board.name} in GPU MODE's format as a PyTorch problem, written by `hone new` from {board.folder}.\n"
             "# _FILES holds that folder's files word for word: their authors' licence governs them, and this file with them.\n"
@@ -354,6 +354,28 @@ def accepts(inputs, outputs):
 '''
 
 
+def unread_leaves(leaves, tensors, run):
+    """Returns which of the leaves `tensors` the reference does not read, such as memory that a submission may write to: its results stay
+    the same to the bit whatever these hold. `run(leaves)` returns the results' leaves."""
+    import torch
+
+    def outcome(at, value):
+        given = [one.clone() if torch.is_tensor(one) else one for one in leaves]
+        if at is not None:
+            given[at].fill_(value)
+        return [one.clone() for one in run(given)]
+
+    def same(one, other):
+        return one.shape == other.shape and bool(((one == other) | ((one != one) & (other != other))).all())
+
+    try:
+        usual = outcome(None, 0)
+        return [at for at in tensors
+                if all(len(usual) == len(one) and all(map(same, usual, one)) for one in (outcome(at, 0), outcome(at, 1)))]
+    except Exception:  # the reference cannot do with such values, so it reads them
+        return []
+
+
 def board_problem(job, notes):
     """Returns a folder in GPU MODE's format as a problem: the problem's text and what else describe.py needs, as problem_of does."""
     import torch
@@ -391,12 +413,21 @@ def board_problem(job, notes):
             raise Refused(f"{board.folder}: {board.compared} returns a {type(one).__name__}: kernels write tensors")
     filled = [i for i, one in enumerate(leaves) if torch.is_tensor(one) and any(one is other for other in outputs)]
     tensors = [i for i, one in enumerate(leaves) if torch.is_tensor(one) and i not in filled]
+
+    def again(given):
+        with torch.no_grad(), names["_Here"]():
+            return leaves_of(getattr(names["_reference"](), board.compared)(names["_rebuilt"](data, iter(given))))
+
+    unread = unread_leaves(leaves, tensors, again) if len(tensors) > 1 else []
+    tensors = [i for i in tensors if i not in unread]
     if not tensors:
         raise Refused(f"{board.folder}: generate_input gives no tensor that {board.compared} reads: a kernel needs inputs")
     called = names_of(board, data, len(leaves))
     if filled:
         notes.append("results alone, not inputs: " + ", ".join(called[i] for i in filled) + ", which the reference fills and returns")
-    if len(tensors) + len(filled) < len(leaves):
+    if unread:
+        notes.append("no inputs, for the reference does not read them: " + ", ".join(called[i] for i in unread))
+    if len(tensors) + len(filled) + len(unread) < len(leaves):
         notes.append("numbers beside the tensors, which follow from the sizes as generate_input says: "
                      + ", ".join(f"{called[i]} = {one}" for i, one in enumerate(leaves) if not torch.is_tensor(one)) + f" at {probe}")
     if settings:
@@ -412,7 +443,7 @@ def board_problem(job, notes):
     if len(shapes) > MOST_TIMED:
         notes.append(f"{MOST_TIMED} of {len(shapes)} benchmarks are timed, from the largest to the smallest: --case times another")
         shapes = [shapes[round(i * (len(shapes) - 1) / (MOST_TIMED - 1))] for i in range(MOST_TIMED)]
-    return {"text": board_text(board, {**timed[0], **shapes[0]}, called, tensors, filled), "name": board.name, "constant": [], "outputs": None,
+    return {"text": board_text(board, {**timed[0], **shapes[0]}, called, tensors, filled + unread), "name": board.name, "constant": [], "outputs": None,
             "small": {name: small[name] for name in varying}, "multiples": {name: board.common(name) for name in varying},
             "values": {name: sorted({case[name] for case in board.timed + board.tests}) for name in varying},
             "timed": shapes[1:], "summary": board.summary, "scalars": {}, "tolerance": board.tolerance or None,
