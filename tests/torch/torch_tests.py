@@ -346,6 +346,12 @@ def definitions(folder):
             if judged["verdict"] != verdict:
                 fail(f"{name}: {os.path.basename(candidate)} is {judged['verdict']}", judged.get("detail", ""))
         print(f"{name}: {time.monotonic() - began:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    workload = os.path.join(folder, "random.jsonl")
+    with open(workload, "w", encoding="utf-8") as file:
+        file.write('{"axes": {"rows": 9}, "inputs": {"x": {"type": "random"}, "row_var": {"type": "random"}}, "uuid": "9"}\n')
+    told = bring_in("whiten_named", os.path.join(here, "whiten_rows.json"), folder, ["--workload", workload, "--no-check"])
+    if told is not None and not any(note.startswith("row_var is drawn as SOL-ExecBench's harness takes its name") for note in told["notes"]):
+        fail("a variance is not drawn as one", str(told["notes"]))
     boards_page(folder)
     with open(os.path.join(here, "rmsnorm_h64.json"), encoding="utf-8") as source:
         original = json.load(source)
