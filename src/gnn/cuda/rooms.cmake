@@ -33,7 +33,7 @@ hone_gnn_cuda_room(sample USES base graph
 # What a layer computes, a kernel or a product at a time, and the outermost hops, which draw and aggregate at once.
 hone_gnn_cuda_room(kernels USES base graph sample
   KERNELS aggregate_kernels.cu attention_kernels.cu composed_weights.cu drawn_sums.cu edge_rows.cu few_rows_norm.cu gather_kernels.cu grouped_hop_sums.cu
-    head_kernels.cu hop_sums.cu input_norm_kernels.cu layer_norm_kernels.cu norm_kernels.cu outermost_kernels.cu sample_mean.cu
+    head_kernels.cu hop_sums.cu input_norm_kernels.cu layer_norm_kernels.cu norm_kernels.cu outermost_kernels.cu projected_attention.cu sample_mean.cu
     source_gradient_kernels.cu staged_mean.cu value_rows.cu wide_aggregate_kernels.cu
   REPLACED matmul.cc marked_product.cu normed_product.cu
   TESTS attention_kernels_gpu_test.cc first_layer_kernels_test.cc gather_kernels_test.cc outermost_kernels_test.cc wide_kernels_test.cc

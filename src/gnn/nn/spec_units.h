@@ -66,6 +66,9 @@ struct SpecUnit {
   // For kAttention over the outermost hop, true: the hop is drawn and its nodes get no local ids, because the attention
   // reads the graph's features by node. `operands` then has "x".
   bool drawn = false;
+  // For kAttention over an inner hop, true: the product comes before the attention, over sources, and not after it. The
+  // attention then reads and writes only a head's own columns for each head.
+  bool projected = false;
 };
 
 struct SpecUnits {
@@ -81,8 +84,8 @@ struct SpecUnits {
 
 // Lowers a spec. `shapes` are the spec's (CheckModelSpec). `for_steps`: where an attention over the outermost hop reads
 // a Linear of "x", the two are composed (SpecUnit::composed) if that leaves rows of the outermost hop out of the Linear
-// and reads narrower rows; an attention may be SpecUnit::drawn, and a run SpecUnit::summed_through. A step on a GPU is
-// lowered so; exact inference, which has every node's row anyway, is not.
+// and reads narrower rows; an attention may be SpecUnit::drawn or projected, and a run summed_through. A step on a GPU
+// is lowered so; exact inference, which has every node's row anyway, is not.
 SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps = false);
 
 // Returns one line per unit, for people: "h0, r0, d0: bias, activation and dropout in one pass".

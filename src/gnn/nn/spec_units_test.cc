@@ -201,6 +201,27 @@ TEST(SpecUnits, InAStepASumOfTwoAppliesTheRunsThatOnlyItReads) {
   }
 }
 
+TEST(SpecUnits, InAStepTheProductOfAnAttentionWithManyHeadsComesFirst) {
+  for (const auto& [attention, first] :
+       std::vector<std::pair<std::string, bool>>{{"width = 8, heads = 4", true},
+                                                 {"width = 8, heads = 3", false},
+                                                 {"width = 12, heads = 4", false},  // no kernel has such heads
+                                                 {"width = 16, heads = 4", false},  // rows are not wider than two heads
+                                                 {"width = 8, heads = 4, concatenate = false", false}}) {
+    SCOPED_TRACE(attention);
+    const ModelSpec spec = Parsed((R"({name = "m", op = "aggregate", of = "x"},
+      {name = "h", op = "linear", of = "m", width = 24},
+      {name = "g", op = "attention", of = "h", )" +
+                                   attention + R"(},
+      {name = "l", op = "head", of = "g"},)")
+                                      .c_str());
+    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    EXPECT_EQ(lowered.units[lowered.unit_of[3]].projected, first);
+    EXPECT_FALSE(Lowered(spec).units[lowered.unit_of[3]].projected);
+    if (first) EXPECT_EQ(DescribeUnits(spec, lowered)[3], "g: a product, and attention over the hop's edges");
+  }
+}
+
 TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
   const ModelSpec spec = Parsed(R"(
     {name = "a", op = "aggregate", of = "x"},

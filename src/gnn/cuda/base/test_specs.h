@@ -68,6 +68,19 @@ values = [
   {name = "side", op = "concat", of = ["own", "h1"]},
   {name = "logits", op = "head", of = "side"},
 ])";
+// Attentions with so many heads that their products come first, with and without a bias and a residual.
+inline constexpr const char* kHeads = R"(name = "heads"
+values = [
+  {name = "in", op = "linear", of = "x", width = 32},
+  {name = "gat0", op = "attention", of = "in", width = 8, heads = 4},
+  {name = "elu0", op = "activate", of = "gat0", function = "elu"},
+  {name = "h0", op = "add", of = ["elu0", "in"]},
+  {name = "gat1", op = "attention", of = "h0", width = 8, heads = 5, bias = true},
+  {name = "elu1", op = "activate", of = "gat1", function = "elu"},
+  {name = "gat2", op = "attention", of = "elu1", width = 16, heads = 4},
+  {name = "jump", op = "collect", of = ["h0", "gat1", "gat2"]},
+  {name = "logits", op = "head", of = "jump"},
+])";
 inline constexpr const char* kMixed = R"(name = "mixed"
 values = [
   {name = "mean", op = "aggregate", of = "x", how = "mean"},

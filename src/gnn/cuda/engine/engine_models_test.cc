@@ -300,7 +300,8 @@ INSTANTIATE_TEST_SUITE_P(Models, EngineModelsInBf16,
                                          Case{"Gat", Heads(With(Shape("gat", 3, 16), 0.3, "elu", ""), 2)},
                                          Case{"Gin", With(Shape("gin", 3, 16), 0.3, "elu", "")},
                                          Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")},
-                                         Case{"SpecGcn", Spec(kGcn)}, Case{"SpecResidualGat", Spec(kResidualGat)}),
+                                         Case{"SpecGcn", Spec(kGcn)}, Case{"SpecResidualGat", Spec(kResidualGat)},
+                                         Case{"SpecHeads", Spec(kHeads)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -328,7 +329,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SpecGcnLeaky", Leaky(kGcn)}, Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
                     Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
-                    Case{"SpecOdd", Spec(kOdd)}, Case{"SpecSums", Spec(kSums)}),
+                    Case{"SpecOdd", Spec(kOdd)}, Case{"SpecSums", Spec(kSums)}, Case{"SpecHeads", Spec(kHeads)},
+                    Case{"SpecHeadsWide", Spec(kHeads), true}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Aggregates over inner hops: read through an activation and dropout, plain, and by all three kinds of sum. Widths make

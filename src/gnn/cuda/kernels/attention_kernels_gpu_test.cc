@@ -5,6 +5,7 @@
 // all awkward cases; envelopes are larger than the batch, and every row that must not be read holds NaN. Runs on a GPU,
 // and on the emulated runtime everywhere; skips, with the reason, if the program has neither.
 #include "gnn/cuda/kernels/attention_kernels.h"
+#include "gnn/cuda/kernels/projected_attention.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -364,6 +365,92 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kElu, 0.0, 24, 2, 8}));
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kIdentity, 0.3, 72, 2, 12}));
   ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.3, 160, 2, 20, true}));
+}
+
+// Returns head h's columns of rows that have `heads` times `width` columns.
+std::vector<double> HeadOf(const std::vector<double>& rows, int32_t width, int32_t heads, int32_t h) {
+  std::vector<double> out;
+  for (size_t at = 0; at < rows.size(); at += static_cast<size_t>(width * heads)) {
+    const auto from = rows.begin() + static_cast<int64_t>(at) + h * width;
+    out.insert(out.end(), from, from + width);
+  }
+  return out;
+}
+
+void CheckProjected(Element element, int32_t head_width, int32_t heads, int32_t fanout, int32_t many_rows = 0) {
+  const OwnedBlock block = many_rows > 0 ? ManyRows(many_rows) : RandomBlock(fanout);
+  const BlockView view = block.view();
+  InnerHop hop(block, fanout);
+  const int32_t width = heads * head_width, padded_sources = hop.sources - 2;
+  const std::vector<float> z = Padded(element, view.num_src, hop.sources, width, 11);
+  const std::vector<float> grad_out = Padded(element, view.num_dst, hop.rows, width, 12);
+  const std::vector<float> att_src = RandomValues<float>(width, 13), att_dst = RandomValues<float>(width, 14);
+  const OnDevice z_device(element, z), src_device(att_src), dst_device(att_dst), grad_out_device(element, grad_out);
+  const auto unset = [](Element of, int64_t count) {
+    return OnDevice(of, std::vector<float>(static_cast<size_t>(count), 77.0f));
+  };
+  const auto nan = [](int64_t count) { return OnDevice(std::vector<float>(static_cast<size_t>(count), kNan)); };
+  const OnDevice out = unset(element, hop.rows * width), grad_z = unset(element, hop.sources * width);
+  const OnDevice slots = nan(hop.rows * fanout * heads), self = nan(hop.rows * heads);
+  const OnDevice grad_slots = nan(hop.rows * fanout * heads), grad_self = nan(hop.rows * 2 * heads);
+  const OnDevice grad_src = nan(width), grad_dst = nan(width);
+  const ProjectedAttention attention{.number = InnerHop::kNumber,
+                                     .heads = heads,
+                                     .head_width = head_width,
+                                     .negative_slope = static_cast<float>(kSlope),
+                                     .att_src = src_device.floats(),
+                                     .att_dst = dst_device.floats(),
+                                     .z = z_device.get(),
+                                     .weights = {slots.floats(), self.floats(), nullptr}};
+  const OnDevice partials = nan(ProjectedAttentionPartials(attention));
+  ASSERT_EQ(EnqueueProjectedAttention(attention, hop.view(), element, hop.header(), out.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueProjectedAttentionBackward(attention, hop.view(), element, hop.header(), grad_out_device.get(),
+                                              padded_sources, {grad_slots.floats(), grad_self.floats(), partials.floats()},
+                                              grad_z.get(), grad_src.floats(), grad_dst.floats(), nullptr),
+            cudaSuccess);
+  const cudaError_t ended = cudaDeviceSynchronize();
+  ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
+
+  const std::vector<float> got = out.Read(), got_z = grad_z.Read(), got_src = grad_src.Read(), got_dst = grad_dst.Read();
+  const auto doubles = [](const std::vector<float>& of) { return std::vector<double>(of.begin(), of.end()); };
+  const auto floats = [](const std::vector<double>& of) { return std::vector<float>(of.begin(), of.end()); };
+  const std::vector<double> rows = FirstRowsOf(got, view.num_dst, width), z_rows = FirstRowsOf(got_z, view.num_src, width);
+  for (int32_t h = 0; h < heads; ++h) {  // each head is an attention of its own
+    SCOPED_TRACE(h);
+    std::vector<double> folded = HeadOf(doubles(att_src), head_width, heads, h);
+    const std::vector<double> by_destination = HeadOf(doubles(att_dst), head_width, heads, h);
+    folded.insert(folded.end(), by_destination.begin(), by_destination.end());
+    const Expected expected =
+        Reference(view, HeadOf(FirstRowsOf(z, view.num_src, width), head_width, heads, h), folded, 1,
+                  HeadOf(FirstRowsOf(grad_out, view.num_dst, width), head_width, heads, h));
+    ExpectClose("out", element, floats(HeadOf(rows, head_width, heads, h)), expected.out);
+    ExpectClose("grad_z", element, floats(HeadOf(z_rows, head_width, heads, h)), expected.grad_x);
+    std::vector<double> grad_att = HeadOf(doubles(got_src), head_width, heads, h);
+    const std::vector<double> grad_att_dst = HeadOf(doubles(got_dst), head_width, heads, h);
+    grad_att.insert(grad_att.end(), grad_att_dst.begin(), grad_att_dst.end());
+    ExpectClose("grad_att", Element::kFloat32, floats(grad_att), expected.grad_folded);
+  }
+  for (size_t i = rows.size(); i < got.size(); ++i) ASSERT_EQ(got[i], 77.0f) << "a padded row of out was written";
+  for (size_t i = z_rows.size(); i < got_z.size(); ++i) {
+    ASSERT_EQ(got_z[i], i < static_cast<size_t>(padded_sources * width) ? 0.0f : 77.0f) << i;
+  }
+}
+
+TEST(AttentionKernels, AttentionOfProjectedRowsIsThatOfEachHead) {
+  HONE_REQUIRE_DEVICE();
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 8, 5, 8));
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 16, 4, 32));  // more slots than lanes hold at once
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 128, 2, 8));
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 64, 4, 12));
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 64, 3, 8));  // lanes without columns
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 32, 4, 2, 3300));  // several rows for each warp
+}
+
+TEST(AttentionKernels, ProjectedAttentionRefusesHeadsThatItHasNoKernelFor) {
+  for (const auto& [width, heads] : {std::pair(12, 4), std::pair(64, 5), std::pair(256, 1)}) {
+    EXPECT_EQ(EnqueueProjectedAttention({.heads = heads, .head_width = width}, {}, Element::kFloat32, nullptr, nullptr,
+                                        nullptr), cudaErrorInvalidValue);
+  }
 }
 
 // Uses so many destinations that each block of a backward pass handles several.

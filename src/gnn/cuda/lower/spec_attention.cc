@@ -23,6 +23,7 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
   u_ = u;
   const int64_t heads = attention().heads, in = operand_columns(), out = model.Padded(u);
   const int64_t known = envelope.known[static_cast<size_t>(unit().hop)], rows = RoundUp<int64_t>(known, 128);
+  if (unit().projected) return MakeProjected(envelope, gradient_products);
   const int64_t sums = rows * heads * in * ElementBytes(context.element);
   HONE_RETURN_IF_ERROR(folded_.Allocate(2 * heads * in));
   HONE_RETURN_IF_ERROR(slot_weights_.Allocate(SlotFloats(model, envelope, u)));
@@ -61,6 +62,25 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
   return grad_sums_.Allocate(sums);
 }
 
+Status SpecAttention::MakeProjected(const Envelope& envelope, MatmulLibrary* gradient_products) {
+  const auto hop = static_cast<size_t>(unit().hop);
+  const int64_t sources = RoundUp<int64_t>(envelope.known[hop + 1], 128), width = model_->Padded(u_);
+  HONE_RETURN_IF_ERROR(slot_weights_.Allocate(SlotFloats(*model_, envelope, u_)));
+  HONE_RETURN_IF_ERROR(self_weights_.Allocate(int64_t{envelope.known[hop]} * attention().heads));
+  HONE_RETURN_IF_ERROR(sums_.Allocate(sources * width * ElementBytes(context_->element)));
+  HONE_RETURN_IF_ERROR(dense_.Plan(*context_, {.rows = sources,
+                                               .in = operand_columns(),
+                                               .out = width,
+                                               .weight_at = places().weight,
+                                               .gradient_products = gradient_products,
+                                               .trains = envelope.trains,
+                                               .input_gradient = model_->Wants(unit().operands[0]),
+                                               .result = context_->element}));
+  if (!envelope.trains) return Status::Ok();
+  HONE_RETURN_IF_ERROR(score_partials_.Allocate(ProjectedAttentionPartials(Projected())));
+  return grad_sums_.Allocate(sources * width * ElementBytes(context_->element));
+}
+
 int64_t SpecAttention::OperandColumns(const LoweredSpec& model, size_t u) {
   const SpecUnit& unit = model.Unit(u);
   return unit.composed != 0 ? RoundUp<int64_t>(model.Unit(0).width + 1, 8) : model.Padded(unit.operands[0]);
@@ -95,6 +115,16 @@ SpecAttention::Features SpecAttention::FeaturesOf(const BatchOnDevice& batch, co
   return {graph, context_->element, {hop.fanout, hop.rows, hop.columns, hop.counts}, own_rows_.get(), -1};
 }
 
+ProjectedAttention SpecAttention::Projected() const {
+  return {.number = unit().hop,
+          .heads = attention().heads,
+          .head_width = static_cast<int32_t>(head_width()),
+          .negative_slope = static_cast<float>(attention().negative_slope),
+          .att_src = Master(places().att_src),
+          .att_dst = Master(places().att_dst),
+          .z = sums_.get(),
+          .weights = Weights()};
+}
 AttentionShape SpecAttention::Shape() const {
   return {static_cast<int32_t>(operand_columns()), attention().heads, static_cast<float>(attention().negative_slope)};
 }
@@ -129,6 +159,7 @@ Status InLaunches(const std::vector<Layer>& layers, const With& with) {
 Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> attentions, cudaStream_t stream) {
   std::vector<FoldedLayer> folded;
   for (const SpecAttention* one : attentions) {
+    if (one->unit().projected) continue;
     if (one->composed()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(one->Composed(), one->composed_.get(), stream));
     }
@@ -136,7 +167,7 @@ Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> atten
   }
   HONE_RETURN_IF_ERROR(InLaunches(folded, [&](auto layers) { return EnqueueFoldAttention(layers, stream); }));
   for (const SpecAttention* one : attentions) {
-    if (!one->spreads()) continue;
+    if (one->unit().projected || !one->spreads()) continue;
     HONE_CUDA_RETURN_IF_ERROR(
         EnqueueSpreadHeads(one->Spread(), one->Weight(), one->context_->element, one->spread_.get(), stream));
   }
@@ -146,6 +177,12 @@ Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> atten
 Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out,
                                      cudaStream_t stream) const {
   const int hop = unit().hop;
+  if (unit().projected) {
+    HONE_RETURN_IF_ERROR(dense_.Forward(operand.rows, sums_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueProjectedAttention(Projected(), batch.hops[hop], context_->element, batch.header, out, stream));
+    return Status::Ok();
+  }
   if (reads_features()) {
     const Features features = FeaturesOf(batch, operand);
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(features.graph, features.element, hop, features.hop, Shape(),
@@ -159,10 +196,19 @@ Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& 
   return dense_.Forward(sums_.get(), out, stream);
 }
 
-Status SpecAttention::EnqueueSumsGradient(const void* grad_out, cudaStream_t stream) const {
+Status SpecAttention::EnqueueSumsGradient(const BatchOnDevice& batch, const void* grad_out, const Scratch& scratch,
+                                          int32_t padded_rows, cudaStream_t stream) const {
+  if (unit().projected) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueProjectedAttentionBackward(
+        Projected(), batch.hops[unit().hop], context_->element, batch.header, grad_out, padded_rows,
+        {scratch.slots.get(), scratch.self.get(), score_partials_.get()}, grad_sums_.get(), Gradient(places().att_src),
+        Gradient(places().att_dst), stream));
+    return Status::Ok();
+  }
   return dense_.InputGradient(grad_out, grad_sums_.get(), stream);
 }
-Status SpecAttention::EnqueueProductGradient(const void* grad_out, cudaStream_t stream) const {
+Status SpecAttention::EnqueueProductGradient(const Operand& operand, const void* grad_out, cudaStream_t stream) const {
+  if (unit().projected) return dense_.WeightGradient(grad_sums_.get(), operand.rows, stream);
   HONE_RETURN_IF_ERROR(dense_.WeightGradient(grad_out, sums_.get(), stream));
   if (spreads()) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), WeightGradient(), stream));
@@ -172,6 +218,9 @@ Status SpecAttention::EnqueueProductGradient(const void* grad_out, cudaStream_t 
 
 Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
                                           int32_t padded_rows, void* grad_rows, cudaStream_t stream) const {
+  if (unit().projected) {
+    return model_->Wants(unit().operands[0]) ? dense_.InputGradient(grad_sums_.get(), grad_rows, stream) : Status::Ok();
+  }
   const int hop = unit().hop;
   const AttentionGradients gradients{scratch.slots.get(), scratch.self.get(), score_partials_.get()};
   if (reads_features()) {
@@ -193,6 +242,7 @@ Status SpecAttention::EnqueueWeightGradients(std::span<const SpecAttention* cons
   std::vector<FoldedGradient> joined;
   std::vector<UnfoldedLayer> unfolded;
   for (const SpecAttention* one : attentions) {
+    if (one->unit().projected) continue;
     joined.push_back({one->Shape(), one->unit().hop, one->score_partials_.get(), one->grad_folded_.get()});
     unfolded.push_back({one->Folded(), one->grad_folded_.get(), one->WeightGradient(),
                         one->Gradient(one->places().att_src), one->Gradient(one->places().att_dst)});

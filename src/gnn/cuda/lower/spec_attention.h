@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Computes one attention of a spec on the GPU: weighted sums over a hop whose nodes have local ids
-// (attention_kernels.h), and one product for all heads (head_kernels.h).
+// (attention_kernels.h), and one product for all heads (head_kernels.h). A projected attention (SpecUnit::projected)
+// has the product first (projected_attention.h).
 //
 // A composed attention (SpecUnit::composed) does the same over rows [x, 1] of the graph's features, with one weight
 // made of its own and the Linear's in every step (composed_weights.h). The column of ones carries the Linear's bias,
@@ -18,6 +19,7 @@
 #include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/composed_weights.h"
 #include "gnn/cuda/kernels/head_kernels.h"
+#include "gnn/cuda/kernels/projected_attention.h"
 #include "gnn/cuda/lower/dense.h"
 #include "gnn/cuda/lower/spec_layout.h"
 
@@ -47,10 +49,13 @@ class SpecAttention {
   };
   // Writes out [rows of the unit, its columns].
   Status EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out, cudaStream_t stream) const;
-  // Compute from grad_out, in the context's element, the gradient of the weighted sums, and that of the weights without
-  // the part that comes through the scores. The second may run beside everything up to EnqueueWeightGradients.
-  Status EnqueueSumsGradient(const void* grad_out, cudaStream_t stream) const;
-  Status EnqueueProductGradient(const void* grad_out, cudaStream_t stream) const;
+  // Computes from grad_out, in the context's element, the gradient of the weighted sums or, of a projected attention,
+  // that of the projected rows, with `padded_rows` rows.
+  Status EnqueueSumsGradient(const BatchOnDevice& batch, const void* grad_out, const Scratch& scratch,
+                             int32_t padded_rows, cudaStream_t stream) const;
+  // Must follow EnqueueSumsGradient. Computes the gradient of the weights without the part that comes through the
+  // scores. It may run beside everything up to EnqueueWeightGradients.
+  Status EnqueueProductGradient(const Operand& operand, const void* grad_out, cudaStream_t stream) const;
   // Must follow EnqueueSumsGradient. Computes the gradients of the scores, and overwrites grad_rows [padded_rows, the
   // operand's columns]. An attention that is composed or drawn makes none, and grad_rows may be null.
   Status EnqueueRowGradients(const BatchOnDevice& batch, const Operand& operand, const Scratch& scratch,
@@ -71,6 +76,7 @@ class SpecAttention {
   bool composed() const { return unit().composed != 0; }
   // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
   bool spreads() const { return attention().heads > 1 || composed(); }
+  Status MakeProjected(const Envelope& envelope, MatmulLibrary* gradient_products);
   ComposedWeights Composed() const;
   // Whether the rows are read by the kernels for a graph's features, which copy a destination's rows ahead and make no
   // gradient of rows.
@@ -90,6 +96,7 @@ class SpecAttention {
   int64_t head_width() const { return attention().concatenate ? unit().width / attention().heads : unit().width; }
   float* Gradient(int64_t at) const { return context_->parameters->gradient() + at; }
   const float* Master(int64_t at) const { return context_->parameters->master() + at; }
+  ProjectedAttention Projected() const;
   AttentionShape Shape() const;
   FoldedLayer Folded() const;
   HeadSpread Spread() const;
@@ -100,8 +107,8 @@ class SpecAttention {
   size_t u_ = 0;
   DeviceArray<float> folded_, grad_folded_, slot_weights_, self_weights_, score_partials_, grad_spread_, composed_,
       grad_composed_;
-  DeviceArray<int32_t> own_rows_;  // [rows] 0, 1, 2, …: the row of each destination
-  DeviceArray<unsigned char> sums_, grad_sums_, spread_;
+  DeviceArray<int32_t> own_rows_;                         // [rows] 0, 1, 2, …: the row of each destination
+  DeviceArray<unsigned char> sums_, grad_sums_, spread_;  // of a projected attention: sums_ are the projected rows
   Dense dense_;
 };
 

@@ -92,7 +92,7 @@ class SpecProgram final : public Program {
           attentions_.push_back(&step.attention);
           slots = std::max(slots, SpecAttention::SlotFloats(model_, envelope_, u));
           self = std::max(self, SpecAttention::SelfFloats(model_, envelope_, u));
-          if (unit.composed == 0 && !unit.drawn &&
+          if (unit.composed == 0 && !unit.drawn && !unit.projected &&
               !Wants(unit.operands[0])) {  // the kernel that makes the scores' gradient makes grad_rows too
             apart = std::max(apart, Rows(unit.operands[0]) * Padded(unit.operands[0]));
           }
@@ -453,8 +453,8 @@ class SpecProgram final : public Program {
             EnqueueLayerNorm(OnDevice(batch, u), element, RowNormOf(u), operand(0), RowsOf(batch, u), stream));
         return Status::Ok();
       case Kind::kAdd:
-        if (unit.operands.size() == 2 && (model_.Unit(unit.operands[0]).summed_through ||
-                                          model_.Unit(unit.operands[1]).summed_through)) {
+        if (unit.operands.size() == 2 &&
+            (model_.Unit(unit.operands[0]).summed_through || model_.Unit(unit.operands[1]).summed_through)) {
           HONE_CUDA_RETURN_IF_ERROR(EnqueueSumThrough(OnDevice(batch, u), element, Summed(batch, unit.operands[0]),
                                                       Summed(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u),
                                                       stream));
@@ -612,12 +612,13 @@ class SpecProgram final : public Program {
         return step.dense.WeightGradient(step.grad, operand(), products);
       }
       case Kind::kAttention: {  // the rest is computed together with the operand's gradient, or at the end
-        HONE_RETURN_IF_ERROR(step.attention.EnqueueSumsGradient(step.grad, stream));
+        HONE_RETURN_IF_ERROR(step.attention.EnqueueSumsGradient(
+            batch, step.grad, attention_scratch_, unit.projected ? PaddedRows(unit.operands[0]) : 0, stream));
         cudaStream_t products = stream;
         if (step.on_second_stream) {
           HONE_ASSIGN_OR_RETURN(products, second_stream_.Fork(stream));
         }
-        return step.attention.EnqueueProductGradient(step.grad, products);
+        return step.attention.EnqueueProductGradient(AttentionOperand(batch, u), step.grad, products);
       }
       case Kind::kOwn:
         if (Wants(unit.operands[0])) return Status::Ok();  // computed together with the operand's gradient
