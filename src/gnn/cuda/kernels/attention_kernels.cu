@@ -94,17 +94,18 @@ struct GroupRow {
 // once.
 template <typename Rows, bool kWhole>
 constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
-// The size of a warp's copy of one turn, in 16-byte words: 32 for each item and 32 for the row's gradient. A lane's
-// words of successive items are 32 apart.
-template <int kItems>
-constexpr int kCopyStride = (kItems + 1) * 32;
-template <int kItems>
-constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems> * static_cast<int>(sizeof(uint4));
+// The size of a warp's copy of one turn, in 16-byte words: 32 for each item and 32 for each of the row's gradients, one
+// or one for each head. A lane's words of successive items are 32 apart.
+template <int kItems, int kGrads = 1>
+constexpr int kCopyStride = (kItems + kGrads) * 32;
+template <int kItems, int kGrads = 1>
+constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems, kGrads> * static_cast<int>(sizeof(uint4));
 
 // Walks over the destinations of a group, one per turn. A turn's rows are copied while the previous turn's are
 // processed; meanwhile the look-ups of the next turn are in flight.
-template <typename Rows, typename Group, int kItems>
+template <typename Rows, typename Group, int kItems, int kGrads = 1>
 struct CopiedTurns {
+  static constexpr int kStride = kCopyStride<kItems, kGrads>;
   const Rows& rows;
   const Slots& slots;
   const Group& group;
@@ -131,7 +132,7 @@ struct CopiedTurns {
   __device__ void PutOnes() const {
     if constexpr (Rows::kAndOne) {
       if (group.part != rows.one / 8) return;
-      uint4* const to = ring + (which ^ 1) * kCopyStride<kItems>;
+      uint4* const to = ring + (which ^ 1) * kStride;
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
         typename Rows::Made x;
@@ -141,16 +142,24 @@ struct CopiedTurns {
       }
     }
   }
-  // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient.
-  __device__ void Start(const __nv_bfloat16* grad) {
+  // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient. With several
+  // gradients, `grads` of them follow one another.
+  __device__ void Start(const __nv_bfloat16* grad, int32_t grads = 1) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
-    uint4* to = ring + which * kCopyStride<kItems>;
+    uint4* to = ring + which * kStride;
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
       if (mine() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
-    if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
+    if constexpr (kGrads == 1) {
+      if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
+    } else {
+#pragma unroll
+      for (int g = 0; g < kGrads; ++g) {
+        if (mine() && g < grads) StartCopy16(to + (kItems + g) * 32, grad + (g * vectors + group.part) * 8);
+      }
+    }
     CommitCopies();
   }
   // Moves to the next turn, whose copy Start must then begin.
@@ -163,11 +172,11 @@ struct CopiedTurns {
   // Returns the lane's part of an item of the turn before the one being copied; zeros if `has` is false.
   __device__ typename Rows::Made Item(bool has, int i) const {
     typename Rows::Made x;
-    if (has) x.words = ring[(which ^ 1) * kCopyStride<kItems> + i * 32];
+    if (has) x.words = ring[(which ^ 1) * kStride + i * 32];
     return x;
   }
-  __device__ Float8 TakeGradient(bool has) const {
-    return has ? Widened(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kCopyStride<kItems> + kItems * 32]}) : Float8{};
+  __device__ Float8 TakeGradient(bool has, int g = 0) const {
+    return has ? Widened(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
   }
 };
 
@@ -500,6 +509,105 @@ __global__ void __launch_bounds__(kBlock, 3)
     StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
     StoreShare(shares, by_destination, stores, group.part, shape.width,
                partial + (static_cast<int64_t>(heads) + h) * shape.width);
+  }
+}
+
+// Does the same work for several heads at once, so that a destination's rows are copied and read once for all of them.
+// Their sums fill a thread's registers, so that fewer blocks run at once.
+constexpr int kHeadsAtOnce = 4;
+constexpr int kHeadBlocks = 264;
+template <typename Rows, int kParts, int kItems>
+__global__ void __launch_bounds__(kBlock, 2)
+    CopiedHeadsLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
+                                   AttentionWeightsOnDevice weights, const __nv_bfloat16* grad_out,
+                                   AttentionGradients gradients) {
+  __shared__ float shares[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  using Turns = CopiedTurns<Rows, Group, kItems, kHeadsAtOnce>;
+  constexpr int kGroups = kBlock / kParts;
+  const int32_t all_rows = RowsAfter(header, number);
+  if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const Group group(lane);
+  const int32_t vectors = shape.width / 8, heads = shape.heads;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x * kGroups + threadIdx.x / kParts);
+  const int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
+  const int32_t stride = kHeadBlocks * kGroups;
+  const int64_t partial_size = int64_t{2} * heads * shape.width;
+  float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * partial_size;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * Turns::kStride) + lane;
+
+  for (int32_t first_head = 0; first_head < heads; first_head += kHeadsAtOnce) {
+    const int32_t here = min(kHeadsAtOnce, heads - first_head);
+    Float8 by_source[kHeadsAtOnce] = {}, by_destination[kHeadsAtOnce] = {};
+    Turns turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
+    const auto start = [&] {
+      turns.Start(grad_out + (static_cast<int64_t>(turns.row) * heads + first_head) * shape.width, here);
+    };
+    float next_alpha[kHeadsAtOnce];
+    const auto take_alphas = [&] {  // the alphas of the lane's item in the turn being copied
+      const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
+      const bool has = group.item < kItems && group.item < turns.copied.items.count;
+#pragma unroll
+      for (int h = 0; h < kHeadsAtOnce; ++h) next_alpha[h] = has && h < here ? alphas.At(group.item, first_head + h) : 0.0f;
+    };
+    start();
+    take_alphas();
+    for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
+      const int32_t row = turns.row, count = turns.copied.items.count;
+      const bool active = row < all_rows, mine = turns.mine();
+      const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
+      float alpha[kHeadsAtOnce];
+#pragma unroll
+      for (int h = 0; h < kHeadsAtOnce; ++h) alpha[h] = next_alpha[h];
+      turns.Advance();
+      start();
+      take_alphas();
+      AwaitCopies<1>();
+      turns.PutOnes();
+#pragma unroll
+      for (int h = 0; h < kHeadsAtOnce; ++h) {
+        if (h >= here) continue;
+        const Float8 g = turns.TakeGradient(mine, h);
+        float dots[MostItems(kItems)] = {};
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
+        const float dot = group.SumByItem(dots);
+        const float expected = group.SumOfItems(fabsf(alpha[h]) * dot);
+        AwaitCopies<1>();  // the items are read again below, which saves registers
+        const float value = fabsf(alpha[h]) * (alpha[h] < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
+        if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, first_head + h) = value;
+        const float total = group.SumOfItems(value);
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) {
+          const Float8 x = Widened(turns.Item(mine && i < count, i));
+          AddScaled8(group.Of(i, value), x, by_source[h]);
+          if (i == 0) AddScaled8(total, x, by_destination[h]);
+        }
+        if (active && group.part == 0) gradient.self[heads + first_head + h] = total;
+      }
+    }
+    AwaitCopies<0>();  // before the next heads' copies
+    const bool stores = lane < kParts && group.part < vectors;
+#pragma unroll
+    for (int h = 0; h < kHeadsAtOnce; ++h) {
+      if (h >= here) continue;
+#pragma unroll
+      for (int i = 0; i < 8 && kParts == 16; ++i) {
+        by_source[h].v[i] += __shfl_xor_sync(kFullWarp, by_source[h].v[i], 16);
+        by_destination[h].v[i] += __shfl_xor_sync(kFullWarp, by_destination[h].v[i], 16);
+      }
+      StoreShare(shares, by_source[h], stores, group.part, shape.width,
+                 partial + static_cast<int64_t>(first_head + h) * shape.width);
+      StoreShare(shares, by_destination[h], stores, group.part, shape.width,
+                 partial + (static_cast<int64_t>(heads) + first_head + h) * shape.width);
+    }
+  }
+  // JoinPartialsKernel adds up as many shares as the other kernels make.
+  const int32_t more = static_cast<int32_t>(blockIdx.x) + kHeadBlocks;
+  if (more >= GradientBlocks(shape.width) || more * kGroups >= all_rows) return;
+  for (auto i = static_cast<int64_t>(threadIdx.x); i < partial_size; i += kBlock) {
+    gradients.partials[more * partial_size + i] = 0;
   }
 }
 
@@ -979,6 +1087,13 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
   if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>, 0);
   return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
     if constexpr (kCopied<Rows, kWhole>) {
+      if constexpr (Rows::kAndOne && std::is_same_v<Grad, __nv_bfloat16>) {
+        if (shape.heads > 1) {
+          return LaunchShared(CopiedHeadsLogitGradientKernel<Rows, kParts, kItems>, std::min(kHeadBlocks, blocks),
+                              kCopyBytes<kItems, kHeadsAtOnce>, stream, rows, slots, number, shape, header, weights,
+                              static_cast<const Grad*>(grad_out), gradients);
+        }
+      }
       return launch(CopiedLogitGradientKernel<Rows, Grad, kParts, kItems>, kCopyBytes<kItems>);
     } else {
       return launch(LogitGradientKernel<Rows, Grad, kParts, kItems, kWhole>, 0);

@@ -664,6 +664,7 @@ TEST(AttentionKernels, OutermostHopAttendsToRowsWithAOne) {
     SCOPED_TRACE(testing::Message() << one << " features");
     ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat32, Element::kFloat32, 5, 2, one));
     ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 5, 3, one));
+    ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kBFloat16, 5, 6, one));
     ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kBFloat16, Element::kBFloat16, 5, 1, one));
     ASSERT_NO_FATAL_FAILURE(CheckOuterHop(Element::kFloat16, Element::kBFloat16, 12, 2, one));
   }
@@ -671,8 +672,7 @@ TEST(AttentionKernels, OutermostHopAttendsToRowsWithAOne) {
 
 // A destination's output, and its part of the gradient of `folded`, depend on its node alone. So 40 nodes repeated 350
 // times, which is several turns for each group of lanes, are compared with the same 40 nodes once.
-TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
-  HONE_REQUIRE_DEVICE();
+void CheckManyDestinations(int32_t one) {
   constexpr int32_t kNumber = 1, kNodes = 40, kTimes = 350, kFanout = 5, kHeads = 2;
   const Element features = Element::kFloat16, element = Element::kBFloat16;
   const SmallGraph graph(features, 4);
@@ -710,10 +710,10 @@ TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
                                    nodes_device.get(), nullptr), cudaSuccess);
     ASSERT_EQ(EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(),
                                       header_device.get(), nodes_device.get(), kept.weights(), element, out.get(),
-                                      nullptr), cudaSuccess);
+                                      nullptr, one), cudaSuccess);
     ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
                                               nodes_device.get(), kept.weights(), element, grad_out.get(),
-                                              kept.gradients(), nullptr), cudaSuccess);
+                                              kept.gradients(), nullptr, one), cudaSuccess);
     ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
     const cudaError_t ended = cudaDeviceSynchronize();
     ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
@@ -733,6 +733,12 @@ TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
     // The gradient is a sum of 14,000 destinations' shares in fp32, which partly cancel.
     ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest * 14000 * 0x1p-24) << i;
   }
+}
+
+TEST(AttentionKernels, ManyDestinationsOfTheGraphAreAsFew) {
+  HONE_REQUIRE_DEVICE();
+  ASSERT_NO_FATAL_FAILURE(CheckManyDestinations(-1));
+  ASSERT_NO_FATAL_FAILURE(CheckManyDestinations(13));  // rows with a one, by the kernel for several heads at once
 }
 
 // Compares a whole layer (folding, attention, products by hand, unfolding) with GATConv in double.

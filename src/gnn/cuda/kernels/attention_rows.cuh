@@ -137,7 +137,7 @@ struct HiddenRows {
     Raw8<T> raw;
     uint32_t bits = 0;
   };
-  static constexpr bool kOfGraph = false;
+  static constexpr bool kOfGraph = false, kAndOne = false;
   using Made = Float8;
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
@@ -173,7 +173,7 @@ struct PlainRows {
     Raw8<__nv_bfloat16> raw;
     uint32_t bits = 0;
   };
-  static constexpr bool kOfGraph = false;
+  static constexpr bool kOfGraph = false, kAndOne = false;
   using Made = Raw8<__nv_bfloat16>;
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
