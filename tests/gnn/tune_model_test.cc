@@ -68,7 +68,8 @@ TEST_F(HoneGnnTuneModel, EverySeedIsRightInOnePrecisionOrTheOther) {
               ElementsAre("gather_features", "aggregate_symmetric_of_features", "linear", "linear_backward_weight",
                           "aggregate_mean", "aggregate_mean_backward", "aggregate_max", "aggregate_max_backward",
                           "aggregate_sum", "aggregate_sum_backward", "aggregate_symmetric",
-                          "aggregate_symmetric_backward", "attention", "attention_backward", "linear_backward_input"));
+                          "aggregate_symmetric_backward", "attention", "attention_backward", "attention_rows_backward",
+                          "linear_backward_input"));
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string folder = written[i % 2].at("tasks").at(i).at("folder");
     const Outcome judged = RunHone({"eval", folder, folder + "/seed.cu", "--device", "sim", "--no-time", "--json"});

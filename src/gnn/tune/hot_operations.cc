@@ -103,9 +103,12 @@ class Finder {
     operation.kind = Kind::kAttentionBackward;
     operation.where = fmt::format("The gradient of the logits of value '{}': destinations are {}.", operation.value,
                                   RowsText(unit.hop));
-    out_.operations.push_back(std::move(operation));
+    out_.operations.push_back(operation);
     if (lowered_.plan.values[unit.operands[0]].wants_gradient) {
-      out_.left_out.push_back({Name(unit), "the gradient of the rows that the attention reads, by source"});
+      operation.kind = Kind::kAttentionRowsBackward;
+      operation.where = fmt::format("The gradient of the rows that value '{}' reads: destinations are {}.",
+                                    operation.value, RowsText(unit.hop));
+      out_.operations.push_back(std::move(operation));
     }
     AddProduct(unit, sums, /*input_gradient=*/true);
   }
@@ -153,6 +156,8 @@ std::string TaskName(const HotOperation& operation) {
       for (char& c : name) c = c == '.' || c == '-' || c == '+' ? '_' : c;  // a task's name is an identifier
       return name;
     }
+    case Kind::kAttentionRowsBackward:
+      return "attention_rows_backward";
     case Kind::kLinear:
       return "linear";
     case Kind::kLinearBackwardInput:

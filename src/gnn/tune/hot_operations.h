@@ -15,11 +15,12 @@ namespace hone::gnn {
 
 struct HotOperation {
   enum class Kind : uint8_t {
-    kGather,             // feature rows of a batch's nodes
-    kAggregate,          // rows of neighbors
-    kAggregateBackward,  // the gradient by source
-    kAttention,          // a softmax over neighbors and the weighted sum of their rows, before the projection
-    kAttentionBackward,  // the gradient of the softmax's logits
+    kGather,                 // feature rows of a batch's nodes
+    kAggregate,              // rows of neighbors
+    kAggregateBackward,      // the gradient by source
+    kAttention,              // a softmax over neighbors and the weighted sum of their rows, before the projection
+    kAttentionBackward,      // the gradient of the softmax's logits
+    kAttentionRowsBackward,  // the gradient of the rows, by source
     kLinear,
     kLinearBackwardInput,
     kLinearBackwardWeight,

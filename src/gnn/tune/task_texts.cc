@@ -468,6 +468,14 @@ void SetAttentionBackward(const HotOperation& operation, const Number& row, Piec
       0.125 * slope);
 }
 
+void SetAttentionRowsBackward(const Number& row, Pieces& pieces) {
+  pieces["dtype"] = row.dtype;
+  pieces["type"] = row.type;
+  pieces["bytes"] = fmt::format("{}", row.bytes);
+  pieces["width"] = fmt::format("{}", 16 / row.bytes);
+  SetTolerance(row, false, false, pieces);
+}
+
 void SetGather(const Number& x, const Number& out, Pieces& pieces) {
   pieces["x_dtype"] = x.dtype;
   pieces["x_type"] = x.type;
@@ -551,6 +559,13 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
       texts.seed_is =
           "The seed is a plain kernel. The engine's own also makes the gradient of the folded attention vectors, takes the "
           "batch's sizes from device memory, and cannot stand alone.";
+      break;
+    case Kind::kAttentionRowsBackward:
+      stem = "attention_rows_backward";
+      SetAttentionRowsBackward(row, pieces);
+      texts.seed_is =
+          "The seed is a plain kernel. The engine's own also multiplies by the slope of the activation that it read "
+          "through, takes the batch's sizes from device memory, and cannot stand alone.";
       break;
     default:
       SetProduct(operation.kind, row, pieces);

@@ -35,7 +35,8 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
     case Kind::kAggregate:
     case Kind::kAggregateBackward:
     case Kind::kAttention:
-    case Kind::kAttentionBackward: {
+    case Kind::kAttentionBackward:
+    case Kind::kAttentionRowsBackward: {
       const auto h = static_cast<size_t>(operation.hop);
       const HopShape& hop = batch.hops[h];
       const int32_t fanout = source.measured.fanouts[h];
@@ -43,12 +44,15 @@ TaskDims DimsOf(const TuneSource& source, const HotOperation& operation, const B
       TaskDims dims = {{"num_src", operation.of_features ? TableRows(source, operation.in_width) : hop.num_src},
                        {"num_dst", hop.num_dst},
                        {"fanout", fanout}};
-      if (operation.kind == Kind::kAggregateBackward) dims.emplace_back("edges", hop.edges);
-      if (operation.kind != Kind::kAggregateBackward || operation.symmetric ||
-          operation.how == AggregateSpec::How::kMean) {
+      const bool rows = operation.kind == Kind::kAttentionRowsBackward;
+      if (operation.kind == Kind::kAggregateBackward || rows) dims.emplace_back("edges", hop.edges);
+      if (!rows && (operation.kind != Kind::kAggregateBackward || operation.symmetric ||
+                    operation.how == AggregateSpec::How::kMean)) {
         dims.emplace_back("degree_bound", DegreeBound(static_cast<double>(hop.edges) / slots, fanout));
       }
-      if (operation.kind == Kind::kAttention || operation.kind == Kind::kAttentionBackward) dims.emplace_back("heads", operation.heads);
+      if (operation.kind == Kind::kAttention || operation.kind == Kind::kAttentionBackward || rows) {
+        dims.emplace_back("heads", operation.heads);
+      }
       dims.emplace_back("dim", operation.in_width);
       return dims;
     }
