@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import host_library
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # By problem, what its task must say: its class, its slice, the dims that vary, the names of its tensors ("": any).
@@ -527,7 +529,6 @@ def boards(folder):
 def submission(name, path, torch):
     """Runs a written submission.py between the problem's own generate_input and check. PyTorch on the CPU replaces its kernel."""
     import types
-    import torch.utils.cpp_extension as extension
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if not text.startswith(f"#!POPCORN leaderboard {name}\n") or "#include \"hone_" in text or "__global__" not in text:
@@ -539,13 +540,10 @@ def submission(name, path, torch):
         return (grouped / scales.unsqueeze(-1)).reshape(x.shape), scales
 
     made = {"scaled_rows": lambda x, factors: x * factors[:, None], "group_quantize": quantize}[name]
-    plain = extension.load_inline
-    extension.load_inline = lambda **_: types.SimpleNamespace(**{name: made})
     sys.modules["task"] = types.SimpleNamespace(input_t=object, output_t=object)
-    try:
+    with host_library.on_the_cpu(torch, os.path.dirname(path), []):
         submitted = load(path, "submission_" + name)
-    finally:
-        extension.load_inline = plain
+    submitted._kernel = made
     data = (torch.randn(8, 64), torch.randn(8), torch.empty(8, 64)) if name == "scaled_rows" else {
         "x": torch.randn(4, 256), "scaled": torch.empty(4, 256), "scales": torch.empty(4, 4), "limit": 127}
     result = submitted.custom_kernel(data)
@@ -743,37 +741,42 @@ def apply(folder):
     def stand_in(x, weight, bias):
         return torch.relu(x @ weight.T + bias)
 
-    new = load(os.path.join(folder, "kernelbench", "linear_relu_model_new.py"), "model_new")
-    asked = []
-
-    class Loaded:
-        linear_relu = staticmethod(stand_in)
-
-    def load_inline(**arguments):
-        asked.append(arguments)
-        return Loaded
-
-    new._load_inline = load_inline
-    for seed in range(5):  # as the benchmark's harness does: it seeds, builds both, and compares
-        torch.manual_seed(seed)
-        original = new.Model(32, 16)
-        torch.manual_seed(seed)
-        mine = new.ModelNew(32, 16)
-        x = torch.rand(8, 32)
-        if not torch.allclose(original(x), mine(x), atol=1e-5):
-            fail(f"ModelNew differs from Model under seed {seed}")
-        with torch.no_grad():
-            for parameter in mine.parameters():
-                parameter.mul_(2)
-            if torch.allclose(original(x), mine(x), atol=1e-3):
-                fail("ModelNew does not see that its weights have changed")
-    # Without a GPU its verdict is not about the kernel.
     exported = os.path.join(folder, "kernelbench", "linear_relu_model_new.py")
+    with host_library.on_the_cpu(torch, folder, asked := []):
+        new = load(host_library.cpu_copy(exported), "model_new")
+        for seed in range(5):  # as the benchmark's harness does: it seeds, builds both, and compares
+            torch.manual_seed(seed)
+            original = new.Model(32, 16)
+            torch.manual_seed(seed)
+            mine = new.ModelNew(32, 16)
+            x = torch.rand(8, 32)
+            if not torch.allclose(original(x), mine(x), atol=1e-5):
+                fail(f"ModelNew differs from Model under seed {seed}")
+            with torch.no_grad():
+                for parameter in mine.parameters():
+                    parameter.mul_(2)
+                if torch.allclose(original(x), mine(x), atol=1e-3):
+                    fail("ModelNew does not see that its weights have changed")
+        for wrong, said in ((torch.rand(8, 31), "fc_weight: expected torch.float32 of shape (16, 31)"), (torch.rand(8, 32).double(), "x: expected torch.float32"),
+                            (torch.rand(8, 32, device="meta"), "takes tensors on a GPU")):
+            try:
+                new.ModelNew(32, 16)(wrong)
+                fail(f"ModelNew takes {wrong.dtype} of shape {tuple(wrong.shape)} on {wrong.device}")
+            except ValueError as error:
+                if said not in str(error):
+                    fail("ModelNew refuses a tensor in other words", str(error))
+    try:
+        load(exported, "model_new_for_a_gpu").ModelNew(32, 16)(torch.rand(8, 32))
+        fail("ModelNew takes tensors on the CPU")
+    except ValueError as error:
+        if "takes tensors on a GPU" not in str(error):
+            fail("ModelNew refuses tensors on the CPU in other words", str(error))
+    # Without a GPU its verdict is not about the kernel.
     judged = judge(os.path.join(folder, "linear_relu"), exported, folder)
     if judged["verdict"] != "unsupported" or "a machine with a GPU" not in judged["detail"]:
         fail(f"an exported ModelNew on the CPU is {judged['verdict']}", judged.get("detail", ""))
-    source = asked[0]["cuda_sources"][0] if asked else ""
-    if len(asked) != 1 or "__global__" not in source or "PYBIND11_MODULE" not in source or '#include "hone_' in source:
+    source = asked[0]["source"] if asked else ""
+    if len(asked) != 1 or "__global__" not in source or '#include "hone_' in source or re.search("#include <(torch|ATen|c10|pybind)", source) or asked[0]["as_module"] or not asked[0]["light"]:
         fail("ModelNew hands load_inline another source", source[:2000])
 
     op = load(os.path.join(folder, "torch", "hone_linear_relu_op.py"), "hone_linear_relu_op")
@@ -796,7 +799,38 @@ def apply(folder):
     except NotImplementedError as error:
         if "has no backward" not in str(error):
             fail("a backward is refused in other words", str(error))
+    exported_calls(folder)
     serving_operators(folder)
+
+
+def exported_calls(folder):
+    """Tests that exported first versions make their library calls and have their workspaces, on the CPU."""
+    import torch
+    for name in ("linear_scale_clamp", "conv_gelu", "transposed_conv", "batched_product"):
+        if bring_in(name, os.path.join(HERE, "problems", name + ".py"), folder, ["--no-check"]) is None:
+            return
+        task = os.path.join(folder, name)
+        with open(os.path.join(task, "seed.cu"), encoding="utf-8") as source:
+            if "[[call]]" not in source.read():
+                fail(f"{name}'s first version calls no library")
+        code, out, err = run(["apply", task, os.path.join(task, "seed.cu"), "--as", "kernelbench", "--out", task + "_out"], folder)
+        if code != 0:
+            return fail(f"apply {name} --as kernelbench ends with {code}", out + err)
+        with host_library.on_the_cpu(torch, folder, []):
+            new = load(host_library.cpu_copy(os.path.join(task + "_out", name + "_model_new.py")), name + "_new")
+            torch.manual_seed(1)
+            original = new.Model(*new.get_init_inputs())
+            torch.manual_seed(1)
+            mine = new.ModelNew(*new.get_init_inputs())
+            inputs = [one[:2] for one in new.get_inputs()]
+            before = torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32
+            right, given = original(*inputs), mine(*inputs)
+            if not torch.allclose(right, given, atol=1e-4, rtol=1e-4):
+                fail(f"the exported first version of {name} is wrong", f"{(right - given).abs().max()}")
+            if before != (torch.backends.cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32):
+                fail(f"the exported first version of {name} leaves TF32 set otherwise")
+            if new._memory or new._failed:
+                fail(f"the exported first version of {name} keeps tensors")
 
 
 def serving_operators(folder):
@@ -830,18 +864,6 @@ def serving_operators(folder):
     code, out, err = run(["apply", os.path.join(tasks, "relu"), os.path.join(tasks, "relu", "seed.cu"), "--as", "sgl-kernel", "--out", os.path.join(folder, "sgl", "relu")], folder)
     if code == 0 or "no operator of sgl-kernel" not in err:
         fail(f"apply relu --as sgl-kernel ends with {code}", out + err)
-    # A plan with a library call is exported too: PyTorch makes the call.
-    first = os.path.join(folder, "linear_relu", "seed.cu")
-    with open(first, encoding="utf-8") as source:
-        if "[[call]]" not in source.read():
-            fail("linear_relu's first version calls no library")
-    code, out, err = run(["apply", os.path.join(folder, "linear_relu"), first, "--as", "kernelbench", "--out", os.path.join(folder, "calls")], folder)
-    if code != 0:
-        return fail(f"apply of a plan with a call ends with {code}", out + err)
-    with open(os.path.join(folder, "calls", "linear_relu_model_new.py"), encoding="utf-8") as file:
-        text = file.read()
-    if "LibraryMatmul(library, stream)" not in text or "at::addmm_out" not in text:
-        fail("the ModelNew calls no library", text[-3000:])
 
 
 # By mask of a module: its output as an expression of scores and this mask, what get_inputs gives, and how the judge must draw it.

@@ -10,24 +10,10 @@
 
 #include "tuner/core/torch_module.h"
 #include "tuner/interop/cuda_header.h"
+#include "tuner/interop/python_launcher.h"
 
 namespace hone {
 namespace {
-
-// Returns a Python string literal whose value is exactly `text`.
-std::string RawString(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '"') {
-      out += "\\\"";
-    } else {
-      out += c;
-    }
-  }
-  return "\"\"\"" + out + "\"\"\"";
-}
 
 std::string QuotedInPython(std::string_view text) {
   std::string out = "\"";
@@ -36,44 +22,6 @@ std::string QuotedInPython(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out + "\"";
-}
-
-// Returns an expression over dimensions in Python: the numbers are whole and not negative, so division is `//`.
-std::string PythonExpression(const std::string& text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text.compare(i, 2, "&&") == 0) {
-      out += " and ";
-      ++i;
-    } else if (text.compare(i, 2, "||") == 0) {
-      out += " or ";
-      ++i;
-    } else {
-      out += text[i] == '/' ? "//" : std::string(1, text[i]);
-    }
-  }
-  return out;
-}
-
-// Returns whether a plan expression is also one in Python: it has neither ?: nor !.
-bool IsPythonExpression(const std::string& text) { return text.find('?') == std::string::npos && text.find('!') == std::string::npos; }
-
-// Returns Python code that computes a task's dimensions from tensors, indented by `indent`. `sizes`: dimensions that no
-// tensor has.
-std::string DimsText(const Task& task, const std::string& indent, const Dims& sizes) {
-  std::string direct, divided;
-  for (const DimSource& source : FindDimensions(task)) {
-    if (source.tensor.empty()) {
-      const auto size = sizes.find(source.dim);
-      if (size != sizes.end()) direct += fmt::format("{}{} = {}\n", indent, source.dim, size->second);
-    } else if (source.other.empty()) {
-      direct += fmt::format("{}{} = {}.shape[{}]{}\n", indent, source.dim, source.tensor, source.axis,
-                            source.divisor == 1 ? "" : fmt::format(" // {}", source.divisor));
-    } else {
-      divided += fmt::format("{}{} = {}.shape[{}] // {}\n", indent, source.dim, source.tensor, source.axis, source.other);
-    }
-  }
-  return direct + divided;
 }
 
 // Python definitions of the plan's functions.
@@ -87,10 +35,8 @@ std::string Joined(const std::vector<std::string>& parts) { return fmt::format("
 Result<std::string> ShapeText(const TensorSpec& tensor) {
   std::string shape;
   for (const Expression& extent : tensor.shape) {
-    if (!IsPythonExpression(extent.text())) {
-      return Status::InvalidArgument(fmt::format("the shape of {} ({}) cannot be written in Python", tensor.name, extent.text()));
-    }
-    shape += PythonExpression(extent.text()) + ", ";
+    HONE_ASSIGN_OR_RETURN(const std::string text, PythonSizeExpression(extent.text()));
+    shape += text + ", ";
   }
   return "(" + shape + ")";
 }
@@ -110,15 +56,6 @@ ExportedCall CallOf(const Task& task) {
     if (source.tensor.empty()) call.sizes.push_back(source.dim);
   }
   return call;
-}
-
-std::string NvccFlags(const KernelPackage& package) {
-  std::string flags = "\"-O3\"";
-  for (const std::string& option : PackageOptions(package)) flags += fmt::format(", \"{}\"", option);
-  for (const char* macro : {"HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"}) {
-    flags += fmt::format(", \"-U__CUDA_NO_{}__\"", macro);
-  }
-  return flags;
 }
 
 }  // namespace
@@ -144,7 +81,7 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
         task.name));
   }
   const TorchModule module = TorchModuleOf(task);
-  HONE_ASSIGN_OR_RETURN(const std::string source, StandAloneBinding(package));
+  HONE_ASSIGN_OR_RETURN(const std::string launcher, PythonLauncher(package, fmt::format("hone_{}_model_new", task.name)));
   std::map<std::string, std::string> state(module.state.begin(), module.state.end());
   std::vector<std::string> parameters, numbers, arguments;
   for (size_t i = 0; i < module.inputs.size(); ++i) {
@@ -181,19 +118,15 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
       "# ModelNew of task {0}: its kernel on the module's own parameters and buffers, in one file.\n"
       "# Written by `hone apply` from {1}. The kernel is compiled when a ModelNew is first called. It has no backward.\n"
       "# What follows up to the mark is the problem, word for word.\n\n{2}\n\n"
-      "# ---- the kernel ----\n\nimport torch as _torch\nfrom torch.utils.cpp_extension import load_inline as _load_inline\n\n"
-      "_SOURCE = {3}\n\n_loaded = None\n\n\n"
-      "def _kernel():\n    global _loaded\n    if _loaded is None:\n"
-      "        _loaded = _load_inline(name=\"hone_{0}_model_new\", cpp_sources=[], cuda_sources=[_SOURCE], extra_cflags=[\"-O2\"],\n"
-      "                               extra_cuda_cflags=[{4}])\n    return _loaded.{0}\n\n\n",
-      task.name, PackageOrigin(package), task.oracle_source, RawString(source), NvccFlags(package));
+      "# ---- the kernel ----\n\n{3}\n\n",
+      task.name, PackageOrigin(package), task.oracle_source, launcher);
   text += fmt::format("class ModelNew({}):\n    def forward(self, {}):\n", module.class_name, Joined(parameters));
   for (const std::string& number : numbers) text += number;
   if (std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& t) { return t.role == TensorRole::kIn && state.contains(t.name); })) {
     text += "        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}\n";
   }
   text += prepared;
-  text += fmt::format("        with _torch.no_grad():\n            made = _kernel()({})\n", Joined(arguments));
+  text += fmt::format("        with _torch.no_grad():\n            made = _kernel({})\n", Joined(arguments));
   std::vector<std::string> made;
   bool booleans = false;
   for (size_t i = 0; i < module.outputs.size(); ++i) {
@@ -217,7 +150,7 @@ Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package) {
   }
   if (package.winner.plan.include_set == "cute" || package.seed.plan.include_set == "cute")
     return Status::InvalidArgument("the kernel includes CUTLASS, whose folder a submission cannot name: use --as extension");
-  HONE_ASSIGN_OR_RETURN(const std::string source, StandAloneBinding(package));
+  HONE_ASSIGN_OR_RETURN(const std::string launcher, PythonLauncher(package, fmt::format("hone_{}_submission", task.name)));
   std::string prepared;
   std::vector<std::string> arguments, made;
   for (size_t i = 0; i < module.inputs.size(); ++i) {
@@ -254,17 +187,13 @@ Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package) {
       "#!POPCORN leaderboard {0}\n"
       "# The kernel of task {1} as a submission to the problem {0}, in one file. Written by `hone apply` from {2}.\n"
       "# Kernels run on the current stream; the file is compiled where it is imported.\n\n"
-      "import torch\nfrom torch.utils.cpp_extension import load_inline\n\n"
-      "from task import input_t, output_t\n\n"
-      "_SOURCE = {3}\n\n"
-      "_kernel = load_inline(name=\"hone_{1}_submission\", cpp_sources=[], cuda_sources=[_SOURCE], extra_cflags=[\"-O2\"],\n"
-      "                      extra_cuda_cflags=[{4}]).{1}\n\n\n"
+      "import torch\n\nfrom task import input_t, output_t\n\n{3}\n_load()\n\n\n"
       "def _parts(data):\n    \"\"\"Tensors and numbers of the inputs, in order.\"\"\"\n"
       "    if isinstance(data, dict):\n        data = list(data.values())\n"
       "    if isinstance(data, (tuple, list)):\n        return [part for one in data for part in _parts(one)]\n    return [data]\n\n\n"
-      "def custom_kernel(data: input_t) -> output_t:\n    parts = _parts(data)\n{5}"
-      "    with torch.no_grad():\n        made = _kernel({6})\n{7}    return {8}\n",
-      board.problem, task.name, PackageOrigin(package), RawString(source), NvccFlags(package), prepared, Joined(arguments), filled, Joined(made));
+      "def custom_kernel(data: input_t) -> output_t:\n    parts = _parts(data)\n{4}"
+      "    with torch.no_grad():\n        made = _kernel({5})\n{6}    return {7}\n",
+      board.problem, task.name, PackageOrigin(package), launcher, prepared, Joined(arguments), filled, Joined(made));
   return GeneratedFile{"submission.py", std::move(text), "the submission, as GPU MODE's leaderboards take it"};
 }
 
@@ -324,7 +253,7 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
       "{0}.register_autograd(_no_backward)\n",
       task.name, PackageOrigin(package), returned, Joined(arguments), kExportHelpers,
       in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
-      outputs.empty() ? "" : DimsText(task, "    ", {}), made);
+      outputs.empty() ? "" : PythonDimensions(task, "    ", {}), made);
   if (!in_place.empty()) {
     // An operator that changes its arguments gets no backward function: autograd itself refuses arguments that require
     // a gradient.
