@@ -29,7 +29,7 @@ struct HoneProblem {
   int64_t dims[8];   // silu_and_mul, fused_add_rmsnorm: tokens, d; merge_attn_states: tokens, heads, dim
   void* tensors[6];  // silu_and_mul: x, out; fused_add_rmsnorm: x, residual, weight;
                      // merge_attn_states: v_a, s_a, v_b, s_b, v_out, s_out
-  float eps;         // the task's scalar: eps of fused_add_rmsnorm, scale of paged_decode_attention
+  float eps;         // the task's scalar: eps of fused_add_rmsnorm, scale of the attention tasks
 };
 
 using HoneTaskFunction = const char* (*)();

@@ -109,7 +109,8 @@ __global__ void MergeAttnStates(const __half* v_a, const float* s_a, const __hal
   }
 }
 
-// Dimensions of paged_decode_attention, as in its task.toml.
+// Dimensions of paged_decode_attention, as in its task.toml. mla_decode_attention has one head of keys and values, and
+// rank + rope in place of head_dim.
 struct DecodeDims {
   int64_t batch, kv_heads, group, head_dim, page_size, max_pages;
 };
@@ -131,7 +132,7 @@ __global__ void DecodeScores(DecodeDims n, const __nv_bfloat16* q, const __nv_bf
 }
 
 // One block for each head: weights in the scores' place, then the weighted sum of the values. As many threads as
-// head_dim.
+// results of a head, which are the first numbers of a row.
 __global__ void DecodeValues(DecodeDims n, const __nv_bfloat16* values, const int* table, const int* lengths,
                              double* scores, double* out) {
   __shared__ double shared[1024];
@@ -151,7 +152,7 @@ __global__ void DecodeValues(DecodeDims n, const __nv_bfloat16* values, const in
     sum += row[t];
     value += row[t] * __bfloat162float(values[at + threadIdx.x]);
   }
-  out[head * n.head_dim + threadIdx.x] = length > 0 ? value / sum : 0.0;
+  out[head * blockDim.x + threadIdx.x] = length > 0 ? value / sum : 0.0;
 }
 
 // The first `count` elements of c.
@@ -202,6 +203,27 @@ std::pair<double, int64_t> GatingErrors(const HoneProblem& p) {
     }
   }
   return {worst, wrong};
+}
+
+// How many places of top_k do not hold a number of the row's k largest in descending order, or are named twice.
+int64_t TopKErrors(const HoneProblem& p) {
+  const size_t rows = p.dims[0], d = p.dims[1], k = p.dims[2];
+  std::vector<float> x(rows * d), values(rows * k);
+  std::vector<int> ids(rows * k);
+  Check(cudaMemcpy(x.data(), p.tensors[0], x.size() * 4, cudaMemcpyDeviceToHost), "x");
+  Check(cudaMemcpy(values.data(), p.tensors[1], values.size() * 4, cudaMemcpyDeviceToHost), "values");
+  Check(cudaMemcpy(ids.data(), p.tensors[2], ids.size() * 4, cudaMemcpyDeviceToHost), "ids");
+  int64_t wrong = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    std::vector<float> sorted(&x[r * d], &x[r * d] + d);
+    std::partial_sort(sorted.begin(), sorted.begin() + static_cast<long>(k), sorted.end(), std::greater<float>());
+    for (size_t j = 0; j < k; ++j) {
+      const int id = ids[r * k + j];
+      wrong += values[r * k + j] != sorted[j] || id < 0 || id >= static_cast<int>(d) || x[r * d + id] != sorted[j];
+      for (size_t i = 0; i < j; ++i) wrong += ids[r * k + i] == id;
+    }
+  }
+  return wrong;
 }
 
 // Returns the worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole
@@ -280,9 +302,26 @@ std::vector<TensorPlan> Tensors(const std::string& task, const std::vector<int64
             {"weights", chosen, 4, false, true, 0, 0, 4e-5, 'f'},
             {"experts", chosen, 4, false, true, 0, 0, 0, 'i'}};
   }
+  if (task == "top_k" && n.size() == 3) {
+    if (n[2] > n[1]) Stop("top_k: more are to be taken than there are");
+    return {{"x", static_cast<size_t>(n[0] * n[1]), 4, true, false, 1, 0, 0, 'f'},
+            {"values", static_cast<size_t>(n[0] * n[2]), 4, false, true, 0, 0, 0, 'f'},
+            {"ids", static_cast<size_t>(n[0] * n[2]), 4, false, true, 0, 0, 0, 'i'}};
+  }
+  if (task == "mla_decode_attention" && n.size() == 8) {
+    const size_t width = n[2] + n[3], cache = n[6] * n[4] * width;
+    const double mean = (n[7] + n[5] * n[4]) / 2.0, read = n[0] * mean / static_cast<double>(n[6] * n[4]);
+    if (n[6] < n[0] * n[5] || n[2] > 1024) Stop("mla_decode_attention: too few pages, or too wide a row");
+    return {{"q", n[0] * n[1] * width, 2, true, false, 1, 0, 0, 'b'},
+            {"cache", cache, 2, true, false, 1, 0.25f, 0, 'b', read},
+            {"block_table", static_cast<size_t>(n[0] * n[5]), 4, true, false, 0, 0, 0, 'p'},
+            {"seq_lens", static_cast<size_t>(n[0]), 4, true, false, 0, 0, 0, 'l'},
+            {"out", static_cast<size_t>(n[0] * n[1] * n[2]), 2, false, true, 0, 0, 2e-2, 'b'}};
+  }
   Stop("unknown case '" + task +
        "' (silu_and_mul:TOKENS,D fused_add_rmsnorm:TOKENS,D merge_attn_states:TOKENS,HEADS,DIM "
-       "fp8_block_matmul:M,N,K moe_gating:TOKENS,EXPERTS,TOP_K "
+       "fp8_block_matmul:M,N,K moe_gating:TOKENS,EXPERTS,TOP_K top_k:ROWS,D,K "
+       "mla_decode_attention:BATCH,HEADS,RANK,ROPE,PAGE_SIZE,MAX_PAGES,PAGES,MIN_LEN "
        "paged_decode_attention:BATCH,KV_HEADS,GROUP,HEAD_DIM,PAGE_SIZE,MAX_PAGES,PAGES,MIN_LEN)");
 }
 
@@ -436,7 +475,9 @@ class Bench {
       HoneProblem& p = problems[s];
       std::memset(&p, 0, sizeof(p));
       std::copy(dims.begin(), dims.end(), p.dims);
-      p.eps = task == "paged_decode_attention" ? 1 / std::sqrt(static_cast<float>(dims[3])) : 1e-6f;
+      p.eps = task == "paged_decode_attention" ? 1 / std::sqrt(static_cast<float>(dims[3]))
+              : task == "mla_decode_attention" ? 0.07216878364870323f
+                                               : 1e-6f;
       for (size_t i = 0; i < tensors.size(); ++i) {
         const TensorPlan& t = tensors[i];
         p.tensors[i] = memory + at;
@@ -599,6 +640,11 @@ class Bench {
       *right = *right && fine;
       return std::string(text) + (fine ? "" : ", \"beyond_tolerance\": true");
     }
+    if (task == "top_k") {
+      const int64_t wrong = TopKErrors(problem);
+      *right = *right && wrong == 0;
+      return "\"ids\": " + std::to_string(wrong) + (wrong == 0 ? "" : ", \"beyond_tolerance\": true");
+    }
     std::vector<double*> answers(tensors.size(), nullptr);
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].out) Check(cudaMalloc(&answers[i], tensors[i].elements * sizeof(double)), "answers");
@@ -609,18 +655,21 @@ class Bench {
       const unsigned blocks = static_cast<unsigned>((n[0] + 31) / 32);
       FusedAddRmsnorm<<<blocks, 32, 0, stream_>>>(half(0), half(1), half(2), answers[0], answers[1], n[0], n[1],
                                                   problem.eps);
-    } else if (task == "paged_decode_attention") {
-      const DecodeDims d{n[0], n[1], n[2], n[3], n[4], n[5]};
-      const int64_t heads = n[0] * n[1] * n[2], most = n[4] * n[5];
+    } else if (task == "paged_decode_attention" || task == "mla_decode_attention") {
+      const bool shared = task == "mla_decode_attention";  // keys and values are one tensor, of one head
+      const DecodeDims d =
+          shared ? DecodeDims{n[0], 1, n[1], n[2] + n[3], n[4], n[5]} : DecodeDims{n[0], n[1], n[2], n[3], n[4], n[5]};
+      const int64_t heads = d.batch * d.kv_heads * d.group, most = n[4] * n[5];
+      const size_t values = shared ? 1 : 2;
       const auto brain = [&](size_t i) { return static_cast<const __nv_bfloat16*>(input(i)); };
-      const int* const table = static_cast<const int*>(input(3));
-      const int* const lengths = static_cast<const int*>(input(4));
+      const int* const table = static_cast<const int*>(input(values + 1));
+      const int* const lengths = static_cast<const int*>(input(values + 2));
       double* scores = nullptr;
       Check(cudaMalloc(&scores, heads * most * sizeof(double)), "scores");
       const dim3 blocks(static_cast<unsigned>((most + 127) / 128), static_cast<unsigned>(heads));
       DecodeScores<<<blocks, 128, 0, stream_>>>(d, brain(0), brain(1), table, lengths, scores, problem.eps);
-      DecodeValues<<<static_cast<unsigned>(heads), static_cast<unsigned>(n[3]), 0, stream_>>>(
-          d, brain(2), table, lengths, scores, answers[5]);
+      DecodeValues<<<static_cast<unsigned>(heads), static_cast<unsigned>(shared ? n[2] : n[3]), 0, stream_>>>(
+          d, brain(values), table, lengths, scores, answers[values + 3]);
       Check(cudaStreamSynchronize(stream_), "answers");
       Check(cudaFree(scores), "scores");
     } else if (task == "fp8_block_matmul") {

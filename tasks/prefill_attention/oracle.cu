@@ -34,7 +34,21 @@ __device__ long long FirstOf(const int* offsets, long long batch, long long toke
   return first;
 }
 
-constexpr int kHeads = 4, kPart = 128, kStaged = 256;
+constexpr int kHeads = 4, kPart = 128, kStaged = 256, kRead = 4;
+
+// Returns kRead numbers of a row in one word, read at once if their places allow that (`whole`); those past the first
+// `count` are 0.
+__device__ unsigned long long ReadSome(const __nv_bfloat16* from, bool whole, long long count) {
+  if (whole) return *reinterpret_cast<const unsigned long long*>(from);
+  unsigned long long some = 0;
+  for (int i = 0; i < kRead && i < count; ++i) some |= static_cast<unsigned long long>(__bfloat16_as_ushort(from[i])) << 16 * i;
+  return some;
+}
+
+// Returns one of the numbers in such a word.
+__device__ double OneOf(unsigned long long some, int i) {
+  return HONE_ORACLE_IN(__bfloat162float(__ushort_as_bfloat16(static_cast<unsigned short>(some >> 16 * i))));
+}
 
 __global__ void attend(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv_bfloat16* v, const int* offsets, double* out, long long count,
                        long long batch, long long kv_heads, long long group, long long head_dim, double scale) {
@@ -60,14 +74,29 @@ __global__ void attend(const __nv_bfloat16* q, const __nv_bfloat16* k, const __n
     largest[h] = 0;
     for (int d = 0; d < kPart; ++d) sums[d][h] = 0;
   }
+  const bool whole =
+      head_dim % kRead == 0 && (reinterpret_cast<unsigned long long>(k) | reinterpret_cast<unsigned long long>(v)) % 8 == 0;
   for (long long j = first; j <= token; ++j) {
     const long long key = (j * kv_heads + head) * head_dim;
     HONE_ORACLE_ACC scores[kHeads] = {0, 0, 0, 0};
-    for (long long d = 0; d < head_dim; ++d) {
-      const double one = HONE_ORACLE_IN(__bfloat162float(k[key + d]));
-      for (int h = 0; h < kHeads; ++h) {
-        const double other = d < kStaged ? query[d][h] : HONE_ORACLE_IN(__bfloat162float(q[rows[h] + d]));
-        scores[h] += HONE_ORACLE_MID(other * one);
+    for (long long from = 0; from < head_dim; from += kRead) {
+      const unsigned long long some = ReadSome(k + key + from, whole, head_dim - from);
+      if (from + kRead <= head_dim && from < kStaged) {
+#pragma unroll
+        for (int i = 0; i < kRead; ++i) {
+          const double one = OneOf(some, i);
+#pragma unroll
+          for (int h = 0; h < kHeads; ++h) scores[h] += HONE_ORACLE_MID(query[from + i][h] * one);
+        }
+      } else {
+        for (int i = 0; i < kRead && from + i < head_dim; ++i) {
+          const long long d = from + i;
+          const double one = OneOf(some, i);
+          for (int h = 0; h < kHeads; ++h) {
+            const double other = d < kStaged ? query[d][h] : HONE_ORACLE_IN(__bfloat162float(q[rows[h] + d]));
+            scores[h] += HONE_ORACLE_MID(other * one);
+          }
+        }
       }
     }
     double weights[kHeads];
@@ -82,9 +111,14 @@ __global__ void attend(const __nv_bfloat16* q, const __nv_bfloat16* k, const __n
       weights[h] = HONE_ORACLE_MID(exp(score - largest[h]));
       total[h] += weights[h];
     }
-    for (long long d = 0; d < width; ++d) {
-      const double one = HONE_ORACLE_IN(__bfloat162float(v[key + begin + d]));
-      for (int h = 0; h < kHeads; ++h) sums[d][h] += HONE_ORACLE_MID(weights[h] * one);
+    for (long long from = 0; from < width; from += kRead) {
+      const unsigned long long some = ReadSome(v + key + begin + from, whole, width - from);
+#pragma unroll
+      for (int i = 0; i < kRead; ++i) {  // past the width, zeros are added to what nobody reads
+        const double one = OneOf(some, i);
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) sums[from + i][h] += HONE_ORACLE_MID(weights[h] * one);
+      }
     }
   }
   for (int h = 0; h < heads; ++h) {

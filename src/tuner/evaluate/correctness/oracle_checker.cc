@@ -204,6 +204,8 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       source = view;
     }
     oracle_bindings.tensors[tensor.name] = source;
+    // An oracle writes references alone, and the simulated GPU then need not watch who writes what the oracle reads.
+    oracle_bindings.read_only.insert(tensor.name);
     if (IsOutput(tensor)) {
       if (reference_block.contains(tensor.name)) {
         oracle_bindings.references["ref:" + tensor.name] = arena->address(reference_block[tensor.name]);
