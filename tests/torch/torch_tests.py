@@ -132,6 +132,8 @@ DEFINITIONS = {
 BAD_DEFINITIONS = [
     ("json", "{", None, [], r"definition\.json is no JSON .*give a definition"),
     ("no_run", {"reference": "def go(x):\n    return x\n"}, None, [], r"no function run at its top level"),
+    ("kernels", {"reference": "import triton.language as tl\n\n\ndef run(hidden_states, weight, eps):\n    return hidden_states\n"}, None, [],
+     r"reference imports triton, whose kernels nothing here can evaluate in double precision: write run in PyTorch's operators"),
     ("syntax", {"reference": "def run(:\n"}, None, [], r"line 1 of reference is not Python .*mend it"),
     ("unknown_axis", {"outputs": {"output": {"shape": ["rows"], "dtype": "float32"}}}, None, [], r"output has an axis rows, which 'axes' does not have"),
     ("fp4_answer", {"outputs": {"output": {"shape": ["batch_size", "hidden_size"], "dtype": "float4_e2m1"}}}, None, [],

@@ -91,6 +91,12 @@ class Definition:
         except SyntaxError as error:
             raise Refused(f"{file}: line {error.lineno} of reference is not Python that {sys.version.split()[0]} reads ({error.msg}): "
                           "mend it") from error
+        imported = {alias.name.split(".")[0] for one in ast.walk(tree) if isinstance(one, ast.Import) for alias in one.names}
+        imported |= {(one.module or "").split(".")[0] for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+        for kernels in ("triton", "cutlass", "cuda", "flashinfer"):
+            if kernels in imported:
+                raise Refused(f"{file}: reference imports {kernels}, whose kernels nothing here can evaluate in double precision: write run in "
+                              "PyTorch's operators")
         runs = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "run"]
         if not runs:
             raise Refused(f"{file}: reference has no function run at its top level: that is what the inputs are handed to")

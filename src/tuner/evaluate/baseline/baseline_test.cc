@@ -303,7 +303,7 @@ args   = ["x", "out + d", "rows * d:i32"]
 __global__ void relu(const float* x, float* out, int count) {})CU");
   const Result<nlohmann::json> launches = LaunchesJson(program, task, {{"rows", 3}, {"d", 100}}, H200());
   ASSERT_TRUE(launches.ok()) << launches.status().message();
-  EXPECT_EQ((*launches)["outputs"].dump(), R"({"out":{"dtype":"float32","shape":[3,100]}})");
+  EXPECT_EQ((*launches)["outputs"].dump(), R"([{"dtype":"float32","name":"out","shape":[3,100]}])");
   ASSERT_EQ((*launches)["steps"].size(), 1u);
   const nlohmann::json& step = (*launches)["steps"][0];
   EXPECT_EQ(step["symbol"], "_Zrelu");

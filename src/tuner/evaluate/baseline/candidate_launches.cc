@@ -48,10 +48,16 @@ Result<json> StepJson(const CompiledProgram& program, const ResolvedStep& step) 
   const auto module = program.modules.find(step.binding_key);
   if (module == program.modules.end()) return Status::Unavailable("a module of it is missing");
   const auto symbol = module->second.lowered.find(step.kernel);
-  if (symbol == module->second.lowered.end()) return Status::Unavailable(fmt::format("its module lacks {}", step.kernel));
-  json one = {{"module", step.binding_key}, {"symbol", symbol->second},    {"grid", step.grid},
-              {"block", step.block},        {"cluster", step.cluster},     {"shared", step.shared_bytes},
-              {"cooperative", step.cooperative}, {"args", json::array()}};
+  if (symbol == module->second.lowered.end())
+    return Status::Unavailable(fmt::format("its module lacks {}", step.kernel));
+  json one = {{"module", step.binding_key},
+              {"symbol", symbol->second},
+              {"grid", step.grid},
+              {"block", step.block},
+              {"cluster", step.cluster},
+              {"shared", step.shared_bytes},
+              {"cooperative", step.cooperative},
+              {"args", json::array()}};
   for (const ResolvedArgument& argument : step.args) {
     HONE_ASSIGN_OR_RETURN(json value, ArgumentJson(argument));
     one["args"].push_back(std::move(value));
@@ -67,22 +73,25 @@ json ModulesJson(const CompiledProgram& program) {
   return modules;
 }
 
-Result<json> LaunchesJson(const CompiledProgram& program, const Task& task, const Dims& dims, const DeviceFacts& facts) {
+Result<json> LaunchesJson(const CompiledProgram& program, const Task& task, const Dims& dims,
+                          const DeviceFacts& facts) {
   if (program.candidate.plan.host_mode) return Status::Unavailable("it is in host mode");
-  if (!program.candidate.plan.machine_code.empty()) return Status::Unavailable("it is machine code, which is loaded in a confined process alone");
-  json launches = {{"outputs", json::object()}, {"workspaces", json::object()}, {"steps", json::array()}};
+  if (!program.candidate.plan.machine_code.empty())
+    return Status::Unavailable("it is machine code, which is loaded in a confined process alone");
+  json launches = {{"outputs", json::array()}, {"workspaces", json::object()}, {"steps", json::array()}};
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kInOut || !tensor.strides.empty()) {
       return Status::Unavailable("the task has tensors in place or with strides");
     }
     if (tensor.role != TensorRole::kOut) continue;
     HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
-    launches["outputs"][tensor.name] = {{"shape", shape.shape}, {"dtype", DTypeName(tensor.dtype)}};
+    launches["outputs"].push_back({{"name", tensor.name}, {"shape", shape.shape}, {"dtype", DTypeName(tensor.dtype)}});
   }
   const OccupancyQuery occupancy = [](const std::string&, const std::string&, int64_t, int64_t) -> Result<int64_t> {
     return Status::Unavailable("its plan asks for occupancy");
   };
-  HONE_ASSIGN_OR_RETURN(const ResolvedPlan plan, ResolvePlan(program.candidate, task, dims, program.binding, facts, occupancy));
+  HONE_ASSIGN_OR_RETURN(const ResolvedPlan plan,
+                        ResolvePlan(program.candidate, task, dims, program.binding, facts, occupancy));
   if (!plan.tensor_maps.empty()) return Status::Unavailable("its kernels take tensor maps");
   for (const ResolvedWorkspace& workspace : plan.workspaces) launches["workspaces"][workspace.name] = workspace.bytes;
   for (const ResolvedStep& step : plan.steps) {

@@ -17,7 +17,7 @@ namespace hone {
 // Returns {key: cubin in hexadecimal digits} for all modules of the program.
 nlohmann::json ModulesJson(const CompiledProgram& program);
 
-// Returns {"outputs": {tensor: {shape, dtype}}, "workspaces": {name: bytes}, "steps": [launch or memset]}.
+// Returns {"outputs": [{name, shape, dtype}] in the task's order, "workspaces": {name: bytes}, "steps": [launch or memset]}.
 // kUnavailable, with the reason, for a plan that the child cannot launch: one in host mode, or one with tensor maps,
 // structs, launches that depend on each other's progress, occupancy queries, or strided or aliased tensors.
 Result<nlohmann::json> LaunchesJson(const CompiledProgram& program, const Task& task, const Dims& dims, const DeviceFacts& facts);

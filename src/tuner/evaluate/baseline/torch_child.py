@@ -88,7 +88,7 @@ class Candidate:
                           for step in launches["steps"]]
 
     def outputs(self):
-        return {name: self.empty(spec["shape"], spec["dtype"]) for name, spec in self.launches["outputs"].items()}
+        return {spec["name"]: self.empty(spec["shape"], spec["dtype"]) for spec in self.launches["outputs"]}
 
     def run(self, tensors, stream):
         for step, function in zip(self.launches["steps"], self.functions):
