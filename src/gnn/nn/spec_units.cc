@@ -36,6 +36,7 @@ class Lowering {
       DrawByAttention();
       SumThrough();
       Project();
+      AttendThrough();
     }
     PlaceInput();
     PlanGradients();
@@ -175,6 +176,23 @@ class Lowering {
       SpecUnit& unit = out_.units[u];
       if (unit.kind != Kind::kBetween || unit.normalise != 0) continue;
       unit.read_through = aggregates[u] > 0 && aggregates[u] == readers[u];
+    }
+  }
+
+  // Marks the runs without a bias whose rows only attentions read that are neither projected nor read features.
+  void AttendThrough() {
+    std::vector<size_t> readers(out_.units.size(), 0), attentions(out_.units.size(), 0);
+    for (const SpecUnit& unit : out_.units) {
+      const bool attends = unit.kind == Kind::kAttention && !unit.drawn && unit.composed == 0 && !unit.projected;
+      for (const size_t operand : unit.operands) {
+        ++readers[operand];
+        if (attends) ++attentions[operand];
+      }
+    }
+    for (size_t u = 1; u < out_.units.size(); ++u) {
+      SpecUnit& unit = out_.units[u];
+      if (unit.kind != Kind::kBetween || unit.normalise != 0 || unit.bias_of != 0 || unit.no_pass()) continue;
+      unit.attended_through = attentions[u] > 0 && attentions[u] == readers[u];
     }
   }
 
@@ -414,10 +432,11 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
           what.emplace_back(word);
         }
         lines.push_back(Listed(values) + ": " + Listed(what) +
-                        (unit.normalise != 0   ? ""
-                         : unit.read_through   ? ", as the hop after reads the rows"
-                         : unit.summed_through ? ", as the sum after reads the rows"
-                                               : " in one pass"));
+                        (unit.normalise != 0     ? ""
+                         : unit.read_through     ? ", as the hop after reads the rows"
+                         : unit.summed_through   ? ", as the sum after reads the rows"
+                         : unit.attended_through ? ", as the attention after reads the rows"
+                                                 : " in one pass"));
         break;
       }
     }

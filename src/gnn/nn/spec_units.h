@@ -7,7 +7,7 @@
 // Most operations are one unit. A run of rowwise operations that only read one another (the bias of a product, batch
 // normalisation, activation, dropout, in this order) is one unit, because it is one pass over the rows. If only
 // aggregates read the run's rows and it has no normalisation, it needs no pass: the aggregates apply it as they read.
-// In a step on a GPU, so do sums of two values.
+// In a step on a GPU, so do sums of two values, and attentions if the run has no bias.
 // If only aggregates of "x" read the outermost hop, this hop is drawn and aggregated in one pass, and its nodes get no
 // local ids. In a step on a GPU, attentions of "x" and those that are composed (SpecUnit::composed) do the same.
 // Otherwise its nodes are numbered like those of the other hops, and their feature rows are gathered.
@@ -51,8 +51,10 @@ struct SpecUnit {
   // For kBetween, true: the sums that read the run apply it as they read, and so do the concatenations if the run is a
   // bias alone. Its rows are those of its operand.
   bool summed_through = false;
+  // For kBetween, true: the attentions that read the run apply it as they read. Its rows are those of its operand.
+  bool attended_through = false;
   // Returns whether the unit has no pass of its own, because its readers apply the run.
-  bool no_pass() const { return read_through || summed_through; }
+  bool no_pass() const { return read_through || summed_through || attended_through; }
   // Returns whether the run has nothing but a bias.
   bool is_bias() const { return kind == Kind::kBetween && normalise == 0 && activate == 0 && drop == 0; }
   // Returns whether the unit is only a bias, which is added in the operand's memory.
@@ -84,8 +86,8 @@ struct SpecUnits {
 
 // Lowers a spec. `shapes` are the spec's (CheckModelSpec). `for_steps`: where an attention over the outermost hop reads
 // a Linear of "x", the two are composed (SpecUnit::composed) if that leaves rows of the outermost hop out of the Linear
-// and reads narrower rows; an attention may be SpecUnit::drawn or projected, and a run summed_through. A step on a GPU
-// is lowered so; exact inference, which has every node's row anyway, is not.
+// and reads narrower rows; an attention may be SpecUnit::drawn or projected, and a run summed_through or
+// attended_through. A step on a GPU is lowered so; exact inference, which has every node's row anyway, is not.
 SpecUnits LowerToUnits(const ModelSpec& spec, const SpecShapes& shapes, bool for_steps = false);
 
 // Returns one line per unit, for people: "h0, r0, d0: bias, activation and dropout in one pass".

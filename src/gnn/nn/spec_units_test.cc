@@ -222,6 +222,29 @@ TEST(SpecUnits, InAStepTheProductOfAnAttentionWithManyHeadsComesFirst) {
   }
 }
 
+TEST(SpecUnits, InAStepAttentionsApplyTheRunsThatOnlyTheyRead) {
+  for (const auto& [first, read, through] :
+       {std::tuple("", "", true), std::tuple(", bias = true", "", false), std::tuple("", R"(, "r")", false)}) {
+    const ModelSpec spec = Parsed((std::string(R"(
+    {name = "f", op = "attention", of = "x", width = 8)") +
+                                   first + R"(},
+    {name = "r", op = "activate", of = "f"},
+    {name = "g", op = "attention", of = "r", width = 8},
+    {name = "c", op = "concat", of = ["g")" +
+                                   read + R"(]},
+    {name = "l", op = "head", of = "c"},
+  )")
+                                      .c_str());
+    SCOPED_TRACE(first + std::string(read));
+    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    EXPECT_EQ(lowered.units[lowered.unit_of[2]].attended_through, through);
+    EXPECT_FALSE(Lowered(spec).units[lowered.unit_of[2]].attended_through);
+    if (through) {
+      EXPECT_EQ(DescribeUnits(spec, lowered)[1], "r: activation, as the attention after reads the rows");
+    }
+  }
+}
+
 TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
   const ModelSpec spec = Parsed(R"(
     {name = "a", op = "aggregate", of = "x"},

@@ -81,6 +81,18 @@ values = [
   {name = "jump", op = "collect", of = ["h0", "gat1", "gat2"]},
   {name = "logits", op = "head", of = "jump"},
 ])";
+// Attentions that read activations and a dropout as they read rows.
+inline constexpr const char* kAttends = R"(name = "attends"
+values = [
+  {name = "in", op = "linear", of = "x", width = 16},
+  {name = "gat0", op = "attention", of = "in", width = 8, heads = 2},
+  {name = "r0", op = "activate", of = "gat0"},
+  {name = "d0", op = "drop", of = "r0", probability = 0.25},
+  {name = "gat1", op = "attention", of = "d0", width = 13, heads = 2, concatenate = false},
+  {name = "e1", op = "activate", of = "gat1", function = "elu"},
+  {name = "gat2", op = "attention", of = "e1", width = 16},
+  {name = "logits", op = "head", of = "gat2"},
+])";
 inline constexpr const char* kMixed = R"(name = "mixed"
 values = [
   {name = "mean", op = "aggregate", of = "x", how = "mean"},

@@ -330,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
                     Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
                     Case{"SpecOdd", Spec(kOdd)}, Case{"SpecSums", Spec(kSums)}, Case{"SpecHeads", Spec(kHeads)},
-                    Case{"SpecHeadsWide", Spec(kHeads), true}),
+                    Case{"SpecHeadsWide", Spec(kHeads), true}, Case{"SpecAttends", Spec(kAttends)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Aggregates over inner hops: read through an activation and dropout, plain, and by all three kinds of sum. Widths make

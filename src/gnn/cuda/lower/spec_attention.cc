@@ -57,6 +57,11 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
   }
   HONE_RETURN_IF_ERROR(dense_.Plan(context, dense));
   if (!envelope.trains) return Status::Ok();
+  const SpecUnit& run = model.Unit(unit().operands[0]);
+  if (run.attended_through && run.activate != 0 &&
+      std::get<ActivateSpec>(model.Operation(run.activate)).function == ActivateSpec::Function::kRelu) {
+    HONE_RETURN_IF_ERROR(passes_.Allocate(int64_t{envelope.known[static_cast<size_t>(unit().hop) + 1]} * (in / 8)));
+  }
   HONE_RETURN_IF_ERROR(score_partials_.Allocate(AttentionPartials(static_cast<int32_t>(known), Shape())));
   HONE_RETURN_IF_ERROR(grad_folded_.Allocate(2 * heads * in));
   return grad_sums_.Allocate(sums);
@@ -190,8 +195,7 @@ Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& 
                                                       context_->element, sums_.get(), stream, features.one));
   } else {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
-                                               {.z = operand.rows, .activation = Activation::kIdentity}, batch.header,
-                                               Weights(), sums_.get(), stream));
+                                               operand.input(), batch.header, Weights(), sums_.get(), stream));
   }
   return dense_.Forward(sums_.get(), out, stream);
 }
@@ -230,9 +234,8 @@ Status SpecAttention::EnqueueRowGradients(const BatchOnDevice& batch, const Oper
         context_->element, grad_sums_.get(), gradients, stream, features.one));
   } else {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(batch.hops[hop], hop, Shape(), folded_.get(), context_->element,
-                                                       {.z = operand.rows, .activation = Activation::kIdentity},
-                                                       batch.header, Weights(), grad_sums_.get(), padded_rows,
-                                                       gradients, grad_rows, stream));
+                                                       operand.input(), batch.header, Weights(), grad_sums_.get(),
+                                                       padded_rows, gradients, grad_rows, stream));
   }
   return Status::Ok();
 }

@@ -42,10 +42,15 @@ class SpecAttention {
   // scores, blocks of heads on a diagonal. Must precede EnqueueForward.
   static Status EnqueueWeights(std::span<const SpecAttention* const> attentions, cudaStream_t stream);
   // What an attention reads: `rows`, those of its operand or, if it is composed, of [x, 1]. If its hop is drawn, `rows`
-  // is null and `hop` has the drawn ids.
+  // is null and `hop` has the drawn ids. The other fields are AttentionInput's, for an operand that is
+  // SpecUnit::attended_through.
   struct Operand {
     const void* rows = nullptr;
     OuterHopOnDevice hop = {};
+    Activation activation = Activation::kIdentity;
+    const uint8_t* kept = nullptr;
+    float scale = 1;
+    AttentionInput input() const { return {.z = rows, .activation = activation, .kept = kept, .scale = scale}; }
   };
   // Writes out [rows of the unit, its columns].
   Status EnqueueForward(const BatchOnDevice& batch, const Operand& operand, void* out, cudaStream_t stream) const;
@@ -100,14 +105,15 @@ class SpecAttention {
   AttentionShape Shape() const;
   FoldedLayer Folded() const;
   HeadSpread Spread() const;
-  AttentionWeightsOnDevice Weights() const { return {slot_weights_.get(), self_weights_.get(), nullptr}; }
+  AttentionWeightsOnDevice Weights() const { return {slot_weights_.get(), self_weights_.get(), passes_.get()}; }
 
   const ProgramContext* context_ = nullptr;
   const LoweredSpec* model_ = nullptr;
   size_t u_ = 0;
   DeviceArray<float> folded_, grad_folded_, slot_weights_, self_weights_, score_partials_, grad_spread_, composed_,
       grad_composed_;
-  DeviceArray<int32_t> own_rows_;                         // [rows] 0, 1, 2, …: the row of each destination
+  DeviceArray<uint8_t> passes_;    // where the rows are read through relu: which elements pass it and dropout
+  DeviceArray<int32_t> own_rows_;  // [rows] 0, 1, 2, …: the row of each destination
   DeviceArray<unsigned char> sums_, grad_sums_, spread_;  // of a projected attention: sums_ are the projected rows
   Dense dense_;
 };

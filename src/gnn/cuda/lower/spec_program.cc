@@ -162,6 +162,12 @@ class SpecProgram final : public Program {
     for (size_t u = 1; u < steps_.size(); ++u) {
       if (steps_[u].kept_at < 0) continue;
       const SpecUnit& unit = model_.Unit(u);
+      if (unit.attended_through) {
+        const MaskedLayer masked{BetweenOf(unit).dropout, unit.hop, static_cast<int32_t>(Known(unit.hop)),
+                                 static_cast<int32_t>(Padded(u)), Kept(batch, u)};
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits({&masked, 1}, batch.state, batch.header, batch.nodes, stream));
+        continue;
+      }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(unit.hop, static_cast<int32_t>(Known(unit.hop)),
                                                 static_cast<int32_t>(Padded(u)), BetweenOf(unit).dropout, batch.state,
                                                 batch.header, batch.nodes, Kept(batch, u), stream));
@@ -285,7 +291,7 @@ class SpecProgram final : public Program {
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
-      const bool drops = unit.read_through && BetweenOf(unit).dropout.threshold != 0;
+      const bool drops = (unit.read_through || unit.attended_through) && BetweenOf(unit).dropout.threshold != 0;
       if (drops) steps_[u].kept_at = place(Rows(u) * Padded(u) / 8);
     }
     if (model_.lowered.needs_degrees) degrees_at_ = place(RoundUp<int64_t>(envelope_.known.back(), 128) * 4);
@@ -306,7 +312,15 @@ class SpecProgram final : public Program {
   SpecAttention::Operand AttentionOperand(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.drawn) return {.hop = DrawnHop(batch)};
-    return {.rows = unit.composed != 0 ? Composed(batch, u) : RowsOf(batch, unit.operands[0])};
+    if (unit.composed != 0) return {.rows = Composed(batch, u)};
+    const size_t run = unit.operands[0];
+    if (!model_.Unit(run).attended_through) return {.rows = RowsOf(batch, run)};
+    const Between between = BetweenOf(model_.Unit(run));
+    const bool drops = steps_[run].kept_at >= 0;
+    return {.rows = RowsOf(batch, run),
+            .activation = between.activation,
+            .kept = drops ? Kept(batch, run) : nullptr,
+            .scale = drops ? between.dropout.scale : 1.0f};
   }
   uint8_t* Kept(const BatchOnDevice& batch, size_t u) const {
     return static_cast<uint8_t*>(batch.outer) + steps_[u].kept_at;
@@ -557,8 +571,8 @@ class SpecProgram final : public Program {
       }
       case Kind::kAttention: {
         void* const direct = adds ? apart_.get() : to;
-        HONE_RETURN_IF_ERROR(from.attention.EnqueueRowGradients(batch, {.rows = RowsOf(batch, u)}, attention_scratch_,
-                                                                PaddedRows(u), direct, stream));
+        HONE_RETURN_IF_ERROR(from.attention.EnqueueRowGradients(batch, AttentionOperand(batch, use.value),
+                                                                attention_scratch_, PaddedRows(u), direct, stream));
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
       case Kind::kProduct: {
