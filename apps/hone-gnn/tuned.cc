@@ -29,7 +29,7 @@ Result<std::map<std::string, std::string>> EngineHashes(const ModelOptions& mode
   for (const HotOperation& operation :
        FindHotOperations(*model.spec, shapes, LowerToUnits(*model.spec, shapes)).operations) {
     const std::string engine = MakeTaskTexts(operation, model.spec->name, dtypes, {}).engine;
-    if (!engine.empty()) hashes[TaskName(operation)] = Sha256Hex(engine);
+    if (!engine.empty()) hashes.emplace(TaskName(operation), Sha256Hex(engine));  // a task is written for the first
   }
   return hashes;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "gnn/nn/kernel_choices.h"
 #include "gnn/tune/task_templates.h"
 
 namespace hone::gnn {
@@ -503,6 +504,15 @@ std::string WithoutDegreeBound(std::string text) {
   return text;
 }
 
+// Returns "first, a, b" of the choices.
+std::string FirstThenOthers(int first, std::initializer_list<int> choices) {
+  std::string text = fmt::format("{}", first);
+  for (const int choice : choices) {
+    if (choice != first) text += fmt::format(", {}", choice);
+  }
+  return text;
+}
+
 }  // namespace
 
 TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model, const RowDtypes& dtypes,
@@ -590,6 +600,10 @@ TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model,
   texts.oracle = Fill(TaskTemplate(stem + "_oracle.cu"), pieces);
   if (stem == "aggregate" || stem == "aggregate_backward") {
     pieces["plain_kernel"] = std::string(TaskTemplate(stem + "_plain.cuh"));
+    const bool backward = stem == "aggregate_backward";
+    const SumChoice own = OwnSumChoice(operation.in_width, backward);
+    pieces["own_lanes"] = FirstThenOthers(own.lanes, {32, 16, 8});
+    pieces["own_block"] = FirstThenOthers(own.block, {256, 128, 64});
     const bool chosen = !operation.of_features && !dtypes.fp32 && operation.how != How::kMax;
     if (chosen) texts.engine = Fill(TaskTemplate(stem + "_engine.cu"), pieces);
   }

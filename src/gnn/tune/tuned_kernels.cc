@@ -232,7 +232,8 @@ Result<Winners> ReadWinners(const std::string& folder, const TaskFolder& tasks,
               fmt::format("{} is not used for value '{}': the engine has no kernel of {}", file, value, Text(choice)));
           continue;
         }
-        if (choice.is_default()) continue;  // the engine's own kernel won
+        const auto columns = dims.find("dim");
+        if (columns != dims.end() && choice == OwnSumChoice(columns->second, backward)) continue;  // the engine's own won
         AggregateChoice& at = winners.choices.aggregates[value];
         (backward ? at.backward : at.forward) = choice;
         winners.used.push_back(fmt::format("'{}'{}: {}", value, backward ? ", backward" : ", forward", Text(choice)));
@@ -245,7 +246,9 @@ Result<Winners> ReadWinners(const std::string& folder, const TaskFolder& tasks,
 std::string TunedText(const TunedKernels& tuned) {
   json choices = json::object();
   for (const auto& [value, choice] : tuned.choices.aggregates) {
-    choices[value] = {{"forward", ToJson(choice.forward)}, {"backward", ToJson(choice.backward)}};
+    choices[value] = json::object();
+    if (choice.forward) choices[value]["forward"] = ToJson(*choice.forward);
+    if (choice.backward) choices[value]["backward"] = ToJson(*choice.backward);
   }
   const json file = {{"hone_tuned", 1},
                      {"for", ToJson(tuned.place)},
@@ -284,7 +287,7 @@ Result<TunedKernels> ReadTunedKernels(const std::string& path) {
       inner.Object("forward", [&](JsonFields& f) { choice.forward = ChoiceFrom(f); });
       inner.Object("backward", [&](JsonFields& f) { choice.backward = ChoiceFrom(f); });
       if (!inner.ok()) return inner.status().WithContext(path);
-      if (!HasInstance(choice.forward) || !HasInstance(choice.backward)) {
+      if (!HasInstances(choice)) {
         return Status::InvalidArgument(fmt::format(
             "{}: this engine has no such kernel for value '{}': tune again with this program", path, value));
       }

@@ -68,7 +68,7 @@ TEST(TunedKernels, SaysWhyTheyAreNotForARun) {
 TEST(TunedKernels, AreReadAsTheyWereWritten) {
   TemporaryDirectory scratch = std::move(MakeTemporaryDirectory()).value();
   TunedKernels tuned{.place = Place(), .speedup = {1.05, 1.04, 1.06}, .epochs = 20};
-  tuned.choices.aggregates["a1"] = {.forward = {8, 4, 64}};
+  tuned.choices.aggregates["a1"] = {.forward = SumChoice{8, 4, 64}};
   const std::string path = scratch / "gcn.tuned.json";
   ASSERT_TRUE(WriteFileAtomically(path, TunedText(tuned)).ok());
   const Result<TunedKernels> read = ReadTunedKernels(path);
@@ -76,9 +76,9 @@ TEST(TunedKernels, AreReadAsTheyWereWritten) {
   EXPECT_EQ(WhyNotHere(read->place, Place()), "");
   EXPECT_EQ(read->speedup.lower, 1.04);
   EXPECT_EQ(read->choices.aggregates.at("a1").forward, (SumChoice{8, 4, 64}));
-  EXPECT_TRUE(read->choices.aggregates.at("a1").backward.is_default());
+  EXPECT_FALSE(read->choices.aggregates.at("a1").backward.has_value());
 
-  tuned.choices.aggregates["a1"].backward.lanes = 5;
+  tuned.choices.aggregates["a1"].backward = SumChoice{5, 4, 64};
   ASSERT_TRUE(WriteFileAtomically(path, TunedText(tuned)).ok());
   EXPECT_THAT(ReadTunedKernels(path).status().message(), HasSubstr("no such kernel for value 'a1'"));
   ASSERT_TRUE(WriteFileAtomically(path, "{\"hone_tuned\": 1, \"for\": {\"model\": 3}}").ok());
@@ -105,7 +105,7 @@ class WinnersOfAFolder : public testing::Test {
         {"shapes",
          json::array(
              {{{"dims", {{"num_dst", 64}, {"dim", 32}}}, {"binding", {{"LANES", 8}, {"AHEAD", 4}, {"BLOCK", 128}}}},
-              {{"dims", {{"num_dst", 9}, {"dim", 32}}}, {"binding", {{"LANES", 32}, {"AHEAD", 8}, {"BLOCK", 256}}}}})}};
+              {{"dims", {{"num_dst", 9}, {"dim", 32}}}, {"binding", {{"LANES", 8}, {"AHEAD", 4}, {"BLOCK", 64}}}}})}};
   }
   // Writes a winner file and reads all winners of the folder.
   Winners Read(const std::string& task, const json& winner) {

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -356,7 +357,7 @@ TEST(ChosenKernels, GiveTheBitsOfTheEnginesOwn) {
     ModelOptions shape = Spec(text.c_str());
     shape.in_width = graph->features().width;
     shape.num_classes = graph->num_classes();
-    const auto trained = [&](const SumChoice& choice) {
+    const auto trained = [&](const std::optional<SumChoice>& choice) {
       auto model = MakeModel(shape).value();
       GpuEngineOptions options{.fanouts = {19, 9, 4}, .batch = 24, .fp32 = false, .learning_rate = 0.01, .seed = 3};
       for (const char* value : {"a1", "a2"}) options.choices.aggregates[value] = {choice, choice};
@@ -368,9 +369,10 @@ TEST(ChosenKernels, GiveTheBitsOfTheEnginesOwn) {
       for (const Parameter<float>* p : model->parameters()) end[p->name] = p->value;
       return end;
     };
-    const auto own = trained({});
-    for (const SumChoice& choice : {SumChoice{8, 8, 64}, SumChoice{8, 4, 256}, SumChoice{16, 4, 128},
-                                    SumChoice{16, 8, 256}, SumChoice{32, 4, 64}, SumChoice{32, 8, 128}}) {
+    const auto own = trained(std::nullopt);
+    for (const SumChoice& choice :
+         {SumChoice{8, 8, 64}, SumChoice{8, 4, 256}, SumChoice{16, 4, 128}, SumChoice{16, 8, 256}, SumChoice{32, 4, 64},
+          SumChoice{32, 8, 128}, SumChoice{32, 8, 256}, SumChoice{32, 4, 256}}) {
       EXPECT_EQ(trained(choice), own) << how << " by " << choice.lanes << " lanes, " << choice.ahead << " ahead";
     }
   }
@@ -384,7 +386,7 @@ TEST(ChosenKernels, MustBeInTheProgram) {
   shape.num_classes = graph->num_classes();
   auto model = MakeModel(shape).value();
   GpuEngineOptions options{.fanouts = {3, 3, 3}, .batch = 16};
-  options.choices.aggregates["a1"].backward.lanes = 4;
+  options.choices.aggregates["a1"].backward = SumChoice{.lanes = 4};
   const auto engine = MakeGpuEngine(*graph, *model, options);
   ASSERT_FALSE(engine.ok());
   EXPECT_NE(engine.status().message().find("value 'a1' are not in this program: take 32, 16 or 8 lanes"),

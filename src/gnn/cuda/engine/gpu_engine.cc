@@ -65,7 +65,7 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
         fmt::format("{} class weights for {} classes", options.class_weights.size(), shape.num_classes));
   }
   for (const auto& [value, choice] : options.choices.aggregates) {
-    if (HasInstance(choice.forward) && HasInstance(choice.backward)) continue;
+    if (HasInstances(choice)) continue;
     return Status::InvalidArgument(fmt::format(
         "the kernels that are chosen for value '{}' are not in this program: take 32, 16 or 8 lanes, 8 or 4 "
         "rows ahead and 256, 128 or 64 threads",

@@ -353,14 +353,29 @@ __global__ void __launch_bounds__(kBlock) JoinSumsKernel(RowsOnDevice rows, int 
   if (column < rows.width && lane == 0) sums[column] = static_cast<float>(sum);
 }
 
+// Passes over rows have a vector for each thread, of which there are fewer than 2^32: a division of 32 bits finds the row
+// in a fraction of the instructions that one of 64 takes.
+__device__ inline int64_t PlaceOfThread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline int32_t RowOf(int64_t place, int32_t vectors) {
+  return static_cast<int32_t>(static_cast<uint32_t>(place) / static_cast<uint32_t>(vectors));
+}
+// Does the work of Activate8. The branch on the activation is taken once, and not for each element.
+__device__ inline void ActivateFast8(Activation kind, const float* bias, int32_t vector, Float8& x) {
+  if (kind == Activation::kElu) {
+    Activate8(Activation::kElu, bias, vector, x);
+  } else {
+    Activate8(kind, bias, vector, x);
+  }
+}
+
 template <typename T>
 __global__ void BiasActivationKernel(RowsOnDevice rows, const T* x, const float* bias, Between between, T* y) {
   const int32_t vectors = rows.width / 8;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  const int64_t at = PlaceOfThread();
+  const int32_t row = RowOf(at, vectors), vector = static_cast<int32_t>(at - int64_t{row} * vectors);
   if (row >= RowsAfter(rows.header, rows.number)) return;
   Float8 value = Load8(x + at * 8);
-  Activate8(between.activation, bias, vector, value);
+  ActivateFast8(between.activation, bias, vector, value);
   Drop8(MaskKey(between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
         static_cast<uint32_t>(vector), value);
   Store8(y + at * 8, value);
@@ -370,8 +385,8 @@ template <typename T>
 __global__ void BiasActivationBackwardKernel(RowsOnDevice rows, const T* x, const float* bias, Between between,
                                              const T* grad_y, T* grad_x) {
   const int32_t vectors = rows.width / 8;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  const int64_t at = PlaceOfThread();
+  const int32_t row = RowOf(at, vectors), vector = static_cast<int32_t>(at - int64_t{row} * vectors);
   if (row >= rows.padded_rows) return;
   Float8 grad = {};
   if (row < RowsAfter(rows.header, rows.number)) {
@@ -385,24 +400,23 @@ __global__ void BiasActivationBackwardKernel(RowsOnDevice rows, const T* x, cons
   Store8(grad_x + at * 8, grad);
 }
 
-template <typename T>
-__device__ Float8 ValueOf(const SummedValue& value, const RowsOnDevice& rows, int32_t row, int32_t vector, int64_t at) {
-  Float8 x = Load8(static_cast<const T*>(value.x) + at * 8);
-  Activate8(value.between.activation, value.bias, vector, x);
+__device__ inline void ApplyRun8(const SummedValue& value, const RowsOnDevice& rows, int32_t row, int32_t vector, Float8& x) {
+  ActivateFast8(value.between.activation, value.bias, vector, x);
   Drop8(MaskKey(value.between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
         static_cast<uint32_t>(vector), x);
-  return x;
 }
 template <typename T>
 __global__ void SumThroughKernel(RowsOnDevice rows, SummedValue first, SummedValue second, const float* eps, T* y) {
   const int32_t vectors = rows.width / 8;
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int32_t row = static_cast<int32_t>(at / vectors), vector = static_cast<int32_t>(at % vectors);
+  const int64_t at = PlaceOfThread();
+  const int32_t row = RowOf(at, vectors), vector = static_cast<int32_t>(at - int64_t{row} * vectors);
   if (row >= rows.padded_rows) return;
   Float8 sum = {};
   if (row < RowsAfter(rows.header, rows.number)) {
-    sum = ValueOf<T>(first, rows, row, vector, at);
-    const Float8 other = ValueOf<T>(second, rows, row, vector, at);
+    sum = Load8(static_cast<const T*>(first.x) + at * 8);
+    Float8 other = Load8(static_cast<const T*>(second.x) + at * 8);
+    ApplyRun8(first, rows, row, vector, sum);
+    ApplyRun8(second, rows, row, vector, other);
     const float factor = eps != nullptr ? 1.0f + *eps : 1.0f;
 #pragma unroll
     for (int i = 0; i < 8; ++i) sum.v[i] += factor * other.v[i];

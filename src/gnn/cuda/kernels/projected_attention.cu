@@ -15,8 +15,9 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kBlocksEach = 3;        // blocks per multiprocessor, which limits the registers of a thread
-constexpr int kGradientBlocks = 396;  // as many as 132 multiprocessors hold at once
+constexpr int kGradientBlocks = 264;  // as many as 132 multiprocessors hold at once, two each
 constexpr int kAhead = 4;             // rows that a lane loads before it uses the first
+constexpr int kGradientAhead = 8;     // the same in the pass that makes the logits' gradients, which has more registers
 constexpr int kEach = 4;              // sources that a warp handles going back
 constexpr int kColumns = 256;         // most columns: eight for each lane
 constexpr int kShareLanes = 32;       // lanes that add up the partials of a column
@@ -68,22 +69,22 @@ struct Place {
 };
 
 // Calls take(slot, source, row of the source) for the slots of a destination in their order, where `slot` is below
-// `count`. The whole warp calls it.
-template <int kLanes, typename T, typename Take>
+// `count`. The whole warp calls it. kRows rows are loaded together.
+template <int kRows, int kLanes, typename T, typename Take>
 __device__ void EachSlot(const Place<kLanes>& place, const T* rows, const int32_t* columns, int32_t count,
                          const Take& take) {
   for (int32_t first = 0; first < count; first += 32) {
     const int32_t column = first + place.lane < count ? __ldg(columns + first + place.lane) : 0;
     const int32_t here = min(32, count - first);
-    for (int32_t j = 0; j < here; j += kAhead) {
-      RawOf<T> raw[kAhead];
+    for (int32_t j = 0; j < here; j += kRows) {
+      RawOf<T> raw[kRows];
 #pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
+      for (int a = 0; a < kRows; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         if (j + a < here) raw[a] = place.Fetch(rows, source);
       }
 #pragma unroll
-      for (int a = 0; a < kAhead; ++a) {
+      for (int a = 0; a < kRows; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         if (j + a < here) take(first + j + a, source, Widen(raw[a]));
       }
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   // The largest logit so far, and the sums of weights and of weighted rows relative to it.
   float top = Leaky(slope, own_score), total = 1;
   Float8 sum = itself;
-  EachSlot(place, z, columns, count, [&](int32_t slot, int32_t source, const Float8& x) {
+  EachSlot<kAhead>(place, z, columns, count, [&](int32_t slot, int32_t source, const Float8& x) {
     const float score = place.HeadSum(Dot(by_source, x)) + own;
     if (place.speaks()) slots[static_cast<int64_t>(slot) * place.heads] = score;
     if (source == row) return;
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
 // of grad_out with the rows, e their mean by weight, and s the slopes of leaky_relu. Then a logit's gradient is alpha
 // (d - e) s, and as e is known last, sums of alpha d s x and of alpha s x are taken.
 template <int kLanes, typename T>
-__global__ void __launch_bounds__(kBlock, kBlocksEach)
+__global__ void __launch_bounds__(kBlock, kGradientBlocks / 132)
     ProjectedLogitGradientKernel(ProjectedAttention attention, HopOnDevice hop, const BatchHeader* header,
                                  const T* grad_out, AttentionGradients gradients) {
   __shared__ float shares[kWarps][kColumns];
@@ -167,7 +168,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     Float8 by_dots = {}, by_slopes = {};
     AddScaled(through(own_alpha) * own_dot, itself, by_dots);
     AddScaled(through(own_alpha), itself, by_slopes);
-    EachSlot(place, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
+    EachSlot<kGradientAhead>(place, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
       const float alpha = alphas[static_cast<int64_t>(slot) * place.heads];
       const float dot = place.HeadSum(Dot(g, x));
       if (place.speaks()) values[static_cast<int64_t>(slot) * place.heads] = dot;

@@ -268,7 +268,10 @@ class SpecProgram final : public Program {
   AggregateChoice ChoiceFor(const SpecUnit& unit) const {
     const auto& aggregates = context_.choices.aggregates;
     const auto found = aggregates.find(model_.spec->values[unit.value - 1].name);
-    return found == aggregates.end() ? AggregateChoice{} : found->second;
+    AggregateChoice choice = found == aggregates.end() ? AggregateChoice{} : found->second;
+    if (!choice.forward) choice.forward = OwnSumChoice(unit.width, /*backward=*/false);
+    if (!choice.backward) choice.backward = OwnSumChoice(unit.width, /*backward=*/true);
+    return choice;
   }
 
   // Assigns places in BatchOnDevice::outer to what a batch keeps: rows of "x", sums of drawn rows, ids that attentions
@@ -440,7 +443,7 @@ class SpecProgram final : public Program {
       case Kind::kAggregate:
         HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSum(SumOf(batch, u), batch.hops[unit.hop], element, operand(0),
                                                 batch.header, ElementOf(u), RowsOf(batch, u), stream,
-                                                step.choice.forward));
+                                                *step.choice.forward));
         return Status::Ok();
       case Kind::kAttention:
         return step.attention.EnqueueForward(batch, AttentionOperand(batch, u), RowsOf(batch, u), stream);
@@ -566,7 +569,7 @@ class SpecProgram final : public Program {
         void* const direct = adds ? apart_.get() : to;
         HONE_CUDA_RETURN_IF_ERROR(EnqueueHopSumBackward(SumOf(batch, use.value), batch.hops[user.hop], element,
                                                         from.grad, PaddedRows(u), batch.header, direct, stream,
-                                                        from.choice.backward));
+                                                        *from.choice.backward));
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
       case Kind::kAttention: {

@@ -6,9 +6,9 @@
 // BLOCK are what the engine can choose from (`hone-gnn tune-model --apply`), and their first choices are its own.
 /*hone
 [tune]
-LANES = [32, 16, 8]
-AHEAD = [8, 4]
-BLOCK = [256, 128, 64]
+LANES = [{{own_lanes}}]
+AHEAD = [4, 8]
+BLOCK = [{{own_block}}]
 
 [[launch]]
 kernel = "aggregate_backward_in_groups<LANES, AHEAD>"

@@ -7,9 +7,9 @@
 // choices are the engine's own.
 /*hone
 [tune]
-LANES = [32, 16, 8]
-AHEAD = [8, 4]
-BLOCK = [256, 128, 64]
+LANES = [{{own_lanes}}]
+AHEAD = [4, 8]
+BLOCK = [{{own_block}}]
 
 [[launch]]
 kernel = "aggregate_in_groups<LANES, AHEAD>"
