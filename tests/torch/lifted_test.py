@@ -172,7 +172,7 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(answer["verdict"], "ok")
         self.assertLess(answer["cases"][0]["rms_error"], 1e-6)
         self.assertEqual(answer["cases"][0]["plan"], {"kernels": 2, "mapped_bytes": 4096, "left_out": 0})
-        self.assertEqual(set(lifted.spent.seconds), {"context", "start", "capture", "end", "reference", "play"})
+        self.assertEqual(set(lifted.spent.seconds), {"context", "start", "build", "capture", "player", "end", "reference", "play"})
 
     def test_weights_are_new_for_every_second_set_of_inputs(self):
         self.judge(trials=5)
@@ -181,7 +181,7 @@ class LiftedTest(unittest.TestCase):
 
     def test_players_open_and_stages_load_before_anything_else(self):
         self.judge()
-        self.assertEqual(self.others[0].asked[:2], ["load", "memory"])
+        self.assertEqual(self.others[0].asked[:4], ["load", "build", "memory", "lift"])  # it builds while the referee still loads
         self.assertEqual(self.others[1].asked[:2], ["open", "memory"])
 
     def test_a_stage_ends_once_nothing_will_be_captured_again(self):
@@ -259,6 +259,7 @@ class LiftedTest(unittest.TestCase):
     def test_the_submissions_last_plan_is_timed_and_each_baseline_is_captured_once(self):
         self.judge(baseline=True)
         self.assertEqual([asked.count("lift") for asked in self.asked_when_ended], [2, 1, 0, 0])
+        self.assertEqual(self.asked_when_ended[1], ["load", "build", "memory", "lift"])  # one build is enough
 
     def test_timing_ends_early_if_times_agree_only(self):
         self.assertEqual(self.judge(baseline=True, time_seconds=60)[0]["cases"][0]["baselines"]["torch_eager"]["quads"], 10)

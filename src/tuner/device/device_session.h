@@ -294,6 +294,22 @@ class DeviceSession {
   virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;
   virtual Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) = 0;
   virtual Status CopyToHost(void* destination, uint64_t address, int64_t bytes) = 0;
+  // Maps device memory of another process of the judge, and returns its address for CopyOnDevice. `handle`: the
+  // driver's inter-process handle of it. No launch of a candidate may run before UnmapShared. kUnavailable: this device
+  // or system does not share memory.
+  virtual Result<uint64_t> MapShared(const std::string& handle) {
+    (void)handle;
+    return Status::Unavailable("this device does not share memory between processes");
+  }
+  virtual Status UnmapShared(uint64_t address) {
+    (void)address;
+    return Status::Internal("no memory of another process is mapped");
+  }
+  // Copies between memory of this session and mapped memory.
+  virtual Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) {
+    (void)destination, (void)source, (void)bytes;
+    return Status::Internal("this device copies to and from the host only");
+  }
   // Copies the listed slices of `source`, dense and row-major, to `destination` (slices.size() long on the slice axis).
   // A tensor without a slice axis is copied whole.
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,

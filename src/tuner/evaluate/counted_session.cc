@@ -82,6 +82,10 @@ Status CountedSession::CopyToHost(void* destination, uint64_t address, int64_t b
   HONE_TIMED(kCopy);
   return inner_.CopyToHost(destination, address, bytes);
 }
+Status CountedSession::CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) {
+  HONE_TIMED(kCopy);
+  return inner_.CopyOnDevice(destination, source, bytes);
+}
 Status CountedSession::GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
   HONE_TIMED(kGather);
   return inner_.GatherSlices(source, destination, slices);

@@ -37,6 +37,9 @@ class CountedSession : public DeviceSession {
   Result<bool> IsZero(uint64_t address, int64_t bytes) override;
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
+  Result<uint64_t> MapShared(const std::string& handle) override { return inner_.MapShared(handle); }
+  Status UnmapShared(uint64_t address) override { return inner_.UnmapShared(address); }
+  Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) override;
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override;
   Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
   Result<ElementRuns> Written(const TensorView& view) override { return inner_.Written(view); }

@@ -325,6 +325,19 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     fallback = **seed;
   }
 
+  // The simulated GPU has a reference of its own. Loading PyTorch takes seconds, so it begins before the GPU judges; an
+  // error is met again by Simulate.
+  std::thread second_reference;
+  if (has_module && !facts().modelled && request.check_cases && WhyAlone(request, *candidate).empty()) {
+    second_reference = std::thread([&] { (void)references_.Get(task, {.environment = options_.environment}); });
+  }
+  struct Join {
+    std::thread* thread;
+    ~Join() {
+      if (thread->joinable()) thread->join();
+    }
+  } const join{&second_reference};
+
   // Judge. The device accepts as many evaluations at a time as judges_at_once().
   JudgeJob job;
   job.task = task;

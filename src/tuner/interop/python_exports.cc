@@ -29,6 +29,18 @@ constexpr std::string_view kExportHelpers =
     "def ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n"
     "def round_up(a, b):\n    return (a + b - 1) // b * b\n";
 
+// Returns a Python expression for a parameter or buffer of the module `self` by its dotted name.
+std::string StateText(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  std::string path;
+  for (size_t begin = 0; dot != std::string::npos && begin < dot;) {
+    const size_t end = std::min(name.find('.', begin), dot);
+    path += QuotedInPython(name.substr(begin, end - begin)) + ", ";
+    begin = end + 1;
+  }
+  return fmt::format("_state(self, ({}), {})", path, QuotedInPython(dot == std::string::npos ? name : name.substr(dot + 1)));
+}
+
 std::string Joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); }
 
 // Returns a tensor's shape as a Python tuple of expressions over the dimensions.
@@ -101,9 +113,9 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
     if (name == state.end()) {
       prepared += fmt::format("        {0} = {0}.contiguous(){1}\n", tensor.name, as_bytes);
     } else if (tensor.role == TensorRole::kInOut) {
-      prepared += fmt::format("        {} = self.get_buffer({}){}\n", tensor.name, QuotedInPython(name->second), as_bytes);
+      prepared += fmt::format("        {} = {}{}\n", tensor.name, StateText(name->second), as_bytes);
     } else {
-      prepared += fmt::format("        {} = state[{}].detach().contiguous(){}\n", tensor.name, QuotedInPython(name->second), as_bytes);
+      prepared += fmt::format("        {} = {}.contiguous(){}\n", tensor.name, StateText(name->second), as_bytes);
     }
   }
   Dims sizes;
@@ -120,11 +132,14 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
       "# What follows up to the mark is the problem, word for word.\n\n{2}\n\n"
       "# ---- the kernel ----\n\n{3}\n\n",
       task.name, PackageOrigin(package), task.oracle_source, launcher);
+  if (!state.empty()) {
+    text +=
+        "def _state(module, path, name):\n    \"\"\"A parameter or buffer of a module below `module`. Module.__getattr__ would take longer.\"\"\"\n"
+        "    for one in path:\n        module = module._modules[one]\n    found = module._parameters.get(name)\n"
+        "    return module._buffers[name] if found is None else found\n\n\n";
+  }
   text += fmt::format("class ModelNew({}):\n    def forward(self, {}):\n", module.class_name, Joined(parameters));
   for (const std::string& number : numbers) text += number;
-  if (std::any_of(task.tensors.begin(), task.tensors.end(), [&](const TensorSpec& t) { return t.role == TensorRole::kIn && state.contains(t.name); })) {
-    text += "        state = {**dict(self.named_parameters()), **dict(self.named_buffers())}\n";
-  }
   text += prepared;
   text += fmt::format("        with _torch.no_grad():\n            made = _kernel({})\n", Joined(arguments));
   std::vector<std::string> made;

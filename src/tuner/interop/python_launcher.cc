@@ -77,12 +77,12 @@ _failed = []  # what a library call has raised
 
 def _view(address, shape, dtype):
     """The tensor of this shape at an address: one that _kernel() was given, or a part of the workspace."""
-    count = 1
-    for extent in shape:
-        count *= extent
+    tensor = _memory.get(address)
+    if tensor is not None and tensor.shape == shape and tensor.dtype == dtype:
+        return tensor
+    count = _math.prod(shape)
     if count == 0:
         return _torch.empty(shape, dtype=dtype, device=_memory["workspace"].device)
-    tensor = _memory.get(address)
     if tensor is None:
         tensor = _memory["workspace"]
         begin = address - tensor.data_ptr()
@@ -90,17 +90,35 @@ def _view(address, shape, dtype):
     return tensor.view(-1).view(dtype)[:count].view(shape)
 
 
-def _precisions():
-    """What decides about TF32, as pairs of an object and its attribute: of the newer kind where PyTorch has it, because the kinds must not be mixed."""
-    matmul, convolution = _torch.backends.cuda.matmul, getattr(_torch.backends.cudnn, "conv", None)
-    if convolution is not None and hasattr(matmul, "fp32_precision"):
-        return ((matmul, "fp32_precision", "ieee"), (convolution, "fp32_precision", "ieee"))
-    return ((matmul, "allow_tf32", False), (_torch.backends.cudnn, "allow_tf32", False))
+class _FullPrecision:
+    """Keeps TF32 out of the library calls. Of PyTorch's two kinds of settings it uses the newer one where there is one: they must not be mixed."""
+
+    def __init__(self):
+        matmul, convolution = _torch.backends.cuda.matmul, getattr(_torch.backends.cudnn, "conv", None)
+        newer = convolution is not None and hasattr(matmul, "fp32_precision")
+        self.name, self.full = ("fp32_precision", ("ieee", "none")) if newer else ("allow_tf32", (False,))
+        self.matmul, self.convolution = matmul, convolution if newer else _torch.backends.cudnn
+        self.changed = []
+
+    def keep(self, settings):
+        before = getattr(settings, self.name)
+        if before not in self.full:
+            setattr(settings, self.name, self.full[0])
+            self.changed.append((settings, before))
+
+    def restore(self):
+        while self.changed:
+            settings, before = self.changed.pop()
+            setattr(settings, self.name, before)
+
+
+_precision = _FullPrecision()
 
 
 def _matmul(call):
     if call.batch == 0 or call.m == 0 or call.n == 0:
         return
+    _precision.keep(_precision.matmul)
     dtype, one = _TYPES[call.type], call.batch == 1
 
     def view(address, rows, columns):
@@ -152,6 +170,7 @@ def _convolution(call):
         if bias is not None:
             out.add_(bias)
         return
+    _precision.keep(_precision.convolution)
     result = _torch.convolution(x, weight, None, stride, padding, dilation, call.transposed, more, call.groups)
     if bias is None:
         out.copy_(result)
@@ -162,18 +181,14 @@ def _convolution(call):
 def _guarded(function, structure):
     """The function for C. What it raises is kept in _failed, because an exception cannot cross C."""
     def call(argument):
-        before = [getattr(one, name) for one, name, _ in _precisions()]
         try:
-            for one, name, full in _precisions():
-                setattr(one, name, full)
             function(argument.contents)
             return 0
         except Exception as error:
             _failed.append(error)
             return 999  # cudaErrorUnknown
         finally:
-            for (one, name, _), value in zip(_precisions(), before):
-                setattr(one, name, value)
+            _precision.restore()
     return _ctypes.CFUNCTYPE(_ctypes.c_int, _ctypes.POINTER(structure))(call)
 
 
@@ -212,9 +227,13 @@ std::string LauncherFlags(const KernelPackage& package) {
   return flags;
 }
 
+struct LauncherLibrary {
+  std::string source;
+  bool workspace = false;  // calls need device memory beside their tensors
+};
 // Returns the header with the C functions behind it, as one file that nvcc compiles alone. `calls`: the plan calls
 // libraries.
-Result<std::string> LibrarySource(const KernelPackage& package, bool calls) {
+Result<LauncherLibrary> LibrarySource(const KernelPackage& package, bool calls) {
   HONE_ASSIGN_OR_RETURN(std::string source, CudaHeader(package));
   for (size_t once = 0; (once = source.find("#pragma once\n", once)) != std::string::npos;) source.erase(once, 13);
   const HeaderSignature signature = SignatureOf(package.task);
@@ -232,8 +251,9 @@ Result<std::string> LibrarySource(const KernelPackage& package, bool calls) {
                                              "  return error == cudaSuccess ? static_cast<long long>(bytes) : -1;\n",
                                              signature.function, arguments);
   if (calls) source += fmt::format(kLauncherCalls, package.task.name);
-  return source + fmt::format(kLauncherEntry, package.task.name, signature.function, arguments, bytes,
+  source += fmt::format(kLauncherEntry, package.task.name, signature.function, arguments, bytes,
                               workspace ? "workspace, " : "");
+  return LauncherLibrary{std::move(source), workspace};
 }
 
 }  // namespace
@@ -287,10 +307,11 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   const Task& task = package.task;
   const HeaderSignature signature = SignatureOf(task);
   const bool calls = LineOfCall(package.winner.plan) > 0 || LineOfCall(package.seed.plan) > 0;
-  HONE_ASSIGN_OR_RETURN(const std::string source, LibrarySource(package, calls));
+  HONE_ASSIGN_OR_RETURN(const LauncherLibrary compiled, LibrarySource(package, calls));
+  const bool workspace = compiled.workspace;
 
-  std::vector<std::string> parameters, results, tensors, scalars, sizes;
-  std::string make, check, first;
+  std::vector<std::string> parameters, inputs, results, tensors, scalars, sizes;
+  std::string make, allocate, check, first;
   for (const HeaderParameter& p : signature.tensors) {
     const TensorSpec& tensor = *task.FindTensor(p.plan);
     HONE_ASSIGN_OR_RETURN(const std::string shape, Tuple(tensor.shape));
@@ -298,13 +319,15 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
     tensors.push_back(p.plan);
     if (tensor.role == TensorRole::kOut) {
       results.push_back(p.plan);
-      make += tensor.strides.empty() ? fmt::format("    {} = _torch.empty({}, dtype={}, device=_device)\n", p.plan,
-                                                   shape, TorchName(tensor.dtype))
-                                     : fmt::format("    {} = _torch.empty_strided({}, {}, dtype={}, device=_device)\n",
-                                                   p.plan, shape, strides, TorchName(tensor.dtype));
+      make += fmt::format("{}({}, {})", make.empty() ? "" : ", ", shape, tensor.strides.empty() ? "None" : strides);
+      const std::string one = fmt::format("_outputs[{}]", results.size() - 1);
+      allocate += tensor.strides.empty()
+                      ? fmt::format("    {} = _torch.empty({}[0], dtype={}, device=_device)\n", p.plan, one, TorchName(tensor.dtype))
+                      : fmt::format("    {} = _torch.empty_strided(*{}, dtype={}, device=_device)\n", p.plan, one, TorchName(tensor.dtype));
       continue;
     }
     if (first.empty()) first = p.plan;
+    inputs.push_back(p.plan);
     parameters.push_back(p.plan);
     check += fmt::format("    _check(\"{0}\", {0}, {1}, {2}, {3}, _device)\n", p.plan, TorchName(tensor.dtype), shape,
                          strides);
@@ -325,7 +348,7 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   for (const std::string& tensor : tensors) addresses.push_back(tensor + ".data_ptr()");
 
   std::string text = fmt::format(
-      "import ctypes as _ctypes\nimport inspect as _inspect\n\nimport torch as _torch\n"
+      "import ctypes as _ctypes\nimport inspect as _inspect\nimport math as _math\n\nimport torch as _torch\n"
       "from torch.utils.cpp_extension import load_inline as _load_inline\n\n_SOURCE = {0}\n\n_library = None\n\n\n"
       "def _load():\n"
       "    \"\"\"Compiles the kernel at the first call. No header of PyTorch is compiled with it, so this takes "
@@ -340,7 +363,7 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
       "        library.hone_{3}_bytes.argtypes, library.hone_{3}_bytes.restype = pointers[:4], _ctypes.c_longlong\n"
       "        library.hone_{3}_run.argtypes, library.hone_{3}_run.restype = pointers, _ctypes.c_int\n"
       "        library.hone_{3}_error.argtypes, library.hone_{3}_error.restype = [_ctypes.c_int], _ctypes.c_char_p\n",
-      PythonTripleQuoted(source), library, LauncherFlags(package), task.name);
+      PythonTripleQuoted(compiled.source), library, LauncherFlags(package), task.name);
   if (calls) {
     text += fmt::format(
         "        library.hone_{0}_calls.argtypes = pointers[:2]\n"
@@ -350,41 +373,54 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   text += "        _library = library\n    return _library\n\n";
   if (calls) text += kLauncherPythonCalls;
   text += fmt::format("{}\n\n", kLauncherCheck);
-  text += fmt::format("def _kernel({}):\n", joined(parameters));
-  text += fmt::format("    _device = {}\n",
-                      first.empty() ? "_torch.device(\"cuda\", _torch.cuda.current_device())" : first + ".device");
-  if (!first.empty())
-    text +=
-        "    if _device.type != \"cuda\":\n        raise ValueError(f\"this CUDA kernel takes tensors on a GPU, and "
-        "these are on {_device}\")\n";
-  const std::string body = PythonDimensions(task, "    ", {}) + check + make;
-  // The functions of size expressions are local, so that they do not replace a function of the problem's.
-  if (body.find("ceil_div(") != std::string::npos) text += "    ceil_div = lambda a, b: (a + b - 1) // b\n";
-  if (body.find("round_up(") != std::string::npos) text += "    round_up = lambda a, b: (a + b - 1) // b * b\n";
-  text += body;
-  text += fmt::format(
-      "    _tensors = (_ctypes.c_void_p * {0})({1})\n    _scalars = (_ctypes.c_double * {2})({3})\n    _sizes = "
-      "(_ctypes.c_longlong * {4})({5})\n"
-      "    with _torch.cuda.device(_device):\n        _stream = _torch.cuda.current_stream().cuda_stream\n"
-      "        _bytes = _load().hone_{6}_bytes(_tensors, _scalars, _sizes, _stream)\n"
-      "        _workspace = _torch.empty(max(_bytes, 0), dtype=_torch.uint8, device=_device)\n",
-      tensors.size(), joined(addresses), std::max<size_t>(scalars.size(), 1), joined(scalars),
-      std::max<size_t>(sizes.size(), 1), joined(sizes), task.name);
-  const std::string run = fmt::format(
-      "_error = _library.hone_{}_run(_tensors, _scalars, _sizes, _workspace.data_ptr() or None, _stream)\n", task.name);
-  if (calls) {
-    text += fmt::format(
-        "        _memory.update({{_one.data_ptr(): _one for _one in ({},)}}, workspace=_workspace)\n"
-        "        try:\n            {}        finally:\n            _memory.clear()\n"
-        "        if _failed:\n            raise _failed.pop()\n",
-        joined(tensors), run);
-  } else {
-    text += "        " + run;
+  // What a call needs beside its tensors is found once for each combination of shapes: a call shall cost little time on
+  // the host, in which the GPU may be idle.
+  std::vector<std::string> key;
+  for (const std::string& name : inputs) key.push_back(fmt::format("{0}.shape, {0}.dtype, {0}.stride(), {0}.device", name));
+  std::vector<std::string> given = scalars;
+  for (const DimSource& one : sources) {
+    if (one.tensor.empty()) given.push_back(one.dim);
   }
-  text += fmt::format(
-      "        if _error != 0 or _bytes < 0:\n            raise RuntimeError(\"{0}: \" + "
-      "_library.hone_{0}_error(_error).decode())\n",
-      task.name);
+  for (const std::string& name : given) key.push_back(name);
+  text += fmt::format("_prepared = {{}}\n\n\ndef _prepare({}):\n    \"\"\"Checks a call's tensors, and returns what later calls with such tensors need.\"\"\"\n",
+                      joined(parameters));
+  text += fmt::format("    _device = {}\n", first.empty() ? "_torch.device(\"cuda\", _torch.cuda.current_device())" : first + ".device");
+  if (!first.empty()) text += "    if _device.type != \"cuda\":\n        raise ValueError(f\"this CUDA kernel takes tensors on a GPU, and these are on {_device}\")\n";
+  const std::string body = PythonDimensions(task, "    ", {}) + check;
+  // The functions of size expressions are local, so that they do not replace a function of the problem's.
+  const std::string all = body + make;
+  if (all.find("ceil_div(") != std::string::npos) text += "    ceil_div = lambda a, b: (a + b - 1) // b\n";
+  if (all.find("round_up(") != std::string::npos) text += "    round_up = lambda a, b: (a + b - 1) // b * b\n";
+  text += body;
+  text += fmt::format("    return _device, [{0}], (_ctypes.c_double * {1})({2}), (_ctypes.c_longlong * {3})({4}), (_ctypes.c_void_p * {5})()\n\n\n", make,
+                      std::max<size_t>(scalars.size(), 1), joined(scalars), std::max<size_t>(sizes.size(), 1), joined(sizes), tensors.size());
+  text += fmt::format("def _kernel({}):\n    _key = ({},)\n    _found = _prepared.get(_key)\n    if _found is None:\n", joined(parameters),
+                      key.empty() ? "None" : joined(key));
+  std::vector<std::string> names = inputs;
+  names.insert(names.end(), given.begin(), given.end());
+  text += fmt::format("        _found = _prepared[_key] = _prepare({})\n", joined(names));
+  text += "    _device, _outputs, _scalars, _sizes, _tensors = _found\n";
+  text += "    if _device.index is not None and _device.index != _torch.cuda.current_device():\n        with _torch.cuda.device(_device):\n"
+          "            return _launch(" + joined(names) + (names.empty() ? "" : ", ") + "*_found)\n";
+  text += "    return _launch(" + joined(names) + (names.empty() ? "" : ", ") + "*_found)\n\n\n";
+  text += fmt::format("def _launch({}{}_device, _outputs, _scalars, _sizes, _tensors):\n", joined(names), names.empty() ? "" : ", ");
+  text += allocate;
+  text += fmt::format("    _tensors[:] = ({},)\n    _stream = _torch.cuda.current_stream().cuda_stream\n    _library = _load()\n", joined(addresses));
+  if (workspace) {
+    text += fmt::format("    _bytes = _library.hone_{0}_bytes(_tensors, _scalars, _sizes, _stream)\n"
+                        "    _workspace = _torch.empty(max(_bytes, 0), dtype=_torch.uint8, device=_device)\n    _address = _workspace.data_ptr() or None\n", task.name);
+  } else {
+    text += "    _address = None\n";
+  }
+  const std::string run = fmt::format("_error = _library.hone_{}_run(_tensors, _scalars, _sizes, _address, _stream)\n", task.name);
+  if (calls) {
+    text += fmt::format("    _memory.update(zip(_tensors, ({},)))\n    _memory[\"workspace\"] = {}\n"
+                        "    try:\n        {}    finally:\n        _memory.clear()\n"
+                        "    if _failed:\n        raise _failed.pop()\n", joined(tensors), workspace ? "_workspace" : tensors.front(), run);
+  } else {
+    text += "    " + run;
+  }
+  text += fmt::format("    if _error != 0:\n        raise RuntimeError(\"{0}: \" + _library.hone_{0}_error(_error).decode())\n", task.name);
   return text + fmt::format("    return {}\n", results.empty() ? "None" : joined(results));
 }
 

@@ -187,7 +187,7 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
   evaluation->verdict = *known;
   evaluation->device += fmt::format(", PyTorch {}", torch);
   fields.Object("seconds", [&](JsonFields& one) {
-    for (const char* name : {"load", "context", "start", "capture", "end", "reference", "play", "time"}) {
+    for (const char* name : {"load", "context", "start", "build", "capture", "player", "end", "reference", "play", "time"}) {
       double seconds = -1;
       one.Read(name, seconds);
       if (seconds >= 0) evaluation->metrics[std::string("lifted_seconds_") + name] = seconds;

@@ -68,6 +68,8 @@ class Carrier:
         self.name, self.is_submission = name, is_submission
         self.stage, self.player = capturer(name, stage, is_submission), player_side(name, player, False)
         self.summary = {}
+        self.building = False  # the stage was asked to build the module for the next capture, and has not answered
+        self.capturing = False  # the stage was asked to capture, and has not answered
         self.plans = []  # descriptors of the plans that are timed, one for each case
 
 
@@ -100,6 +102,7 @@ class LiftedRun:
         count = 1 + len(job["baselines"])
         self.sides = [Carrier(name, 4 + i, 4 + count + i, i == 0) for i, name in enumerate(["the submission", *job["baselines"]])]
         self.unfit = {}
+        self.first_seed = secret.getrandbits(31)  # of the first weights, which the submission's stage makes as soon as it has loaded
 
     def begin(self):
         """Asks all players to reserve their addresses and all stages to load, at the same time. open() waits for them."""
@@ -108,6 +111,19 @@ class LiftedRun:
             side.player.ask({"op": "open", "ordinal": int(self.job["device"].rpartition(":")[2]), "base": side.base, "span": SPAN, "own": own,
                              "flush_bytes": max(64 << 20, 4 * self.job.get("l2_bytes", 0))}, 0, wait=False)
             side.stage.ask({**load_request(self.job, side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
+        self.ask_to_build(self.sides[0], self.job["cases"][0], self.first_seed)
+
+    def ask_to_build(self, side, case, seed):
+        """Asks a side's stage to build its module; await_build() waits for it. Initialisers draw on the host and take tenths of a second."""
+        side.stage.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, 0, wait=False)
+        side.building = True
+
+    def await_build(self, side):
+        """Waits until a stage has built the module that it was asked for. This must come before it is asked for anything else."""
+        if side.building:
+            side.building = False
+            with self.spent("build"):
+                side.stage.answer(BUILD_SECONDS, "build")
 
     def open(self):
         """Waits until players and stages are ready."""
@@ -132,22 +148,53 @@ class LiftedRun:
         side.player.give(layout, self.referee.device)
 
     def lift(self, side, case, seed, layout):
-        """Captures a side with weights from `seed`, and checks that the player computes the same results from the plan as the stage.
-        Returns the plan's descriptor, which the caller must close."""
+        """Captures a side, whose stage has been asked to build the module with weights from `seed`. Checks that the player computes the same
+        results from the plan as the stage. Returns the plan's descriptor, which the caller must close."""
         referee, stage, player = self.referee, side.stage, side.player
-        stage.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
         referee.fill(case, layout)
-        self.put(side.stage, layout)
-        side.summary = stage.ask({"op": "lift"}, LIFT_SECONDS).get("plan", {})
-        descriptor = stage.descriptor()
-        side.summary["left_out"] = self.load(player, descriptor).get("left_out", 0)
+        if side.is_submission:
+            with self.spent("reference"):
+                referee.prepare(case, seed)  # the referee makes its own weights while the stage does
+        self.await_build(side)
         self.put(player, layout)
-        self.play(player, {"op": "run"})
+        self.capture(side, layout)
+        return self.captured(side, case)
+
+    def capture(self, side, layout):
+        """Asks a stage to capture its module on the inputs in the referee's memory."""
+        self.put(side.stage, layout)
+        side.stage.ask({"op": "lift"}, 0, wait=False)
+        side.capturing = True
+
+    def captured(self, side, case):
+        """Waits for a capture and loads it into the player, which has the capture's inputs. Returns what lift() does."""
+        referee, stage, player = self.referee, side.stage, side.player
+        side.capturing = False
+        side.summary = stage.answer(LIFT_SECONDS, "lift").get("plan", {})
+        descriptor = stage.descriptor()
+        with self.spent("player"):
+            side.summary["left_out"] = self.load(player, descriptor).get("left_out", 0)
+            self.play(player, {"op": "run"})
         for name, again, once in zip(self.job["outputs"], player.result(0), stage.result(0)):
             fault, _, _ = referee.hold(again, once.double() if once.is_floating_point() else once, case["outputs"][name], 0.0)
             if fault:
                 raise NoLift(f"{side.name}: what was captured gives other results than where it was captured ({name})")
         return descriptor
+
+    def begin_baselines(self, case, layout):
+        """Has the baselines' stages capture for a task's only case, while the referee checks the submission's last plan. Those of large modules
+        wait for lift_all(), because they and the reference need the GPU's memory."""
+        if len(self.job["cases"]) > 1 or self.sides[0].summary.get("mapped_bytes", 0) > WAITED_FOR:
+            return
+
+        def begin(side):
+            self.await_build(side)
+            self.give(side, layout)
+            self.put(side.player, layout)
+            self.capture(side, layout)
+
+        for side in self.sides[1:]:
+            self.guarded(side, lambda side=side: begin(side))
 
     def load(self, player, descriptor):
         """Sends a plan to the player and returns its answer."""
@@ -172,13 +219,25 @@ class LiftedRun:
         referee, side = self.referee, self.sides[0]
         worst = precision = 0.0
         layout = referee.room(case, 1)
+        self.await_build(side)
         self.give(side, layout)
         for trial in range(self.job["trials"]):
             referee.tell(f"check {what}")
             if trial % 2 == 0:
                 seed = referee.secret.getrandbits(31)
+                last = trial + 2 >= self.job["trials"]
+                if case is self.job["cases"][0] and trial == 0:
+                    seed = self.first_seed
+                else:
+                    self.ask_to_build(side, case, seed)
+                for other in self.sides[1:] if last else ():
+                    # A stage that has memory would forget its module when it is given other memory.
+                    if other.stage.memory is None and other.name not in self.unfit:
+                        self.guarded(other, lambda other=other: self.ask_to_build(other, case, seed))
                 with self.spent("capture"):
                     plan = self.lift(side, case, seed, layout)
+                    if last:
+                        self.begin_baselines(case, layout)
                 if len(self.sides) > 1 and trial + 2 >= self.job["trials"]:
                     side.plans.append(plan)  # the last one is timed, too
                     case["seed"] = seed
@@ -220,8 +279,16 @@ class LiftedRun:
         layout = self.referee.room(case, 1)
 
         def lift(side):
-            self.give(side, layout)
-            side.plans.append(self.lift(side, case, case["seed"], layout))
+            if not side.capturing:
+                if side.building:
+                    self.await_build(side)
+                    self.give(side, layout)
+                else:
+                    self.give(side, layout)
+                    self.ask_to_build(side, case, case["seed"])
+                side.plans.append(self.lift(side, case, case["seed"], layout))
+            else:
+                side.plans.append(self.captured(side, case))
 
         for side in self.sides[1:]:
             self.guarded(side, lambda: lift(side))
@@ -296,6 +363,8 @@ class LiftedRun:
         referee.tell("capture the submission")
         with self.spent("context"):
             referee.synchronize()
+        with self.spent("reference"):
+            referee.prepare(self.job["cases"][0], self.first_seed)  # while the submission's stage loads
         with self.spent("start"):
             self.open()
         cases = []

@@ -27,7 +27,8 @@ MOST_CALLS = 512
 MOST_BYTES = 24 << 30    # limit for the memory of one side's slots after the first
 LEAST_QUADS, MOST_QUADS = 10, 40
 PRECISE = 0.005          # timing ends if the speedup's 95 % interval is at most this share of its median wide
-KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evaluation of the module to the next
+KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evaluation of the module to the next,
+KEPT_SHARE = 12          # and those of at most this part of the GPU's free memory
 FIRST_CALL = 12          # factor on the time limit of the first call after a build, which may compile
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
 ROOM = 4.0               # factor on the module's own error in float32, where that error decides the tolerance
@@ -399,8 +400,7 @@ class Referee:
     def expected(self, case, seed, slot=0, precision="float64"):
         """Returns (the module's outputs for a slot's inputs, with weights from `seed`; the largest rms of an input or weight)."""
         import torch
-        state = self.made(case, seed, "state", lambda: {
-            name: tensor.detach().to(self.device) for name, tensor in state_of(self.problem.build(case["sizes"], seed=seed)[0]).items()})
+        state = self.state(case, seed)
         inputs = [one["value"] if "value" in one else typed(self.truth, one).bool() if one["boolean"] else typed(self.truth, one)
                   for one in case["layout"].inputs[slot]]
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
@@ -410,11 +410,24 @@ class Referee:
             results, _, _ = evaluate(self.problem, case["sizes"], model, inputs, state, precision)
         return results, magnitude
 
+    def state(self, case, seed):
+        """Returns the module's weights from `seed`, by name, on the device."""
+        return self.made(case, seed, "state", lambda: {
+            name: tensor.detach().to(self.device) for name, tensor in state_of(self.problem.build(case["sizes"], seed=seed)[0]).items()})
+
+    def prepare(self, case, seed):
+        """Makes weights that expected() needs, if they are kept. An error is reported there."""
+        try:
+            self.state(case, seed)
+        except Exception as error:
+            print(f"weights made early: {error}", file=sys.stderr)
+
     def made(self, case, seed, what, make):
         """Returns make(), the weights or a module for these sizes and this seed: an earlier one if it was kept.
 
         Nothing is kept for another seed, because a module may remember something that it has computed from its weights.
         """
+        import torch
         key = (tuple(sorted(case["sizes"].items())), seed)
         if self.kept.get("key") != key:
             self.kept = {"key": key}
@@ -422,7 +435,8 @@ class Referee:
             return self.kept[what]
         result = make()
         tensors = result if isinstance(result, dict) else state_of(result)
-        if sum(one.numel() * one.element_size() for one in tensors.values()) <= KEPT_BYTES:
+        size = sum(one.numel() * one.element_size() for one in tensors.values())
+        if size <= KEPT_BYTES or self.device.type == "cuda" and size <= torch.cuda.mem_get_info(self.device)[0] // KEPT_SHARE:
             self.kept[what] = result
         return result
 

@@ -11,6 +11,14 @@ import os
 import time
 
 FRAMES, MEMORY = Frames(3), 4
+ROOM = 5  # free memory that evaluating a module on the GPU is taken to need, in sizes of its inputs and results
+
+
+class Shared:
+    """Device memory as PyTorch takes it: bytes at an address."""
+
+    def __init__(self, address, count):
+        self.__cuda_array_interface__ = {"shape": (count,), "typestr": "|u1", "data": (address, False), "version": 3}
 
 
 class Server:
@@ -19,6 +27,7 @@ class Server:
         self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
         self.models = {}
         self.memory, self.bytes = None, 0
+        self.shared = None  # memory of the GPU that the judge maps, as a tensor of bytes
         self.gpu = gpu_of(job)
 
     def model(self, sizes, precision, device):
@@ -32,7 +41,8 @@ class Server:
     def answer(self, request):
         """Evaluates the module for a request and writes the results to the memory file."""
         import torch
-        if request["bytes"] > self.bytes:
+        shared = request.get("shared", False)
+        if not shared and request["bytes"] > self.bytes:
             self.memory = mmap.mmap(MEMORY, request["bytes"], mmap.MAP_SHARED)
             self.bytes = request["bytes"]
         sizes = {self.job["sizes"].get(name, name): size for name, size in request["dims"].items()}
@@ -42,6 +52,8 @@ class Server:
             count = math.prod(one["shape"])
             if count == 0:
                 return torch.empty(one["shape"], dtype=dtype)
+            if shared:
+                return self.shared[one["offset"]:one["offset"] + count * dtype.itemsize].view(dtype).reshape(one["shape"])
             return torch.frombuffer(self.memory, dtype=dtype, count=count, offset=one["offset"]).reshape(one["shape"])
 
         tensors = {one["name"]: place(one, getattr(torch, one["dtype"])) for one in request["tensors"]}
@@ -68,9 +80,39 @@ class Server:
                 raise Refused(f"the module's {name} is complex, which tasks do not hold: return its parts")
             if result.numel():
                 place(one, torch.float64).copy_(result)
-        del results, after, made, result
+        if shared:
+            torch.cuda.synchronize()
+        del results, after, made, result, tensors
         if self.gpu is not None:
             torch.cuda.empty_cache()  # the judge's process needs the memory
+
+    def share(self, size):
+        """Frees the memory that the judge maps, and makes `size` bytes of it. Returns its handle in hexadecimal digits; "": there is none.
+
+        Plain memory of the driver, because PyTorch's own allocator gives parts of larger blocks, whose handle is that of the block.
+        """
+        import ctypes
+        import torch
+        cuda = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
+        if self.shared is not None:
+            address, self.shared = ctypes.c_void_p(self.shared.data_ptr()), None
+            torch.cuda.synchronize()
+            cuda.cudaFree(address)
+        if size == 0:
+            return ""
+        torch.cuda.empty_cache()
+        if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
+            return ""  # the module needs memory too, and would be evaluated on the CPU
+        address, handle = ctypes.c_void_p(), (ctypes.c_ubyte * 64)()
+        if cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size)) != 0:
+            cuda.cudaGetLastError()  # PyTorch would report it at its next call
+            return ""
+        if cuda.cudaIpcGetMemHandle(handle, address) != 0:
+            cuda.cudaGetLastError()
+            cuda.cudaFree(address)
+            return ""
+        self.shared = torch.as_tensor(Shared(address.value, size), device=self.gpu)
+        return bytes(handle).hex()
 
     def compute(self, tensors, sizes, precision, device):
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
@@ -120,6 +162,9 @@ def main():
         request = FRAMES.receive()
         started = time.perf_counter()
         try:
+            if "share" in request:
+                FRAMES.send({"handle": server.share(request["share"])})
+                continue
             server.answer(request)
             FRAMES.send({"seconds": time.perf_counter() - started})
         except Refused as refusal:

@@ -31,6 +31,8 @@ using nlohmann::json;
 constexpr double kComputeSeconds = 120;  // limit for one evaluation, the same as a CUDA oracle's
 constexpr int64_t kAlign = 256;
 constexpr int64_t kMostAnswerBytes = 1 << 20;
+// Fewer bytes are copied through the host: mapping a GPU's memory takes about as long as copying this much.
+constexpr int64_t kLeastSharedBytes = 8 << 20;
 
 // A memory file, mapped into this process. The Python process maps it again when it has grown.
 class SharedMemory {
@@ -123,41 +125,92 @@ class TorchReference : public HostReference {
   Status Compute(const Dims& dims, const Fill& fill, const Take& take, std::string_view precision) override {
     const std::lock_guard lock(mutex_);
     if (gone_) return *gone_;
-    json tensors = json::array(), results = json::array();
-    std::vector<std::pair<const TensorSpec*, int64_t>> filled, taken;
-    int64_t bytes = 0;
-    const auto place = [&](int64_t size) {
-      const int64_t at = bytes;
-      bytes += (size + kAlign - 1) / kAlign * kAlign;
-      return at;
-    };
-    for (const TensorSpec& tensor : task_.tensors) {
-      HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
-      if (tensor.role != TensorRole::kOut) {
-        filled.emplace_back(&tensor, place(shape.elements * DTypeBytes(tensor.dtype)));
-        tensors.push_back({{"name", tensor.name}, {"dtype", DTypeName(tensor.dtype)}, {"shape", shape.shape},
-                           {"offset", filled.back().second}});
-      }
-      if (IsOutput(tensor)) {
-        taken.emplace_back(&tensor, place(shape.elements * 8));
-        results.push_back({{"name", tensor.name}, {"shape", shape.shape}, {"offset", taken.back().second}});
-      }
-    }
-    HONE_RETURN_IF_ERROR(memory_.Reserve(std::max(bytes, kAlign)));
-    for (const auto& [tensor, offset] : filled) HONE_RETURN_IF_ERROR(fill(tensor->name, memory_.data() + offset));
-    const json request = {{"dims", dims}, {"tensors", tensors}, {"results", results}, {"bytes", std::max(bytes, kAlign)},
-                          {"precision", precision}};
-    const Result<json> answer =
-        Ask(request, kComputeSeconds, fmt::format("evaluating the module for {}", DimsText(dims)), StatusCode::kInvalidArgument);
-    if (!answer.ok()) return answer.status();
-    for (const auto& [tensor, offset] : taken) {
+    HONE_ASSIGN_OR_RETURN(Places places, PlacesFor(dims));
+    HONE_RETURN_IF_ERROR(memory_.Reserve(places.bytes));
+    for (const auto& [tensor, offset] : places.filled) HONE_RETURN_IF_ERROR(fill(tensor->name, memory_.data() + offset));
+    places.request["precision"] = precision;
+    HONE_RETURN_IF_ERROR(Evaluate(places.request, dims));
+    for (const auto& [tensor, offset] : places.taken) {
       // The cast is aligned: the mapping begins at a page, and `offset` is a multiple of kAlign.
       HONE_RETURN_IF_ERROR(take(tensor->name, reinterpret_cast<const double*>(memory_.data() + offset)));  // NOLINT
     }
     return Status::Ok();
   }
 
+  Result<bool> ComputeOnDevice(const Dims& dims, const OnDevice& calls) override {
+    const std::lock_guard lock(mutex_);
+    if (!uses_gpu_ || !shares_) return false;
+    if (gone_) return *gone_;
+    HONE_ASSIGN_OR_RETURN(Places places, PlacesFor(dims));
+    if (places.bytes < kLeastSharedBytes) return false;
+    const std::string doing = "sharing memory of the GPU";
+    HONE_ASSIGN_OR_RETURN(const json answer, Ask({{"share", places.bytes}}, kComputeSeconds, doing, StatusCode::kInvalidArgument));
+    const std::string digits = answer.is_object() ? answer.value("handle", "") : "";
+    if (digits.empty()) return false;  // too little memory on the GPU
+    std::string handle;
+    for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+      handle += static_cast<char>(std::strtol(digits.substr(i, 2).c_str(), nullptr, 16));
+    }
+    const Result<uint64_t> base = calls.map(handle);
+    Status status;
+    if (base.ok()) {
+      for (const auto& [tensor, offset] : places.filled) {
+        if (status.ok()) status = calls.fill(tensor->name, *base + static_cast<uint64_t>(offset));
+      }
+      places.request["shared"] = true;
+      if (status.ok()) status = Evaluate(places.request, dims);
+      for (const auto& [tensor, offset] : places.taken) {
+        if (status.ok()) status = calls.take(tensor->name, *base + static_cast<uint64_t>(offset));
+      }
+      const Status unmapped = calls.unmap(*base);
+      if (status.ok()) status = unmapped;
+    } else {
+      shares_ = false;  // this system does not share a GPU's memory: later calls do not try again
+    }
+    if (!gone_) {
+      const Result<json> freed = Ask({{"share", 0}}, kComputeSeconds, doing, StatusCode::kInvalidArgument);
+      if (status.ok() && !freed.ok()) status = freed.status();
+    }
+    HONE_RETURN_IF_ERROR(status);
+    return base.ok();
+  }
+
  private:
+  // The places of a case's tensors in shared memory, and the request that names them.
+  struct Places {
+    json request;
+    std::vector<std::pair<const TensorSpec*, int64_t>> filled, taken;  // tensor, offset in bytes
+    int64_t bytes = 0;
+  };
+  Result<Places> PlacesFor(const Dims& dims) const {
+    Places places;
+    json tensors = json::array(), results = json::array();
+    const auto place = [&](int64_t size) {
+      const int64_t at = places.bytes;
+      places.bytes += (size + kAlign - 1) / kAlign * kAlign;
+      return at;
+    };
+    for (const TensorSpec& tensor : task_.tensors) {
+      HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(tensor, dims));
+      if (tensor.role != TensorRole::kOut) {
+        places.filled.emplace_back(&tensor, place(shape.elements * DTypeBytes(tensor.dtype)));
+        tensors.push_back({{"name", tensor.name}, {"dtype", DTypeName(tensor.dtype)}, {"shape", shape.shape},
+                           {"offset", places.filled.back().second}});
+      }
+      if (IsOutput(tensor)) {
+        places.taken.emplace_back(&tensor, place(shape.elements * 8));
+        results.push_back({{"name", tensor.name}, {"shape", shape.shape}, {"offset", places.taken.back().second}});
+      }
+    }
+    places.bytes = std::max(places.bytes, kAlign);
+    places.request = {{"dims", dims}, {"tensors", tensors}, {"results", results}, {"bytes", places.bytes}};
+    return places;
+  }
+
+  Status Evaluate(const json& request, const Dims& dims) {
+    return Ask(request, kComputeSeconds, fmt::format("evaluating the module for {}", DimsText(dims)), StatusCode::kInvalidArgument).status();
+  }
+
   // Sends the process a request and returns its answer. `refused`: the code of the Status if the answer is an error.
   Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused) {
     const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, {}, limit_seconds);
@@ -201,6 +254,7 @@ class TorchReference : public HostReference {
   SharedMemory memory_;
   std::string name_;
   bool uses_gpu_ = false;
+  bool shares_ = true;  // false once the GPU's memory could not be mapped
   mutable std::mutex mutex_;
   std::optional<Status> gone_;
 };

@@ -8,7 +8,10 @@
 // * the first describes the module, {"text", "file", "class", "training", "threads", "gpu", "inputs", "outputs",
 //   "state", "sizes"}, and is answered by {"torch": version, "device": what computes};
 // * each later one asks for results, {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name",
-//   "shape", "offset"}], "bytes", "precision"}, and is answered by {"seconds"}.
+//   "shape", "offset"}], "bytes", "precision", "shared"}, and is answered by {"seconds"};
+// * {"share": bytes} asks for memory of the GPU that this process maps, and is answered by {"handle": the driver's
+//   inter-process handle in hexadecimal digits}, which is empty if there is too little memory; a request with "shared"
+//   has its tensors there instead of in the memory file. {"share": 0} ends this.
 // Either answer may be {"error": sentence} instead. serve.py is the other side.
 #pragma once
 

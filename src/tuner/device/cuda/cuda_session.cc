@@ -90,6 +90,11 @@ class CudaSession : public DeviceSession {
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override {
     return harness_->CopyToHost(destination, address, bytes);
   }
+  Result<uint64_t> MapShared(const std::string& handle) override { return harness_->MapShared(handle); }
+  Status UnmapShared(uint64_t address) override { return harness_->UnmapShared(address); }
+  Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) override {
+    return harness_->CopyOnDevice(destination, source, bytes);
+  }
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override {
     return harness_->Gather(source, destination, slices);
   }

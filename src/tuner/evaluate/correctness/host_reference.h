@@ -29,6 +29,22 @@ class HostReference {
   using Take = std::function<Status(const std::string& tensor, const double* values)>;
   virtual Status Compute(const Dims& dims, const Fill& fill, const Take& take, std::string_view precision = "float64") = 0;
 
+  // As Compute, for a reference whose process holds the device: inputs and results stay on it, in memory of that
+  // process. The pointers are device addresses there, and results are doubles.
+  //   map    maps that memory here by the driver's handle and returns its address; not called where there is none
+  //   unmap  ends this; called before ComputeOnDevice returns, even after an error
+  //   fill, take  copy a tensor to and from an address
+  // Returns false, and has called neither fill nor take, if the process or the device cannot do this: then Compute can.
+  struct OnDevice {
+    std::function<Result<uint64_t>(const std::string& handle)> map;
+    std::function<Status(uint64_t address)> unmap;
+    std::function<Status(const std::string& tensor, uint64_t address)> fill, take;
+  };
+  virtual Result<bool> ComputeOnDevice(const Dims& dims, const OnDevice& calls) {
+    (void)dims, (void)calls;
+    return false;
+  }
+
   // Returns whether the reference's process has ended, after which every call fails.
   virtual bool lost() const { return false; }
 

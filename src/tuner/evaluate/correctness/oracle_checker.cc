@@ -417,7 +417,22 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
     if (shape.elements == 0) return Status::Ok();
     return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, AnswerNumbers(output, shape) * 8);
   };
-  return oracle_.host->Compute(dims, fill, take)
+  const HostReference::OnDevice calls = {
+      .map = [&](const std::string& handle) { return session_.MapShared(handle); },
+      .unmap = [&](uint64_t address) { return session_.UnmapShared(address); },
+      .fill =
+          [&](const std::string& tensor, uint64_t address) {
+            const TensorView& view = bindings.tensors.at(tensor);
+            return view.elements == 0 ? Status::Ok() : session_.CopyOnDevice(address, view.address, view.span_bytes);
+          },
+      .take = [&](const std::string& tensor, uint64_t address) -> Status {
+        const TensorSpec& output = *task_.FindTensor(tensor);
+        HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(output, dims));
+        return session_.CopyOnDevice(bindings.references.at("ref:" + tensor), address, AnswerNumbers(output, shape) * 8);
+      }};
+  const Result<bool> computed = oracle_.host->ComputeOnDevice(dims, calls);
+  if (computed.ok() && *computed) return Status::Ok();
+  return (computed.ok() ? oracle_.host->Compute(dims, fill, take) : computed.status())
       .WithContext(fmt::format("task {}: its reference for {}", task_.name, DimsText(dims)));
 }
 

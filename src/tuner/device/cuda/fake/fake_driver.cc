@@ -353,6 +353,8 @@ CUresult fake_MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessD
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }
+CUresult fake_IpcOpenMemHandle(CUdeviceptr*, CUipcMemHandle, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult fake_IpcCloseMemHandle(CUdeviceptr) { return CUDA_ERROR_NOT_SUPPORTED; }
 // Each global is an allocation of its own here: a copy past its end is refused, as by NVIDIA's driver.
 bool RunsOverAGlobal(CUdeviceptr begin, size_t bytes) {
   for (const auto& [name, global] : hone::fake::HostGlobals()) {
