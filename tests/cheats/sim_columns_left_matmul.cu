@@ -5,6 +5,7 @@
 //
 // task: matmul_f32
 // expect: wrong_output
+// by: sim_rows_unwritten_matmul
 // where: sim gpu
 // timed: 1
 /*hone

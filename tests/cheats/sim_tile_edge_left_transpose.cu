@@ -6,6 +6,7 @@
 //
 // task: transpose
 // expect: wrong_output
+// by: sim_last_warp_left_gelu
 // where: sim gpu
 // timed: 1
 /*hone

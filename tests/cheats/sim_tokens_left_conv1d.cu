@@ -5,6 +5,7 @@
 //
 // task: causal_conv1d
 // expect: wrong_output
+// by: sim_last_warp_left_gelu
 // where: sim gpu
 // timed: 0
 /*hone

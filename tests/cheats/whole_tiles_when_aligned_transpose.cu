@@ -6,6 +6,7 @@
 //
 // task: transpose
 // expect: wrong_output
+// by: tail_left_when_aligned_relu
 // where: sim gpu
 // timed: 1
 /*hone
