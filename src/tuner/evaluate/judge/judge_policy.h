@@ -163,9 +163,12 @@ inline constexpr double kSampledFlops = 3e7;
 // second dimension, the oracle computes up to kMostParts parts instead. A part has kPartSlices slices and kPartIndices
 // indices along the second dimension. 16 indices show the rms of a slice well enough: the rms of 16 normal numbers is
 // below half of its expectation once in a thousand times.
+// Where the sample has written few neighbors of an element, as a kernel does whose blocks each have part of one slice, parts
+// are smaller. Then up to kMostSmallParts are computed, with as many slices together as kMostParts have.
 inline constexpr int kPartSlices = 8;
 inline constexpr int kPartIndices = 16;
-inline constexpr int kMostParts = 16;
+inline constexpr size_t kMostParts = 16;
+inline constexpr size_t kMostSmallParts = 64;
 // Limits on the check case in which independence along a dimension is proven: the proof takes some milliseconds.
 inline constexpr int64_t kProofBytes = int64_t{4} << 20;
 inline constexpr double kProofFlops = 4e6;

@@ -194,10 +194,12 @@ Result<std::vector<ProblemPart>> DrawParts(Judgement& judgement, const CaseBuffe
              axis = static_cast<size_t>(AxisOf(*output, dimension));
   const int64_t extent = view.shape[axis], stride = view.strides[axis];
   const int64_t slice_extent = view.shape[slice_axis], slice_stride = view.strides[slice_axis];
-  const double part_cost = policy::kPartSlices * std::min<double>(policy::kPartIndices, static_cast<double>(extent)) /
-                           static_cast<double>(std::max<int64_t>(1, extent));
-  const int count = static_cast<int>(std::clamp(most / part_cost, 2.0, static_cast<double>(policy::kMostParts)));
-  for (int i = 0; i < count; ++i) {
+  // A part is smaller where the sample has written few neighbors of its element, and then more parts are drawn: a share
+  // of the slices that is wrong must be met by one of them.
+  const double budget = std::max(most, 2.0 * policy::kPartSlices * policy::kPartIndices / static_cast<double>(std::max<int64_t>(1, extent)));
+  double spent = 0;
+  size_t slices_drawn = 0;
+  while (parts.size() < policy::kMostSmallParts && slices_drawn < policy::kMostParts * policy::kPartSlices && spent < budget) {
     const int64_t offset =
         of_output.At(static_cast<int64_t>(judgement.secrets.Next() % static_cast<uint64_t>(of_output.count())));
     const int64_t index = offset / stride % extent, slice = offset / slice_stride % slice_extent;
@@ -205,6 +207,8 @@ Result<std::vector<ProblemPart>> DrawParts(Judgement& judgement, const CaseBuffe
         {.slices = WrittenAround(judgement, of_output, offset, slice, slice_extent, slice_stride, policy::kPartSlices),
          .dimension = dimension,
          .indices = WrittenAround(judgement, of_output, offset, index, extent, stride, policy::kPartIndices)});
+    slices_drawn += parts.back().slices.size();
+    spent += static_cast<double>(parts.back().slices.size() * parts.back().indices.size()) / static_cast<double>(std::max<int64_t>(1, extent));
   }
   return parts;
 }

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 
@@ -60,6 +61,32 @@ PageAnswer Refusal(int status, std::string_view sentence) {
           HtmlPage("Hone", fmt::format("<h1>{}</h1>\n<p>{}</p>\n", status, EscapeMarkup(sentence)))};
 }
 
+// Blocks SIGPIPE for the calling thread: libevent writes to a connection that the client may have closed, and the signal
+// would end the program. A signal that came meanwhile is taken before the old mask returns.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) != 0;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_ = false;
+};
+
 class LoopbackServer final : public PageServer {
  public:
   explicit LoopbackServer(Handler handler)
@@ -96,6 +123,7 @@ class LoopbackServer final : public PageServer {
   std::string url() const override { return fmt::format("http://127.0.0.1:{}/?token={}", port_, token_); }
 
   Status Serve(std::stop_token stop) override {
+    const NoPipeSignal no_pipe_signal;
     struct Watch {
       event_base* base;
       std::stop_token stop;

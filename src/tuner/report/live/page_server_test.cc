@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <thread>
 
 namespace hone {
@@ -44,6 +46,7 @@ class PageServerTest : public ::testing::Test {
     auto server = PageServer::Listen(0, [](const std::string& path, const std::map<std::string, std::string>& query) {
       std::string body = "page " + path;
       for (const auto& [name, value] : query) body += " " + name + "=" + value;
+      if (path == "/slow") std::this_thread::sleep_for(std::chrono::milliseconds(20));
       return PageAnswer{200, "text/plain", body};
     });
     ASSERT_TRUE(server.ok()) << server.status().message();
@@ -104,6 +107,28 @@ TEST_F(PageServerTest, OnlyReadingIsAnsweredAndNonsenseEndsNothing) {
   EXPECT_THAT(Exchange(server_->port(), "nonsense\r\n\r\n"), Not(HasSubstr("page /")));
   EXPECT_THAT(Get("/" + std::string(100'000, 'a'), Cookie()), Not(HasSubstr("page /a")));
   EXPECT_THAT(Get("//elsewhere.example/?token=" + token_, ""), Not(HasSubstr("Location: //")));
+  EXPECT_THAT(Get("/after", Cookie()), HasSubstr("page /after"));
+}
+
+// A client asks for a page, says that it will ask no more, and resets the connection before the page is made. Writing to
+// such a connection raises SIGPIPE, which ends a program.
+TEST_F(PageServerTest, AClientThatLeavesBeforeItsPageComesEndsNothing) {
+  std::signal(SIGPIPE, SIG_DFL);  // whoever started the test may ignore it
+  const std::string request = fmt::format("GET /slow HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n", server_->port(), Cookie());
+  for (int i = 0; i < 3; ++i) {
+    const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(server_->port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(connect(s, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(write(s, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+    shutdown(s, SHUT_WR);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const linger reset{1, 0};
+    setsockopt(s, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(s);
+  }
   EXPECT_THAT(Get("/after", Cookie()), HasSubstr("page /after"));
 }
 
