@@ -114,7 +114,7 @@ class Player(Other):
 
 
 class LiftedTest(unittest.TestCase):
-    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0):
+    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0, tolerance=(1e-5, 1e-6)):
         self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
         self.microseconds = {True: 10.0, False: 20.0}
         self.others = [Stage(self), *([Stage(self)] if baseline else []), Player(self), *([Player(self)] if baseline else [])]
@@ -123,7 +123,7 @@ class LiftedTest(unittest.TestCase):
                "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": "", "baselines": ["torch_eager"] if baseline else [],
                "launch_seconds": 10, "time_seconds": time_seconds, "lift": True,
                "cases": [{"sizes": {"rows": 6, "width": 5}, "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
-                          "outputs": {"out": {**spec, "c_max": 1e-5, "c_rms": 1e-6, "c_small": 0, "small_floor": 0, "absolute": 0, "slice_axis": 0, "boolean": False}}}]}
+                          "outputs": {"out": {**spec, "c_max": tolerance[0], "c_rms": tolerance[1], "c_small": 0, "small_floor": 0, "absolute": 0, "slice_axis": 0, "boolean": False}}}]}
         ours, theirs = socket.socketpair()
         self.told = []
 
@@ -241,6 +241,15 @@ class LiftedTest(unittest.TestCase):
         verdict, sentence, _ = self.refused(problem=cancels, play=lambda test, x: test.model(x) * 1.02 if not torch.equal(x, test.captured) else test.model(x))
         self.assertEqual(verdict, "wrong_output")
         self.assertEqual(self.judge()[0]["cases"][0]["widened"], {})
+
+    def test_a_loose_tolerance_is_narrowed_by_the_modules_own_error(self):
+        answer, _ = self.judge(tolerance=(1.0, 0.3))
+        self.assertEqual(answer["verdict"], "ok")
+        self.assertEqual(answer["cases"][0]["narrowed"], {"out": [0.02, 0.01]})
+        for planted in (lambda x: x + 0.03 * x.abs().max() * (torch.arange(30).reshape(6, 5) == 7), lambda x: x * 1.011):
+            verdict, _, _ = self.refused(tolerance=(1.0, 0.3), play=lambda test, x: planted(test.model(x)) if not torch.equal(x, test.captured) else test.model(x))
+            self.assertEqual(verdict, "wrong_output")
+        self.assertEqual(self.judge()[0]["cases"][0]["narrowed"], {})
 
     def test_a_module_whose_results_are_rounding_errors_is_no_task(self):
         chance = PROBLEM.replace("torch.relu(self.fc(x))", "(self.fc(x) + 1e7) - 1e7")

@@ -224,6 +224,17 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
                .location = ""});
         }
       }
+      if (row.contains("narrowed") && row["narrowed"].is_object()) {
+        for (const auto& [name, value] : row["narrowed"].items()) {
+          if (!value.is_array() || value.size() != 2 || !value[0].is_number() || !value[1].is_number()) continue;
+          evaluation->findings.push_back(
+              {.kind = "tolerance_narrowed",
+               .message = fmt::format("the task's tolerance for {} is loose, and its module in float32 is far more precise at "
+                                      "these sizes, so less was allowed: {:.3g} of the scale, rms {:.3g}",
+                                      name, value[0].get<double>(), value[1].get<double>()),
+               .location = ""});
+        }
+      }
       double hard_sets = 0;
       one.Read("hard_sets", hard_sets);
       evaluation->metrics["hard_sets"] = evaluation->metrics["hard_sets"] + hard_sets;

@@ -32,6 +32,8 @@ KEPT_SHARE = 12          # and those of at most this part of the GPU's free memo
 FIRST_CALL = 12          # factor on the time limit of the first call after a build, which may compile
 LOAD_SECONDS, BUILD_SECONDS, ASK_SECONDS = 420, 120, 60
 ROOM = 4.0               # factor on the module's own error in float32, where that error decides the tolerance
+LOOSE_RMS, LOOSE_MAX = 0.01, 0.02  # a looser tolerance than this rms is narrowed to NARROW times the module's own error, but not below these
+NARROW = 16.0
 CHANCE = 0.05            # if the module's rms error in float32 is above this share of its results, nothing can be judged
 FEW = 16                 # a slice of fewer elements is not measured by its own rms
 STRESS_BYTES = 6 << 30   # hard inputs are tried if inputs and outputs are at most this large
@@ -459,6 +461,13 @@ class Referee:
         own = None
         for i, (name, mine, right) in enumerate(zip(self.job["outputs"], actual, results)):
             spec = case["outputs"][name]
+            if spec["c_rms"] > LOOSE_RMS and right.is_floating_point() and name not in case.setdefault("measured", set()):
+                case["measured"].add(name)
+                own = own or self.in_float32(case, seed, slot)
+                narrower = self.narrowed(own[i], right, spec, magnitude) if own else None
+                if narrower is not None:
+                    case.setdefault("narrowed", {})[name] = [narrower["c_max"], narrower["c_rms"]]
+                    case["outputs"][name] = spec = narrower
             fault, scaled, rms = self.hold(mine, right, spec, magnitude)
             if fault:
                 if own is None:
@@ -494,6 +503,17 @@ class Referee:
             raise Refused(f"the module itself in float32 differs from double precision by {rms:.2g} of its results' rms at these sizes: they are mostly "
                           "rounding errors, so that no verdict would mean anything; give sizes or inputs at which they are not")
         return {**spec, "c_max": max(spec["c_max"], ROOM * scaled), "c_rms": max(spec["c_rms"], ROOM * rms), "c_small": 0}
+
+    def narrowed(self, own, right, spec, magnitude):
+        """Returns a narrower tolerance for a loose one, by the module's own output `own` in float32; None: it cannot be narrower.
+
+        A tolerance is loose if the module cancels at the small sizes at which it was measured, as a batch normalization of few pixels does.
+        """
+        fault, scaled, rms = self.hold(own, right, {**spec, "c_max": math.inf, "c_rms": math.inf, "c_small": 0}, magnitude)
+        if fault or not math.isfinite(scaled) or not math.isfinite(rms):
+            return None
+        c_max, c_rms = max(LOOSE_MAX, NARROW * scaled), max(LOOSE_RMS, NARROW * rms)
+        return {**spec, "c_max": min(spec["c_max"], c_max), "c_rms": min(spec["c_rms"], c_rms)} if c_max < spec["c_max"] or c_rms < spec["c_rms"] else None
 
     def hold(self, actual, expected, spec, magnitude, slack=1.0):
         """Compares one output, piece by piece along its first axis. Returns (what is wrong, or None; worst scaled error; rms error)."""
@@ -562,7 +582,7 @@ class Referee:
 
     def told_of(self, case):
         """Returns what the answer says of a case beside errors and times."""
-        return {"constant": self.constant(case), "widened": case.get("widened", {}), "hard_sets": case.get("hard", 0)}
+        return {"constant": self.constant(case), "widened": case.get("widened", {}), "narrowed": case.get("narrowed", {}), "hard_sets": case.get("hard", 0)}
 
     @staticmethod
     def constant(case):
