@@ -603,7 +603,7 @@ __global__ void __launch_bounds__(kBlock, 2)
   __shared__ float shares[kWarps][kBlockColumns];
   using Group = LaneGroup<kParts, MostItems(kItems)>;
   using Turns = CopiedTurns<Rows, Group, kItems, kHeadsAtOnce>;
-  constexpr int kGroups = kBlock / kParts;
+  constexpr int kGroups = kBlock / kParts, kPair = 2;
   const int32_t all_rows = RowsAfter(header, number);
   if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -645,25 +645,40 @@ __global__ void __launch_bounds__(kBlock, 2)
       AwaitCopies<1>();
       turns.PutOnes();
 #pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h) {
-        if (h >= here) continue;
-        const Float8 g = turns.TakeGradient(mine, h);
-        float dots[MostItems(kItems)] = {};
+      for (int first = 0; first < kHeadsAtOnce; first += kPair) {  // a row is widened once for a pair of heads
+        if (first >= here) continue;
+        Float8 g[kPair];
+        float dots[kPair][MostItems(kItems)] = {}, value[kPair], total[kPair];
 #pragma unroll
-        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
-        const float dot = group.SumByItem(dots);
-        const float expected = group.SumOfItems(fabsf(alpha[h]) * dot);
-        AwaitCopies<1>();  // the items are read again below, which saves registers
-        const float value = fabsf(alpha[h]) * (alpha[h] < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
-        if (group.speaks() && group.item < kItems && group.item < count) gradient.At(group.item, first_head + h) = value;
-        const float total = group.SumOfItems(value);
+        for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(mine && first + p < here, first + p);
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
           const Float8 x = Widened(turns.Item(mine && i < count, i));
-          AddScaled8(group.Of(i, value), x, by_source[h]);
-          if (i == 0) AddScaled8(total, x, by_destination[h]);
+#pragma unroll
+          for (int p = 0; p < kPair; ++p) dots[p][i] = Dot8(g[p], x);
         }
-        if (active && group.part == 0) gradient.self[heads + first_head + h] = total;
+#pragma unroll
+        for (int p = 0; p < kPair; ++p) {
+          const int h = first + p;
+          const float dot = group.SumByItem(dots[p]);
+          const float expected = group.SumOfItems(fabsf(alpha[h]) * dot);
+          value[p] = fabsf(alpha[h]) * (alpha[h] < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
+          total[p] = group.SumOfItems(value[p]);
+          if (h < here && group.speaks() && group.item < kItems && group.item < count) {
+            gradient.At(group.item, first_head + h) = value[p];
+          }
+          if (h < here && active && group.part == 0) gradient.self[heads + first_head + h] = total[p];
+        }
+        AwaitCopies<1>();  // the items are read again below, which saves registers
+#pragma unroll
+        for (int i = 0; i < kItems; ++i) {
+          const Float8 x = Widened(turns.Item(mine && i < count, i));
+#pragma unroll
+          for (int p = 0; p < kPair; ++p) {
+            AddScaled8(group.Of(i, value[p]), x, by_source[first + p]);
+            if (i == 0) AddScaled8(total[p], x, by_destination[first + p]);
+          }
+        }
       }
     }
     AwaitCopies<0>();  // before the next heads' copies
