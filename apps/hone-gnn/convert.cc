@@ -16,6 +16,7 @@
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/graph/feature_dtype.h"
+#include "gnn/graph/targets.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 
@@ -25,7 +26,7 @@ namespace {
 struct ConvertFlags {
   std::string source, out;
   ConvertOptions options;
-  std::string self_loops = "keep", dtype = "float32";
+  std::string self_loops = "keep", dtype = "float32", labels;
   std::vector<double> split;
   int64_t split_seed = -1;
   double replace_nan = 0;
@@ -48,6 +49,7 @@ nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double 
           {"edge_features", r.edge_feature_width},
           {"nan_replaced", r.nan_replaced},
           {"classes", r.num_classes},
+          {"labels", TargetKindName(r.labels)},
           {"labelled_nodes", r.labelled},
           {"train_nodes", r.split_sizes[0]},
           {"valid_nodes", r.split_sizes[1]},
@@ -81,6 +83,9 @@ void PrintUnread(const std::vector<UnreadPart>& unread) {
 Status Run(ConvertFlags& flags) {
   ConvertOptions& options = flags.options;
   HONE_ASSIGN_OR_RETURN(options.dtype, ParseFeatureDtype(flags.dtype));
+  if (!flags.labels.empty()) {
+    HONE_ASSIGN_OR_RETURN(options.labels, ParseTargetKind(flags.labels));
+  }
   options.self_loops = flags.self_loops == "add"      ? SelfLoops::kAdd
                        : flags.self_loops == "remove" ? SelfLoops::kRemove
                                                       : SelfLoops::kKeep;
@@ -105,10 +110,14 @@ Status Run(ConvertFlags& flags) {
     hone::Print("{}\n", DumpJson(ToJson(flags, report, seconds), 2));
     return Status::Ok();
   }
-  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features{}, {} classes, {:.1f} s\n", flags.out,
+  hone::Print("{}: {} nodes, {} edges ({} read from the {}), {} features{}, {} {}, {:.1f} s\n", flags.out,
               report.num_nodes, report.num_edges, report.edges_read, report.format, report.feature_width,
               report.edge_feature_width > 0 ? fmt::format(" and {} an edge", report.edge_feature_width) : "",
-              report.num_classes, seconds);
+              report.num_classes,
+              report.labels == TargetKind::kClasses      ? "classes"
+              : report.labels == TargetKind::kMultiLabel ? "labels a node"
+                                                         : "values a node",
+              seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {
     hone::Print("  splits {}: {} train, {} valid, {} test, {} in none{}\n",
                 report.splits_made ? "made by seed" : "of the source", report.split_sizes[0], report.split_sizes[1],
@@ -180,6 +189,11 @@ void RegisterConvertCommand(CLI::App& app, CommandResult& result) {
                     "convert an edge list even if most ids up to the largest have no edge");
   command->add_option("--classes", flags->options.num_classes, "number of classes; by default the largest label + 1")
       ->check(kAboveZero);
+  command
+      ->add_option("--labels", flags->labels,
+                   "what the labels are: classes (one a node), multi-label (each is true or false, 0 or 1), or values "
+                   "(numbers to predict: regression); by default an array with several columns is multi-label")
+      ->check(CLI::IsMember({"classes", "multi-label", "values"}));
   command->add_option("--replace-nan", flags->replace_nan, "replace features that are not finite by this value")
       ->each([flags](const std::string&) { flags->replace = true; });
   command

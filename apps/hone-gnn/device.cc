@@ -197,6 +197,8 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
       outline.edge_feature_stride_bytes = edges->stride_bytes;
       outline.edge_feature_width = edges->shape[1];
     }
+    if (header.Find(SectionType::kMultiLabels) != nullptr) outline.targets = TargetKind::kMultiLabel;
+    if (header.Find(SectionType::kValues) != nullptr) outline.targets = TargetKind::kValues;
     return outline;
   }
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));

@@ -108,6 +108,7 @@ struct GraphOutline {
   int32_t num_classes = 0;
   int64_t edge_feature_stride_bytes = 0;  // 0: the graph's edges have no features
   int64_t edge_feature_width = 0;
+  TargetKind targets = TargetKind::kClasses;  // otherwise num_classes is the number of labels or values of a node
 };
 // Checks that graph, model and the batches of training (`options`), or of inference, fit in the free memory of the GPU
 // in use, and returns where the features then are. kResourceExhausted says what is needed, what there is, and what

@@ -85,7 +85,10 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
   options.storage.processes = wish.peers;  // so that a refusal names what several GPUs have room for
   model.edge_width = graph.edge_feature_width;
   const int64_t edge_bytes = ReadsEdgeFeatures(model) ? graph.num_edges * graph.edge_feature_stride_bytes : 0;
-  const cuda::GraphSize size{graph.name, graph.num_nodes, graph.num_edges, graph.feature_stride_bytes, edge_bytes};
+  const cuda::GraphSize size{
+      graph.name,      graph.num_nodes,
+      graph.num_edges, graph.feature_stride_bytes,
+      edge_bytes,      graph.targets == TargetKind::kClasses ? 0 : 4 * graph.num_nodes * graph.num_classes};
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
     if (wish.host_batches) {
@@ -326,15 +329,24 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
     HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
     HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph("the model", question.fingerprint, found, graph));
   }
+  const int64_t width = graph.targets().width;
   std::vector<int32_t> classes;
-  HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, engine->Evaluate(distinct, &classes));
+  std::vector<float> outputs;
+  HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, width > 0 ? engine->Evaluate(distinct, nullptr, {}, &outputs)
+                                                                  : engine->Evaluate(distinct, &classes));
   GpuPredictions result;
   result.seconds = done.seconds;
   result.setup_seconds = setup.Seconds() - done.seconds;
-  result.classes.reserve(nodes.size());
+  result.logits.num_nodes = width > 0 ? static_cast<int64_t>(nodes.size()) : 0;
+  result.logits.num_classes = width;
   for (const NodeId v : nodes) {
     const auto at = std::lower_bound(distinct.begin(), distinct.end(), v) - distinct.begin();
-    result.classes.push_back(classes[static_cast<size_t>(at)]);
+    if (width > 0) {
+      const auto row = outputs.begin() + at * width;
+      result.logits.logits.insert(result.logits.logits.end(), row, row + width);
+    } else {
+      result.classes.push_back(classes[static_cast<size_t>(at)]);
+    }
   }
   return result;
 }

@@ -18,8 +18,8 @@ const OptionGroup kModel{
     "Model",
     {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
 const OptionGroup kSampling{"Samples and batches", {"--fanout", "--frontier", "--batch", "--shards", "--seed"}};
-const OptionGroup kLearning{"Learning",
-                            {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--preset"}};
+const OptionGroup kLearning{
+    "Learning", {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--loss", "--preset"}};
 const OptionGroup kRates{"Learning rates by epoch",
                          {"--schedule", "--warmup", "--schedule-every", "--schedule-factor", "--schedule-patience",
                           "--plateau", "--plateau-factor", "--plateau-patience"}};
@@ -41,12 +41,13 @@ std::vector<CommandPage> Pages() {
        .exit_statuses = {{0, "done"}, {1, "the run was stopped before its end"}, {2, kUsage}, {3, kEnvironment}},
        .document = "docs/training.md"},
       {.command = "convert",
-       .groups =
-           {{"The graph", {"--symmetrize", "--coalesce", "--self-loops", "--nodes", "--first-id", "--allow-isolated"}},
-            {"Features, labels and splits",
-             {"--dtype", "--replace-nan", "--edge-features", "--classes", "--split", "--split-seed", "--split-index"}},
-            {"Where it runs", {"--memory", "--threads"}},
-            kShown},
+       .groups = {{"The graph",
+                   {"--symmetrize", "--coalesce", "--self-loops", "--nodes", "--first-id", "--allow-isolated"}},
+                  {"Features, labels and splits",
+                   {"--dtype", "--replace-nan", "--edge-features", "--labels", "--classes", "--split", "--split-seed",
+                    "--split-index"}},
+                  {"Where it runs", {"--memory", "--threads"}},
+                  kShown},
        .examples = {{"hone-gnn convert ogbn_arxiv arxiv.graph --symmetrize",
                      "Reads a folder of the Open Graph Benchmark and adds the reverse of every edge."},
                     {"hone-gnn convert mine mine.graph --split 0.6,0.2,0.2",
@@ -222,7 +223,11 @@ Guide MakeGuide() {
       {"train --split", {.name = "FILE.npy", .suffixes = {".npy"}}},
       {"infer --split", {.name = "FILE.npy", .suffixes = {".npy"}}},
       {"--schedule", {.name = "RULE", .words = {"constant", "cosine", "step", "validation"}}},
-      {"--metric", {.name = "NAME", .words = {"accuracy", "macro-f1", "auc"}}},
+      {"--metric",
+       {.name = "NAME",
+        .words = {"auto", "accuracy", "macro-f1", "auc", "micro-f1", "average-precision", "rmse", "mae"}}},
+      {"--loss", {.name = "NAME", .words = {"auto", "cross-entropy", "bce", "mse", "l1", "huber"}}},
+      {"--labels", {.name = "KIND", .words = {"classes", "multi-label", "values"}}},
       {"--pipeline-without", {.name = "PART,PART,..."}},
       {"help command", {.name = "COMMAND"}},
   };

@@ -265,7 +265,9 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   if (p.device.cuda) {
     p.gpu.fp32 = p.device.fp32;
     p.gpu.features = p.device.features;
-    GpuQuestion question{.options = flags.predict, .features = flags.features, .logits = !flags.output.Flag().empty()};
+    GpuQuestion question{.options = flags.predict,
+                         .features = flags.features,
+                         .logits = !flags.output.Flag().empty() || p.graph->targets().num_rows > 0};
     if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
       question.fingerprint = p.loaded.graph_fingerprint;
     }
@@ -338,6 +340,15 @@ void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes, std::sp
   }
 }
 
+// Refuses what only classes have.
+Status CheckTargetFlags(const InferFlags& flags, const Graph& graph) {
+  const TargetKind kind = graph.targets().kind;
+  if (!flags.confusion && !(flags.output.probabilities && kind == TargetKind::kValues)) return Status::Ok();
+  return Status::InvalidArgument(fmt::format(
+      "{}: graph '{}' has {}; leave the option out", flags.confusion ? "--confusion" : "--probabilities", graph.name(),
+      kind == TargetKind::kValues ? "values to predict, and no classes" : "several labels a node, and no classes"));
+}
+
 Status Run(InferFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckInferOutput(flags.output, flags.nodes));
   HONE_RETURN_IF_ERROR(CheckKindFlags(flags));
@@ -346,13 +357,24 @@ Status Run(InferFlags& flags) {
   const std::shared_ptr<const Graph>& graph = prediction.graph;
   const std::vector<NodeId>& nodes = prediction.nodes;
   const int64_t num_classes = graph->num_classes();
+  const TargetView targets = graph->targets();
+  if (targets.num_rows > 0) HONE_RETURN_IF_ERROR(CheckTargetFlags(flags, *graph));
   if (flags.confusion && num_classes > kMostConfused) {
     return Status::InvalidArgument(fmt::format(
         "--confusion: a matrix of {} classes is too large to show; {} is the most", num_classes, kMostConfused));
   }
-  const std::vector<int32_t> classes = prediction.classes();
-  const Scores scores =
-      prediction.embedded.empty() ? ScoresOf(*graph, nodes, classes, prediction.logits(), flags.confusion) : Scores();
+  const std::vector<int32_t> classes = targets.num_rows > 0 ? std::vector<int32_t>() : prediction.classes();
+  TargetScores of_targets = ScoresOf(TargetCounts());
+  if (targets.num_rows > 0 && prediction.embedded.empty()) {
+    TargetCounts counts(targets);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      counts.Add(targets.Row(nodes[i]), prediction.logits().logits.data() + static_cast<int64_t>(i) * targets.width);
+    }
+    of_targets = ScoresOf(std::move(counts));
+  }
+  const Scores scores = prediction.embedded.empty() && targets.num_rows == 0
+                            ? ScoresOf(*graph, nodes, classes, prediction.logits(), flags.confusion)
+                            : Scores();
   HONE_RETURN_IF_ERROR(WriteInferOutput(flags.output, *graph, nodes, classes, prediction.logits()));
   const PredictTimes& t = prediction.from_cpu.times;
   const GpuPredictions& on_gpu = prediction.from_gpu;
@@ -373,6 +395,17 @@ Status Run(InferFlags& flags) {
                            {"auc", NumberOrNull(scores.auc)},
                            {"output", flags.output.path},
                            {"warnings", prediction.warnings}};
+    if (targets.num_rows > 0) {
+      json["targets"] = {{"kind", TargetKindName(targets.kind)},
+                         {"width", targets.width},
+                         {"accuracy", NumberOrNull(of_targets.accuracy)},
+                         {"micro_f1", NumberOrNull(of_targets.micro_f1)},
+                         {"macro_f1", NumberOrNull(of_targets.macro_f1)},
+                         {"auc", NumberOrNull(of_targets.auc)},
+                         {"average_precision", NumberOrNull(of_targets.average_precision)},
+                         {"rmse", NumberOrNull(of_targets.rmse)},
+                         {"mae", NumberOrNull(of_targets.mae)}};
+    }
     if (!prediction.embedded.empty()) {
       json["embeddings"] = {{"value", prediction.embedded}, {"columns", prediction.logits().num_classes}};
     }
@@ -406,7 +439,18 @@ Status Run(InferFlags& flags) {
     hone::Print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
                 nodes.size(), t.wall, t.compute, t.exposed);
   }
-  if (prediction.embedded.empty()) {
+  if (prediction.embedded.empty() && targets.kind == TargetKind::kMultiLabel) {
+    hone::Print("{} labels a node: accuracy {}, micro-averaged F1 {}, macro-averaged F1 {}\n", targets.width,
+                PercentText(of_targets.accuracy), PercentText(of_targets.micro_f1), PercentText(of_targets.macro_f1));
+    if (std::isfinite(of_targets.auc)) {
+      hone::Print("means over the labels: area under the ROC curve {:.4f}, average precision {:.4f}\n", of_targets.auc,
+                  of_targets.average_precision);
+    }
+  } else if (prediction.embedded.empty() && targets.kind == TargetKind::kValues) {
+    hone::Print("{} value{} a node: root mean square error {}, mean absolute error {}\n", targets.width,
+                targets.width == 1 ? "" : "s", MetricText(Metric::kRmse, of_targets.rmse),
+                MetricText(Metric::kMae, of_targets.mae));
+  } else if (prediction.embedded.empty()) {
     hone::Print("accuracy: {}", PercentText(scores.accuracy));
     if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {
       hone::Print(" (train {}, valid {}, test {})", PercentText(scores.train), PercentText(scores.valid),
@@ -428,8 +472,8 @@ Status Run(InferFlags& flags) {
 
 void RegisterInferCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<InferFlags>();
-  CLI::App* command =
-      app.add_subcommand("infer", "predict the classes of nodes with a trained model, and show its accuracy");
+  CLI::App* command = app.add_subcommand(
+      "infer", "predict the classes, labels or values of nodes with a trained model, and show how right they are");
   command
       ->add_option("graph", flags->graph,
                    "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "

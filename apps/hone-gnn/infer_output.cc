@@ -21,8 +21,12 @@ std::vector<std::string> Headings(const InferOutput& output, const Graph& graph,
   for (int64_t c = 0; c < columns; ++c) {
     const auto at = static_cast<size_t>(c);
     const bool named = output.embeddings.empty() && at < graph.class_names().size();
-    headings.push_back(named ? graph.class_names()[at]
-                             : fmt::format("{}{}", output.embeddings.empty() ? "class" : "e", c));
+    const TargetKind kind = graph.targets().kind;
+    const std::string_view word = !output.embeddings.empty()        ? "e"
+                                  : kind == TargetKind::kClasses    ? "class"
+                                  : kind == TargetKind::kMultiLabel ? "label"
+                                                                    : "value";
+    headings.push_back(named ? graph.class_names()[at] : fmt::format("{}{}", word, c));
   }
   return headings;
 }
@@ -34,10 +38,12 @@ std::string InferOutput::Flag() const {
 }
 
 CLI::Option* AddOutputFlags(CLI::App& command, InferOutput& output) {
-  command.add_option("--output", output.path,
-                     "write the predicted classes to this file, one for each of the requested nodes, in their order: "
-                     "an .npy file, int32 [nodes], or a .csv file with the columns node, class and, where classes have "
-                     "names, name; without it, only the accuracy is shown");
+  command.add_option(
+      "--output", output.path,
+      "write the predicted classes to this file, one for each of the requested nodes, in their order: "
+      "an .npy file, int32 [nodes], or a .csv file with the columns node, class and, where classes have "
+      "names, name; without it, only the accuracy is shown. A graph with several labels or values a node "
+      "has probabilities or values instead: float32 [nodes, columns]");
   CLI::Option* probabilities =
       command.add_flag("--probabilities", output.probabilities,
                        "with --output: write probabilities instead of classes: float32 [nodes, classes]");
@@ -76,11 +82,13 @@ Status CheckInferOutput(const InferOutput& output, const std::string& nodes) {
 Status WriteInferOutput(const InferOutput& output, const Graph& graph, std::span<const NodeId> nodes,
                         std::span<const int32_t> classes, Predictions& rows) {
   if (output.path.empty()) return Status::Ok();
-  if (output.Flag().empty()) {
+  const TargetKind kind = graph.targets().kind;
+  if (output.Flag().empty() && kind == TargetKind::kClasses) {
     return IsCsv(output.path) ? WriteCsv(output.path, nodes, classes, graph.class_names())
                               : WriteNpy(output.path, classes);
   }
-  if (output.probabilities) LogitsToProbabilities(rows);
+  // Without an option, several labels or values a node have outputs in place of classes.
+  if (output.probabilities || output.Flag().empty()) LogitsToOutputs(kind, rows);
   if (!IsCsv(output.path)) return WriteNpy(output.path, rows.logits, rows.num_classes);
   return WriteCsv(output.path, nodes, rows.logits, Headings(output, graph, rows.num_classes));
 }

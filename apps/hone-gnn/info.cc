@@ -60,6 +60,14 @@ json ToJson(const Graph& graph, const GraphDescription& d, bool verified) {
   if (!graph.class_names().empty())
     out["class_names"] = std::vector(graph.class_names().begin(), graph.class_names().end());
   if (d.labelled_edges > 0) out["edge_homophily"] = d.edge_homophily;
+  if (const TargetView targets = graph.targets(); targets.num_rows > 0) {
+    out["targets"] = {{"kind", TargetKindName(targets.kind)},
+                      {"width", targets.width},
+                      {"known", d.known_targets},
+                      {"mean", d.mean_target},
+                      {"smallest", d.smallest_target},
+                      {"largest", d.largest_target}};
+  }
   const FeatureView x = graph.features();
   if (x.num_rows > 0) {
     out["features"] = {{"width", x.width}, {"dtype", FeatureDtypeName(x.dtype)}, {"stride_bytes", x.stride_bytes}};
@@ -103,7 +111,15 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
     hone::Print("  edges have   {} x {}, rows of {} bytes\n", edges.width, FeatureDtypeName(edges.dtype),
                 edges.stride_bytes);
   }
-  if (d.labelled > 0) {
+  if (const TargetView targets = graph.targets(); targets.kind == TargetKind::kMultiLabel) {
+    hone::Print("  labels       {} nodes, {} labels each, {:.2f} % of them known, of which {:.2f} % are true\n",
+                d.labelled, targets.width, share(d.known_targets, targets.num_rows * targets.width),
+                100 * d.mean_target);
+  } else if (targets.kind == TargetKind::kValues) {
+    hone::Print("  values       {} nodes, {} each, {:.2f} % of them known, from {:.6g} to {:.6g}, mean {:.6g}\n",
+                d.labelled, targets.width, share(d.known_targets, targets.num_rows * targets.width), d.smallest_target,
+                d.largest_target, d.mean_target);
+  } else if (d.labelled > 0) {
     hone::Print("  labels       {} nodes, {} classes of {} to {} nodes\n", d.labelled, d.classes_present,
                 d.smallest_class, d.largest_class);
   } else {

@@ -51,10 +51,11 @@ struct Server {
   std::unique_ptr<RequestsOnGpu> on_gpu;
 
   Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const ServeFlags& flags) {
-    if (on_gpu != nullptr) return on_gpu->Answer(nodes, flags.probabilities);
+    const bool outputs = flags.probabilities || graph->targets().num_rows > 0;
+    if (on_gpu != nullptr) return on_gpu->Answer(nodes, outputs);
     HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
     RequestAnswer answer{.classes = PredictedClasses(found)};
-    if (flags.probabilities) answer.logits = std::move(found.logits);
+    if (outputs) answer.logits = std::move(found.logits);
     return answer;
   }
 };
@@ -68,6 +69,12 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(server.graph, OpenGraph(flags.graph, open));
   const Graph& graph = *server.graph;
+  const TargetKind kind = graph.targets().kind;
+  if (kind != TargetKind::kClasses && (flags.names || (flags.probabilities && kind == TargetKind::kValues))) {
+    return Status::InvalidArgument(fmt::format("{}: graph '{}' has {}, and no classes; leave the option out",
+                                               flags.names ? "--names" : "--probabilities", flags.graph,
+                                               kind == TargetKind::kValues ? "values" : "several labels a node"));
+  }
   if (flags.names && graph.class_names().empty()) {
     return Status::InvalidArgument(fmt::format(
         "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
@@ -136,8 +143,31 @@ std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<con
   return found;
 }
 
+// Prints the answer of a graph with several labels or values a node: as text, a node's outputs with commas between
+// them, and blanks between nodes.
+void PrintOutputs(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes,
+                  const RequestAnswer& answer, double seconds) {
+  const TargetView targets = graph.targets();
+  Predictions all{
+      .num_nodes = static_cast<int64_t>(nodes.size()), .num_classes = targets.width, .logits = answer.logits};
+  LogitsToOutputs(targets.kind, all);
+  std::vector<std::vector<float>> rows;
+  for (auto row = all.logits.begin(); row != all.logits.end(); row += targets.width) {
+    rows.emplace_back(row, row + targets.width);
+  }
+  if (flags.json) {
+    const char* const name = targets.kind == TargetKind::kValues ? "values" : "probabilities";
+    const nlohmann::json json = {{"nodes", nodes}, {name, rows}, {"seconds", seconds}};
+    hone::Print("{}\n", DumpJson(json, -1));
+    return;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) hone::Print("{}{:.6g}", i == 0 ? "" : " ", fmt::join(rows[i], ","));
+  hone::Print("\n");
+}
+
 void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes,
            const Result<RequestAnswer>& answer, double seconds) {
+  if (graph.targets().num_rows > 0 && answer.ok()) return PrintOutputs(flags, graph, nodes, *answer, seconds);
   const std::vector<std::string> names =
       flags.names && answer.ok() ? NamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
   if (!flags.json) {
@@ -206,7 +236,8 @@ Status Run(ServeFlags& flags, int& exit_status) {
 void RegisterServeCommand(CLI::App& app, CommandResult& result) {
   auto flags = std::make_shared<ServeFlags>();
   CLI::App* command = app.add_subcommand(
-      "serve", "predict classes on request: each line of node ids on standard input gets one line of classes");
+      "serve",
+      "predict classes, labels or values on request: each line of node ids on standard input gets one line of answers");
   command
       ->add_option("graph", flags->graph,
                    "a graph file (container) that convert or generate wrote, or a graph that is made on the spot, such "

@@ -25,6 +25,7 @@
 #include "gnn/dist/agreement.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/run_position.h"
+#include "gnn/train/train_options.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/go_on.h"
@@ -108,6 +109,10 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
                          {"valid_accuracy", NumberOrNull(e.valid_accuracy)},
                          {"valid_macro_f1", NumberOrNull(e.valid_macro_f1)},
                          {"valid_auc", NumberOrNull(e.valid_auc)},
+                         {"valid_micro_f1", NumberOrNull(e.valid_micro_f1)},
+                         {"valid_average_precision", NumberOrNull(e.valid_average_precision)},
+                         {"valid_rmse", NumberOrNull(e.valid_rmse)},
+                         {"valid_mae", NumberOrNull(e.valid_mae)},
                          {"best", e.best},
                          {"learning_rate", e.learning_rate},
                          {"sampled_nodes", e.sampled_nodes},
@@ -135,8 +140,9 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
   const bool beside = device.cuda && !device.host_batches;
   const auto part = [&](double seconds) { return beside ? std::string("-") : fmt::format("{:.2f}", seconds); };
   hone::Print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
-              e.loss, PercentText(e.train_accuracy), PercentText(MetricOf(options, e)), e.best ? '*' : ' ', t.train,
-              part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed), t.evaluate, e.learning_rate);
+              e.loss, PercentText(e.train_accuracy), MetricText(options.metric, MetricOf(options, e)),
+              e.best ? '*' : ' ', t.train, part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed),
+              t.evaluate, e.learning_rate);
   std::fflush(stdout);
 }
 
@@ -144,8 +150,9 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
 Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32,
                               const FeatureWish& wish) {
   if (flags.resume.empty()) {
-    HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, flags.train.train, flags.run));
-    return GpuHolds(graph, flags.train.model.options, flags.train.train, fp32, wish);
+    const TrainOptions options = ForTargets(flags.train.train, graph.targets);
+    HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, options, flags.run));
+    return GpuHolds(graph, flags.train.model.options, options, fp32, wish);
   }
   const std::string path = CheckpointFile(flags.resume);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
@@ -281,7 +288,7 @@ void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
   }
   if (result.best_epoch >= 0) {
     hone::Print("Best validation {} {} after epoch {}", MetricName(flags.train.train.metric),
-                PercentText(result.best_valid), result.best_epoch + 1);
+                MetricText(flags.train.train.metric, result.best_valid), result.best_epoch + 1);
     hone::Print("{}", flags.run.checkpoint.empty()
                           ? "; its weights were not kept: --checkpoint FOLDER keeps them"
                           : fmt::format("; its weights: {}/best.safetensors", flags.run.checkpoint));

@@ -183,8 +183,16 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
           ->capture_default_str()
           ->needs(schedule),
       command
-          .add_option("--metric", flags.metric,
-                      "what the best epoch is chosen by: accuracy, macro-f1, or auc (two classes, on the CPU)")
+          .add_option(
+              "--metric", flags.metric,
+              "what the best epoch is chosen by. Classes: accuracy (auto), macro-f1, or auc (two classes, on the "
+              "CPU); several labels a node: micro-f1 (auto), macro-f1, accuracy, auc or average-precision; "
+              "values: rmse (auto) or mae")
+          ->capture_default_str(),
+      command
+          .add_option("--loss", flags.loss,
+                      "what training minimizes. Classes: cross-entropy; several labels a node: bce (binary "
+                      "cross-entropy); values: mse, l1 or huber. auto: the first of these for the graph")
           ->capture_default_str(),
       command.add_option("--eval-fanout", flags.eval_fanout,
                          "how many neighbors validation draws in each hop: 20 by default"),
@@ -231,6 +239,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   }
   HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(flags.frontier));
   HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(flags.metric));
+  HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(flags.loss));
   HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(flags.schedule));
   flags.model.options.seed = o.seed;
   if (flags.class_weights.empty()) return Status::Ok();
@@ -279,6 +288,7 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   add("--schedule-factor", o.schedule_factor);
   add("--schedule-patience", o.schedule_patience);
   add("--metric", flags.metric);
+  add("--loss", flags.loss);
   add("--eval-every", o.eval_every);
   add("--early-stop", o.early_stop);
   add("--seed", o.seed);
@@ -286,6 +296,11 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
 
 nlohmann::json NumberOrNull(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+std::string MetricText(Metric metric, double value) {
+  if (!SmallerIsBetter(metric)) return PercentText(value);
+  return std::isfinite(value) ? fmt::format("{:.5g}", value) : "-";
 }
 
 std::string PercentText(double share) { return std::isfinite(share) ? fmt::format("{:.2f} %", 100 * share) : "-"; }

@@ -33,7 +33,8 @@ Status ReadModelFile(ModelFlags& flags);
 struct TrainFlags {
   ModelFlags model;
   TrainOptions train;
-  std::string fanout, eval_fanout, frontier = "all", class_weights, metric = "accuracy", schedule = "constant";
+  std::string fanout, eval_fanout, frontier = "all", class_weights, metric = "auto", loss = "auto",
+                                   schedule = "constant";
   std::string preset;                 // presets.h; empty: none
   const CLI::App* command = nullptr;  // the command that has these options
 };
@@ -48,6 +49,8 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings);
 
 // Returns a number, or null where the value is not finite.
 nlohmann::json NumberOrNull(double value);
+// Returns the value of a metric as text: a percentage, or a number where smaller is better; "-": not measured.
+std::string MetricText(Metric metric, double value);
 // Returns "71.23 %", or "-" where the share is no number.
 std::string PercentText(double share);
 

@@ -59,7 +59,8 @@ TEST_F(HoneGnn, TrainsAndTellsEachEpoch) {
 
 TEST_F(HoneGnn, LearningRatesFollowTheirScheduleOverAStopAndANewRateIsTaken) {
   const std::vector<std::string> schedule = {
-      "--schedule", "step", "--schedule-every", "1", "--schedule-factor", "0.5", "--warmup", "1", "--metric", "macro-f1", "--json"};
+      "--schedule", "step",     "--schedule-every", "1",     "--schedule-factor", "0.5", "--warmup",
+      "1",          "--metric", "macro-f1",         "--json"};
   const auto train = [&](const std::string& folder, const std::string& epochs) {
     std::vector<std::string> arguments = schedule;
     arguments.insert(arguments.end(), {"--epochs", epochs, "--checkpoint", scratch_ / folder});
@@ -130,14 +131,15 @@ TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
 // An option that is declared without its group (kOfGpu) would be ignored on the CPU without a word.
 TEST_F(HoneGnn, OptionsThatSpeakOfAGpuAreInTheGroupThatTheCpuTellsOf) {
   const std::regex option(R"(\n  (--[a-z-]+)((?:.*)(?:\n    .*)*))"), heading(R"(\n([A-Za-z][^\n]*):\n)");
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"train"}, std::vector<std::string>{"infer"}, std::vector<std::string>{"bench", "epoch"}}) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"train"}, std::vector<std::string>{"infer"},
+                                                  std::vector<std::string>{"bench", "epoch"}}) {
     std::vector<std::string> arguments = command;
     arguments.push_back("--help");
     const std::string help = Run(arguments).out;
     int inside = 0;
     for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it) {
-      const std::string name = (*it)[1], text = (*it)[2], before = help.substr(0, static_cast<size_t>(it->position()) + 1);
+      const std::string name = (*it)[1], text = (*it)[2],
+                        before = help.substr(0, static_cast<size_t>(it->position()) + 1);
       std::string group;
       for (std::sregex_iterator h(before.begin(), before.end(), heading); h != end; ++h) group = (*h)[1];
       if (group == "Only on a GPU") {
@@ -182,11 +184,16 @@ TEST_F(HoneGnn, APresetIsOneOptionAndOthersSayOtherwise) {
 }
 
 TEST_F(HoneGnn, AllNeighborsAreAskedForInTheSameWayEverywhere) {
-  const Outcome words = Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "all,2", "--json"});
+  const Outcome words = Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32",
+                             "--fanout", "all,2", "--json"});
   ASSERT_EQ(words.status, 0) << words.err;
   EXPECT_EQ(json::parse(words.out).at("fanout"), json({-1, 2}));
-  EXPECT_EQ(Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "-1,2"}).status, 0);
-  const Outcome trained = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "-1,2", "--eval-fanout", "all,2", "--hidden", "8", "--epochs", "1", "--quiet"});
+  EXPECT_EQ(
+      Run({"bench", "sampler", "synthetic:arxiv?nodes=300", "--batches", "1", "--batch", "32", "--fanout", "-1,2"})
+          .status,
+      0);
+  const Outcome trained = Run({"train", "synthetic:arxiv?nodes=300", "--fanout", "-1,2", "--eval-fanout", "all,2",
+                               "--hidden", "8", "--epochs", "1", "--quiet"});
   EXPECT_EQ(trained.status, 0) << trained.err;
   // `all` stands for all hops, in the validation and in a model's inference.
   const std::string folder = scratch_.path() + "/all";
@@ -224,7 +231,7 @@ TEST_F(HoneGnn, WritesEmbeddingsExactAndSampledAsArraysAndAsText) {
   // The value has a hop less than the model, and so has its fanout. As text, the rows are those of the array.
   const std::vector<NodeId> some = {7, 3};
   ASSERT_TRUE(WriteNpy(scratch_ / "some.npy", some).ok());
-  const std::vector<std::string> sampled = {"--fanout", "5,5",          "--nodes",  scratch_ / "some.npy",
+  const std::vector<std::string> sampled = {"--fanout",     "5,5",  "--nodes", scratch_ / "some.npy",
                                             "--embeddings", "act0", "--output"};
   std::vector<std::string> as_array = sampled, as_text = sampled;
   as_array.push_back(array);
@@ -344,7 +351,8 @@ TEST_F(HoneGnn, MeasuresAnEpochAgainstItsBound) {
 }
 
 TEST_F(HoneGnn, MeasuresTheSamplerBesideAsManyProcessesThatOnlyRead) {
-  const Outcome outcome = Run({"bench", "sampler", kGraph, "--fanout", "4,4", "--batch", "128", "--batches", "4", "--threads", "3", "--json"});
+  const Outcome outcome = Run(
+      {"bench", "sampler", kGraph, "--fanout", "4,4", "--batch", "128", "--batches", "4", "--threads", "3", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json result = json::parse(outcome.out);
   EXPECT_EQ(result.at("batches"), 12);
@@ -418,7 +426,9 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--output", scratch_.path()}, 2, "is a folder"},
       {{"infer", kGraph, run, "--output", scratch_ / "classes.txt"}, 2, "classes.npy'"},
       {{"infer", kGraph, run, "--fanout", "5"}, 2, "has 1 hop and"},
-      {{"train", kGraph, "--resume", scratch_ / "mistyped"}, 2, "name the folder that `hone-gnn train --checkpoint` wrote"},
+      {{"train", kGraph, "--resume", scratch_ / "mistyped"},
+       2,
+       "name the folder that `hone-gnn train --checkpoint` wrote"},
       {{"convert", scratch_ / "mistyped", "x.hgraph"}, 2, "name an OGB folder"},
       {{"convert", kGraph, "x.hgraph", "--split", "0.5,0.5"}, 2, "write three fractions"},
       {{"infer", kGraph, run, "--output", run + "/last.safetensors"}, 2, "is no .npy file"},
@@ -432,7 +442,7 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
       {{"infer", kGraph, run, "--embeddings", "1", "--confusion", "--output", "x.npy"}, 2, "excludes"},
       {{"infer", kGraph, run, "--embeddings", "2", "--output", run + ".npy"}, 2, "gives the logits"},
       {{"infer", kGraph, run, "--logits", "--probabilities", "--output", "x.npy"}, 2, "excludes"},
-      {{"train", kGraph, "--metric", "f1"}, 2, "the metric is 'f1'; use accuracy, macro-f1 or auc"},
+      {{"train", kGraph, "--metric", "f1"}, 2, "the metric is 'f1'; use accuracy, macro-f1, auc, "},
       {{"train", kGraph, "--metric", "auc", "--device", "cpu"}, 2, "--metric auc is of two classes"},
       {{"train", kGraph, "--schedule", "linear"},
        2,
@@ -453,7 +463,8 @@ TEST_F(HoneGnn, TellsWrongUsageAndBadInputApartFromAFailingMachine) {
   EXPECT_EQ(Run({"infer", other, run, "--other-graph"}).status, 0);
   // the saved model's own shape may be repeated
   EXPECT_EQ(Run({"infer", kGraph, run, "--model", "sage", "--layers", "2"}).status, 0);
-  EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out, HasSubstr("Nothing is left to train: 1 epoch of the run is done"));
+  EXPECT_THAT(Run({"train", kGraph, "--resume", run}).out,
+              HasSubstr("Nothing is left to train: 1 epoch of the run is done"));
   EXPECT_EQ(Train({"--epochs", "1", "--checkpoint", run, "--overwrite"}).status, 0);
 }
 
@@ -461,8 +472,8 @@ TEST_F(HoneGnn, AMappedGraphTrainsToTheSameBitsAndADamagedOneIsRefused) {
   const std::string graph = scratch_ / "graph";
   ASSERT_EQ(Run({"generate", "arxiv", graph, "--nodes", "1500"}).status, 0);
   for (const std::string how : {"map", "copy"}) {
-    const Outcome trained = Run({"train", graph, "--load", how, "--fanout", "4,3", "--hidden", "8", "--epochs", "1", "--quiet",
-                                 "--checkpoint", scratch_ / how});
+    const Outcome trained = Run({"train", graph, "--load", how, "--fanout", "4,3", "--hidden", "8", "--epochs", "1",
+                                 "--quiet", "--checkpoint", scratch_ / how});
     ASSERT_EQ(trained.status, 0) << trained.err;
   }
   EXPECT_EQ(ReadFile(scratch_ / "map/last.safetensors").value(), ReadFile(scratch_ / "copy/last.safetensors").value());

@@ -69,7 +69,7 @@ def _train_as_rank(rank, ranks, folder, on_gpus):
     model = Model().to(device)
     if rank > 0:  # the first rank's parameters count
         torch.nn.init.ones_(model.first.lin_l.weight)
-    step = GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.5), _share(rank, ranks, **({"device": device} if on_gpus else {})), model.losses, group=torch.distributed.group.WORLD)
+    step = GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.5), _share(rank, ranks, **({"device": device} if on_gpus else {})), model.losses, group="world" if rank else torch.distributed.group.WORLD)
     for _ in range(2):
         for _ in step:
             pass
@@ -151,9 +151,14 @@ class SeveralProcesses(unittest.TestCase):
     def test_are_told_what_is_missing(self):
         model = Model()
         with self.assertRaisesRegex(ValueError, r"^group: torch.distributed has no processes yet; call torch.distributed.init_process_group"):
-            GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses, group=torch.distributed.group.WORLD or object())
+            GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses, group="world")
+        # The group is None as long as there are no processes: no process may train alone without notice.
+        with self.assertRaisesRegex(ValueError, r"^group: expected a process group, found None, which torch.distributed.group.WORLD is before init_process_group; call .*group=\"world\""):
+            GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses, group=torch.distributed.group.WORLD)
+        with self.assertRaisesRegex(ValueError, r"^accumulate: expected a number of batches of at least 1, found 0"):
+            GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses, accumulate=0)
         wrapped = torch.nn.DataParallel(model)
-        with self.assertRaisesRegex(CannotCapture, r"^model: DataParallel reduces gradients by calls of its own.*model=model.module.*group=torch.distributed.group.WORLD"):
+        with self.assertRaisesRegex(CannotCapture, r"^model: DataParallel reduces gradients by calls of its own.*model=model.module.*group=\"world\""):
             GraphStep(wrapped, torch.optim.SGD(model.parameters(), lr=0.1), loader(), model.losses)
 
 
@@ -190,6 +195,29 @@ class Steps:
 
     def adam(self, parameters):
         return torch.optim.Adam(parameters, lr=0.01, capturable=self.device is not None)
+
+    def test_add_up_the_gradients_of_several_batches(self):
+        models = [Model().to(self.device or "cpu") for _ in range(2)]
+        models[1].load_state_dict(models[0].state_dict())
+        optimizers = [self.adam(model.parameters()) for model in models]
+        step = GraphStep(models[0], optimizers[0], loader(**self.more), models[0].losses, accumulate=3)
+        plain, done = loader(**self.more), 0
+        for _ in range(2):
+            found, expected = [loss.item() for loss in step], []
+            for batch in plain:
+                loss = models[1].losses(batch).mean()
+                (loss / 3).backward()
+                expected.append(loss.item())
+                done += 1
+                if done % 3 == 0:
+                    optimizers[1].step()
+                    optimizers[1].zero_grad()
+            for one, other in zip(found, expected):
+                self.assertAlmostEqual(one, other, delta=2e-3)
+        self.assertEqual((step.steps, step.updates), (done, done // 3))
+        self.assertGreater(done % 3 + len(plain) % 3, 0, "the count must go on over the end of an epoch for this test")
+        for (name, one), (_, other) in zip(models[0].state_dict().items(), models[1].state_dict().items()):
+            self.assertLess(float((one - other).double().norm()), 2e-2 * float(other.double().norm()) + 1e-4, name)
 
     def test_train_as_a_plain_loop_does(self):
         for name, make in {"SAGE": Model, "untrimmed": lambda: Model(trimmed=False), "GCN": lambda: Model(lambda a, b: nn.GCNConv(a, b, add_self_loops=False), trimmed=False),

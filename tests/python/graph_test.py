@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests hone.gnn.Graph, which runs the program: graph_test.py HONE_GNN SOURCE. Needs only Python; tests tensors too if torch is installed."""
 import csv
+import json
 import math
 import os
 import random
@@ -47,6 +48,70 @@ def two_camps(nodes=400, seed=1):
 
 def graph_predictor(graph, run):
     return Predictor(graph, run, device="cpu")
+
+
+def tensors_of(path):
+    """Returns the float32 tensors of a safetensors file as PyTorch's."""
+    with open(path, "rb") as file:
+        size = struct.unpack("<Q", file.read(8))[0]
+        header, data = json.loads(file.read(size)), file.read()
+    return {name: torch.frombuffer(bytearray(data[slice(*one["data_offsets"])]), dtype=torch.float32).view(one["shape"])
+            for name, one in header.items() if name != "__metadata__" and one["dtype"] == "F32"}
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class LossesAgainstPyTorch(unittest.TestCase):
+    """A step with every neighbor, without dropout and with a rate of 0, leaves a tenth of the gradient in Adam's first moment."""
+
+    def compare(self, loss, y, theirs, **options):
+        nodes, drawn = 60, random.Random(5)
+        edges = sorted({(drawn.randrange(nodes), drawn.randrange(nodes)) for _ in range(240)})
+        sources, targets = ([edge[end] for edge in edges] for end in (0, 1))
+        x = torch.randn(nodes, 6, generator=torch.Generator().manual_seed(1))
+        with tempfile.TemporaryDirectory() as folder:
+            train = torch.tensor([v % 4 != 0 for v in range(nodes)])
+            graph = Graph.from_arrays(os.path.join(folder, "a.graph"), torch.tensor([sources, targets]), x=x, y=y, train_mask=train, val_mask=~train,
+                                      program=PROGRAM, **options)
+            run = graph.train(model="sage", fanout="all,all", eval_every=0, hidden=8, dropout=0, lr=0.0, epochs=1, batch=100, loss=loss, device="cpu",
+                              checkpoint=os.path.join(folder, "run"))
+            kept = tensors_of(os.path.join(folder, "run", "last.safetensors"))
+        mean = torch.zeros(nodes, nodes)
+        for source, target in edges:
+            mean[target, source] += 1
+        mean /= mean.sum(1, keepdim=True).clamp(min=1)
+        weights = {name: value.clone().requires_grad_() for name, value in kept.items() if not name.startswith("optimizer.")}
+        for layer in range(2):
+            x = mean @ x @ weights[f"convs.{layer}.lin_l.weight"].T + x @ weights[f"convs.{layer}.lin_r.weight"].T
+            x = x.relu() if layer == 0 else x
+        expected = theirs(x[train], y[train].view(int(train.sum()), -1))
+        expected.backward()
+        self.assertAlmostEqual(run["history"][0]["loss"], expected.item(), delta=1e-5 * max(1, abs(expected.item())))
+        self.assertEqual(len(weights), 4)
+        for name, value in weights.items():
+            torch.testing.assert_close(kept[f"optimizer.exp_avg.{name}"] * 10, value.grad, rtol=1e-5, atol=1e-5)
+
+    def test_several_labels_and_values(self):
+        drawn = torch.Generator().manual_seed(2)
+        labels = (torch.rand(60, 5, generator=drawn) < 0.4).float()
+        values = torch.randn(60, 3, generator=drawn)
+        functional = torch.nn.functional
+        self.compare("bce", labels, functional.binary_cross_entropy_with_logits)
+        self.compare("mse", values, functional.mse_loss, labels="values")
+        self.compare("mse", values[:, 0].contiguous(), functional.mse_loss, labels="values")
+        self.compare("l1", values, functional.l1_loss, labels="values")
+        self.compare("huber", values, functional.huber_loss, labels="values")
+
+    def test_labels_that_are_not_known_have_no_part(self):
+        drawn = torch.Generator().manual_seed(3)
+        labels = (torch.rand(60, 5, generator=drawn) < 0.4).float()
+        labels[torch.rand(60, 5, generator=drawn) < 0.3] = float("nan")
+
+        def mean_of_known(outputs, targets):
+            known = ~targets.isnan()
+            each = torch.nn.functional.binary_cross_entropy_with_logits(outputs, targets.nan_to_num(), reduction="none") * known
+            return (each.sum(1) / known.sum(1).clamp(min=1))[known.any(1)].mean()
+
+        self.compare("auto", labels, mean_of_known)
 
 
 class AGraph(unittest.TestCase):
@@ -183,7 +248,9 @@ class AGraph(unittest.TestCase):
             (TypeError, "edge_index: expected whole numbers, found items of format 'd'", dict(edge_index=matrix("d", 2, 2, [0, 1, 1, 0]))),
             (TypeError, "edge_index: expected an array .* found list", dict(edge_index=[[0, 1], [1, 0]])),
             (TypeError, "y: expected whole numbers, one class a node", dict(y=array("f", [0.5] * 400))),
-            (ValueError, r"y: expected shape \[nodes\], found \[200, 2\]", dict(y=matrix("q", 200, 2, [0] * 400), x=None)),
+            (ValueError, r"y: expected shape \[nodes\] or \[nodes, labels\], found \[200, 2, 1\]", dict(y=matrix("q", 200, 2, [0] * 400).cast("B").cast("q", [200, 2, 1]), x=None)),
+            (ValueError, r"^y row 1 column 0: 2 is no label; each label of a node is 0 or 1, .*labels=\"values\"", dict(y=matrix("q", 400, 2, [0, 1, 2, 1] + [0] * 796))),
+            (ValueError, r"^labels='values': .*|labels", dict(y=None, labels="values")),
             (ValueError, "y: expected 400 rows, one a node, found 399", dict(y=array("q", [0] * 399))),
             (ValueError, r"x: expected shape \[nodes, features\]", dict(x=array("f", [0.5] * 400))),
             (TypeError, r"train_mask: expected truth values \(zeros and ones as train_mask.bool\(\)\)", dict(train_mask=array("q", [1] * 400))),

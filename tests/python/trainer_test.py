@@ -21,6 +21,57 @@ DEVICE = os.environ.get("HONE_GNN_TEST_DEVICE", "cpu")
 OPTIONS = dict(model="sage", fanout=[4, 4], hidden=8, lr=0.02, batch=64, device=DEVICE, seed=3)
 
 
+class Targets(unittest.TestCase):
+    """Several labels a node, and values: graph, training, evaluation and answers."""
+
+    def train(self, y, **options):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        edges = [(v, (v + 4 * step) % 200) for v in range(200) for step in (1, 5, 9)]
+        edge_index = memoryview(array("q", [*(v for v, _ in edges), *(u for _, u in edges)])).cast("B").cast("q", [2, len(edges)])
+        x = memoryview(array("f", [float(v % 4 == c) + (v * 37 % 11) / 11 for v in range(200) for c in range(4)])).cast("B").cast("f", [200, 4])
+        graph = Graph.from_arrays(os.path.join(folder.name, "a.graph"), edge_index, x=x, y=y, split=[0.6, 0.2, 0.2], program=PROGRAM, **options)
+        trainer = Trainer(graph, os.path.join(folder.name, "run"), **OPTIONS)
+        trainer.fit(25)
+        predictor = trainer.predictor(device=DEVICE)
+        self.addCleanup(predictor.close)
+        return graph, trainer, predictor
+
+    def test_several_labels(self):
+        labels = memoryview(array("B", [bit for v in range(200) for bit in (v % 2, int(v % 4 > 1), int(v % 4 == 3))])).cast("B").cast("B", [200, 3])
+        graph, trainer, predictor = self.train(labels, class_names=["odd", "high", "both"])
+        self.assertEqual((graph.targets, graph.num_classes, graph.class_names), ("multi-label", 3, ["odd", "high", "both"]))
+        self.assertIn("3 labels a node", repr(graph))
+        told = trainer.evaluate("test", device=DEVICE)["targets"]
+        self.assertEqual((told["kind"], told["width"], told["rmse"]), ("multi-label", 3, None))
+        self.assertGreater(told["micro_f1"], 0.9)
+        self.assertGreater(trainer.history[-1]["valid_micro_f1"], 0.9)
+        self.assertEqual(predictor([1, 2]), predictor.probabilities([1, 2]))
+        odd, high, both = predictor(7)
+        self.assertTrue(odd > 0.5 and high > 0.5 and both > 0.5 and max(odd, high, both) < 1)
+        rows = predictor.rows("test", device=DEVICE)
+        self.assertEqual((rows.format, rows.shape), ("f", (graph.test_nodes, 3)))
+        self.assertTrue(all(0 <= one <= 1 for row in rows.tolist() for one in row))
+        with self.assertRaisesRegex(ValueError, "^graph: its targets are multi-label, and no classes"):
+            predictor.names(1)
+        with self.assertRaisesRegex(ValueError, "several labels a node.*use bce"):
+            graph.train(loss="cross-entropy", checkpoint=trainer.checkpoint + "2", **OPTIONS)
+
+    def test_values(self):
+        nan = float("nan")
+        graph, trainer, predictor = self.train(array("f", [nan if v % 10 == 0 else v % 4 - 1.5 for v in range(200)]), labels="values")
+        self.assertEqual((graph.targets, graph.num_classes), ("values", 1))
+        told = trainer.evaluate("test", device=DEVICE)["targets"]
+        self.assertLess(told["rmse"], 0.6)
+        self.assertLess(told["mae"], told["rmse"] + 1e-9)
+        self.assertEqual(trainer.history[-1]["train_accuracy"], None)
+        value, = predictor(3)
+        self.assertAlmostEqual(value, 1.5, delta=1)
+        self.assertEqual([len(one) for one in predictor([3, 9])], [1, 1])
+        with self.assertRaisesRegex(ValueError, "^graph: it has values to predict, which have no probabilities"):
+            predictor.probabilities([1])
+
+
 class Objects(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -66,6 +66,23 @@ struct GraphFlags {
 // This label marks a node without a label; the loss and the accuracy ignore such nodes.
 inline constexpr int32_t kNoLabel = -1;
 
+// What a model predicts for a node: one of several classes, several labels that each are true or false, or real
+// numbers.
+enum class TargetKind : uint8_t { kClasses, kMultiLabel, kValues };
+std::string_view TargetKindName(TargetKind kind);  // "classes", "multi-label", "values"
+
+// The targets of the nodes of a graph for multi-label classification (kMultiLabel) or regression (kValues): a dense
+// row-major array of float32. kMultiLabel: each element is 0 or 1. An element that is not known is NaN; it has no part
+// in losses and metrics.
+struct TargetView {
+  TargetKind kind = TargetKind::kClasses;  // kClasses: the graph has no such targets, and `rows` is null
+  const float* rows = nullptr;             // [num_rows, width]
+  int64_t num_rows = 0;                    // the number of nodes, or 0
+  int64_t width = 0;                       // labels or values of a node
+
+  const float* Row(int64_t v) const { return rows + v * width; }
+};
+
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -75,10 +92,13 @@ class Graph {
   // Features of the edges: row e belongs to the edge from structure().columns[e]. num_rows is the number of edges, or 0
   // for a graph whose edges have no features.
   virtual FeatureView edge_features() const { return {}; }
-  virtual std::span<const int32_t> labels() const = 0;  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none
-  virtual int32_t num_classes() const = 0;
-  // class_names()[c] is the name of class c, in UTF-8. There are at most num_classes names, and none if the graph's
-  // classes are only numbers.
+  // [num_nodes] in [0, num_classes) or kNoLabel; empty: none. In a graph with targets() a label is no class: it is 0
+  // for a node with at least one known target, and kNoLabel for others.
+  virtual std::span<const int32_t> labels() const = 0;
+  virtual int32_t num_classes() const = 0;  // with targets(): their width
+  virtual TargetView targets() const { return {}; }
+  // class_names()[c] is the name of class c, or of column c of targets(), in UTF-8. There are at most num_classes
+  // names, and none if the graph's classes are only numbers.
   virtual std::span<const std::string> class_names() const { return {}; }
   // The nodes of each split: ids in ascending order, no node in two splits; empty if the graph has no such split.
   virtual std::span<const NodeId> train_nodes() const = 0;

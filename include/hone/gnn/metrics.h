@@ -51,9 +51,44 @@ struct ScoredNode {
 // it.
 double RocAuc(std::vector<ScoredNode> nodes);
 
-// Measure by which the best epoch of a run is chosen. Larger is better.
-enum class Metric : uint8_t { kAccuracy, kMacroF1, kRocAuc };
-std::string_view MetricName(Metric metric);  // "accuracy", "macro-f1", "auc"
+// Counts over the known targets of nodes (TargetView). Counts and sums of parts add up to those of the whole.
+struct TargetCounts {
+  TargetKind kind = TargetKind::kClasses;
+  int64_t width = 0;
+  int64_t known = 0;  // targets that are known
+  // kMultiLabel: a label is predicted if its logit is above 0, which is a probability above 1/2.
+  int64_t right = 0;                            // known labels that are predicted rightly
+  ClassCounts labels;                           // by column: true labels, predicted labels, and labels that are both
+  std::vector<std::vector<ScoredNode>> scores;  // by column; lists of parts are not added up
+  // kValues:
+  double squared = 0, absolute = 0;  // sums of the squares and of the absolute values of the errors
+
+  TargetCounts() = default;
+  explicit TargetCounts(const TargetView& targets);
+  // Counts one node: targets and outputs (logits or values), [width] each.
+  void Add(const float* targets, const float* outputs);
+};
+
+// Measures of predicted targets; NaN: not measured.
+struct TargetScores {
+  double accuracy, micro_f1,
+      macro_f1;                   // kMultiLabel: the share of known labels that are right; F1 over all labels; the
+                                  // mean of the columns' F1 (columns without true or predicted labels left out)
+  double auc, average_precision;  // kMultiLabel: means over the columns that have true and false labels
+  double rmse, mae;               // kValues: over all known values
+};
+TargetScores ScoresOf(TargetCounts counts);
+
+// Returns the average precision: the sum over descending thresholds of precision times the growth of recall, as
+// scikit-learn's average_precision_score. NaN when there is no positive or no negative node.
+double AveragePrecision(std::vector<ScoredNode> nodes);
+
+// Measure by which the best epoch of a run is chosen. Larger is better, but for kRmse and kMae. kAuto becomes
+// kAccuracy, kMicroF1 or kRmse, as the graph's targets are.
+enum class Metric : uint8_t { kAccuracy, kMacroF1, kRocAuc, kMicroF1, kAveragePrecision, kRmse, kMae, kAuto };
+// Returns "accuracy", "macro-f1", "auc", "micro-f1", "average-precision", "rmse", "mae", "auto".
+std::string_view MetricName(Metric metric);
+constexpr bool SmallerIsBetter(Metric metric) { return metric == Metric::kRmse || metric == Metric::kMae; }
 // Parses what MetricName writes. kInvalidArgument lists the known names.
 Result<Metric> ParseMetric(std::string_view name);
 

@@ -61,6 +61,9 @@ struct Predictions {
 std::vector<int32_t> PredictedClasses(const Predictions& predictions);
 // Replaces each row of logits by its softmax.
 void LogitsToProbabilities(Predictions& predictions);
+// Makes outputs of logits, by what the graph's targets are: probabilities of classes (softmax) or of labels that are
+// each true or false (the logistic function); values are outputs already.
+void LogitsToOutputs(TargetKind kind, Predictions& predictions);
 // Returns the share of labelled nodes whose prediction is their label; NaN when none is labelled. classes[i] is the
 // prediction for nodes[i], where `nodes` is the list given to Predict; `labels` is the graph's.
 double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels);

@@ -32,6 +32,13 @@ enum class Schedule : uint8_t {
   kValidation,  // multiplied by schedule_factor after each schedule_patience validations in a row without a better one
 };
 
+// What training minimizes. kAuto becomes the graph's own: kCrossEntropy for classes, kBinaryCrossEntropy for several
+// labels a node (with logits, the mean over the known labels), kSquared for values. kAbsolute is the mean absolute
+// error, and kHuber Huber's loss with delta 1; both are for values.
+enum class Loss : uint8_t { kAuto, kCrossEntropy, kBinaryCrossEntropy, kSquared, kAbsolute, kHuber };
+std::string_view LossName(Loss loss);           // "auto", "cross-entropy", "bce", "mse", "l1", "huber"
+Result<Loss> ParseLoss(std::string_view name);  // kInvalidArgument lists the known names
+
 // Options that decide the trajectory. Every checkpoint keeps them.
 struct TrainOptions {
   std::vector<int32_t> fanouts = {15, 10, 5};  // one per layer of the model, the first for the hop next to the seeds
@@ -52,11 +59,12 @@ struct TrainOptions {
   int warmup = 0;           // epochs in which the rate rises linearly to the learning rate
   int schedule_every = 10;  // epochs
   double schedule_factor = 0.1;
-  int schedule_patience = 5;          // validations
-  Metric metric = Metric::kAccuracy;  // measured on the validation split; selects the best epoch
-  int eval_every = 1;          // epochs from one validation to the next (the last epoch always has one); 0: never
-  int early_stop = 0;          // validations without a better one after which the run ends; 0: never
-  uint64_t seed = 0;           // seed of seed order, samples and dropout masks
+  int schedule_patience = 5;      // validations
+  Metric metric = Metric::kAuto;  // measured on the validation split; selects the best epoch
+  Loss loss = Loss::kAuto;
+  int eval_every = 1;  // epochs from one validation to the next (the last epoch always has one); 0: never
+  int early_stop = 0;  // validations without a better one after which the run ends; 0: never
+  uint64_t seed = 0;   // seed of seed order, samples and dropout masks
 };
 
 // Options that do not change the result.
@@ -92,13 +100,18 @@ struct EpochTimes {
 struct EpochReport {
   int epoch = 0;  // counted from 0
   int64_t steps = 0;
-  double loss = 0;            // mean over the epoch's labelled seeds, weighted as the loss is
-  double train_accuracy = 0;  // accuracy of the logits that the steps computed, with dropout; NaN: no label
+  double loss = 0;  // mean over the epoch's labelled seeds, weighted as the loss is
+  // Accuracy of the logits that the steps computed, with dropout; with several labels a node the share of nodes whose
+  // labels are all right. NaN: no label, or values.
+  double train_accuracy = 0;
   // The results of validation. NaN: this epoch had no validation.
   double valid_accuracy = 0;
   double valid_macro_f1 = 0;
   double valid_auc =
       0;  // area under the ROC curve; NaN also unless there are exactly two classes, on a GPU, and with several ranks
+  // With several labels or values a node, as TargetScores of hone/gnn/metrics.h; NaN elsewhere. With several labels
+  // valid_accuracy, valid_macro_f1 and valid_auc are TargetScores' too. AUC and average precision need one rank.
+  double valid_micro_f1 = 0, valid_average_precision = 0, valid_rmse = 0, valid_mae = 0;
   bool best = false;          // true: the best validation of the run so far
   double learning_rate = 0;   // at the epoch's end
   int64_t sampled_nodes = 0;  // input rows of all batches
@@ -124,9 +137,9 @@ struct TrainEvents {
 
 struct TrainResult {
   enum class End { kFinished, kEarlyStop, kStopped } end = End::kFinished;
-  int epochs = 0;                  // complete epochs of the whole run, those before a resume included
-  double best_valid = 0;           // TrainOptions::metric of the best validation; NaN: never validated
-  int best_epoch = -1;             // counted from 0; -1: never validated
+  int epochs = 0;          // complete epochs of the whole run, those before a resume included
+  double best_valid = 0;   // TrainOptions::metric of the best validation; NaN: never validated
+  int best_epoch = -1;     // counted from 0; -1: never validated
   std::string checkpoint;  // path of last.safetensors; empty without a folder
 };
 

@@ -20,6 +20,7 @@ from hone.gnn.engine import EngineError
 
 __all__ = ["EngineError", "Graph"]
 
+_KINDS_OF_TARGETS = ("classes", "multi-label", "values")
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
 
 
@@ -151,7 +152,8 @@ class Graph:
     path: the file or name that the commands of `hone-gnn` take.
     class_names: the name of each class, which the container keeps; None if it has none.
     node_ids: the id of each node in the tables of `from_tables`, or in the file that it wrote (`ids_path`); else None.
-    num_nodes, num_edges, num_features (0: none), num_classes (0: no labels), train_nodes, valid_nodes, test_nodes: counts.
+    targets: "classes"; or "multi-label", several labels a node that are each true or false; or "values", numbers to predict (regression).
+    num_nodes, num_edges, num_features (0: none), num_classes (0: no labels; else classes, or labels or values of a node), train_nodes, valid_nodes, test_nodes: counts.
 
     Raises ValueError if an argument or a file is wrong, and EngineError if the machine failed.
     """
@@ -165,6 +167,7 @@ class Graph:
         self.num_nodes, self.num_edges = info["nodes"], info["edges"]
         self.num_features = (info.get("features") or {}).get("width", 0)
         self.num_classes = info.get("classes") or 0
+        self.targets: str = (info.get("targets") or {}).get("kind", "classes")
         self.class_names: list[str] | None = info.get("class_names")
         self.node_ids: list[Any] | None = None if ids_path is None else self._ids_in(os.fspath(ids_path))
         self.train_nodes, self.valid_nodes, self.test_nodes = (info.get(f"{part}_nodes") or 0 for part in ("train", "valid", "test"))
@@ -193,7 +196,9 @@ class Graph:
         """Writes a container to `path`. It replaces an older container there, but no other kind of file.
 
         edge_index: [2, edges] whole numbers, sources and destinations: messages go from source to destination.
-        x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, the class of each node; -1 for none.
+        x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, the class of each node; -1 for none. Or y: [nodes, labels], several
+            labels a node that are each 1 or 0 (true or false); NaN, or -1 in signed whole numbers, where a label is not known. Or, with labels="values", y:
+            [nodes] or [nodes, values], numbers to predict (regression); NaN where a value is not known.
         train_mask, val_mask, test_mask: [nodes] truth values, or [nodes, splits], of which split_index takes one, by default the first; if none is given, a split is drawn by seed.
         num_nodes: needed if neither x nor y nor a mask is given.
         undirected: True requires that every edge has its reverse; ValueError names one that has none.
@@ -215,7 +220,7 @@ class Graph:
         nodes = num_nodes
         for name, key, given, kinds, expected in (
             ("features", "x", x, "f", "floats (whole numbers and truth values as x.float())"),
-            ("labels", "y", y, "iu", "whole numbers, one class a node (regression and several labels a node are not known)"),
+            ("labels", "y", y, "iufb", "numbers"),
             *((key, key, mask, "b", f"truth values (zeros and ones as {key}.bool())")
               for key, mask in (("train_mask", train_mask), ("val_mask", val_mask), ("test_mask", test_mask))),
         ):
@@ -226,8 +231,11 @@ class Graph:
             shape = view.shape
             if key == "y" and len(shape) == 2 and shape[1] == 1:
                 shape = shape[:1]
-            if (key == "x" and len(shape) != 2) or (key == "y" and len(shape) != 1):
-                raise ValueError(f"{key}: expected shape {'[nodes, features]' if key == 'x' else '[nodes]'}, found {list(view.shape)}")
+            if (key == "x" and len(shape) != 2) or (key == "y" and len(shape) not in (1, 2)):
+                raise ValueError(f"{key}: expected shape {'[nodes, features]' if key == 'x' else '[nodes] or [nodes, labels]'}, found {list(view.shape)}")
+            if key == "y" and len(shape) == 1 and options.get("labels") is None and _kind(view) in "fb":
+                raise TypeError(f"y: expected whole numbers, one class a node, found items of format {view.format!r}; numbers to predict (regression) need "
+                                "labels=\"values\", and several labels a node shape [nodes, labels]")
             if nodes is not None and shape[0] != nodes:
                 raise ValueError(f"{key}: expected {nodes} rows, one a node, found {shape[0]}")
             nodes = shape[0]
@@ -373,8 +381,9 @@ class Graph:
         return {**end, "history": [line for line in lines if line["event"] == "epoch"]}
 
     def infer(self, checkpoint: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-        """Predicts classes. Returns what `hone-gnn infer --json` prints: accuracy, macro_f1, auc, seconds and more; class_names if the graph has
-        them; with confusion=True `confusion`, a row for each label and a column for each class.
+        """Predicts classes, labels or values. Returns what `hone-gnn infer --json` prints: accuracy, macro_f1, auc, seconds and more; class_names if the graph has
+        them; with confusion=True `confusion`, a row for each label and a column for each class. Where `targets` is not "classes", the measures are in `targets`:
+        micro_f1, macro_f1, accuracy, auc and average_precision of labels, rmse and mae of values.
 
         options: those of `hone-gnn infer`, for example full=True, nodes="test", output="classes.npy" or "classes.csv", logits=True, embeddings=1.
             nodes may also be a vector of node ids, or a mask with a truth value for each node. split may also be an array [nodes].
@@ -384,4 +393,4 @@ class Graph:
 
     def __repr__(self) -> str:
         return (f"hone.gnn.Graph({self.path!r}: {self.num_nodes} nodes, {self.num_edges} edges, {self.num_features} features, "
-                f"{self.num_classes} classes)")
+                f"{self.num_classes} {dict(zip(_KINDS_OF_TARGETS, ('classes', 'labels a node', 'values a node')))[self.targets]})")

@@ -25,7 +25,7 @@ def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) 
     for kind in (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel):
         if isinstance(model, kind):
             raise CannotCapture(f"model: {kind.__name__} reduces gradients by calls of its own, which a captured step cannot contain: give the module inside it, "
-                                "model=model.module with the optimizer made from its parameters, and group=torch.distributed.group.WORLD")
+                                "model=model.module with the optimizer made from its parameters, and group=\"world\"")
     for name, given in (("losses", losses), ("before_step", before_step)):
         if not callable(given) and (name == "losses" or given is not None):
             raise TypeError(f"{name}: expected a function, found {type(given).__name__}")
@@ -61,8 +61,6 @@ class _Ranks:
         self.count = 1
         if group is None:
             return
-        if not distributed.is_available() or not distributed.is_initialized():
-            raise ValueError("group: torch.distributed has no processes yet; call torch.distributed.init_process_group(...) first")
         if distributed.get_rank(group) < 0:
             raise ValueError("group: this process is not in it")
         self.count = distributed.get_world_size(group)
@@ -87,12 +85,30 @@ class _Ranks:
             torch._foreach_copy_(gradients, [part.view_as(one) for part, one in zip(whole.split([one.numel() for one in gradients]), gradients)])
 
 
-class _State:
-    """Everything that a training step changes, saved so that it can be restored after the steps that a capture takes."""
+def _group_of(given: Any) -> Any:
+    """Returns the process group that the argument `group` stands for; None if the process trains alone."""
+    if isinstance(given, str) and given == "alone":
+        return None
+    if given is None:
+        # The name is bound when it is read, so a process would train alone without notice.
+        raise ValueError("group: expected a process group, found None, which torch.distributed.group.WORLD is before init_process_group; call "
+                         "torch.distributed.init_process_group(...) first and give group=\"world\", or leave group out to train alone")
+    if not distributed.is_available() or not distributed.is_initialized():
+        raise ValueError("group: torch.distributed has no processes yet; call torch.distributed.init_process_group(...) first")
+    if isinstance(given, str):
+        if given != "world":
+            raise ValueError(f"group: expected a process group, \"world\" or \"alone\", found {given!r}")
+        return distributed.group.WORLD
+    return given
 
-    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer):
+
+class _State:
+    """Everything that a training step changes, saved so that it can be restored after the steps that a capture takes. `gradients` are those that
+    several steps add up."""
+
+    def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, gradients: Sequence[torch.Tensor]):
         self._optimizer = optimizer
-        self._kept = [(tensor, tensor.detach().clone()) for tensor in (*model.parameters(), *model.buffers(), *self._of_optimizer())]
+        self._kept = [(tensor, tensor.detach().clone()) for tensor in (*model.parameters(), *model.buffers(), *self._of_optimizer(), *gradients)]
 
     def _of_optimizer(self) -> list[torch.Tensor]:
         return [value for state in self._optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)]
@@ -108,13 +124,18 @@ class _State:
 
 
 class _Bucket:
-    """An envelope, its tensors, and the step captured with them."""
+    """An envelope, its tensors, and the steps captured with them: one that updates the model, and with accumulation one that does not."""
 
     def __init__(self, envelope: Envelope):
         self.envelope = envelope
         self.padded: PaddedBatch | None = None
-        self.graph: Any = None
-        self.loss: torch.Tensor | None = None
+        self.graphs: dict[bool, Any] = {}  # by whether the step updates the model
+        self.losses: dict[bool, torch.Tensor] = {}
+
+    @property
+    def graph(self) -> Any:
+        """Returns the captured step that updates the model; None before its capture."""
+        return self.graphs.get(True)
 
 
 class GraphStep:
@@ -135,13 +156,16 @@ class GraphStep:
     before_step: called between backward and optimizer, inside the graph; clips gradients, for example.
     factors: sizes of the envelopes as multiples of the largest of `trials` batches, hop by hop.
     tolerance: allowed difference of loss and gradients between a padded batch and the batch as it is, relative to their size.
-    group: process group of torch.distributed for data-parallel training, for example `torch.distributed.group.WORLD`. Each process makes a GraphStep on
+    accumulate: number of batches of an update. Their gradients are added up, each divided by this number, and `before_step` and the optimizer follow the
+        last one, so that an update is that of one batch as many times as large. The count goes on from one epoch to the next. A parameter that no
+        batch reaches has a gradient of zeros.
+    group: process group of torch.distributed for data-parallel training, or "world" for all processes, after init_process_group; "alone" for none. Each process makes a GraphStep on
         a loader of its share of the seeds (docs/pyg.md); all must make the same number of steps. The first process's parameters and buffers are
         copied to the others when the steps are made. Between backward and `before_step`, in the graph, gradients become their mean over the
         processes. All envelopes are then captured at once. On a GPU the group's backend must be NCCL. Buffers, such as running means, stay each process's own.
 
     Iterating makes one step for each batch of an epoch, and yields the batch's mean loss, a tensor without dimensions on the device, for which the
-    host does not wait. `steps` counts the steps, and `uncaptured` those made without a graph.
+    host does not wait. `steps` counts the batches, `updates` the optimizer's steps, and `uncaptured` the batches that had no graph.
 
     The constructor tries the step. CannotCapture names the operation and module that cannot be captured, or the module through which padded rows
     change the result, and a remedy. ValueError, TypeError: an argument is wrong, or `lr` or another number of the optimizer was changed after the
@@ -151,12 +175,15 @@ class GraphStep:
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
                  before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2,
-                 group: Any = None):
+                 accumulate: int = 1, group: Any = "alone"):
         self.model, self.optimizer, self.loader, self._losses, self._before_step = model, optimizer, loader, losses, before_step
         _check_functions(model, optimizer, losses, before_step)
         self._check_loader()
         if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
             raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")
+        if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
+            raise ValueError(f"accumulate: expected a number of batches of at least 1, found {accumulate!r}")
+        group = _group_of(group)
         samples = self._samples(trials)
         first = samples[0]
         self.device = first.edge_index.device
@@ -164,7 +191,7 @@ class GraphStep:
         for name, parameter in model.named_parameters():
             if parameter.device != self.device:
                 raise ValueError(f"model: its parameter {name} is on {parameter.device}, and the loader's batches are on {self.device}")
-        if group is not None and self.device.type == "cuda" and distributed.is_initialized() and "nccl" not in distributed.get_backend(group):
+        if group is not None and self.device.type == "cuda" and "nccl" not in distributed.get_backend(group):
             raise CannotCapture(f"group: its backend is {distributed.get_backend(group)}, whose work on a GPU cannot be captured; make it with backend='nccl'")
         self._ranks = _Ranks(group, model)
         data = loader.data
@@ -177,16 +204,24 @@ class GraphStep:
         self._training = model.training
         self._masked = any(isinstance(module, BatchNorm) for module in model.modules())
         self._pool: Any = None
-        self.steps = self.uncaptured = 0
+        self.steps = self.updates = self.uncaptured = 0
+        self._accumulate = accumulate
         small = self._buckets[0]
         small.padded = self._padded(small, first)
         step_probe.check(model, losses, samples[-1], small.padded, tolerance)
+        self._sums: list[torch.Tensor] = []  # the gradients that several batches add up, at the same place for all captured steps
+        if accumulate > 1:
+            for parameter in model.parameters():
+                if parameter.requires_grad:
+                    parameter.grad = torch.zeros_like(parameter)
+                    self._sums.append(parameter.grad)
         if group is not None and self.device.type == "cuda":
             # A capture makes steps, in which the processes take part together. Later they may need different envelopes in the same step.
             for bucket in self._buckets:
                 bucket.padded = bucket.padded or self._padded(bucket, first)
                 bucket.padded.fill(first)
-                self._capture(bucket)
+                for updates in (True, False)[: 1 if accumulate == 1 else 2]:
+                    self._capture(bucket, updates)
 
     @property
     def envelopes(self) -> list[Envelope]:
@@ -204,6 +239,8 @@ class GraphStep:
         """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
         self._check_unchanged()
         self.steps += 1
+        updates = self.steps % self._accumulate == 0
+        self.updates += updates
         for bucket in self._buckets:
             if not bucket.envelope.holds(batch):
                 continue
@@ -212,13 +249,13 @@ class GraphStep:
             bucket.padded.fill(batch)
             if self.device.type != "cuda":
                 self.uncaptured += 1
-                return self._work(bucket.padded.data, bucket.padded.seed_mask)
-            if bucket.graph is None:
-                self._capture(bucket)
-            bucket.graph.replay()
-            return bucket.loss.clone()
+                return self._work(bucket.padded.data, bucket.padded.seed_mask, updates)
+            if updates not in bucket.graphs:
+                self._capture(bucket, updates)
+            bucket.graphs[updates].replay()
+            return bucket.losses[updates].clone()
         self.uncaptured += 1
-        return self._work(batch, torch.ones(batch.batch_size, dtype=torch.bool, device=self.device))
+        return self._work(batch, torch.ones(batch.batch_size, dtype=torch.bool, device=self.device), updates)
 
     def _check_loader(self) -> None:
         loader = self.loader
@@ -241,18 +278,23 @@ class GraphStep:
     def _padded(self, bucket: _Bucket, like: Any) -> PaddedBatch:
         return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys, self._masked)
 
-    def _work(self, batch: Any, mask: torch.Tensor) -> torch.Tensor:
-        self.optimizer.zero_grad(set_to_none=True)
+    def _work(self, batch: Any, mask: torch.Tensor, updates: bool) -> torch.Tensor:
+        if not self._sums:
+            self.optimizer.zero_grad(set_to_none=True)
         loss = step_probe.mean_of(self._losses, batch, mask)
-        loss.backward()
+        (loss / self._accumulate if self._sums else loss).backward()
+        if not updates:
+            return loss.detach()
         self._ranks.average_gradients()
         if self._before_step is not None:
             self._before_step()
         self.optimizer.step()
+        if self._sums:
+            torch._foreach_zero_(self._sums)
         return loss.detach()
 
-    def _capture(self, bucket: _Bucket) -> None:
-        padded, state = bucket.padded, _State(self.model, self.optimizer)
+    def _capture(self, bucket: _Bucket, updates: bool) -> None:
+        padded, state = bucket.padded, _State(self.model, self.optimizer, self._sums)
         graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.device)
         try:
             # The random state is restored afterwards: no other code draws in here, and what a warm-up step draws must not change the run.
@@ -260,13 +302,14 @@ class GraphStep:
                 side.wait_stream(torch.cuda.current_stream(self.device))
                 with torch.cuda.stream(side):
                     for _ in range(_WARM_UP):
-                        self._work(padded.data, padded.seed_mask)
+                        self._work(padded.data, padded.seed_mask, updates)
                 torch.cuda.current_stream(self.device).wait_stream(side)
-            self.optimizer.zero_grad(set_to_none=True)
+            if not self._sums:
+                self.optimizer.zero_grad(set_to_none=True)
             # NCCL's watchdog asks for events on a thread of its own, which must not end the capture.
             mode = "thread_local" if self._ranks.several else "global"
             with torch.cuda.graph(graph, pool=self._pool, capture_error_mode=mode):
-                bucket.loss = self._work(padded.data, padded.seed_mask)
+                bucket.losses[updates] = self._work(padded.data, padded.seed_mask, updates)
         except RuntimeError as error:
             if isinstance(error, torch.cuda.OutOfMemoryError):
                 raise
@@ -276,7 +319,7 @@ class GraphStep:
             state.restore()
         if self._pool is None:
             self._pool = graph.pool()
-        bucket.graph = graph
+        bucket.graphs[updates] = graph
 
     def _numbers_of_optimizer(self) -> list[dict[str, Any]]:
         return [{key: value for key, value in group.items() if key != "params" and not isinstance(value, torch.Tensor)}

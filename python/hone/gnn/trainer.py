@@ -118,7 +118,8 @@ class Predictor:
     graph: the graph of the training; or, with other_graph=True, one with the same features and classes. checkpoint: a run's folder or a file.
     options: those of `hone-gnn serve`, for example device="cuda", fanout=[20, 20], threads=4.
 
-    predictor(17) returns a class, and predictor([17, 4]) a list of classes; `names` returns their names; `probabilities` those of every class;
+    predictor(17) returns a class, and predictor([17, 4]) a list of classes; where graph.targets is "multi-label", a list of the probability of each label
+    takes the place of a class, and a list of values where it is "values"; `names` returns their names; `probabilities` those of every class;
     `rows` predicts many nodes of the graph, and `embeddings` returns the rows of a layer. Calls of several threads take turns. A forked child must make its own Predictor. Ctrl-C in a call ends the process, and the next
     call starts another.
 
@@ -132,6 +133,7 @@ class Predictor:
             if name in options:
                 raise ValueError(f"{name}: it is no option of a Predictor; `probabilities` and `names` are methods")
         self.graph, self.checkpoint, self._options = graph, os.fspath(checkpoint), options
+        self._answer = {"classes": "classes", "multi-label": "probabilities", "values": "values"}[graph.targets]
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._said: list[str] = []
@@ -139,25 +141,29 @@ class Predictor:
         self._ask([0])  # reports errors now and not at the first request
 
     def __call__(self, nodes: int | Iterable[int]) -> Any:
-        """Returns the class of a node, or a list with the class of each node, in order."""
+        """Returns the class of a node, or a list with the class of each node, in order. Labels and values: see Predictor."""
         if hasattr(nodes, "__index__") and not getattr(nodes, "shape", ()):
-            return self._ask([operator.index(nodes)])["classes"][0]
-        return self._ask(_ids(nodes))["classes"]
+            return self._ask([operator.index(nodes)])[self._answer][0]
+        return self._ask(_ids(nodes))[self._answer]
 
     def names(self, nodes: int | Iterable[int]) -> Any:
         """Returns the name of a node's class, or a list with that of each node, in order. ValueError: the graph has no names of classes."""
         names = self.graph.class_names
+        if self._answer != "classes":
+            raise ValueError(f"graph: its targets are {self.graph.targets}, and no classes; call the Predictor itself")
         if names is None:
             raise ValueError("graph: its classes have no names; give class_names to Graph.from_arrays, or a column of names to Graph.from_tables")
         classes = self(nodes)
         return names[classes] if isinstance(classes, int) else [names[c] for c in classes]
 
     def probabilities(self, nodes: Iterable[int]) -> list[list[float]]:
-        """Returns, for each node, a list with the probability of every class."""
+        """Returns, for each node, a list with the probability of every class or label. ValueError: the graph has values to predict."""
+        if self._answer == "values":
+            raise ValueError("graph: it has values to predict, which have no probabilities; call the Predictor itself")
         return self._ask(_ids(nodes))["probabilities"]
 
     def rows(self, nodes: Any = "all", *, logits: bool = False, full: bool = True, **options: Any) -> memoryview:
-        """Returns classes, int32 [nodes], or logits, float32 [nodes, classes]. nodes: "all", "train", "valid", "test", ids or a mask. Predicts as
+        """Returns classes, int32 [nodes], or logits, float32 [nodes, classes]; without classes, probabilities of labels or values, float32 [nodes, columns]. nodes: "all", "train", "valid", "test", ids or a mask. Predicts as
         Graph.infer does, with every neighbor or from samples."""
         return self._array(nodes=nodes, full=full, logits=logits, **options)
 
@@ -212,7 +218,7 @@ class Predictor:
     def _ask(self, nodes: list[int]) -> dict[str, Any]:
         if os.getpid() != self._owner:
             raise RuntimeError("this Predictor was made before a fork, and its process is not this one's: make a Predictor here")
-        found: dict[str, Any] = {"classes": [], "probabilities": []}
+        found: dict[str, Any] = {"classes": [], "probabilities": [], "values": []}
         with self._lock:
             for begin in range(0, len(nodes), _MOST_NODES):
                 try:
@@ -225,8 +231,8 @@ class Predictor:
                     raise
                 if "error" in answer:
                     raise ValueError(f"nodes: {answer['error']}")
-                found["classes"] += answer["classes"]
-                found["probabilities"] += answer["probabilities"]
+                for key, all_of_it in found.items():
+                    all_of_it += answer.get(key, [])
         return found
 
     def _line(self, text: str) -> dict[str, Any]:
@@ -256,7 +262,8 @@ class Predictor:
 
     def _start(self) -> "subprocess.Popen[str]":
         program = self.graph._program
-        words = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", "--probabilities", *engine.flags(self._options)]
+        words = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", *([] if self._answer == "values" else ["--probabilities"]),
+                 *engine.flags(self._options)]
         try:
             process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         except OSError as error:

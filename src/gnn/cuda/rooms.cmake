@@ -54,7 +54,7 @@ hone_gnn_cuda_room(lower USES base graph kernels
 # The end of a step: the loss, gradients added over shards and exchanged between ranks, the update, and copies of the state.
 hone_gnn_cuda_room(update USES base graph
   HOST peer_exchange.cc snapshots.cc step_sum.cc
-  KERNELS learn_kernels.cu peer_exchange_kernels.cu step_sum_kernels.cu)
+  KERNELS learn_kernels.cu peer_exchange_kernels.cu step_sum_kernels.cu target_loss_kernels.cu)
 
 # Training and sampled inference: steps captured and replayed, batches fed from the host, the plan of the memory.
 hone_gnn_cuda_room(engine USES base graph sample kernels features lower update

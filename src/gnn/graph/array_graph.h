@@ -22,6 +22,7 @@ struct GraphParts {
   FeatureView edge_features;
   std::span<const int32_t> labels;
   int32_t num_classes = 0;
+  TargetView targets;
   std::vector<std::string> class_names;
   std::span<const NodeId> split[3];  // train, valid, test
   GraphFlags flags;
@@ -40,6 +41,7 @@ class ArrayGraph final : public Graph {
   FeatureView edge_features() const override { return parts_.edge_features; }
   std::span<const int32_t> labels() const override { return parts_.labels; }
   int32_t num_classes() const override { return parts_.num_classes; }
+  TargetView targets() const override { return parts_.targets; }
   std::span<const std::string> class_names() const override { return parts_.class_names; }
   std::span<const NodeId> train_nodes() const override { return parts_.split[0]; }
   std::span<const NodeId> valid_nodes() const override { return parts_.split[1]; }
@@ -50,7 +52,8 @@ class ArrayGraph final : public Graph {
     return static_cast<int64_t>(p.structure.row_offsets.size_bytes() + p.structure.columns.size_bytes() +
                                 p.labels.size_bytes() + p.split[0].size_bytes() + p.split[1].size_bytes() +
                                 p.split[2].size_bytes()) +
-           p.features.num_rows * p.features.stride_bytes + p.edge_features.num_rows * p.edge_features.stride_bytes;
+           p.features.num_rows * p.features.stride_bytes + p.edge_features.num_rows * p.edge_features.stride_bytes +
+           p.targets.num_rows * p.targets.width * 4;
   }
 
  private:

@@ -37,6 +37,7 @@ constexpr std::array kTypes = {
     NamedCode{"edge_weights", 17}, NamedCode{"edge_times", 18},  NamedCode{"edge_types", 19},
     NamedCode{"node_times", 20},   NamedCode{"node_types", 21},  NamedCode{"multi_labels", 22},
     NamedCode{"extra_split", 23},  NamedCode{"class_names", 24}, NamedCode{"edge_features", 25},
+    NamedCode{"values", 26},
 };
 constexpr std::array kDtypes = {
     NamedCode{"int32", 1},   NamedCode{"int64", 2},    NamedCode{"float32", 3},
@@ -152,6 +153,12 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
           s.stride_bytes >= row && suits,
           fmt::format("a row stride of {} bytes, which does not suit rows of {} bytes", s.stride_bytes, row));
     }
+    case SectionType::kMultiLabels:
+    case SectionType::kValues:
+      return require(s.rank == 2 && s.dtype == SectionDtype::kFloat32 && s.shape[0] == h.num_nodes && s.shape[1] > 0 &&
+                         s.shape[1] == h.num_classes && s.stride_bytes == 4 * s.shape[1],
+                     fmt::format("not the shape [num_nodes, num_classes] = [{}, {}] of float32 without gaps",
+                                 h.num_nodes, h.num_classes));
     case SectionType::kClassNames:
       return require(
           s.rank == 1 && s.dtype == SectionDtype::kBytes && s.stride_bytes == 1 && s.shape[0] <= kMostClassNameBytes,
@@ -244,6 +251,14 @@ size_t ContainerHeader::AddFeatures(SectionType type, FeatureDtype dtype, int64_
   sections[at].rank = 2;
   sections[at].shape[1] = width;
   sections[at].stride_bytes = stride_bytes;
+  return at;
+}
+
+size_t ContainerHeader::AddTargets(SectionType type, int64_t rows, int64_t width) {
+  const size_t at = Add(type, SectionDtype::kFloat32, rows);
+  sections[at].rank = 2;
+  sections[at].shape[1] = width;
+  sections[at].stride_bytes = 4 * width;
   return at;
 }
 
@@ -352,6 +367,11 @@ Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, 
     HONE_RETURN_IF_ERROR(CheckKnownSection(h, section, path));
     h.sections.push_back(std::move(section));
   }
+  int of_targets = 0;
+  for (const SectionType type : {SectionType::kLabels, SectionType::kMultiLabels, SectionType::kValues}) {
+    of_targets += h.Find(type) != nullptr ? 1 : 0;
+  }
+  if (of_targets > 1) return Damaged(path, "it has more than one of the sections labels, multi_labels and values");
   for (const SectionType type : {SectionType::kRowOffsets, SectionType::kColumns}) {
     if (h.Find(type) == nullptr) {
       return Damaged(path, fmt::format("it has no section {}", SectionTypeName(static_cast<uint32_t>(type))));

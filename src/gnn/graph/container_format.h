@@ -43,11 +43,12 @@ enum class SectionType : uint32_t {
   kEdgeTypes = 19,
   kNodeTimes = 20,
   kNodeTypes = 21,
-  kMultiLabels = 22,
   kExtraSplit = 23,
   // Optional: readers that do not know these types skip them.
+  kMultiLabels = 22,
   kClassNames = 24,
   kEdgeFeatures = 25,
+  kValues = 26,
 };
 
 enum class SectionDtype : uint32_t {
@@ -117,8 +118,10 @@ struct ContainerHeader {
   const ContainerSection* Find(SectionType type) const;
   // Appends a section and returns its number. The writer sets its offset and checksums (container_writer.h).
   //   Add          `rows` values of one dimension; `required`: a reader that does not know the type must refuse
+  //   AddTargets   `rows` of `width` float32 without gaps; kMultiLabels or kValues
   //   AddFeatures  `rows` of `width` values, `stride_bytes` from one row to the next; kFeatures or kEdgeFeatures
   size_t Add(SectionType type, SectionDtype dtype, int64_t rows, bool required = false);
+  size_t AddTargets(SectionType type, int64_t rows, int64_t width);
   size_t AddFeatures(SectionType type, FeatureDtype dtype, int64_t rows, int64_t width, int64_t stride_bytes);
 };
 

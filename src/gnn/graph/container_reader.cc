@@ -21,6 +21,7 @@
 #include "gnn/graph/crc32c.h"
 #include "gnn/graph/memory_region.h"
 #include "gnn/graph/parallel.h"
+#include "gnn/graph/targets.h"
 
 namespace hone::gnn {
 namespace {
@@ -230,7 +231,8 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
     for (const ContainerSection& s : h.sections) {
       // Only sections that the engine uses are read into memory.
       if (static_cast<uint32_t>(s.type) > static_cast<uint32_t>(SectionType::kTestNodes) &&
-          s.type != SectionType::kClassNames && s.type != SectionType::kEdgeFeatures) {
+          s.type != SectionType::kClassNames && s.type != SectionType::kEdgeFeatures &&
+          s.type != SectionType::kMultiLabels && s.type != SectionType::kValues) {
         continue;
       }
       HONE_ASSIGN_OR_RETURN(
@@ -249,7 +251,7 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
       const auto type = static_cast<uint32_t>(s.type);
       const bool structure =
           (type <= static_cast<uint32_t>(SectionType::kTestNodes) && s.type != SectionType::kFeatures) ||
-          s.type == SectionType::kClassNames;
+          s.type == SectionType::kClassNames || s.type == SectionType::kMultiLabels || s.type == SectionType::kValues;
       if (options.check == Check::kAll || (structure && options.check == Check::kStructure))
         checked.push_back(placed.back());
     }
@@ -282,6 +284,11 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
       case SectionType::kLabels:
         parts.labels = ids();
         break;
+      case SectionType::kMultiLabels:
+      case SectionType::kValues:
+        parts.targets = {s.type == SectionType::kValues ? TargetKind::kValues : TargetKind::kMultiLabel,
+                         reinterpret_cast<const float*>(p.data), s.shape[0], s.shape[1]};
+        break;
       case SectionType::kTrainNodes:
         parts.split[0] = ids();
         break;
@@ -305,6 +312,12 @@ Result<std::shared_ptr<const Graph>> OpenContainer(const std::string& path, cons
       default:
         break;
     }
+  }
+  if (parts.targets.num_rows > 0) {
+    Result<std::vector<int32_t>> labels = LabelsOfTargets(parts.targets, threads);
+    if (!labels.ok()) return Status::InvalidArgument(fmt::format("'{}': {}", path, labels.status().message()));
+    parts.owned_ids.push_back(*std::move(labels));
+    parts.labels = parts.owned_ids.back();
   }
   const CsrView& csr = parts.structure;
   if (csr.row_offsets.front() != 0 || csr.row_offsets.back() != h.num_edges) {
@@ -344,7 +357,8 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
     contents.emplace_back(view.rows, static_cast<size_t>(view.num_rows * view.stride_bytes));
   };
   add_features(SectionType::kFeatures, graph.features());
-  add_ids(SectionType::kLabels, graph.labels());
+  const TargetView targets = graph.targets();
+  if (targets.num_rows == 0) add_ids(SectionType::kLabels, graph.labels());
   add_ids(SectionType::kTrainNodes, graph.train_nodes());
   add_ids(SectionType::kValidNodes, graph.valid_nodes());
   add_ids(SectionType::kTestNodes, graph.test_nodes());
@@ -356,6 +370,11 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
         std::as_bytes(std::span(names)), /*required=*/false);
   }
   add_features(SectionType::kEdgeFeatures, graph.edge_features());
+  if (targets.num_rows > 0) {
+    header.AddTargets(TargetSection(targets.kind), targets.num_rows, targets.width);
+    contents.emplace_back(reinterpret_cast<const std::byte*>(targets.rows),
+                          static_cast<size_t>(targets.num_rows * targets.width * 4));
+  }
   int64_t total = 0, done = 0;
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));

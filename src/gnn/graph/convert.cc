@@ -20,6 +20,7 @@
 #include "gnn/graph/graph_source.h"
 #include "gnn/graph/id_range.h"
 #include "gnn/graph/parallel.h"
+#include "gnn/graph/targets.h"
 
 namespace hone::gnn {
 namespace {
@@ -52,7 +53,7 @@ class Conversion {
           "--split-index takes a split of the source, and --split and --split-seed make another: leave out one of "
           "them");
     }
-    HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_, options_.split_index));
+    HONE_ASSIGN_OR_RETURN(source_, OpenGraphSource(path_, options_.split_index, options_.labels));
     report_.format = source_.format;
     report_.unread = source_.unread;
     // An earlier output in the source's own folder is not an unread part of the source.
@@ -199,6 +200,12 @@ class Conversion {
 
   // Checks the labels, and determines the number of classes.
   Status SettleLabels() {
+    if (options_.labels && source_.labels.empty()) {
+      return Status::InvalidArgument(fmt::format("--labels {}: '{}' has no labels; leave the option out",
+                                                 TargetKindName(*options_.labels), path_));
+    }
+    report_.labels = source_.target_kind;
+    if (source_.target_kind != TargetKind::kClasses) return SettleTargets();
     int32_t largest = -1;
     const int32_t limit = options_.num_classes;
     for (size_t v = 0; v < source_.labels.size(); ++v) {
@@ -229,6 +236,23 @@ class Conversion {
                                                  source_.class_names_file, named));
     }
     report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named));
+    return Status::Ok();
+  }
+
+  // Does the work of SettleLabels for several labels or values a node.
+  Status SettleTargets() {
+    const auto named = static_cast<int64_t>(source_.class_names.size());
+    if (named > source_.target_width) {
+      return Status::InvalidArgument(fmt::format("'{}' names {} columns, and '{}' has {}: give each column a line",
+                                                 source_.class_names_file, named, source_.labels_name,
+                                                 source_.target_width));
+    }
+    if (options_.num_classes > 0 && options_.num_classes != source_.target_width) {
+      return Status::InvalidArgument(fmt::format("--classes {}: '{}' has {} columns; leave the option out",
+                                                 options_.num_classes, source_.labels_name, source_.target_width));
+    }
+    for (const int32_t label : source_.labels) report_.labelled += label != kNoLabel;
+    report_.num_classes = static_cast<int32_t>(source_.target_width);
     return Status::Ok();
   }
 
@@ -404,7 +428,12 @@ class Conversion {
                                         FeatureStrideBytes(report_.feature_width, options_.dtype));
     }
     size_t labels_at = 0, split_at[3] = {0, 0, 0};
-    if (!source_.labels.empty()) labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
+    const bool targets = source_.target_kind != TargetKind::kClasses;
+    if (targets) {
+      labels_at = header.AddTargets(TargetSection(source_.target_kind), nodes_, source_.target_width);
+    } else if (!source_.labels.empty()) {
+      labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
+    }
     constexpr SectionType types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
     for (int i = 0; i < 3; ++i) {
       if (report_.split_sizes[i] > 0) split_at[i] = header.Add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
@@ -431,7 +460,11 @@ class Conversion {
 
     HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(out_, std::move(header)));
     writer_ = std::make_unique<ContainerWriter>(std::move(writer));
-    if (!source_.labels.empty()) HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(labels_at, source_.labels));
+    if (targets) {
+      HONE_RETURN_IF_ERROR(writer_->AppendValues<float>(labels_at, source_.targets));
+    } else if (!source_.labels.empty()) {
+      HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(labels_at, source_.labels));
+    }
     for (int i = 0; i < 3; ++i) {
       if (report_.split_sizes[i] > 0)
         HONE_RETURN_IF_ERROR(writer_->AppendValues<int32_t>(split_at[i], source_.splits[i]));

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Converts graph files of other programs into a container. The data is streamed: memory is bounded whatever the number
-// of edges and feature rows, except for 8 bytes per node (labels, splits).
+// of edges and feature rows, except for 8 bytes per node (labels, splits), and 4 for each of several labels or values
+// of a node.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct ConvertOptions {
   std::string edge_features;
   std::optional<float> replace_nan;     // value for features that are not finite; unset: refuse them
   int64_t num_nodes = 0;                // 0: the number that the source states, else the largest id + 1
-  int32_t num_classes = 0;              // 0: the largest label + 1
+  int32_t num_classes = 0;              // 0: the largest label + 1; not with several labels or values a node
+  std::optional<TargetKind> labels;     // what the labels are; unset: as OpenGraphSource says
   std::optional<SplitFractions> split;  // make new splits even if the source has splits
   std::optional<uint64_t> split_seed;   // seed of new splits, which a value also requests; default 0
   int split_index = -1;                 // index among several official splits; -1: the first
@@ -49,6 +51,7 @@ struct ConvertReport {
   int64_t feature_width = 0;
   int64_t edge_feature_width = 0;  // 0: the edges have no features
   int32_t num_classes = 0;
+  TargetKind labels = TargetKind::kClasses;
   int64_t labelled = 0;  // nodes with a label
   int64_t split_sizes[3] = {0, 0, 0};
   int64_t in_no_split = 0;               // nodes in no split

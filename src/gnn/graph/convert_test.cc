@@ -70,11 +70,14 @@ TEST_F(ConvertTest, AnOutputThatHoldsSomethingElseIsRefusedAndStays) {
 }
 
 TEST_F(ConvertTest, AByteOrderMarkIsNoHeadingAndBinaryBytesAreNotPrinted) {
-  Put("marked.txt", "\xef\xbb\xbf" "0 1\r\n1 2\r\n");
+  Put("marked.txt",
+      "\xef\xbb\xbf"
+      "0 1\r\n1 2\r\n");
   EXPECT_EQ(Convert(in_ + "/marked.txt")->structure().num_edges(), 2);
   std::filesystem::remove_all(directory_ / "out");
   Put("binary", std::string_view("0 1\n\x1b[2J\x01\x02\n", 12));
-  EXPECT_THAT(Refused(in_ + "/binary"), AllOf(HasSubstr("line 2"), HasSubstr("control characters"), testing::Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(Refused(in_ + "/binary"),
+              AllOf(HasSubstr("line 2"), HasSubstr("control characters"), testing::Not(HasSubstr("\x1b"))));
 }
 
 TEST_F(ConvertTest, EdgeArraysMayLieInEitherOrder) {
@@ -162,7 +165,8 @@ TEST_F(ConvertTest, OgbFolderAsPapers100MHasIt) {
   Put("split/time/valid.csv.gz", GzipBytes("2\n"));
   Put("split/time/test.csv.gz", GzipBytes(""));
   for (const ZipStyle style : {ZipStyle::kStored, ZipStyle::kDeflated, ZipStyle::kZip64}) {
-    Put("raw/data.npz", ZipBytes({{"edge_index.npy", edges}, {"node_feat.npy", features}, {"node_year.npy", years}}, style));
+    Put("raw/data.npz",
+        ZipBytes({{"edge_index.npy", edges}, {"node_feat.npy", features}, {"node_year.npy", years}}, style));
     const auto graph = Convert(in_);
     EXPECT_THAT(Row(*graph, 1), ElementsAre(0));
     EXPECT_THAT(Row(*graph, 2), ElementsAre(1, 3));
@@ -197,7 +201,8 @@ TEST_F(ConvertTest, ScipyArchive) {
 
 TEST_F(ConvertTest, FolderLikeFacebookLarge) {
   Put("pages_edges.csv", "id_1,id_2\n0,2\n1,2\n");
-  Put("pages_target.csv", "id,facebook_id,page_name,page_type\n0,11,\"Tea, \"\"black\"\"\",tvshow\n1,12,B,company\n2,13,C,tvshow\n");
+  Put("pages_target.csv",
+      "id,facebook_id,page_name,page_type\n0,11,\"Tea, \"\"black\"\"\",tvshow\n1,12,B,company\n2,13,C,tvshow\n");
   Put("pages_features.json", R"({"1": [3, 0], "0": [], "2": [1]})");
   const auto graph = Convert(in_, {.symmetrize = true});
   EXPECT_THAT(Row(*graph, 2), ElementsAre(0, 1));
@@ -237,7 +242,8 @@ TEST_F(ConvertTest, SplitsAreStratifiedByClassAndSeed) {
   Put("labels.npy", NpyBytes("<i8", "1000,", labels));
   const auto first = Convert(in_);
   EXPECT_TRUE(report_.splits_made);
-  for (const auto& [nodes, share] : {std::pair{first->train_nodes(), 0.6}, {first->valid_nodes(), 0.2}, {first->test_nodes(), 0.2}}) {
+  for (const auto& [nodes, share] :
+       {std::pair{first->train_nodes(), 0.6}, {first->valid_nodes(), 0.2}, {first->test_nodes(), 0.2}}) {
     std::vector<int64_t> of_class(3);
     for (const NodeId v : nodes) {
       ASSERT_GE(labels[static_cast<size_t>(v)], 0);
@@ -366,7 +372,8 @@ TEST_F(ConvertTest, RowsOfDifferentFilesMustAgree) {
   PutPath();
   Put("labels.npy", NpyBytes<int64_t>("<i8", "5,", {0, 1, 0, 1, 0}));
   EXPECT_THAT(Refused(in_), AllOf(HasSubstr("labels.npy' has 5 rows"), HasSubstr("features.npy says 4")));
-  EXPECT_THAT(Refused(in_, {.num_nodes = 9}), AllOf(HasSubstr("features.npy' has 4 rows"), HasSubstr("--nodes says 9")));
+  EXPECT_THAT(Refused(in_, {.num_nodes = 9}),
+              AllOf(HasSubstr("features.npy' has 4 rows"), HasSubstr("--nodes says 9")));
 }
 
 TEST_F(ConvertTest, FeaturesThatAreNotFiniteAreNamedOrReplaced) {
@@ -377,12 +384,14 @@ TEST_F(ConvertTest, FeaturesThatAreNotFiniteAreNamedOrReplaced) {
   EXPECT_EQ(report_.nan_replaced, 1);
   std::filesystem::remove_all(directory_ / "out");
   Put("features.npy", NpyBytes<float>("<f4", "4, 2", {0, 1, 2, 3, 4, 70000, 6, 7}));
-  EXPECT_THAT(Refused(in_, {.dtype = FeatureDtype::kFloat16}), AllOf(HasSubstr("row 2 column 1"), HasSubstr("bfloat16")));
+  EXPECT_THAT(Refused(in_, {.dtype = FeatureDtype::kFloat16}),
+              AllOf(HasSubstr("row 2 column 1"), HasSubstr("bfloat16")));
 }
 
 TEST_F(ConvertTest, LabelsOutsideTheClassesAreNamed) {
   PutPath();
-  EXPECT_THAT(Refused(in_, {.num_classes = 1}), AllOf(HasSubstr("labels.npy' row 1"), HasSubstr("outside the 1 classes")));
+  EXPECT_THAT(Refused(in_, {.num_classes = 1}),
+              AllOf(HasSubstr("labels.npy' row 1"), HasSubstr("outside the 1 classes")));
   Put("labels.npy", NpyBytes<int64_t>("<i8", "4,", {0, 1, -7, 1}));
   EXPECT_THAT(Refused(in_), AllOf(HasSubstr("row 2"), HasSubstr("label -7 is no class")));
   Put("labels.npy", NpyBytes<float>("<f4", "4,", {0, 1, 0.5, 1}));
@@ -390,7 +399,65 @@ TEST_F(ConvertTest, LabelsOutsideTheClassesAreNamed) {
   Put("labels.npy", NpyBytes<int64_t>("<i8", "4,", {0, 1, 2000000, 1}));
   EXPECT_THAT(Refused(in_), HasSubstr("number the classes from 0"));
   Put("labels.npy", NpyBytes<int64_t>("<i8", "4, 2", {0, 1, 0, 1, 0, 1, 0, 1}));
-  EXPECT_THAT(Refused(in_), HasSubstr("one class a node"));
+  EXPECT_THAT(Refused(in_, {.labels = TargetKind::kClasses}), HasSubstr("one class a node"));
+}
+
+std::vector<float> Targets(const Graph& graph) {
+  const TargetView targets = graph.targets();
+  return {targets.rows, targets.rows + targets.num_rows * targets.width};
+}
+
+TEST_F(ConvertTest, SeveralColumnsOfLabelsAreTrueOrFalseEach) {
+  PutPath();
+  Put("labels.npy", NpyBytes<int64_t>("<i8", "4, 2", {0, 1, -1, -1, 1, 1, 0, -1}));
+  auto graph = Convert(in_);
+  EXPECT_EQ(graph->targets().kind, TargetKind::kMultiLabel);
+  EXPECT_EQ(graph->targets().width, 2);
+  EXPECT_EQ(graph->num_classes(), 2);
+  EXPECT_THAT(graph->labels(), ElementsAre(0, kNoLabel, 0, 0));
+  EXPECT_THAT(Targets(*graph), ElementsAre(0, 1, testing::IsNan(), testing::IsNan(), 1, 1, 0, testing::IsNan()));
+  EXPECT_EQ(report_.labelled, 3);
+  EXPECT_EQ(graph->train_nodes().size() + graph->valid_nodes().size() + graph->test_nodes().size(), 3u);
+  const GraphDescription described = DescribeGraph(*graph).value();
+  EXPECT_EQ(described.known_targets, 5);
+  EXPECT_DOUBLE_EQ(described.mean_target, 0.6);
+  EXPECT_EQ(described.labelled_edges, 0);
+  // A mapped container, and a copy of the graph, have the same targets.
+  const auto mapped = OpenGraph(out_, {.load = OpenGraphOptions::Load::kMap}).value();
+  EXPECT_THAT(mapped->labels(), ElementsAre(0, kNoLabel, 0, 0));
+  ASSERT_TRUE(WriteContainer(*graph, directory_ / "copy", "{}").ok());
+  EXPECT_EQ(OpenGraph(directory_ / "copy").value()->targets().rows[1], 1);
+  Put("labels.npy", NpyBytes<uint8_t>("|u1", "4, 2", {0, 1, 0, 1, 1, 1, 0, 0}));
+  Put("classes.txt", "red\nround\n");
+  graph = Convert(in_);
+  EXPECT_THAT(graph->class_names(), ElementsAre("red", "round"));
+  EXPECT_THAT(Targets(*graph), ElementsAre(0, 1, 0, 1, 1, 1, 0, 0));
+  Put("classes.txt", "red\nround\nsoft\n");
+  std::filesystem::remove_all(directory_ / "out");
+  EXPECT_THAT(Refused(in_), HasSubstr("names 3 columns"));
+  std::filesystem::remove(in_ + "/classes.txt");
+  Put("labels.npy", NpyBytes<float>("<f4", "4, 2", {0, 1, 0, 0.5, 1, 1, 0, 0}));
+  EXPECT_THAT(Refused(in_),
+              AllOf(HasSubstr("labels.npy' row 1 column 1: 0.5 is no label"), HasSubstr("--labels values")));
+  Put("labels.npy", NpyBytes<uint8_t>("|u1", "4, 2", {0, 1, 0, 2, 1, 1, 0, 0}));
+  EXPECT_THAT(Refused(in_), HasSubstr("row 1 column 1: 2 is no label"));
+}
+
+TEST_F(ConvertTest, ValuesToPredictAreSaidAndMayBeUnknown) {
+  PutPath();
+  const float unknown = std::nanf("");
+  Put("labels.npy", NpyBytes<float>("<f4", "4,", {0.5f, -3, unknown, 8}));
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("is no class"), HasSubstr("--labels values")));
+  auto graph = Convert(in_, {.labels = TargetKind::kValues});
+  EXPECT_EQ(graph->targets().kind, TargetKind::kValues);
+  EXPECT_THAT(Targets(*graph), ElementsAre(0.5f, -3, testing::IsNan(), 8));
+  EXPECT_THAT(graph->labels(), ElementsAre(0, 0, kNoLabel, 0));
+  Put("labels.npy", NpyBytes<float>("<f4", "4, 2", {1, 2, 3, 4, 5, 6, 7, unknown}));
+  EXPECT_EQ(Convert(in_, {.labels = TargetKind::kValues})->targets().width, 2);
+  std::filesystem::remove_all(directory_ / "out");
+  Put("labels.npy", NpyBytes<float>("<f4", "4,", {0, 1, HUGE_VALF, 2}));
+  EXPECT_THAT(Refused(in_, {.labels = TargetKind::kValues}), HasSubstr("row 2 column 0: inf is infinite"));
+  EXPECT_THAT(Refused(in_, {.num_classes = 3, .labels = TargetKind::kMultiLabel}), HasSubstr("is no label"));
 }
 
 TEST_F(ConvertTest, SplitsThatAreWrongAreNamed) {
@@ -526,7 +593,8 @@ TEST_F(ConvertTest, RealGraphs) {
   const ConvertOptions undirected = {.symmetrize = true, .coalesce = true, .dtype = FeatureDtype::kFloat16};
   for (const auto& [name, nodes, read, width, classes, homophily] :
        std::vector<std::tuple<std::string, int64_t, int64_t, int64_t, int32_t, double>>{
-           {"cora", 2708, 5429, 1433, 7, 0.810}, {"citeseer", 3312, 4715, 3703, 6, 0.738},
+           {"cora", 2708, 5429, 1433, 7, 0.810},
+           {"citeseer", 3312, 4715, 3703, 6, 0.738},
            {"facebook_large", 22470, 171002, 4714, 4, 0.885}}) {
     const auto graph = Convert(std::string(data) + "/" + name, undirected);
     EXPECT_EQ(report_.num_nodes, nodes);

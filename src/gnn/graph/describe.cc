@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -36,6 +37,17 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
   d.degree_histogram.assign(1, 0);
   const size_t nodes = static_cast<size_t>(csr.num_nodes);
 
+  const TargetView targets = graph.targets();
+  double sum = 0;
+  for (int64_t i = 0; i < targets.num_rows * targets.width; ++i) {
+    const double value = targets.rows[i];
+    if (std::isnan(value)) continue;
+    d.smallest_target = d.known_targets == 0 ? value : std::min(d.smallest_target, value);
+    d.largest_target = d.known_targets == 0 ? value : std::max(d.largest_target, value);
+    sum += value;
+    ++d.known_targets;
+  }
+  if (d.known_targets > 0) d.mean_target = sum / static_cast<double>(d.known_targets);
   // A map, because a container may claim a billion classes that no node has.
   std::map<int32_t, int64_t> class_size;
   for (size_t v = 0; v < labels.size(); ++v) {
@@ -48,6 +60,7 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
     ++d.labelled;
   }
   for (const auto& [label, size] : class_size) {
+    if (targets.num_rows > 0) break;  // the labels are no classes
     d.smallest_class = d.classes_present == 0 ? size : std::min(d.smallest_class, size);
     d.largest_class = std::max(d.largest_class, size);
     ++d.classes_present;
@@ -67,11 +80,11 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
     const size_t bin = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(end - begin)));
     if (bin >= d.degree_histogram.size()) d.degree_histogram.resize(bin + 1);
     ++d.degree_histogram[bin];
-    const int32_t label = labels.empty() ? kNoLabel : labels[at];
+    const int32_t label = labels.empty() || targets.num_rows > 0 ? kNoLabel : labels[at];
     for (const NodeId u : csr.Neighbors(v)) {
       if (u < 0 || u >= csr.num_nodes) {
-        return Status::InvalidArgument(fmt::format("'{}': row {} names node {}, outside the {} nodes", graph.name(), v, u,
-                                                   csr.num_nodes));
+        return Status::InvalidArgument(
+            fmt::format("'{}': row {} names node {}, outside the {} nodes", graph.name(), v, u, csr.num_nodes));
       }
       if (u == v) {
         ++d.self_loops;

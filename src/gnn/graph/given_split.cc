@@ -24,6 +24,7 @@ class GraphOfSplit final : public Graph {
   FeatureView edge_features() const override { return graph_->edge_features(); }
   std::span<const int32_t> labels() const override { return graph_->labels(); }
   int32_t num_classes() const override { return graph_->num_classes(); }
+  TargetView targets() const override { return graph_->targets(); }
   std::span<const std::string> class_names() const override { return graph_->class_names(); }
   std::span<const NodeId> train_nodes() const override { return splits_.nodes[0]; }
   std::span<const NodeId> valid_nodes() const override { return splits_.nodes[1]; }

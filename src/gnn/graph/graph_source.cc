@@ -16,8 +16,8 @@
 namespace hone::gnn {
 namespace {
 
-Result<GraphSource> OpenGraphFile(const std::string& path, int split_index) {
-  if (path.ends_with(".npz")) return OpenArchive(path, split_index);
+Result<GraphSource> OpenGraphFile(const std::string& path, int split_index, std::optional<TargetKind> labels) {
+  if (path.ends_with(".npz")) return OpenArchive(path, split_index, labels);
   if (split_index >= 0) {
     return Status::InvalidArgument(
         fmt::format("--split-index {}: '{}' holds edges alone; leave the option out", split_index, path));
@@ -58,7 +58,7 @@ std::string NamesIn(const std::string& path) {
                      names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
-Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
+Result<GraphSource> OpenFolder(const std::string& path, int split_index, std::optional<TargetKind> labels) {
   std::error_code error;
   const auto without_index = [&]() -> Status {
     if (split_index < 0) return Status::Ok();
@@ -67,9 +67,9 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
   };
   if (std::filesystem::is_directory(path + "/raw", error)) {
     HONE_RETURN_IF_ERROR(without_index());
-    return OpenOgbFolder(path);
+    return OpenOgbFolder(path, labels);
   }
-  if (FileExists(path + "/edges.npy")) return OpenNpyFolder(path, split_index);
+  if (FileExists(path + "/edges.npy")) return OpenNpyFolder(path, split_index, labels);
   std::vector<std::string> archives;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
@@ -78,13 +78,18 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
       const std::string stem = name.substr(0, name.size() - ending.size());
       if (FileExists(path + "/" + stem + "_target.csv")) {
         HONE_RETURN_IF_ERROR(without_index());
+        if (labels.value_or(TargetKind::kClasses) != TargetKind::kClasses) {
+          return Status::InvalidArgument(
+              fmt::format("--labels {}: '{}/{}_target.csv' names a class for each node; leave the option out",
+                          TargetKindName(*labels), path, stem));
+        }
         return OpenMusaeFolder(path, stem);
       }
     }
     if (name.ends_with(".npz")) archives.push_back(entry.path().string());
   }
   if (archives.size() == 1) {
-    HONE_ASSIGN_OR_RETURN(GraphSource source, OpenArchive(archives[0], split_index));
+    HONE_ASSIGN_OR_RETURN(GraphSource source, OpenArchive(archives[0], split_index, labels));
     source.read.push_back(archives[0]);
     return source;
   }
@@ -92,19 +97,24 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index) {
       "'{}' holds no graph that is known: expected raw/ (OGB), edges.npy [E, 2], NAME_edges.csv with NAME_target.csv, "
       "or "
       "one .npz with adj_indptr or with edges and node_features; {}{}",
-      path, NamesIn(path), FileExists(path + "/edge_index.npy") ? ". Rename edge_index.npy to edges.npy, x.npy to features.npy and y.npy to labels.npy"
-                                               : "; tables of other forms are read from Python, by Graph.from_tables"));
+      path, NamesIn(path),
+      FileExists(path + "/edge_index.npy")
+          ? ". Rename edge_index.npy to edges.npy, x.npy to features.npy and y.npy to labels.npy"
+          : "; tables of other forms are read from Python, by Graph.from_tables"));
 }
 
 }  // namespace
 
-Result<GraphSource> OpenGraphSource(const std::string& path, int split_index) {
+Result<GraphSource> OpenGraphSource(const std::string& path, int split_index, std::optional<TargetKind> labels) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return Status::NotFound(fmt::format(
-      "'{}' is not there; name an OGB folder, a folder with edges.npy, an .npz or an edge list (docs/graphs.md has all kinds)", path));
-  if (!std::filesystem::is_directory(status)) return OpenGraphFile(path, split_index);
-  HONE_ASSIGN_OR_RETURN(GraphSource source, OpenFolder(path, split_index));
+  if (!std::filesystem::exists(status))
+    return Status::NotFound(
+        fmt::format("'{}' is not there; name an OGB folder, a folder with edges.npy, an .npz or an edge list "
+                    "(docs/graphs.md has all kinds)",
+                    path));
+  if (!std::filesystem::is_directory(status)) return OpenGraphFile(path, split_index, labels);
+  HONE_ASSIGN_OR_RETURN(GraphSource source, OpenFolder(path, split_index, labels));
   std::vector<UnreadPart> files = UnreadFiles(path, source.read);
   source.unread.insert(source.unread.end(), std::make_move_iterator(files.begin()),
                        std::make_move_iterator(files.end()));

@@ -69,6 +69,10 @@ struct GraphSource {
   std::unique_ptr<FeatureSource> edge_features;  // a row for each edge, in the order of `edges`; null: none
   std::vector<int32_t> labels;                   // empty: no labels; kNoLabel for a node without one
   std::string labels_name;
+  // With several labels or values a node, which `labels` then stands for as Graph::labels() does:
+  TargetKind target_kind = TargetKind::kClasses;
+  std::vector<float> targets;  // [nodes, target_width], NaN where unknown
+  int64_t target_width = 0;
   std::vector<std::string> class_names;  // class_names[c] is the name of class c; empty: the source has only numbers
   std::string class_names_file;          // the file with the class names
   bool has_splits = false;
@@ -90,15 +94,19 @@ struct GraphSource {
 //   a .npz with adj_indptr                     scipy CSR members
 //   a .npz with edges and node_features        the heterophilous graphs' members, with several official splits
 //   any other file                             a CSV or SNAP edge list, gzip or not
-// `split_index`: the official split to use, if there are several; -1: not given. kNotFound and kInvalidArgument name
-// the expected files.
-Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1);
+// `split_index`: the official split to use, if there are several; -1: not given. `labels`: what the labels are; not
+// given: several columns of them are labels that are each true or false, and one column has classes. kNotFound and
+// kInvalidArgument name the expected files.
+Result<GraphSource> OpenGraphSource(const std::string& path, int split_index = -1,
+                                    std::optional<TargetKind> labels = std::nullopt);
 
 // Open a source of one format each.
-Result<GraphSource> OpenOgbFolder(const std::string& path);
-Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index = -1);
+Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetKind> labels = std::nullopt);
+Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index = -1,
+                                  std::optional<TargetKind> labels = std::nullopt);
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem);
-Result<GraphSource> OpenArchive(const std::string& path, int split_index = -1);
+Result<GraphSource> OpenArchive(const std::string& path, int split_index = -1,
+                                std::optional<TargetKind> labels = std::nullopt);
 Result<GraphSource> OpenEdgeList(const std::string& path);
 
 // ---- building blocks shared by the readers ----
@@ -118,6 +126,8 @@ Result<std::unique_ptr<FeatureSource>> FeaturesOfJsonLists(std::string_view text
                                                            int64_t num_nodes);
 // Reads labels from a vector of integers or floats ([N] or [N, 1]); NaN and negative numbers become kNoLabel.
 Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array);
+// Reads the labels of `array`, of the given kind, into the source.
+Status ReadLabels(const NpyArray& array, std::optional<TargetKind> labels, GraphSource& source);
 // Converts one label; NaN and -1 become kNoLabel. kInvalidArgument for a fraction, below -1, or above 2^31 - 2; `place`
 // for the message.
 Result<int32_t> LabelOfFloat(double value, const std::string& place);

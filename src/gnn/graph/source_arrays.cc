@@ -13,6 +13,7 @@
 #include "gnn/graph/class_names.h"
 #include "gnn/graph/graph_source.h"
 #include "gnn/graph/split_masks.h"
+#include "gnn/graph/targets.h"
 
 namespace hone::gnn {
 namespace {
@@ -300,17 +301,34 @@ Result<int32_t> LabelOfFloat(double value, const std::string& place) {
   if (std::isnan(value) || value == -1) return kNoLabel;
   if (value < -1 || value > 2147483646.0 || value != std::floor(value)) {
     return Status::InvalidArgument(
-        fmt::format("{}: label {} is no class; labels are whole numbers from 0, and -1 or NaN where a node has none",
+        fmt::format("{}: label {} is no class; labels are whole numbers from 0, and -1 or NaN where a node has none. "
+                    "Say --labels values if these are numbers to predict (regression)",
                     place, value));
   }
   return static_cast<int32_t>(value);
+}
+
+Status ReadLabels(const NpyArray& array, std::optional<TargetKind> labels, GraphSource& source) {
+  HONE_ASSIGN_OR_RETURN(NodeTargets read, TargetsOfArray(array, labels));
+  TakeTargets(std::move(read), array.name(), source);
+  return Status::Ok();
+}
+
+void TakeTargets(NodeTargets targets, const std::string& name, GraphSource& source) {
+  source.labels = std::move(targets.labels);
+  source.labels_name = name;
+  source.target_kind = targets.kind;
+  source.targets = std::move(targets.values);
+  source.target_width = targets.width;
 }
 
 Result<std::vector<int32_t>> LabelsOfArray(const NpyArray& array) {
   const NpyHeader& h = array.header();
   if (h.shape.size() > 2 || h.shape.empty() || (h.shape.size() == 2 && h.shape[1] != 1)) {
     return Status::InvalidArgument(
-        fmt::format("'{}' is {}: labels are an array [N] or [N, 1], one class a node", array.name(), h.Text()));
+        fmt::format("'{}' is {}: classes are an array [N] or [N, 1], one class a node; say --labels multi-label if a "
+                    "node has several labels, or --labels values for numbers to predict (regression)",
+                    array.name(), h.Text()));
   }
   std::vector<int32_t> labels(static_cast<size_t>(h.items()));
   HONE_ASSIGN_OR_RETURN(NpyItems items, array.Open());
@@ -403,7 +421,7 @@ Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& sour
 
 }  // namespace
 
-Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index) {
+Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index, std::optional<TargetKind> labels_are) {
   GraphSource source;
   source.format = "folder of .npy files";
   const auto part = [&](const char* name) { return source.read.emplace_back(path + name); };
@@ -419,8 +437,7 @@ Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index) {
   }
   if (FileExists(path + "/labels.npy")) {
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InFile(part("/labels.npy")));
-    HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
-    source.labels_name = labels.name();
+    HONE_RETURN_IF_ERROR(ReadLabels(labels, labels_are, source));
     if (FileExists(path + "/classes.txt")) {
       source.class_names_file = part("/classes.txt");
       HONE_ASSIGN_OR_RETURN(source.class_names, ReadClassNames(source.class_names_file));
@@ -444,7 +461,8 @@ using Archive = std::shared_ptr<const ZipArchive>;
 
 // Opens a graph of PyTorch Geometric's HeterophilousGraphDataset: roman-empire, amazon-ratings, minesweeper, tolokers,
 // questions.
-Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_index) {
+Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_index,
+                                             std::optional<TargetKind> labels_are) {
   GraphSource source;
   source.format = "archive of a heterophilous graph";
   HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InArchive(archive, "edges"));
@@ -453,8 +471,7 @@ Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_i
   HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfArray(std::move(features)));
   if (archive->Find("node_labels.npy") != nullptr) {
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InArchive(archive, "node_labels"));
-    HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
-    source.labels_name = labels.name();
+    HONE_RETURN_IF_ERROR(ReadLabels(labels, labels_are, source));
   }
   MaskArrays arrays;
   arrays.splits_first = true;
@@ -477,7 +494,7 @@ Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_i
   return source;
 }
 
-Result<GraphSource> OpenScipyArchive(const Archive& archive) {
+Result<GraphSource> OpenScipyArchive(const Archive& archive, std::optional<TargetKind> labels_are) {
   const std::string& path = archive->path();
   GraphSource source;
   source.format = "scipy CSR archive";
@@ -520,8 +537,7 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive) {
   }
   if (archive->Find("labels.npy") != nullptr) {
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InArchive(archive, "labels"));
-    HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
-    source.labels_name = labels.name();
+    HONE_RETURN_IF_ERROR(ReadLabels(labels, labels_are, source));
   }
   constexpr std::string_view read[] = {"adj_indices", "adj_indptr", "adj_shape",   "attr_indices", "attr_indptr",
                                        "attr_shape",  "attr_data",  "attr_matrix", "labels"};
@@ -531,11 +547,11 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive) {
 
 }  // namespace
 
-Result<GraphSource> OpenArchive(const std::string& path, int split_index) {
+Result<GraphSource> OpenArchive(const std::string& path, int split_index, std::optional<TargetKind> labels_are) {
   HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(path));
   const auto archive = std::make_shared<const ZipArchive>(std::move(opened));
   if (archive->Find("edges.npy") != nullptr && archive->Find("node_features.npy") != nullptr) {
-    return OpenHeterophilousArchive(archive, split_index);
+    return OpenHeterophilousArchive(archive, split_index, labels_are);
   }
   if (split_index >= 0) {
     return Status::InvalidArgument(
@@ -543,7 +559,7 @@ Result<GraphSource> OpenArchive(const std::string& path, int split_index) {
                     "leave the option out",
                     split_index, path));
   }
-  return OpenScipyArchive(archive);
+  return OpenScipyArchive(archive, labels_are);
 }
 
 }  // namespace hone::gnn

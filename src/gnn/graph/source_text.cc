@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include "base/utf8.h"
 #include "gnn/graph/container_reader.h"
 #include "gnn/graph/graph_source.h"
+#include "gnn/graph/targets.h"
 #include "gnn/graph/text_lines.h"
 
 namespace hone::gnn {
@@ -53,9 +55,11 @@ class TextEdgeReader final : public EdgeReader {
         started_ = true;
         continue;
       }
-      return Status::InvalidArgument(fmt::format("{}: '{}' is no edge; write two node ids, whole numbers from 0, separated by a comma, tab or blank (from Python, "
-                                                 "Graph.from_tables takes ids of any kind)",
-                                                 lines_.Place(), line.substr(0, 80)));
+      return Status::InvalidArgument(
+          fmt::format("{}: '{}' is no edge; write two node ids, whole numbers from 0, separated by a comma, tab or "
+                      "blank (from Python, "
+                      "Graph.from_tables takes ids of any kind)",
+                      lines_.Place(), line.substr(0, 80)));
     }
     return line_of_.size();
   }
@@ -96,9 +100,9 @@ class TextFeatureReader final : public FeatureReader {
     for (size_t at = 0; at < rows.size(); at += width_) {
       HONE_ASSIGN_OR_RETURN(const bool more, lines_.Next(line));
       if (!more) {
-        return Status::InvalidArgument(fmt::format(
-            "'{}' ends after {} rows, and the graph has more nodes; every node needs a row of features", lines_.name(),
-            lines_.line_number()));
+        return Status::InvalidArgument(
+            fmt::format("'{}' ends after {} rows, and the graph has more nodes; every node needs a row of features",
+                        lines_.name(), lines_.line_number()));
       }
       std::string_view rest = line;
       for (size_t f = 0; f < width_; ++f) {
@@ -107,7 +111,8 @@ class TextFeatureReader final : public FeatureReader {
         }
       }
       if (TakeField(rest, field)) {
-        return Status::InvalidArgument(fmt::format("{}: more than the {} fields of the first line", lines_.Place(), width_));
+        return Status::InvalidArgument(
+            fmt::format("{}: more than the {} fields of the first line", lines_.Place(), width_));
       }
     }
     return Status::Ok();
@@ -160,27 +165,36 @@ Result<std::vector<int64_t>> ReadIntegerLines(const std::string& path) {
   }
 }
 
-// Reads one label per line.
-Result<std::vector<int32_t>> ReadLabelLines(const std::string& path) {
+// Reads the labels of a node from each line: one, or several with commas between them. OGB writes an unknown label as
+// nan or as an empty line.
+Result<NodeTargets> ReadLabelLines(const std::string& path, std::optional<TargetKind> kind) {
   HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(path));
-  std::vector<int32_t> labels;
+  std::vector<float> values;
+  int64_t width = 0;
   std::string_view line;
   for (;;) {
     HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
-    if (!more) return labels;
-    std::string_view rest = line, field, second;
-    float value = 0;
-    // OGB writes an unlabelled node as nan or as an empty field.
-    const bool empty = !TakeField(rest, field);
-    if (!empty && !ParseFloat(field, value)) {
-      return Status::InvalidArgument(fmt::format("{}: '{}' is no label", lines.Place(), line.substr(0, 80)));
+    if (!more) return TargetsOfRows(std::move(values), std::max<int64_t>(width, 1), path, kind);
+    const size_t before = values.size();
+    std::string_view rest = line, field;
+    while (TakeField(rest, field)) {
+      float value = 0;
+      if (!ParseFloat(field, value)) {
+        return Status::InvalidArgument(fmt::format("{}: '{}' is no label", lines.Place(), line.substr(0, 80)));
+      }
+      values.push_back(value);
     }
-    if (TakeField(rest, second)) {
-      return Status::InvalidArgument(fmt::format("{}: several labels a node are not supported (node classification only)",
-                                                 lines.Place()));
+    if (values.size() == before) {
+      values.resize(before + static_cast<size_t>(std::max<int64_t>(width, 1)), std::numeric_limits<float>::quiet_NaN());
     }
-    HONE_ASSIGN_OR_RETURN(const int32_t label, empty ? Result<int32_t>(kNoLabel) : LabelOfFloat(value, lines.Place()));
-    labels.push_back(label);
+    const auto found = static_cast<int64_t>(values.size() - before);
+    if (found > kMostTargets || (width > 0 && found != width)) {
+      return Status::InvalidArgument(
+          fmt::format("{}: {} labels, where the lines before have {} and {} are the most; "
+                      "give every node as many labels, nan where one is not known",
+                      lines.Place(), found, width, kMostTargets));
+    }
+    width = found;
   }
 }
 
@@ -193,13 +207,15 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
   }
   std::sort(schemes.begin(), schemes.end());
   if (schemes.empty()) return Status::Ok();
-  if (schemes.size() > 1) source.notes.push_back(fmt::format("of {} split schemes, '{}' was taken", schemes.size(), schemes[0]));
+  if (schemes.size() > 1)
+    source.notes.push_back(fmt::format("of {} split schemes, '{}' was taken", schemes.size(), schemes[0]));
   source.splits_meaning = fmt::format("from {}", std::filesystem::path(schemes[0]).lexically_relative(path).string());
   constexpr const char* names[] = {"train", "valid", "test"};
   for (size_t i = 0; i < 3; ++i) {
     const std::string file = CsvAt(schemes[0] + "/" + names[i]);
     if (file.empty()) {
-      return Status::NotFound(fmt::format("'{}' has no {}.csv.gz; remove the folder to have splits made by seed", schemes[0], names[i]));
+      return Status::NotFound(
+          fmt::format("'{}' has no {}.csv.gz; remove the folder to have splits made by seed", schemes[0], names[i]));
     }
     HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ReadIntegerLines(file));
     source.splits_name[i] = file;
@@ -234,7 +250,9 @@ class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t value) override {
     return Index(value > INT32_MAX ? int64_t{-1} : static_cast<int64_t>(value));
   }
-  bool start_object(std::size_t) override { return ++depth_ == 1 || Fail("objects inside the object are not expected"); }
+  bool start_object(std::size_t) override {
+    return ++depth_ == 1 || Fail("objects inside the object are not expected");
+  }
   bool end_object() override { return --depth_ >= 0; }
   bool start_array(std::size_t) override { return ++depth_ == 2 || Fail("each node has one list of feature indices"); }
   bool end_array() override { return --depth_ >= 0; }
@@ -249,7 +267,8 @@ class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   bool Index(int64_t value) {
-    if (depth_ != 2 || value < 0 || value >= (1 << 24)) return Fail(fmt::format("{} is no feature index of node {}", value, node_));
+    if (depth_ != 2 || value < 0 || value >= (1 << 24))
+      return Fail(fmt::format("{} is no feature index of node {}", value, node_));
     entries.emplace_back(node_, static_cast<int32_t>(value));
     max_feature = std::max(max_feature, static_cast<int32_t>(value));
     return true;
@@ -273,8 +292,8 @@ Result<std::unique_ptr<FeatureSource>> FeaturesOfJsonLists(std::string_view text
                                                handler.problem.empty() ? "it names no feature" : handler.problem));
   }
   if (handler.max_node >= num_nodes) {
-    return Status::InvalidArgument(fmt::format("'{}' names node {}, and the graph has nodes 0 to {} only", name,
-                                               handler.max_node, num_nodes - 1));
+    return Status::InvalidArgument(
+        fmt::format("'{}' names node {}, and the graph has nodes 0 to {} only", name, handler.max_node, num_nodes - 1));
   }
   std::vector<int64_t> offsets(static_cast<size_t>(num_nodes) + 1);
   for (const auto& [node, feature] : handler.entries) ++offsets[static_cast<size_t>(node) + 1];
@@ -298,7 +317,7 @@ Result<GraphSource> OpenEdgeList(const std::string& path) {
   return source;
 }
 
-Result<GraphSource> OpenOgbFolder(const std::string& path) {
+Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetKind> labels_are) {
   GraphSource source;
   source.format = "OGB folder";
   const std::string raw = path + "/raw";
@@ -319,10 +338,10 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
     if (FileExists(raw + "/node-label.npz")) {
       HONE_ASSIGN_OR_RETURN(ZipArchive labels_opened,
                             ZipArchive::Open(source.read.emplace_back(raw + "/node-label.npz")));
-      HONE_ASSIGN_OR_RETURN(const NpyArray labels,
-                            NpyArray::InArchive(std::make_shared<const ZipArchive>(std::move(labels_opened)), "node_label"));
-      HONE_ASSIGN_OR_RETURN(source.labels, LabelsOfArray(labels));
-      source.labels_name = labels.name();
+      HONE_ASSIGN_OR_RETURN(
+          const NpyArray labels,
+          NpyArray::InArchive(std::make_shared<const ZipArchive>(std::move(labels_opened)), "node_label"));
+      HONE_RETURN_IF_ERROR(ReadLabels(labels, labels_are, source));
     }
     return source;
   }
@@ -333,7 +352,8 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(edges));
   HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, ReadIntegerLines(count));
   if (counts.size() != 1) {
-    return Status::InvalidArgument(fmt::format("'{}' lists {} graphs; one graph with node labels is read", count, counts.size()));
+    return Status::InvalidArgument(
+        fmt::format("'{}' lists {} graphs; one graph with node labels is read", count, counts.size()));
   }
   source.num_nodes = counts[0];
   source.nodes_told_by = count;
@@ -349,8 +369,8 @@ Result<GraphSource> OpenOgbFolder(const std::string& path) {
     source.read.push_back(features);
   }
   if (const std::string labels = CsvAt(raw + "/node-label"); !labels.empty()) {
-    HONE_ASSIGN_OR_RETURN(source.labels, ReadLabelLines(labels));
-    source.labels_name = labels;
+    HONE_ASSIGN_OR_RETURN(NodeTargets read, ReadLabelLines(labels, labels_are));
+    TakeTargets(std::move(read), labels, source);
     source.read.push_back(labels);
   }
   return source;

@@ -66,7 +66,7 @@ std::string MeaningOfUnread(std::string_view name) {
     return "no features are read under this name; in a folder with edges.npy, features.npy [N, F] is";
   }
   if (has("label") || has("target") || lower == "_y_npy") {
-    return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] is";
+    return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] or [N, C] is";
   }
   if (has("name") || has("mapping"))
     return "names of nodes are not used: nodes are numbers; in a folder with labels.npy, classes.txt names a class on "

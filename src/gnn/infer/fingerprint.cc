@@ -72,6 +72,14 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
   };
   HONE_RETURN_IF_ERROR(Probe(features.num_rows, append_features));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
+  if (const TargetView targets = outline.targets(); targets.num_rows > 0) {
+    bytes += fmt::format("targets {} {}\n", TargetKindName(targets.kind), targets.width);
+    const auto append_targets = [&](int64_t v) -> Status {
+      Append(bytes, targets.Row(v), static_cast<size_t>(targets.width) * 4);
+      return Status::Ok();
+    };
+    HONE_RETURN_IF_ERROR(Probe(targets.num_rows, append_targets));
+  }
   // A graph whose edges have no features keeps the fingerprint that it had before edges could have any.
   if (const FeatureView edges = outline.edge_features(); edges.num_rows > 0) {
     bytes += fmt::format("edges {} {}\n", edges.width, FeatureDtypeName(edges.dtype));

@@ -79,6 +79,83 @@ double RocAuc(std::vector<ScoredNode> nodes) {
   return all == 0 ? kNaN : pairs / all;
 }
 
+double AveragePrecision(std::vector<ScoredNode> nodes) {
+  if (std::any_of(nodes.begin(), nodes.end(), [](const ScoredNode& node) { return std::isnan(node.score); }))
+    return kNaN;
+  std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& a, const ScoredNode& b) { return a.score > b.score; });
+  const auto positives = std::count_if(nodes.begin(), nodes.end(), [](const ScoredNode& n) { return n.positive; });
+  if (positives == 0 || positives == static_cast<std::ptrdiff_t>(nodes.size())) return kNaN;
+  double sum = 0, found = 0;
+  for (size_t begin = 0; begin < nodes.size();) {
+    size_t end = begin;
+    double more = 0;
+    for (; end < nodes.size() && nodes[end].score == nodes[begin].score; ++end) more += nodes[end].positive ? 1 : 0;
+    found += more;
+    sum += more * found / static_cast<double>(end);
+    begin = end;
+  }
+  return sum / static_cast<double>(positives);
+}
+
+TargetCounts::TargetCounts(const TargetView& targets) : kind(targets.kind), width(targets.width) {
+  if (kind != TargetKind::kMultiLabel) return;
+  labels = ClassCounts(width);
+  scores.resize(static_cast<size_t>(width));
+}
+
+void TargetCounts::Add(const float* targets, const float* outputs) {
+  for (int64_t c = 0; c < width; ++c) {
+    if (std::isnan(targets[c])) continue;
+    ++known;
+    if (kind == TargetKind::kValues) {
+      const double error = static_cast<double>(outputs[c]) - static_cast<double>(targets[c]);
+      squared += error * error;
+      absolute += std::fabs(error);
+      continue;
+    }
+    const auto at = static_cast<size_t>(c);
+    const bool is = targets[c] > 0.5f, predicted = outputs[c] > 0;
+    right += is == predicted ? 1 : 0;
+    labels.actual[at] += is ? 1 : 0;
+    labels.predicted[at] += predicted ? 1 : 0;
+    labels.correct[at] += is && predicted ? 1 : 0;
+    scores[at].push_back({outputs[c], is});
+  }
+}
+
+TargetScores ScoresOf(TargetCounts counts) {
+  TargetScores scores{kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
+  if (counts.known == 0) return scores;
+  const auto known = static_cast<double>(counts.known);
+  if (counts.kind == TargetKind::kValues) {
+    scores.rmse = std::sqrt(counts.squared / known);
+    scores.mae = counts.absolute / known;
+    return scores;
+  }
+  scores.accuracy = static_cast<double>(counts.right) / known;
+  int64_t both = 0, either = 0;
+  for (size_t c = 0; c < counts.labels.actual.size(); ++c) {
+    both += counts.labels.correct[c];
+    either += counts.labels.actual[c] + counts.labels.predicted[c];
+  }
+  if (either > 0) scores.micro_f1 = 2 * static_cast<double>(both) / static_cast<double>(either);
+  scores.macro_f1 = MacroF1(counts.labels);
+  double auc = 0, precision = 0;
+  int64_t columns = 0;
+  for (std::vector<ScoredNode>& column : counts.scores) {
+    const double area = RocAuc(column);
+    if (std::isnan(area)) continue;
+    auc += area;
+    precision += AveragePrecision(std::move(column));
+    ++columns;
+  }
+  if (columns > 0) {
+    scores.auc = auc / static_cast<double>(columns);
+    scores.average_precision = precision / static_cast<double>(columns);
+  }
+  return scores;
+}
+
 std::string_view MetricName(Metric metric) {
   switch (metric) {
     case Metric::kAccuracy:
@@ -87,15 +164,29 @@ std::string_view MetricName(Metric metric) {
       return "macro-f1";
     case Metric::kRocAuc:
       return "auc";
+    case Metric::kMicroF1:
+      return "micro-f1";
+    case Metric::kAveragePrecision:
+      return "average-precision";
+    case Metric::kRmse:
+      return "rmse";
+    case Metric::kMae:
+      return "mae";
+    case Metric::kAuto:
+      return "auto";
   }
   return "";
 }
 
 Result<Metric> ParseMetric(std::string_view name) {
-  for (const Metric metric : {Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc}) {
+  for (const Metric metric : {Metric::kAuto, Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc, Metric::kMicroF1,
+                              Metric::kAveragePrecision, Metric::kRmse, Metric::kMae}) {
     if (name == MetricName(metric)) return metric;
   }
-  return Status::InvalidArgument(fmt::format("the metric is '{}'; use accuracy, macro-f1 or auc", name));
+  return Status::InvalidArgument(
+      fmt::format("the metric is '{}'; use accuracy, macro-f1, auc, micro-f1, average-precision, rmse, mae or "
+                  "auto",
+                  name));
 }
 
 }  // namespace hone::gnn

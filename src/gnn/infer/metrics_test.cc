@@ -51,11 +51,40 @@ TEST(Metrics, TheAreaUnderTheCurveIsTheShareOfPairsInOrder) {
   EXPECT_TRUE(std::isnan(RocAuc({{std::nanf(""), true}, {2, false}})));
 }
 
+TEST(Metrics, AveragePrecisionIsScikitLearns) {
+  // average_precision_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) is 0.8333; with the tie of two at 0.4 it is 0.8333
+  // too: precision 1 at recall 1/2, then 2/3 at recall 1.
+  EXPECT_NEAR(AveragePrecision({{0.1f, false}, {0.4f, false}, {0.35f, true}, {0.8f, true}}), 5.0 / 6, 1e-12);
+  EXPECT_NEAR(AveragePrecision({{0.1f, false}, {0.4f, false}, {0.4f, true}, {0.8f, true}}), 5.0 / 6, 1e-12);
+  EXPECT_TRUE(std::isnan(AveragePrecision({{0.1f, true}, {0.4f, true}})));
+}
+
+TEST(Metrics, SeveralLabelsAndValuesLeaveUnknownTargetsOut) {
+  const float unknown = std::nanf("");
+  const float labels[] = {1, 0, unknown, 1, 1, 0, 0, unknown, 1};
+  const float logits[] = {2, -1, 5, -1, 3, 1, -2, 9, 4};
+  TargetCounts counts(TargetView{TargetKind::kMultiLabel, labels, 3, 3});
+  for (int v = 0; v < 3; ++v) counts.Add(labels + 3 * v, logits + 3 * v);
+  const TargetScores scores = ScoresOf(counts);
+  EXPECT_EQ(counts.known, 7);
+  EXPECT_NEAR(scores.accuracy, 5.0 / 7, 1e-12);        // wrong: node 1, columns 0 and 2
+  EXPECT_NEAR(scores.micro_f1, 6.0 / (4 + 4), 1e-12);  // 3 both; 4 true and 4 predicted
+  EXPECT_NEAR(scores.macro_f1, (2.0 / 3 + 1 + 2.0 / 3) / 3, 1e-12);
+  EXPECT_NEAR(scores.auc, (1 + 1 + 1) / 3.0, 1e-12);
+  TargetCounts values(TargetView{TargetKind::kValues, labels, 3, 3});
+  for (int v = 0; v < 3; ++v) values.Add(labels + 3 * v, logits + 3 * v);
+  const TargetScores errors = ScoresOf(values);
+  EXPECT_NEAR(errors.rmse, std::sqrt((1 + 1 + 4 + 4 + 1 + 4 + 9) / 7.0), 1e-12);
+  EXPECT_NEAR(errors.mae, (1 + 1 + 2 + 2 + 1 + 2 + 3) / 7.0, 1e-12);
+  EXPECT_TRUE(std::isnan(errors.accuracy) && std::isnan(scores.rmse));
+}
+
 TEST(Metrics, NamesAreReadBack) {
-  for (const Metric metric : {Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc}) {
+  for (const Metric metric : {Metric::kAuto, Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc, Metric::kMicroF1,
+                              Metric::kAveragePrecision, Metric::kRmse, Metric::kMae}) {
     EXPECT_EQ(ParseMetric(MetricName(metric)).value(), metric);
   }
-  EXPECT_THAT(ParseMetric("f1").status().message(), testing::HasSubstr("use accuracy, macro-f1 or auc"));
+  EXPECT_THAT(ParseMetric("f1").status().message(), testing::HasSubstr("use accuracy, macro-f1, auc, "));
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ void LogitsToProbabilities(Predictions& predictions) {
   }
 }
 
+void LogitsToOutputs(TargetKind kind, Predictions& predictions) {
+  if (kind == TargetKind::kClasses) return LogitsToProbabilities(predictions);
+  if (kind == TargetKind::kValues) return;
+  for (float& x : predictions.logits) {
+    const double small = std::exp(-std::fabs(static_cast<double>(x)));
+    x = static_cast<float>(x >= 0 ? 1 / (1 + small) : small / (1 + small));
+  }
+}
+
 double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels) {
   int64_t labelled = 0, right = 0;
   for (size_t i = 0; i < nodes.size() && !labels.empty(); ++i) {

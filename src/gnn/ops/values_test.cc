@@ -8,6 +8,7 @@
 #include "gnn/ops/convert_rows.h"
 #include "gnn/ops/elementwise.h"
 #include "gnn/ops/softmax_loss.h"
+#include "gnn/ops/target_loss.h"
 #include "gnn/ops/test_support.h"
 
 namespace hone::gnn {
@@ -163,6 +164,68 @@ TEST(Values, GiveTheSameBitsOnAnyThreadCountAndInstructionSet) {
       return g;
     });
   }
+}
+
+TEST(TargetLoss, EachLossIsPyTorchsWithItsGradient) {
+  // torch.nn.functional on outputs [[0.5, -2, 3], [40, -40, 0.25]] and targets [[1, 0, 1], [0, 1, 1]],
+  // reduction="mean".
+  const std::vector<double> outputs = {0.5, -2, 3, 40, -40, 0.25};
+  const std::vector<float> targets = {1, 0, 1, 0, 1, 1};
+  struct Case {
+    Loss loss;
+    TargetKind kind;
+    double value;
+  };
+  const double bce = std::log1p(std::exp(-0.5)) + std::log1p(std::exp(-2.0)) + std::log1p(std::exp(-3.0)) + 80 +
+                     std::log1p(std::exp(-0.25));
+  const Case cases[] = {
+      {Loss::kBinaryCrossEntropy, TargetKind::kMultiLabel, bce / 6},
+      {Loss::kSquared, TargetKind::kValues, (0.25 + 4 + 4 + 1600 + 1681 + 0.5625) / 6},
+      {Loss::kAbsolute, TargetKind::kValues, (0.5 + 2 + 2 + 40 + 41 + 0.75) / 6},
+      {Loss::kHuber, TargetKind::kValues, (0.125 + 1.5 + 1.5 + 39.5 + 40.5 + 0.28125) / 6},
+  };
+  const std::vector<NodeId> nodes = {0, 1};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(static_cast<int>(c.loss));
+    const TargetView view{c.kind, targets.data(), 2, 3};
+    const auto loss_of = [&](std::vector<double> at, std::vector<double>* grad) {
+      std::vector<double> gradient(6);
+      const Matrix<const double> in{at.data(), 2, 3, 3};
+      const LossSums sums = TargetLoss<double>(in, view, nodes, c.loss, 0, Matrix<double>{gradient.data(), 2, 3, 3}, 1);
+      EXPECT_EQ(sums.labelled, 2);
+      if (grad != nullptr) *grad = gradient;
+      return sums.loss / sums.weight;
+    };
+    std::vector<double> grad;
+    EXPECT_NEAR(loss_of(outputs, &grad), c.value, 1e-12 * c.value);
+    for (size_t i = 0; i < 6; ++i) {
+      std::vector<double> up = outputs, down = outputs;
+      up[i] += 1e-6;
+      down[i] -= 1e-6;
+      EXPECT_NEAR(grad[i], (loss_of(up, nullptr) - loss_of(down, nullptr)) / 2e-6, 1e-6 * (1 + std::fabs(grad[i])))
+          << i;
+    }
+  }
+}
+
+TEST(TargetLoss, UnknownTargetsAndNodesWithoutTargetsHaveNoPart) {
+  const float unknown = std::nanf("");
+  const std::vector<float> targets = {1, unknown, unknown, unknown, 0, 1};
+  const std::vector<float> outputs = {2, 7, 1, 1, -1, -3};
+  const std::vector<NodeId> nodes = {0, 1, 2};
+  std::vector<float> grad(6, 9.0f);
+  const TargetView view{TargetKind::kMultiLabel, targets.data(), 3, 2};
+  const LossSums sums = TargetLoss<float>(Matrix<const float>{outputs.data(), 3, 2, 2}, view, nodes,
+                                          Loss::kBinaryCrossEntropy, 0, Matrix<float>{grad.data(), 3, 2, 2}, 2);
+  EXPECT_EQ(sums.labelled, 2);
+  EXPECT_EQ(sums.correct, 1);  // node 2 has one label on the wrong side
+  const double node2 = (std::log1p(std::exp(-1.0)) + 3 + std::log1p(std::exp(-3.0))) / 2;
+  EXPECT_NEAR(sums.loss, std::log1p(std::exp(-2.0)) + node2, 1e-6);
+  EXPECT_NEAR(grad[0], (1 / (1 + std::exp(-2.0)) - 1) / 2, 1e-7);
+  EXPECT_EQ(grad[1], 0);
+  EXPECT_EQ(grad[2], 0);
+  EXPECT_EQ(grad[3], 0);
+  EXPECT_NEAR(grad[4], 1 / (1 + std::exp(1.0)) / 4, 1e-7);
 }
 
 }  // namespace

@@ -101,13 +101,14 @@ Status CheckFingerprint(const CheckpointHeader& header, std::string_view what, c
   const FingerprintMatch match = CompareFingerprints(header.graph_fingerprint, found);
   if (match == FingerprintMatch::kSame) return Status::Ok();
   if (match == FingerprintMatch::kOtherSplit) {
-    return Status::InvalidArgument(
-        fmt::format("{} was trained on '{}' with another split: give the --split that it was trained with, or the container "
-                    "with its split, or start a new run from its weights with --init",
-                    what, graph.name()));
+    return Status::InvalidArgument(fmt::format(
+        "{} was trained on '{}' with another split: give the --split that it was trained with, or the container "
+        "with its split, or start a new run from its weights with --init",
+        what, graph.name()));
   }
   return Status::InvalidArgument(fmt::format(
-      "{} was trained on another graph than '{}'{}: resume with the graph it was made with{}, or start a new run from its "
+      "{} was trained on another graph than '{}'{}: resume with the graph it was made with{}, or start a new run from "
+      "its "
       "weights with --init",
       what, graph.name(), match == FingerprintMatch::kOther ? "" : ", or on the same one with another split",
       match == FingerprintMatch::kOther ? "" : " and its --split"));
@@ -127,26 +128,29 @@ void ChangeOnResume(int epochs, double learning_rate, CheckpointHeader& header) 
 }
 
 Status CheckMetric(Metric metric, const RunOptions& run) {
-  if (metric != Metric::kRocAuc || run.communicator == nullptr || run.communicator->size() == 1) return Status::Ok();
+  const bool ranked = metric == Metric::kRocAuc || metric == Metric::kAveragePrecision;
+  if (!ranked || run.communicator == nullptr || run.communicator->size() == 1) return Status::Ok();
   return Status::InvalidArgument(
-      "--metric auc: several ranks cannot measure it, for it orders all nodes; use accuracy or macro-f1");
+      fmt::format("--metric {}: several ranks cannot measure it, for it orders all nodes; use {} or macro-f1",
+                  MetricName(metric), metric == Metric::kRocAuc ? "accuracy" : "micro-f1"));
 }
 
 Status CheckShards(int shards, const RunOptions& run) {
   const int ranks = run.communicator == nullptr ? 1 : run.communicator->size();
   if (shards % ranks == 0) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each rank "
-                                             "runs as many shards (a resumed run keeps its shards)",
-                                             shards, ranks, ranks));
+  return Status::InvalidArgument(
+      fmt::format("--shards is {}; with {} ranks it must be a multiple of {}, for each rank "
+                  "runs as many shards (a resumed run keeps its shards)",
+                  shards, ranks, ranks));
 }
 
 Status NotANumber(std::string_view what, double value, const RunPosition& position, double learning_rate,
                   const RunOptions& run) {
-  return Status::InvalidArgument(
-      fmt::format("the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
-                  "happens at step 1, look for features that are NaN or very large{}",
-                  what, value, position.epoch + 1, position.step + 1, learning_rate,
-                  run.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastCheckpoint(run.checkpoint))));
+  return Status::InvalidArgument(fmt::format(
+      "the {} is {} in epoch {} at step {} (learning rate {}): try a lower --lr, or --clip-norm 1; if it "
+      "happens at step 1, look for features that are NaN or very large{}",
+      what, value, position.epoch + 1, position.step + 1, learning_rate,
+      run.checkpoint.empty() ? "" : fmt::format("; the last good state is {}", LastCheckpoint(run.checkpoint))));
 }
 
 TrainResult ResultOf(const RunPosition& position, bool stopped, const RunOptions& run) {

@@ -13,6 +13,16 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
+namespace {
+
+bool IsBest(const TrainOptions& options, const RunPosition& position, const EpochReport& report) {
+  const double metric = MetricOf(options, report), best = position.best_accuracy;
+  if (std::isnan(metric) || std::isnan(best)) return !std::isnan(metric);
+  return SmallerIsBetter(options.metric) ? metric < best : metric > best;
+}
+
+}  // namespace
+
 void ReportSums(const RunPosition& position, EpochReport& report) {
   report.loss = position.weight_sum > 0 ? position.loss_sum / position.weight_sum : kNaN;
   report.train_accuracy =
@@ -29,6 +39,7 @@ bool ValidationIsDue(const RunPosition& position, const TrainOptions& options) {
 
 void ReportNoValidation(EpochReport& report) {
   report.valid_accuracy = report.valid_macro_f1 = report.valid_auc = kNaN;
+  report.valid_micro_f1 = report.valid_average_precision = report.valid_rmse = report.valid_mae = kNaN;
   report.best = false;
 }
 
@@ -37,8 +48,19 @@ void ReportValidation(const TrainOptions& options, const RunPosition& position, 
   report.valid_accuracy = AccuracyOf(counts);
   report.valid_macro_f1 = MacroF1(counts);
   report.valid_auc = auc;
-  const double metric = MetricOf(options, report);
-  report.best = !std::isnan(metric) && (std::isnan(position.best_accuracy) || metric > position.best_accuracy);
+  report.best = IsBest(options, position, report);
+}
+
+void ReportValidation(const TrainOptions& options, const RunPosition& position, const TargetScores& scores,
+                      EpochReport& report) {
+  report.valid_accuracy = scores.accuracy;
+  report.valid_macro_f1 = scores.macro_f1;
+  report.valid_auc = scores.auc;
+  report.valid_micro_f1 = scores.micro_f1;
+  report.valid_average_precision = scores.average_precision;
+  report.valid_rmse = scores.rmse;
+  report.valid_mae = scores.mae;
+  report.best = IsBest(options, position, report);
 }
 
 double MetricOf(const TrainOptions& options, const EpochReport& report) {
@@ -47,7 +69,16 @@ double MetricOf(const TrainOptions& options, const EpochReport& report) {
       return report.valid_macro_f1;
     case Metric::kRocAuc:
       return report.valid_auc;
+    case Metric::kMicroF1:
+      return report.valid_micro_f1;
+    case Metric::kAveragePrecision:
+      return report.valid_average_precision;
+    case Metric::kRmse:
+      return report.valid_rmse;
+    case Metric::kMae:
+      return report.valid_mae;
     case Metric::kAccuracy:
+    case Metric::kAuto:
       break;
   }
   return report.valid_accuracy;

@@ -47,6 +47,9 @@ void ReportNoValidation(EpochReport& report);
 // the metric of `options`; a tie is not better. `auc`: NaN if not measured.
 void ReportValidation(const TrainOptions& options, const RunPosition& position, const ClassCounts& counts, double auc,
                       EpochReport& report);
+// Does the same for several labels or values a node.
+void ReportValidation(const TrainOptions& options, const RunPosition& position, const TargetScores& scores,
+                      EpochReport& report);
 // Returns the value of the run's metric; NaN: no validation.
 double MetricOf(const TrainOptions& options, const EpochReport& report);
 

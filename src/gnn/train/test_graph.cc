@@ -3,6 +3,7 @@
 #include "gnn/train/test_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/feature_dtype.h"
+#include "gnn/graph/targets.h"
 
 namespace hone::gnn {
 namespace {
@@ -94,7 +96,25 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
   for (NodeId v = 0; o.unlabelled_every > 0 && v < o.nodes; v += o.unlabelled_every) {
     parts.owned_ids[4][static_cast<size_t>(v)] = kNoLabel;
   }
+  if (o.targets != TargetKind::kClasses) {
+    auto region = std::move(MemoryRegion::Anonymous(o.nodes * o.target_width * 4, "test targets")).value();
+    auto* rows = reinterpret_cast<float*>(region.data());
+    for (int64_t i = 0; i < int64_t{o.nodes} * o.target_width; ++i) {
+      const int32_t label = parts.owned_ids[4][static_cast<size_t>(i / o.target_width)];
+      rows[i] = i % 7 == 6 ? std::nanf("") : TargetOfClass(o.targets, label, i % o.target_width);
+    }
+    parts.targets = {o.targets, rows, o.nodes, o.target_width};
+    parts.num_classes = o.target_width;
+    parts.memory.push_back(std::move(region));
+    parts.owned_ids.push_back(std::move(LabelsOfTargets(parts.targets, 1)).value());
+    parts.labels = parts.owned_ids.back();
+  }
   return std::make_shared<ArrayGraph>(std::move(parts));
+}
+
+float TargetOfClass(TargetKind kind, int32_t label, int64_t column) {
+  if (kind == TargetKind::kMultiLabel) return (label + column) % (2 + column % 2) == 0 ? 1.0f : 0.0f;
+  return static_cast<float>((label * 3 + column * 2) % 5) - 2.0f;
 }
 
 int32_t NearestCentroid(const Graph& graph, NodeId v) {

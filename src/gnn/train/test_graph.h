@@ -27,8 +27,13 @@ struct CommunityOptions {
   // Features of each edge: noise of standard deviation 1, and 4 more in column (class of the destination) % edge_width,
   // so that edges tell what nodes do not. 0: edges have none.
   int edge_width = 0;
+  // Not kClasses: the targets of a node are those of its class (TargetOfClass), and every seventh element is unknown.
+  TargetKind targets = TargetKind::kClasses;
+  int target_width = 3;
   uint64_t seed = 1;
 };
+// Returns target `column` of the nodes of a class: 0 or 1 for kMultiLabel, or a value of -2 to 2.
+float TargetOfClass(TargetKind kind, int32_t label, int64_t column);
 std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options);
 
 // Returns the class whose centroid is nearest to the row of `v`: the best guess from features alone.

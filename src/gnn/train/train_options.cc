@@ -32,6 +32,73 @@ Status CheckAtLeast(std::string_view option, double value, double least) {
   return Status::InvalidArgument(fmt::format("{} is {}; it must be at least {}", option, value, least));
 }
 
+std::string_view Meaning(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::kClasses:
+      return "one class a node";
+    case TargetKind::kMultiLabel:
+      return "several labels a node (multi-label)";
+    case TargetKind::kValues:
+      return "values to predict (regression)";
+  }
+  return "";
+}
+
+// Checks that loss and metric are for the graph's kind of targets.
+Status CheckTargets(const TrainOptions& o, const Graph& graph) {
+  const TargetKind kind = graph.targets().kind;
+  struct Choice {
+    TargetKind kind;
+    std::string_view losses, metrics;
+  };
+  constexpr Choice choices[] = {
+      {TargetKind::kClasses, "cross-entropy", "accuracy, macro-f1 or auc"},
+      {TargetKind::kMultiLabel, "bce", "micro-f1, macro-f1, accuracy, auc or average-precision"},
+      {TargetKind::kValues, "mse, l1 or huber", "rmse or mae"}};
+  const Choice& choice = choices[static_cast<size_t>(kind)];
+  bool fits = true;
+  switch (o.loss) {
+    case Loss::kAuto:
+      break;
+    case Loss::kCrossEntropy:
+      fits = kind == TargetKind::kClasses;
+      break;
+    case Loss::kBinaryCrossEntropy:
+      fits = kind == TargetKind::kMultiLabel;
+      break;
+    case Loss::kSquared:
+    case Loss::kAbsolute:
+    case Loss::kHuber:
+      fits = kind == TargetKind::kValues;
+      break;
+  }
+  if (!fits) {
+    return Status::InvalidArgument(
+        fmt::format("--loss {}: graph '{}' has {}; use {}, or convert the graph again with other --labels",
+                    LossName(o.loss), graph.name(), Meaning(kind), choice.losses));
+  }
+  switch (o.metric) {
+    case Metric::kAuto:
+      break;
+    case Metric::kAccuracy:
+    case Metric::kMacroF1:
+    case Metric::kRocAuc:
+      fits = kind != TargetKind::kValues;
+      break;
+    case Metric::kMicroF1:
+    case Metric::kAveragePrecision:
+      fits = kind == TargetKind::kMultiLabel;
+      break;
+    case Metric::kRmse:
+    case Metric::kMae:
+      fits = kind == TargetKind::kValues;
+      break;
+  }
+  if (fits) return Status::Ok();
+  return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(o.metric),
+                                             graph.name(), Meaning(kind), choice.metrics));
+}
+
 // Checks that the graph has what training needs: features, labels and training nodes.
 Status CheckGraph(const Graph& graph, const TrainOptions& o) {
   const auto refuse = [&](std::string_view problem) {
@@ -91,7 +158,9 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   if (o.schedule == Schedule::kValidation && o.eval_every == 0) {
     return Status::InvalidArgument("--schedule validation needs validations: --eval-every must be at least 1");
   }
-  if (o.metric == Metric::kRocAuc && graph.num_classes() != 2) {
+  HONE_RETURN_IF_ERROR(CheckTargets(o, graph));
+  const bool classes = graph.targets().kind == TargetKind::kClasses;
+  if (classes && o.metric == Metric::kRocAuc && graph.num_classes() != 2) {
     return Status::InvalidArgument(
         fmt::format("--metric auc is of two classes, and graph '{}' has {}; use accuracy or macro-f1", graph.name(),
                     graph.num_classes()));
@@ -100,6 +169,11 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   if (ReadsEdgeFeatures(model) && graph.edge_features().width != model.edge_width) {
     return Status::InvalidArgument(fmt::format("the model reads {} features of each edge, and graph '{}' has {}",
                                                model.edge_width, graph.name(), graph.edge_features().width));
+  }
+  if (!o.class_weights.empty() && !classes) {
+    return Status::InvalidArgument(
+        fmt::format("--class-weights: graph '{}' has {}, and class weights are for classes; leave the option out",
+                    graph.name(), Meaning(graph.targets().kind)));
   }
   if (!o.class_weights.empty()) {
     if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
@@ -114,6 +188,46 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
     if (sum == 0) return Status::InvalidArgument("--class-weights are all 0: there would be nothing to learn from");
   }
   return Status::Ok();
+}
+
+std::string_view LossName(Loss loss) {
+  switch (loss) {
+    case Loss::kAuto:
+      return "auto";
+    case Loss::kCrossEntropy:
+      return "cross-entropy";
+    case Loss::kBinaryCrossEntropy:
+      return "bce";
+    case Loss::kSquared:
+      return "mse";
+    case Loss::kAbsolute:
+      return "l1";
+    case Loss::kHuber:
+      return "huber";
+  }
+  return "";
+}
+
+Result<Loss> ParseLoss(std::string_view name) {
+  for (const Loss loss :
+       {Loss::kAuto, Loss::kCrossEntropy, Loss::kBinaryCrossEntropy, Loss::kSquared, Loss::kAbsolute, Loss::kHuber}) {
+    if (name == LossName(loss)) return loss;
+  }
+  return Status::InvalidArgument(fmt::format("the loss is '{}'; use auto, cross-entropy, bce, mse, l1 or huber", name));
+}
+
+TrainOptions ForTargets(TrainOptions o, TargetKind kind) {
+  if (o.loss == Loss::kAuto) {
+    o.loss = kind == TargetKind::kClasses      ? Loss::kCrossEntropy
+             : kind == TargetKind::kMultiLabel ? Loss::kBinaryCrossEntropy
+                                               : Loss::kSquared;
+  }
+  if (o.metric == Metric::kAuto) {
+    o.metric = kind == TargetKind::kClasses      ? Metric::kAccuracy
+               : kind == TargetKind::kMultiLabel ? Metric::kMicroF1
+                                                 : Metric::kRmse;
+  }
+  return o;
 }
 
 std::string_view FrontierName(FrontierRule rule) { return rule == FrontierRule::kAllSoFar ? "all" : "new"; }
@@ -163,6 +277,7 @@ nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
           {"eval_every", o.eval_every},
           {"early_stop", o.early_stop},
           {"metric", MetricName(o.metric)},
+          {"loss", LossName(o.loss)},
           {"schedule", ScheduleName(o.schedule)},
           {"warmup", o.warmup},
           {"schedule_every", o.schedule_every},
@@ -175,7 +290,7 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
   HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
   TrainOptions o;
   // Runs older than these options do not state them; they ran with these values.
-  std::string frontier, metric = "accuracy", schedule = "constant";
+  std::string frontier, metric = "accuracy", loss = "cross-entropy", schedule = "constant";
   JsonFields fields(json, std::string(what));
   if (fields.ok()) {
     fields.Require("fanouts", o.fanouts);
@@ -196,6 +311,7 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
     fields.Require("early_stop", o.early_stop);
     fields.Require("seed", o.seed);
     fields.Read("metric", metric);
+    fields.Read("loss", loss);
     fields.Read("schedule", schedule);
     fields.Read("warmup", o.warmup);
     fields.Read("schedule_every", o.schedule_every);
@@ -205,6 +321,7 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
   HONE_RETURN_IF_ERROR(fields.status());
   HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(frontier));
   HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(metric));
+  HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(loss));
   HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(schedule));
   return o;
 }

@@ -23,4 +23,7 @@ Result<FrontierRule> ParseFrontier(std::string_view name);
 std::string_view ScheduleName(Schedule schedule);  // "constant", "cosine", "step", "validation"
 Result<Schedule> ParseSchedule(std::string_view name);
 
+// Returns the options with the loss and the metric for this kind of targets in place of kAuto.
+TrainOptions ForTargets(TrainOptions options, TargetKind kind);
+
 }  // namespace hone::gnn

@@ -21,6 +21,7 @@
 #include "gnn/ops/buffer.h"
 #include "gnn/ops/convert_rows.h"
 #include "gnn/ops/softmax_loss.h"
+#include "gnn/ops/target_loss.h"
 #include "gnn/sample/index_permutation.h"
 #include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
@@ -181,6 +182,7 @@ class CpuTrainer final : public Trainer {
     report.times.cpu = ProcessSeconds() - cpu_before;
     report.times.train = wall.Seconds();
     ReportSums(position_, report);
+    if (graph_->targets().kind == TargetKind::kValues) report.train_accuracy = kNaN;
 
     HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
     if (stopped) return true;
@@ -292,8 +294,12 @@ class CpuTrainer final : public Trainer {
     ConvertRows(batch.features, x, threads_);
     const Matrix<float> logits = logits_.Resize(batch.sample.num_seeds(), graph_->num_classes());
     model_->Forward(batch.sample, x, logits, *state_, context);
+    const TargetView targets = graph_->targets();
     const LossSums sums =
-        SoftmaxCrossEntropy<float>(logits, batch.labels, options_.class_weights, normalizer, logits, threads_);
+        targets.num_rows > 0
+            ? TargetLoss<float>(logits, targets, std::span(batch.sample.nodes).first(batch.labels.size()),
+                                options_.loss, normalizer, logits, threads_)
+            : SoftmaxCrossEntropy<float>(logits, batch.labels, options_.class_weights, normalizer, logits, threads_);
     model_->Backward(batch.sample, x, logits, *state_, context);
     return sums;
   }
@@ -335,9 +341,17 @@ class CpuTrainer final : public Trainer {
                                                                .ranks = ranks_.size(),
                                                                .stop = events.stop,
                                                                .progress = progress}));
-    const Result<bool> stopped = SumOverRanks(ranks_, part.stopped, part.classes);
+    const bool targets = graph_->targets().num_rows > 0;
+    const Result<bool> stopped =
+        targets ? SumOverRanks(ranks_, part.stopped, part.targets) : SumOverRanks(ranks_, part.stopped, part.classes);
     HONE_RETURN_IF_ERROR(Heard(stopped.status()));
     if (*stopped) return true;
+    report.times.evaluate = watch.Seconds();
+    if (targets) {
+      if (ranks_.size() > 1) part.targets.scores.clear();  // of this rank alone
+      ReportValidation(options_, position_, ScoresOf(std::move(part.targets)), report);
+      return false;
+    }
     // AUC needs an order of the scores of all nodes, which no sum over ranks gives.
     const double auc = ranks_.size() == 1 ? RocAuc(std::move(part.scores)) : kNaN;
     ReportValidation(options_, position_, part.classes, auc, report);
@@ -367,8 +381,9 @@ class CpuTrainer final : public Trainer {
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
-                                             const TrainOptions& options, const RunOptions& run,
+                                             const TrainOptions& given, const RunOptions& run,
                                              const std::string& init) {
+  const TrainOptions options = ForTargets(given, graph->targets().kind);
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();

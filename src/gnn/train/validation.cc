@@ -15,15 +15,28 @@ namespace hone::gnn {
 namespace {
 
 // Counts one node's prediction; with two classes also keeps its score.
-void Count(int32_t label, const float* logits, int32_t prediction, ValidationCounts& counts) {
+void Count(const Graph& graph, NodeId v, const float* logits, int32_t prediction, ValidationCounts& counts) {
+  if (counts.targets.width > 0) return counts.targets.Add(graph.targets().Row(v), logits);
+  const int32_t label = graph.labels()[static_cast<size_t>(v)];
   counts.classes.Add(label, prediction);
   if (counts.classes.actual.size() == 2 && label != kNoLabel)
     counts.scores.push_back({logits[1] - logits[0], label == 1});
 }
 
+ValidationCounts CountsFor(const Graph& graph) {
+  ValidationCounts counts;
+  const TargetView targets = graph.targets();
+  if (targets.num_rows > 0) {
+    counts.targets = TargetCounts(targets);
+  } else {
+    counts.classes = ClassCounts(graph.num_classes());
+  }
+  return counts;
+}
+
 // Counts with every neighbor in every hop, layer by layer, on rank 0.
 Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& model, const ValidationOptions& o) {
-  ValidationCounts counts{.classes = ClassCounts(graph.num_classes())};
+  ValidationCounts counts = CountsFor(graph);
   if (o.rank != 0) return counts;
   PredictOptions options;
   options.exact = true;
@@ -41,7 +54,7 @@ Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& m
   const std::vector<int32_t> classes = PredictedClasses(*found);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const float* const logits = found->logits.data() + static_cast<int64_t>(i) * found->num_classes;
-    Count(graph.labels()[static_cast<size_t>(nodes[i])], logits, classes[i], counts);
+    Count(graph, nodes[i], logits, classes[i], counts);
   }
   return counts;
 }
@@ -60,7 +73,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
   const int64_t batches = (count + o.batch - 1) / o.batch;
   const int64_t begin = batches * o.rank / o.ranks;
   const int64_t end = batches * (o.rank + 1) / o.ranks;
-  ValidationCounts counts{.classes = ClassCounts(graph->num_classes())};
+  ValidationCounts counts = CountsFor(*graph);
   if (begin == end) return counts;
 
   BatchPipelineOptions options;
@@ -94,7 +107,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     for (int64_t i = 0; i < logits.rows; ++i) {
       const float* const row = logits.Row(i);
       const auto prediction = static_cast<int32_t>(std::max_element(row, row + logits.cols) - row);
-      Count(batch->labels[static_cast<size_t>(i)], row, prediction, counts);
+      Count(*graph, batch->sample.nodes[static_cast<size_t>(i)], row, prediction, counts);
     }
     ++done;
     if (o.progress) o.progress(done - begin, end - begin);
@@ -104,6 +117,17 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
     }
   }
   return counts;
+}
+
+Result<bool> SumOverRanks(Communicator& ranks, bool stopped, TargetCounts& counts) {
+  double sums[] = {static_cast<double>(counts.known), static_cast<double>(counts.right), counts.squared,
+                   counts.absolute};
+  HONE_RETURN_IF_ERROR(ranks.AllReduceSum("the validation's sums", std::span(sums)));
+  counts.known = static_cast<int64_t>(sums[0]);
+  counts.right = static_cast<int64_t>(sums[1]);
+  counts.squared = sums[2];
+  counts.absolute = sums[3];
+  return SumOverRanks(ranks, stopped, counts.labels);
 }
 
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts) {

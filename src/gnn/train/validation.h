@@ -41,7 +41,8 @@ struct ValidationOptions {
 };
 
 struct ValidationCounts {
-  ClassCounts classes;
+  ClassCounts classes;             // of a graph with classes
+  TargetCounts targets;            // of a graph with several labels or values a node
   std::vector<ScoredNode> scores;  // of the labelled nodes, if there are two classes
   bool stopped = false;            // true: stopped before the end; the counts are then meaningless
 };
@@ -51,6 +52,8 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
                                       const ValidationOptions& options);
 
 // Sums `counts` over all ranks, in place. Returns whether any rank was stopped. Errors are the communicator's.
+// Scores of nodes are not summed.
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts);
+Result<bool> SumOverRanks(Communicator& ranks, bool stopped, TargetCounts& counts);
 
 }  // namespace hone::gnn

@@ -88,6 +88,11 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
     HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/false));
     return std::move(exact.classes);
   }
+  if (graph.targets().num_rows > 0) {
+    return Status::InvalidArgument(fmt::format(
+        "'{}' has several labels or values a node, and no classes; ask for logits with PredictLogitsOnDevice",
+        graph.name()));
+  }
   // A batch has distinct seeds, in the CPU's order.
   std::vector<NodeId> distinct(nodes.begin(), nodes.end());
   std::sort(distinct.begin(), distinct.end());

@@ -51,6 +51,13 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
     return Status::InvalidArgument(fmt::format("a model of {} features an edge does not fit '{}', which has {}",
                                                shape.edge_width, graph.name(), graph.edge_features().width));
   }
+  const TargetView targets = graph.targets();
+  if (targets.num_rows > 0 && (shape.num_classes != targets.width || !options.class_weights.empty())) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' has {} labels or values a node; the model has {} outputs, and "
+                    "class weights are for classes",
+                    graph.name(), targets.width, shape.num_classes));
+  }
   const int ranks = options.ranks == nullptr ? 1 : options.ranks->size();
   if ((options.ranks == nullptr) != (options.exchange == nullptr) ||
       (options.ranks != nullptr && options.exchange->size() != ranks)) {
@@ -82,12 +89,21 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
   return Status::Ok();
 }
 
+TargetLossKind LossOnDevice(Loss loss, TargetKind kind) {
+  if (kind == TargetKind::kMultiLabel) return TargetLossKind::kBinaryCrossEntropy;
+  return loss == Loss::kAbsolute ? TargetLossKind::kAbsolute
+         : loss == Loss::kHuber  ? TargetLossKind::kHuber
+                                 : TargetLossKind::kSquared;
+}
+
 class Engine final : public GpuEngine {
  public:
   Status Make(const Graph& graph, Model<float>& model, const GpuEngineOptions& options) {
     options_ = options;
     classes_ = static_cast<int32_t>(model.options().num_classes);
     HONE_RETURN_IF_ERROR(CheckOptions(graph, model.options(), options));
+    target_width_ = static_cast<int32_t>(graph.targets().width);
+    if (target_width_ > 0) target_loss_ = LossOnDevice(options.loss, graph.targets().kind);
     if (AsksForAll(options.fanouts) || AsksForAll(options.eval_fanouts)) {
       if (IsOutline(graph)) {
         HONE_ASSIGN_OR_RETURN(largest_degree_, LargestDegreeOf(graph.name()));
@@ -133,8 +149,8 @@ class Engine final : public GpuEngine {
     return train_->LastGood(model, optimizer, step);
   }
 
-  Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions,
-                                 EvaluationPart part) override {
+  Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions, EvaluationPart part,
+                                 std::vector<float>* outputs) override {
     if (nodes.empty()) return Status::InvalidArgument("no nodes to predict");
     if (eval_ == nullptr || !std::equal(nodes.begin(), nodes.end(), eval_nodes_.begin(), eval_nodes_.end())) {
       auto pass = std::make_unique<Pass>(context_, *plan_, Options(/*trains=*/false));
@@ -146,6 +162,10 @@ class Engine final : public GpuEngine {
     if (predictions != nullptr) {
       HONE_RETURN_IF_ERROR(eval_->predictions().Download(*predictions));
       predictions->resize(nodes.size());
+    }
+    if (outputs != nullptr) {
+      HONE_RETURN_IF_ERROR(eval_->outputs().Download(*outputs));
+      outputs->resize(nodes.size() * static_cast<size_t>(target_width_));
     }
     return result;
   }
@@ -221,6 +241,8 @@ class Engine final : public GpuEngine {
     pass.seed = options_.seed;
     pass.envelope = options_.envelope;
     pass.classes = classes_;
+    pass.target_width = target_width_;
+    pass.target_loss = target_loss_;
     pass.adam.weight_decay = static_cast<float>(options_.weight_decay);
     pass.learning_rate = options_.learning_rate;
     if (!trains) return pass;
@@ -236,6 +258,8 @@ class Engine final : public GpuEngine {
   FeedNeeds feed_needs_;
   StorageFacts facts_;
   int32_t classes_ = 0;
+  int32_t target_width_ = 0;  // 0: the graph has classes
+  TargetLossKind target_loss_ = TargetLossKind::kSquared;
   int32_t largest_degree_ = 0;  // used if a fanout is kAllNeighbors
   DeviceGraph graph_;
   DeviceParameters parameters_;

@@ -25,6 +25,7 @@
 #include "hone/gnn/mini_batch.h"
 #include "hone/gnn/model.h"
 #include "hone/gnn/optimizer.h"
+#include "hone/gnn/trainer.h"
 
 namespace hone::gnn {
 class Communicator;      // hone/gnn/communicator.h
@@ -44,6 +45,7 @@ struct GpuEngineOptions {
   double weight_decay = 0;
   double clip_norm = 0;               // limit of the gradient's norm (TrainOptions::clip_norm); 0: none
   std::vector<double> class_weights;  // [classes]; empty: all weights are 1
+  Loss loss = Loss::kAuto;            // for a graph with targets(); others have cross-entropy
   uint64_t seed = 0;                  // seed of the seeds' order, sampling and dropout
   // The capacity of a step's buffers in nodes, relative to the most that the first batches needed. Results do not
   // depend on it. Below 1, most steps are repeated in the worst-case envelope.
@@ -144,9 +146,10 @@ class GpuEngine {
   // steps. The device is not read, because its state may be corrupt.
   virtual Result<TrainingProgress> LastGood(Model<float>& model, Adam<float>& optimizer, uint32_t* step) = 0;
   // Runs sampled inference for `nodes`; predictions are in their order. With `part`, only the batches of that part
-  // (eval_batch nodes each) are computed, and the other predictions are undefined.
+  // (eval_batch nodes each) are computed, and the other predictions are undefined. A graph with targets() has no
+  // predictions, and `outputs` [nodes, width of the targets] instead: logits or values.
   virtual Result<EpochOnDevice> Evaluate(std::span<const NodeId> nodes, std::vector<int32_t>* predictions,
-                                         EvaluationPart part = {}) = 0;
+                                         EvaluationPart part = {}, std::vector<float>* outputs = nullptr) = 0;
   // Copy the weights and running statistics to the model's parameters (ExportTo), or from them (ImportFrom).
   virtual Status ExportTo(Model<float>& model) = 0;
   virtual Status ImportFrom(Model<float>& model) = 0;

@@ -78,6 +78,7 @@ class GpuTrainer final : public Trainer {
     engine.shards = options_.shards;
     engine.class_weights = options_.class_weights;
     engine.clip_norm = options_.clip_norm;
+    engine.loss = options_.loss;
     if (ranks_.size() > 1) {
       // All ranks must enqueue equally many replays before they agree to go on, because replays wait for one another.
       HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
@@ -251,6 +252,7 @@ class GpuTrainer final : public Trainer {
     report.times.train = wall.Seconds();
     if (feed_ == nullptr) report.times.compute = report.times.train;
     ReportSums(position_, report);
+    if (graph_->targets().kind == TargetKind::kValues) report.train_accuracy = kNaN;
 
     HONE_ASSIGN_OR_RETURN(const bool stopped, Validate(events, report));
     if (stopped) return true;
@@ -292,9 +294,13 @@ class GpuTrainer final : public Trainer {
     ReportNoValidation(report);
     if (!ValidationIsDue(position_, options_)) return false;
     const Stopwatch watch;
+    const TargetView targets = graph_->targets();
     std::vector<int32_t> classes;
+    std::vector<float> outputs;
     const EvaluationPart mine{ranks_.rank(), ranks_.size()};
-    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, engine_->Evaluate(valid_, &classes, mine));
+    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, targets.num_rows > 0
+                                                             ? engine_->Evaluate(valid_, nullptr, mine, &outputs)
+                                                             : engine_->Evaluate(valid_, &classes, mine));
     if (events.step) {
       events.step(
           {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
@@ -303,6 +309,20 @@ class GpuTrainer final : public Trainer {
     // matter.
     const auto [first, end] =
         mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
+    if (targets.num_rows > 0) {
+      TargetCounts counts(targets);
+      const auto end_place = std::min(end * options_.eval_batch, static_cast<int64_t>(valid_.size()));
+      for (int64_t place = first * options_.eval_batch; place < end_place; ++place) {
+        counts.Add(targets.Row(valid_[static_cast<size_t>(place)]), outputs.data() + place * targets.width);
+      }
+      const Result<bool> stopped = SumOverRanks(ranks_, events.stop && events.stop(), counts);
+      HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+      if (*stopped) return true;
+      if (ranks_.size() > 1) counts.scores.clear();  // of this rank alone
+      ReportValidation(options_, position_, ScoresOf(std::move(counts)), report);
+      report.times.evaluate = watch.Seconds();
+      return false;
+    }
     ClassCounts counts(graph_->num_classes());
     for (const NodeId v : graph_->valid_nodes()) {
       const auto place = std::lower_bound(valid_.begin(), valid_.end(), v) - valid_.begin();
@@ -355,7 +375,8 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));
   if (options.frontier != FrontierRule::kAllSoFar) return refuse("the frontier rule is new");
-  if (options.metric == Metric::kRocAuc) return refuse("--metric auc needs logits of the validation");
+  if (options.metric == Metric::kRocAuc && options.loss != Loss::kBinaryCrossEntropy)
+    return refuse("--metric auc needs logits of the validation");
   constexpr int64_t kMostSeeds = 1 << 20;
   if (options.batch > kMostSeeds || options.eval_batch > kMostSeeds) {
     return Status::InvalidArgument(fmt::format("--batch is {} and --eval-batch {}; the GPU engine takes up to {}",
@@ -368,8 +389,9 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
 }
 
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
-                                                const TrainOptions& options, const RunOptions& run,
+                                                const TrainOptions& given, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu, const std::string& init) {
+  const TrainOptions options = ForTargets(given, graph->targets().kind);
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();

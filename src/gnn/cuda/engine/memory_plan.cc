@@ -101,7 +101,7 @@ MemoryPlan PlanMemory(const GraphSize& graph, const WorkingMemory& working, cons
   const int64_t part = LayOutOverPeers(rows * stride, kPeerGranularity, std::max(storage.processes, 1)).BytesOf(0);
   MemoryPlan plan;
   plan.structure = 8 * (rows + 1) + 4 * graph.num_edges;
-  plan.labels = 4 * rows;
+  plan.labels = 4 * rows + 2 * graph.target_bytes;  // the targets, and the outputs of Evaluate
   plan.edge_features = graph.edge_feature_bytes;
   if (peers) {
     plan.features = part + cache_rows * stride;

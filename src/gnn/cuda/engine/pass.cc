@@ -31,7 +31,8 @@ std::vector<int32_t> Pass::WorstCase() const {
   for (const int32_t fanout : options_.fanouts) {
     known.push_back(static_cast<int32_t>(nodes));
     // A batch may be larger than the graph, and a hop never has fewer nodes than the hop before it.
-    nodes = std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
+    nodes =
+        std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
   }
   return known;
 }
@@ -47,7 +48,11 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   }
   if (options_.clip_norm > 0) HONE_RETURN_IF_ERROR(norm_partials_.Allocate(kNormPartials));
   if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.exchange));
-  if (!options_.trains) HONE_RETURN_IF_ERROR(predictions_.Allocate(static_cast<int64_t>(steps_) * options_.batch));
+  if (!options_.trains) {
+    const int64_t rows = static_cast<int64_t>(steps_) * options_.batch;
+    HONE_RETURN_IF_ERROR(options_.target_width > 0 ? outputs_.Allocate(rows * options_.target_width)
+                                                   : predictions_.Allocate(rows));
+  }
   HONE_RETURN_IF_ERROR(state_.Allocate(1));
   if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Make(*context_.parameters, state_.get()));
   // Sampling the next batch is a chain of small kernels. If the chain had to wait until the compute's large kernels
@@ -177,8 +182,8 @@ Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
 }
 
 Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream,
-                                              bucket.program->hideable_misses()));
+  HONE_CUDA_RETURN_IF_ERROR(
+      EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream, bucket.program->hideable_misses()));
   return Status::Ok();
 }
 
@@ -240,11 +245,12 @@ Status Pass::EnqueueNext(Bucket& bucket, int which) {
   if (stages_) overlapping.push_back(copies_.handle);
   for (const cudaStream_t stream : overlapping) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, fork_.handle, 0));
-  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, drawn, {.chain = side_.handle,
-                                                    .structure = structure_.handle,
-                                                    .outermost = collects_.handle,
-                                                    .fork = fork_sample_.handle,
-                                                    .join = join_sample_.handle},
+  HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, drawn,
+                                    {.chain = side_.handle,
+                                     .structure = structure_.handle,
+                                     .outermost = collects_.handle,
+                                     .fork = fork_sample_.handle,
+                                     .join = join_sample_.handle},
                                     Collecting(bucket, drawn)));
   if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
   HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
@@ -262,6 +268,15 @@ Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
 Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream) {
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
+  if (options_.target_width > 0) {
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueTargetLoss(
+        context_.graph->targets().get(), options_.target_width, options_.target_loss, batch.header, batch.nodes,
+        bucket.logits.get(), static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
+        context_.element, options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
+        bucket.row_correct.get(), outputs_.get(), stream));
+    if (!options_.trains) return Status::Ok();
+    return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
+  }
   HONE_CUDA_RETURN_IF_ERROR(
       EnqueueSoftmaxLoss(context_.graph->view(), batch.header, batch.nodes, bucket.logits.get(), options_.classes,
                          static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
@@ -344,7 +359,9 @@ Status Pass::EnqueueReplay(Bucket& bucket, int which) {
 // between steps. An outermost hop begins when its batch is drawn and its missing rows are copied, and runs in what the
 // previous step leaves idle. Copies follow one another, so that the bus does not wait for a step's end.
 Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
-  const auto buffer = [&](uint32_t batch) { return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers())); };
+  const auto buffer = [&](uint32_t batch) {
+    return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers()));
+  };
   const auto after = [](const Event& event, cudaStream_t stream) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
     return Status::Ok();
@@ -366,11 +383,12 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
       HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
     }
     if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the step that used the buffer
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last), {.chain = side_.handle,
-                                                                    .structure = structure_.handle,
-                                                                    .outermost = collects_.handle,
-                                                                    .fork = fork_sample_.handle,
-                                                                    .join = join_sample_.handle},
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last),
+                                      {.chain = side_.handle,
+                                       .structure = structure_.handle,
+                                       .outermost = collects_.handle,
+                                       .fork = fork_sample_.handle,
+                                       .join = join_sample_.handle},
                                       Collecting(bucket, buffer(step + last))));
     HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
@@ -542,8 +560,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   }
   // A run with a watch enqueues a chunk while the previous chunk runs, and waits for the previous one before the next
   // chunk.
-  const uint32_t chunk =
-      watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  const uint32_t chunk = watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
   const bool one = watch != nullptr && watch->ahead <= 1;
   // With one rank, nothing more is enqueued behind a batch that did not fit, because such replays do nothing.
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
@@ -658,9 +675,10 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
   EpochOnDevice result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   if (steps.failure != StepsOnDevice::Failure::kNone) {
-    return Status::InvalidArgument(fmt::format(
-        "the {} is {} in epoch {} at step {}: try a lower learning rate",
-        steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch + 1, steps.done + 1));
+    return Status::InvalidArgument(
+        fmt::format("the {} is {} in epoch {} at step {}: try a lower learning rate",
+                    steps.failure == StepsOnDevice::Failure::kLoss ? "loss" : "gradient norm", steps.value, epoch + 1,
+                    steps.done + 1));
   }
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   result.steps = end - first;

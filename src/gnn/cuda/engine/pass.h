@@ -32,6 +32,7 @@
 #include "gnn/cuda/update/learn_kernels.h"
 #include "gnn/cuda/update/snapshots.h"
 #include "gnn/cuda/update/step_sum.h"
+#include "gnn/cuda/update/target_loss_kernels.h"
 #include "hone/gnn/communicator.h"
 
 namespace hone::gnn::cuda {
@@ -49,6 +50,8 @@ struct PassOptions {
   uint64_t seed = 0;
   double envelope = 1.03;  // see GpuEngineOptions
   int32_t classes = 0;
+  int32_t target_width = 0;  // labels or values of a node; 0: the graph has classes
+  TargetLossKind target_loss = TargetLossKind::kSquared;
   AdamConstants adam;
   double learning_rate = 0;  // initial learning rate
 };
@@ -85,6 +88,8 @@ class Pass {
   // Runs one step in the worst-case envelope and returns its mean loss. `update` says whether parameters are updated.
   Result<double> OneStep(uint32_t epoch, uint32_t step, bool update);
   const DeviceArray<int32_t>& predictions() const { return predictions_; }
+  // Returns the outputs of inference for targets: [steps * batch, target_width].
+  const DeviceArray<float>& outputs() const { return outputs_; }
 
  private:
   // The largest number of batches in flight, which is that of runs with staging.
@@ -154,6 +159,7 @@ class Pass {
   bool stages_ = false;  // rows that are not in the cache are copied before they are read
   BatchSource source_;
   DeviceArray<int32_t> predictions_;
+  DeviceArray<float> outputs_;
   DeviceArray<RunState> state_;
   DeviceArray<float> class_weights_;
   DeviceArray<double> norm_partials_;

@@ -51,6 +51,9 @@ Status DeviceGraph::UploadStructure(const Graph& graph) {
   const CsrView csr = graph.structure();
   HONE_RETURN_IF_ERROR(row_offsets_.Upload(csr.row_offsets.data(), csr.num_nodes + 1));
   HONE_RETURN_IF_ERROR(columns_.Upload(csr.columns.data(), csr.num_edges()));
+  if (const TargetView targets = graph.targets(); targets.num_rows > 0) {
+    HONE_RETURN_IF_ERROR(targets_.Upload(targets.rows, targets.num_rows * targets.width));
+  }
   return labels_.Upload(graph.labels().data(), csr.num_nodes);
 }
 

@@ -76,6 +76,8 @@ class DeviceGraph {
   const DeviceArray<int64_t>& row_offsets() const { return row_offsets_; }
   const DeviceArray<int32_t>& columns() const { return columns_; }
   const DeviceArray<int32_t>& labels() const { return labels_; }
+  // [num_nodes, width of Graph::targets()], or empty.
+  const DeviceArray<float>& targets() const { return targets_; }
   const DeviceArray<unsigned char>& features() const { return features_; }
   // Returns null if no other GPU holds any of the features.
   const PeerRows* peer_rows() const { return peer_rows_.get(); }
@@ -110,6 +112,7 @@ class DeviceGraph {
 
   DeviceArray<int64_t> row_offsets_;
   DeviceArray<int32_t> columns_, labels_;
+  DeviceArray<float> targets_;
   DeviceArray<unsigned char> features_, edge_features_;
   EdgeFeaturesOnDevice edge_view_;
   std::array<StagingSet, kStagingSets> sets_;
