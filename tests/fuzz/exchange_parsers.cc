@@ -190,7 +190,7 @@ std::vector<std::string> TuningFileSeeds() {
   gnn::TunedKernels tuned;
   tuned.place = {"gcn", std::string(64, 'b'), "g", 1000, true, {10, 10}, 512, "NVIDIA H200"};
   tuned.choices.aggregates["a0"] = {};
-  tuned.choices.aggregates["a0"].forward.lanes = 16;
+  tuned.choices.aggregates["a0"].forward = gnn::SumChoice{.lanes = 16};
   return {gnn::TunedText(tuned), gnn::TasksText(tuned.place, {}),
           "{\"hone_winner\": 1, \"task\": \"sum\", \"candidate\": \"engine.cu\", \"candidate_sha256\": \"" +
               std::string(64, 'a') +
