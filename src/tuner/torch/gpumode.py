@@ -355,8 +355,8 @@ def accepts(inputs, outputs):
 
 
 def unread_leaves(leaves, tensors, run):
-    """Returns which of the leaves `tensors` the reference does not read, such as memory that a submission may write to: its results stay
-    the same to the bit whatever these hold. `run(leaves)` returns the results' leaves."""
+    """Returns which of the leaves `tensors` do not show in the reference's results: these stay the same to the bit whatever the leaf holds.
+    `run(leaves)` returns the results' leaves."""
     import torch
 
     def outcome(at, value):
@@ -374,6 +374,29 @@ def unread_leaves(leaves, tensors, run):
                 if all(len(usual) == len(one) and all(map(same, usual, one)) for one in (outcome(at, 0), outcome(at, 1)))]
     except Exception:  # the reference cannot do with such values, so it reads them
         return []
+
+
+def untouched_memory(generate):
+    """Returns what `generate` gives, and the addresses of the memory that torch.empty and its like made within it and nothing wrote to."""
+    import torch
+    made = {}
+
+    class Watch(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, kinds, arguments=(), keywords=None):
+            keywords = keywords or {}
+            name = getattr(function, "__name__", "")
+            result = function(*arguments, **keywords)
+            if name in ("empty", "empty_like", "empty_strided", "new_empty") and torch.is_tensor(result):
+                made[result.untyped_storage().data_ptr()] = result  # kept, so that no other tensor gets its address
+            elif name == "__setitem__" or "out" in keywords or (name.endswith("_") and not name.endswith("__")):
+                for one in (*arguments, *keywords.values()):
+                    if torch.is_tensor(one):
+                        made.pop(one.untyped_storage().data_ptr(), None)
+            return result
+
+    with Watch():
+        data = generate()
+    return data, {address for address, one in made.items() if one.numel() > 0}
 
 
 def board_problem(job, notes):
@@ -395,7 +418,7 @@ def board_problem(job, notes):
     try:
         exec(compile(board_text(board, probe, ["x"], [0], []), board.folder, "exec"), names)
         with torch.no_grad():
-            data = names["_generate"]()
+            data, untouched = untouched_memory(names["_generate"])
             leaves = leaves_of(data)
             with names["_Here"]():
                 made = getattr(names["_reference"](), board.compared)(data)
@@ -418,7 +441,9 @@ def board_problem(job, notes):
         with torch.no_grad(), names["_Here"]():
             return leaves_of(getattr(names["_reference"](), board.compared)(names["_rebuilt"](data, iter(given))))
 
-    unread = unread_leaves(leaves, tensors, again) if len(tensors) > 1 else []
+    # At these small sizes an input may show in nothing, so only memory that nobody filled is left out.
+    unread = [i for i in tensors if leaves[i].untyped_storage().data_ptr() in untouched]
+    unread = unread_leaves(leaves, unread, again) if len(tensors) > len(unread) else []
     tensors = [i for i in tensors if i not in unread]
     if not tensors:
         raise Refused(f"{board.folder}: generate_input gives no tensor that {board.compared} reads: a kernel needs inputs")
