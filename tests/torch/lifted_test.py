@@ -17,11 +17,21 @@ import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
 room = {"__name__": "room"}
-for name in ("problem", "frames", "lifted", "referee"):
+for name in ("problem", "frames", "weights", "lifted", "referee"):
     with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
         exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 import torch
 
+ONE_BUILD = threading.Lock()  # threads share PyTorch's random numbers, where the judge's processes do not
+unlocked_build = room["Problem"].build
+
+
+def locked_build(*arguments, **keywords):
+    with ONE_BUILD:
+        return unlocked_build(*arguments, **keywords)
+
+
+room["Problem"].build = locked_build
 PROBLEM = """
 import torch
 rows, width = 6, 5
@@ -40,6 +50,11 @@ def get_inputs():
 def get_init_inputs():
     return [width]
 """
+
+
+# The module multiplies by a weight that is made of ones.
+SCALED = PROBLEM.replace("self.fc = torch.nn.Linear(width, width)", "self.scale = torch.nn.Parameter(torch.ones(width))").replace(
+    "torch.relu(self.fc(x))", "torch.relu(x) * self.scale")
 
 
 class Other(threading.Thread):
@@ -80,14 +95,19 @@ class Other(threading.Thread):
 class Stage(Other):
     def build(self, request):
         model, _ = room["Problem"](self.test.problem, "problem.py").build(request["sizes"], seed=request["seed"])
-        self.test.model = model
+        self.model = model
+        if self is self.test.others[0]:
+            self.test.model = model
+
+    def draw(self, request):
+        return {"drawn": self.test.alike and room["redraw"](self.model, request["plan"], request["seed"])}
 
     def lift(self, request):
         if self.test.refusal:
             return {"error": self.test.refusal}
         x = self.tensor(self.places["inputs"][0][0], (6, 5))
         with torch.no_grad():
-            self.tensor(self.places["outputs"][0][0], (6, 5)).copy_(self.test.model(x))
+            self.tensor(self.places["outputs"][0][0], (6, 5)).copy_(self.model(x))
         self.test.captured = x.clone()
         return {"plan": {"kernels": 2, "mapped_bytes": 4096}}
 
@@ -114,15 +134,20 @@ class Player(Other):
 
 
 class LiftedTest(unittest.TestCase):
-    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0, tolerance=(1e-5, 1e-6)):
+    def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0, tolerance=(1e-5, 1e-6),
+              alike=True):
+        self.alike = alike  # the submission's parameters have the names and shapes of the module's
         self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
         self.microseconds = {True: 10.0, False: 20.0}
         self.others = [Stage(self), *([Stage(self)] if baseline else []), Player(self), *([Player(self)] if baseline else [])]
         spec = {"shape": [6, 5], "dtype": "float32"}
+        weights = {"scale": [5]} if problem is SCALED else {"fc.weight": [5, 5], "fc.bias": [5]}
+        near_one = {"dtype": "float32", "distribution": "normal", "scale": 0.25, "offset": 1.0}
         job = {"text": problem, "file": "problem.py", "class": "Model", "training": True, "threads": 1, "inputs": [{"tensor": "x", "boolean": False}],
                "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": "", "baselines": ["torch_eager"] if baseline else [],
                "launch_seconds": 10, "time_seconds": time_seconds, "lift": True,
-               "cases": [{"sizes": {"rows": 6, "width": 5}, "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
+               "cases": [{"sizes": {"rows": 6, "width": 5}, "weights": {name: {"shape": shape, "draw": {**near_one, "shape": shape}} for name, shape in weights.items()},
+                          "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
                           "outputs": {"out": {**spec, "c_max": tolerance[0], "c_rms": tolerance[1], "c_small": 0, "small_floor": 0, "absolute": 0, "slice_axis": 0, "boolean": False}}}]}
         ours, theirs = socket.socketpair()
         self.told = []
@@ -181,7 +206,7 @@ class LiftedTest(unittest.TestCase):
 
     def test_players_open_and_stages_load_before_anything_else(self):
         self.judge()
-        self.assertEqual(self.others[0].asked[:4], ["load", "build", "memory", "lift"])  # it builds while the referee still loads
+        self.assertEqual(self.others[0].asked[:5], ["load", "build", "memory", "draw", "lift"])  # it builds while the referee still loads
         self.assertEqual(self.others[1].asked[:2], ["open", "memory"])
 
     def test_a_stage_ends_once_nothing_will_be_captured_again(self):
@@ -199,6 +224,8 @@ class LiftedTest(unittest.TestCase):
         verdict, sentence, _ = self.refused(play=lambda test, x: test.model(x) * (1 + 5e-6) if not torch.equal(x, test.captured) else test.model(x))
         self.assertEqual(verdict, "wrong_output")
         self.assertIn("less precise", sentence)
+        self.assertRegex(sentence, r"the furthest element is at \[\d, \d\]: expected \d\.\d+, got \d\.\d+; a lower precision than the task's was used "
+                                   r"somewhere, or a small constant, such as an eps, is missing or different, or a few inputs are left out")
 
     def test_changed_inputs_and_writes_outside_are_violations(self):
         def change(test, x):
@@ -222,6 +249,18 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(self.judge()[0]["cases"][0]["constant"], {})
         answer, _ = self.judge(problem=PROBLEM.replace("torch.relu(self.fc(x))", "torch.relu(self.fc(x)) * 0.0 + 2.0"))
         self.assertEqual(answer["cases"][0]["constant"], {"out": 2.0})
+
+    def test_a_weight_of_ones_that_is_left_out_is_wrong_where_the_judge_can_draw_it(self):
+        self.assertEqual(self.judge(problem=SCALED, baseline=True)[0]["cases"][0]["constant_weights"], {})
+        verdict, sentence, _ = self.refused(problem=SCALED, play=lambda test, x: torch.relu(x) if not torch.equal(x, test.captured) else test.model(x))
+        self.assertEqual(verdict, "wrong_output")
+        self.assertIn("it is right for scale 1 everywhere, as the module is made: ModelNew does not use this weight in forward", sentence)
+
+    def test_a_weight_of_ones_that_cannot_be_drawn_is_told(self):
+        answer, _ = self.judge(problem=SCALED, play=lambda test, x: torch.relu(x), alike=False, baseline=True)
+        self.assertEqual((answer["verdict"], answer["cases"][0]["constant_weights"]), ("ok", {"scale": 1.0}))
+        self.assertEqual(self.others[1].asked.count("draw"), 0)  # the baseline keeps its weights too
+        self.assertEqual(self.judge(alike=False)[0]["cases"][0]["constant_weights"], {})
 
     def test_hard_inputs_are_tried_too(self):
         self.assertEqual(self.judge(trials=4)[0]["cases"][0]["hard_sets"], 2)
@@ -268,7 +307,7 @@ class LiftedTest(unittest.TestCase):
     def test_the_submissions_last_plan_is_timed_and_each_baseline_is_captured_once(self):
         self.judge(baseline=True)
         self.assertEqual([asked.count("lift") for asked in self.asked_when_ended], [2, 1, 0, 0])
-        self.assertEqual(self.asked_when_ended[1], ["load", "build", "memory", "lift"])  # one build is enough
+        self.assertEqual(self.asked_when_ended[1], ["load", "build", "memory", "draw", "lift"])  # one build is enough
 
     def test_timing_ends_early_if_times_agree_only(self):
         self.assertEqual(self.judge(baseline=True, time_seconds=60)[0]["cases"][0]["baselines"]["torch_eager"]["quads"], 10)

@@ -115,6 +115,8 @@ SUBMISSIONS = {
     "changes_its_input": "rule_violation",
     "writes_late": "wrong_output",
     "looks_around": "ok",
+    "norm_without_weight": "wrong_output",
+    "norm_of_other_names": "ok",
 }
 
 # By definition (definitions/): its tensors, its dims, the number of timed cases, and a text of its kernel with the error that replaces it.
@@ -593,19 +595,20 @@ def check(folder):
 
 def hosted(folder):
     """Tests a campaign of finished modules on the CPU: typed verdicts, a summary, and nothing judged twice."""
-    with open(os.path.join(HERE, "problems", "linear_relu.py"), encoding="utf-8") as source:
-        text = source.read()
-    for size, small in (("batch_size", 96), ("in_features", 64), ("out_features", 80)):
-        text = re.sub(rf"^{size} = \d+$", f"{size} = {small}", text, flags=re.M)
     problems, submissions = os.path.join(folder, "problems", "level1"), os.path.join(folder, "submissions")
     os.makedirs(problems)
     os.makedirs(submissions)
-    with open(os.path.join(problems, "7_linear_relu.py"), "w", encoding="utf-8") as problem_file:
-        problem_file.write(text)
+    small = {"batch_size": 96, "in_features": 64, "out_features": 80, "tokens": 96, "features": 64}
+    for number, name in ((7, "linear_relu"), (9, "layer_norm")):
+        with open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as source:
+            text = re.sub(r"^(\w+) = \d+$", lambda found: f"{found[1]} = {small[found[1]]}", source.read(), flags=re.M)
+        with open(os.path.join(problems, f"{number}_{name}.py"), "w", encoding="utf-8") as problem_file:
+            problem_file.write(text)
     names = {}
     for number, name in enumerate(SUBMISSIONS):
-        names[f"level_1_problem_7_sample_{number}_kernel"] = name
-        shutil.copy(os.path.join(HERE, "submissions", name + ".py"), os.path.join(submissions, f"level_1_problem_7_sample_{number}_kernel.py"))
+        stem = f"level_1_problem_{9 if name.startswith('norm') else 7}_sample_{number}_kernel"
+        names[stem] = name
+        shutil.copy(os.path.join(HERE, "submissions", name + ".py"), os.path.join(submissions, stem + ".py"))
     shutil.copy(os.path.join(HERE, "submissions", "right.py"), os.path.join(submissions, "level_1_problem_8_sample_0_kernel.py"))
     command = ["bench", "kernelbench", os.path.join(folder, "problems"), "--judge", submissions, "--device", "sim", "--trials", "2",
                "--out", os.path.join(folder, "results"), "--json"]
@@ -619,6 +622,10 @@ def hosted(folder):
         print(f"{name}: {one['verdict']} ({one['seconds']:.1f} s) {one['detail'][:200]}", flush=True)
         if one["verdict"] != wanted:
             fail(f"{name} is {one['verdict']}, not {wanted}", one["detail"])
+        if name == "norm_without_weight" and "for norm.weight 1 everywhere" not in one["detail"]:
+            fail("the sentence does not name the weight that is left out", one["detail"])
+        if name == "norm_of_other_names" and not one["detail"].startswith("norm.bias is 0, norm.weight is 1 everywhere in the module: this verdict cannot tell"):
+            fail("the verdict does not say which weights it cannot judge", one["detail"])
         if "over_eager" in one:
             fail(f"{name} has a speedup without a GPU")
     right = sum(verdict == "ok" for verdict in SUBMISSIONS.values())

@@ -105,7 +105,12 @@ Result<json> JobJson(const Task& task, const TorchModule& module, const Evaluati
           {"c_rms", tolerance.c_rms},       {"c_small", tolerance.c_small},     {"small_floor", tolerance.small_floor},
           {"absolute", tolerance.absolute}, {"slice_axis", tensor.slice_axis},  {"boolean", IsBoolean(module, name)}};
     }
-    list.push_back({{"sizes", sizes}, {"tensors", tensors}, {"outputs", results}});
+    json weights = json::object();  // by their names in the module: weights.py says what it is for
+    for (const auto& [tensor, name] : module.state) {
+      const bool kept = task.FindTensor(tensor)->role == TensorRole::kIn;
+      weights[name] = {{"shape", tensors[tensor]["shape"]}, {"draw", kept ? tensors[tensor] : json()}};
+    }
+    list.push_back({{"sizes", sizes}, {"tensors", tensors}, {"outputs", results}, {"weights", weights}});
   }
   if (options.gpu >= 0 && request.time) {
     baselines.push_back("torch_eager");
@@ -171,6 +176,29 @@ void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch
     }
     result->libraries.push_back(std::move(library));
   });
+}
+
+// Returns the finding about weights that are one number everywhere, which a submission could leave out. `weights`: their
+// numbers by name. No value: there are none.
+std::optional<Finding> ConstantWeights(const json& weights) {
+  constexpr size_t kMostNamed = 6;
+  std::vector<std::string> told;
+  if (weights.is_object()) {
+    for (const auto& [name, value] : weights.items()) {
+      if (value.is_number()) told.push_back(fmt::format("{} is {:.6g}", name, value.get<double>()));
+    }
+  }
+  if (told.empty()) return std::nullopt;
+  const bool one = told.size() == 1;
+  const size_t more = told.size() - std::min(told.size(), kMostNamed);
+  told.resize(told.size() - more);
+  return Finding{.kind = "constant_weight",
+                 .message = fmt::format("{}{} everywhere in the module: this verdict cannot tell whether ModelNew uses {}. "
+                                        "It can if all parameters and buffers of ModelNew have the names and shapes of "
+                                        "the module's, for then other numbers are drawn for both",
+                                        fmt::join(told, ", "), more > 0 ? fmt::format(" and {} more are one number", more) : "",
+                                        one ? "it" : "them"),
+                 .location = ""};
 }
 
 // Reads the referee's answer into the evaluation. kInternal: the answer is not valid.
@@ -249,6 +277,10 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
                                       name, value.get<double>()),
                .location = ""});
         }
+      }
+      if (row.contains("constant_weights")) {
+        if (std::optional<Finding> finding = ConstantWeights(row["constant_weights"]))
+          evaluation->findings.push_back(*std::move(finding));
       }
       one.Object("plan", [&](JsonFields& plan) {
         for (const char* name : {"kernels", "other_nodes", "kept_bytes", "mapped_bytes"}) {

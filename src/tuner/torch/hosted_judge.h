@@ -14,8 +14,8 @@
 // Without a GPU everything runs on the CPU, and nothing is timed.
 //
 // The calling process starts them and sends the referee one frame (base/frames.h) with the job: {"text", "file",
-// "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs"}], "trials", "seed",
-// "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The referee answers with any number
+// "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs", "weights"}],
+// "trials", "seed", "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The referee answers with any number
 // of {"doing"}, then with {"verdict", "detail", "mismatch", "cases", "torch", "lifted", "seconds"}, {"not_lifted":
 // sentence} or {"failed": sentence}. When lifted, it may ask that all stages be ended, by {"end_stages"}, which is
 // answered by {}. referee.py is the other side.

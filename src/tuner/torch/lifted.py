@@ -157,11 +157,12 @@ class LiftedRun:
                 referee.prepare(case, seed)  # the referee makes its own weights while the stage does
         self.await_build(side)
         self.put(player, layout)
-        self.capture(side, layout)
+        self.capture(side, case, seed, layout)
         return self.captured(side, case)
 
-    def capture(self, side, layout):
-        """Asks a stage to capture its module on the inputs in the referee's memory."""
+    def capture(self, side, case, seed, layout):
+        """Asks a stage to capture its module, which it has built from `seed`, on the inputs in the referee's memory."""
+        self.referee.redraw(side.stage, case, seed)
         self.put(side.stage, layout)
         side.stage.ask({"op": "lift"}, 0, wait=False)
         side.capturing = True
@@ -181,7 +182,7 @@ class LiftedRun:
                 raise NoLift(f"{side.name}: what was captured gives other results than where it was captured ({name})")
         return descriptor
 
-    def begin_baselines(self, case, layout):
+    def begin_baselines(self, case, seed, layout):
         """Has the baselines' stages capture for a task's only case, while the referee checks the submission's last plan. Those of large modules
         wait for lift_all(), because they and the reference need the GPU's memory."""
         if len(self.job["cases"]) > 1 or self.sides[0].summary.get("mapped_bytes", 0) > WAITED_FOR:
@@ -191,7 +192,7 @@ class LiftedRun:
             self.await_build(side)
             self.give(side, layout)
             self.put(side.player, layout)
-            self.capture(side, layout)
+            self.capture(side, case, seed, layout)
 
         for side in self.sides[1:]:
             self.guarded(side, lambda side=side: begin(side))
@@ -237,7 +238,7 @@ class LiftedRun:
                 with self.spent("capture"):
                     plan = self.lift(side, case, seed, layout)
                     if last:
-                        self.begin_baselines(case, layout)
+                        self.begin_baselines(case, seed, layout)
                 if len(self.sides) > 1 and trial + 2 >= self.job["trials"]:
                     side.plans.append(plan)  # the last one is timed, too
                     case["seed"] = seed
@@ -250,7 +251,7 @@ class LiftedRun:
                 referee.fill(case, layout)
                 results, magnitude = referee.right(case, seed)
             case["magnitude"] = max(case.get("magnitude", 0.0), magnitude)
-            referee.remember(case, results)
+            referee.remember(case, seed, results)
             self.put(side.player, layout)
             with self.spent("play"):
                 guards = self.play(side.player, {"op": "run", "guards": True}).get("guards")

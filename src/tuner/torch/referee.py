@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a submission, which runs in a process of its own, by a task's PyTorch module. Stands behind problem.py and frames.py in
-one script.
+"""Judges a submission, which runs in a process of its own, by a task's PyTorch module. Stands behind problem.py, frames.py,
+weights.py and lifted.py in one script.
 
 Descriptor 3 is the socket to hosted_judge.cc (hosted_judge.h lists the job and the answer). Descriptor 4 is the socket to the
 submission's stage (stage.py), and 5 and up are those to the baselines' stages. If the job says "lift", the sockets to as many
@@ -37,6 +37,7 @@ NARROW = 16.0
 CHANCE = 0.05            # if the module's rms error in float32 is above this share of its results, nothing can be judged
 FEW = 16                 # a slice of fewer elements is not measured by its own rms
 STRESS_BYTES = 6 << 30   # hard inputs are tried if inputs and outputs are at most this large
+MOST_SINGLED = 4         # constant weights that are tried singly for what a wrong submission leaves out
 PIECE = 1 << 27          # the most elements that are compared at a time
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "subnormal": 1e-40}
 KINDS = {"float64": 2.0 ** -53, "float32": 2.0 ** -24, "float16": 2.0 ** -11, "bfloat16": 2.0 ** -8,
@@ -130,6 +131,26 @@ def pieces(tensor):
         return [(0, ...)]
     step = max(1, PIECE * tensor.shape[0] // tensor.numel())
     return [(begin, slice(begin, begin + step)) for begin in range(0, tensor.shape[0], step)]
+
+
+def element(expected, actual, at, first_row):
+    """Returns an element of two tensors, number `at` in their order: its index, as if they began at `first_row`, and its two values."""
+    index, rest = [], at
+    for size in reversed(list(expected.shape)):
+        index.insert(0, rest % size)
+        rest //= size
+    return {"index": [index[0] + first_row] + index[1:] if index else [], "expected": expected[tuple(index)].item(), "actual": actual[tuple(index)].item()}
+
+
+def furthest(actual, expected):
+    """Returns the element() of the largest error of a finite number."""
+    worst, found = -1.0, None
+    for begin, place in pieces(expected):
+        wanted, given = expected[place].double(), actual[place].double()
+        error = (given - wanted).abs().nan_to_num(nan=-1.0, posinf=-1.0)
+        if error.max().item() > worst:
+            worst, found = error.max().item(), element(wanted, given, int(error.flatten().argmax().item()), begin)
+    return found or element(expected.double(), actual.double(), 0, 0)
 
 
 class Layout:
@@ -399,10 +420,31 @@ class Referee:
             side.fail("rule_violation", f"{side.name} went on writing outputs after it had returned them: join its streams")
         return took
 
-    def expected(self, case, seed, slot=0, precision="float64"):
-        """Returns (the module's outputs for a slot's inputs, with weights from `seed`; the largest rms of an input or weight)."""
+    def redraw(self, side, case, seed):
+        """Has a side's module, which was built from `seed`, take drawn values for its constant weights: the submission's if its names and
+        shapes are those of the task's module, a baseline's if the submission's did."""
+        if side.is_submission or case.get("drawn"):
+            answer = side.ask({"op": "draw", "plan": case["weights"], "seed": seed}, ASK_SECONDS)
+            if side.is_submission:
+                case["drawn"] = answer.get("drawn") is True
+                case["undrawn"] = case.get("undrawn", False) or not case["drawn"]
+
+    def drawn(self, case, seed, state):
+        """Returns {name: tensor}: the constant weights of the module, which was made with `state`, as the task draws them; {}: they are not
+        drawn for the submission."""
+        if not case.get("drawn"):
+            return {}
+        return self.made(case, seed, "drawn", lambda: {
+            name: tensor.to(self.device) for name, tensor in draw_constants(state, case["weights"], seed).items()})
+
+    def expected(self, case, seed, slot=0, precision="float64", as_made=()):
+        """Returns (the module's outputs for a slot's inputs, with weights from `seed`; the largest rms of an input or weight).
+
+        `as_made`: names of constant weights that are not drawn.
+        """
         import torch
         state = self.state(case, seed)
+        state = {**state, **{name: tensor for name, tensor in self.drawn(case, seed, state).items() if name not in as_made}}
         inputs = [one["value"] if "value" in one else typed(self.truth, one).bool() if one["boolean"] else typed(self.truth, one)
                   for one in case["layout"].inputs[slot]]
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
@@ -474,14 +516,30 @@ class Referee:
                     own = self.in_float32(case, seed, slot)
                 wider = self.widened(own[i], right, spec, magnitude) if own else None
                 if wider is None:
-                    self.refuse(name, spec, fault, what)
+                    self.refuse(name, spec, fault, what, self.unread(case, seed, slot, i, mine, spec))
                 fault, scaled, rms = self.hold(mine, right, wider, magnitude)
                 if fault:
-                    self.refuse(name, wider, fault, what)
+                    self.refuse(name, wider, fault, what, self.unread(case, seed, slot, i, mine, wider))
                 case.setdefault("widened", {})[name] = [wider["c_max"], wider["c_rms"]]
                 case["outputs"][name] = wider  # also for what is checked and timed later
             worst, precision = max(worst, scaled), max(precision, rms)
         return worst, precision
+
+    def unread(self, case, seed, slot, i, mine, spec):
+        """Returns a clause that says which constant weights a submission seems not to use, by its wrong output number `i`; or nothing."""
+        state = self.state(case, seed)
+        names = list(self.drawn(case, seed, state))
+        for some in [[name] for name in names[:MOST_SINGLED]] + ([names] if len(names) > 1 else []):
+            try:
+                results, magnitude = self.expected(case, seed, slot, as_made=some)
+            except Exception as error:
+                print(f"the module with {some} as made: {error}", file=sys.stderr)
+                return ""
+            if self.hold(mine, results[i], spec, magnitude)[0] is None:
+                told = ", ".join(f"{name} {constant_of(state[name]):.6g}" for name in some[:MOST_SINGLED]) + (", …" if len(some) > MOST_SINGLED else "")
+                return (f"; it is right for {told} everywhere, as the module is made: ModelNew does not use {'this weight' if len(some) == 1 else 'these weights'} in "
+                        "forward, or uses what it computed from the first values in __init__")
+        return ""
 
     def in_float32(self, case, seed, slot):
         """Returns the module's own outputs in float32; None: it fails in float32."""
@@ -559,21 +617,20 @@ class Referee:
                 errors += torch.where(same | ~finite, 0, error).square().sum().item()
             bad += int(wrong.sum().item())
             if first is None and bad:
-                at, index = int(wrong.flatten().to(torch.uint8).argmax().item()), []
-                for size in reversed(list(wanted.shape)):
-                    index.insert(0, at % size)
-                    at //= size
-                told = {"expected": wanted[tuple(index)].item(), "actual": given[tuple(index)].item()}
-                first = {"index": [index[0] + begin] + index[1:] if index else [], **told}
+                first = element(wanted, given, int(wrong.flatten().to(torch.uint8).argmax().item()), begin)
         rms = math.sqrt(errors / total) if total > 0 else 0.0
         if bad:
             return {**first, "wrong": bad, "total": count}, worst, rms
         if floating and rms > spec["c_rms"] * slack:
-            return {"rms": rms}, worst, rms
+            return {"rms": rms, **furthest(actual, expected)}, worst, rms
         return None, worst, rms
 
-    def remember(self, case, results):
-        """Records the range of the right results over all sets of inputs of a case."""
+    def remember(self, case, seed, results):
+        """Records the range of the right results over all sets of inputs of a case, and weights that are the same number for all seeds."""
+        if case.get("undrawn") and case.get("untold_seed") != seed:
+            case["untold_seed"], before = seed, case.get("untold")
+            now = {name: constant_of(tensor) for name, tensor in self.state(case, seed).items() if case["weights"].get(name, {}).get("draw")}
+            case["untold"] = {name: value for name, value in now.items() if value is not None and (before is None or before.get(name) == value)}
         for name, result in zip(self.job["outputs"], results):
             if result.numel():
                 low, high = (one.item() for one in torch_minmax(result))
@@ -582,22 +639,26 @@ class Referee:
 
     def told_of(self, case):
         """Returns what the answer says of a case beside errors and times."""
-        return {"constant": self.constant(case), "widened": case.get("widened", {}), "narrowed": case.get("narrowed", {}), "hard_sets": case.get("hard", 0)}
+        untold = {name: value for name, value in case.get("untold", {}).items() if math.isfinite(value)}
+        return {"constant": self.constant(case), "constant_weights": untold, "widened": case.get("widened", {}), "narrowed": case.get("narrowed", {}),
+                "hard_sets": case.get("hard", 0)}
 
     @staticmethod
     def constant(case):
         """Returns {output: number} for outputs whose right elements were all this number: a submission that returns it is right too."""
         return {name: low for name, (low, high, count) in case.get("seen", {}).items() if low == high and count > 1}
 
-    def refuse(self, name, spec, fault, what):
-        """Raises the verdict for a wrong output. `fault`: from hold()."""
+    def refuse(self, name, spec, fault, what, reason=""):
+        """Raises the verdict for a wrong output. `fault`: from hold(). `reason`: from unread()."""
         if "rms" in fault:
             raise Verdict("wrong_output", f"{name} is less precise than {spec['dtype']} allows for {what}: rms error {fault['rms']:.3g} of the rms, "
-                                          f"allowed {spec['c_rms']:.3g}; a lower precision than the task's was used somewhere", None)
+                                          f"allowed {spec['c_rms']:.3g}; the furthest element is at {fault['index']}: expected {fault['expected']:.9g}, got "
+                                          f"{fault['actual']:.9g}" + (reason or "; a lower precision than the task's was used somewhere, or a small constant, such "
+                                                                      "as an eps, is missing or different, or a few inputs are left out"), None)
         text = {key: value if math.isfinite(value) else str(value) for key, value in (("expected", fault["expected"]), ("actual", fault["actual"]))}
         raise Verdict("wrong_output", f"{name} differs from the module in double precision for {what}: {fault['wrong']} of {fault['total']} "
                                       f"elements wrong, first at {fault['index']}: expected {fault['expected']:.9g}, got {fault['actual']:.9g}"
-                                      + ("" if math.isfinite(fault["actual"]) else "; elements were never written, or hold NaN or Inf"),
+                                      + ("" if math.isfinite(fault["actual"]) else "; elements were never written, or hold NaN or Inf") + reason,
                       {"tensor": name, **fault, **text})
 
     def room(self, case, slots):
@@ -619,10 +680,11 @@ class Referee:
             if trial % 2 == 0:
                 seed = self.secret.getrandbits(31)
                 self.submission.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+                self.redraw(self.submission, case, seed)
             self.fill(case, layout)
             results, magnitude = self.right(case, seed)
             case["magnitude"] = max(case.get("magnitude", 0.0), magnitude)
-            self.remember(case, results)
+            self.remember(case, seed, results)
             self.handover(self.submission, self.job["launch_seconds"] * (FIRST_CALL if trial % 2 == 0 else 1))
             scaled, rms = self.compare(case, seed, self.submission.result(0), results, magnitude, what)
             worst, precision = max(worst, scaled), max(precision, rms)
@@ -645,6 +707,7 @@ class Referee:
             for side in sides:
                 side.give(layout, self.device)
                 side.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+                self.redraw(side, case, seed)
             for _ in range(3):  # warm-up, in which modules compile
                 self.fill(case, layout)
                 took = min(self.handover(side, self.job["launch_seconds"] * FIRST_CALL) for side in sides)

@@ -39,6 +39,8 @@ extern const char hone_torch_stage[];
 extern const size_t hone_torch_stage_size;
 extern const char hone_torch_serve[];
 extern const size_t hone_torch_serve_size;
+extern const char hone_torch_weights[];
+extern const size_t hone_torch_weights_size;
 }
 
 namespace hone {
@@ -68,12 +70,14 @@ std::string Common() {
 std::string ServeScript() { return Common() + std::string(hone_torch_serve, hone_torch_serve_size); }
 
 std::string RefereeScript() {
-  return Common() + std::string(hone_torch_lifted, hone_torch_lifted_size) +
+  return Common() + std::string(hone_torch_weights, hone_torch_weights_size) +
+         std::string(hone_torch_lifted, hone_torch_lifted_size) +
          std::string(hone_torch_referee, hone_torch_referee_size);
 }
 
 std::string StageScript() {
-  return Common() + std::string(hone_torch_driver, hone_torch_driver_size) +
+  return Common() + std::string(hone_torch_weights, hone_torch_weights_size) +
+         std::string(hone_torch_driver, hone_torch_driver_size) +
          std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
          std::string(hone_torch_lift, hone_torch_lift_size) + std::string(hone_torch_stage, hone_torch_stage_size);
 }

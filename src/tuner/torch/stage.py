@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a module (a submission's ModelNew, or the problem's own Model) for the referee. Stands behind problem.py, frames.py, driver.py,
-device_plan.py and lift.py in one script.
+"""Runs a module (a submission's ModelNew, or the problem's own Model) for the referee. Stands behind problem.py, frames.py, weights.py,
+driver.py, device_plan.py and lift.py in one script.
 
 Descriptor 3 is the socket to referee.py; a request {"op": NAME} calls the method NAME. A submission's code runs in this process, so
 that its answers are not trusted: the referee uses only the memory that it shares, and its own clock.
@@ -98,6 +98,7 @@ class Stage:
     def __init__(self):
         self.frames = Frames(3)
         self.problem = self.kind = self.model = None
+        self.plain = None  # the module of `model`, which torch.compile may have wrapped
         self.device = None
         self.inputs, self.outputs = [], []
         self.opened = None  # the address at which the referee's device memory is mapped
@@ -146,13 +147,20 @@ class Stage:
     def build(self, request):
         """Builds the module at the request's sizes, with weights from its seed."""
         import torch
-        self.model = None
+        self.model = self.plain = None
         try:
             model, _ = self.problem.build(request["sizes"], seed=request["seed"], make=self.kind)
-            model = model.to(self.device)
+            self.plain = model = model.to(self.device)
             self.model = torch.compile(model, dynamic=False) if self.compile else model
         except Exception as error:
             raise at_fault(error, "crashed", "ModelNew cannot be made", self.device) from error
+
+    def draw(self, request):
+        """Gives the module's constant weights drawn values. Answers whether it has the names and shapes of the plan (weights.py)."""
+        try:
+            return {"drawn": redraw(self.plain, request["plan"], request["seed"])}
+        except Exception as error:
+            raise at_fault(error, "crashed", "ModelNew does not take other weights", self.device) from error
 
     def memory(self, request):
         """Maps the referee's memory. The request has {"bytes"} and, for device memory, "handle"; otherwise a descriptor comes with it."""
@@ -182,7 +190,7 @@ class Stage:
     def forget(self, request):
         """Unmaps the memory, before the referee frees it."""
         import torch
-        self.inputs, self.outputs, self.model = [], [], None
+        self.inputs, self.outputs, self.model, self.plain = [], [], None, None
         if self.opened is not None:
             torch.cuda.synchronize()
             runtime().cudaIpcCloseMemHandle(self.opened)

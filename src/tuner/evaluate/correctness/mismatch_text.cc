@@ -134,6 +134,7 @@ std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double a
       fmt::format("{} is less precise than {} allows for {} ({} inputs): rms error {:.3g} of the rms, allowed {:.3g}",
                   facts.tensor.name, DTypeName(facts.tensor.dtype), DimsText(facts.mismatch.dims),
                   facts.mismatch.distribution, rms_error, allowed_rms);
+  if (facts.comparison.max_scaled > 0) text += fmt::format("; worst error {:.3g} of the scale", facts.comparison.max_scaled);
   if (!IsFloating(facts.tensor.dtype)) {
     return text +
            "; more elements are off by one than ties explain: are values cut off where they should be rounded to the "
@@ -143,7 +144,8 @@ std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double a
     return text + CancelHint(facts, rms_error * reference_rms);
   }
   return text +
-         "; a lower precision than the task's was used somewhere, or values were cut off where they should be rounded";
+         "; a lower precision than the task's was used somewhere, or values were cut off where they should be rounded, or "
+         "a small constant, such as an eps, is missing or different, or a few inputs are left out";
 }
 
 double ProposedAbs(double error) {
