@@ -18,7 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 
 // Returns options that run fake_python.cc, which does `act`.
-PythonOptions Fake(const std::string& act) { return {.environment = {"HONE_PYTHON=" HONE_FAKE_PYTHON, "PYTHONPATH=" + act}}; }
+PythonOptions Fake(const std::string& act) {
+  return {.environment = {"HONE_PYTHON=" HONE_FAKE_PYTHON, "PYTHONPATH=" + act}};
+}
 
 ModuleTaskOptions Options() {
   ModuleTaskOptions options;
@@ -31,8 +33,8 @@ ModuleTaskOptions Options() {
 
 // The problem's own code ran in the process that reports, so a report may contradict itself.
 TEST(ModuleTask, ANumberThatIsCalledBooleanIsNoTensor) {
-  const Result<ModuleTaskDraft> draft = DraftOfReport(
-      Options(), R"({"torch": "9.9", "class": "elementwise", "dims": [{"name": "n", "size": 4}],
+  const Result<ModuleTaskDraft> draft =
+      DraftOfReport(Options(), R"({"torch": "9.9", "class": "elementwise", "dims": [{"name": "n", "size": 4}],
                      "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}, {"name": "flag", "value": 1, "boolean": true}],
                      "outputs": [{"name": "y", "dtype": "float32", "shape": ["n"], "tolerance": {"c_max": 1e-4, "c_rms": 1e-5}}]})");
   ASSERT_TRUE(draft.ok()) << draft.status().message();
@@ -58,7 +60,8 @@ TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   EXPECT_EQ(module.inputs[0].tensor, "x");
   EXPECT_EQ(module.inputs[1].number, "2.0") << "a float stays one";
   ASSERT_NE(task->FindScalar("eps"), nullptr);
-  EXPECT_EQ(std::stod(module.inputs[2].number), static_cast<double>(1e-5f)) << "the module is given what the kernel receives";
+  EXPECT_EQ(std::stod(module.inputs[2].number), static_cast<double>(1e-5f))
+      << "the module is given what the kernel receives";
   EXPECT_EQ(task->summary, "rows by a layer");
   ASSERT_GE(task->cases.size(), 2u);
   EXPECT_EQ(task->cases[1].role, CaseRole::kTime) << "a definition's other workloads are timed too";
@@ -76,8 +79,9 @@ TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   Result<TemporaryDirectory> root = MakeTemporaryDirectory("", "hone-definitions-");
   ASSERT_TRUE(root.ok());
   const std::string base = root->path();
-  const std::string line = R"({"workload": {"axes": {}, "inputs": {"x": {"type": "safetensors", "path": "blob/x.safetensors", "tensor_key": "x"},)"
-                           R"( "y": {"type": "safetensors", "path": "../y.safetensors", "tensor_key": "y"}}}})";
+  const std::string line =
+      R"({"workload": {"axes": {}, "inputs": {"x": {"type": "safetensors", "path": "blob/x.safetensors", "tensor_key": "x"},)"
+      R"( "y": {"type": "safetensors", "path": "../y.safetensors", "tensor_key": "y"}}}})";
   ASSERT_TRUE(WriteFileAtomically(base + "/set/definitions/norm/a.json", "{}").ok());
   ASSERT_TRUE(WriteFileAtomically(base + "/set/workloads/norm/a.jsonl", line + "\nno json\n").ok());
   ASSERT_TRUE(WriteFileAtomically(base + "/set/blob/x.safetensors", "x").ok());
@@ -100,7 +104,8 @@ TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   ASSERT_TRUE(WriteFileAtomically(base + "/sol/b.json", "{}").ok());
   ASSERT_TRUE(WriteFileAtomically(base + "/sol/b.jsonl", "{}\n").ok());
   EXPECT_EQ(ReadDefinitionFiles(base + "/sol/b.json", "")->workload_file, "b.jsonl");
-  EXPECT_THAT(ReadDefinitionFiles(base + "/sol/definition.json", base + "/none.jsonl").status().message(), HasSubstr("leave --workload out"));
+  EXPECT_THAT(ReadDefinitionFiles(base + "/sol/definition.json", base + "/none.jsonl").status().message(),
+              HasSubstr("leave --workload out"));
 }
 
 // A behaviour of the fake Python, and the error that must result.
@@ -189,15 +194,88 @@ struct Mistake {
   const char* says;
 };
 
+// A reference on a GPU hands memory of the GPU over; the calls say what the judge does with it.
+class SharedMemoryTest : public testing::Test {
+ protected:
+  // Returns ComputeOnDevice of the fake Python that does `act`, for `rows` rows. `map`: what mapping its memory gives.
+  Result<bool> Compute(HostReference& reference, int64_t rows, const Result<uint64_t>& map) {
+    said_.clear();
+    return reference.ComputeOnDevice({{"rows", rows}, {"stride_size", 64}},
+                                     {.map =
+                                          [&](const std::string& handle) {
+                                            said_.push_back("map " + handle);
+                                            return map;
+                                          },
+                                      .unmap =
+                                          [&](uint64_t address) {
+                                            said_.push_back("unmap " + std::to_string(address));
+                                            return Status::Ok();
+                                          },
+                                      .fill =
+                                          [&](const std::string& tensor, uint64_t address) {
+                                            said_.push_back("fill " + tensor + " " + std::to_string(address));
+                                            return fill_;
+                                          },
+                                      .take =
+                                          [&](const std::string& tensor, uint64_t address) {
+                                            said_.push_back("take " + tensor + " " + std::to_string(address));
+                                            return Status::Ok();
+                                          }});
+  }
+  std::unique_ptr<HostReference> Start(const std::string& act) {
+    const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
+    Result<Task> task = ParseTask(draft->task_toml, "task.toml");
+    task->oracle_source = draft->reference_py;
+    PythonOptions options = Fake(act);
+    options.gpu = 0;
+    Result<std::unique_ptr<HostReference>> reference = StartTorchReference(*task, options);
+    EXPECT_TRUE(reference.ok()) << reference.status().message();
+    return std::move(*reference);
+  }
+  std::vector<std::string> said_;
+  Status fill_;
+};
+
+TEST_F(SharedMemoryTest, TensorsLieSideBySideAndTheMemoryIsUnmapped) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  const Result<bool> computed = Compute(*reference, 65536, 4096);
+  ASSERT_TRUE(computed.ok()) << computed.status().message();
+  EXPECT_TRUE(*computed);
+  // x has 65536 * 64 floats, fc_weight 8 * 64 and fc_weight_tensor 8. Results are doubles; fc_weight_tensor, which is
+  // changed in place, has one too.
+  EXPECT_THAT(said_,
+              testing::ElementsAre("map hi", "fill x 4096", "fill fc_weight 16781312", "fill fc_weight_tensor 16783360",
+                                   "take fc_weight_tensor 16783616", "take out 16783872", "unmap 4096"));
+  EXPECT_FALSE(*Compute(*reference, 64, 4096)) << "little memory is copied through the host";
+  EXPECT_TRUE(said_.empty());
+}
+
+TEST_F(SharedMemoryTest, TheMemoryIsUnmappedAfterAnErrorToo) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  fill_ = Status::Internal("the device is lost");
+  EXPECT_THAT(Compute(*reference, 65536, 4096).status().message(), HasSubstr("the device is lost"));
+  EXPECT_THAT(said_, testing::ElementsAre("map hi", "fill x 4096", "unmap 4096"));
+}
+
+TEST_F(SharedMemoryTest, WhereItCannotBeMappedItIsNotTriedAgain) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  EXPECT_FALSE(*Compute(*reference, 65536, Status::Unavailable("no")));
+  EXPECT_THAT(said_, testing::ElementsAre("map hi"));
+  EXPECT_FALSE(*Compute(*reference, 65536, 4096));
+  EXPECT_TRUE(said_.empty());
+  EXPECT_FALSE(*Compute(*Start("shares_nothing"), 65536, 4096));
+  EXPECT_TRUE(said_.empty());
+}
+
 TEST(TorchModule, TheTableIsHeldAgainstTheTensors) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok());
-  for (const Mistake& mistake : {Mistake{"outputs = [\"out\"]", "outputs = [\"x\"]", "'x' has the role \"in\""},
-                                 Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [2.0, \"eps\"]", "tensor 'x' is neither among"},
-                                 Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [\"x\", 2.0]", "scalar 'eps' is not among inputs"},
-                                 Mistake{"kind = \"torch\"", "kind = \"numpy\"", "kind"},
-                                 Mistake{"mode = \"train\"", "mode = \"test\"", "mode"},
-                                 Mistake{"stride_size = \"stride\"\n\n", "width = \"stride\"\n\n", "'width' is not a dimension"}}) {
+  for (const Mistake& mistake :
+       {Mistake{"outputs = [\"out\"]", "outputs = [\"x\"]", "'x' has the role \"in\""},
+        Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [2.0, \"eps\"]", "tensor 'x' is neither among"},
+        Mistake{"inputs = [\"x\", 2.0, \"eps\"]", "inputs = [\"x\", 2.0]", "scalar 'eps' is not among inputs"},
+        Mistake{"kind = \"torch\"", "kind = \"numpy\"", "kind"}, Mistake{"mode = \"train\"", "mode = \"test\"", "mode"},
+        Mistake{"stride_size = \"stride\"\n\n", "width = \"stride\"\n\n", "'width' is not a dimension"}}) {
     std::string toml = draft->task_toml;
     const size_t at = toml.find(mistake.what);
     ASSERT_NE(at, std::string::npos) << mistake.what << "\n" << toml;
