@@ -32,6 +32,13 @@ struct dim3 {
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
+// Returns the thread's own value, because one thread runs at a time: kernels that exchange values compile, and their
+// results mean nothing.
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int, int = 32) {
+  return value;
+}
+
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
