@@ -39,6 +39,7 @@ void RegisterDoctorCommand(CLI::App& app, CommandContext& context) {
     surroundings.cache_directory = context.cache_directory;
     surroundings.state_directory = context.state_directory;
     surroundings.variables = SetVariables();
+    surroundings.environment = context.environment;
     surroundings.cuda_toolkit = ThisBuild().cuda_toolkit;
     const Diagnosis diagnosis = DiagnoseTuner(surroundings);
     Print("{}", *as_json ? DiagnosisJson(diagnosis) + "\n" : DiagnosisText(diagnosis));

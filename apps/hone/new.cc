@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/workbench/prepare_module_task.h"
@@ -85,9 +86,11 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
     for (const std::string& one : prepared.weak) Print("  {}\n", one);
   }
   if (!prepared.unchecked.empty()) Print("\nThe task was not checked: {}\n", prepared.unchecked);
-  Print("\nNext: write a kernel (docs/candidate-format.md), then  hone eval {} kernel.cu\n", prepared.directory);
+  const char* device = ThisBuild().cuda_toolkit.empty() ? " --device sim" : "";
+  Print("\nNext: look the task over with  hone tasks check {}\nThen write a kernel (docs/candidate-format.md), and  hone eval {} kernel.cu{}\n",
+        prepared.directory, prepared.directory, device);
   if (!prepared.draft.seed_cu.empty())
-    Print("Or let a strategy begin with the seed:  hone optimize {}\n", prepared.directory);
+    Print("Or let a strategy begin with the seed:  hone optimize {}{}\n", prepared.directory, device);
   return Status::Ok();
 }
 
@@ -109,6 +112,7 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
         "them out");
   }
   ModuleTaskOptions options;
+  std::string chosen;  // which class was taken, if that needs saying
   options.name = answers.options.name;
   options.summary = answers.options.summary;
   options.file = answers.file;
@@ -142,9 +146,27 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
     options.file = flags.from;
     std::error_code error;
     options.folder = std::filesystem::current_path(error).string();
+    if (flags.inputs.empty() && flags.init.empty()) {
+      // A file with get_inputs() says all but which of its classes is meant.
+      std::string file = options.module;
+      std::replace(file.begin(), file.end(), '.', '/');
+      file += ".py";
+      if (FileExists(file)) {
+        HONE_ASSIGN_OR_RETURN(std::string text, ReadSource(file));
+        if (IsModuleProblem(text)) {
+          options.text = std::move(text);
+          options.file = file;
+          options.module.clear();
+          chosen = fmt::format("class {} of {}, with its get_inputs()", options.class_name, file);
+        }
+      }
+    }
   } else if (!flags.inputs.empty() || !flags.init.empty()) {
     return Status::InvalidArgument(
         "--input and --init go with --from package.module:Class; a problem file says both itself");
+  } else {
+    HONE_ASSIGN_OR_RETURN(options.class_name, ProblemClass(source, flags.from, options.name));
+    if (options.class_name != "Model") chosen = fmt::format("class {}, the only module of the file", options.class_name);
   }
   PythonOptions python;
   python.environment = context.environment;
@@ -155,6 +177,7 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
       PrepareModuleTask(
           options, python,
           {.directory = out, .overwrite = flags.force, .remedy = "--force overwrites it, --out names another folder"}));
+  if (!chosen.empty()) prepared.draft.inferred.insert(prepared.draft.inferred.begin(), chosen);
   for (const std::string& warning : prepared.draft.sandbox_warnings) PrintError("hone: warning: {}\n", warning);
   if (!flags.json) {
     Print("{}/task.toml, reference.py{}\n\nFound by running {} with PyTorch {}; look it over:\n", out,

@@ -115,6 +115,7 @@ SUBMISSIONS = {
     "changes_its_input": "rule_violation",
     "writes_late": "wrong_output",
     "looks_around": "ok",
+    "fails_at_once": "crashed",
     "norm_without_weight": "wrong_output",
     "norm_of_other_names": "ok",
 }
@@ -782,8 +783,11 @@ def apply(folder):
             fail("ModelNew refuses tensors on the CPU in other words", str(error))
     # Without a GPU its verdict is not about the kernel.
     judged = judge(os.path.join(folder, "linear_relu"), exported, folder)
-    if judged["verdict"] != "unsupported" or "a machine with a GPU" not in judged["detail"]:
+    if judged["verdict"] != "unsupported" or not judged["detail"].startswith("`hone apply` wrote this file") or "a machine with a GPU" not in judged["detail"]:
         fail(f"an exported ModelNew on the CPU is {judged['verdict']}", judged.get("detail", ""))
+    code, out, err = run(["eval", os.path.join(folder, "linear_relu"), exported, "--device", "sim"], folder)
+    if "  untimed: without a GPU" not in out:
+        fail("the text of a verdict without a time does not say so", out + err)
     source = asked[0]["source"] if asked else ""
     if len(asked) != 1 or "__global__" not in source or '#include "hone_' in source or re.search("#include <(torch|ATen|c10|pybind)", source) or asked[0]["as_module"] or not asked[0]["light"]:
         fail("ModelNew hands load_inline another source", source[:2000])

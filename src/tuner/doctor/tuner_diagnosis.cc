@@ -10,6 +10,7 @@
 #include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/model/gpu_table.h"
 #include "tuner/model/curl_library.h"
+#include "tuner/torch/python_process.h"
 #ifdef HONE_WITH_CUDA
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/device/cuda/nvml.h"
@@ -78,6 +79,28 @@ CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
   return {"The simulated GPU", {compiler}};
 }
 
+CheckGroup PythonChecks(const TunerSurroundings& surroundings) {
+  Check torch{.name = "pytorch", .title = "Python, PyTorch", .standing = Standing::kMissing,
+              .brings = "makes tasks of PyTorch modules (hone new NAME --from FILE.py) and judges finished ones (hone eval TASK FILE.py)"};
+  const bool named = std::find(surroundings.variables.begin(), surroundings.variables.end(), "HONE_PYTHON") != surroundings.variables.end();
+  const Result<Python> python = FindPython(surroundings.environment);
+  const Result<std::string> version = python.ok() ? TorchVersion(*python, surroundings.environment) : python.status();
+  if (!version.ok()) {
+    torch.found = version.status().message();
+    torch.remedy = "install PyTorch for a Python 3 (pip install torch; a build for the CPU is enough), and name that Python in HONE_PYTHON";
+  } else {
+    const std::string whose = fmt::format("{} ({})", python->executable, named ? "from HONE_PYTHON" : "python3 of the PATH; HONE_PYTHON names another");
+    if (version->empty()) {
+      torch.found = whose + " has no PyTorch";
+      torch.remedy = fmt::format("{} -m pip install torch (a build for the CPU is enough), or name a Python that has it in HONE_PYTHON", python->executable);
+    } else {
+      torch.standing = Standing::kHere;
+      torch.found = fmt::format("{} in {}", *version, whose);
+    }
+  }
+  return {"PyTorch modules", {torch}};
+}
+
 CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
   CheckGroup group{"Language models", {}};
   Check curl{.name = "libcurl", .title = "libcurl", .brings = "asks openai: and anthropic: models"};
@@ -128,7 +151,7 @@ Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings) {
                                        "set HONE_CACHE to another folder", /*needed=*/true));
   machine.checks.push_back(FolderCheck("state", "runs and reports", surroundings.state_directory,
                                        "keeps runs and reports", "set HONE_STATE to another folder", /*needed=*/false));
-  diagnosis.groups = {std::move(gpu), std::move(simulator), ModelChecks(surroundings), std::move(machine), SandboxChecks()};
+  diagnosis.groups = {std::move(gpu), std::move(simulator), PythonChecks(surroundings), ModelChecks(surroundings), std::move(machine), SandboxChecks()};
   Conclude(diagnosis);
   if (!on_gpu && !on_simulator) {
     diagnosis.summary = "Nothing can be judged here: there is neither a GPU with NVRTC nor g++ for the simulated GPU.";

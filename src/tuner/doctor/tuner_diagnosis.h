@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds out what the tuner has and lacks on this machine: GPU and tools, the simulated GPU's compiler, language models,
-// folders, sandbox. Candidates can be judged if there is a GPU with NVRTC or the simulated GPU's compiler, and if the
+// Finds out what the tuner has and lacks on this machine: GPU and tools, the simulated GPU's compiler, Python
+// with PyTorch, language models, folders, sandbox. Candidates can be judged if there is a GPU with NVRTC or the simulated GPU's compiler, and if the
 // cache can be written.
 #pragma once
 
@@ -20,12 +20,14 @@ struct TunerSurroundings {
   std::string cache_directory, state_directory;
   // Names of environment variables that are set and not empty; never their values.
   std::vector<std::string> variables;
+  std::vector<std::string> environment;  // "NAME=value": PATH and HONE_PYTHON, and what Python reads
   std::string simulator_compiler;  // path of g++; empty: the simulated GPU's own choice
   // The version of the CUDA toolkit of this build; empty: it is built without CUDA.
   std::string cuda_toolkit;
 };
 
-// Makes the diagnosis. Nothing is compiled; the only program that is run is `g++ --version`. The CUDA driver is opened,
+// Makes the diagnosis. Nothing is compiled; the only programs that are run are `g++ --version` and
+// Python, which is asked for its packages. The CUDA driver is opened,
 // which takes some tenths of a second on a machine with a GPU.
 Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings);
 

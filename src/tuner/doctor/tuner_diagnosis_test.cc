@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 
@@ -62,6 +63,34 @@ TEST_F(TunerDiagnosis, ACacheThatCannotBeWrittenIsNeededAndAStateFolderIsNot) {
   const Diagnosis diagnosis = DiagnoseTuner(surroundings);
   EXPECT_FALSE(diagnosis.able);
   EXPECT_THAT(diagnosis.summary, HasSubstr("cache"));
+}
+
+// Writes a program that answers as Python does, with `torch` as the version of PyTorch, and returns its path.
+std::string FakePython(const TemporaryDirectory& folder, const std::string& torch) {
+  const std::string path = folder / "python";
+  EXPECT_TRUE(WriteFileAtomically(path, "#!/bin/sh\ncase \"$2\" in\n*importlib*) echo 'hone: " + torch +
+                                           "';;\n*) echo 'hone: {\"executable\": \"" + path + "\", \"paths\": []}';;\nesac\n")
+                 .ok());
+  EXPECT_EQ(chmod(path.c_str(), 0755), 0);
+  return path;
+}
+
+TEST_F(TunerDiagnosis, PythonIsToldWithItsPyTorchOrWithWhatToInstall) {
+  TunerSurroundings surroundings = Here();
+  surroundings.variables = {"HONE_PYTHON"};
+  surroundings.environment = {"HONE_PYTHON=" + FakePython(scratch_, "9.8.7+cpu")};
+  const Diagnosis with = DiagnoseTuner(surroundings);
+  EXPECT_EQ(Find(with, "pytorch")->standing, Standing::kHere);
+  EXPECT_EQ(Find(with, "pytorch")->found, "9.8.7+cpu in " + (scratch_ / "python") + " (from HONE_PYTHON)");
+  FakePython(scratch_, "");
+  const Diagnosis without = DiagnoseTuner(surroundings);
+  EXPECT_EQ(Find(without, "pytorch")->standing, Standing::kMissing);
+  EXPECT_THAT(Find(without, "pytorch")->found, HasSubstr("has no PyTorch"));
+  EXPECT_THAT(Find(without, "pytorch")->remedy, HasSubstr("-m pip install torch"));
+  surroundings.environment = {"HONE_PYTHON=/nowhere/python"};
+  const Diagnosis none = DiagnoseTuner(surroundings);
+  EXPECT_TRUE(none.able) << "kernels are judged without Python";
+  EXPECT_THAT(Find(none, "pytorch")->found, HasSubstr("HONE_PYTHON=/nowhere/python: there is no such program"));
 }
 
 TEST_F(TunerDiagnosis, KeysAreNamedByTheirVariables) {

@@ -333,6 +333,11 @@ Result<Processes> StartProcesses(const Python& python, const HostedOptions& opti
   return processes;
 }
 
+// Returns whether the file is one that `hone apply --as kernelbench` wrote: a kernel in CUDA, which only a GPU runs.
+bool IsExported(const std::string& source) {
+  return source.find("# Written by `hone apply` from ") != std::string::npos && source.find("# ---- the kernel ----") != std::string::npos;
+}
+
 // Makes one attempt at a verdict and fills in `evaluation`. Returns an empty text, or why the submission could not be
 // lifted; then there is no verdict.
 Result<std::string> Attempt(const Python& python, const HostedOptions& options, const json& job,
@@ -405,7 +410,6 @@ Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& as
   }
   const TorchModule module = TorchModuleOf(task);
   HONE_ASSIGN_OR_RETURN(json job, JobJson(task, module, request, options, cases));
-  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
 
   Evaluation evaluation;
   evaluation.task = task.name;
@@ -415,6 +419,16 @@ Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& as
   evaluation.seed = request.seed;
   if (!job["baselines"].empty()) evaluation.baseline = "torch_eager";
   if (options.gpu < 0) evaluation.labels.emplace_back("untimed");
+  if (options.gpu < 0 && IsExported(request.source)) {
+    evaluation.verdict = Verdict::kUnsupported;
+    evaluation.guarantee = kHostedGuarantee;
+    evaluation.detail =
+        "`hone apply` wrote this file of a kernel, which needs a GPU: judge it on a machine with a GPU (--device cuda:0), or the kernel itself "
+        "with --device sim";
+    evaluation.stages.push_back({"hosted", 0, false});
+    return evaluation;
+  }
+  HONE_ASSIGN_OR_RETURN(const Python python, FindPython(options.environment));
 
   std::string why_hosted;
   if (options.gpu >= 0 && options.lift) {

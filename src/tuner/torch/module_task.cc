@@ -432,7 +432,7 @@ Result<std::string> InputCall(const std::string& text) {
 // get_init_inputs().
 Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<std::string, int64_t>& sizes) {
   if (options.inputs.empty()) {
-    return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes: --input x=float32[batch,hidden] --case batch=32,hidden=512",
+    return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes, because no get_inputs() is in a file of this folder: --input x=float32[batch,hidden] --case batch=32,hidden=512",
                                                options.module, options.class_name));
   }
   std::string text = "\n\n# What `hone new` was told of its sizes and inputs.\nimport torch\n\n";
@@ -446,7 +446,7 @@ Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<s
   return text;
 }
 
-// Returns the names of the classes at the top level of a Python file that are derived from a Module.
+// Returns the names of the classes at the top level of a Python file that are derived from a Module, or from another such class.
 std::vector<std::string> ModuleClasses(std::string_view text) {
   std::vector<std::string> names;
   for (size_t at = 0; at < text.size();) {
@@ -454,9 +454,25 @@ std::vector<std::string> ModuleClasses(std::string_view text) {
     at += line.size() + 1;
     const size_t open = line.find('(');
     if (!line.starts_with("class ") || open == std::string_view::npos) continue;
-    if (line.find("Module", open) != std::string_view::npos) names.emplace_back(line.substr(6, open - 6));
+    const std::string_view bases = line.substr(open);
+    const auto derived = [&](const std::string& name) { return bases.find(name) != std::string_view::npos; };
+    if (derived("Module") || std::any_of(names.begin(), names.end(), derived)) names.emplace_back(line.substr(6, open - 6));
   }
   return names;
+}
+
+// Returns whether the path names a file below the current folder.
+bool IsBelow(const std::filesystem::path& file) { return file.is_relative() && file.string().find("..") == std::string::npos; }
+
+// Returns Python's name of a file's module: from the current folder if the file is below it, else from its own folder.
+std::string ModuleName(const std::filesystem::path& file) {
+  std::string module;
+  if (IsBelow(file)) {
+    for (const std::filesystem::path& part : file.parent_path()) {
+      if (part != ".") module += part.string() + ".";
+    }
+  }
+  return module + file.stem().string();
 }
 
 Result<Dims> ReadSizes(const std::vector<std::string>& texts) {
@@ -483,20 +499,23 @@ std::string WhyNoModuleProblem(std::string_view text, const std::string& path) {
     return fmt::format("{} holds neither a CUDA kernel (__global__) nor a class derived from torch.nn.Module: {}", path,
                        kForm);
   }
-  // A class is named by its module below the current folder.
-  std::string module;
-  if (file.is_relative() && path.find("..") == std::string::npos) {
-    for (const std::filesystem::path& part : file.parent_path()) {
-      if (part != ".") module += part.string() + ".";
-    }
-  }
-  module += file.stem().string();
+  const std::string module = ModuleName(file);
   const std::string& name = classes.back();
   return fmt::format(
       "{} has no get_inputs(): {}; or name the class and what its forward takes{}: --from {}:{} --input "
       "'x=float32[rows,width]' --case rows=512,width=256 (and --init 'width' for its arguments){}",
-      path, kForm, file.is_absolute() || path.find("..") != std::string::npos ? ", from the folder of the file" : "",
+      path, kForm, IsBelow(file) ? "" : ", from the folder of the file",
       module, name, classes.size() > 1 ? fmt::format("; the file has {}", fmt::join(classes, ", ")) : "");
+}
+
+Result<std::string> ProblemClass(std::string_view text, const std::string& path, const std::string& name) {
+  const std::vector<std::string> classes = ModuleClasses(text);
+  if (classes.empty() || std::find(classes.begin(), classes.end(), "Model") != classes.end()) return std::string("Model");
+  if (classes.size() == 1) return classes.front();
+  std::string commands;
+  for (const std::string& one : classes) commands += fmt::format("\n  hone new {} --from {}:{}", name, ModuleName(path), one);
+  return Status::InvalidArgument(fmt::format("{} has no class Model and {} other modules; name the one that get_inputs() and get_init_inputs() are for{}:{}", path,
+                                             classes.size(), IsBelow(path) ? "" : ", from the folder of the file", commands));
 }
 
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python_options) {

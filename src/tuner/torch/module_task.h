@@ -58,6 +58,10 @@ bool IsModuleProblem(std::string_view text);
 // class of the file is named instead. `path`: the file, as the user wrote it.
 std::string WhyNoModuleProblem(std::string_view text, const std::string& path);
 
+// Returns the class of a problem file that becomes the task: `Model`, or the only class that is derived from a Module. Several are refused
+// with a command for each. `path`: the file, as the user wrote it; `name`: the new task's.
+Result<std::string> ProblemClass(std::string_view text, const std::string& path, const std::string& name);
+
 // Returns the texts of a task for the module; writes no file. kInvalidArgument: the file or an option cannot be used;
 // the message is one sentence with the remedy. kUnavailable: there is no Python or no PyTorch. kTimedOut: describe.py
 // took more than options.limit_seconds.

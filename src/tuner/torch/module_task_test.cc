@@ -177,6 +177,19 @@ TEST(ModuleTask, AFileWithoutInputsIsToldWhatIsMissing) {
   EXPECT_THAT(WhyNoModuleProblem("print(1)\n", "net.py"), HasSubstr("neither a CUDA kernel (__global__) nor a class"));
 }
 
+TEST(ModuleTask, AProblemMayCallItsOnlyModuleAsItLikes) {
+  const std::string model = "class Model(nn.Module):\n    pass\n", net = "class Net(nn.Module):\n    pass\n",
+                    block = "class Block(torch.nn.Module):\n    pass\n";
+  EXPECT_EQ(ProblemClass(block + model, "p.py", "mine").value(), "Model");
+  EXPECT_EQ(ProblemClass(net, "p.py", "mine").value(), "Net");
+  EXPECT_EQ(ProblemClass(net + "class Model(Net):\n    pass\n", "p.py", "mine").value(), "Model");
+  EXPECT_EQ(ProblemClass("x = 1\n", "p.py", "mine").value(), "Model") << "Python says what is missing";
+  const Result<std::string> several = ProblemClass(block + net, "layers/p.py", "mine");
+  ASSERT_FALSE(several.ok());
+  EXPECT_THAT(several.status().message(), HasSubstr("\n  hone new mine --from layers.p:Block\n  hone new mine --from layers.p:Net"));
+  EXPECT_THAT(ProblemClass(block + net, "/tmp/p.py", "mine").status().message(), HasSubstr("from the folder of the file:\n  hone new mine --from p:Block"));
+}
+
 TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

@@ -32,6 +32,13 @@ constexpr std::string_view kAsk =
     "paths += list(sysconfig.get_paths().values())\n"
     "print('hone: ' + json.dumps({'executable': sys.executable, 'paths': [os.path.abspath(p) for p in paths if p]}))\n";
 
+constexpr std::string_view kAskTorch =
+    "import importlib.metadata\n"
+    "try:\n"
+    "    print('hone: ' + importlib.metadata.version('torch'))\n"
+    "except importlib.metadata.PackageNotFoundError:\n"
+    "    print('hone: ')\n";
+
 // Returns the value of an environment variable; empty: it is not set.
 std::string ValueOf(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment) {
@@ -111,6 +118,20 @@ Result<Python> FindPython(const std::vector<std::string>& environment) {
   std::sort(python.read_paths.begin(), python.read_paths.end());
   python.read_paths.erase(std::unique(python.read_paths.begin(), python.read_paths.end()), python.read_paths.end());
   return python;
+}
+
+Result<std::string> TorchVersion(const Python& python, const std::vector<std::string>& environment) {
+  SubprocessOptions ask;
+  ask.argv = {python.executable, "-c", std::string(kAskTorch)};
+  ask.environment = environment;
+  ask.limit_seconds = kAskSeconds;
+  HONE_ASSIGN_OR_RETURN(const SubprocessResult answer, RunSubprocess(ask));
+  const size_t begin = answer.out.find("hone: "), end = answer.out.find('\n', begin);
+  if (begin == std::string::npos || end == std::string::npos) {
+    return Status::Unavailable(fmt::format("{} did not say whether it has PyTorch ({})", python.executable,
+                                           answer.timed_out ? "no answer in time" : answer.exit.Describe()));
+  }
+  return answer.out.substr(begin + 6, end - begin - 6);
 }
 
 Result<PythonStart> StartOf(const Python& python, const std::string& script, const std::string& scratch,

@@ -138,10 +138,13 @@ class Stage:
             sys.modules["submission"] = module
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
-            raise at_fault(error, "compile_error", "the submission does not load", self.device) from error
+            # A compiler's error reaches Python as a RuntimeError of PyTorch's, or as an error of Triton's.
+            compiles = isinstance(error, SyntaxError) or "compil" in type(error).__name__.lower() or "building extension" in str(error).lower()
+            raise at_fault(error, *(("compile_error", "the submission does not compile") if compiles else
+                                    ("crashed", "the submission failed while it was loaded")), self.device) from error
         self.kind = getattr(module, "ModelNew", None)
         if not isinstance(self.kind, type):
-            raise Fault("compile_error", "the submission has no class ModelNew: KernelBench's form is a class ModelNew(nn.Module) that "
+            raise Fault("crashed", "the submission was loaded and has no class ModelNew: KernelBench's form is a class ModelNew(nn.Module) that "
                                          "takes what Model takes")
 
     def build(self, request):

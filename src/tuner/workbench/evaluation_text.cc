@@ -56,6 +56,8 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
     out += "  docs/candidate-format.md describes launch plans, and `hone new` writes one for a kernel and its launch\n";
   }
   if (evaluation.guarantee != "full") out += "  guarantee: " + evaluation.guarantee + "\n";
+  if (std::find(evaluation.labels.begin(), evaluation.labels.end(), "untimed") != evaluation.labels.end())
+    out += "  untimed: without a GPU a module runs on the CPU, where no time counts\n";
   if (const std::string served = DescribeFallback(evaluation); !served.empty()) out += "  " + served + "\n";
   const char* unit = evaluation.modelled ? "modelled " : "";
   bool header = false;

@@ -108,7 +108,10 @@ class Comparer {
 
  private:
   bool sliced() const { return !judgement_.task.slice.empty(); }
+  // Adds the finding that nothing was compared at this shape. `why`: a clause for a reader who knows only the kernel.
   Gate Unverified(const std::string& why);
+  // Returns why a part of the blocks cannot be checked alone.
+  std::string Whole() const;
   // Runs a secret sample of `size` blocks; null: all blocks.
   Result<LaunchOutcome> Launch(const InputSet& inputs, const SampleSize* size);
   Gate Failed(const LaunchOutcome& outcome);
@@ -134,10 +137,24 @@ class Comparer {
 Gate Comparer::Unverified(const std::string& why) {
   verified_ = false;
   judgement_.AddFinding({"unverified_timed_shape",
-                         fmt::format("nothing that was computed for {} was compared, so a modelled time there counts as no gain: {}",
+                         fmt::format("the simulated GPU did not check the results for {}, because {}. Smaller shapes were checked; the "
+                                     "kernel is not at fault, but its modelled time for this shape counts as no gain",
                                      DimsText(buffers_.dims()), why),
                          ""});
   return Gate::kPassed;
+}
+
+std::string Comparer::Whole() const {
+  if (!sliced()) {
+    return "the task names no dimension along which outputs are independent (`slice` in task.toml), so that a part of them cannot be checked "
+           "alone";
+  }
+  const std::vector<ResolvedStep>& steps = served_.plan.steps;
+  if (steps.size() > 1) {
+    return fmt::format("the kernel's {} {} build on one another, so that a part of their blocks cannot be checked alone", steps.size(),
+                       std::all_of(steps.begin(), steps.end(), [](const ResolvedStep& step) { return step.is_launch(); }) ? "launches" : "steps");
+  }
+  return "the kernel's blocks build on one another's results, so that a part of them cannot be checked alone";
 }
 
 Result<LaunchOutcome> Comparer::Launch(const InputSet& inputs, const SampleSize* size) {
@@ -201,8 +218,7 @@ Result<Gate> Comparer::RunWhole(double accesses) {
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, nullptr));
   // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
   if (outcome.status == LaunchStatus::kTimedOut) {
-    return Unverified(fmt::format("all of its blocks, which build on each other's results, take more than {:g} s to simulate",
-                                  judgement_.request.launch_limit_seconds));
+    return Unverified(fmt::format("{}, and all of them take more than {:g} s to simulate", Whole(), judgement_.request.launch_limit_seconds));
   }
   if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
   if (outcome.cost && accesses > 0) whole_over_sample_ = outcome.cost->accesses / accesses;
@@ -237,13 +253,14 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   double called = 0;
   for (const ResolvedStep& step : served_.plan.steps) called += step.call ? step.call->flops() : 0;
   if (called > policy::kCallFlops) {
-    return Unverified(fmt::format("its library calls are {:.2g} operations, and {:.2g} are computed in a launch", called, policy::kCallFlops));
+    return Unverified(fmt::format("the kernel's library calls make {:.2g} operations there, of which it computes {:.2g} at most in a launch", called,
+                                  policy::kCallFlops));
   }
   const Result<double> flops = Flops(judgement_.task, dims);
   if (!sliced() && (!flops.ok() || *flops > policy::kSampledFlops)) {
     return Unverified(
         "the task names no dimension along which outputs are independent (`slice` in task.toml), and its oracle would "
-        "have to do all of it");
+        "have to compute all of them");
   }
   if (sliced() && timed_.comparable) {
     HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, timed_inputs, timed_.written_slices, {}, result_));
@@ -277,11 +294,8 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
                     DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return Unverified(
-        fmt::format("{}, and all of its blocks would take {:.2g} accesses",
-                    sliced() ? "its blocks build on each other's results"
-                             : "the task names no dimension along which outputs are independent (`slice` in task.toml)",
-                    accesses));
+    return Unverified(fmt::format("{}, and all of them would take {:.2g} accesses of memory, of which it simulates {:.2g} at most", Whole(), accesses,
+                                  policy::kWholeAccesses));
   }
   return RunWhole(accesses);
 }

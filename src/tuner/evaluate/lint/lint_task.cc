@@ -772,6 +772,8 @@ void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double
   for (const double value : reference) squares += std::isfinite(value) ? value * value : 0.0;
   const double most = kMostCancelled * std::sqrt(squares / static_cast<double>(std::max<size_t>(1, reference.size())));
   for (size_t i = 0; i < reference.size(); ++i) {
+    // A subnormal number has few bits: its error is no cancellation, and the judge's scale is above it.
+    if (std::fabs(values[i]) < smallest && std::fabs(reference[i]) < smallest) continue;
     const double error = std::fabs(values[i] - reference[i]);
     if (!(error > tolerance.c_max * std::max(std::fabs(reference[i]), smallest)) || !(error < most)) continue;
     CancellingOutput& worst = cancelling_[output.name];

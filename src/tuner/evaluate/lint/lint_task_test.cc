@@ -283,6 +283,23 @@ TEST_F(LintTaskTest, ASeedThatFailsOnOddWidthsOnlyIsFound) {
   EXPECT_THAT(Lint(MakeTask()).problems, Contains(HasSubstr("the seed's out is wrong for d=7 rows=3")));
 }
 
+TEST_F(LintTaskTest, ResultsThatCancelAreWarnedAboutAndSubnormalOnesAreNot) {
+  const auto oracle = device_.kernels["scale_oracle"].run, seed = device_.kernels["scale"].run;
+  const auto cancelling = [&](double right, double got) {
+    device_.kernels["scale_oracle"].run = [=](FakeLaunch& launch) {
+      oracle(launch);
+      if (launch.Elements("x") > 2) launch.Write("ref:out", 2, right);
+    };
+    device_.kernels["scale"].run = [=](FakeLaunch& launch) {
+      seed(launch);
+      if (launch.Elements("x") > 2) launch.Write("out", 2, got);
+    };
+    return Lint(MakeTask()).cancelling.size();
+  };
+  EXPECT_EQ(cancelling(1e-9, 3e-9), 1u);
+  EXPECT_EQ(cancelling(1e-40, 3e-40), 0u);
+}
+
 TEST_F(LintTaskTest, AnElementTheOracleForgetsShows) {
   const auto right = device_.kernels["scale_oracle"].run;
   device_.kernels["scale_oracle"].run = [right](FakeLaunch& launch) {
