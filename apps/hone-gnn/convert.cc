@@ -116,6 +116,7 @@ Status Run(ConvertFlags& flags) {
               report.num_classes,
               report.labels == TargetKind::kClasses      ? "classes"
               : report.labels == TargetKind::kMultiLabel ? "labels a node"
+              : report.num_classes == 1                  ? "value a node"
                                                          : "values a node",
               seconds);
   if (report.split_sizes[0] + report.split_sizes[1] + report.split_sizes[2] > 0) {

@@ -443,6 +443,30 @@ TEST_F(ConvertTest, SeveralColumnsOfLabelsAreTrueOrFalseEach) {
   EXPECT_THAT(Refused(in_), HasSubstr("row 1 column 1: 2 is no label"));
 }
 
+TEST_F(ConvertTest, AnOgbTableMayHaveSeveralLabelsANode) {
+  Put("raw/edge.csv", "0,1\n1,2\n2,3\n");
+  Put("raw/num-node-list.csv", "4\n");
+  Put("raw/node-label.csv", "0,1,1\n1,0,nan\n\n0,0,1\n");
+  for (int i = 0; i < 3; ++i) {
+    Put(std::string("split/species/") +
+            (i == 0   ? "train"
+             : i == 1 ? "valid"
+                      : "test") +
+            ".csv",
+        std::to_string(i) + "\n");
+  }
+  const auto graph = Convert(in_);
+  EXPECT_EQ(graph->targets().kind, TargetKind::kMultiLabel);
+  EXPECT_EQ(graph->targets().width, 3);
+  EXPECT_THAT(graph->labels(), ElementsAre(0, 0, kNoLabel, 0));
+  std::filesystem::remove_all(directory_ / "out");
+  Put("raw/node-label.csv", "0,1,1\n1,0\n");
+  EXPECT_THAT(Refused(in_), AllOf(HasSubstr("node-label.csv' line 2: 2 labels"), HasSubstr("have 3")));
+  Put("raw/node-label.csv", "0.5\n1\nnan\n-2\n");
+  EXPECT_THAT(Refused(in_), HasSubstr("label 0.5 is no class"));
+  EXPECT_THAT(Targets(*Convert(in_, {.labels = TargetKind::kValues})), ElementsAre(0.5f, 1, testing::IsNan(), -2));
+}
+
 TEST_F(ConvertTest, ValuesToPredictAreSaidAndMayBeUnknown) {
   PutPath();
   const float unknown = std::nanf("");

@@ -84,14 +84,14 @@ Result<std::unique_ptr<Trainer>> ResumeDeviceTrainer(std::shared_ptr<const Graph
 Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                              const PredictOptions& options, const DeviceOptions& device) {
   HONE_RETURN_IF_ERROR(Use(device));
-  if (options.exact) {
-    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/false));
-    return std::move(exact.classes);
-  }
   if (graph.targets().num_rows > 0) {
     return Status::InvalidArgument(fmt::format(
         "'{}' has several labels or values a node, and no classes; ask for logits with PredictLogitsOnDevice",
         graph.name()));
+  }
+  if (options.exact) {
+    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/false));
+    return std::move(exact.classes);
   }
   // A batch has distinct seeds, in the CPU's order.
   std::vector<NodeId> distinct(nodes.begin(), nodes.end());
