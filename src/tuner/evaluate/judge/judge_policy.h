@@ -155,9 +155,9 @@ inline constexpr int kWarmQuads = 20;        // limit for warm times, which are 
 inline constexpr int kMostSampledSlices = 64;
 inline constexpr double kSampledElements = 2e6;
 // If slices are so long that fewer than kFewSlices of them stay within these totals, the oracle computes kFewSlices all
-// the same, provided that these stay within kFewSlicesShare times the totals. It does so only after launches on
-// ordinary inputs.
-inline constexpr double kFewSlices = 3, kFewSlicesShare = 10;
+// the same, provided that these stay within kFewSlicesShare times the totals, as rows of four million elements in and out
+// do. It does so only after launches on ordinary inputs.
+inline constexpr double kFewSlices = 3, kFewSlicesShare = 13;
 inline constexpr double kSampledFlops = 3e7;
 // If the totals do not allow all written slices, or kMostSampledSlices of them, and outputs are independent along a
 // second dimension, the oracle computes up to kMostParts parts instead. A part has kPartSlices slices and kPartIndices
