@@ -580,6 +580,17 @@ def package(folder):
         fail("gated has other tensors", out)
     if shown and shown["slice"] != "rows":
         fail("gated has another slice", out)
+    # A file with get_inputs() says all but which of its two classes is meant.
+    with open(os.path.join(folder, "layers", "gated.py"), "a", encoding="utf-8") as source:
+        source.write("\n\nclass Other(torch.nn.Module):\n    pass\n\n\nrows, width = 64, 32\n\n\ndef get_inputs():\n    return [torch.randn(rows, width)]\n\n\n"
+                     "def get_init_inputs():\n    return [width]\n")
+    code, out, err = run(["new", "chosen", "--from", "layers/gated.py"], folder)
+    command = ["new", "chosen", "--from", "layers.gated:Gated"]
+    if code != 2 or "\n  hone " + " ".join(command) + "\n" not in err:
+        fail(f"a file with two modules ends with {code}", out + err)
+    code, out, err = run(command + ["--no-check", "--json"], folder)
+    if not out or json.loads(out)["inferred"][0] != "class Gated of layers/gated.py, with its get_inputs()":
+        fail(f"a class of a file with get_inputs() ends with {code}", out + err)
 
 
 def check(folder):

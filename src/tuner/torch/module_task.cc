@@ -432,7 +432,7 @@ Result<std::string> InputCall(const std::string& text) {
 // get_init_inputs().
 Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<std::string, int64_t>& sizes) {
   if (options.inputs.empty()) {
-    return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes, because no get_inputs() is in a file of this folder: --input x=float32[batch,hidden] --case batch=32,hidden=512",
+    return Status::InvalidArgument(fmt::format("--from {}:{} needs what forward takes, unless it is a file below this folder with get_inputs(): --input x=float32[batch,hidden] --case batch=32,hidden=512",
                                                options.module, options.class_name));
   }
   std::string text = "\n\n# What `hone new` was told of its sizes and inputs.\nimport torch\n\n";
