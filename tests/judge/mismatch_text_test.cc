@@ -84,6 +84,10 @@ TEST(MismatchText, RoundingBesideResultsThatCancelIsNotCalledALowerPrecision) {
   EXPECT_THAT(imprecise, Not(HasSubstr("lower precision")));
   // The same relative error in results of ordinary size does mean a lower precision.
   EXPECT_THAT(ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 0.6), HasSubstr("lower precision"));
+  // A constant that is left out has the same effect.
+  cancelled.comparison.max_scaled = 3e-4;
+  EXPECT_THAT(ImpreciseText(cancelled.facts(), 1.6e-4, 4.9e-5, 0.6),
+              testing::AllOf(HasSubstr("worst error 0.0003 of the scale"), HasSubstr("such as an eps, is missing or different")));
   EXPECT_THAT(WrongElementsText(Refusal(0.6, 0.61).facts()), Not(HasSubstr("cancel")));
 }
 
