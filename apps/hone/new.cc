@@ -356,6 +356,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
                       "a dimension along which results do not depend on one another, such as rows; the judge then "
                       "checks some of them instead of all where tensors are large");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
+  command->add_option("--special", o.special,
+                      "which of inf, -inf, nan and subnormal a kernel must answer as the oracle does: inf,subnormal, or none; by "
+                      "default all but nan");
   command->add_option("--no-stress", o.no_stress,
                       "never fill the tensor of this name with stress values (such as zeros, infinities or equal "
                       "numbers), but draw it as --values says; may be repeated");

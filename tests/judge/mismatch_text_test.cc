@@ -31,6 +31,7 @@ struct Refusal {
   std::vector<int64_t> shape{1, 1};
   double magnitude = 1;
   bool still_filled = false;
+  bool nan_inputs = true;
 
   Refusal(double expected, double actual) {
     mismatch.tensor = "out";
@@ -40,7 +41,7 @@ struct Refusal {
     mismatch.expected = expected;
     mismatch.actual = actual;
   }
-  MismatchFacts facts() const { return {tensor, tolerance, comparison, mismatch, shape, magnitude, still_filled}; }
+  MismatchFacts facts() const { return {tensor, tolerance, comparison, mismatch, shape, magnitude, still_filled, nan_inputs}; }
 };
 
 TEST(MismatchText, ATailIsWhatGroupsLeaveOver) {
@@ -60,6 +61,38 @@ TEST(MismatchText, AWrongTailNamesTheWaysToServeMultiplesAlone) {
               testing::AllOf(HasSubstr("groups of 4"), HasSubstr("`when`"), HasSubstr("--multiple")));
   tail.comparison.wrong = 900;  // other elements are wrong too
   EXPECT_THAT(WrongElementsText(tail.facts()), Not(HasSubstr("--multiple")));
+}
+
+TEST(MismatchText, OneWrongElementIsNoTail) {
+  Refusal one(1, 0);
+  one.comparison = {.total = 2072 * 7, .wrong = 1, .max_scaled = 1};
+  one.mismatch.index = {0, 1020};
+  one.shape = {3, 1021};
+  EXPECT_THAT(WrongElementsText(one.facts()), Not(HasSubstr("--multiple")));
+}
+
+TEST(MismatchText, SomeWrongSlicesAreNoTail) {
+  Refusal slices(1, 0);
+  slices.tensor.slice_axis = 0;
+  slices.comparison = {.total = 7, .wrong = 2, .max_scaled = 1};
+  slices.mismatch.index = {4};
+  slices.shape = {7};
+  EXPECT_THAT(WrongElementsText(slices.facts()), Not(HasSubstr("--multiple")));
+  slices.comparison.wrong = 3;  // all that groups of four leave over
+  EXPECT_THAT(WrongElementsText(slices.facts()), HasSubstr("groups of 4"));
+}
+
+TEST(MismatchText, AnOracleThatAnswersNanForInputsWithoutNanIsQuestioned) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  Refusal refused(nan, -infinity);
+  refused.mismatch.distribution = "special";
+  EXPECT_THAT(WrongElementsText(refused.facts()), Not(HasSubstr("no input is NaN")));
+  refused.nan_inputs = false;
+  EXPECT_THAT(WrongElementsText(refused.facts()), testing::AllOf(HasSubstr("no input is NaN"), HasSubstr("special = [...]")));
+}
+
+TEST(MismatchText, AnImpreciseResultMayHaveLeftInputsOut) {
+  EXPECT_THAT(ImpreciseText(Refusal(0.6, 0.61).facts(), 1.6e-4, 4.9e-5, 0.6), HasSubstr("a few inputs are left out"));
 }
 
 TEST(MismatchText, ALargestNumberForAnInfinityIsNoErrorOfZero) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "doctor/machine_checks.h"
 #include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/model/gpu_table.h"
@@ -17,6 +18,16 @@
 #endif
 
 namespace hone {
+
+std::string CudaBuildRemedy(const GpuToolPlaces& places) {
+  std::vector<std::string> folders = SplitSearchPath(places.search_path);
+  folders.push_back((places.cuda_home.empty() ? "/usr/local/cuda" : places.cuda_home) + "/bin");
+  const std::string build = "build with `make build CMAKE_FLAGS=-DHONE_CUDA=ON`";
+  if (const Result<std::string> compiler = FindExecutable("nvcc", folders); compiler.ok())
+    return fmt::format("the CUDA toolkit is here ({}), and this build left the device out: {}", *compiler, build);
+  return "install the CUDA toolkit (12.8 or newer) and " + build;
+}
+
 namespace {
 
 CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
@@ -56,7 +67,7 @@ CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
 #else
   built.standing = Standing::kMissing;
   built.found = "this program was built without the CUDA device";
-  built.remedy = "install the CUDA toolkit (12.8 or newer) and build with `make build CMAKE_FLAGS=-DHONE_CUDA=ON`";
+  built.remedy = CudaBuildRemedy(surroundings.tools);
   group.checks.push_back(built);
 #endif
   return group;

@@ -26,6 +26,10 @@ struct TunerSurroundings {
   std::string cuda_toolkit;
 };
 
+// Returns how to get a build with the CUDA device: by the build's option alone where `places` hold nvcc, else by
+// installing the toolkit too.
+std::string CudaBuildRemedy(const GpuToolPlaces& places);
+
 // Makes the diagnosis. Nothing is compiled; the only programs that are run are `g++ --version` and
 // Python, which is asked for its packages. The CUDA driver is opened,
 // which takes some tenths of a second on a machine with a GPU.

@@ -11,6 +11,7 @@
 namespace hone {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -91,6 +92,15 @@ TEST_F(TunerDiagnosis, PythonIsToldWithItsPyTorchOrWithWhatToInstall) {
   const Diagnosis none = DiagnoseTuner(surroundings);
   EXPECT_TRUE(none.able) << "kernels are judged without Python";
   EXPECT_THAT(Find(none, "pytorch")->found, HasSubstr("HONE_PYTHON=/nowhere/python: there is no such program"));
+}
+
+TEST_F(TunerDiagnosis, WhereTheToolkitIsABuildWithoutItNamesTheOptionAlone) {
+  GpuToolPlaces places{.cuda_home = scratch_ / "cuda", .cutlass_home = "", .search_path = ""};
+  EXPECT_THAT(CudaBuildRemedy(places), HasSubstr("install the CUDA toolkit"));
+  ASSERT_TRUE(MakeDirectories(scratch_ / "cuda/bin").ok());
+  ASSERT_TRUE(WriteFileAtomically(scratch_ / "cuda/bin/nvcc", "#!/bin/sh\n").ok());
+  ASSERT_EQ(chmod((scratch_ / "cuda/bin/nvcc").c_str(), 0755), 0);
+  EXPECT_THAT(CudaBuildRemedy(places), AllOf(HasSubstr("cuda/bin/nvcc"), HasSubstr("-DHONE_CUDA=ON"), Not(HasSubstr("install"))));
 }
 
 TEST_F(TunerDiagnosis, KeysAreNamedByTheirVariables) {

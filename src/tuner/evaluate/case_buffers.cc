@@ -245,7 +245,8 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
     CrowdIndices(inputs, alone, &request);
   }
   request.key = TensorKey(inputs.key, task_, tensor);
-  request.pattern_key = Keyed(inputs.key, kPatternPurpose, 0);
+  const uint64_t pattern = Keyed(inputs.key, kPatternPurpose, 0);
+  request.pattern_key = draw::PatternKey(pattern, inputs.turn.value_or(pattern >> 8));
   if (tensor.slice_axis >= 0) {
     request.permutation_key = inputs.permutation_key;
     // Indices that are distinct over all slices keep their values: fresh ones would collide with those of slices that

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct InputSet {
   uint64_t key = 0;               // secret; tensor keys derive from it
   Distribution stress = Distribution::kNormal;
   bool use_stress = false;        // false: each tensor's own distribution
+  std::optional<uint64_t> turn;   // kSpecial: which kind of values row 0 has (draw::PatternKey); nullopt: a secret one
   uint64_t permutation_key = 0;   // not 0: key of the secret order in which the slices lie; 0: they lie as drawn
   uint64_t redraw_key = 0;        // the key that redraws the slices of `redrawn`
   std::vector<int64_t> redrawn;   // sorted indices of slices that are drawn afresh in their places

@@ -392,6 +392,32 @@ class Reader {
   }
 
   // Collects the initializers of a function's locals, and the names that it assigns to later.
+  // Returns the initializer in tokens [begin, end). Where main() takes it from the command line if there is an argument,
+  // `argc > 1 ? atoi(argv[1]) : 4096`, the other branch of the conditional is returned.
+  std::string DefaultOf(const CuFunction& f, int begin, int end) const {
+    const auto reads_arguments = [&](int first, int last) {
+      for (int k = first; k < last; ++k) {
+        for (const CuParameter& p : f.parameters) {
+          if (At(k).text == p.name) return true;
+        }
+      }
+      return false;
+    };
+    int question = -1, colon = -1;
+    for (int k = begin; k < end && f.name == "main"; ++k) {
+      if (At(k).match > k) {
+        k = At(k).match;
+      } else if (Is(k, "?") && question < 0) {
+        question = k;
+      } else if (Is(k, ":") && question >= 0 && colon < 0) {
+        colon = k;
+      }
+    }
+    if (colon < 0 || !reads_arguments(begin, question)) return Text(begin, end);
+    if (!reads_arguments(colon + 1, end)) return Text(colon + 1, end);
+    return reads_arguments(question + 1, colon) ? Text(begin, end) : Text(question + 1, colon);
+  }
+
   void Locals(CuFunction& f) {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (At(i).kind != TokenKind::kIdentifier) continue;
@@ -406,7 +432,7 @@ class Reader {
         }
         const bool list = Is(i - 1, ",");  // int a = 1, b = 2;
         if ((declared || list) && f.locals.count(name) == 0) {
-          f.locals[name] = Text(i + 2, end);
+          f.locals[name] = DefaultOf(f, i + 2, end);
         } else {
           f.changed.push_back(name);
         }

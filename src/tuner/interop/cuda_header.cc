@@ -52,6 +52,11 @@ std::string Preamble(const KernelPackage& package, const HeaderSignature& signat
     out += fmt::format("// Device of the run: {}.{}\n", package.device,
                        package.modelled ? " Times are MODELLED by the simulator, not measured." : "");
     if (package.guarantee != "full") out += fmt::format("// Guarantee: {}\n", package.guarantee);
+    if (package.other_seed) {
+      out +=
+          "// \"Seed\" is here the kernel with which the run began (--seed-kernel), and not the task's seed.cu: the times are\n"
+          "// against it, and it runs where the winner does not.\n";
+    }
     out += package.paired ? "// Winner against the seed, paired, per shape:\n"
                           : "// Winner and seed were timed in different sittings, NOT paired:\n";
     for (const PackagedShape& s : package.shapes) {

@@ -219,9 +219,12 @@ TEST(CudaHeader, SaysWhereItComesFromAndWhatItPromises) {
   EXPECT_THAT(header, HasSubstr("--use_fast_math"));
   EXPECT_THAT(header, HasSubstr("not checked with these"));
   EXPECT_THAT(header, Not(HasSubstr("MODELLED")));
+  EXPECT_THAT(header, Not(HasSubstr("--seed-kernel")));
   package.modelled = true;
   package.paired = false;
+  package.other_seed = true;
   header = CudaHeader(package).value();
+  EXPECT_THAT(header, HasSubstr("the kernel with which the run began (--seed-kernel), and not the task's seed.cu"));
   EXPECT_THAT(header, HasSubstr("MODELLED by the simulator"));
   EXPECT_THAT(header, HasSubstr("NOT paired"));
 }

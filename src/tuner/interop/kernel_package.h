@@ -37,6 +37,7 @@ struct KernelPackage {
   std::string file;  // name of the candidate's file; empty: the package is made from a run
   std::string device;     // device of the run
   bool modelled = false;  // the times are modelled, not measured
+  bool other_seed = false;  // the run began with a kernel of its own (--seed-kernel): `seed` is that one, not the task's
   bool paired = false;    // the winner and the seed were timed in turn; false: each at another time
   std::string guarantee = "full";  // Evaluation::guarantee of the winner
 };

@@ -36,6 +36,22 @@ bool UsedByDeviceCode(const CuSource& source, const std::string& name) {
   return false;
 }
 
+// Returns the launch that `launch` repeats with the same kernel, configuration and arguments: the last one, or any one if
+// `launch` stands in a loop. A test program launches once to warm up or to check, and again to take the time. Returns
+// nullptr if there is none.
+const CuLaunch* Repeated(const std::vector<CuLaunch>& before, const CuLaunch& launch) {
+  for (size_t back = 0; back < before.size(); ++back) {
+    const CuLaunch& one = before[before.size() - 1 - back];
+    const bool looped = !launch.conditions_known || !one.conditions_known;
+    if (back > 0 && launch.conditions_known) return nullptr;
+    if (one.kernel != launch.kernel || one.template_args != launch.template_args || one.arguments != launch.arguments) continue;
+    const auto at = [](const CuLaunch& l, size_t i) { return i < l.configuration.size() ? l.configuration[i] : "0"; };
+    const bool alike = at(one, 0) == at(launch, 0) && at(one, 1) == at(launch, 1) && at(one, 2) == at(launch, 2);
+    if (alike && (looped || one.conditions == launch.conditions)) return &one;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<TaskDraft> TaskDrafter::Run() {
@@ -55,12 +71,14 @@ Result<TaskDraft> TaskDrafter::Run() {
   DropUnusedDims();
   NameAddedDims();
   HONE_RETURN_IF_ERROR(CheckNames());
+  NoteOptionalTensors();
   HONE_RETURN_IF_ERROR(ReadCases());
   ReadMain();
   AddConsts();
   draft_.seed = SeedText();
   HONE_RETURN_IF_ERROR(Oracle());
   draft_.task_toml = Toml();
+  JoinDimensionAnswers();
   return std::move(draft_);
 }
 
@@ -224,7 +242,11 @@ Status TaskDrafter::ChooseLaunches() {
   for (const CuLaunch& l : s_.launches) {
     if (!wanted(l)) continue;
     if (l.function == function_) {
-      launches_.push_back(l);
+      if (const CuLaunch* same = Repeated(launches_, l)) {
+        Inferred(fmt::format("line {} repeats line {} (a timing loop?): launched once", l.line, same->line));
+      } else {
+        launches_.push_back(l);
+      }
     } else {
       elsewhere.insert(s_.functions[static_cast<size_t>(l.function)].name);
     }
@@ -417,16 +439,23 @@ void TaskDrafter::Follow(const std::string& text, int depth) {
     if (i > 0 && (tokens[i - 1].text == "." || tokens[i - 1].text == "->" || tokens[i - 1].text == "::")) continue;
     const std::string name(tokens[i].text);
     if (dims_.count(name) != 0) continue;
+    const bool of_main = Host()->name == "main";
     for (const CuParameter& p : Host()->parameters) {
-      if (p.name == name && !p.pointer && !IntegerSuffix(p.type).empty() && IntegerSuffix(p.type) != "bool")
-        AddDim(name);
+      // main()'s own parameter is the number of words on its command line, which is no size.
+      if (p.name == name && !p.pointer && !of_main && !IntegerSuffix(p.type).empty() && IntegerSuffix(p.type) != "bool") AddDim(name);
     }
     const std::optional<std::string> local = LocalText(name);
     if (!local || dims_.count(name) != 0) continue;
     Follow(*local, depth + 1);
     const bool opaque = local->find('.') != std::string::npos || local->find("->") != std::string::npos;
     const bool changed = std::find(Host()->changed.begin(), Host()->changed.end(), name) != Host()->changed.end();
-    if (!local->starts_with("dim3") && (opaque || changed) && !PlanExpressions(s_, function_, dims_).Resolve(name).ok())
+    // A size that main() reads from its command line, int rows = atoi(argv[1]), is known to the caller alone.
+    const std::vector<Token> words = LexCuda(*local);
+    const bool given = of_main && std::any_of(words.begin(), words.end(), [&](const Token& word) {
+                         return std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
+                                            [&](const CuParameter& p) { return word.text == p.name; });
+                       });
+    if (!local->starts_with("dim3") && (opaque || changed || given) && !PlanExpressions(s_, function_, dims_).Resolve(name).ok())
       AddDim(name);
   }
 }
@@ -587,8 +616,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   }
   // Makes the entry's `when` from the ifs around the launch.
   if (!launch.conditions_known)
-    Inferred(fmt::format("the launch of '{}' in line {} stands in a loop, a switch or a lambda: that is not looked at",
-                         kernel->name, launch.line));
+    Inferred(fmt::format("the launch of '{}' in line {} stands in a loop, a switch or a lambda: launched once", kernel->name,
+                         launch.line));
   for (const std::string& condition : launch.conditions) {
     Result<std::string> value = Plan(condition);
     if (value.ok()) {
@@ -741,6 +770,11 @@ Status TaskDrafter::HostMemory() {
                         "it as a small kernel",
                         At(call.line), call.name, fmt::join(call.arguments, ", ")));
       }
+      // A timing loop clears again what was cleared before the first launch.
+      const bool again = !call.conditions_known && std::any_of(memsets.begin(), memsets.end(), [&](const DraftEntry& m) {
+        return m.target == target && m.value == static_cast<int>(*byte & 0xff);
+      });
+      if (again) continue;
       DraftEntry entry;
       entry.target = target;
       entry.value = static_cast<int>(*byte & 0xff);

@@ -34,6 +34,7 @@ struct NewTaskOptions {
   std::map<std::string, std::string> values;  // tensor -> distribution ("index:rows", "uniform")
   std::map<std::string, std::string> lets;    // size in the code -> expression ("group * num_kv_heads")
   std::map<std::string, std::string> work;    // "bytes", "flops" -> expression
+  std::optional<std::string> special;         // the special values that kernels must answer, "inf, subnormal", or "none"; nullopt: the default
   std::vector<std::string> no_stress;         // tensors that stress tests do not fill with extreme values
   struct HiddenRange {
     int64_t low = 0, high = 0, multiple = 1;  // sizes from low to high, both included

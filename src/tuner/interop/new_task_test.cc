@@ -923,6 +923,92 @@ TEST(PlanExpressions, FollowsLocalsMacrosAndHelpers) {
   EXPECT_THAT(plan.Resolve("unknown(n)").status().message(), HasSubstr("unknown(n)"));
 }
 
+// A test program that checks once and then takes the time, with sizes from its command line.
+constexpr const char* kTimedProgram = R"cuda(// row_sum.cu - sums of rows, with an optional bias.
+// nvcc -O3 row_sum.cu
+#include <cstdlib>
+__global__ void row_sum(const float* x, const float* bias, float* out, int rows, int cols) {
+  __shared__ float partial[256];
+  float sum = 0;
+  for (int c = threadIdx.x; c < cols; c += 256) {
+    float v = x[(size_t)blockIdx.x * cols + c];
+    if (bias) v += bias[c];
+    sum += v;
+  }
+  partial[threadIdx.x] = sum;
+  __syncthreads();
+  for (int s = 128; s > 0; s >>= 1) {
+    if (threadIdx.x < s) partial[threadIdx.x] += partial[threadIdx.x + s];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = partial[0];
+}
+int main(int argc, char** argv) {
+  const int rows = ROWS;
+  const int cols = argc > 2 ? atoi(argv[2]) : 32000;
+  float *x, *bias, *out;
+  cudaMalloc(&x, (size_t)rows * cols * sizeof(float));
+  cudaMalloc(&bias, cols * sizeof(float));
+  cudaMalloc(&out, rows * sizeof(float));
+  row_sum<<<rows, 256>>>(x, bias, out, rows, cols);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 20; ++i) row_sum<<<rows, 256, 0>>>(x, bias, out, rows, cols);
+}
+)cuda";
+
+std::string TimedProgram(const std::string& rows) {
+  std::string text = kTimedProgram;
+  return text.replace(text.find("ROWS"), 4, rows);
+}
+
+size_t Launches(const TaskDraft& draft) {
+  size_t count = 0;
+  for (size_t at = 0; (at = draft.seed.find("[[launch]]", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST(NewTask, ATimingLoopIsNoSecondLaunch) {
+  const TaskDraft draft = DraftTask(TimedProgram("4096"), Options("row_sum")).value();
+  EXPECT_EQ(Launches(draft), 1u) << draft.seed;
+  EXPECT_THAT(draft.inferred, Contains("line 29 repeats line 27 (a timing loop?): launched once"));
+  // A launch in a loop alone is taken once, and the output says so.
+  std::string loop = TimedProgram("4096");
+  loop.erase(loop.find("  row_sum<<<rows, 256>>>"), std::string("  row_sum<<<rows, 256>>>(x, bias, out, rows, cols);").size());
+  const TaskDraft once = DraftTask(loop, Options("row_sum")).value();
+  EXPECT_EQ(Launches(once), 1u);
+  EXPECT_THAT(once.inferred, Contains(HasSubstr("stands in a loop, a switch or a lambda: launched once")));
+  // Launches with other arguments are two: a sum of sums.
+  std::string two = TimedProgram("4096");
+  const size_t second = two.find("(x, bias, out", two.find("for (int i = 0"));
+  EXPECT_EQ(Launches(DraftTask(two.replace(second, 13, "(out, bias, x"), Options("row_sum")).value()), 2u);
+}
+
+TEST(NewTask, SizesOfTheCommandLineAreDimensionsAndTheirConstantsAreTimed) {
+  const TaskDraft draft = DraftTask(TimedProgram("argc > 1 ? atoi(argv[1]) : 4096"), Options("row_sum")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  ASSERT_EQ(task.dims.size(), 2u);
+  EXPECT_EQ(task.dims[0].first, "rows");
+  EXPECT_EQ(task.dims[1].first, "cols");
+  EXPECT_THAT(draft.task_toml, HasSubstr("dims = { rows = 4096, cols = 32000 }"));
+  // Without a constant the size is a dimension all the same.
+  const TaskDraft asked = DraftTask(TimedProgram("atoi(argv[1])"), Options("row_sum")).value();
+  EXPECT_THAT(asked.task_toml, AllOf(HasSubstr("rows = \"rows of"), Not(HasSubstr("argc")), Not(HasSubstr("argv"))));
+}
+
+TEST(NewTask, ReadsWhatTheFileSaysBesideItsLaunches) {
+  const TaskDraft draft = DraftTask(TimedProgram("4096"), Options("row_sum")).value();
+  EXPECT_THAT(draft.inferred, Contains("bias is tested for null in line 9: only the case with a tensor is judged"));
+  EXPECT_THAT(draft.inferred, Contains(HasSubstr("--slice rows")));
+  const Task task = Parsed(draft);
+  EXPECT_EQ(task.summary, "sums of rows, with an optional bias");
+  EXPECT_EQ(task.workload, WorkloadClass::kReduction);
+  EXPECT_THAT(draft.task_toml, HasSubstr("# special = [\"inf\", \"-inf\", \"subnormal\"] is the default"));
+  NewTaskOptions options = Options("row_sum");
+  options.special = "subnormal, inf";
+  EXPECT_EQ(Parsed(DraftTask(TimedProgram("4096"), options).value()).tensors[0].values.special, kSpecialSubnormal | kSpecialInf);
+}
+
 TEST(CuSource, ReadsLaunchesAndTheirConditions) {
   const std::unique_ptr<CuSource> source =
       ReadCuSource(

@@ -135,7 +135,9 @@ std::string TaskDrafter::SeedText() {
 }
 
 std::string TaskDrafter::Summary() const {
-  return o_.summary.empty() ? fmt::format("made by `hone new` from {}", o_.file) : o_.summary;
+  if (!o_.summary.empty()) return o_.summary;
+  const std::string comment = FirstComment();
+  return comment.empty() ? fmt::format("made by `hone new` from {}", o_.file) : comment;
 }
 
 std::string TaskDrafter::Class() {
@@ -157,7 +159,7 @@ std::string TaskDrafter::Class() {
   else if (has("gather") || has("scatter") || has("embedding"))
     guess = "gather";
   else if (has("norm") || has("softmax") || has("sum") || has("reduce") || has("mean") || has("loss") ||
-           has("entropy") || device_code_.find("__shfl") != std::string::npos)
+           has("entropy") || device_code_.find("__shfl") != std::string::npos || SharesBlocksAndReduces())
     guess = "reduction";
   Guessed(fmt::format("class {}: a guess by names; --class for another", guess));
   return guess;
@@ -173,7 +175,20 @@ std::string TaskDrafter::Toml() {
   if (!o_.slice.empty()) {
     out += fmt::format("slice = {}\n", Quoted(o_.slice));
   } else {
-    out += "# slice = \"…\": a dimension along which results are independent makes checking cheaper (--slice)\n";
+    const std::string likely = LikelySlice();
+    if (!likely.empty()) {
+      Inferred(fmt::format("each block computes one of {}: if results along it do not depend on each other, --slice {} makes checking cheaper",
+                           likely, likely));
+    }
+    out += fmt::format("# slice = \"{}\": a dimension along which results are independent makes checking cheaper (--slice{})\n",
+                       likely.empty() ? "…" : likely, likely.empty() ? "" : " " + likely);
+  }
+  if (o_.special) {
+    out += fmt::format("special = {}\n", *o_.special == "none" ? "[]" : List(SplitCommas(*o_.special)));
+  } else {
+    out +=
+        "# special = [\"inf\", \"-inf\", \"subnormal\"] is the default: infinities and subnormal numbers among the inputs must be answered as the "
+        "oracle does (--special)\n";
   }
   out += "\n[dims]\n";
   for (const std::string& d : dim_order_)

@@ -55,11 +55,12 @@ class Planner {
       if (text.ok()) {
         return PlannedKernel{
             *std::move(text),
-            fmt::format("{} has no launch plan: it is judged with this one, made from its own launch in line {}{}. To "
+            fmt::format("{} has no launch plan: it is judged with this one, made from its own launch in line {}{}{}. To "
                         "change it, put it above the code:\n{}",
-                        file_, line, LeftOut(), *plan)};
+                        file_, line, repeated_, LeftOut(), *plan)};
       }
       own = fmt::format("Its own launch in line {} could not be taken: {}", line, FirstLine(text.status().message()));
+      if (!unknown_.empty()) own = fmt::format("line {} launches with {}", line, unknown_);
     }
     const Result<std::string> plan = SeedsPlan();
     Result<std::string> text = plan.ok() ? Assemble(*plan) : plan;
@@ -69,6 +70,10 @@ class Planner {
           "/*hone … */ that says how its kernel is launched{} (candidate-format.md in the documentation)",
           file_, FirstLine(text.status().message()), own, own.empty() ? "" : ". ",
           task_.seed_source.empty() ? "" : fmt::format(": copy that of {}, and change it", SeedFile())));
+    }
+    if (!unknown_.empty()) {
+      return PlannedKernel{*std::move(text), fmt::format("{} has no launch plan: the seed's plan is used ({}{}), because {}", file_,
+                                                         geometry_, LeftOut(), own)};
     }
     return PlannedKernel{
         *std::move(text),
@@ -81,11 +86,22 @@ class Planner {
   std::string SeedFile() const { return task_.directory.empty() ? "seed.cu" : task_.directory + "/seed.cu"; }
 
   // Returns the comment with the plan that `hone new` would write for the file's launches.
-  Result<std::string> OwnPlan() const {
+  Result<std::string> OwnPlan() {
     NewTaskOptions options;
     options.name = "plain";
     options.file = file_;
     HONE_ASSIGN_OR_RETURN(const TaskDraft draft, DraftTask(s_.text, options));
+    for (const TaskQuestion& q : draft.questions) {
+      // A question about the launch ends with the name that is missing: grid of kernel 'k': '…' ('argv' is not known).
+      const size_t known = q.what.rfind("' is not known)");
+      const size_t name = known == std::string::npos ? known : q.what.rfind('\'', known - 1);
+      if (name == std::string::npos) continue;
+      unknown_ = q.what.substr(name, known + 1 - name) + ", which is not known";
+      return Status::InvalidArgument(unknown_);
+    }
+    for (const std::string& line : draft.inferred) {
+      if (line.find(": launched once") != std::string::npos) repeated_ += "; " + line;
+    }
     const size_t begin = PlanBegin(draft.seed);
     const size_t end = begin == std::string::npos ? begin : draft.seed.find("*/", begin);
     if (end == std::string::npos) return Status::Internal("a drafted seed has no plan");
@@ -252,6 +268,8 @@ class Planner {
   const CuSource& s_;
   const std::string file_;
   std::string geometry_;  // the first launch of the seed's plan, for the note
+  std::string unknown_;   // what the file's own launch passes and nothing tells: "'argv', which is not known"; empty: nothing
+  std::string repeated_;  // clauses about launches that are taken once, for the note
 };
 
 }  // namespace

@@ -99,6 +99,22 @@ TEST(PlainKernel, TheOnlyKernelMayHaveAnotherNameAndALaunchThatIsNotFollowedIsNa
   EXPECT_THAT(planned.note, HasSubstr("Its own launch in line 2 could not be taken: the plan:"));
 }
 
+TEST(PlainKernel, ATimingLoopIsLaunchedOnceAndTheNoteSaysSo) {
+  std::string second = kFirst;
+  second.insert(second.rfind('}'), "  for (int i = 0; i < 20; ++i) shift<<<(n + 255) / 256, 256>>>(x, out, n);\n");
+  const PlannedKernel planned = Planned(second);
+  EXPECT_THAT(planned.note, HasSubstr("line 13 repeats line 12 (a timing loop?): launched once"));
+  EXPECT_EQ(ParseCandidate(planned.text, "v2.cu", ShiftTask()).value().plan.entries.size(), 1u);
+}
+
+TEST(PlainKernel, ALaunchWithAnUnknownSizeIsSaidInOneSentence) {
+  const PlannedKernel planned = Planned(
+      "__global__ void shift(const float* x, float* out, int n) {}\n"
+      "int main(int argc, char** argv) { shift<<<blocks_of(argv), 64>>>(x, out, 12); }\n");
+  EXPECT_THAT(planned.note, AllOf(HasSubstr("v2.cu has no launch plan: the seed's plan is used ("),
+                                  HasSubstr("because line 2 launches with 'argv', which is not known"), Not(HasSubstr("FILL_IN"))));
+}
+
 TEST(PlainKernel, WhereNoPlanFitsTheMessageSaysWhyAndWhatToWrite) {
   EXPECT_THAT(
       Refusal("__global__ void shift(const float* x, float* out, int n, float* sums) {}\n"),

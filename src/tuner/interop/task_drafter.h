@@ -171,6 +171,17 @@ class TaskDrafter {
   // const.
   void AddConsts();
 
+  // Read what the file says beside its launches (draft_notes.cc). NoteOptionalTensors lists the tensors that kernels test
+  // for null; JoinDimensionAnswers makes one option --dims of all that questions offer.
+  void NoteOptionalTensors();
+  void JoinDimensionAnswers();
+  // Returns the dimension of which every block computes one index, if all outputs begin with it; empty: none.
+  std::string LikelySlice() const;
+  // Returns whether the threads of a block work together on an output of fewer axes than an input has.
+  bool SharesBlocksAndReduces() const;
+  // Returns the comment at the head of the file, if it is one line in words; empty: there is none.
+  std::string FirstComment() const;
+
   // These functions write the files' text (new_task_text.cc).
   static std::string KernelName(const DraftEntry& e);
   std::string EntryText(const DraftEntry& e, const std::vector<std::string>& args, int step, const std::string& shared,

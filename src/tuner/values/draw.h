@@ -102,8 +102,8 @@ struct Parameters {
   int some;                // kMask: the value that each line holds at least once; -1: none
   int64_t line_elements, line_stride;  // kMask: elements of a line, and the distance between their positions
   unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
-  uint64_t pattern_key;    // kSpecial: equal for all tensors of an input set, so that they have the same kinds in the
-                           // same rows
+  uint64_t pattern_key;    // kSpecial: a PatternKey, equal for all tensors of an input set, so that they have the same
+                           // kinds in the same rows
   bool sliced;             // kSpecial: true: a slice is one row; false: each run along the last axis is one
   float smallest_normal;   // kSpecial: smallest normal number of the dtype, or of float32 if that is larger
 };
@@ -177,10 +177,25 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
 // Kinds of rows that reach branches of kernels: the maximum of a softmax that is not subtracted, an eps that is left
 // out, a mask that leaves nothing, a fast path for "small" numbers. Kinds follow from `pattern_key` and the row's
 // number alone, so tensors that are added or multiplied have the same kind in the same row: eps has an effect only if
-// both are small.
-enum SpecialKind : int { kTinyRow, kScaledRow, kFarFromZero, kEqualRow, kSprinkledRow, kMaskedRow, kLargeRow, kBelowNormal, kStridedRow };
-inline constexpr int kSpecialKinds = 9;
+// both are small. Rows take the kinds in turn, in this order: five rows that follow each other hold a kind with groups
+// or masks of -inf.
+enum SpecialKind : int {
+  kMaskedRow, kTinyRow, kFarFromZero, kEqualRow, kLargeRow, kGroupedRow, kScaledRow, kSprinkledRow, kStridedRow, kBelowNormal
+};
+inline constexpr int kSpecialKinds = 10;
 enum SpecialBit : unsigned { kInfinityBit = 1, kMinusInfinityBit = 2, kNanBit = 4, kSubnormalBit = 8 };
+
+// Returns the pattern key of an input set. `turn` says which kind row 0 has, so that a tensor of one row (a bias) meets
+// all kinds in input sets with turns that follow each other.
+HONE_HD uint64_t PatternKey(uint64_t secret, uint64_t turn) { return (secret & ~0xffULL) | (turn % kSpecialKinds); }
+
+// Returns the SpecialKind of a row. Each kSpecialKinds rows hold every kind once, from a start that a secret chooses;
+// the first of them begin with the turn of `pattern_key`.
+HONE_HD int KindOfRow(uint64_t pattern_key, uint64_t row) {
+  const uint64_t block = row / kSpecialKinds;
+  const uint64_t start = block == 0 ? pattern_key & 0xff : PlainHash(pattern_key, block, 0x7a2);
+  return static_cast<int>((row + start % kSpecialKinds) % kSpecialKinds);
+}
 
 HONE_HD float FloatOfBits(uint32_t bits) {
 #if defined(__CUDA_ARCH__)
@@ -208,7 +223,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   const float usual = normal + p.offset;
   const float subnormal = p.smallest_normal * UniformFromBits(more) * sign;
   int power = 0;
-  switch (static_cast<int>(choice % kSpecialKinds)) {
+  switch (KindOfRow(p.pattern_key, row)) {
     case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the square root of an eps, and below
     case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
     case kLargeRow: power = 7; break;
@@ -235,11 +250,22 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       if ((more >> 8) % 32 == 1 && (p.special & kNanBit)) return FloatOfBits(0x7fc00000u);
       break;
     case kMaskedRow: {
-      // A quarter of these rows are masked entirely; the others from some column on, or at scattered places.
-      const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (columns > 0 ? columns : 1);
+      // A quarter of these rows are masked entirely; the others from some column on, or at scattered places. The column
+      // lies near the beginning as often as further on, so that whole threads of a block meet nothing but -inf.
+      uint64_t last = columns >> (of_row >> 4) % 8;
+      if (last < 4) last = columns;
+      const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (last > 0 ? last : 1);
       const bool here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
       if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || here)) return FloatOfBits(0xff800000u);
       break;
+    }
+    case kGroupedRow: {
+      // Half of the aligned groups of 2, 4, 8 or 16 elements, which a thread may read at once, are -inf or 0. The last
+      // group is not, so that the row is not masked entirely.
+      const uint64_t group = 2ULL << (of_row >> 4) % 4;
+      const bool last = column / group == (columns - 1) / group;
+      if (last || (PlainHash(choice, column / group, 0x96) & 1)) break;
+      return (p.special & kMinusInfinityBit) ? FloatOfBits(0xff800000u) : 0.0f;
     }
     default:  // kBelowNormal
       if (p.special & kSubnormalBit) return subnormal;

@@ -394,6 +394,46 @@ TEST(SpecialDraws, HoldEveryKindOfRow) {
       << tiny << large << far << equal << zeros << masked << part << subnormal << infinite << nan << negative_zero;
 }
 
+TEST(SpecialDraws, EachTenRowsHoldEveryKindAndTheTurnSaysWhichRowZeroHas) {
+  for (uint64_t turn = 0; turn < 10; ++turn) {
+    const uint64_t key = draw::PatternKey(0x123456789abcdef0, turn);
+    EXPECT_EQ(draw::KindOfRow(key, 0), static_cast<int>(turn));
+    for (uint64_t block = 0; block < 5; ++block) {
+      std::set<int> kinds;
+      for (uint64_t row = 10 * block; row < 10 * block + 10; ++row) kinds.insert(draw::KindOfRow(key, row));
+      EXPECT_EQ(kinds.size(), 10u) << block;
+    }
+  }
+  // Later rows begin anew, so that no kind stands ten rows apart throughout.
+  std::set<int> of_every_tenth;
+  for (uint64_t row = 0; row < 500; row += 10) of_every_tenth.insert(draw::KindOfRow(draw::PatternKey(0x77, 3), row));
+  EXPECT_GT(of_every_tenth.size(), 5u);
+}
+
+// A thread that reads four elements at once meets four equal infinities, and no row of this kind is masked whole.
+TEST(SpecialDraws, AlignedGroupsAreMinusInfinityInSomeRows) {
+  const uint64_t key = draw::PatternKey(0xabcdef00, draw::kGroupedRow);
+  std::set<size_t> sizes;
+  for (uint64_t secret = 1; secret < 60; ++secret) {
+    const std::vector<double> v = SpecialRow(kUsualSpecials, 0, draw::PatternKey(secret << 8, draw::kGroupedRow));
+    size_t group = 16;
+    const auto alike = [&](size_t width) {
+      for (size_t i = 0; i < v.size(); ++i) {
+        if (std::isinf(v[i]) != std::isinf(v[i / width * width])) return false;
+      }
+      return true;
+    };
+    while (group > 1 && !alike(group)) group /= 2;
+    sizes.insert(group);
+    EXPECT_TRUE(std::isfinite(v.back()));
+    EXPECT_TRUE(std::any_of(v.begin(), v.end() - 1, [](double x) { return x == -INFINITY; }) || group == 16);
+  }
+  EXPECT_EQ(sizes, (std::set<size_t>{2, 4, 8, 16}));
+  // A task without infinities has groups of zeros there.
+  const std::vector<double> zeros = SpecialRow(0, 0, key);
+  EXPECT_GT(std::count(zeros.begin(), zeros.end(), 0.0), 3);
+}
+
 // One thread of a loop with a stride of a power of two meets every large number of such a row.
 TEST(SpecialDraws, LargeNumbersStandAPowerOfTwoApartInSomeRows) {
   int strided = 0, positive = 0;

@@ -170,6 +170,7 @@ struct DraftCheck {
   Task task;                                 // as it was read; empty if it could not be
   std::vector<OutputPrecision> precision;    // errors of the kernel, and of the oracle in float32
   std::vector<CancellingOutput> cancelling;  // outputs that need an `abs`
+  std::string nan_answer;                    // a sentence: TaskReport::nan_answer
 };
 
 // Reads the written task, and adds what cannot be parsed to `problems`.
@@ -192,12 +193,12 @@ Result<Task> ReadDraft(const std::string& out, std::vector<std::string>& problem
 Result<DraftCheck> CheckDraft(const EvaluatorOptions& evaluator, const std::string& out) {
   std::vector<std::string> problems;
   const Result<Task> task = ReadDraft(out, problems);
-  if (!problems.empty()) return DraftCheck{std::move(problems), {}, {}, {}};
+  if (!problems.empty()) return DraftCheck{std::move(problems), {}, {}, {}, {}};
   EvaluatorOptions options = evaluator;
   options.device = "sim";
   HONE_ASSIGN_OR_RETURN(const LintOutcome outcome,
                         LintOnDevice(*task, options, {.dishonest = false, .hidden_draws = 1}));
-  return DraftCheck{outcome.problems, *task, outcome.precision, outcome.cancelling};
+  return DraftCheck{outcome.problems, *task, outcome.precision, outcome.cancelling, outcome.nan_answer};
 }
 
 // Writes the proposed `abs` below c_rms of each output into task.toml, and adds it to draft.inferred.
@@ -290,6 +291,10 @@ void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
     checked = Fit(evaluator, *checked, prepared);
   }
   if (checked.ok()) {
+    if (!checked->nan_answer.empty()) {
+      prepared.draft.inferred.push_back(checked->nan_answer);
+      prepared.inferred_late.push_back(checked->nan_answer);
+    }
     prepared.problems = std::move(checked->problems);
     prepared.unchecked.clear();
   } else {

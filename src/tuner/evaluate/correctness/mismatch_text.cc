@@ -20,7 +20,8 @@ constexpr int64_t kWidestTail = 1024;
 // Returns the hint for an error that Cancelled holds for.
 std::string CancelHint(const MismatchFacts& facts, double error) {
   return fmt::format(
-      "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel to nearly nothing: "
+      "; the error, {:.2g}, is rounding beside inputs of about {:.2g}, and it is large only beside results that cancel "
+      "to nearly nothing: "
       "where honest kernels are refused so, abs = {:.1g} under [tolerance.{}] of the task forgives it",
       error, facts.magnitude, ProposedAbs(error), facts.tensor.name);
 }
@@ -54,6 +55,8 @@ bool IsLargestNumber(DType dtype, double value) {
 // Returns the hint that only an incomplete last vector or tile is wrong; empty if that does not fit the wrong elements.
 std::string TailHint(const MismatchFacts& facts) {
   if (facts.shape.empty() || facts.mismatch.index.size() != facts.shape.size()) return "";
+  // A single wrong element may lie anywhere by chance.
+  if (facts.comparison.wrong < 2) return "";
   int64_t linear = 0, elements = 1;
   for (size_t i = 0; i < facts.shape.size(); ++i) {
     linear = linear * facts.shape[i] + facts.mismatch.index[i];
@@ -68,6 +71,10 @@ std::string TailHint(const MismatchFacts& facts) {
     of = "of the tensor";
     if (tail == 0 || facts.comparison.wrong > elements - linear) return "";
   }
+  // Results along the slices' axis do not depend on each other, so that some wrong ones near its end are no tail; only
+  // all of them are.
+  const bool along_slices = facts.tensor.slice_axis == static_cast<int>(facts.shape.size()) - 1;
+  if (along_slices && facts.comparison.wrong < row - at) return "";
   return fmt::format(
       "; what is wrong begins with the end {} that is left over by groups of {}: a kernel that serves multiples of {} "
       "alone says "
@@ -94,8 +101,11 @@ std::string WrongElementsText(const MismatchFacts& facts) {
       "{} differs from the double-precision oracle for {} ({} inputs): {} of {} {} wrong, first at [{}]{}: "
       "expected {:.9g}, got {:.9g}",
       facts.tensor.name, DimsText(m.dims), m.distribution, c.wrong, c.total, packed ? "numbers" : "elements",
-      fmt::join(m.index, ", "), !packed ? "" : c.first_wrong.value_or(0) % 2 == 0 ? ", its low half" : ", its high half", m.expected,
-      m.actual);
+      fmt::join(m.index, ", "),
+      !packed                              ? ""
+      : c.first_wrong.value_or(0) % 2 == 0 ? ", its low half"
+                                           : ", its high half",
+      m.expected, m.actual);
   if (c.unwritten > 0) {
     text += fmt::format("; elements were never written ({} unwritten)", c.unwritten);
   } else if (facts.still_filled) {
@@ -115,6 +125,12 @@ std::string WrongElementsText(const MismatchFacts& facts) {
     if (std::isnan(m.expected) && m.distribution.find("special") == std::string::npos) {
       text += "; if NaN is not the answer there, the task's oracle is at fault (`hone tasks check` tries it)";
     }
+  }
+  if (std::isnan(m.expected) && m.distribution.find("special") != std::string::npos && !facts.nan_inputs) {
+    text +=
+        "; the oracle answers NaN, and no input is NaN: if NaN is not meant for rows that are all -inf, or hold inf, "
+        "write special = [...] "
+        "without them in task.toml, or give another oracle";
   }
   if (c.max_scaled <= facts.tolerance.c_max && facts.tolerance.c_small > 0 && c.max_small > facts.tolerance.c_small) {
     text += fmt::format("; an element far smaller than its neighbors is off by {:.3g} of its own size, allowed {:.3g}",

@@ -24,6 +24,7 @@ struct MismatchFacts {
   std::vector<int64_t> shape;  // shape of the output
   double magnitude = 0;        // TypicalMagnitude of the largest input; 0: not known
   bool still_filled = false;   // the first wrong element still holds the fill from before the launch
+  bool nan_inputs = true;      // false: no input can hold a NaN, whatever the distribution
 };
 
 // Returns the explanation of an output of which c_max or c_small, the task's bounds for single elements, refuse some.

@@ -306,7 +306,10 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
                           .comparison = comparison,
                           .mismatch = mismatch,
                           .shape = bound.tensors.at(tensor.name).shape,
-                          .magnitude = magnitude};
+                          .magnitude = magnitude,
+                          .nan_inputs = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& in) {
+                            return in.role != TensorRole::kOut && (ValuesOf(in, inputs).special & kSpecialNan) != 0;
+                          })};
       if (comparison.wrong > 0) {
         if (comparison.first_wrong) {
           HONE_ASSIGN_OR_RETURN(facts.still_filled, buffers.StillFilled(index, tensor.name, mismatch.index));

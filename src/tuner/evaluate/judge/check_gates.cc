@@ -134,9 +134,11 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
   CaseResult result{.dims = dims, .role = check_case.role, .fallback = served->fallback};
   for (const StressChoice& choice : choices) {
     if (choice.distribution == Distribution::kSpecial && !judgement.request.gates.special_values) continue;
+    const bool special = choice.distribution == Distribution::kSpecial;
     const InputSet inputs{.key = judgement.secrets.NextOdd(),
                           .stress = choice.distribution,
-                          .use_stress = choice.use_stress && TakesStress(judgement.task)};
+                          .use_stress = choice.use_stress && TakesStress(judgement.task),
+                          .turn = special ? std::optional(judgement.NextSpecialTurn()) : std::nullopt};
     judgement.Announce("check", fmt::format("{} {} {}", CaseRoleName(check_case.role), DimsText(dims), inputs.name()),
                        judgement.request.launch_limit_seconds + policy::kCheckSeconds);
     HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker,

@@ -59,11 +59,7 @@ Result<Gate> CheckOutputs(Judgement& judgement, CaseBuffers& buffers, const Inpu
     result->max_scaled_error = std::max(result->max_scaled_error, checked->max_scaled_error);
     result->rms_error = std::max(result->rms_error, checked->rms_error);
   }
-  if (checked->mismatch) {
-    judgement.evaluation.mismatch = checked->mismatch;
-    return judgement.Stop(Verdict::kWrongOutput, checked->detail);
-  }
-  return Gate::kPassed;
+  return checked->mismatch ? judgement.StopWrong(*checked) : Gate::kPassed;
 }
 
 }  // namespace

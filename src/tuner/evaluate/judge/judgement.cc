@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/judge/judgement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,7 @@ constexpr uint64_t kAlignmentPurpose = 0xa119;
 
 Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress)
     : alignment_turn_(Keyed(asked.options.seed, kAlignmentPurpose, 0)),
+      special_turn_(Keyed(asked.options.seed, kAlignmentPurpose, 1)),
       progress_(progress),
       phase_limit_seconds_(policy::kLoadSeconds),
       session(device, [this](double limit_seconds) { AnnounceLaunch(limit_seconds); }),
@@ -48,6 +51,23 @@ Gate Judgement::Stop(Verdict verdict, std::string detail) {
   evaluation.verdict = verdict;
   evaluation.detail = std::move(detail);
   return Gate::kStopped;
+}
+
+Gate Judgement::StopWrong(const CheckOutcome& checked) {
+  std::string detail = checked.detail;
+  if (checked.mismatch->wrong_elements == 0) {
+    // Every element is near enough and all together are not: name the sizes up to which the kernel was precise.
+    for (const auto& [name, size] : checked.mismatch->dims) {
+      int64_t largest = -1;
+      for (const CaseResult& passed : evaluation.cases) {
+        if (const auto found = passed.dims.find(name); found != passed.dims.end())
+          largest = std::max(largest, found->second);
+      }
+      if (largest > 0 && largest < size) detail += fmt::format("; wrong at {}={}, right up to {}", name, size, largest);
+    }
+  }
+  evaluation.mismatch = checked.mismatch;
+  return Stop(Verdict::kWrongOutput, std::move(detail));
 }
 
 void Judgement::Announce(const std::string& phase, const std::string& detail, double limit_seconds) {
@@ -98,9 +118,8 @@ Result<std::unique_ptr<CaseBuffers>> Judgement::MakeBuffers(const Dims& dims,
 
 void Judgement::AddDoubt(Finding finding) {
   std::vector<Finding>& findings = evaluation.findings;
-  const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& f) {
-    return f.kind == finding.kind && f.dims == finding.dims;
-  });
+  const auto known = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& f) { return f.kind == finding.kind && f.dims == finding.dims; });
   if (known == findings.end()) findings.insert(findings.begin(), std::move(finding));
 }
 

@@ -62,6 +62,8 @@ class Judgement {
 
   // Sets the verdict and returns kStopped.
   Gate Stop(Verdict verdict, std::string detail);
+  // Sets the verdict kWrongOutput and returns kStopped. `checked` has a mismatch.
+  Gate StopWrong(const CheckOutcome& checked);
   // Calls JudgeProgress with the phase that begins and the time that it may take. Call this before anything that may
   // hang.
   void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
@@ -75,6 +77,9 @@ class Judgement {
   // Returns true if the next check case is to have bases aligned exactly as the task promises, and false if they are to
   // be aligned as in timed cases.
   bool NextAlignmentIsExact() { return !request.gates.both_alignments || alignment_turn_++ % 2 == 0; }
+  // Returns the turn of the next input set of special values (InputSet::turn): they follow each other from a secret
+  // start, so that a tensor of one row meets all kinds of values in one judgement.
+  uint64_t NextSpecialTurn() { return special_turn_++; }
   // Makes the memory for one case, with the settings that the request's switches ask for.
   Result<std::unique_ptr<CaseBuffers>> MakeBuffers(const Dims& dims, const std::vector<const ResolvedPlan*>& plans,
                                                    int sets, bool exact_align);
@@ -89,6 +94,7 @@ class Judgement {
 
  private:
   uint64_t alignment_turn_;  // number of check cases so far, counted from a secret start
+  uint64_t special_turn_;    // number of input sets of special values so far, counted from a secret start
 
   // Announces `limit_seconds` to the watchdog before a launch, and the phase's own limit after it (`limit_seconds` 0).
   // So a process that hangs in a launch, in a host-mode function or a driver, costs no more than the launch's limit.

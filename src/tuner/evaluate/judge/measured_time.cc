@@ -103,6 +103,7 @@ std::vector<InputSet> TrialInputs(Judgement& judgement, int count) {
                                                          : policy::kStress[others[static_cast<size_t>(trial / 2) % others.size()]];
     }
     if (inputs.use_stress && inputs.stress == Distribution::kSpecial && !gates.special_values) inputs.use_stress = false;
+    if (inputs.use_stress && inputs.stress == Distribution::kSpecial) inputs.turn = judgement.NextSpecialTurn();
     trials.push_back(inputs);
   }
   std::vector<InputSet> ordered;

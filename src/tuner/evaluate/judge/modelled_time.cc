@@ -51,9 +51,7 @@ Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked,
   }
   result.max_scaled_error = std::max(result.max_scaled_error, checked->max_scaled_error);
   result.rms_error = std::max(result.rms_error, checked->rms_error);
-  if (!checked->mismatch) return Gate::kPassed;
-  judgement.evaluation.mismatch = checked->mismatch;
-  return judgement.Stop(Verdict::kWrongOutput, checked->detail);
+  return checked->mismatch ? judgement.StopWrong(*checked) : Gate::kPassed;
 }
 
 // Comparing says how a launch's outputs are compared, which depends on the kind of inputs.
@@ -193,7 +191,8 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
   const Distribution drawn = policy::kStress[1 + judgement_.secrets.Next() % kinds];
   for (const auto& [stress, size] : {std::pair{Distribution::kSpecial, special}, std::pair{drawn, other}}) {
     if (stress == Distribution::kSpecial && !gates.special_values) continue;
-    const InputSet inputs{.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true};
+    InputSet inputs{.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true};
+    if (stress == Distribution::kSpecial) inputs.turn = judgement_.NextSpecialTurn();
     HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, size));
     // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
     if (size == nullptr && outcome.status == LaunchStatus::kTimedOut) return Gate::kPassed;

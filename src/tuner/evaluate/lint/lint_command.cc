@@ -55,7 +55,8 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
   }
   HONE_ASSIGN_OR_RETURN(TaskReport report, LintTask(task, *device.session, *device.compiler, lint));
   return LintOutcome{report.valid(),    TaskReportToText(report), TaskReportToJson(report), report.problems,
-                     report.indistinct, report.precision,         report.cancelling};
+                     report.indistinct, report.nan_answer,        report.precision,
+                     report.cancelling};
 }
 
 }  // namespace hone

@@ -20,6 +20,7 @@ struct LintOutcome {
   std::string json;                          // the report as a JSON object; see task_report.h
   std::vector<std::string> problems;         // sentences; empty: the task is valid
   std::vector<std::string> indistinct;       // sentences; see TaskReport
+  std::string nan_answer;                    // a sentence; see TaskReport
   std::vector<OutputPrecision> precision;    // errors of honest kernels, and what tolerance they propose
   std::vector<CancellingOutput> cancelling;  // outputs for which honest kernels need a larger `abs`
 };

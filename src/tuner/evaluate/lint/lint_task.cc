@@ -116,6 +116,7 @@ class Linter {
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
+  void NoteNan(const std::string& output, int64_t element, const std::string& where);
   Status CheckExamples();
   Status SetOutputsToZero(OracleBench& bench);
   // Returns a description of the first property that the outputs on the bench break; empty where they break none.
@@ -687,6 +688,21 @@ Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, 
   return bench.Draw(inputs);
 }
 
+// Warns, once, that the oracle answers NaN for special inputs that hold no NaN. A kernel is then refused for any other
+// answer, though that may be the better one: the logarithm of a sum of exponentials over a row of -inf is -inf, and is
+// NaN if the row's maximum is subtracted first.
+void Linter::NoteNan(const std::string& output, int64_t element, const std::string& where) {
+  const bool drawn = std::any_of(task_.tensors.begin(), task_.tensors.end(), [](const TensorSpec& tensor) {
+    return tensor.role != TensorRole::kOut && (tensor.values.special & kSpecialNan) != 0;
+  });
+  if (drawn || !report_.nan_answer.empty()) return;
+  report_.nan_answer = fmt::format(
+      "the oracle answers NaN where no input is NaN: {}[{}] for {}. Rows that are all -inf, or hold inf, give NaN: is that meant? Every kernel "
+      "must then answer NaN too. Else write special = [...] in task.toml without them, or give another oracle",
+      output, element, where);
+  Warn(report_.nan_answer);
+}
+
 // Checks one case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on
 // the largest case the influence of inputs and trivial answers.
 Status Linter::CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision) {
@@ -706,7 +722,11 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
       const auto missing = std::find_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
       // The oracle's answer may be NaN where the special values contain infinities or NaN.
       const bool special = inputs.use_stress && inputs.stress == Distribution::kSpecial;
-      if (missing == values.end() || special) continue;
+      if (missing == values.end()) continue;
+      if (special) {
+        NoteNan(output, missing - values.begin(), where);
+        continue;
+      }
       Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
                           missing - values.begin(), where));
       return Status::Ok();

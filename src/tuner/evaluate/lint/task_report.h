@@ -112,6 +112,7 @@ struct TaskReport {
   int seed_runs = 0;                // number of checks of the seed: cases times input sets
   std::vector<std::string> problems;
   std::vector<std::string> warnings;
+  std::string nan_answer;  // the warning that the oracle answers NaN where no input is NaN; empty: it does not
   // The part of `warnings` that says which lower precisions the tolerance of a PyTorch module's task cannot refuse.
   std::vector<std::string> indistinct;
   double seconds = 0;
