@@ -1,26 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor cores on 8-bit floats (mma m16n8k32). A block has kRows rows of c and 128 columns, which share the scales of b;
-// it copies 128 columns of both factors at a time to shared memory, STAGES deep, multiplies, and adds each block's sums to
-// its results in float32, times their scales. Shapes whose rows are not whole blocks of k take a plain kernel.
+// Tensor cores on 8-bit floats (mma m16n8k32). A block has kRows rows of c and 128 columns or fewer, which share the
+// scales of b; it copies 128 columns of both factors at a time to shared memory, STAGES deep, multiplies, and adds each
+// block's sums to its results in float32, times their scales. Few rows take narrower blocks, so that every
+// multiprocessor has some. Shapes whose rows are not whole blocks of k take a plain kernel.
 /*hone
 [tune]
 STAGES = [4, 3]
 SMALL = [64, 128]
+COLUMNS = [64, 128]
+WARPS = [16, 8]
 
 [[launch]]
 kernel = "multiply<64>"
-grid   = ["ceil_div(n, 128)", "ceil_div(m, 64)"]
-block  = ["256"]
-shared = "STAGES * (64 + 128) * 128"
+grid   = ["ceil_div(n, COLUMNS)", "ceil_div(m, 64)"]
+block  = ["COLUMNS * 2"]
+shared = "STAGES * (64 + COLUMNS) * 128"
 args   = ["a", "a_scale", "b", "b_scale", "c", "m:i32", "n:i32", "k:i32"]
 when   = "k % 128 == 0 && k > 0 && m <= SMALL"
 
 [[launch]]
 kernel = "multiply<128>"
 grid   = ["ceil_div(n, 128)", "ceil_div(m, 128)"]
-block  = ["256"]
+block  = ["WARPS * 32"]
 shared = "STAGES * (128 + 128) * 128"
 args   = ["a", "a_scale", "b", "b_scale", "c", "m:i32", "n:i32", "k:i32"]
 when   = "k % 128 == 0 && k > 0"
@@ -34,9 +37,17 @@ args   = ["a", "a_scale", "b", "b_scale", "c", "m:i32", "n:i32", "k:i32"]
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 
-constexpr int kBlock = 128;  // columns of a block, and columns of c of a thread block
+constexpr int kBlock = 128;  // numbers that share a scale
 
-__device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
+// Columns of c of a thread block, and its warps.
+template <int kRows>
+constexpr int kColumnsOf = kRows == 64 ? HONE_TUNE_COLUMNS : 128;
+template <int kRows>
+constexpr int kWarpsOf = kRows == 64 ? HONE_TUNE_COLUMNS / 16 : HONE_TUNE_WARPS;
+
+__device__ __forceinline__ unsigned SharedAddress(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
 
 __device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
@@ -50,34 +61,35 @@ __device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address)
 
 __device__ __forceinline__ void Multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Shared memory: STAGES times kRows rows of a, then 128 rows of b, 128 bytes each. The chunk c of 16 bytes of row r stands
-// at c ^ (r % 8), so that eight rows at a chunk lie in different banks. Eight warps: two times kRows / 2 rows, four times
-// 32 columns.
+// Shared memory: STAGES times kRows rows of a, then kColumns rows of b, 128 bytes each. The chunk c of 16 bytes of row
+// r stands at c ^ (r % 8), so that eight rows at a chunk lie in different banks. A warp has 32 columns.
 template <int kRows>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(kWarpsOf<kRows> * 32)
     multiply(const __nv_fp8_e4m3* __restrict__ a, const float* __restrict__ a_scale,
-             const __nv_fp8_e4m3* __restrict__ b, const float* __restrict__ b_scale, __nv_bfloat16* __restrict__ c, int m,
-             int n, int k) {
-  constexpr int kStages = HONE_TUNE_STAGES, kTiles = kRows / 32;
-  constexpr int kStageBytes = (kRows + 128) * kBlock;
+             const __nv_fp8_e4m3* __restrict__ b, const float* __restrict__ b_scale, __nv_bfloat16* __restrict__ c,
+             int m, int n, int k) {
+  constexpr int kColumns = kColumnsOf<kRows>, kThreads = kWarpsOf<kRows> * 32, kAcross = kColumns / 32;
+  constexpr int kWarpRows = kRows / (kWarpsOf<kRows> / kAcross), kTiles = kWarpRows / 16;
+  constexpr int kStages = HONE_TUNE_STAGES, kStageBytes = (kRows + kColumns) * kBlock;
   extern __shared__ __align__(128) unsigned char shared[];
   const unsigned memory = SharedAddress(shared);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * 128;
-  const int warp_row = warp / 4 * (kRows / 2), warp_column = warp % 4 * 32;
+  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns;
+  const int warp_row = warp / kAcross * kWarpRows, warp_column = warp % kAcross * 32;
   const int blocks = k / kBlock;
 
   const auto copy = [&](int block) {
     if (block < blocks) {
       const unsigned stage = memory + block % kStages * kStageBytes;
 #pragma unroll
-      for (int i = 0; i < (kRows + 128) * 8 / 256; ++i) {
-        const int r = (i * 256 + static_cast<int>(threadIdx.x)) / 8, chunk = threadIdx.x % 8;
+      for (int i = 0; i < (kRows + kColumns) * 8 / kThreads; ++i) {
+        const int r = (i * kThreads + static_cast<int>(threadIdx.x)) / 8, chunk = threadIdx.x % 8;
         const bool left = r < kRows;
         const int row = left ? first_row + r : first_column + r - kRows;
         const bool there = row < (left ? m : n);
@@ -95,7 +107,7 @@ __global__ void __launch_bounds__(256)
   for (int block = 0; block < blocks; ++block) {
     // Scales of this thread's rows, asked for before they are needed.
     float scale[kTiles][2];
-    const float of_columns = b_scale[static_cast<long long>(blockIdx.x) * blocks + block];
+    const float of_columns = b_scale[static_cast<long long>(first_column / kBlock) * blocks + block];
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
 #pragma unroll

@@ -1,21 +1,34 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. A block has ROWS rows of y and 64 columns. It takes a
-// group of 128 columns of x and w at a time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added
-// up and then multiplied by the scales of its columns in float32. The next group is asked for while this one is multiplied.
+// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. A block takes a group of 128 columns of x and w at a
+// time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added up and then multiplied by the scales
+// of its columns in float32. The next group is asked for while this one is multiplied. Where rows are few, several blocks share the groups
+// of their columns and leave sums in float32, which a second kernel adds.
 /*hone
+[[workspace]]
+name = "parts"
+bytes = "m <= 64 ? max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)) * m * n * 4 : 0"
+
 [[launch]]
 kernel = "multiply<16>"
-grid   = ["ceil_div(n, 64)", "ceil_div(m, 16)"]
+grid   = ["ceil_div(n, 64)", "ceil_div(m, 16)", "max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64))"]
 block  = ["128"]
-args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+args   = ["x", "w", "scale", "y", "parts", "m:i32", "n:i32", "pairs:i32"]
 when   = "pairs % 64 == 0 && pairs > 0 && m <= 16"
 
 [[launch]]
 kernel = "multiply<64>"
-grid   = ["ceil_div(n, 64)", "ceil_div(m, 64)"]
+grid   = ["ceil_div(n, 64)", "ceil_div(m, 64)", "m <= 64 ? max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)) : 1"]
 block  = ["128"]
+args   = ["x", "w", "scale", "y", "parts", "m:i32", "n:i32", "pairs:i32"]
+when   = "pairs % 64 == 0 && pairs > 0 && m <= 64"
+
+[[launch]]
+kernel = "multiply_large"
+grid   = ["ceil_div(n, 128)", "ceil_div(m, 128)"]
+block  = ["512"]
+shared = "131072"
 args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
 when   = "pairs % 64 == 0 && pairs > 0"
 
@@ -24,6 +37,13 @@ kernel = "multiply_any"
 grid   = ["ceil_div(n, 32)", "ceil_div(m, 8)"]
 block  = ["32", "8"]
 args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+
+[[launch]]
+step   = 1
+kernel = "add_parts"
+grid   = ["pairs % 64 == 0 && pairs > 0 && m <= 64 && max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)) > 1 ? ceil_div(m * n, 256) : 0"]
+block  = ["256"]
+args   = ["parts", "y", "m * n:i32", "max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)):i32"]
 */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -54,12 +74,21 @@ __device__ __forceinline__ unsigned Widen(unsigned byte) {
   return *reinterpret_cast<const unsigned*>(&pair);
 }
 
+// One of a thread's results: y itself, or a part of it where several blocks share the groups.
+__device__ __forceinline__ void Store(__nv_bfloat16* y, float* parts, long long at, long long results, float sum) {
+  if (gridDim.z == 1) {
+    y[at] = __float2bfloat16(sum);
+  } else {
+    parts[blockIdx.z * results + at] = sum;
+  }
+}
+
 // Shared memory: kRows rows of x, then 64 rows of w, 256 bytes each. The chunk c of 16 bytes of row r stands at c ^ (r % 8), so that eight
 // rows at a chunk lie in different banks. Each of four warps has all rows of x and 16 columns.
 template <int kRows>
 __global__ void __launch_bounds__(128)
     multiply(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
-             __nv_bfloat16* __restrict__ y, int m, int n, int pairs) {
+             __nv_bfloat16* __restrict__ y, float* __restrict__ parts, int m, int n, int pairs) {
   constexpr int kTiles = kRows / 16, kLoads = kRows * 16 / 128;  // chunks of x a thread copies
   __shared__ __align__(128) unsigned char shared[(kRows + kColumns) * kGroup * 2];
   const unsigned left = SharedAddress(shared), right = left + kRows * kGroup * 2;
@@ -84,9 +113,11 @@ __global__ void __launch_bounds__(128)
                       : make_uint4(0x88888888u, 0x88888888u, 0x88888888u, 0x88888888u);
     }
   };
-  load(0);
+  const int begin = static_cast<int>(blockIdx.z) * groups / static_cast<int>(gridDim.z);
+  const int end = (static_cast<int>(blockIdx.z) + 1) * groups / static_cast<int>(gridDim.z);
+  load(begin);
   float sums[kTiles][2][4] = {};
-  for (int group = 0; group < groups; ++group) {
+  for (int group = begin; group < end; ++group) {
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
@@ -106,7 +137,7 @@ __global__ void __launch_bounds__(128)
       }
     }
     __syncthreads();
-    if (group + 1 < groups) load(group + 1);
+    if (group + 1 < end) load(group + 1);
     float part[kTiles][2][4] = {};
 #pragma unroll
     for (int s = 0; s < kGroup / 16; ++s) {
@@ -145,6 +176,119 @@ __global__ void __launch_bounds__(128)
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int column = first_column + warp * 16 + j * 8 + t * 2;
+        const long long at = static_cast<long long>(row) * n + column, results = static_cast<long long>(m) * n;
+        if (column < n) Store(y, parts, at, results, sums[i][j][2 * half]);
+        if (column + 1 < n) Store(y, parts, at + 1, results, sums[i][j][2 * half + 1]);
+      }
+    }
+  }
+}
+
+__global__ void add_parts(const float* __restrict__ parts, __nv_bfloat16* __restrict__ y, int results, int splits) {
+  const int at = blockIdx.x * 256 + threadIdx.x;
+  if (at >= results) return;
+  float sum = 0.0f;
+  for (int s = 0; s < splits; ++s) sum += parts[static_cast<long long>(s) * results + at];
+  y[at] = __float2bfloat16(sum);
+}
+
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+}
+
+// 128 rows and 128 columns of y. Shared memory holds two groups of x, then two of w, 128 rows of 256 bytes each, as above. Each of sixteen
+// warps has 32 rows and 32 columns.
+__global__ void __launch_bounds__(512)
+    multiply_large(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
+                   __nv_bfloat16* __restrict__ y, int m, int n, int pairs) {
+  constexpr int kSide = 128, kBytes = kSide * kGroup * 2;
+  extern __shared__ __align__(128) unsigned char large[];
+  const unsigned memory = SharedAddress(large);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide, groups = pairs / 64;
+  const int warp_row = warp / 4 * 32, warp_column = warp % 4 * 32;
+
+  const auto copy_x = [&](int group) {
+#pragma unroll
+    for (int i = 0; i < kSide * 16 / 512; ++i) {
+      const int at = i * 512 + thread, r = at / 16, chunk = at % 16;
+      const bool there = first_row + r < m;
+      CopyAsync(memory + static_cast<unsigned>(group % 2 * kBytes + r * 256 + ((chunk ^ (r & 7)) * 16)),
+                x + (static_cast<long long>(there ? first_row + r : 0) * pairs + group * 64) * 2 + chunk * 8, there);
+    }
+    asm volatile("cp.async.commit_group;");
+  };
+  // A thread has 16 bytes of a row of w, 32 integers.
+  const int own_row = thread / 4, own_part = thread % 4;
+  const auto read_w = [&](int group) {
+    return first_column + own_row < n
+               ? *reinterpret_cast<const uint4*>(w + static_cast<long long>(first_column + own_row) * pairs + group * 64 + own_part * 16)
+               : make_uint4(0, 0, 0, 0);
+  };
+  copy_x(0);
+  uint4 packed = read_w(0);
+  float sums[2][4][4] = {};
+  for (int group = 0; group < groups; ++group) {
+    const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const int chunk = own_part * 4 + j;
+      const unsigned v = words[j];
+      *reinterpret_cast<uint4*>(large + (2 + group % 2) * kBytes + own_row * 256 + ((chunk ^ (own_row & 7)) * 16)) =
+          make_uint4(Widen(v & 255u), Widen((v >> 8) & 255u), Widen((v >> 16) & 255u), Widen(v >> 24));
+    }
+    float of_group[4][2];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int column = first_column + warp_column + j * 8 + t * 2 + e;
+        of_group[j][e] = column < n ? __half2float(scale[static_cast<long long>(column) * groups + group]) : 0.0f;
+      }
+    }
+    asm volatile("cp.async.wait_all;");
+    __syncthreads();
+    if (group + 1 < groups) {
+      copy_x(group + 1);
+      packed = read_w(group + 1);
+    }
+    const unsigned left = memory + static_cast<unsigned>(group % 2 * kBytes), right = left + 2 * kBytes;
+    float part[2][4][4] = {};
+#pragma unroll 2
+    for (int s = 0; s < kGroup / 16; ++s) {
+      unsigned factors[2][4];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+        const int r = warp_column + j * 16 + (lane >> 4) * 8 + (lane & 7), chunk = s * 2 + ((lane >> 3) & 1);
+        LoadMatrices(factors[j], right + static_cast<unsigned>(r * 256 + ((chunk ^ (r & 7)) * 16)));
+      }
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        unsigned of_x[4];
+        const int r = warp_row + i * 16 + ((lane >> 3) & 1) * 8 + (lane & 7), chunk = s * 2 + (lane >> 4);
+        LoadMatrices(of_x, left + static_cast<unsigned>(r * 256 + ((chunk ^ (r & 7)) * 16)));
+#pragma unroll
+        for (int j = 0; j < 4; ++j) Multiply(part[i][j], of_x, factors[j / 2][j % 2 * 2], factors[j / 2][j % 2 * 2 + 1]);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sums[i][j][e] += part[i][j][e] * of_group[j][e % 2];
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + warp_row + i * 16 + half * 8 + g;
+      if (row >= m) continue;
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int column = first_column + warp_column + j * 8 + t * 2;
         __nv_bfloat16* const to = y + static_cast<long long>(row) * n + column;
         if (column < n) to[0] = __float2bfloat16(sums[i][j][2 * half]);
         if (column + 1 < n) to[1] = __float2bfloat16(sums[i][j][2 * half + 1]);
