@@ -23,16 +23,13 @@ float ValueAt(const void* data, int64_t i) {
   return static_cast<float>(static_cast<const T*>(data)[i]);
 }
 
-// Returns [rows, cols] as fp32, transposed if requested. The matrix begins at element `first`, and `stride` elements lie
-// between its rows; 0: as many as it has columns.
-std::vector<float> Widened(const void* data, Element element, int64_t rows, int64_t cols, bool transpose, int64_t first,
-                           int64_t stride) {
-  if (stride == 0) stride = cols;
+// Returns [rows, cols] as fp32, transposed if requested.
+std::vector<float> Widened(const void* data, Element element, int64_t rows, int64_t cols, bool transpose) {
   std::vector<float> out(static_cast<size_t>(rows * cols));
   const auto fill = [&](auto value_at) {
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t c = 0; c < cols; ++c) {
-        out[static_cast<size_t>(transpose ? c * rows + r : r * cols + c)] = value_at(data, first + r * stride + c);
+        out[static_cast<size_t>(transpose ? c * rows + r : r * cols + c)] = value_at(data, r * cols + c);
       }
     }
   };
@@ -60,14 +57,11 @@ void Store(const std::vector<float>& row, Element element, void* out, int64_t at
   }
 }
 
-void MultiplyOne(const MatmulShape& shape, const void* a, const void* b, void* out, int64_t i_batch) {
-  const int64_t a_at = i_batch * shape.a_next, b_at = i_batch * shape.b_next, out_at = i_batch * shape.out_next;
-  const std::vector<float> left = shape.transpose_a
-                                      ? Widened(a, shape.in, shape.k, shape.m, /*transpose=*/true, a_at, shape.a_row)
-                                      : Widened(a, shape.in, shape.m, shape.k, /*transpose=*/false, a_at, shape.a_row);
-  const std::vector<float> right = shape.transpose_b
-                                       ? Widened(b, shape.in, shape.n, shape.k, /*transpose=*/true, b_at, shape.b_row)
-                                       : Widened(b, shape.in, shape.k, shape.n, /*transpose=*/false, b_at, shape.b_row);
+void Multiply(const MatmulShape& shape, const void* a, const void* b, void* out) {
+  const std::vector<float> left = shape.transpose_a ? Widened(a, shape.in, shape.k, shape.m, /*transpose=*/true)
+                                                    : Widened(a, shape.in, shape.m, shape.k, /*transpose=*/false);
+  const std::vector<float> right = shape.transpose_b ? Widened(b, shape.in, shape.n, shape.k, /*transpose=*/true)
+                                                     : Widened(b, shape.in, shape.k, shape.n, /*transpose=*/false);
   std::vector<float> row(static_cast<size_t>(shape.n));
   for (int64_t i = 0; i < shape.m; ++i) {
     std::fill(row.begin(), row.end(), 0.0f);
@@ -76,11 +70,8 @@ void MultiplyOne(const MatmulShape& shape, const void* a, const void* b, void* o
       const float* from = right.data() + k * shape.n;
       for (size_t j = 0; j < row.size(); ++j) row[j] += factor * from[j];
     }
-    Store(row, shape.out, out, out_at + i * (shape.out_row > 0 ? shape.out_row : shape.n));
+    Store(row, shape.out, out, i * shape.n);
   }
-}
-void Multiply(const MatmulShape& shape, const void* a, const void* b, void* out) {
-  for (int64_t i = 0; i < shape.batch; ++i) MultiplyOne(shape, a, b, out, i);
 }
 
 class EmulatedMatmul final : public Matmul {

@@ -25,7 +25,6 @@ struct Functions {
   decltype(&cublasLtMatmulDescSetAttribute) desc_set = nullptr;
   decltype(&cublasLtMatrixLayoutCreate) layout_create = nullptr;
   decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = nullptr;
-  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set = nullptr;
   decltype(&cublasLtMatmulPreferenceCreate) preference_create = nullptr;
   decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy = nullptr;
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
@@ -53,7 +52,6 @@ Result<Functions> LoadFunctions() {
                      load(f.desc_set, "cublasLtMatmulDescSetAttribute") &&
                      load(f.layout_create, "cublasLtMatrixLayoutCreate") &&
                      load(f.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
-                     load(f.layout_set, "cublasLtMatrixLayoutSetAttribute") &&
                      load(f.preference_create, "cublasLtMatmulPreferenceCreate") &&
                      load(f.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
                      load(f.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
@@ -94,34 +92,19 @@ class LtMatmul final : public Matmul {
     const cublasOperation_t second = shape.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     f_.desc_set(desc_, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first));
     f_.desc_set(desc_, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second));
-    const auto layout = [&](cublasLtMatrixLayout_t* to, Element element, int64_t rows, int64_t cols, int64_t stride,
-                            int64_t next) {
-      HONE_RETURN_IF_ERROR(LtStatus(f_.layout_create(to, TypeOf(element), static_cast<uint64_t>(rows),
-                                                     static_cast<uint64_t>(cols), stride > 0 ? stride : rows),
-                                    "matrix layout"));
-      if (shape.batch == 1) return Status::Ok();
-      const auto count = static_cast<int32_t>(shape.batch);
-      HONE_RETURN_IF_ERROR(LtStatus(f_.layout_set(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)),
-                                    "number of products"));
-      return LtStatus(f_.layout_set(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &next, sizeof(next)),
-                      "distance of products");
+    const auto layout = [&](cublasLtMatrixLayout_t* to, Element element, int64_t rows, int64_t cols) {
+      return LtStatus(f_.layout_create(to, TypeOf(element), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), rows),
+                      "matrix layout");
     };
     // A row-major [r, c] matrix is a column-major [c, r] matrix.
-    HONE_RETURN_IF_ERROR(shape.transpose_b ? layout(&first_, shape.in, shape.k, shape.n, shape.b_row, shape.b_next)
-                                           : layout(&first_, shape.in, shape.n, shape.k, shape.b_row, shape.b_next));
-    HONE_RETURN_IF_ERROR(shape.transpose_a ? layout(&second_, shape.in, shape.m, shape.k, shape.a_row, shape.a_next)
-                                           : layout(&second_, shape.in, shape.k, shape.m, shape.a_row, shape.a_next));
-    HONE_RETURN_IF_ERROR(layout(&out_, shape.out, shape.n, shape.m, shape.out_row, shape.out_next));
+    HONE_RETURN_IF_ERROR(shape.transpose_b ? layout(&first_, shape.in, shape.k, shape.n)
+                                           : layout(&first_, shape.in, shape.n, shape.k));
+    HONE_RETURN_IF_ERROR(shape.transpose_a ? layout(&second_, shape.in, shape.m, shape.k)
+                                           : layout(&second_, shape.in, shape.k, shape.m));
+    HONE_RETURN_IF_ERROR(layout(&out_, shape.out, shape.n, shape.m));
     cublasLtMatmulPreference_t preference = nullptr;
     HONE_RETURN_IF_ERROR(LtStatus(f_.preference_create(&preference), "matmul preference"));
     f_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes, sizeof(kWorkspaceBytes));
-    if (shape.batch > 1) {  // only the first product's matrices begin where memory does
-      const uint32_t aligned = 16;
-      for (const auto which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-        f_.preference_set(preference, which, &aligned, sizeof(aligned));
-      }
-    }
     int found = 0;
     const Status status = LtStatus(
         f_.heuristic(handle_, desc_, first_, second_, out_, out_, preference, 1, &choice_, &found), "matmul heuristics");

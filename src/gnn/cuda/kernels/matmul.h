@@ -23,11 +23,6 @@ struct MatmulShape {
   bool transpose_a = false, transpose_b = false;
   Element in = Element::kFloat32;   // dtype of a and b
   Element out = Element::kFloat32;
-  // Several products of this shape are computed at once: the matrices of product i begin `…_next` * i elements behind
-  // those of product 0. A `…_row` is the number of elements from one row of a stored matrix to the next; 0: its columns.
-  int64_t batch = 1;
-  int64_t a_next = 0, b_next = 0, out_next = 0;
-  int64_t a_row = 0, b_row = 0, out_row = 0;
 };
 
 class Matmul {

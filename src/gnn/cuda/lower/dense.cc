@@ -7,24 +7,16 @@ namespace hone::gnn::cuda {
 Status Dense::Plan(const ProgramContext& context, const DenseShape& shape) {
   weight_ = shape.weight != nullptr ? shape.weight : context.parameters->compute_at(shape.weight_at);
   gradient_ = shape.weight != nullptr ? shape.gradient : context.parameters->gradient() + shape.weight_at;
-  const int64_t in = shape.in / shape.heads, out = shape.out / shape.heads;
-  MatmulShape forward{shape.rows, out, in, /*transpose_a=*/false, /*transpose_b=*/true, context.element, shape.result};
-  MatmulShape backward{shape.rows, in, out, false, false, context.element, context.element};
-  if (shape.heads > 1) {
-    forward.batch = backward.batch = shape.heads;
-    forward.b_next = backward.b_next = out * in;
-    forward.a_row = backward.out_row = shape.in;
-    forward.a_next = backward.out_next = in;
-    forward.out_row = backward.a_row = shape.out;
-    forward.out_next = backward.a_next = out;
-  }
-  HONE_ASSIGN_OR_RETURN(forward_, context.matmuls->Plan(forward));
+  HONE_ASSIGN_OR_RETURN(forward_, context.matmuls->Plan({shape.rows, shape.out, shape.in, /*transpose_a=*/false,
+                                                         /*transpose_b=*/true, context.element, shape.result}));
   if (!shape.trains) return Status::Ok();
   MatmulLibrary* const products = shape.gradient_products != nullptr ? shape.gradient_products : context.matmuls;
   HONE_ASSIGN_OR_RETURN(weight_gradient_, products->Plan({shape.out, shape.in, shape.rows, /*transpose_a=*/true,
                                                           /*transpose_b=*/false, context.element, Element::kFloat32}));
   if (!shape.input_gradient) return Status::Ok();
-  HONE_ASSIGN_OR_RETURN(input_gradient_, context.matmuls->Plan(backward));
+  HONE_ASSIGN_OR_RETURN(input_gradient_,
+                        context.matmuls->Plan({shape.rows, shape.in, shape.out, /*transpose_a=*/false,
+                                               /*transpose_b=*/false, context.element, context.element}));
   return Status::Ok();
 }
 

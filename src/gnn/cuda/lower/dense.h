@@ -21,10 +21,6 @@ struct DenseShape {
   // The library for the product that gives the weight's gradient, if it runs at the same time as other products. Null:
   // the context's library.
   MatmulLibrary* gradient_products = nullptr;
-  // Several heads side by side: head h of y is a product of head h of x, [rows, in / heads] with its rows `in` elements
-  // apart, and of rows h * out / heads … of `weight` [out, in / heads]. The gradient of the weight is that of one
-  // matrix [out, in] all the same: one product over all rows is faster than thin ones.
-  int64_t heads = 1;
   bool trains = false;
   bool input_gradient = true;          // whether the gradient of x is needed
   Element result = Element::kFloat32;  // element of y

@@ -50,8 +50,7 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
     }
   }
   if (spreads()) {
-    HONE_RETURN_IF_ERROR(spread_.Allocate(out * (heads_apart() ? 1 : heads) * in * ElementBytes(context.element)));
-    if (heads_apart()) dense.heads = heads;
+    HONE_RETURN_IF_ERROR(spread_.Allocate(out * heads * in * ElementBytes(context.element)));
     if (envelope.trains) HONE_RETURN_IF_ERROR(grad_spread_.Allocate(out * heads * in));
     dense.weight = spread_.get();
     dense.gradient = grad_spread_.get();
@@ -143,13 +142,6 @@ FoldedLayer SpecAttention::Folded() const {
           .att_dst = Master(places().att_dst),
           .folded = folded_.get()};
 }
-HeadSpread SpecAttention::Copied() const {
-  HeadSpread spread = Spread();
-  if (!heads_apart()) return spread;
-  spread.head_width *= spread.heads;
-  spread.heads = 1;
-  return spread;
-}
 HeadSpread SpecAttention::Spread() const {
   return {attention().heads, static_cast<int32_t>(head_width()), static_cast<int32_t>(operand_columns()),
           static_cast<int32_t>(model_->Padded(u_)), attention().concatenate};
@@ -182,7 +174,7 @@ Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> atten
   for (const SpecAttention* one : attentions) {
     if (one->unit().projected || !one->spreads()) continue;
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueSpreadHeads(one->Copied(), one->Weight(), one->context_->element, one->spread_.get(), stream));
+        EnqueueSpreadHeads(one->Spread(), one->Weight(), one->context_->element, one->spread_.get(), stream));
   }
   return Status::Ok();
 }

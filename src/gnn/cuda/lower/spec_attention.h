@@ -79,11 +79,8 @@ class SpecAttention {
   const UnitPlaces& places() const { return model_->places[u_]; }
   int64_t operand_columns() const { return OperandColumns(*model_, u_); }
   bool composed() const { return unit().composed != 0; }
-  // Whether the product reads a copy of the weight: blocks of heads on a diagonal or side by side, or a composed
-  // weight's elements.
+  // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
   bool spreads() const { return attention().heads > 1 || composed(); }
-  // Whether each head is a product of its own, all of them at once, and not blocks on a diagonal.
-  bool heads_apart() const { return attention().heads > 1 && attention().concatenate && head_width() % 8 == 0; }
   Status MakeProjected(const Envelope& envelope, MatmulLibrary* gradient_products);
   ComposedWeights Composed() const;
   // Whether the rows are read by the kernels for a graph's features, which copy a destination's rows ahead and make no
@@ -108,7 +105,6 @@ class SpecAttention {
   AttentionShape Shape() const;
   FoldedLayer Folded() const;
   HeadSpread Spread() const;
-  HeadSpread Copied() const;  // of the weight that the product reads
   AttentionWeightsOnDevice Weights() const { return {slot_weights_.get(), self_weights_.get(), passes_.get()}; }
 
   const ProgramContext* context_ = nullptr;
