@@ -317,87 +317,6 @@ __global__ void __launch_bounds__(kBlock, 3)
   }
 }
 
-// Does the same work for several heads at once: a row is widened once for all of them, and their chains of exchanges
-// run side by side.
-constexpr int kHeadsAtOnce = 4;
-constexpr int kHeadBlocks = 264;  // as many as 132 multiprocessors hold at once
-template <typename Rows, typename Out, int kParts, int kItems>
-__global__ void __launch_bounds__(kBlock, 2)
-    CopiedHeadsAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
-                               const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
-  const int32_t all_rows = RowsAfter(header, number);
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const Group group(lane);
-  const int32_t vectors = shape.width / 8, heads = shape.heads;
-  const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kParts);
-  const int32_t stride = static_cast<int32_t>(gridDim.x) * (kBlock / kParts);
-  int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
-  if (warp_row >= all_rows) return;
-  CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
-                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
-  turns.Start(nullptr);
-#pragma unroll 1
-  for (; warp_row < all_rows; warp_row += stride) {
-    const int32_t row = turns.row, count = turns.copied.items.count;
-    const bool mine = turns.mine(), counts = turns.counts;
-    const ItemValues kept = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
-    turns.Advance();
-    turns.Start(nullptr);
-    AwaitCopies<1>();
-    turns.PutOnes();
-    typename Rows::Made x[kItems];
-#pragma unroll
-    for (int i = 0; i < kItems; ++i) x[i] = turns.Item(mine && i < count, i);
-#pragma unroll 1
-    for (int32_t first_head = 0; first_head < heads; first_head += kHeadsAtOnce) {
-      const int32_t here = min(kHeadsAtOnce, heads - first_head);
-      const float* as_source = folded + static_cast<int64_t>(first_head) * shape.width + group.part * 8;
-      float dots[kHeadsAtOnce][MostItems(kItems)] = {}, own[kHeadsAtOnce] = {}, weight[kHeadsAtOnce] = {};
-      {
-        Float8 by_source[kHeadsAtOnce] = {};
-        const Float8 itself = Widened(x[0]);
-#pragma unroll
-        for (int h = 0; h < kHeadsAtOnce; ++h) {
-          if (!mine || h >= here) continue;
-          by_source[h] = Load8(as_source + h * shape.width);
-          own[h] = Dot8(Load8(as_source + static_cast<int64_t>(heads + h) * shape.width), itself);
-        }
-#pragma unroll
-        for (int i = 0; i < kItems; ++i) {
-          const Float8 item = Widened(x[i]);
-#pragma unroll
-          for (int h = 0; h < kHeadsAtOnce; ++h) dots[h][i] = Dot8(by_source[h], item);
-        }
-      }
-#pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h) {
-        const float score = group.SumByItem(dots[h]) + group.Sum(own[h]);
-        const float logit = LeakyRelu(shape.negative_slope, score);
-        const float top = group.MaxOfItems(counts ? logit : -INFINITY);
-        weight[h] = counts ? __expf(logit - top) : 0.0f;
-        weight[h] /= group.SumOfItems(weight[h]);
-        if (h < here && group.speaks() && group.item < kItems && group.item < count) {
-          kept.At(group.item, first_head + h) = score > 0.0f ? weight[h] : -weight[h];
-        }
-      }
-      Float8 sums[kHeadsAtOnce] = {};
-#pragma unroll
-      for (int i = 0; i < kItems; ++i) {
-        WidenAgain(x[i]);
-        const Float8 item = Widened(x[i]);
-#pragma unroll
-        for (int h = 0; h < kHeadsAtOnce; ++h) AddScaled8(group.Of(i, weight[h]), item, sums[h]);
-      }
-#pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h) {
-        if (!mine || h >= here) continue;
-        Store8(out + (static_cast<int64_t>(row) * heads + first_head + h) * shape.width + group.part * 8, sums[h]);
-      }
-    }
-  }
-}
-
 // Stores a block's share of `folded`'s gradient, in the columns from `vectors_before` vectors on, from its warps'
 // shares.
 __device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8& share, bool stores, int part, int32_t columns,
@@ -595,6 +514,8 @@ __global__ void __launch_bounds__(kBlock, 3)
 
 // Does the same work for several heads at once, so that a destination's rows are copied and read once for all of them.
 // Their sums fill a thread's registers, so that fewer blocks run at once.
+constexpr int kHeadsAtOnce = 4;
+constexpr int kHeadBlocks = 264;  // as many as 132 multiprocessors hold at once
 template <typename Rows, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 2)
     CopiedHeadsLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
@@ -1160,12 +1081,6 @@ cudaError_t LaunchAttention(const Rows& rows, const Slots& slots, int32_t envelo
   if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>, blocks, 0);
   return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
     if constexpr (kCopied<Rows, kWhole>) {
-      if constexpr (Rows::kAndOne) {
-        if (shape.heads > 1) {
-          return launch(CopiedHeadsAttentionKernel<Rows, Out, kParts, kItems>, std::min(kHeadBlocks, blocks),
-                        kCopyBytes<kItems>);
-        }
-      }
       return launch(CopiedAttentionKernel<Rows, Out, kParts, kItems>, std::min(GradientBlocks(shape.width), blocks),
                     kCopyBytes<kItems>);
     } else {
