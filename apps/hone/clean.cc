@@ -135,10 +135,10 @@ void RegisterCleanCommand(CLI::App& app, CommandContext& context) {
       "select the records of jobs that failed for good; in a spool, the notes on why a job could not be judged");
   command->add_flag(
       "--waiting", flags->waiting,
-      "select jobs that no worker has taken; a command that still waits for one submits it again by itself");
-  command->add_flag("--all", flags->all,
-                    "select everything, also for which kind of device the queue is, so that it can be used with "
-                    "another kind");
+      "select jobs that no worker has taken; a hone command that still waits for such a job submits it again");
+  command->add_flag(
+      "--all", flags->all,
+      "select everything, and forget the kind of device that the queue is for: it can then serve another kind");
   command
       ->add_option("--older-than", flags->older_than_days,
                    "select only what is at least so many days old; 0.5 is half a day")

@@ -27,8 +27,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
   app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
   app.add_option(
          "--request-timeout", options.request_seconds,
-         "like --request-limit, but shorter and for this command alone, so that a later --resume does not keep it; 0: "
-         "none")
+         "a shorter --request-limit for this command alone; it is not stored, so that --resume forgets it; 0: none")
       ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds,

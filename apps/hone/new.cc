@@ -87,8 +87,10 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
   }
   if (!prepared.unchecked.empty()) Print("\nThe task was not checked: {}\n", prepared.unchecked);
   const char* device = ThisBuild().cuda_toolkit.empty() ? " --device sim" : "";
-  Print("\nNext: look the task over with  hone tasks check {}\nThen write a kernel (docs/candidate-format.md), and  hone eval {} kernel.cu{}\n",
-        prepared.directory, prepared.directory, device);
+  Print(
+      "\nNext: look the task over with  hone tasks check {}\nThen write a kernel (docs/candidate-format.md), and  hone "
+      "eval {} kernel.cu{}\n",
+      prepared.directory, prepared.directory, device);
   if (!prepared.draft.seed_cu.empty())
     Print("Or let a strategy begin with the seed:  hone optimize {}{}\n", prepared.directory, device);
   return Status::Ok();
@@ -166,7 +168,8 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
         "--input and --init go with --from package.module:Class; a problem file says both itself");
   } else {
     HONE_ASSIGN_OR_RETURN(options.class_name, ProblemClass(source, flags.from, options.name));
-    if (options.class_name != "Model") chosen = fmt::format("class {}, the only module of the file", options.class_name);
+    if (options.class_name != "Model")
+      chosen = fmt::format("class {}, the only module of the file", options.class_name);
   }
   PythonOptions python;
   python.environment = context.environment;
@@ -316,7 +319,7 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       "double precision, or a finished oracle.cu (docs/task-format.md); by default the kernel itself is turned into "
       "double");
   command->add_option("--kernel", answers.kernels,
-                      "make the task of this kernel of the file; may be repeated; by default of all that it launches");
+                      "use only this kernel of the file; may be repeated; by default all that it launches");
   command->add_option("--dims", answers.dims, "the names of the dimensions, in order: rows,d");
   command->add_option("--shape", answers.shapes, "a tensor's shape: x=rows,2*d; may be repeated");
   command->add_option("--dtype", answers.dtypes, "a tensor's dtype: x=float16; may be repeated");
@@ -325,8 +328,8 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       "--values", answers.values,
       "which values an input gets. x=normal: numbers; also uniform, heavy_tailed, log_uniform, sorted, constant, "
       "cancelling, zero. ids=index:BOUND: whole numbers from 0 to BOUND - 1. ids=index:BOUND,padding=0.1: the same, a "
-      "tenth of them -1. ptr=offsets:BOUND: ascending whole numbers from 0 to BOUND, as where the rows of a sparse "
-      "matrix begin. BOUND is a number or a dimension; may be repeated");
+      "tenth of them -1. ptr=offsets:BOUND: ascending whole numbers from 0 to BOUND, such as the row offsets of CSR. "
+      "BOUND is a number or a dimension; may be repeated");
   command->add_option("--scalar", answers.scalars,
                       "the value of a parameter that is no tensor: eps=1e-6. Integer parameters are taken for "
                       "dimensions unless they get a value here, as in seed=42; may be repeated");
@@ -353,12 +356,13 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       "--class", o.workload,
       "what kind of kernel it is: gemm, elementwise, reduction, convolution, attention, gather, graph or other");
   command->add_option("--slice", o.slice,
-                      "a dimension along which results do not depend on one another, such as rows; the judge then "
-                      "checks some of them instead of all where tensors are large");
+                      "a dimension whose entries are computed independently, such as rows: in large tensors only some "
+                      "of them are checked");
   command->add_option("--summary", o.summary, "what the kernel computes, in one line");
-  command->add_option("--special", o.special,
-                      "which of inf, -inf, nan and subnormal a kernel must answer as the oracle does: inf,subnormal, or none; by "
-                      "default all but nan");
+  command->add_option(
+      "--special", o.special,
+      "which of inf, -inf, nan and subnormal a kernel must answer as the oracle does: inf,subnormal, or none; by "
+      "default all but nan");
   command->add_option("--no-stress", o.no_stress,
                       "never fill the tensor of this name with stress values (such as zeros, infinities or equal "
                       "numbers), but draw it as --values says; may be repeated");
@@ -380,7 +384,7 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--accept-licence", flags->accept_licence,
-                    "allow the text of the problem's folder in prompts for models, which its licence may forbid");
+                    "let prompts to models quote the files of the problem's folder, which its licence may forbid");
   command->add_flag("--no-check", flags->no_check, "do not try the task on the simulated GPU");
   command->add_flag("--force", flags->force, "replace a task that is there already");
   command->add_flag("--json", flags->json, "write JSON");

@@ -128,7 +128,7 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
           ->allow_extra_args(false),
       command.add_option(
           "--config", flags.config,
-          "read options of this command from a TOML file (docs/strategies.md); what is typed as well wins over it"),
+          "read options of this command from a TOML file (docs/strategies.md); options on the command line win"),
       command.add_option("--prompts", flags.prompts,
                          "take prompts from a folder whose NAME.md files replace the built-in ones"),
   };
@@ -138,12 +138,11 @@ void AddRunFlags(CLI::App& command, RunFlags& flags) {
       command, flags, "--keep-above", &RunOptions::keep_above,
       "keep a version only if it is faster than the best one by more than this share, and measurement noise cannot "
       "explain that: 0.005 is half a per cent");
-  AddField(
-      command, flags, "--floor-fraction", &RunOptions::floor_fraction,
-      "stop when the kernel reaches, on every shape, this share of the speed of one that only moves the same bytes "
-      "(the floor); 0: never stop for this reason");
+  AddField(command, flags, "--floor-fraction", &RunOptions::floor_fraction,
+           "stop when every shape runs at this share of the floor's speed (the floor: a kernel that only reads and "
+           "writes the same bytes); 0: never stop for this reason");
   AddField(command, flags, "--sweep-points", &RunOptions::max_sweep_points,
-           "how many choices of values for a version's tunables (bindings) are tried in all; 0: none");
+           "how many choices of values for its tunables (bindings) are tried for each version, at most; 0: none");
   AddField(command, flags, "--request-limit", &RunOptions::request_limit_seconds,
            "give up a model's answer after so many seconds, retries included; stored with the run, for --resume");
   AddField(command, flags, "--request-tokens", &RunOptions::request_max_tokens, "how many tokens one answer may have");

@@ -186,7 +186,7 @@ void RegisterWorkerCommand(CLI::App& app, CommandContext& context) {
                     "them, and pass the rest on to workers with a GPU");
   command
       ->add_option("--ahead", flags->ahead,
-                   "with --sieve: pause while so many jobs that it passed on wait for a worker with a GPU")
+                   "with --sieve: pass no more jobs on while so many wait for a worker with a GPU")
       ->check(kAboveZero)
       ->capture_default_str();
   command->add_flag("--once", flags->once, "judge what waits now, then end");
