@@ -17,6 +17,12 @@ namespace hone::gnn {
 // check.
 inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
 
+inline const char* WhatIsPredicted(TargetKind kind) {
+  return kind == TargetKind::kClasses      ? "a class a node"
+         : kind == TargetKind::kMultiLabel ? "several labels a node"
+                                           : "values a node";
+}
+
 // Checks that the loaded model fits the graph. `other_graph`: the user means to use a model that was trained on another
 // graph.
 inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedModel& loaded, const Graph& graph,
@@ -26,9 +32,19 @@ inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedMo
     HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph(fmt::format("'{}'", checkpoint), loaded.graph_fingerprint,
                                                  GraphFingerprint(graph), graph));
   }
-  if (model.num_classes != graph.num_classes() && !graph.labels().empty()) {
-    return Status::InvalidArgument(fmt::format("'{}' tells {} classes apart and graph '{}' has {}", checkpoint,
-                                               model.num_classes, graph.name(), graph.num_classes()));
+  if (graph.labels().empty()) return Status::Ok();
+  const TargetKind kind = graph.targets().kind;
+  if (loaded.targets && *loaded.targets != kind) {
+    return Status::InvalidArgument(
+        fmt::format("'{}' was trained to predict {} and graph '{}' has {}: name a graph of the model's kind",
+                    checkpoint, WhatIsPredicted(*loaded.targets), graph.name(), WhatIsPredicted(kind)));
+  }
+  if (model.num_classes != graph.num_classes()) {
+    const char* of = kind == TargetKind::kClasses      ? "classes"
+                     : kind == TargetKind::kMultiLabel ? "labels a node"
+                                                       : "values a node";
+    return Status::InvalidArgument(fmt::format("'{}' predicts {} {} and graph '{}' has {}", checkpoint,
+                                               model.num_classes, of, graph.name(), graph.num_classes()));
   }
   return Status::Ok();
 }

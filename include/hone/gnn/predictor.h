@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,6 +81,7 @@ struct LoadedModel {
   std::string file;                   // path that was read
   bool has_checksum = false;          // the file had a checksum, and it agreed; false: damage would go unnoticed
   bool has_training = false;          // a checkpoint of Hone; the fields below are set only then
+  std::optional<TargetKind> targets;  // what it was trained to predict; empty: the file does not say
   std::string graph_fingerprint;      // fingerprint of the graph it was trained on
   std::vector<int32_t> fanouts;       // fanouts of its training
   std::vector<int32_t> eval_fanouts;  // fanouts of its validations

@@ -15,6 +15,14 @@
 namespace hone::gnn {
 namespace {
 
+// Returns which targets a loss is for, by the name that a checkpoint has; nothing for a name that it does not know.
+std::optional<TargetKind> TargetsOfLoss(std::string_view loss) {
+  if (loss == "cross-entropy") return TargetKind::kClasses;
+  if (loss == "bce") return TargetKind::kMultiLabel;
+  if (loss == "mse" || loss == "l1" || loss == "huber") return TargetKind::kValues;
+  return std::nullopt;
+}
+
 // Returns the model's file for a path that may be a folder.
 std::string ModelFile(const std::string& path) {
   std::error_code ignored;
@@ -48,13 +56,15 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
   }
   if (const std::string* text = field(kTrainKey)) {
     HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(*text, what));
-    std::string frontier = "all";
+    std::string frontier = "all", loss = "cross-entropy";  // checkpoints of before other losses existed name none
     JsonFields fields(json, fmt::format("{}: {}", what, kTrainKey));
     fields.Require("fanouts", loaded.fanouts);
     fields.Require("eval_fanouts", loaded.eval_fanouts);
     fields.Require("seed", loaded.seed);
     fields.Require("frontier", frontier);
+    fields.Read("loss", loss);
     HONE_RETURN_IF_ERROR(fields.status());
+    loaded.targets = TargetsOfLoss(loss);
     loaded.frontier = frontier == "new" ? FrontierRule::kNewOnly : FrontierRule::kAllSoFar;
     loaded.has_training = true;
   }

@@ -102,6 +102,7 @@ TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
     // Predictions of the trained model have the errors that its validation found.
     const Result<LoadedModel> loaded = LoadModel(whole.path() + "/last.safetensors", {});
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    EXPECT_EQ(loaded->targets, kind);  // so that infer and serve refuse a graph of another kind
     Result<Predictions> exact = Predict(graph, *loaded->model, graph->test_nodes(), {.exact = true});
     ASSERT_TRUE(exact.ok()) << exact.status().message();
     TargetCounts counts(graph->targets());
