@@ -39,6 +39,7 @@ std::vector<CorpusEntry> ReadCorpus(const std::string& directory) {
     entry.represented_by = Field(entry.source, "by");
     if (const std::string timed = Field(entry.source, "timed"); !timed.empty()) entry.timed = std::stoul(timed);
     if (const std::string most = Field(entry.source, "at_most"); !most.empty()) entry.at_most = std::stod(most);
+    if (const std::string seed = Field(entry.source, "seed"); !seed.empty()) entry.seed = std::stoull(seed);
     entries.push_back(std::move(entry));
   }
   std::sort(entries.begin(), entries.end(), [](const CorpusEntry& a, const CorpusEntry& b) { return a.name < b.name; });

@@ -14,8 +14,12 @@
 //   // by: another_entry               optional, for an entry that takes the simulated GPU seconds: another entry that
 //   //                                 fails by the same gate is judged there instead. HONE_TEST_WHOLE judges both
 //   //                                 (`make test-whole`)
+//   // seed: 1                         optional: the secret seed on the simulated GPU, instead of the one that follows
+//   //                                 from the name. For a cheat that passes by chance with some seeds; the comment
+//   //                                 says with how many
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +32,7 @@ struct CorpusEntry {
   bool on_sim = false, on_gpu = false;
   std::optional<size_t> timed;
   std::optional<double> at_most;
+  std::optional<uint64_t> seed;
 };
 
 // Returns every .cu file of `directory`, sorted by name. A file without its `task`, `expect` and `where` lines is

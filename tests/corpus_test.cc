@@ -108,7 +108,7 @@ class Corpus : public testing::TestWithParam<CorpusEntry> {
     EvaluationRequest request;
     request.source = entry.source;
     request.name = entry.name + ".cu";
-    if (on_sim) request.seed = SeedOf(entry.name);
+    if (on_sim) request.seed = entry.seed.value_or(SeedOf(entry.name));
     // On a GPU the timed launches are part of the defence. The simulator only times what an entry names.
     request.time = !on_sim || entry.timed.has_value();
     // false leaves out the shape with more elements than 32 bits count, unless the entry is timed.
