@@ -135,10 +135,11 @@ void RegisterGateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--repo", flags->repository, "the git repository of the revisions")->capture_default_str();
   command->add_flag("--exact-base", flags->exact_base,
                     "compare with the base as it is now, not with the commit where head branched off");
-  command->add_option("--kernel", flags->kernels,
-                      "judge also this file, which no task's folder holds: a path from the repository's top folder, "
-                      "and the task that it is "
-                      "a kernel of; may be repeated");
+  command->add_option(
+      "--kernel", flags->kernels,
+      "judge also this file, which no task's folder holds: a path from the repository's top folder, "
+      "and the task that it is a kernel of; without a launch plan, its own launches are the plan; may be "
+      "repeated");
   command
       ->add_option(
           "--slower", flags->slower,

@@ -336,6 +336,100 @@ TEST_F(Gate, TakesFoldersNewKernelsAndKernelsOutsideTheirTasks) {
   EXPECT_TRUE(report.at("kernels").at(1).at("added"));
 }
 
+// A .cu file as its author writes it, with the launch in host code and no plan. `value` is what a thread writes.
+std::string PlainRelu(const std::string& value) {
+  return R"(#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void relu(const float* __restrict__ x, float* __restrict__ out, long long elements) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < elements) out[i] = )" +
+         value + R"(;
+}
+void Relu(const float* x, float* out, long long rows, long long d, cudaStream_t stream) {
+  const long long elements = rows * d;
+  relu<<<(elements + 255) / 256, 256, 0, stream>>>(x, out, elements);
+}
+int main() { printf("a test program\n"); }
+)";
+}
+
+TEST_F(Gate, NamesAChangedFileWithKernelsThatBelongsToNoTask) {
+  Write("kernels/relu.cu", PlainRelu("fmaxf(x[i], 0.0f)"));
+  Write("kernels/same.cu", PlainRelu("x[i]"));
+  Commit("plain files");
+  Branch("breaks");
+  Write("kernels/relu.cu", PlainRelu("x[i]"));
+  Write("kernels/host.cu", "int main() {}\n");
+  Write("tasks/relu/wide.cu", PlainRelu("fmaxf(x[i], 0.0f)"));
+  Commit("breaks");
+  const Outcome told = Judge({"--base", "main", "--markdown", "comment.md"});
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("; 2 changed files with kernels were not judged."));
+  EXPECT_THAT(
+      told.out,
+      HasSubstr(
+          "  kernels/relu.cu changed and belongs to no task: --kernel TASK=kernels/relu.cu judges it\n"
+          "  tasks/relu/wide.cu is new and has no launch plan: --kernel tasks/relu=tasks/relu/wide.cu judges it\n"));
+  EXPECT_THAT(told.out, Not(testing::AnyOf(HasSubstr("host.cu"), HasSubstr("same.cu"))));
+  EXPECT_THAT(Text(repository_ + "/comment.md"),
+              HasSubstr("* kernels/relu.cu changed and belongs to no task: --kernel TASK=kernels/relu.cu"));
+  const json files = json::parse(Judge({"--base", "main", "--json"}).out).at("unjudged_files");
+  EXPECT_EQ(files, json::parse(R"([{"path": "kernels/relu.cu", "task_folder": null, "added": false},
+                                   {"path": "tasks/relu/wide.cu", "task_folder": "tasks/relu", "added": true}])"));
+}
+
+TEST_F(Gate, TakesAPlainFileAsEvalDoes) {
+  Write("kernels/relu.cu", PlainRelu("fmaxf(x[i], 0.0f)"));
+  Commit("a plain file");
+  Branch("breaks");
+  Write("kernels/relu.cu", PlainRelu("x[i]"));
+  Commit("breaks");
+  const std::vector<std::string> options = {"--base", "main", "--kernel", "relu=kernels/relu.cu", "--json"};
+  const Outcome broken = Judge(options);
+  EXPECT_EQ(broken.status, 1) << broken.err;
+  EXPECT_THAT(broken.err,
+              HasSubstr("kernels/relu.cu has no launch plan: it is judged with this one, made from its own launch"));
+  const json report = json::parse(broken.out), wrong = report.at("kernels").at(0);
+  EXPECT_EQ(wrong.at("status"), "wrong");
+  EXPECT_FALSE(wrong.at("as_base"));
+  EXPECT_THAT(wrong.at("detail").get<std::string>(), HasSubstr("wrong_output"));
+  EXPECT_EQ(report.at("unjudged_files"), json::array());
+  Write("kernels/relu.cu", PlainRelu("fmaxf(0.0f, x[i])"));
+  Commit("right");
+  const Outcome right = Judge(options);
+  EXPECT_EQ(right.status, 0) << right.err;
+  const json passed = json::parse(right.out).at("kernels").at(0);
+  EXPECT_EQ(passed.at("status"), "passed");
+  EXPECT_EQ(passed.at("cases").size(), 1u);
+}
+
+TEST_F(Gate, BlamesNoChangeForWhatTheBaseFailsInToo) {
+  Write("kernels/relu.cu", PlainRelu("fmaxg(x[i], 0.0f)"));
+  Write("kernels/more.cu", "__global__ void relu(const float* x, float* out, int n, int* sums) {}\n");
+  Write("tasks/relu/wrong.cu", Kernel("cheats/partial_last_block.cu"));
+  Commit("what does not compile, what no plan fits, and what is wrong");
+  Branch("touches");
+  Write("kernels/relu.cu", PlainRelu("fmaxg(0.0f, x[i])"));
+  Write("kernels/more.cu", "__global__ void relu(const float* x, float* out, int n, float* sums) {}\n");
+  Commit("other words");
+  const std::vector<std::string> options = {
+      "--base", "main", "--kernel", "relu=kernels/relu.cu", "--kernel", "relu=kernels/more.cu"};
+  const Outcome neither = Judge(options);
+  EXPECT_EQ(neither.status, 0) << neither.out << neither.err;
+  EXPECT_THAT(neither.out,
+              HasSubstr("kernels/more.cu  not judged (relu)\n  neither the base's kernel nor head's can be judged; "
+                        "kernels/more.cu has no launch plan, and that of the task's seed does not fit"));
+  EXPECT_THAT(neither.out,
+              HasSubstr("kernels/relu.cu  not judged (relu)\n  the base's kernel fails in the same way, so that this "
+                        "change did not break it; compile_error"));
+  // What was wrong and still is wrong fails, and the outcome says since when.
+  Write("tasks/relu/wrong.cu", Kernel("cheats/partial_last_block.cu") + "// still\n");
+  Commit("still wrong");
+  const Outcome still = Judge({"--base", "main"});
+  EXPECT_EQ(still.status, 1) << still.err;
+  EXPECT_THAT(still.out, HasSubstr("tasks/relu/wrong.cu  wrong, as in the base (relu)"));
+}
+
 TEST_F(Gate, SaysWhatIsWrongWithItsOptions) {
   const struct {
     std::vector<std::string> arguments;

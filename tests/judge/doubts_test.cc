@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests doubtful times and outputs: what is refused, what becomes a finding, and which finding the verdict shows first.
+#include <gmock/gmock.h>
+
 #include "tests/judge/judge_fixture.h"
 
 namespace hone {
@@ -169,6 +171,27 @@ TEST(ImpossibleTimes, EachCaseIsHeldToItsOwnBytes) {
     const Evaluation evaluation = bench.Run();
     EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation) << evaluation.detail;
     EXPECT_NE(evaluation.detail.find("rows=960"), std::string::npos) << evaluation.detail;
+  }
+}
+
+// An honest kernel that skips what it need not read is refused where the task counts too much. The refusal must say so.
+TEST(ImpossibleTimes, TheTaskMayCountTooManyBytes) {
+  std::string stated(kScaleTask);
+  stated.insert(stated.find("[work]\n") + 7, "bytes = \"80 * rows * cols\"\n");
+  for (const bool modelled : {false, true}) {
+    const auto detail = [&](const std::string& toml) {
+      JudgeBench bench(toml);
+      bench.device.facts.modelled = modelled;
+      bench.candidate().microseconds = Costs(0.5);
+      return bench.Run().detail;
+    };
+    EXPECT_THAT(detail(stated),
+                testing::EndsWith(", or [work] bytes of task.toml counts bytes that need not be read (inputs x: "
+                                  "0.00614 MB): count fewer there"));
+    EXPECT_THAT(
+        detail(std::string(kScaleTask)),
+        testing::EndsWith(", or the task counts bytes that need not be read (inputs x: 0.00614 MB): say under [work] "
+                          "bytes of task.toml how many must be"));
   }
 }
 

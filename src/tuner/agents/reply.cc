@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -170,6 +171,20 @@ std::string BareFile(std::string_view text) {
   return file ? std::string(text) : "";
 }
 
+// Returns whether the text is a CUDA file as a whole, and no part of one or prose: it begins as a file does, and has a
+// kernel.
+bool LooksLikeCudaFile(std::string_view text) {
+  text = Trim(text);
+  std::string_view value;
+  if (const size_t line = text.find('\n');
+      line != std::string_view::npos && IsLabelled(text.substr(0, line), "IDEA", value))
+    text = Trim(text.substr(line));
+  constexpr std::string_view kBeginnings[] = {"//", "/*", "#include", "#define", "#pragma"};
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                     [&](std::string_view b) { return text.starts_with(b); }) &&
+         text.find("__global__") != std::string_view::npos;
+}
+
 // Returns the fault that makes a reply useless for any role, or an empty string.
 struct Fault {
   std::string problem, detail;
@@ -300,6 +315,12 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_p
     }
     if (files.empty()) {
       if (reply.finish == FinishReason::kLength) return fail("cut_off", "the reply was cut off before any whole file");
+      const bool bare = parts.code_blocks.empty() && LooksLikeCudaFile(reply.text);
+      if (bare || (parts.code_blocks.size() == 1 && LooksLikeCudaFile(parts.code_blocks.front()))) {
+        return fail("no_plan",
+                    "the reply is a .cu file without a launch plan (/*hone … */ at its top): send the file with its "
+                    "plan, or write a line 'REGION: name' above a block that replaces a region");
+      }
       if (parts.code_blocks.empty()) {
         return fail("no_code",
                     "the reply holds no code: neither a REGION with its block, nor a search-and-replace block, nor a "

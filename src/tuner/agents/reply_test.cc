@@ -60,6 +60,18 @@ TEST(ParseReply, AReplyMayBeTheFileItself) {
   EXPECT_EQ(Parse("Try this:\n" + file).problem, "no_code");  // where the file begins is a guess
 }
 
+TEST(ParseReply, AFileWithoutAPlanIsToldSoInAFenceAndWithoutOne) {
+  const std::string file = "// A kernel.\n#include <cuda_fp16.h>\n__global__ void g(half* x) { *x = 1; }\n";
+  const Proposal bare = Parse(file), fenced = Parse("Wider loads.\n```cuda\n" + file + "```\n");
+  EXPECT_EQ(bare.problem, "no_plan");
+  EXPECT_THAT(bare.detail, HasSubstr("a .cu file without a launch plan (/*hone … */ at its top)"));
+  EXPECT_EQ(fenced.problem, bare.problem);
+  EXPECT_EQ(fenced.detail, bare.detail);
+  EXPECT_EQ(Parse("IDEA: wider\n\n" + file).detail, bare.detail);
+  // A kernel alone may be meant for a region.
+  EXPECT_THAT(Parse("```cuda\n__global__ void f() {}\n```\n").detail, HasSubstr("say which region a block replaces"));
+}
+
 TEST(ParseReply, AppliesEditsInsideAndOutsideOfCodeBlocks) {
   const std::string edit = "<<<<<<< SEARCH\n  int c = b;\n=======\n  int c = 2 * b;\n>>>>>>> REPLACE\n";
   const Proposal outside = Parse("IDEA: double\n" + edit);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "tuner/core/dims_text.h"
 #include "tuner/gate/task_changes.h"
+#include "tuner/interop/plain_kernel.h"
 
 namespace hone {
 namespace {
@@ -21,7 +22,8 @@ std::string LastPart(const std::string& path) { return path.substr(path.rfind('/
 struct Subject {
   GateKernel entry;  // the kernel's entry in the report
   Task task;
-  std::string base_text, head_text;     // the kernel's texts; empty base_text: nothing to time against
+  std::string base_text, head_text;     // the kernel's texts, with plans; empty base_text: nothing to compare with
+  std::string note;                     // about the plan of a file without one, for the user; may be empty
   std::vector<CaseDecision> decisions;  // by case of entry.cases
   // Returns whether the kernel needs a verdict: not if it was removed, or if only its path has changed.
   bool judged() const { return entry.status == GateStatus::kPassed && entry.changed; }
@@ -52,6 +54,27 @@ bool Conclude(const Evaluation& evaluation, GateKernel& entry) {
   return false;
 }
 
+// Returns the request for the base's kernel, which is checked and not timed.
+EvaluationRequest BaseRequest(const Subject& subject) {
+  EvaluationRequest base;
+  base.source = subject.base_text;
+  base.name = (subject.entry.was.empty() ? subject.entry.path : subject.entry.was) + " of the base";
+  base.time = false;
+  base.warm = false;
+  return base;
+}
+
+// Says of a kernel that is not right whether the base's has the same verdict, so that no change is blamed for what was
+// so before. Where neither is even read and compiled, nothing was judged; otherwise head's kernel is wrong all the
+// same.
+void CompareFaults(Verdict base, GateKernel& entry) {
+  if (entry.status != GateStatus::kWrong || base != entry.evaluation->verdict) return;
+  entry.as_base = true;
+  if (base == Verdict::kParseError || base == Verdict::kCompileError) entry.status = GateStatus::kNotJudged;
+  entry.detail =
+      fmt::format("the base's kernel fails in the same way, so that this change did not break it; {}", entry.detail);
+}
+
 // Judges one kernel in its first round. Fills the kernel's timed cases.
 Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& subject, GateReport& report) {
   GateKernel& entry = subject.entry;
@@ -60,12 +83,11 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   request.name = entry.path;
   request.time = options.run && options.time && !subject.base_text.empty();
   request.warm = false;
+  std::optional<Verdict> of_base;
   if (request.time) {
-    EvaluationRequest base = request;
-    base.source = subject.base_text;
-    base.name = (entry.was.empty() ? entry.path : entry.was) + " of the base";
-    base.time = false;
+    const EvaluationRequest base = BaseRequest(subject);
     HONE_ASSIGN_OR_RETURN(const Evaluation judged, Judge(evaluator, subject.task, base));
+    of_base = judged.verdict;
     if (judged.verdict != Verdict::kOk) {
       entry.detail = fmt::format("the base's kernel is not right itself ({}), so that nothing was timed",
                                  VerdictName(judged.verdict));
@@ -77,7 +99,15 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   HONE_ASSIGN_OR_RETURN(entry.evaluation, Judge(evaluator, subject.task, request));
   report.device = entry.evaluation->device;
   report.modelled = entry.evaluation->modelled;
-  if (!Conclude(*entry.evaluation, entry) || !request.time) return Status::Ok();
+  const bool right = Conclude(*entry.evaluation, entry);
+  if (entry.status == GateStatus::kWrong && !subject.base_text.empty()) {
+    if (!of_base) {
+      HONE_ASSIGN_OR_RETURN(const Evaluation judged, Judge(evaluator, subject.task, BaseRequest(subject)));
+      of_base = judged.verdict;
+    }
+    CompareFaults(*of_base, entry);
+  }
+  if (!right || !request.time) return Status::Ok();
   for (const CaseResult& c : entry.evaluation->cases) {
     if (c.role != CaseRole::kTime || !c.speedup) continue;
     entry.cases.push_back({.dims = c.dims, .speedup = *c.speedup});
@@ -111,6 +141,7 @@ Status FirstRounds(Evaluator& evaluator, const GateOptions& options,
                                       entry.added         ? "new"
                                       : entry.was.empty() ? "changed"
                                                           : "changed, was " + entry.was));
+        if (report_progress && !subjects[index].note.empty()) report_progress("note: " + subjects[index].note);
       }
       const Status done = FirstRound(evaluator, options, subjects[index], parts[index]);
       const std::lock_guard lock(mutex);
@@ -188,6 +219,33 @@ Status DecideSubject(Evaluator& evaluator, const GateRule& rule,
   return Status::Ok();
 }
 
+// Gives the texts of a kernel without a launch plan one, as `hone eval` does. Where none fits, head's kernel is wrong,
+// unless the base's has none either.
+void PlanTexts(Subject& subject) {
+  GateKernel& entry = subject.entry;
+  Result<PlannedKernel> head = PlanPlainKernel(subject.task, subject.head_text, entry.path);
+  Status base_fault;
+  if (!subject.base_text.empty()) {
+    Result<PlannedKernel> base =
+        PlanPlainKernel(subject.task, subject.base_text, entry.was.empty() ? entry.path : entry.was);
+    base_fault = base.status();
+    subject.base_text = base.ok() ? std::move(base->text) : "";
+  }
+  if (head.ok()) {
+    subject.head_text = std::move(head->text);
+    subject.note = std::move(head->note);
+    if (!base_fault.ok())
+      entry.detail =
+          fmt::format("the base's kernel cannot be judged, so that nothing was timed: {}", base_fault.message());
+    return;
+  }
+  entry.status = base_fault.ok() ? GateStatus::kWrong : GateStatus::kNotJudged;
+  entry.as_base = !base_fault.ok();
+  entry.detail = base_fault.ok()
+                     ? head.status().message()
+                     : fmt::format("neither the base's kernel nor head's can be judged; {}", head.status().message());
+}
+
 }  // namespace
 
 std::string_view GateStatusName(GateStatus status) {
@@ -230,6 +288,7 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
   const TaskPairs tasks = PairTasks(*trees.base, *trees.head);
   HONE_ASSIGN_OR_RETURN(report.changed_tasks, DescribeTaskChanges(*trees.base, *trees.head, tasks));
   HONE_ASSIGN_OR_RETURN(std::vector<KernelPair> found, FindChangedKernels(trees, tasks, options.kernels));
+  report.unjudged = FindUnjudgedFiles(trees, options.kernels);
 
   std::vector<Subject> subjects;
   for (KernelPair& kernel : found) {
@@ -250,6 +309,7 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
                task.ok()) {
       subject.task = std::move(*task);
       subject.entry.task = subject.task.name;
+      if (subject.entry.changed) PlanTexts(subject);
     } else {
       // If the base's task cannot be read, the kernel cannot be judged. If head adds a task that cannot be read, head
       // is wrong.

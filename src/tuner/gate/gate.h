@@ -33,7 +33,7 @@ enum class GateStatus {
   kPassed,     // the kernel is right, and not surely slower
   kWrong,      // head's kernel is wrong by the base's task: the gate fails
   kSlower,     // head's kernel is surely slower than the limit: the gate fails
-  kNotJudged,  // the device cannot judge the kernel, or the base's task cannot be read
+  kNotJudged,  // the device cannot judge the kernel, the base's task cannot be read, or neither side compiles
   kRemoved,    // head lacks the kernel
 };
 std::string_view GateStatusName(GateStatus status);  // "passed", …
@@ -52,6 +52,7 @@ struct GateKernel {
   GateStatus status = GateStatus::kPassed;
   bool added = false;    // the base lacks the kernel; it is checked, and by head's task if the base lacks the task too
   bool changed = false;  // the kernel's text differs; false: only the path differs, and it was not judged again
+  bool as_base = false;  // the base's kernel fails with the same verdict, so that the change did not break it
   std::string detail;    // what is wrong with the kernel, or why it was not judged or timed
   std::vector<GateCase> cases;           // the timed cases; empty: not timed
   std::optional<Evaluation> evaluation;  // of head's kernel, in the first round; nullopt: not judged
@@ -64,6 +65,7 @@ struct GateReport {
   GateRule rule;                           // the rule for this number of comparisons
   int comparisons = 0;                     // number of timed cases of all kernels
   std::vector<GateKernel> kernels;         // by path
+  std::vector<UnjudgedFile> unjudged;      // changed files with kernels that nothing judged, by path
   std::vector<std::string> changed_tasks;  // sentences: what the change does to tasks, oracles and tolerances
   std::vector<std::string> warnings;
   double seconds = 0;

@@ -37,6 +37,19 @@ Result<Kernels> KernelsIn(const SourceTree& tree) {
   return kernels;
 }
 
+// Returns the text of a file that head changed or added; nullopt if the base has the same, or if head's cannot be read,
+// such as one of many megabytes, because no verdict depends on it. `added` as of UnjudgedFile.
+std::optional<std::string> ChangedText(const TreePair& trees, const std::string& path, bool& added) {
+  const std::vector<std::string>& before = trees.base->Files();
+  added = !std::binary_search(before.begin(), before.end(), path);
+  const std::string name = trees.head->ContentName(path);
+  if (!added && !name.empty() && name == trees.base->ContentName(path)) return std::nullopt;
+  Result<std::string> text = trees.head->Read(path);
+  if (!text.ok()) return std::nullopt;
+  if (const Result<std::string> was = trees.base->Read(path); was.ok() && *was == *text) return std::nullopt;
+  return *std::move(text);
+}
+
 // Adds a kernel that the user named to the trees that have it.
 Status AddPlace(const TreePair& trees, const TaskPairs& tasks, const KernelPlace& place, Kernels& before,
                 Kernels& after) {
@@ -148,6 +161,25 @@ Result<std::vector<KernelPair>> FindChangedKernels(const TreePair& trees, const 
   }
   std::sort(pairs.begin(), pairs.end(), [](const KernelPair& a, const KernelPair& b) { return a.path < b.path; });
   return pairs;
+}
+
+std::vector<UnjudgedFile> FindUnjudgedFiles(const TreePair& trees, const std::vector<KernelPlace>& places) {
+  const std::vector<std::string> folders = TaskFolders(*trees.head);
+  std::vector<UnjudgedFile> files;
+  for (const std::string& path : trees.head->Files()) {
+    if (!path.ends_with(".cu")) continue;
+    if (std::any_of(places.begin(), places.end(), [&](const KernelPlace& place) { return place.path == path; }))
+      continue;
+    const std::string folder = FolderOfPath(path);
+    const bool in_task = std::binary_search(folders.begin(), folders.end(), folder);
+    if (in_task && FileName(path) == "oracle.cu") continue;
+    UnjudgedFile file{.path = path, .task_folder = in_task ? folder : std::string(kNoTask)};
+    const std::optional<std::string> text = ChangedText(trees, path, file.added);
+    if (!text || text->find("__global__") == std::string::npos) continue;
+    if (in_task && text->find("/*hone") != std::string::npos) continue;
+    files.push_back(std::move(file));
+  }
+  return files;
 }
 
 }  // namespace hone

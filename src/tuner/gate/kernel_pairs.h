@@ -38,6 +38,18 @@ struct KernelPair {
 Result<std::vector<KernelPair>> FindChangedKernels(const TreePair& trees, const TaskPairs& tasks,
                                                    const std::vector<KernelPlace>& places);
 
+// A file with kernels that head changed or added, and that is not judged.
+struct UnjudgedFile {
+  std::string path;  // in head's tree
+  // The task in whose folder the file lies without a launch plan; kNoTask: it lies in no task's folder.
+  std::string task_folder;
+  bool added = false;  // the base lacks the file
+};
+
+// Returns such files, sorted by path: .cu files that contain `__global__` and are not among those of
+// FindChangedKernels. `places` is as there.
+std::vector<UnjudgedFile> FindUnjudgedFiles(const TreePair& trees, const std::vector<KernelPlace>& places);
+
 // Returns the share of the longer text's lines that the two texts have in common, from 0 to 1. Blank lines do not
 // count, nor does white space around a line.
 double LinesInCommon(const std::string& a, const std::string& b);

@@ -16,6 +16,7 @@ namespace hone {
 namespace {
 
 constexpr size_t kDetailBytes = 4000;  // limit on the bytes of a compiler's messages in a comment
+constexpr size_t kUnjudgedTold = 10;   // files that belong to no task, in a text
 constexpr size_t kDetailsTold = 10;    // kernels with details in a comment: GitHub's limit is 65,536 characters
 
 std::string Counted(size_t count, const char* one, const char* many) {
@@ -50,6 +51,7 @@ std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
       if (!options.run) return kernel.added ? "compiles (new)" : "compiles";
       return kernel.added ? "right (new)" : kernel.cases.empty() ? "right, not timed" : "right, not surely slower";
     case GateStatus::kWrong:
+      if (kernel.as_base && options.run) return "wrong, as in the base";
       return options.run ? "wrong" : "does not compile";
     case GateStatus::kSlower:
       return "slower";
@@ -59,6 +61,26 @@ std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
       return "removed";
   }
   return "";
+}
+
+// Returns a sentence for each changed file with kernels that was not judged, the first kUnjudgedTold of them.
+std::vector<std::string> UnjudgedText(const GateReport& report) {
+  std::vector<std::string> sentences;
+  for (const UnjudgedFile& file : report.unjudged) {
+    if (sentences.size() == kUnjudgedTold) {
+      sentences.push_back(fmt::format("{} not judged", Counted(report.unjudged.size() - kUnjudgedTold,
+                                                               "more such file is", "more such files are")));
+      break;
+    }
+    const char* what = file.added ? "is new" : "changed";
+    if (file.task_folder == kNoTask) {
+      sentences.push_back(fmt::format("{0} {1} and belongs to no task: --kernel TASK={0} judges it", file.path, what));
+      continue;
+    }
+    sentences.push_back(fmt::format("{0} {1} and has no launch plan: --kernel {2}={0} judges it", file.path, what,
+                                    file.task_folder.empty() ? "TASK" : file.task_folder));
+  }
+  return sentences;
 }
 
 // Returns the kernel's path and, if it was renamed, the former one.
@@ -146,6 +168,9 @@ std::string GateSummary(const GateReport& report) {
       text += TimedAny(report) ? fmt::format(": none is wrong or {}", SlowerText(report)) : ": none is wrong, and nothing was timed";
     if (skipped > 0) text += fmt::format(", {} not judged", skipped);
   }
+  if (!report.unjudged.empty())
+    text += fmt::format("; {} not judged", Counted(report.unjudged.size(), "changed file with kernels was",
+                                                   "changed files with kernels were"));
   return text + ".";
 }
 
@@ -160,6 +185,8 @@ std::string GateText(const GateReport& report) {
                           c.slower ? fmt::format("slower, in {} of {} rounds", c.hits, c.rounds) : "");
     }
   }
+  if (!report.unjudged.empty()) text += "\nNot judged:\n";
+  for (const std::string& sentence : UnjudgedText(report)) text += "  " + sentence + "\n";
   if (!report.changed_tasks.empty()) text += "\nTasks:\n";
   for (const std::string& sentence : report.changed_tasks) text += "  " + sentence + "\n";
   for (const std::string& warning : report.warnings) text += "warning: " + warning + "\n";
@@ -167,6 +194,13 @@ std::string GateText(const GateReport& report) {
 }
 
 nlohmann::json GateJson(const GateReport& report) {
+  nlohmann::json unjudged = nlohmann::json::array();
+  for (const UnjudgedFile& file : report.unjudged) {
+    unjudged.push_back(
+        {{"path", file.path},
+         {"task_folder", file.task_folder == kNoTask ? nlohmann::json() : nlohmann::json(file.task_folder)},
+         {"added", file.added}});
+  }
   nlohmann::json kernels = nlohmann::json::array();
   for (const GateKernel& k : report.kernels) {
     nlohmann::json cases = nlohmann::json::array();
@@ -181,6 +215,7 @@ nlohmann::json GateJson(const GateReport& report) {
                           {"task", k.task},
                           {"status", GateStatusName(k.status)},
                           {"added", k.added},
+                          {"as_base", k.as_base},
                           {"detail", k.detail},
                           {"cases", cases},
                           {"was", k.was.empty() ? nlohmann::json() : nlohmann::json(k.was)}};
@@ -203,6 +238,7 @@ nlohmann::json GateJson(const GateReport& report) {
             {"rounds", report.rule.rounds},
             {"text", RuleText(report)}}},
           {"kernels", kernels},
+          {"unjudged_files", unjudged},
           {"changed_tasks", report.changed_tasks},
           {"warnings", report.warnings},
           {"seconds", report.seconds}};
@@ -269,6 +305,8 @@ std::string GateMarkdown(const GateReport& report) {
     }
     if (told > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", told - kDetailsTold);
   }
+  if (!report.unjudged.empty()) text += "\n**Changed files with kernels that were not judged:**\n\n";
+  for (const std::string& sentence : UnjudgedText(report)) text += "* " + Cell(sentence) + "\n";
   if (!report.changed_tasks.empty()) text += "\n**The change touches what kernels are judged by:**\n\n";
   for (const std::string& sentence : report.changed_tasks) text += "* " + Cell(sentence) + "\n";
   for (const std::string& warning : report.warnings) text += "* warning: " + Cell(warning) + "\n";
@@ -289,6 +327,7 @@ nlohmann::json GateErrorJson(const GateError& error) {
           {"error", {{"exit_status", error.exit_status}, {"message", error.message}}},
           {"summary", GateErrorText(error)},
           {"kernels", nlohmann::json::array()},
+          {"unjudged_files", nlohmann::json::array()},
           {"changed_tasks", nlohmann::json::array()},
           {"warnings", nlohmann::json::array()}};
 }

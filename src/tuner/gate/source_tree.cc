@@ -82,6 +82,10 @@ class GitTree : public SourceTree {
     if (object == objects_.end()) return Status::NotFound(fmt::format("{} has no file {}", Name(), path));
     return AskGit(git_, {"cat-file", "blob", object->second});
   }
+  std::string ContentName(const std::string& path) const override {
+    const auto object = objects_.find(path);
+    return object == objects_.end() ? "" : object->second;
+  }
 
  private:
   GitTree(GitOptions git, std::string name, std::string commit)
@@ -116,6 +120,7 @@ class FolderTree : public SourceTree {
       return Status::NotFound(fmt::format("{} has no file {}", folder_, path));
     return ReadFile((fs::path(folder_) / path).string(), kMostFileBytes);
   }
+  std::string ContentName(const std::string&) const override { return ""; }
 
  private:
   explicit FolderTree(std::string folder) : folder_(std::move(folder)) {}

@@ -25,6 +25,8 @@ class SourceTree {
   virtual const std::vector<std::string>& Files() const = 0;
   // Returns a file's text; kNotFound if Files() lacks this path.
   virtual Result<std::string> Read(const std::string& path) const = 0;
+  // Returns git's name of the file's contents, so that equal files need not be read; empty: not known.
+  virtual std::string ContentName(const std::string& path) const = 0;
 };
 
 // GitOptions say which repository is read and how git is run.

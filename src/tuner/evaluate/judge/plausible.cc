@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hone/base/units.h"
 #include "tuner/core/dims_text.h"
@@ -13,6 +15,40 @@
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
+namespace {
+
+constexpr size_t kInputsTold = 3;        // most inputs in the message
+constexpr double kShareTold = 1.0 / 20;  // least size of an input in the message, of the largest input's
+
+// Returns the other explanation of a time that is too short: the task counts bytes that a right kernel leaves out, such
+// as rows under a mask. Names the largest inputs that the task counts.
+std::string CountedTooMuch(const Task& task, const Dims& dims) {
+  std::vector<std::string> uncounted;
+  if (!task.bytes) {
+    for (const UnknownTraffic& unknown : FindUnknownTraffic(task)) uncounted.push_back(unknown.tensor);
+  }
+  std::vector<std::pair<double, std::string>> inputs;
+  for (const TensorSpec& tensor : task.tensors) {
+    if (tensor.role == TensorRole::kOut || std::count(uncounted.begin(), uncounted.end(), tensor.name) > 0) continue;
+    const Result<TensorShape> shape = ResolveShape(tensor, dims);
+    if (shape.ok())
+      inputs.emplace_back(static_cast<double>(shape->elements) * static_cast<double>(DTypeBytes(tensor.dtype)),
+                          tensor.name);
+  }
+  std::stable_sort(inputs.begin(), inputs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string named;
+  for (size_t i = 0; i < inputs.size() && i < kInputsTold && inputs[i].first >= kShareTold * inputs[0].first; ++i)
+    named += fmt::format("{}{}: {:.3g} MB", i == 0 ? " (inputs " : ", ", inputs[i].second, inputs[i].first * 1e-6);
+  if (!named.empty()) named += ")";
+  return task.bytes
+             ? fmt::format("[work] bytes of task.toml counts bytes that need not be read{}: count fewer there", named)
+             : fmt::format(
+                   "the task counts bytes that need not be read{}: say under [work] bytes of task.toml "
+                   "how many must be",
+                   named);
+}
+
+}  // namespace
 
 // Written bytes count only beyond the size of L2, because that much may still be in L2 when the timed interval ends.
 Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result) {
@@ -26,9 +62,11 @@ Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseRe
   return judgement.Stop(
       Verdict::kRuleViolation,
       fmt::format("{}: a {} time of {:.2f} us is impossible; reading the inputs alone takes {:.2f} us at the "
-                  "datasheet bandwidth{}",
+                  "datasheet bandwidth: {}, or {}",
                   DimsText(dims), facts.modelled ? "modelled" : "cold", result.time_us->median, *result.refuse_below_us,
-                  facts.modelled ? ": the blocks that give the time do less than their share" : ""));
+                  facts.modelled ? "the blocks that give the time do less than their share"
+                                 : "the timed launches do less than the checked ones",
+                  CountedTooMuch(judgement.task, dims)));
 }
 
 double HonestPeak(const Task& task, const DeviceFacts& facts) {
