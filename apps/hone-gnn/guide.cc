@@ -120,17 +120,15 @@ std::vector<CommandPage> Pages() {
                   {"What is written", {"--precision", "--out"}},
                   {"Back into the engine", {"--apply", "--device", "--epochs"}},
                   kShown},
-       .examples = {{"hone-gnn tune-model sage --graph graph --fanout 10,5 --hidden 32 --batches 4 --out tasks-of-sage",
-                     "Writes tasks for GraphSAGE's operations at the shapes of its batches.", true},
-                    {"hone-gnn tune-model gcn.toml --graph graph --out tasks",
-                     "Step 1 of 3: writes tasks for the operations of a model of your own."},
-                    {"hone tune tasks/aggregate_symmetric tasks/aggregate_symmetric/engine.cu --out "
-                     "tasks/aggregate_symmetric/winner.json",
-                     "Step 2 of 3, on the GPU: finds the fastest values for one task; do so for each that has an "
-                     "engine.cu."},
-                    {"hone-gnn tune-model gcn.toml --graph graph --apply tasks --out gcn.tuned.json",
-                     "Step 3 of 3, on the GPU: times epochs with these winners, and writes a file for train --tuned if "
-                     "they are surely faster."}},
+       .examples =
+           {{"hone-gnn tune-model sage --graph graph --fanout 10,5 --hidden 32 --batches 4 --out tasks-of-sage",
+             "Writes tasks for GraphSAGE's operations at the shapes of its batches.", true},
+            {"hone-gnn tune-model gcn.toml --graph graph --out tasks",
+             "Step 1 of 3: writes tasks for the operations of a model of your own. Step 2, on the GPU, for each "
+             "task that has an engine.cu: hone tune TASK TASK/engine.cu --out TASK/winner.json."},
+            {"hone-gnn tune-model gcn.toml --graph graph --apply tasks --out gcn.tuned.json",
+             "Step 3 of 3, on the GPU: times epochs with these winners, and writes a file for train --tuned if "
+             "they are surely faster."}},
        .exit_statuses = {{0, "done; with --apply: epochs are surely faster, and the file is written"},
                          {1,
                           "with --apply: no winner differs from the engine's kernels, or epochs are not surely faster"},
