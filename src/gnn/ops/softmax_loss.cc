@@ -64,12 +64,7 @@ LossSums SoftmaxCrossEntropy(Matrix<const T> logits, std::span<const int32_t> la
     }
   });
   LossSums all;
-  for (const LossSums& sums : pieces) {
-    all.loss += sums.loss;
-    all.weight += sums.weight;
-    all.labelled += sums.labelled;
-    all.correct += sums.correct;
-  }
+  for (const LossSums& sums : pieces) all += sums;
   return all;
 }
 

@@ -17,6 +17,14 @@ struct LossSums {
   double weight = 0;  // sum of weight(label); without class weights the number of labelled rows
   int64_t labelled = 0;
   int64_t correct = 0;  // rows whose largest logit (the first among equals) belongs to the label
+
+  LossSums& operator+=(const LossSums& more) {
+    loss += more.loss;
+    weight += more.weight;
+    labelled += more.labelled;
+    correct += more.correct;
+    return *this;
+  }
 };
 
 //   logits         [n, num_classes]

@@ -86,12 +86,7 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
     }
   });
   LossSums all;
-  for (const LossSums& sums : pieces) {
-    all.loss += sums.loss;
-    all.weight += sums.weight;
-    all.labelled += sums.labelled;
-    all.correct += sums.correct;
-  }
+  for (const LossSums& sums : pieces) all += sums;
   return all;
 }
 

@@ -200,7 +200,7 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
   result.guarantee = evaluation.guarantee;
   for (const Finding& finding : evaluation.findings) {
     if (finding.kind == "not_lifted") result.why = finding.message;
-    // What an `ok` does not say belongs beside it.
+    // The table shows beside an `ok` what this verdict cannot tell.
     if (finding.kind == "constant_weight" && result.detail.empty()) result.detail = finding.message;
   }
   if (!evaluation.cases.empty()) {  // a problem's task has one timed case

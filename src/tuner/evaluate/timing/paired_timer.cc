@@ -301,7 +301,7 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
       return Fail(Verdict::kWrongOutput, "in a timed launch, " + outcome->detail);
     }
   }
-  // What was just judged, or was bit-equal to what passed before.
+  // These outputs were judged just now, or are bit-equal to some that passed before.
   const auto audited = std::find(executed.begin(), executed.end(), audited_set_);
   if (audited != executed.end()) {
     const SliceDigests& found = all_digests[static_cast<size_t>(audited - executed.begin())];
