@@ -18,7 +18,7 @@ enum class RowStores : uint8_t { kAuto, kPlain, kStreaming };
 
 struct SliceTuning {
   RowStores stores = RowStores::kAuto;
-  int64_t ahead_bytes = 4096;  // bytes of rows that are prefetched ahead of the copy
+  int64_t ahead_bytes = 16384;  // bytes of rows that are prefetched ahead of the copy
 };
 
 // Copies row nodes[i] of `features`, padding included, to out + i * features.stride_bytes.

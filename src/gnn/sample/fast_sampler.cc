@@ -10,8 +10,10 @@
 //   fetch    read the columns, prefetch the table entries
 //   number   assign local ids in order, write the block
 //
-// A few hundred reads are thus in flight at any time. Only the last stage depends on the order of rows.
-// docs/sampling.md has the lower bound; docs/design/0034-how-samples-are-drawn.md has what was tried with which gain.
+// Prefetches go to the second-level cache (PrefetchRead): the first level has buffers for a few misses only, and a
+// chunk's lines would fill it. A few hundred reads are thus in flight at any time. Only the last stage depends on the
+// order of rows. docs/sampling.md has the lower bound; docs/design/0034-how-samples-are-drawn.md has what was tried
+// with which gain.
 #include "gnn/sample/fast_sampler.h"
 
 #include <fmt/format.h>
@@ -146,8 +148,8 @@ class FastSampler final : public NeighborSampler {
     for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop;
          ++prefetched_) {
       const int64_t* const address = offsets + nodes[prefetched_];
-      __builtin_prefetch(address);
-      __builtin_prefetch(address + 1);  // one time in eight, the second offset is on the next cache line
+      PrefetchRead(address);
+      PrefetchRead(address + 1);  // one time in eight, the second offset is on the next cache line
     }
     chunk.rows = 0;
     chunk.slots = 0;
@@ -160,8 +162,8 @@ class FastSampler final : public NeighborSampler {
         if (degree > kMaxCount) return TooMany("edges");
         chunk.Require(chunk.slots + degree);
         for (int64_t i = 0; i < degree; ++i) chunk.slot[static_cast<size_t>(chunk.slots + i)] = first + i;
-        for (int64_t i = 0; i < degree; i += 16) __builtin_prefetch(columns + first + i);
-        if (degree > 0) __builtin_prefetch(columns + first + degree - 1);
+        for (int64_t i = 0; i < degree; i += 16) PrefetchRead(columns + first + i);
+        if (degree > 0) PrefetchRead(columns + first + degree - 1);
         chunk.slots += degree;
       } else {
         draw_node_[drawn_rows] = static_cast<uint32_t>(node);
@@ -189,7 +191,7 @@ class FastSampler final : public NeighborSampler {
         for (int slot = 0; slot < fanout; ++slot) {
           const int64_t position = first + draw_slots_[slot * drawer.lanes + lane];
           target[slot] = position;
-          __builtin_prefetch(columns + position);
+          PrefetchRead(columns + position);
         }
       }
       group += drawer.lanes;

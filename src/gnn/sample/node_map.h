@@ -43,6 +43,10 @@ class LocalIdBase {
   uint32_t base_;
 };
 
+// Requests the cache line at `address` for the second-level cache. A prefetch into the first level takes one of its few
+// miss buffers until the line has come from memory, and a prefetch for writing goes there, too.
+inline void PrefetchRead(const void* address) { __builtin_prefetch(address, /*write=*/0, /*locality=*/2); }
+
 // Returns a mask, so that no branch depends on the condition: whether a neighbor is new cannot be predicted. The empty
 // asm keeps the compiler from making a branch of it again.
 inline uint32_t AllOnesIf(bool condition) {
@@ -55,7 +59,8 @@ class DirectNodeMap {
  public:
   // `first_base` other than 1 is for testing the wrap.
   static Result<DirectNodeMap> Make(int64_t num_nodes, PageKind pages, uint32_t first_base = 1) {
-    HONE_ASSIGN_OR_RETURN(HugeBuffer table, HugeBuffer::Allocate(static_cast<size_t>(num_nodes) * sizeof(uint32_t), pages));
+    HONE_ASSIGN_OR_RETURN(HugeBuffer table,
+                          HugeBuffer::Allocate(static_cast<size_t>(num_nodes) * sizeof(uint32_t), pages));
     return DirectNodeMap(LocalIdBase(num_nodes, first_base), std::move(table));
   }
 
@@ -71,7 +76,7 @@ class DirectNodeMap {
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = columns[slot[i]];
       neighbors[i] = node;
-      __builtin_prefetch(entries + node, 1);
+      PrefetchRead(entries + node);
     }
   }
   // Sets local[i] to the local id of neighbors[i]. A new node gets the id `known`, which then increases. Returns the
@@ -120,7 +125,7 @@ class HashNodeMap {
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = columns[slot[i]];
       neighbors[i] = node;
-      __builtin_prefetch(entries + Home(node), 1);
+      PrefetchRead(entries + Home(node));
     }
   }
   int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
@@ -131,7 +136,8 @@ class HashNodeMap {
       uint32_t at = Home(node);
       // The loop has one branch, on "the entry of another node", which is rare. Two branches would first ask "the entry
       // of this node?", which cannot be predicted.
-      for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0; ++tries) {
+      for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0;
+           ++tries) {
         at = Next(at, tries);
       }
       const uint32_t stored = entries[at].stored;
@@ -168,7 +174,8 @@ class HashNodeMap {
   // Makes a table of at least `entries` with nodes[0 … known) in it.
   Status Grow(int64_t entries, const NodeId* nodes, int32_t known) {
     const int bits = std::bit_width(static_cast<uint64_t>(entries - 1));
-    if (bits > 32) return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
+    if (bits > 32)
+      return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
     HONE_ASSIGN_OR_RETURN(HugeBuffer grown, HugeBuffer::Allocate((size_t{1} << bits) * sizeof(Entry), pages_));
     storage_ = std::move(grown);
     shift_ = 32 - (bits - 3);  // the hash shifted by this selects a cache line
