@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kUnlimited = int64_t{1} << 60;  // version 1 writes "no limit" as a number near 2^63
 
 // Returns the number at the start of a text.
-std::optional<int64_t> Number(std::string_view text) {
+std::optional<int64_t> LeadingNumber(std::string_view text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end == text.data()) return std::nullopt;
@@ -29,13 +29,13 @@ std::string TextOf(const std::string& path) {
   const Result<std::string> text = ReadFile(path);
   return text.ok() ? *text : std::string();
 }
-std::optional<int64_t> NumberIn(const std::string& path) { return Number(TextOf(path)); }
+std::optional<int64_t> NumberIn(const std::string& path) { return LeadingNumber(TextOf(path)); }
 
 // Returns the value of the line "key value" of memory.stat; 0 if there is none.
-int64_t Statistic(const std::string& text, const std::string& key) {
+int64_t MemoryStatistic(const std::string& text, const std::string& key) {
   const std::string line = "\n" + key + " ";
   const size_t at = ("\n" + text).find(line);
-  return at == std::string::npos ? 0 : Number(std::string_view(text).substr(at + line.size() - 1)).value_or(0);
+  return at == std::string::npos ? 0 : LeadingNumber(std::string_view(text).substr(at + line.size() - 1)).value_or(0);
 }
 
 // Names of the files that hold a group's memory figures in one version of the hierarchy.
@@ -48,7 +48,7 @@ std::optional<int64_t> RoomIn(const std::string& group, const Files& files) {
   const std::optional<int64_t> limit = NumberIn(group + files.limit), usage = NumberIn(group + files.usage);
   if (!limit || !usage || *limit >= kUnlimited) return std::nullopt;
   const std::string statistics = TextOf(group + "/memory.stat");
-  const int64_t of_files = Statistic(statistics, files.inactive) + Statistic(statistics, files.active);
+  const int64_t of_files = MemoryStatistic(statistics, files.inactive) + MemoryStatistic(statistics, files.active);
   return std::max<int64_t>(0, *limit - *usage + std::min(of_files, *usage));
 }
 
@@ -57,8 +57,9 @@ std::optional<double> ProcessorsIn(const std::string& group, bool unified) {
   std::optional<int64_t> quota, period;
   if (unified) {
     const std::string text = TextOf(group + "/cpu.max");  // "max 100000" or "250000 100000"
-    quota = Number(text);
-    if (const size_t space = text.find(' '); space != std::string::npos) period = Number(std::string_view(text).substr(space + 1));
+    quota = LeadingNumber(text);
+    if (const size_t space = text.find(' '); space != std::string::npos)
+      period = LeadingNumber(std::string_view(text).substr(space + 1));
   } else {
     quota = NumberIn(group + "/cpu.cfs_quota_us");  // -1: no limit
     period = NumberIn(group + "/cpu.cfs_period_us");

@@ -96,7 +96,7 @@ void CloseOnExecFrom(int first) {
 }
 
 // Duplicates a descriptor to a number that no child is given.
-Result<UniqueFd> Lift(int fd) {
+Result<UniqueFd> DuplicateAboveChildren(int fd) {
   UniqueFd lifted(fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
   if (!lifted.valid()) return Status::Io(fmt::format("could not copy descriptor {}: {}", fd, ErrorText(errno)));
   return lifted;
@@ -165,7 +165,7 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   bool given[3] = {false, false, false};
   for (const auto& [source, target] : options.descriptors) {
     HONE_CHECK(target >= 0 && target < kFirstFreeDescriptor, "a descriptor's number in the child is out of range");
-    HONE_ASSIGN_OR_RETURN(UniqueFd copy, Lift(source));
+    HONE_ASSIGN_OR_RETURN(UniqueFd copy, DuplicateAboveChildren(source));
     plan.descriptors.emplace_back(copy.get(), target);
     lifted.push_back(std::move(copy));
     if (target < 3) given[target] = true;
@@ -174,12 +174,12 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
     if (given[target]) continue;
     const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!null.valid()) return Status::Io(ErrnoMessage("open", "/dev/null", errno));
-    HONE_ASSIGN_OR_RETURN(UniqueFd copy, Lift(null.get()));
+    HONE_ASSIGN_OR_RETURN(UniqueFd copy, DuplicateAboveChildren(null.get()));
     plan.descriptors.emplace_back(copy.get(), target);
     lifted.push_back(std::move(copy));
   }
   HONE_ASSIGN_OR_RETURN(Pipe status, MakePipe());
-  HONE_ASSIGN_OR_RETURN(UniqueFd status_write, Lift(status.write.get()));
+  HONE_ASSIGN_OR_RETURN(UniqueFd status_write, DuplicateAboveChildren(status.write.get()));
   status.write.Reset();
   plan.status_fd = status_write.get();
 

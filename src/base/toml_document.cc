@@ -164,7 +164,7 @@ int LineOfTooManyKeys(const TomlNode& node) {
 }
 
 // Shortens a message: an error quotes untrusted text, and a megabyte of it helps nobody.
-std::string Clipped(std::string text) {
+std::string ClipMessage(std::string text) {
   constexpr size_t kMost = 4000;
   if (text.size() <= kMost) return text;
   size_t end = kMost;
@@ -249,7 +249,7 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
     }
     return root;
   } catch (const toml::parse_error& error) {
-    return Status::InvalidArgument(Clipped(fmt::format(
+    return Status::InvalidArgument(ClipMessage(fmt::format(
         "{}:{}: not valid TOML: {}", file, std::max(1, LineOf(error.source(), line_offset)), error.description())));
   } catch (const toml_guard::Malformed&) {
     return Status::InvalidArgument(fmt::format("{}:{}: not valid TOML: a [table] or key has no proper name", file,
@@ -257,7 +257,7 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
   }
 }
 
-std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+std::string SuggestName(std::string_view word, const std::vector<std::string>& candidates) {
   if (std::string meant = DidYouMean(word, candidates); !meant.empty()) return meant;
   if (candidates.empty() || candidates.size() > 24) return "";
   return fmt::format(" (known: {})", fmt::join(candidates, ", "));
@@ -279,7 +279,7 @@ void TomlErrors::Push(int line, std::string_view context, std::string_view key, 
   if (entry.text.back() == ' ') entry.text.pop_back();
   if (entry.text.back() != ':') entry.text += ':';
   entry.text += fmt::format(" {}", message);
-  entry.text = Clipped(std::move(entry.text));
+  entry.text = ClipMessage(std::move(entry.text));
   const auto same = [&](const Entry& other) { return other.text == entry.text; };
   if (std::none_of(entries_.begin(), entries_.end(), same)) entries_.push_back(std::move(entry));
 }
@@ -450,7 +450,7 @@ void TableReader::Finish() {
   for (const auto& [key, node] : table_.entries) {
     if (known_.contains(key)) continue;
     errors_.AddUnknown(table_, context_.empty(), node.line, context_, key,
-                       fmt::format("is not a known field{}", Suggestion(key, known)));
+                       fmt::format("is not a known field{}", SuggestName(key, known)));
     return;
   }
 }

@@ -19,7 +19,7 @@ constexpr size_t kMostComment = 65535;
 constexpr uint32_t kEndMark = 0x06054b50, kCentralMark = 0x02014b50, kLocalMark = 0x04034b50;
 constexpr uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8;
 
-Status Damaged(std::string_view what) {
+Status DamagedArchive(std::string_view what) {
   return Status::InvalidArgument(fmt::format("it is no zip archive that can be read: {}", what));
 }
 
@@ -50,7 +50,7 @@ Result<std::string> Inflate(std::string_view packed, size_t size, const std::str
   const int outcome = inflate(&stream, Z_FINISH);
   const bool whole = outcome == Z_STREAM_END && stream.total_out == size;
   inflateEnd(&stream);
-  if (!whole) return Damaged(fmt::format("'{}' does not unpack to the {} bytes it says", name, size));
+  if (!whole) return DamagedArchive(fmt::format("'{}' does not unpack to the {} bytes it says", name, size));
   return unpacked;
 }
 
@@ -58,27 +58,28 @@ Result<std::string> Inflate(std::string_view packed, size_t size, const std::str
 
 Result<std::map<std::string, std::string>> ReadZip(std::string_view archive, const ZipLimits& limits) {
   const Bytes bytes(archive);
-  if (archive.size() < kEndBytes) return Damaged("it is too short");
+  if (archive.size() < kEndBytes) return DamagedArchive("it is too short");
   size_t end = archive.size() - kEndBytes;
   const size_t lowest = end > kMostComment ? end - kMostComment : 0;
   while (bytes.Four(end) != kEndMark || bytes.Two(end + 20) != archive.size() - end - kEndBytes) {
-    if (end == lowest) return Damaged("its end record is missing");
+    if (end == lowest) return DamagedArchive("its end record is missing");
     --end;
   }
   const size_t count = bytes.Two(end + 10);
-  if (bytes.Two(end + 4) != 0 || bytes.Two(end + 8) != count) return Damaged("it has several volumes");
+  if (bytes.Two(end + 4) != 0 || bytes.Two(end + 8) != count) return DamagedArchive("it has several volumes");
   if (count > limits.entries) {
     return Status::InvalidArgument(fmt::format("it has {} files; at most {} are read", count, limits.entries));
   }
   std::map<std::string, std::string> files;
   size_t at = bytes.Four(end + 16), total = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (!bytes.Has(at, kCentralBytes) || bytes.Four(at) != kCentralMark) return Damaged("its directory is cut off");
+    if (!bytes.Has(at, kCentralBytes) || bytes.Four(at) != kCentralMark)
+      return DamagedArchive("its directory is cut off");
     const uint16_t flags = bytes.Two(at + 8), method = bytes.Two(at + 10);
     const uint32_t checksum = bytes.Four(at + 16), packed = bytes.Four(at + 20), size = bytes.Four(at + 24),
                    local = bytes.Four(at + 42);
     const size_t name_bytes = bytes.Two(at + 28);
-    if (!bytes.Has(at + kCentralBytes, name_bytes)) return Damaged("a name is cut off");
+    if (!bytes.Has(at + kCentralBytes, name_bytes)) return DamagedArchive("a name is cut off");
     const std::string name(bytes.Slice(at + kCentralBytes, name_bytes));
     at += kCentralBytes + name_bytes + bytes.Two(at + 30) + bytes.Two(at + 32);
     if (name.find('/') != std::string::npos || name.find('\\') != std::string::npos ||
@@ -97,19 +98,19 @@ Result<std::map<std::string, std::string>> ReadZip(std::string_view archive, con
     }
     total += size;
     if (!bytes.Has(local, kLocalBytes) || bytes.Four(local) != kLocalMark)
-      return Damaged(fmt::format("'{}' is not where its directory says", name));
+      return DamagedArchive(fmt::format("'{}' is not where its directory says", name));
     const size_t data = size_t{local} + kLocalBytes + bytes.Two(local + 26) + bytes.Two(local + 28);
-    if (!bytes.Has(data, packed)) return Damaged(fmt::format("'{}' is cut off", name));
+    if (!bytes.Has(data, packed)) return DamagedArchive(fmt::format("'{}' is cut off", name));
     std::string file(bytes.Slice(data, packed));
     if (method == kDeflated) {
       HONE_ASSIGN_OR_RETURN(file, Inflate(bytes.Slice(data, packed), size, name));
     } else if (packed != size) {
-      return Damaged(fmt::format("'{}' has two sizes", name));
+      return DamagedArchive(fmt::format("'{}' has two sizes", name));
     }
     if (crc32(0, reinterpret_cast<const Bytef*>(file.data()), static_cast<uInt>(file.size())) != checksum) {
-      return Damaged(fmt::format("'{}' does not have its checksum", name));
+      return DamagedArchive(fmt::format("'{}' does not have its checksum", name));
     }
-    if (!files.emplace(name, std::move(file)).second) return Damaged(fmt::format("'{}' is in it twice", name));
+    if (!files.emplace(name, std::move(file)).second) return DamagedArchive(fmt::format("'{}' is in it twice", name));
   }
   return files;
 }

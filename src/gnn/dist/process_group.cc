@@ -43,7 +43,7 @@ bool IsLoopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1" || address == "localhost";
 }
 
-LinkGreeting Greeting(const std::string& token, int rank) {
+LinkGreeting MakeGreeting(const std::string& token, int rank) {
   LinkGreeting greeting;
   std::memcpy(greeting.token, token.data(), std::min(token.size(), sizeof(greeting.token)));
   greeting.rank = rank;
@@ -51,7 +51,7 @@ LinkGreeting Greeting(const std::string& token, int rank) {
 }
 
 bool SameToken(const LinkGreeting& greeting, const std::string& token) {
-  return std::memcmp(greeting.token, Greeting(token, 0).token, sizeof(greeting.token)) == 0;
+  return std::memcmp(greeting.token, MakeGreeting(token, 0).token, sizeof(greeting.token)) == 0;
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ Status ProcessGroup::Link(const std::string& token, int listener) {
   made.links.resize(static_cast<size_t>(place.size));
   for (int r = 0; r < place.size; ++r) made.names.push_back(RankName(r, client_->hosts()[static_cast<size_t>(r)]));
   const double deadline = SteadySeconds() + kLinkSeconds + 0.2 * place.size;
-  const LinkGreeting mine = Greeting(token, place.rank);
+  const LinkGreeting mine = MakeGreeting(token, place.rank);
 
   for (int r = 0; r < place.rank; ++r) {
     HONE_ASSIGN_OR_RETURN(const std::string addresses, client_->Get(fmt::format("address/{}", r), kLinkSeconds));

@@ -10,7 +10,7 @@ namespace hone::gnn {
 namespace {
 
 // Returns where a node splits: after the largest power of two below its size.
-int Middle(ShardRange node) {
+int SplitPoint(ShardRange node) {
   return node.begin + static_cast<int>(std::bit_floor(static_cast<unsigned>(node.size() - 1)));
 }
 
@@ -21,8 +21,8 @@ void AppendNodes(ShardRange node, ShardRange range, std::vector<ShardRange>& nod
     nodes.push_back(node);
     return;
   }
-  AppendNodes({node.begin, Middle(node)}, range, nodes);
-  AppendNodes({Middle(node), node.end}, range, nodes);
+  AppendNodes({node.begin, SplitPoint(node)}, range, nodes);
+  AppendNodes({SplitPoint(node), node.end}, range, nodes);
 }
 
 template <typename T>
@@ -56,7 +56,7 @@ ShardRange ShardsOfRank(int shards, int rank, int ranks) {
 bool AreSiblings(int shards, ShardRange left, ShardRange right) {
   if (left.end != right.begin) return false;
   for (ShardRange node{0, shards}; node.size() > 1;) {
-    const int middle = Middle(node);
+    const int middle = SplitPoint(node);
     if (node.begin == left.begin && node.end == right.end) return middle == left.end;
     node = right.end <= middle ? ShardRange{node.begin, middle} : ShardRange{middle, node.end};
     if (left.begin < node.begin || right.end > node.end) return false;

@@ -22,7 +22,7 @@ constexpr double kRetrySeconds = 0.05;
 constexpr double kAnswerSeconds = 5;
 constexpr double kFlushSeconds = 1;  // time for the last messages of a rank that ends
 
-std::chrono::duration<double> Seconds(double seconds) { return std::chrono::duration<double>(seconds); }
+std::chrono::duration<double> AsDuration(double seconds) { return std::chrono::duration<double>(seconds); }
 
 // Returns the loss that a message `lost CODE REASON` reports.
 Status LossIn(const Message& message) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<StoreClient>> StoreClient::Join(StoreClientOptions option
   client->thread_ = std::thread([c = client.get()] { c->Run(); });
   std::unique_lock lock(client->mutex_);
   // The store reports which rank is missing; five seconds more let its message arrive.
-  client->changed_.wait_for(lock, Seconds(client->options_.join_seconds + 5),
+  client->changed_.wait_for(lock, AsDuration(client->options_.join_seconds + 5),
                             [&] { return client->welcome_ || client->loss_; });
   if (client->loss_) return *client->loss_;
   if (!client->welcome_) {
@@ -238,7 +238,8 @@ Status StoreClient::Set(const std::string& key, const std::string& value) {
 Result<std::string> StoreClient::Get(const std::string& key, double timeout_seconds) {
   Send({"get", key});
   std::unique_lock lock(mutex_);
-  const bool heard = changed_.wait_for(lock, Seconds(timeout_seconds), [&] { return loss_ || values_.contains(key); });
+  const bool heard =
+      changed_.wait_for(lock, AsDuration(timeout_seconds), [&] { return loss_ || values_.contains(key); });
   if (loss_) return *loss_;
   if (!heard) return Status::TimedOut(fmt::format("no rank gave '{}' within {:.3g} s", key, timeout_seconds));
   std::string value = values_[key];
@@ -248,7 +249,7 @@ Result<std::string> StoreClient::Get(const std::string& key, double timeout_seco
 
 Status StoreClient::WaitForLoss(double seconds) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, Seconds(seconds), [&] { return loss_.has_value(); });
+  changed_.wait_for(lock, AsDuration(seconds), [&] { return loss_.has_value(); });
   return loss_ ? *loss_ : Status::Ok();
 }
 

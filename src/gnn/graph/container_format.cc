@@ -80,7 +80,7 @@ constexpr std::array kEntryFields = {
 };
 // Returns whether the fields follow each other without gaps and fill `bytes` bytes.
 template <size_t kCount>
-constexpr bool Fills(const std::array<NamedField, kCount>& fields, size_t bytes) {
+constexpr bool CoversAllBytes(const std::array<NamedField, kCount>& fields, size_t bytes) {
   size_t at = 0;
   for (const NamedField& field : fields) {
     if (field.offset != at) return false;
@@ -88,15 +88,15 @@ constexpr bool Fills(const std::array<NamedField, kCount>& fields, size_t bytes)
   }
   return at == bytes;
 }
-static_assert(Fills(kHeaderFields, kContainerFixedBytes), "the header's fields leave gaps");
-static_assert(Fills(kEntryFields, kContainerEntryBytes), "the entry's fields leave gaps");
+static_assert(CoversAllBytes(kHeaderFields, kContainerFixedBytes), "the header's fields leave gaps");
+static_assert(CoversAllBytes(kEntryFields, kContainerEntryBytes), "the entry's fields leave gaps");
 
 template <typename T>
-void Put(std::string& bytes, size_t at, T value) {
+void WriteValue(std::string& bytes, size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof(T));
 }
 template <typename T>
-T Get(std::span<const std::byte> bytes, size_t at) {
+T ReadValue(std::span<const std::byte> bytes, size_t at) {
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof(T));
   return value;
@@ -110,7 +110,7 @@ uint32_t HeaderCrc(std::span<const std::byte> header) {
   return Crc32c(crc, header.data() + kHeaderCrcAt + 4, header.size() - kHeaderCrcAt - 4);
 }
 
-Status Damaged(const std::string& path, const std::string& why) {
+Status DamagedContainer(const std::string& path, const std::string& why) {
   return Status::InvalidArgument(
       fmt::format("'{}' is no intact graph container: {}; make it again with hone-gnn convert or generate", path, why));
 }
@@ -119,7 +119,8 @@ Status Damaged(const std::string& path, const std::string& why) {
 Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, const std::string& path) {
   const auto require = [&](bool condition, std::string_view what) {
     if (condition) return Status::Ok();
-    return Damaged(path, fmt::format("section {} has {}", SectionTypeName(static_cast<uint32_t>(s.type)), what));
+    return DamagedContainer(path,
+                            fmt::format("section {} has {}", SectionTypeName(static_cast<uint32_t>(s.type)), what));
   };
   const bool vector32 = s.rank == 1 && s.dtype == SectionDtype::kInt32 && s.stride_bytes == 4;
   switch (s.type) {
@@ -172,28 +173,28 @@ Status CheckKnownSection(const ContainerHeader& h, const ContainerSection& s, co
 Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at, int64_t file_bytes,
                                     const std::string& path) {
   ContainerSection s;
-  const uint32_t type = Get<uint32_t>(header, at + kTypeAt), dtype = Get<uint32_t>(header, at + kDtypeAt);
+  const uint32_t type = ReadValue<uint32_t>(header, at + kTypeAt), dtype = ReadValue<uint32_t>(header, at + kDtypeAt);
   const std::string_view type_name = SectionTypeName(type);
   const auto bad = [&](const std::string& why) {
-    return Damaged(path, fmt::format("section {} ({}) {}", type, type_name, why));
+    return DamagedContainer(path, fmt::format("section {} ({}) {}", type, type_name, why));
   };
   s.type = static_cast<SectionType>(type);
   s.dtype = static_cast<SectionDtype>(dtype);
-  s.required = (Get<uint32_t>(header, at + kFlagsAt) & kSectionRequired) != 0;
+  s.required = (ReadValue<uint32_t>(header, at + kFlagsAt) & kSectionRequired) != 0;
   if (type_name == "unknown" && s.required) {
     return Status::InvalidArgument(fmt::format(
         "'{}' needs a newer hone-gnn: it has a required section of type {}, which this version does not know", path,
         type));
   }
-  s.rank = static_cast<int>(std::min<uint32_t>(Get<uint32_t>(header, at + kRankAt), 99));
+  s.rank = static_cast<int>(std::min<uint32_t>(ReadValue<uint32_t>(header, at + kRankAt), 99));
   if (s.rank < 1 || s.rank > kContainerMaxRank) return bad(fmt::format("has rank {}", s.rank));
   for (int i = 0; i < kContainerMaxRank; ++i) {
-    s.shape[i] = Get<int64_t>(header, at + kShapeAt + static_cast<size_t>(i) * 8);
+    s.shape[i] = ReadValue<int64_t>(header, at + kShapeAt + static_cast<size_t>(i) * 8);
     if (s.shape[i] < 0 || s.shape[i] > (int64_t{1} << 40)) return bad(fmt::format("has an extent of {}", s.shape[i]));
   }
-  s.stride_bytes = Get<int64_t>(header, at + kStrideAt);
-  s.offset = Get<int64_t>(header, at + kOffsetAt);
-  s.bytes = Get<int64_t>(header, at + kBytesAt);
+  s.stride_bytes = ReadValue<int64_t>(header, at + kStrideAt);
+  s.offset = ReadValue<int64_t>(header, at + kOffsetAt);
+  s.bytes = ReadValue<int64_t>(header, at + kBytesAt);
   if (s.stride_bytes < 0 || s.stride_bytes > (int64_t{1} << 32)) return bad("has an impossible stride");
   if (s.offset < static_cast<int64_t>(header.size()) || s.offset % kContainerAlignment != 0 || s.bytes < 0 ||
       s.bytes > file_bytes || s.offset > file_bytes - s.bytes) {
@@ -201,14 +202,14 @@ Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at
   }
   if (s.stride_bytes > 0 && s.shape[0] > file_bytes / s.stride_bytes) return bad("is larger than the file");
   if (s.bytes != s.shape[0] * s.stride_bytes) return bad("has a size that is not its shape times its stride");
-  const int64_t crc_offset = Get<int64_t>(header, at + kCrcOffsetAt);
-  const uint32_t crc_count = Get<uint32_t>(header, at + kCrcCountAt);
+  const int64_t crc_offset = ReadValue<int64_t>(header, at + kCrcOffsetAt);
+  const uint32_t crc_count = ReadValue<uint32_t>(header, at + kCrcCountAt);
   if (crc_count != ChunkCount(s.bytes) || crc_offset < 0 || crc_offset > static_cast<int64_t>(header.size()) ||
       static_cast<int64_t>(header.size()) - crc_offset < int64_t{crc_count} * 4) {
     return bad("has checksums outside the header");
   }
   for (uint32_t i = 0; i < crc_count; ++i) {
-    s.chunk_crcs.push_back(Get<uint32_t>(header, static_cast<size_t>(crc_offset) + size_t{i} * 4));
+    s.chunk_crcs.push_back(ReadValue<uint32_t>(header, static_cast<size_t>(crc_offset) + size_t{i} * 4));
   }
   const char* name = reinterpret_cast<const char*>(header.data() + at + kNameAt);
   s.name.assign(name, strnlen(name, kContainerNameBytes));
@@ -277,38 +278,38 @@ int64_t ContainerHeaderBytes(size_t sections, int64_t chunks) {
 std::string SerializeContainerHeader(const ContainerHeader& header, int64_t header_bytes) {
   std::string bytes(static_cast<size_t>(header_bytes), '\0');
   std::memcpy(bytes.data(), kContainerMagic.data(), kContainerMagic.size());
-  Put<uint32_t>(bytes, kVersionAt, kContainerVersion);
-  Put<uint32_t>(bytes, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
-  Put<int64_t>(bytes, kFileBytesAt, header.file_bytes);
-  Put<int64_t>(bytes, kNumNodesAt, header.num_nodes);
-  Put<int64_t>(bytes, kNumEdgesAt, header.num_edges);
-  Put<int32_t>(bytes, kNumClassesAt, header.num_classes);
-  Put<uint32_t>(bytes, kGraphFlagsAt, header.graph_flags);
-  Put<uint32_t>(bytes, kSectionCountAt, static_cast<uint32_t>(header.sections.size()));
-  Put<uint32_t>(bytes, kEntryBytesAt, static_cast<uint32_t>(kContainerEntryBytes));
-  Put<uint32_t>(bytes, kChunkBytesAt, static_cast<uint32_t>(kContainerChunkBytes));
+  WriteValue<uint32_t>(bytes, kVersionAt, kContainerVersion);
+  WriteValue<uint32_t>(bytes, kHeaderBytesAt, static_cast<uint32_t>(header_bytes));
+  WriteValue<int64_t>(bytes, kFileBytesAt, header.file_bytes);
+  WriteValue<int64_t>(bytes, kNumNodesAt, header.num_nodes);
+  WriteValue<int64_t>(bytes, kNumEdgesAt, header.num_edges);
+  WriteValue<int32_t>(bytes, kNumClassesAt, header.num_classes);
+  WriteValue<uint32_t>(bytes, kGraphFlagsAt, header.graph_flags);
+  WriteValue<uint32_t>(bytes, kSectionCountAt, static_cast<uint32_t>(header.sections.size()));
+  WriteValue<uint32_t>(bytes, kEntryBytesAt, static_cast<uint32_t>(kContainerEntryBytes));
+  WriteValue<uint32_t>(bytes, kChunkBytesAt, static_cast<uint32_t>(kContainerChunkBytes));
   size_t crc_at =
       static_cast<size_t>(kContainerFixedBytes) + header.sections.size() * static_cast<size_t>(kContainerEntryBytes);
   for (size_t i = 0; i < header.sections.size(); ++i) {
     const ContainerSection& s = header.sections[i];
     const size_t at = static_cast<size_t>(kContainerFixedBytes) + i * static_cast<size_t>(kContainerEntryBytes);
-    Put<uint32_t>(bytes, at + kTypeAt, static_cast<uint32_t>(s.type));
-    Put<uint32_t>(bytes, at + kDtypeAt, static_cast<uint32_t>(s.dtype));
-    Put<uint32_t>(bytes, at + kFlagsAt, s.required ? kSectionRequired : 0);
-    Put<uint32_t>(bytes, at + kRankAt, static_cast<uint32_t>(s.rank));
-    for (size_t d = 0; d < kContainerMaxRank; ++d) Put<int64_t>(bytes, at + kShapeAt + d * 8, s.shape[d]);
-    Put<int64_t>(bytes, at + kStrideAt, s.stride_bytes);
-    Put<int64_t>(bytes, at + kOffsetAt, s.offset);
-    Put<int64_t>(bytes, at + kBytesAt, s.bytes);
-    Put<int64_t>(bytes, at + kCrcOffsetAt, static_cast<int64_t>(crc_at));
-    Put<uint32_t>(bytes, at + kCrcCountAt, static_cast<uint32_t>(s.chunk_crcs.size()));
+    WriteValue<uint32_t>(bytes, at + kTypeAt, static_cast<uint32_t>(s.type));
+    WriteValue<uint32_t>(bytes, at + kDtypeAt, static_cast<uint32_t>(s.dtype));
+    WriteValue<uint32_t>(bytes, at + kFlagsAt, s.required ? kSectionRequired : 0);
+    WriteValue<uint32_t>(bytes, at + kRankAt, static_cast<uint32_t>(s.rank));
+    for (size_t d = 0; d < kContainerMaxRank; ++d) WriteValue<int64_t>(bytes, at + kShapeAt + d * 8, s.shape[d]);
+    WriteValue<int64_t>(bytes, at + kStrideAt, s.stride_bytes);
+    WriteValue<int64_t>(bytes, at + kOffsetAt, s.offset);
+    WriteValue<int64_t>(bytes, at + kBytesAt, s.bytes);
+    WriteValue<int64_t>(bytes, at + kCrcOffsetAt, static_cast<int64_t>(crc_at));
+    WriteValue<uint32_t>(bytes, at + kCrcCountAt, static_cast<uint32_t>(s.chunk_crcs.size()));
     std::memcpy(bytes.data() + at + kNameAt, s.name.data(), std::min(s.name.size(), kContainerNameBytes - 1));
     HONE_CHECK(crc_at + s.chunk_crcs.size() * 4 <= bytes.size(),
                "the container's header is too small for its checksums");
     std::memcpy(bytes.data() + crc_at, s.chunk_crcs.data(), s.chunk_crcs.size() * 4);
     crc_at += s.chunk_crcs.size() * 4;
   }
-  Put<uint32_t>(bytes, kHeaderCrcAt, HeaderCrc(std::as_bytes(std::span(bytes))));
+  WriteValue<uint32_t>(bytes, kHeaderCrcAt, HeaderCrc(std::as_bytes(std::span(bytes))));
   return bytes;
 }
 
@@ -319,14 +320,14 @@ Result<int64_t> ParseContainerPrefix(std::span<const std::byte> prefix, const st
         fmt::format("'{}' is no graph container (it does not begin with {}); make one with hone-gnn convert SOURCE OUT",
                     path, kContainerMagic));
   }
-  const uint32_t version = Get<uint32_t>(prefix, kVersionAt);
+  const uint32_t version = ReadValue<uint32_t>(prefix, kVersionAt);
   if (version != kContainerVersion) {
     return Status::InvalidArgument(fmt::format("'{}' is a container of version {}; this hone-gnn reads version {}",
                                                path, version, kContainerVersion));
   }
-  const int64_t bytes = Get<uint32_t>(prefix, kHeaderBytesAt);
+  const int64_t bytes = ReadValue<uint32_t>(prefix, kHeaderBytesAt);
   if (bytes < kContainerAlignment || bytes > kContainerMaxHeaderBytes || bytes % kContainerAlignment != 0) {
-    return Damaged(path, fmt::format("its header claims {} bytes", bytes));
+    return DamagedContainer(path, fmt::format("its header claims {} bytes", bytes));
   }
   return bytes;
 }
@@ -335,31 +336,32 @@ Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, 
                                              const std::string& path) {
   HONE_ASSIGN_OR_RETURN(const int64_t header_bytes, ParseContainerPrefix(header, path));
   if (static_cast<int64_t>(header.size()) < header_bytes) {
-    return Damaged(path, fmt::format("it ends within its header of {} bytes", header_bytes));
+    return DamagedContainer(path, fmt::format("it ends within its header of {} bytes", header_bytes));
   }
   header = header.first(static_cast<size_t>(header_bytes));
-  if (HeaderCrc(header) != Get<uint32_t>(header, kHeaderCrcAt)) return Damaged(path, "the header's checksum is wrong");
+  if (HeaderCrc(header) != ReadValue<uint32_t>(header, kHeaderCrcAt))
+    return DamagedContainer(path, "the header's checksum is wrong");
   ContainerHeader h;
-  h.file_bytes = Get<int64_t>(header, kFileBytesAt);
-  h.num_nodes = Get<int64_t>(header, kNumNodesAt);
-  h.num_edges = Get<int64_t>(header, kNumEdgesAt);
-  h.num_classes = Get<int32_t>(header, kNumClassesAt);
-  h.graph_flags = Get<uint32_t>(header, kGraphFlagsAt);
+  h.file_bytes = ReadValue<int64_t>(header, kFileBytesAt);
+  h.num_nodes = ReadValue<int64_t>(header, kNumNodesAt);
+  h.num_edges = ReadValue<int64_t>(header, kNumEdgesAt);
+  h.num_classes = ReadValue<int32_t>(header, kNumClassesAt);
+  h.graph_flags = ReadValue<uint32_t>(header, kGraphFlagsAt);
   if (h.file_bytes != file_bytes) {
-    return Damaged(path, fmt::format("it has {} bytes and should have {}", file_bytes, h.file_bytes));
+    return DamagedContainer(path, fmt::format("it has {} bytes and should have {}", file_bytes, h.file_bytes));
   }
   if (h.num_nodes < 1 || h.num_nodes > INT32_MAX || h.num_edges < 0 || h.num_edges > (int64_t{1} << 40) ||
       h.num_classes < 0) {
-    return Damaged(path,
+    return DamagedContainer(path,
                    fmt::format("it claims {} nodes, {} edges and {} classes", h.num_nodes, h.num_edges, h.num_classes));
   }
-  if (Get<uint32_t>(header, kEntryBytesAt) != kContainerEntryBytes ||
-      Get<uint32_t>(header, kChunkBytesAt) != kContainerChunkBytes) {
-    return Damaged(path, "its section entries or chunks have another size than version 1's");
+  if (ReadValue<uint32_t>(header, kEntryBytesAt) != kContainerEntryBytes ||
+      ReadValue<uint32_t>(header, kChunkBytesAt) != kContainerChunkBytes) {
+    return DamagedContainer(path, "its section entries or chunks have another size than version 1's");
   }
-  const uint32_t count = Get<uint32_t>(header, kSectionCountAt);
+  const uint32_t count = ReadValue<uint32_t>(header, kSectionCountAt);
   if (count > (header_bytes - kContainerFixedBytes) / kContainerEntryBytes) {
-    return Damaged(path, fmt::format("it claims {} sections", count));
+    return DamagedContainer(path, fmt::format("it claims {} sections", count));
   }
   for (uint32_t i = 0; i < count; ++i) {
     const size_t at = static_cast<size_t>(kContainerFixedBytes) + size_t{i} * static_cast<size_t>(kContainerEntryBytes);
@@ -371,10 +373,11 @@ Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, 
   for (const SectionType type : {SectionType::kLabels, SectionType::kMultiLabels, SectionType::kValues}) {
     of_targets += h.Find(type) != nullptr ? 1 : 0;
   }
-  if (of_targets > 1) return Damaged(path, "it has more than one of the sections labels, multi_labels and values");
+  if (of_targets > 1)
+    return DamagedContainer(path, "it has more than one of the sections labels, multi_labels and values");
   for (const SectionType type : {SectionType::kRowOffsets, SectionType::kColumns}) {
     if (h.Find(type) == nullptr) {
-      return Damaged(path, fmt::format("it has no section {}", SectionTypeName(static_cast<uint32_t>(type))));
+      return DamagedContainer(path, fmt::format("it has no section {}", SectionTypeName(static_cast<uint32_t>(type))));
     }
   }
   std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -383,7 +386,8 @@ Result<ContainerHeader> ParseContainerHeader(std::span<const std::byte> header, 
   }
   std::sort(ranges.begin(), ranges.end());
   for (size_t i = 1; i < ranges.size(); ++i) {
-    if (ranges[i - 1].first + ranges[i - 1].second > ranges[i].first) return Damaged(path, "its sections overlap");
+    if (ranges[i - 1].first + ranges[i - 1].second > ranges[i].first)
+      return DamagedContainer(path, "its sections overlap");
   }
   return h;
 }

@@ -23,12 +23,12 @@ constexpr size_t kMaxHeader = 1 << 20;
 constexpr int64_t kMaxItems = int64_t{1} << 46;
 constexpr size_t kItemsAtOnce = 128 * 1024;
 
-Status Bad(const std::string& name, const std::string& why) {
+Status BadArray(const std::string& name, const std::string& why) {
   return Status::InvalidArgument(fmt::format("'{}' is no array that can be read: {}", name, why));
 }
 
 // Returns the text after `'key':` in the header's dictionary, from its first non-blank on; empty when absent.
-std::string_view Value(std::string_view dictionary, std::string_view key) {
+std::string_view HeaderValue(std::string_view dictionary, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const std::string quoted = quote + std::string(key) + quote;
     size_t at = dictionary.find(quoted);
@@ -44,13 +44,13 @@ std::string_view Value(std::string_view dictionary, std::string_view key) {
 // Parses the dictionary of a .npy header.
 Result<NpyHeader> ParseDictionary(std::string_view text, const std::string& name) {
   NpyHeader header;
-  const std::string_view descr = Value(text, "descr");
+  const std::string_view descr = HeaderValue(text, "descr");
   if (descr.size() < 2 || (descr[0] != '\'' && descr[0] != '"')) {
-    return Bad(name, "its items are records; write plain arrays of numbers");
+    return BadArray(name, "its items are records; write plain arrays of numbers");
   }
   const std::string_view type = descr.substr(1, descr.find(descr[0], 1) - 1);
   if (type == "|O" || type == "O") {
-    return Bad(name, "it holds pickled Python objects; write an array of numbers instead");
+    return BadArray(name, "it holds pickled Python objects; write an array of numbers instead");
   }
   int bytes = 0;
   if (type.size() >= 3) std::from_chars(type.data() + 2, type.data() + type.size(), bytes);
@@ -60,16 +60,16 @@ Result<NpyHeader> ParseDictionary(std::string_view text, const std::string& name
                      ((kind == 'i' || kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) ||
                      (kind == 'b' && bytes == 1);
   if (!known || !known_order) {
-    return Bad(name, fmt::format("items of type '{}' are not read (little-endian integers and floats are)", type));
+    return BadArray(name, fmt::format("items of type '{}' are not read (little-endian integers and floats are)", type));
   }
   header.kind = kind;
   header.item_bytes = bytes;
-  const std::string_view order = Value(text, "fortran_order");
+  const std::string_view order = HeaderValue(text, "fortran_order");
   if (order.starts_with("True")) header.fortran_order = true;
-  else if (!order.starts_with("False")) return Bad(name, "its header has no fortran_order");
-  std::string_view shape = Value(text, "shape");
+  else if (!order.starts_with("False")) return BadArray(name, "its header has no fortran_order");
+  std::string_view shape = HeaderValue(text, "shape");
   const size_t close = shape.find(')');
-  if (!shape.starts_with('(') || close == std::string_view::npos) return Bad(name, "its header has no shape");
+  if (!shape.starts_with('(') || close == std::string_view::npos) return BadArray(name, "its header has no shape");
   shape = shape.substr(1, close - 1);
   int64_t items = 1;
   while (true) {
@@ -78,7 +78,7 @@ Result<NpyHeader> ParseDictionary(std::string_view text, const std::string& name
     int64_t extent = 0;
     const auto [end, error] = std::from_chars(shape.data() + digit, shape.data() + shape.size(), extent);
     if (error != std::errc() || header.shape.size() == 8 || (extent > 0 && items > kMaxItems / extent)) {
-      return Bad(name, "its shape is impossible");
+      return BadArray(name, "its shape is impossible");
     }
     items *= extent;
     header.shape.push_back(extent);
@@ -128,16 +128,16 @@ std::string NpyHeader::Text() const {
 Result<NpyHeader> ReadNpyHeader(ByteStream& stream) {
   std::byte prefix[12];
   HONE_RETURN_IF_ERROR(ReadExactly(stream, std::span(prefix).first(10)));
-  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) return Bad(stream.name(), "it does not begin as a .npy file does");
+  if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) return BadArray(stream.name(), "it does not begin as a .npy file does");
   const int major = static_cast<int>(prefix[6]);
   size_t length = Load<uint16_t>(prefix + 8);
   if (major == 2 || major == 3) {
     HONE_RETURN_IF_ERROR(ReadExactly(stream, std::span(prefix).last(2)));
     length = Load<uint32_t>(prefix + 8);
   } else if (major != 1) {
-    return Bad(stream.name(), fmt::format("format version {} is not known", major));
+    return BadArray(stream.name(), fmt::format("format version {} is not known", major));
   }
-  if (length > kMaxHeader) return Bad(stream.name(), "its header is too long");
+  if (length > kMaxHeader) return BadArray(stream.name(), "its header is too long");
   std::string text(length, '\0');
   HONE_RETURN_IF_ERROR(ReadExactly(stream, std::as_writable_bytes(std::span(text))));
   return ParseDictionary(text, stream.name());
@@ -159,7 +159,7 @@ Status NpyItems::ReadIntegers(std::span<int64_t> out) {
     const size_t take = std::min(out.size(), kItemsAtOnce);
     HONE_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, Fetch(take));
     if (!ConvertIntegers(kind_, item_bytes_, bytes.data(), out.first(take))) {
-      return Bad(stream_->name(), "integers are expected here and it holds floats");
+      return BadArray(stream_->name(), "integers are expected here and it holds floats");
     }
     out = out.subspan(take);
   }
@@ -190,7 +190,8 @@ Result<NpyArray> NpyArray::InFile(const std::string& path) {
   array.name_ = array.path_ = path;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream, OpenFileStream(path));
   std::error_code error;
-  if (std::filesystem::file_size(path, error) < 10 && !error) return Bad(path, "it is too short for a .npy file, which numpy.save writes");
+  if (std::filesystem::file_size(path, error) < 10 && !error)
+    return BadArray(path, "it is too short for a .npy file, which numpy.save writes");
   HONE_ASSIGN_OR_RETURN(array.header_, ReadNpyHeader(*stream));
   const int64_t file_bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
   // The length of the padded header is stated in the array's first bytes.
@@ -200,7 +201,7 @@ Result<NpyArray> NpyArray::InFile(const std::string& path) {
   array.header_bytes_ = prefix[6] == std::byte{1} ? 10 + Load<uint16_t>(prefix + 8) : 12 + int64_t{Load<uint32_t>(prefix + 8)};
   const int64_t expected = array.header_bytes_ + array.header_.items() * array.header_.item_bytes;
   if (!error && file_bytes < expected) {
-    return Bad(path, fmt::format("it has {} bytes and its shape {} needs {}; copy it again", file_bytes,
+    return BadArray(path, fmt::format("it has {} bytes and its shape {} needs {}; copy it again", file_bytes,
                                  array.header_.Text(), expected));
   }
   return array;
@@ -225,7 +226,7 @@ Result<NpyArray> NpyArray::InArchive(std::shared_ptr<const ZipArchive> archive, 
   if (!header.ok()) return header.status().WithContext(array.name_);
   array.header_ = std::move(header).value();
   if (member->bytes - array.header_bytes_ < array.header_.items() * array.header_.item_bytes) {
-    return Bad(array.name_, fmt::format("it is shorter than its shape {}", array.header_.Text()));
+    return BadArray(array.name_, fmt::format("it is shorter than its shape {}", array.header_.Text()));
   }
   array.member_ = *member;
   array.archive_ = std::move(archive);

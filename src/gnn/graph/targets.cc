@@ -39,7 +39,7 @@ Status CheckTargets(const NodeTargets& targets, const std::string& name) {
   return Status::Ok();
 }
 
-Result<NodeTargets> Checked(NodeTargets targets, const std::string& name) {
+Result<NodeTargets> CheckAndLabel(NodeTargets targets, const std::string& name) {
   HONE_RETURN_IF_ERROR(CheckTargets(targets, name));
   const TargetView view{targets.kind, targets.values.data(),
                         static_cast<int64_t>(targets.values.size()) / targets.width, targets.width};
@@ -126,7 +126,7 @@ Result<NodeTargets> TargetsOfArray(const NpyArray& array, std::optional<TargetKi
   if (*kind == TargetKind::kMultiLabel && h.kind == 'i') {
     for (float& value : targets.values) value = value == -1 ? kUnknown : value;
   }
-  return Checked(std::move(targets), array.name());
+  return CheckAndLabel(std::move(targets), array.name());
 }
 
 Result<NodeTargets> TargetsOfRows(std::vector<float> rows, int64_t width, const std::string& name,
@@ -136,7 +136,7 @@ Result<NodeTargets> TargetsOfRows(std::vector<float> rows, int64_t width, const 
   if (*kind != TargetKind::kClasses) {
     targets.values = std::move(rows);
     targets.width = width;
-    return Checked(std::move(targets), name);
+    return CheckAndLabel(std::move(targets), name);
   }
   if (width > 1) {
     return Status::InvalidArgument(

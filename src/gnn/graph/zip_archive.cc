@@ -19,43 +19,43 @@ constexpr size_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kCentralB
 constexpr int64_t kMaxDirectoryBytes = int64_t{64} << 20;
 
 template <typename T>
-T Get(std::span<const std::byte> bytes, size_t at) {
+T ReadValue(std::span<const std::byte> bytes, size_t at) {
   T value;
   std::memcpy(&value, bytes.data() + at, sizeof(T));
   return value;
 }
 
-Status Damaged(const std::string& path, std::string_view why) {
+Status DamagedZip(const std::string& path, std::string_view why) {
   return Status::InvalidArgument(fmt::format("'{}' is no intact zip or .npz file: {}; copy or write it again", path, why));
 }
 
 }  // namespace
 
 Result<ZipDirectoryPlace> FindZipDirectory(std::span<const std::byte> tail, int64_t file_bytes, const std::string& path) {
-  if (tail.size() < kEndBytes) return Damaged(path, "it is too short");
+  if (tail.size() < kEndBytes) return DamagedZip(path, "it is too short");
   size_t at = tail.size() - kEndBytes;
-  while (Get<uint32_t>(tail, at) != kEnd || Get<uint16_t>(tail, at + 20) != tail.size() - at - kEndBytes) {
-    if (at == 0) return Damaged(path, "it has no end-of-directory record");
+  while (ReadValue<uint32_t>(tail, at) != kEnd || ReadValue<uint16_t>(tail, at + 20) != tail.size() - at - kEndBytes) {
+    if (at == 0) return DamagedZip(path, "it has no end-of-directory record");
     --at;
   }
   ZipDirectoryPlace place;
-  place.entries = Get<uint16_t>(tail, at + 10);
-  place.bytes = Get<uint32_t>(tail, at + 12);
-  place.offset = Get<uint32_t>(tail, at + 16);
-  if (at >= kLocatorBytes && Get<uint32_t>(tail, at - kLocatorBytes) == kEnd64Locator) {
-    const int64_t end64 = Get<int64_t>(tail, at - kLocatorBytes + 8);
+  place.entries = ReadValue<uint16_t>(tail, at + 10);
+  place.bytes = ReadValue<uint32_t>(tail, at + 12);
+  place.offset = ReadValue<uint32_t>(tail, at + 16);
+  if (at >= kLocatorBytes && ReadValue<uint32_t>(tail, at - kLocatorBytes) == kEnd64Locator) {
+    const int64_t end64 = ReadValue<int64_t>(tail, at - kLocatorBytes + 8);
     const int64_t in_tail = end64 - (file_bytes - static_cast<int64_t>(tail.size()));
     if (end64 < 0 || end64 > file_bytes || in_tail < 0 || in_tail + static_cast<int64_t>(kEnd64Bytes) > static_cast<int64_t>(at) ||
-        Get<uint32_t>(tail, static_cast<size_t>(in_tail)) != kEnd64) {
-      return Damaged(path, "its zip64 record is misplaced");
+        ReadValue<uint32_t>(tail, static_cast<size_t>(in_tail)) != kEnd64) {
+      return DamagedZip(path, "its zip64 record is misplaced");
     }
-    place.entries = Get<int64_t>(tail, static_cast<size_t>(in_tail) + 32);
-    place.bytes = Get<int64_t>(tail, static_cast<size_t>(in_tail) + 40);
-    place.offset = Get<int64_t>(tail, static_cast<size_t>(in_tail) + 48);
+    place.entries = ReadValue<int64_t>(tail, static_cast<size_t>(in_tail) + 32);
+    place.bytes = ReadValue<int64_t>(tail, static_cast<size_t>(in_tail) + 40);
+    place.offset = ReadValue<int64_t>(tail, static_cast<size_t>(in_tail) + 48);
   }
   if (place.entries < 0 || place.bytes < 0 || place.offset < 0 || place.bytes > kMaxDirectoryBytes ||
       place.offset > file_bytes - place.bytes || place.entries > place.bytes / static_cast<int64_t>(kCentralBytes)) {
-    return Damaged(path, "its directory lies outside the file");
+    return DamagedZip(path, "its directory lies outside the file");
   }
   return place;
 }
@@ -65,39 +65,40 @@ Result<std::vector<ZipMember>> ParseZipDirectory(std::span<const std::byte> dire
   std::vector<ZipMember> members;
   size_t at = 0;
   for (int64_t i = 0; i < entries; ++i) {
-    if (directory.size() - at < kCentralBytes || Get<uint32_t>(directory, at) != kCentralHeader) {
-      return Damaged(path, fmt::format("entry {} of its directory is damaged", i));
+    if (directory.size() - at < kCentralBytes || ReadValue<uint32_t>(directory, at) != kCentralHeader) {
+      return DamagedZip(path, fmt::format("entry {} of its directory is damaged", i));
     }
-    const size_t name_bytes = Get<uint16_t>(directory, at + 28), extra_bytes = Get<uint16_t>(directory, at + 30),
-                 comment_bytes = Get<uint16_t>(directory, at + 32);
+    const size_t name_bytes = ReadValue<uint16_t>(directory, at + 28),
+                 extra_bytes = ReadValue<uint16_t>(directory, at + 30),
+                 comment_bytes = ReadValue<uint16_t>(directory, at + 32);
     if (directory.size() - at - kCentralBytes < name_bytes + extra_bytes + comment_bytes) {
-      return Damaged(path, fmt::format("entry {} of its directory is cut", i));
+      return DamagedZip(path, fmt::format("entry {} of its directory is cut", i));
     }
     ZipMember member;
     member.name.assign(reinterpret_cast<const char*>(directory.data()) + at + kCentralBytes, name_bytes);
-    const uint16_t flags = Get<uint16_t>(directory, at + 8), method = Get<uint16_t>(directory, at + 10);
-    member.compressed_bytes = Get<uint32_t>(directory, at + 20);
-    member.bytes = Get<uint32_t>(directory, at + 24);
-    member.header_offset = Get<uint32_t>(directory, at + 42);
+    const uint16_t flags = ReadValue<uint16_t>(directory, at + 8), method = ReadValue<uint16_t>(directory, at + 10);
+    member.compressed_bytes = ReadValue<uint32_t>(directory, at + 20);
+    member.bytes = ReadValue<uint32_t>(directory, at + 24);
+    member.header_offset = ReadValue<uint32_t>(directory, at + 42);
     // Extra field 1 holds, in this order, those of the three that did not fit in 32 bits.
     std::span<const std::byte> extra = directory.subspan(at + kCentralBytes + name_bytes, extra_bytes);
     while (extra.size() >= 4) {
-      const uint16_t id = Get<uint16_t>(extra, 0);
-      const size_t size = Get<uint16_t>(extra, 2);
+      const uint16_t id = ReadValue<uint16_t>(extra, 0);
+      const size_t size = ReadValue<uint16_t>(extra, 2);
       if (extra.size() - 4 < size) break;
       if (id == 1) {
         size_t field = 4;
         for (int64_t* value : {&member.bytes, &member.compressed_bytes, &member.header_offset}) {
           if (*value != 0xffffffff || field + 8 > size + 4) continue;
-          *value = Get<int64_t>(extra, field);
+          *value = ReadValue<int64_t>(extra, field);
           field += 8;
         }
       }
       extra = extra.subspan(4 + size);
     }
-    if ((flags & 1) != 0) return Damaged(path, fmt::format("member '{}' is encrypted", member.name));
+    if ((flags & 1) != 0) return DamagedZip(path, fmt::format("member '{}' is encrypted", member.name));
     if (method != 0 && method != 8) {
-      return Damaged(path, fmt::format("member '{}' uses compression method {} (only stored and deflate are read)",
+      return DamagedZip(path, fmt::format("member '{}' uses compression method {} (only stored and deflate are read)",
                                        member.name, method));
     }
     member.deflated = method == 8;
@@ -107,7 +108,7 @@ Result<std::vector<ZipMember>> ParseZipDirectory(std::span<const std::byte> dire
         // memory.
         (member.deflated ? member.bytes / 1040 > member.compressed_bytes + 1
                          : member.bytes != member.compressed_bytes)) {
-      return Damaged(path, fmt::format("member '{}' lies outside the file", member.name));
+      return DamagedZip(path, fmt::format("member '{}' lies outside the file", member.name));
     }
     members.push_back(std::move(member));
     at += kCentralBytes + name_bytes + extra_bytes + comment_bytes;
@@ -146,10 +147,12 @@ Result<std::unique_ptr<ByteStream>> ZipArchive::OpenMember(const ZipMember& memb
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> header_stream, OpenFileStream(path_, member.header_offset));
   std::byte header[kLocalBytes];
   HONE_RETURN_IF_ERROR(ReadExactly(*header_stream, header));
-  if (Get<uint32_t>(header, 0) != kLocalHeader) return Damaged(path_, fmt::format("member '{}' has no header", member.name));
-  const int64_t begin = member.header_offset + static_cast<int64_t>(kLocalBytes) + Get<uint16_t>(header, 26) +
-                        Get<uint16_t>(header, 28);
-  if (begin > file_bytes_ - member.compressed_bytes) return Damaged(path_, fmt::format("member '{}' is cut", member.name));
+  if (ReadValue<uint32_t>(header, 0) != kLocalHeader)
+    return DamagedZip(path_, fmt::format("member '{}' has no header", member.name));
+  const int64_t begin = member.header_offset + static_cast<int64_t>(kLocalBytes) + ReadValue<uint16_t>(header, 26) +
+                        ReadValue<uint16_t>(header, 28);
+  if (begin > file_bytes_ - member.compressed_bytes)
+    return DamagedZip(path_, fmt::format("member '{}' is cut", member.name));
   if (!member.deflated) return OpenFileStream(path_, begin + skip, std::max<int64_t>(0, member.bytes - skip));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> compressed, OpenFileStream(path_, begin, member.compressed_bytes));
   std::unique_ptr<ByteStream> stream = Inflate(std::move(compressed), Compression::kRawDeflate);

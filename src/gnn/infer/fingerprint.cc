@@ -29,7 +29,7 @@ constexpr int64_t kColumnsOfARow = 64;  // most columns hashed per row, so that 
 
 // Visits up to kProbes indices of [0, count), the first and last among them, until a visit fails.
 template <typename Visit>
-Status Probe(int64_t count, const Visit& visit) {
+Status VisitSamples(int64_t count, const Visit& visit) {
   const int64_t probes = std::min(count, kProbes);
   for (int64_t i = 0; i < probes; ++i) HONE_RETURN_IF_ERROR(visit(probes == 1 ? 0 : i * (count - 1) / (probes - 1)));
   return Status::Ok();
@@ -38,7 +38,7 @@ Status Probe(int64_t count, const Visit& visit) {
 void Append(std::string& bytes, const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); }
 
 Status AppendIds(std::string& bytes, std::span<const int32_t> ids) {
-  return Probe(static_cast<int64_t>(ids.size()), [&](int64_t i) {
+  return VisitSamples(static_cast<int64_t>(ids.size()), [&](int64_t i) {
     Append(bytes, &ids[static_cast<size_t>(i)], 4);
     return Status::Ok();
   });
@@ -63,14 +63,14 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
     Append(bytes, columns, 4 * count);
     return Status::Ok();
   };
-  HONE_RETURN_IF_ERROR(Probe(num_nodes, append_row));
+  HONE_RETURN_IF_ERROR(VisitSamples(num_nodes, append_row));
   std::vector<std::byte> values(static_cast<size_t>(features.width * FeatureDtypeBytes(features.dtype)));
   const auto append_features = [&](int64_t v) -> Status {
     HONE_RETURN_IF_ERROR(reader.features(v, values));
     Append(bytes, values.data(), values.size());
     return Status::Ok();
   };
-  HONE_RETURN_IF_ERROR(Probe(features.num_rows, append_features));
+  HONE_RETURN_IF_ERROR(VisitSamples(features.num_rows, append_features));
   HONE_RETURN_IF_ERROR(AppendIds(bytes, outline.labels()));
   if (const TargetView targets = outline.targets(); targets.num_rows > 0) {
     bytes += fmt::format("targets {} {}\n", TargetKindName(targets.kind), targets.width);
@@ -78,7 +78,7 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
       Append(bytes, targets.Row(v), static_cast<size_t>(targets.width) * 4);
       return Status::Ok();
     };
-    HONE_RETURN_IF_ERROR(Probe(targets.num_rows, append_targets));
+    HONE_RETURN_IF_ERROR(VisitSamples(targets.num_rows, append_targets));
   }
   // A graph whose edges have no features keeps the fingerprint that it had before edges could have any.
   if (const FeatureView edges = outline.edge_features(); edges.num_rows > 0) {
@@ -89,7 +89,7 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
       Append(bytes, values.data(), values.size());
       return Status::Ok();
     };
-    HONE_RETURN_IF_ERROR(Probe(edges.num_rows, append_edge));
+    HONE_RETURN_IF_ERROR(VisitSamples(edges.num_rows, append_edge));
   }
   // The first hash covers everything except the splits, so that a message can distinguish another split from another
   // graph.

@@ -36,13 +36,13 @@ int64_t DtypeBytes(std::string_view dtype) {
   return 0;
 }
 
-Status Damaged(std::string_view what, std::string_view problem) {
+Status DamagedFile(std::string_view what, std::string_view problem) {
   return Status::InvalidArgument(fmt::format("{} is not a whole safetensors file: {}", what, problem));
 }
 
 // Returns the CRC-32C of the file's contents. The length of each part is included, so that bytes cannot move from one
 // part to the next unnoticed.
-uint32_t Checksum(const TensorFile& file) {
+uint32_t ContentChecksum(const TensorFile& file) {
   uint32_t crc = 0;
   const auto add = [&](std::string_view part) {
     const uint64_t size = part.size();
@@ -67,7 +67,7 @@ uint32_t Checksum(const TensorFile& file) {
 Status CheckChecksum(TensorFile& file, std::string_view what) {
   const auto stored = file.metadata.find(std::string(kChecksumKey));
   if (stored == file.metadata.end()) return Status::Ok();
-  const std::string computed = fmt::format("{:08x}", Checksum(file));
+  const std::string computed = fmt::format("{:08x}", ContentChecksum(file));
   if (stored->second != computed) {
     return Status::InvalidArgument(fmt::format(
         "{} is damaged: its checksum is {} and its content gives {}. Copy it again from where it was whole, or go back "
@@ -132,7 +132,7 @@ Result<std::vector<float>> FloatValues(const StoredTensor& tensor) {
 std::string SerializeTensorFile(const TensorFile& file) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   std::map<std::string, std::string> metadata = file.metadata;
-  metadata[std::string(kChecksumKey)] = fmt::format("{:08x}", Checksum(file));
+  metadata[std::string(kChecksumKey)] = fmt::format("{:08x}", ContentChecksum(file));
   header[std::string(kMetadata)] = metadata;
   size_t offset = 0;
   for (const StoredTensor& tensor : file.tensors) {
@@ -153,23 +153,23 @@ std::string SerializeTensorFile(const TensorFile& file) {
 
 Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what) {
   uint64_t length = 0;
-  if (bytes.size() < sizeof(length)) return Damaged(what, fmt::format("it has {} bytes", bytes.size()));
+  if (bytes.size() < sizeof(length)) return DamagedFile(what, fmt::format("it has {} bytes", bytes.size()));
   std::memcpy(&length, bytes.data(), sizeof(length));
   bytes.remove_prefix(sizeof(length));
   if (length > static_cast<uint64_t>(kMaxHeader) || length > bytes.size()) {
-    return Damaged(what, fmt::format("its header says to have {} bytes, and {} follow", length, bytes.size()));
+    return DamagedFile(what, fmt::format("its header says to have {} bytes, and {} follow", length, bytes.size()));
   }
   HONE_ASSIGN_OR_RETURN(const nlohmann::json header, ParseJson(bytes.substr(0, length), what));
-  if (!header.is_object()) return Damaged(what, "its header is not a JSON object");
+  if (!header.is_object()) return DamagedFile(what, "its header is not a JSON object");
   const std::string_view body = bytes.substr(length);
 
   TensorFile file;
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (const auto& [name, entry] : header.items()) {
     if (name == kMetadata) {
-      if (!entry.is_object()) return Damaged(what, "__metadata__ is not an object");
+      if (!entry.is_object()) return DamagedFile(what, "__metadata__ is not an object");
       for (const auto& [key, value] : entry.items()) {
-        if (!value.is_string()) return Damaged(what, fmt::format("__metadata__.{} is not a string", key));
+        if (!value.is_string()) return DamagedFile(what, fmt::format("__metadata__.{} is not a string", key));
         file.metadata[key] = value.get<std::string>();
       }
       continue;
@@ -183,16 +183,16 @@ Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what
     fields.Require("data_offsets", offsets);
     HONE_RETURN_IF_ERROR(fields.status());
     int64_t size = DtypeBytes(tensor.dtype);
-    if (size == 0) return Damaged(what, fmt::format("tensor '{}' has the unknown dtype '{}'", name, tensor.dtype));
+    if (size == 0) return DamagedFile(what, fmt::format("tensor '{}' has the unknown dtype '{}'", name, tensor.dtype));
     for (int64_t extent : tensor.shape) {
       if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) {
-        return Damaged(what, fmt::format("tensor '{}' has an impossible shape", name));
+        return DamagedFile(what, fmt::format("tensor '{}' has an impossible shape", name));
       }
     }
     if (offsets.size() != 2 || offsets[0] < 0 || offsets[1] < offsets[0] ||
         static_cast<uint64_t>(offsets[1]) > body.size() || offsets[1] - offsets[0] != size) {
-      return Damaged(what, fmt::format("the data_offsets of tensor '{}' do not fit its {} bytes or the file's {}", name,
-                                       size, body.size()));
+      return DamagedFile(what, fmt::format("the data_offsets of tensor '{}' do not fit its {} bytes or the file's {}",
+                                           name, size, body.size()));
     }
     ranges.emplace_back(offsets[0], offsets[1]);
     tensor.bytes = body.substr(static_cast<size_t>(offsets[0]), static_cast<size_t>(size));
@@ -208,13 +208,13 @@ Result<TensorFile> ParseTensorFile(std::string_view bytes, std::string_view what
   std::vector<StoredTensor> sorted;
   for (size_t i : order) {
     if (ranges[i].first != end) {
-      return Damaged(what, fmt::format("tensor '{}' starts at byte {}, the one before ends at {}", file.tensors[i].name,
-                                       ranges[i].first, end));
+      return DamagedFile(what, fmt::format("tensor '{}' starts at byte {}, the one before ends at {}",
+                                           file.tensors[i].name, ranges[i].first, end));
     }
     end = ranges[i].second;
     sorted.push_back(std::move(file.tensors[i]));
   }
-  if (end != body.size()) return Damaged(what, fmt::format("{} bytes belong to no tensor", body.size() - end));
+  if (end != body.size()) return DamagedFile(what, fmt::format("{} bytes belong to no tensor", body.size() - end));
   file.tensors = std::move(sorted);
   HONE_RETURN_IF_ERROR(CheckChecksum(file, what));
   return file;

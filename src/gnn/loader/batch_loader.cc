@@ -39,7 +39,7 @@ constexpr int64_t kLinesNear = 28;
 constexpr int64_t kMostRowsAhead = 64;
 constexpr size_t kIdsAhead = 32;  // ids of edges that are prefetched ahead of the copy
 
-int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // Keeps blocks of memory of former batches for the next ones, because the kernel need not provide their pages again.
 class BlockPool {
@@ -68,7 +68,7 @@ class BlockPool {
         free_.pop_back();
       }
     }
-    Block block{nullptr, Aligned(bytes + bytes / 8)};
+    Block block{nullptr, AlignUp(bytes + bytes / 8)};
     auto size = static_cast<size_t>(std::max(block.bytes, kAlignment));
     if (size < 2 * kHugePage) {
       block.memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
@@ -178,10 +178,10 @@ class BatchMaker {
     const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(drawn_for)];
     const auto seeds = static_cast<int64_t>(seeds_.size());
     const int64_t id = sizeof(int64_t);
-    int64_t bytes = Aligned(nodes * id) + Aligned(seeds * id) + 2 * Aligned(edges * id) +
-                    (options_.edge_ids ? Aligned(edges * id) : 0) + (options_.disjoint ? Aligned(nodes * id) : 0);
-    for (const RowTable& table : options_.node_tables) bytes += Aligned(nodes * table.row_bytes);
-    for (const RowTable& table : options_.edge_tables) bytes += Aligned(edges * table.row_bytes);
+    int64_t bytes = AlignUp(nodes * id) + AlignUp(seeds * id) + 2 * AlignUp(edges * id) +
+                    (options_.edge_ids ? AlignUp(edges * id) : 0) + (options_.disjoint ? AlignUp(nodes * id) : 0);
+    for (const RowTable& table : options_.node_tables) bytes += AlignUp(nodes * table.row_bytes);
+    for (const RowTable& table : options_.edge_tables) bytes += AlignUp(edges * table.row_bytes);
     const BlockPool::Block memory = pool_->Take(bytes);
     if (memory.memory == nullptr) {
       return Status::ResourceExhausted(
@@ -192,7 +192,7 @@ class BatchMaker {
     std::byte* free = memory.memory;
     const auto ids = [&](int64_t count) {
       auto* begin = reinterpret_cast<int64_t*>(free);
-      free += Aligned(count * id);
+      free += AlignUp(count * id);
       return std::span(begin, static_cast<size_t>(count));
     };
     const std::span<int64_t> out_nodes = ids(nodes), out_input = ids(seeds), sources = ids(edges),
@@ -235,12 +235,12 @@ class BatchMaker {
     for (const RowTable& table : options_.node_tables) {
       GatherRows(table, out_nodes, free);
       batch->node_rows.push_back(free);
-      free += Aligned(nodes * table.row_bytes);
+      free += AlignUp(nodes * table.row_bytes);
     }
     for (const RowTable& table : options_.edge_tables) {
       GatherRows(table, batch->edge_ids, free);
       batch->edge_rows.push_back(free);
-      free += Aligned(edges * table.row_bytes);
+      free += AlignUp(edges * table.row_bytes);
     }
     return std::unique_ptr<LoadedBatch>(std::move(batch));
   }

@@ -33,7 +33,7 @@ struct HoneBatch {
 namespace {
 
 // Fills in the view of a batch, and returns the code for the caller.
-int32_t Show(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
+int32_t FillBatchView(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
   if (!made.ok()) return Say(made.status(), error);
   if (*made == nullptr) return HONE_END;
   auto held = std::make_unique<HoneBatch>();
@@ -122,14 +122,14 @@ int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t coun
   });
 }
 int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view, char* error) {
-  return Guarded(error, [&] { return Show(loader->loader->Next(seconds), view, error); });
+  return Guarded(error, [&] { return FillBatchView(loader->loader->Next(seconds), view, error); });
 }
 void hone_loader_cancel(HoneLoader* loader) { loader->loader->Cancel(); }
 
 int32_t hone_loader_load(HoneLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed, uint32_t epoch,
                          uint32_t step, HoneBatchView* view, char* error) {
   return Guarded(error, [&] {
-    return Show(loader->loader->Load({seeds, static_cast<size_t>(count)}, seed, epoch, step), view, error);
+    return FillBatchView(loader->loader->Load({seeds, static_cast<size_t>(count)}, seed, epoch, step), view, error);
   });
 }
 void hone_batch_free(HoneBatch* batch) { delete batch; }

@@ -63,7 +63,9 @@ class PairMap {
 };
 
 // Returns a number in [0, 1) with 53 random bits.
-double Unit(uint32_t high, uint32_t low) { return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53; }
+double UnitInterval(uint32_t high, uint32_t low) {
+  return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
+}
 
 // Returns the seed that keys a tree's draws. Each tree has one of its own, so that two trees with the same node draw
 // its neighbors independently.
@@ -189,7 +191,8 @@ class Sampler final : public GeneralSampler {
     // belongs to the last edge whose weight is not 0.
     const auto last = std::lower_bound(sums_.begin(), sums_.end(), sums_.back()) - sums_.begin();
     for (uint32_t s = 0; s < static_cast<uint32_t>(fanout); ++s) {
-      const double drawn = Unit(DrawWord(key, node, 2 * s, 0), DrawWord(key, node, 2 * s + 1, 0)) * sums_.back();
+      const double drawn =
+          UnitInterval(DrawWord(key, node, 2 * s, 0), DrawWord(key, node, 2 * s + 1, 0)) * sums_.back();
       const auto at = std::upper_bound(sums_.begin(), sums_.end(), drawn) - sums_.begin();
       slots_.push_back(static_cast<uint32_t>(std::min(at, last)));
     }
@@ -205,7 +208,7 @@ class Sampler final : public GeneralSampler {
     for (uint32_t slot = 0; slot < weights.size(); ++slot) {
       if (weights[slot] <= 0) continue;
       const PhiloxWords words = Philox4x32(stream, {slot / 2, start[2], start[3], 0});
-      const double unit = slot % 2 == 0 ? Unit(words[0], words[1]) : Unit(words[2], words[3]);
+      const double unit = slot % 2 == 0 ? UnitInterval(words[0], words[1]) : UnitInterval(words[2], words[3]);
       times_.push_back({-std::log1p(-unit) / weights[slot], slot});
     }
     if (static_cast<size_t>(fanout) < times_.size()) {

@@ -23,7 +23,7 @@ constexpr int64_t kPiece = int64_t{32} << 20;  // bytes that one thread moves at
 constexpr int64_t kSmallPage = 4096;
 
 // Returns whether the system's setting forbids huge pages for memory that asks for them.
-bool Forbidden() {
+bool HugePagesForbidden() {
   const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
   if (file < 0) return true;
   char text[64] = {};
@@ -35,7 +35,7 @@ bool Forbidden() {
 // Returns whether some pages of the memory, one in each huge page, are private to this process. `pagemap` is
 // /proc/self/pagemap, which has 64 bits a page: bit 63 says that it is present, bit 61 that it belongs to a file or to
 // shared memory, and bit 56 that only this process maps it.
-bool Exclusive(int pagemap, uintptr_t begin, int64_t bytes) {
+bool HasPrivatePages(int pagemap, uintptr_t begin, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(kHugePage)) {
     uint64_t page = 0;
     const auto place = static_cast<off_t>((begin + static_cast<uintptr_t>(at)) / kSmallPage * sizeof(page));
@@ -49,7 +49,7 @@ bool Exclusive(int pagemap, uintptr_t begin, int64_t bytes) {
 }  // namespace
 
 int64_t MoveToHugePages(const void* memory, int64_t bytes, int threads) {
-  if (bytes < kLeastToMove || Forbidden()) return 0;
+  if (bytes < kLeastToMove || HugePagesForbidden()) return 0;
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(memory) + kHugePage - 1) / kHugePage * kHugePage;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + static_cast<uintptr_t>(bytes)) / kHugePage * kHugePage;
   const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -63,7 +63,7 @@ int64_t MoveToHugePages(const void* memory, int64_t bytes, int threads) {
     if (refused.load() || passed.count() > kMostSecondsToMove) return;
     const uintptr_t from = begin + static_cast<uintptr_t>(piece * kPiece);
     const int64_t size = std::min(kPiece, static_cast<int64_t>(end - from));
-    if (!Exclusive(pagemap, from, size)) return;
+    if (!HasPrivatePages(pagemap, from, size)) return;
     if (madvise(reinterpret_cast<void*>(from), static_cast<size_t>(size), MADV_COLLAPSE) == 0) {
       moved.fetch_add(size);
     } else {

@@ -24,48 +24,48 @@ Result<Activation> ParseActivation(const std::string& name, Activation fallback)
 
 namespace {
 
-Status Require(bool holds, const std::string& message) {
+Status ErrorUnless(bool holds, const std::string& message) {
   return holds ? Status::Ok() : Status::InvalidArgument(message);
 }
 
 Status CheckSizes(const ModelOptions& options) {
-  HONE_RETURN_IF_ERROR(Require(options.in_width >= 1, "in_width is " + std::to_string(options.in_width) +
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.in_width >= 1, "in_width is " + std::to_string(options.in_width) +
                                                           ": the graph needs at least one feature a node"));
-  HONE_RETURN_IF_ERROR(Require(options.num_classes >= 1,
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.num_classes >= 1,
                                "num_classes is " + std::to_string(options.num_classes) + ": the graph needs labels"));
-  HONE_RETURN_IF_ERROR(Require(options.hidden >= 1 && options.hidden <= 65536,
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.hidden >= 1 && options.hidden <= 65536,
                                "hidden is " + std::to_string(options.hidden) + ": use 1 to 65536"));
-  HONE_RETURN_IF_ERROR(Require(options.layers >= 1 && options.layers <= 64,
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.layers >= 1 && options.layers <= 64,
                                "layers is " + std::to_string(options.layers) + ": use 1 to 64"));
-  HONE_RETURN_IF_ERROR(
-      Require(options.dropout < 1, "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
-  HONE_RETURN_IF_ERROR(Require(options.norm.empty() || options.norm == "none" || options.norm == "batch",
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.dropout < 1,
+                                   "dropout is " + std::to_string(options.dropout) + ": use a probability below 1"));
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
   // Options that the model does not have are refused. If they were ignored, comparisons of models would mislead.
   const bool plain = options.kind == "gin" || options.kind == "sage-ri";
   HONE_RETURN_IF_ERROR(
-      Require(options.heads == 1 || !(plain || options.kind == "sage"),
+      ErrorUnless(options.heads == 1 || !(plain || options.kind == "sage"),
               "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
   HONE_RETURN_IF_ERROR(
-      Require(options.aggregation == "mean" || !(plain || options.kind == "gat"),
+      ErrorUnless(options.aggregation == "mean" || !(plain || options.kind == "gat"),
               "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
   HONE_RETURN_IF_ERROR(
-      Require(!options.bias || !plain, "bias: only sage and gat have a choice; leave it out for " + options.kind));
+      ErrorUnless(!options.bias || !plain, "bias: only sage and gat have a choice; leave it out for " + options.kind));
   return Status::Ok();
 }
 
 Status CheckSage(const ModelOptions& options) {
-  return Require(options.aggregation == "mean" || options.aggregation == "sum" || options.aggregation == "max",
+  return ErrorUnless(options.aggregation == "mean" || options.aggregation == "sum" || options.aggregation == "max",
                  "aggregation '" + options.aggregation + "' is not known: use mean, sum or max");
 }
 
 Status CheckGat(const ModelOptions& options) {
-  HONE_RETURN_IF_ERROR(Require(options.heads >= 1 && options.heads <= 64,
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.heads >= 1 && options.heads <= 64,
                                "heads is " + std::to_string(options.heads) + ": use 1 to 64"));
-  HONE_RETURN_IF_ERROR(Require(options.hidden % options.heads == 0, "hidden is " + std::to_string(options.hidden) +
+  HONE_RETURN_IF_ERROR(ErrorUnless(options.hidden % options.heads == 0, "hidden is " + std::to_string(options.hidden) +
                                                                         " and heads " + std::to_string(options.heads) +
                                                                         ": the heads must share hidden evenly"));
-  return Require(options.negative_slope >= 0 && options.negative_slope <= 1,
+  return ErrorUnless(options.negative_slope >= 0 && options.negative_slope <= 1,
                  "negative_slope is " + std::to_string(options.negative_slope) + ": use 0 to 1");
 }
 
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Model<T>>> MakeResidualSage(const ModelOptions& options) 
 }
 
 template <typename T>
-Result<std::unique_ptr<Model<T>>> Make(const ModelOptions& options) {
+Result<std::unique_ptr<Model<T>>> MakeModelOf(const ModelOptions& options) {
   if (options.spec != nullptr) return MakeSpecModel<T>(options);
   HONE_RETURN_IF_ERROR(CheckPublished(options));
   if (options.kind == "sage") return MakeSage<T>(options);
@@ -159,7 +159,7 @@ Status CheckPublished(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(CheckSizes(options));
   if (options.kind == "sage") return CheckSage(options);
   if (options.kind == "gat") return CheckGat(options);
-  return Require(options.kind == "gin" || options.kind == "sage-ri",
+  return ErrorUnless(options.kind == "gin" || options.kind == "sage-ri",
                  "model '" + options.kind +
                      "' is not known: use sage, gat, gin, sage-ri or the name of a model's file, NAME.toml");
 }
@@ -185,17 +185,17 @@ template <typename T>
 Result<std::unique_ptr<Model<T>>> MakeStackModel(const ModelOptions& options,
                                                  std::vector<std::unique_ptr<Layer<T>>> layers) {
   HONE_RETURN_IF_ERROR(CheckSizes(options));
-  HONE_RETURN_IF_ERROR(Require(
+  HONE_RETURN_IF_ERROR(ErrorUnless(
       static_cast<int64_t>(layers.size()) == options.layers,
       std::to_string(layers.size()) + " layers were given where options.layers is " + std::to_string(options.layers)));
   int64_t width = options.in_width;
   for (size_t i = 0; i < layers.size(); ++i) {
-    HONE_RETURN_IF_ERROR(Require(layers[i]->in_width() == width, "layer " + std::to_string(i) + " takes " +
+    HONE_RETURN_IF_ERROR(ErrorUnless(layers[i]->in_width() == width, "layer " + std::to_string(i) + " takes " +
                                                                      std::to_string(layers[i]->in_width()) +
                                                                      " columns and is given " + std::to_string(width)));
     width = layers[i]->out_width();
   }
-  HONE_RETURN_IF_ERROR(Require(width == options.num_classes, "the last layer gives " + std::to_string(width) +
+  HONE_RETURN_IF_ERROR(ErrorUnless(width == options.num_classes, "the last layer gives " + std::to_string(width) +
                                                                  " columns for " + std::to_string(options.num_classes) +
                                                                  " classes"));
   StackPlan plan;
@@ -209,7 +209,9 @@ template Result<std::unique_ptr<Model<float>>> MakeStackModel<float>(const Model
 template Result<std::unique_ptr<Model<double>>> MakeStackModel<double>(const ModelOptions&,
                                                                        std::vector<std::unique_ptr<Layer<double>>>);
 
-Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options) { return Make<float>(options); }
-Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options) { return Make<double>(options); }
+Result<std::unique_ptr<Model<float>>> MakeModel(const ModelOptions& options) { return MakeModelOf<float>(options); }
+Result<std::unique_ptr<Model<double>>> MakeDoubleModel(const ModelOptions& options) {
+  return MakeModelOf<double>(options);
+}
 
 }  // namespace hone::gnn

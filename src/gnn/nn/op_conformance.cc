@@ -138,7 +138,7 @@ bool HasNan(const std::vector<T>& values) {
 
 // Returns the first difference: "row 3, column 2 is 0.5 and 0.25".
 template <typename T>
-std::string Difference(const std::vector<T>& a, const std::vector<T>& b, int64_t columns) {
+std::string FirstDifference(const std::vector<T>& a, const std::vector<T>& b, int64_t columns) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] == b[i]) continue;
     return fmt::format("row {}, column {} is {:.9g} and {:.9g}", static_cast<int64_t>(i) / columns,
@@ -147,13 +147,13 @@ std::string Difference(const std::vector<T>& a, const std::vector<T>& b, int64_t
   return "";
 }
 template <typename T>
-std::string Difference(const Outcome<T>& a, const Outcome<T>& b, const OpPlace& place) {
-  if (a.out != b.out) return "of the result " + Difference(a.out, b.out, place.out);
-  if (a.grad_x != b.grad_x) return "of grad_x " + Difference(a.grad_x, b.grad_x, place.in);
+std::string FirstDifference(const Outcome<T>& a, const Outcome<T>& b, const OpPlace& place) {
+  if (a.out != b.out) return "of the result " + FirstDifference(a.out, b.out, place.out);
+  if (a.grad_x != b.grad_x) return "of grad_x " + FirstDifference(a.grad_x, b.grad_x, place.in);
   for (size_t p = 0; p < a.gradients.size(); ++p) {
     if (a.gradients[p] == b.gradients[p]) continue;
     return fmt::format("of the gradient of trainable parameter {} {}", p + 1,
-                       Difference(a.gradients[p], b.gradients[p], static_cast<int64_t>(a.gradients[p].size())));
+                       FirstDifference(a.gradients[p], b.gradients[p], static_cast<int64_t>(a.gradients[p].size())));
   }
   return "";
 }
@@ -190,7 +190,7 @@ class Checker {
   void CheckThreads(const Outcome<float>& plain) {
     for (const int threads : {1, 2, 3, 8}) {
       const Outcome<float> again = Both<float>(*layer_, batch_, place_, threads);
-      const std::string difference = Difference(plain, again, place_);
+      const std::string difference = FirstDifference(plain, again, place_);
       if (difference.empty()) continue;
       Find("one-order", fmt::format("{} with 1 and with {} threads", difference, threads));
       return;
@@ -202,9 +202,10 @@ class Checker {
     const Outcome<float> over = Both<float>(*layer_, batch_, place_, 1, 7.5f);
     if (over.out != plain.out) {
       Find("overwrites",
-           "Forward's result depends on what its memory held: " + Difference(plain.out, over.out, place_.out));
+           "Forward's result depends on what its memory held: " + FirstDifference(plain.out, over.out, place_.out));
     } else if (over.grad_x != plain.grad_x) {
-      Find("overwrites", "grad_x depends on what its memory held: " + Difference(plain.grad_x, over.grad_x, place_.in));
+      Find("overwrites",
+           "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over.grad_x, place_.in));
     }
     const Outcome<float> added = Both<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
     for (size_t p = 0; p < plain.gradients.size(); ++p) {
@@ -224,7 +225,7 @@ class Checker {
     Run<float> first(*layer_, batch_, place_, 1, 0.0f), second(*layer_, other_, place_, 1, 0.0f);
     first.Forward();
     second.Forward();
-    const std::string difference = Difference(plain, first.Backward(), place_);
+    const std::string difference = FirstDifference(plain, first.Backward(), place_);
     if (difference.empty()) return;
     Find("no-state", difference + ", where another batch's Forward came before this one's Backward");
   }

@@ -74,7 +74,7 @@ std::string PutBetween(Writer& w, const ModelOptions& o, Activation activation, 
   return w.PutDrop(w.Name("drop", layer), DropoutOf(o, 0.5), layer, DropoutSite::kActivation, h);
 }
 
-ModelSpec Sage(const ModelOptions& o, Activation activation) {
+ModelSpec SageSpec(const ModelOptions& o, Activation activation) {
   Writer w(o, "sage");
   std::string h(kSpecInput);
   for (int i = 0; i < o.layers; ++i) {
@@ -87,7 +87,7 @@ ModelSpec Sage(const ModelOptions& o, Activation activation) {
   return w.Take();
 }
 
-ModelSpec Gat(const ModelOptions& o, Activation activation) {
+ModelSpec GatSpec(const ModelOptions& o, Activation activation) {
   Writer w(o, "gat");
   std::string h(kSpecInput);
   for (int i = 0; i < o.layers; ++i) {
@@ -103,7 +103,7 @@ ModelSpec Gat(const ModelOptions& o, Activation activation) {
   return w.Take();
 }
 
-ModelSpec Gin(const ModelOptions& o, Activation activation) {
+ModelSpec GinSpec(const ModelOptions& o, Activation activation) {
   Writer w(o, "gin");
   std::string h(kSpecInput);
   const bool norm = o.norm != "none";
@@ -263,9 +263,9 @@ Result<ModelSpec> PublishedSpec(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(CheckPublished(options));
   const Activation usual = options.kind == "sage-ri" ? Activation::kLeakyRelu : Activation::kRelu;
   HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options.activation, usual));
-  if (options.kind == "sage") return Sage(options, activation);
-  if (options.kind == "gat") return Gat(options, activation);
-  if (options.kind == "gin") return Gin(options, activation);
+  if (options.kind == "sage") return SageSpec(options, activation);
+  if (options.kind == "gat") return GatSpec(options, activation);
+  if (options.kind == "gin") return GinSpec(options, activation);
   return SageRi(options, activation);
 }
 

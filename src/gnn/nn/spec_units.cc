@@ -364,7 +364,7 @@ class Lowering {
 };
 
 // Returns "a", "a and b" or "a, b and c".
-std::string Listed(const std::vector<std::string>& words) {
+std::string JoinWithAnd(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
   return text;
@@ -431,7 +431,7 @@ std::vector<std::string> DescribeUnits(const ModelSpec& spec, const SpecUnits& l
           values.push_back(name(value));
           what.emplace_back(word);
         }
-        lines.push_back(Listed(values) + ": " + Listed(what) +
+        lines.push_back(JoinWithAnd(values) + ": " + JoinWithAnd(what) +
                         (unit.normalise != 0     ? ""
                          : unit.read_through     ? ", as the hop after reads the rows"
                          : unit.summed_through   ? ", as the sum after reads the rows"

@@ -42,7 +42,7 @@ Term TermOf(Loss loss, double output, double target) {
   return {};
 }
 
-int64_t Known(const float* row, int64_t width) {
+int64_t CountKnown(const float* row, int64_t width) {
   return std::count_if(row, row + width, [](float value) { return !std::isnan(value); });
 }
 
@@ -55,7 +55,7 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
   HONE_CHECK(targets.width == outputs.cols, "as many outputs as targets");
   if (normalizer <= 0) {
     normalizer = 0;
-    for (const NodeId v : nodes) normalizer += Known(targets.Row(v), targets.width) > 0 ? 1 : 0;
+    for (const NodeId v : nodes) normalizer += CountKnown(targets.Row(v), targets.width) > 0 ? 1 : 0;
   }
   constexpr int64_t kPiece = 64;
   std::vector<LossSums> pieces(static_cast<size_t>((outputs.rows + kPiece - 1) / kPiece));
@@ -65,7 +65,7 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
       const float* target = targets.Row(nodes[static_cast<size_t>(i)]);
       const T* row = outputs.Row(i);
       T* grad = grad_outputs.empty() ? nullptr : grad_outputs.Row(i);
-      const int64_t known = Known(target, targets.width);
+      const int64_t known = CountKnown(target, targets.width);
       const double scale = known > 0 ? 1 / (normalizer * static_cast<double>(known)) : 0;
       double total = 0;
       bool right = known > 0 && loss == Loss::kBinaryCrossEntropy;

@@ -161,7 +161,7 @@ std::vector<std::string> ReadOperands(TableReader& reader) {
 }
 
 // Returns `text` as a TOML string in quotes. A value's name needs no escapes, but a model's name may.
-std::string Quoted(std::string_view text) {
+std::string TomlString(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -176,10 +176,10 @@ std::string Quoted(std::string_view text) {
 
 template <typename Enum, size_t n>
 std::string WordOf(const std::array<std::string_view, n>& words, Enum value) {
-  return Quoted(words.at(static_cast<size_t>(value)));
+  return TomlString(words.at(static_cast<size_t>(value)));
 }
 
-std::string WidthText(int64_t width) { return width == kClassWidth ? Quoted(kClasses) : std::to_string(width); }
+std::string WidthText(int64_t width) { return width == kClassWidth ? TomlString(kClasses) : std::to_string(width); }
 
 // Collects the fields of an operation that differ from their defaults, each as "key = value".
 struct FieldsOf {
@@ -211,10 +211,10 @@ struct FieldsOf {
     Add("probability", fmt::format("{}", o.probability));
     if (o.layer >= 0) Add("layer", std::to_string(o.layer));
     if (o.site >= 0) {
-      Add("site", o.site < static_cast<int>(kSiteNames.size()) ? Quoted(kSiteNames.at(static_cast<size_t>(o.site)))
+      Add("site", o.site < static_cast<int>(kSiteNames.size()) ? TomlString(kSiteNames.at(static_cast<size_t>(o.site)))
                                                                : std::to_string(o.site));
     }
-    if (!o.after.empty()) Add("after", Quoted(o.after));
+    if (!o.after.empty()) Add("after", TomlString(o.after));
   }
   void operator()(const AddSpec& o) { AddBool("eps", o.eps, false); }
   void operator()(const ConcatSpec&) {}
@@ -229,17 +229,17 @@ struct FieldsOf {
 // Returns the fields of a value's TOML, each "key = value".
 std::vector<std::string> TextFields(const ValueSpec& value) {
   FieldsOf visitor;
-  visitor.Add("name", Quoted(value.name));
-  visitor.Add("op", Quoted(OperationName(value.operation)));
+  visitor.Add("name", TomlString(value.name));
+  visitor.Add("op", TomlString(OperationName(value.operation)));
   if (value.of.size() == 1) {
-    visitor.Add("of", Quoted(value.of[0]));
+    visitor.Add("of", TomlString(value.of[0]));
   } else {
     std::vector<std::string> names;
-    for (const std::string& name : value.of) names.push_back(Quoted(name));
+    for (const std::string& name : value.of) names.push_back(TomlString(name));
     visitor.Add("of", fmt::format("[{}]", fmt::join(names, ", ")));
   }
   std::visit(visitor, value.operation);
-  if (!value.parameters.empty()) visitor.Add("parameters", Quoted(value.parameters));
+  if (!value.parameters.empty()) visitor.Add("parameters", TomlString(value.parameters));
   if (value.stream >= 0) visitor.Add("stream", std::to_string(value.stream));
   return std::move(visitor.fields);
 }
@@ -299,7 +299,7 @@ Result<ModelSpec> ReadModelSpec(const std::string& path) {
 }
 
 std::string ModelSpecText(const ModelSpec& spec) {
-  std::string text = fmt::format("name = {}\nvalues = [\n", Quoted(spec.name));
+  std::string text = fmt::format("name = {}\nvalues = [\n", TomlString(spec.name));
   for (const ValueSpec& value : spec.values) text += fmt::format("  {{{}}},\n", fmt::join(TextFields(value), ", "));
   return text + "]\n";
 }

@@ -32,7 +32,7 @@ Status CheckAtLeast(std::string_view option, double value, double least) {
   return Status::InvalidArgument(fmt::format("{} is {}; it must be at least {}", option, value, least));
 }
 
-std::string_view Meaning(TargetKind kind) {
+std::string_view TargetsInWords(TargetKind kind) {
   switch (kind) {
     case TargetKind::kClasses:
       return "one class a node";
@@ -75,7 +75,7 @@ Status CheckTargets(const TrainOptions& o, const Graph& graph) {
   if (!fits) {
     return Status::InvalidArgument(
         fmt::format("--loss {}: graph '{}' has {}; use {}, or convert the graph again with other --labels",
-                    LossName(o.loss), graph.name(), Meaning(kind), choice.losses));
+                    LossName(o.loss), graph.name(), TargetsInWords(kind), choice.losses));
   }
   switch (o.metric) {
     case Metric::kAuto:
@@ -96,7 +96,7 @@ Status CheckTargets(const TrainOptions& o, const Graph& graph) {
   }
   if (fits) return Status::Ok();
   return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(o.metric),
-                                             graph.name(), Meaning(kind), choice.metrics));
+                                             graph.name(), TargetsInWords(kind), choice.metrics));
 }
 
 // Checks that the graph has what training needs: features, labels and training nodes.
@@ -173,7 +173,7 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   if (!o.class_weights.empty() && !classes) {
     return Status::InvalidArgument(
         fmt::format("--class-weights: graph '{}' has {}, and class weights are for classes; leave the option out",
-                    graph.name(), Meaning(graph.targets().kind)));
+                    graph.name(), TargetsInWords(graph.targets().kind)));
   }
   if (!o.class_weights.empty()) {
     if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {

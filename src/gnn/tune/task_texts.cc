@@ -24,7 +24,7 @@ struct Number {
 };
 constexpr Number kFloat{"float32", "float", 4}, kHalf{"float16", "__half", 2}, kBFloat{"bfloat16", "__nv_bfloat16", 2};
 
-Number Of(FeatureDtype dtype) {
+Number NumberOf(FeatureDtype dtype) {
   return dtype == FeatureDtype::kFloat32 ? kFloat : dtype == FeatureDtype::kFloat16 ? kHalf : kBFloat;
 }
 
@@ -87,7 +87,7 @@ void SetTolerance(const Number& out, bool exact, bool product, Pieces& pieces) {
   }
 }
 
-std::string Tensor(std::string_view name, std::string_view shape, std::string_view bound) {
+std::string IndexTensor(std::string_view name, std::string_view shape, std::string_view bound) {
   return fmt::format(
       "[[tensor]]\nname = \"{}\"\nrole = \"in\"\ndtype = \"int32\"\nshape = [{}]\n"
       "values = {{ distribution = \"index\", bound = \"{}\" }}\n\n",
@@ -130,9 +130,9 @@ void SetAggregate(const HotOperation& operation, const Number& x, const Number& 
     pieces["summary"] =
         "out[v] = d / (k sqrt(d + 1)) * sum over j < k of x[u] / sqrt(degree_src[u] + 1) + x[self[v]] / (d + 1), "
         "u = index[v, j], d = degree[v], k = min(d, fanout)";
-    pieces["more_tensors"] = "# The destination's own row.\n" + Tensor("self", "\"num_dst\"", "num_src") +
+    pieces["more_tensors"] = "# The destination's own row.\n" + IndexTensor("self", "\"num_dst\"", "num_src") +
                              "# Degrees of the sources in the whole graph.\n" +
-                             Tensor("degree_src", "\"num_src\"", "degree_bound");
+                             IndexTensor("degree_src", "\"num_src\"", "degree_bound");
     pieces["more_args"] = R"(, "self", "degree_src")";
     pieces["more_parameters"] = ", const int* self, const int* degree_src";
     pieces["seed_more_parameters"] =
@@ -198,13 +198,13 @@ void SetAggregateBackward(const HotOperation& operation, const Number& row, Piec
   const std::string hand =
       "[[hand]]\ndims = { num_src = 3, num_dst = 2, fanout = 2, edges = 3, degree_bound = 8, dim = 2 }\n"
       "inputs.grad_out = [4.0, -2.0, 3.0, 0.5]\ninputs.row_offsets = [0, 2, 2, 3]\ninputs.slot = [0, 2, 1]\n";
-  const std::string degree = "# In the graph, not the sample.\n" + Tensor("degree", "\"num_dst\"", "degree_bound");
+  const std::string degree = "# In the graph, not the sample.\n" + IndexTensor("degree", "\"num_dst\"", "degree_bound");
   if (operation.symmetric) {
     pieces["summary"] =
         "grad_x[s] = sum over t in row s of grad_out[v] d / (k sqrt(d + 1)) / sqrt(degree_src[s] + 1), v = slot[t] / "
         "fanout, d = degree[v], k = max(1, min(d, fanout)); plus grad_out[s] / (degree[s] + 1) where s < num_dst";
-    pieces["weight_tensor"] =
-        degree + "# Degrees of the sources in the whole graph.\n" + Tensor("degree_src", "\"num_src\"", "degree_bound");
+    pieces["weight_tensor"] = degree + "# Degrees of the sources in the whole graph.\n" +
+                              IndexTensor("degree_src", "\"num_src\"", "degree_bound");
     pieces["weight_arg"] = R"(, "degree", "degree_src", "num_dst:i64")";
     pieces["weight_parameter"] = ", const int* degree, const int* degree_src, long long num_dst";
     pieces["seed_weight_parameter"] =
@@ -245,8 +245,8 @@ void SetAggregateBackward(const HotOperation& operation, const Number& row, Piec
     pieces["summary"] =
         "grad_x[s, c] = sum over t in row s of grad_out[v, c] where winner[v, c] is t's slot, slot[t] % fanout; v = "
         "slot[t] / fanout";
-    pieces["weight_tensor"] =
-        "# The slot whose row was the largest, for each column.\n" + Tensor("winner", "\"num_dst\", \"dim\"", "fanout");
+    pieces["weight_tensor"] = "# The slot whose row was the largest, for each column.\n" +
+                              IndexTensor("winner", "\"num_dst\", \"dim\"", "fanout");
     pieces["weight_arg"] = R"(, "winner")";
     pieces["weight_parameter"] = ", const int* winner";
     pieces["seed_weight_parameter"] = ", const int* __restrict__ winner";
@@ -518,7 +518,7 @@ std::string FirstThenOthers(int first, std::initializer_list<int> choices) {
 TaskTexts MakeTaskTexts(const HotOperation& operation, const std::string& model, const RowDtypes& dtypes,
                         const std::vector<TimedShape>& shapes) {
   const Number row = dtypes.fp32 ? kFloat : kBFloat;
-  const Number read = operation.of_features ? Of(dtypes.features) : row;
+  const Number read = operation.of_features ? NumberOf(dtypes.features) : row;
   Pieces pieces = {{"name", TaskName(operation)},
                    {"model", model},
                    {"place", "The timed shapes are those of batches that were drawn over the graph."},

@@ -70,7 +70,7 @@ SumChoice ChoiceOf(const std::map<std::string, int64_t>& binding) {
   };
   return {of("LANES"), of("AHEAD"), of("BLOCK")};
 }
-std::string Text(const SumChoice& choice) {
+std::string ChoiceText(const SumChoice& choice) {
   return fmt::format("{} lanes a row, {} ahead, {} threads a block", choice.lanes, choice.ahead, choice.block);
 }
 
@@ -228,15 +228,16 @@ Result<Winners> ReadWinners(const std::string& folder, const TaskFolder& tasks,
         }
         const SumChoice choice = ChoiceOf(shape->binding);
         if (!HasInstance(choice)) {
-          winners.notes.push_back(
-              fmt::format("{} is not used for value '{}': the engine has no kernel of {}", file, value, Text(choice)));
+          winners.notes.push_back(fmt::format("{} is not used for value '{}': the engine has no kernel of {}", file,
+                                              value, ChoiceText(choice)));
           continue;
         }
         const auto columns = dims.find("dim");
         if (columns != dims.end() && choice == OwnSumChoice(columns->second, backward)) continue;  // the engine's own won
         AggregateChoice& at = winners.choices.aggregates[value];
         (backward ? at.backward : at.forward) = choice;
-        winners.used.push_back(fmt::format("'{}'{}: {}", value, backward ? ", backward" : ", forward", Text(choice)));
+        winners.used.push_back(
+            fmt::format("'{}'{}: {}", value, backward ? ", backward" : ", forward", ChoiceText(choice)));
       }
     }
   }

@@ -45,7 +45,7 @@ constexpr Count kCounts[] = {
     {"l1_hit_rate", "hits in L1", Kind::kPercent, true, false},
 };
 
-std::string Shown(double value, Kind kind) {
+std::string WithUnit(double value, Kind kind) {
   if (kind == Kind::kPercent) return fmt::format("{:.0f} %", value);
   const char* unit = kind == Kind::kBytes ? "B" : "";
   for (const auto& [size, prefix] : {std::pair{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
@@ -71,8 +71,9 @@ struct Cause {
   std::string text;
 };
 
-std::string Changed(const char* label, double from, double to, Kind kind) {
-  return fmt::format("{} {} from {} to {}", label, to > from ? "rose" : "fell", Shown(from, kind), Shown(to, kind));
+std::string ChangeText(const char* label, double from, double to, Kind kind) {
+  return fmt::format("{} {} from {} to {}", label, to > from ? "rose" : "fell", WithUnit(from, kind),
+                     WithUnit(to, kind));
 }
 
 std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after, bool faster) {
@@ -89,7 +90,7 @@ std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after,
     } else {
       weight = 1;  // it appeared or disappeared
     }
-    if (weight > 0) causes.push_back({weight, Changed(count.label, *from, *to, count.kind)});
+    if (weight > 0) causes.push_back({weight, ChangeText(count.label, *from, *to, count.kind)});
   }
   return causes;
 }
@@ -102,11 +103,11 @@ std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation&
       if (then.kernel != now.kernel || then.registers < 0 || now.registers < 0) continue;
       const auto from = static_cast<double>(then.spill_bytes), to = static_cast<double>(now.spill_bytes);
       if (from != to && (to > from) != faster) {
-        causes.push_back({2, Changed("bytes spilled a thread", from, to, Kind::kCount)});
+        causes.push_back({2, ChangeText("bytes spilled a thread", from, to, Kind::kCount)});
       }
       if (then.occupancy > 0 && now.occupancy > 0 && 100 * std::abs(now.occupancy - then.occupancy) >= kTellingPoints &&
           (now.occupancy > then.occupancy) == faster) {
-        causes.push_back({1, Changed("occupancy", 100 * then.occupancy, 100 * now.occupancy, Kind::kPercent)});
+        causes.push_back({1, ChangeText("occupancy", 100 * then.occupancy, 100 * now.occupancy, Kind::kPercent)});
       }
     }
   }

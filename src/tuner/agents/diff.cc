@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-std::vector<std::string_view> Lines(std::string_view text) {
+std::vector<std::string_view> TextLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -23,7 +23,7 @@ std::vector<std::string_view> Lines(std::string_view text) {
 }  // namespace
 
 std::vector<DiffLine> DiffLines(std::string_view before, std::string_view after) {
-  const std::vector<std::string_view> a = Lines(before), b = Lines(after);
+  const std::vector<std::string_view> a = TextLines(before), b = TextLines(after);
   size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   size_t tail = 0;

@@ -35,7 +35,7 @@ std::string WhyText(const ProfileFinding& f) {
                      f.evidence.empty() ? "" : " (" + f.evidence + ")", 100 * f.gain);
 }
 
-Hint For(const ProfileFinding& f, std::string name) {
+Hint HintFor(const ProfileFinding& f, std::string name) {
   return {{std::move(name), f.kind, f.kernel, f.location, f.gain}, WhyText(f)};
 }
 
@@ -94,10 +94,10 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
         if (std::find(entry.answers.begin(), entry.answers.end(), f.kind) != entry.answers.end())
           answers.push_back(&entry);
       }
-      if (answers.empty() && round == 0) hints.push_back(For(f, f.kind));
+      if (answers.empty() && round == 0) hints.push_back(HintFor(f, f.kind));
       if (round >= answers.size()) continue;
       more = true;
-      if (taken.insert(answers[round]->name).second) hints.push_back(For(f, answers[round]->name));
+      if (taken.insert(answers[round]->name).second) hints.push_back(HintFor(f, answers[round]->name));
     }
   }
   std::vector<std::string> rest;

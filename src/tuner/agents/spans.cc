@@ -22,7 +22,7 @@ struct Line {
 };
 
 // Returns whether lines may be added there and none are marked.
-bool Empty(const PlanSpan& span) { return span.last < span.first; }
+bool IsInsertion(const PlanSpan& span) { return span.last < span.first; }
 
 std::vector<Line> LinesWithText(std::string_view text) {
   std::vector<Line> lines;
@@ -53,7 +53,7 @@ bool IsMark(std::string_view line) {
 }
 
 // Returns how many lines of `wanted` occur in `lines` from `at` on, consecutively.
-size_t Common(const std::vector<Line>& wanted, const std::vector<Line>& lines, size_t at) {
+size_t CountCommonLines(const std::vector<Line>& wanted, const std::vector<Line>& lines, size_t at) {
   size_t same = 0;
   while (same < wanted.size() && at + same < lines.size() && lines[at + same].text == wanted[same].text) ++same;
   return same;
@@ -64,11 +64,12 @@ size_t Common(const std::vector<Line>& wanted, const std::vector<Line>& lines, s
 std::vector<PlanSpan> JoinSpans(std::vector<PlanSpan> spans) {
   std::stable_sort(spans.begin(), spans.end(), [](const PlanSpan& a, const PlanSpan& b) {
     if (a.first != b.first) return a.first < b.first;
-    return Empty(a) != Empty(b) ? Empty(a) : a.last > b.last;
+    return IsInsertion(a) != IsInsertion(b) ? IsInsertion(a) : a.last > b.last;
   });
   std::vector<PlanSpan> joined;
   for (PlanSpan& span : spans) {
-    if (Empty(span) && !joined.empty() && span.first <= std::max(joined.back().first, joined.back().last)) continue;
+    if (IsInsertion(span) && !joined.empty() && span.first <= std::max(joined.back().first, joined.back().last))
+      continue;
     if (joined.empty() || span.first > joined.back().last) {
       joined.push_back(std::move(span));
     } else if (span.last > joined.back().last) {
@@ -101,7 +102,7 @@ std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& span
   const auto begin = [&] {
     for (; next < spans.size() && spans[next].first == number + 1; ++next) {
       put_mark("begins");
-      if (!Empty(spans[next])) return;
+      if (!IsInsertion(spans[next])) return;
       put_mark("ends");
     }
   };
@@ -129,7 +130,9 @@ std::string WithoutMarks(std::string_view text) {
 std::string SpanList(const std::vector<PlanSpan>& spans) {
   std::string text;
   for (size_t i = 0; i < spans.size(); ++i) {
-    const char* what = Empty(spans[i]) ? "is the place for a new region" : spans[i].whole ? "is the region" : "lies in";
+    const char* what = IsInsertion(spans[i]) ? "is the place for a new region"
+                       : spans[i].whole      ? "is the region"
+                                             : "lies in";
     text += fmt::format("{}span {} {} `{}`", i == 0 ? "" : ", ", i + 1, what, spans[i].region);
   }
   return text;
@@ -160,7 +163,7 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
   // The first run must begin the file and the last one end it; each of the others follows somewhere.
   const std::vector<Line>& head = outside.front();
   const std::vector<Line>& tail = outside.back();
-  if (const size_t same = Common(head, lines, 0); same < head.size()) return fault(head[same]);
+  if (const size_t same = CountCommonLines(head, lines, 0); same < head.size()) return fault(head[same]);
   if (spans.empty()) return lines.size() == head.size() ? "" : "the plan marks nothing";
   size_t end = lines.size();
   for (size_t i = tail.size(); i-- > 0; --end) {
@@ -172,7 +175,7 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
     const std::vector<Line>& wanted = outside[run];
     size_t best = 0, place = at;
     for (size_t from = at; from < lines.size() && best < wanted.size(); ++from) {
-      if (const size_t same = Common(wanted, lines, from); same > best) {
+      if (const size_t same = CountCommonLines(wanted, lines, from); same > best) {
         best = same;
         place = from;
       }

@@ -33,12 +33,13 @@ Binding DefaultBinding(const LaunchPlan& plan) {
 namespace {
 
 // Returns whether a constraint holds for a binding. It does not hold if it has no value (a division by zero).
-bool Holds(const Expression& constraint, const Binding& binding) {
+bool ConstraintHolds(const Expression& constraint, const Binding& binding) {
   const Result<int64_t> value = constraint.Evaluate(binding);
   return value.ok() && *value != 0;
 }
 bool AllHold(const std::vector<Expression>& constraints, const Binding& binding) {
-  return std::all_of(constraints.begin(), constraints.end(), [&](const Expression& c) { return Holds(c, binding); });
+  return std::all_of(constraints.begin(), constraints.end(),
+                     [&](const Expression& c) { return ConstraintHolds(c, binding); });
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ bool AllHold(const std::vector<Expression>& constraints, const Binding& binding)
 bool SatisfiesConstraints(const LaunchPlan& plan, const Binding& binding) {
   return std::all_of(plan.constraints.begin(), plan.constraints.end(), [&](const std::string& text) {
     const Result<Expression> constraint = Expression::Parse(text);
-    return constraint.ok() && Holds(*constraint, binding);
+    return constraint.ok() && ConstraintHolds(*constraint, binding);
   });
 }
 

@@ -15,7 +15,7 @@ namespace hone {
 namespace {
 
 // Returns the reasons why libraries were timed in no case, each once: what a machine lacks is missing at every shape.
-std::vector<std::string> Absent(const Evaluation& evaluation) {
+std::vector<std::string> ReasonsWithoutTimes(const Evaluation& evaluation) {
   std::vector<std::string> reasons;
   for (const CaseResult& first : evaluation.cases) {
     for (const LibraryResult& library : first.libraries) {
@@ -42,7 +42,7 @@ std::string DescribeLibraries(const Evaluation& evaluation, std::string_view ind
     int cases = 0, slower = 0;
   };
   std::vector<Sum> sums;
-  const std::vector<std::string> absent = Absent(evaluation);
+  const std::vector<std::string> absent = ReasonsWithoutTimes(evaluation);
   for (const CaseResult& c : evaluation.cases) {
     const std::string dims = DimsText(c.dims);
     for (const LibraryResult& library : c.libraries) {

@@ -18,7 +18,7 @@ constexpr size_t kSitesShown = 8;
 constexpr size_t kOpcodesShown = 6;
 
 // Returns a number with three or four digits and a decimal prefix: "12.3 k", "4.56 M".
-std::string Amount(double value) {
+std::string ShortNumber(double value) {
   if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
   if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
   if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
@@ -26,7 +26,7 @@ std::string Amount(double value) {
 }
 
 // Returns a number of bytes as text, such as "8192 B" or "12.3 kB".
-std::string Bytes(double value) { return Amount(value) + (value >= 1e4 ? "B" : " B"); }
+std::string BytesText(double value) { return ShortNumber(value) + (value >= 1e4 ? "B" : " B"); }
 
 // Returns the fields that were counted, with their labels: "DRAM 93 %, L2 40 %".
 std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
@@ -51,7 +51,8 @@ std::string PerRequest(const KernelProfile& kernel, const char* what, const char
 }
 
 // Appends a line with the parts that are not empty, separated by semicolons, after a label; nothing if all are empty.
-void Line(std::string* text, std::string_view indent, const std::string& label, const std::vector<std::string>& parts) {
+void AppendLine(std::string* text, std::string_view indent, const std::string& label,
+                const std::vector<std::string>& parts) {
   std::string joined;
   for (const std::string& part : parts) {
     if (!part.empty()) joined += (joined.empty() ? "" : "; ") + part;
@@ -60,7 +61,7 @@ void Line(std::string* text, std::string_view indent, const std::string& label, 
 }
 
 // Returns the most frequent reasons for stalls, each with its share of all stalls.
-std::string Stalls(const KernelProfile& kernel) {
+std::string StallsText(const KernelProfile& kernel) {
   std::vector<std::pair<double, const ProfileField*>> stalls;
   double all = 0;
   for (const ProfileField& field : ProfileFields()) {
@@ -81,7 +82,7 @@ std::string Stalls(const KernelProfile& kernel) {
 std::string InstructionMix(const KernelProfile& kernel) {
   const double all = kernel.Value("instructions");
   if (all <= 0) return "";
-  std::string text = Amount(all);
+  std::string text = ShortNumber(all);
   for (const auto& [label, field] : {std::pair{"multiply-add", "fma_instructions"}, {"integer", "alu_instructions"},
                                      {"memory", "memory_instructions"}, {"special", "special_instructions"},
                                      {"tensor", "tensor_instructions"}, {"double", "fp64_instructions"},
@@ -103,34 +104,40 @@ bool TellsMost(std::string_view opcode) {
   return false;
 }
 
-std::string Shared(const KernelProfile& kernel) {
+std::string SharedMemoryText(const KernelProfile& kernel) {
   const double passes = kernel.Value("shared_passes");
   if (passes <= 0) return "";
-  return fmt::format("{} passes, {:.0f} % of them bank conflicts", Amount(passes), 100 * kernel.Value("bank_conflicts") / passes);
+  return fmt::format("{} passes, {:.0f} % of them bank conflicts", ShortNumber(passes),
+                     100 * kernel.Value("bank_conflicts") / passes);
 }
 
 void AddKernel(std::string* text, std::string_view indent, const KernelProfile& kernel) {
   *text += fmt::format("{}  {}: {:.2f} us, {} blocks of {} threads, {} bytes of shared memory\n", indent, kernel.kernel,
                        kernel.duration_us, kernel.blocks, kernel.threads_per_block, kernel.shared_bytes);
-  Line(text, indent, "busy", {Percents(kernel, {{"memory", "memory_throughput"}, {"DRAM", "dram_throughput"}, {"L2", "l2_throughput"},
-                                                {"L1 and shared", "l1_throughput"}, {"SM", "sm_throughput"},
-                                                {"issue", "issue_active"}, {"tensor cores", "tensor_active"}})});
-  Line(text, indent, "warps",
+  AppendLine(text, indent, "busy",
+             {Percents(kernel, {{"memory", "memory_throughput"},
+                                {"DRAM", "dram_throughput"},
+                                {"L2", "l2_throughput"},
+                                {"L1 and shared", "l1_throughput"},
+                                {"SM", "sm_throughput"},
+                                {"issue", "issue_active"},
+                                {"tensor cores", "tensor_active"}})});
+  AppendLine(text, indent, "warps",
        {Percents(kernel, {{"occupancy", "occupancy"}}),
         kernel.Has("waves") ? fmt::format("{:.2f} waves of blocks", kernel.Value("waves")) : "",
         kernel.Has("eligible_warps") ? fmt::format("{:.2f} ready of each scheduler", kernel.Value("eligible_warps")) : "",
         kernel.Has("load_bytes_in_flight")
-            ? fmt::format("{} of loads in flight an SM", Bytes(kernel.Value("load_bytes_in_flight"))) : ""});
-  Line(text, indent, "memory",
+            ? fmt::format("{} of loads in flight an SM", BytesText(kernel.Value("load_bytes_in_flight"))) : ""});
+  AppendLine(text, indent, "memory",
        {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
         PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
-        kernel.Value("atomic_requests") > 0 ? Amount(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
+        kernel.Value("atomic_requests") > 0 ? ShortNumber(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
         Percents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
-        kernel.Has("dram_bytes") ? Bytes(kernel.Value("dram_bytes")) + " of device memory" : ""});
-  Line(text, indent, "shared memory", {Shared(kernel)});
-  Line(text, indent, "warps wait for", {Stalls(kernel)});
-  Line(text, indent, "instructions", {InstructionMix(kernel)});
-  Line(text, indent, "each limit alone, of the time",
+        kernel.Has("dram_bytes") ? BytesText(kernel.Value("dram_bytes")) + " of device memory" : ""});
+  AppendLine(text, indent, "shared memory", {SharedMemoryText(kernel)});
+  AppendLine(text, indent, "warps wait for", {StallsText(kernel)});
+  AppendLine(text, indent, "instructions", {InstructionMix(kernel)});
+  AppendLine(text, indent, "each limit alone, of the time",
        {Percents(kernel, {{"DRAM", "limit_dram"}, {"L2", "limit_l2"}, {"load-store", "limit_lsu"}, {"issue", "limit_issue"},
                           {"tensor", "limit_tensor"}, {"latency", "limit_latency"}, {"starting blocks", "limit_dispatch"},
                           {"atomics", "limit_atomics"}})});

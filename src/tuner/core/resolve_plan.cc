@@ -76,7 +76,7 @@ class PlanScope : public Scope {
 };
 
 template <typename T>
-std::vector<uint8_t> Bytes(T value) {
+std::vector<uint8_t> BytesOfValue(T value) {
   std::vector<uint8_t> bytes(sizeof value);
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
@@ -84,11 +84,12 @@ std::vector<uint8_t> Bytes(T value) {
 
 // Returns the integer in its C type, or nullopt when it does not fit.
 std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_t value) {
-  if (type == "i64") return Bytes<int64_t>(value);
-  if (type == "u64" && value >= 0) return Bytes<uint64_t>(static_cast<uint64_t>(value));
-  if (type == "i32" && value == static_cast<int32_t>(value)) return Bytes<int32_t>(static_cast<int32_t>(value));
-  if (type == "u32" && value == static_cast<uint32_t>(value)) return Bytes<uint32_t>(static_cast<uint32_t>(value));
-  if (type == "bool" && (value == 0 || value == 1)) return Bytes<uint8_t>(static_cast<uint8_t>(value));
+  if (type == "i64") return BytesOfValue<int64_t>(value);
+  if (type == "u64" && value >= 0) return BytesOfValue<uint64_t>(static_cast<uint64_t>(value));
+  if (type == "i32" && value == static_cast<int32_t>(value)) return BytesOfValue<int32_t>(static_cast<int32_t>(value));
+  if (type == "u32" && value == static_cast<uint32_t>(value))
+    return BytesOfValue<uint32_t>(static_cast<uint32_t>(value));
+  if (type == "bool" && (value == 0 || value == 1)) return BytesOfValue<uint8_t>(static_cast<uint8_t>(value));
   return std::nullopt;
 }
 
@@ -96,10 +97,10 @@ std::optional<std::vector<uint8_t>> IntegerBytes(const std::string& type, int64_
 // task says that it is a float, an f64 argument too gets the value of a float.
 std::vector<uint8_t> ScalarBytes(const ScalarSpec& scalar, const std::string& type) {
   const double value = RoundedTo(scalar.dtype, scalar.value);
-  if (type == "f64") return Bytes<double>(value);
-  if (type == "f16") return Bytes<uint16_t>(HalfBits(value));
-  if (type == "bf16") return Bytes<uint16_t>(BFloat16Bits(value));
-  return Bytes<float>(static_cast<float>(value));
+  if (type == "f64") return BytesOfValue<double>(value);
+  if (type == "f16") return BytesOfValue<uint16_t>(HalfBits(value));
+  if (type == "bf16") return BytesOfValue<uint16_t>(BFloat16Bits(value));
+  return BytesOfValue<float>(static_cast<float>(value));
 }
 
 std::string DimsText(const Dims& dims) {

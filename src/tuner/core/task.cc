@@ -38,7 +38,7 @@ constexpr DTypeRow kDTypes[] = {
     {DType::kInt4Pair, "int4_x2", 1, false},
 };
 
-const DTypeRow& Row(DType dtype) {
+const DTypeRow& DTypeRowOf(DType dtype) {
   for (const DTypeRow& row : kDTypes) {
     if (row.dtype == dtype) return row;
   }
@@ -71,9 +71,9 @@ constexpr size_t kHiddenAttempts = 256;
 
 }  // namespace
 
-int64_t DTypeBytes(DType dtype) { return Row(dtype).bytes; }
-std::string_view DTypeName(DType dtype) { return Row(dtype).name; }
-bool IsFloating(DType dtype) { return Row(dtype).floating; }
+int64_t DTypeBytes(DType dtype) { return DTypeRowOf(dtype).bytes; }
+std::string_view DTypeName(DType dtype) { return DTypeRowOf(dtype).name; }
+bool IsFloating(DType dtype) { return DTypeRowOf(dtype).floating; }
 bool IsFloat8(DType dtype) { return IsFloating(dtype) && DTypeBytes(dtype) == 1 && !IsPacked(dtype); }
 bool IsPacked(DType dtype) { return dtype == DType::kFloat4Pair || dtype == DType::kInt4Pair; }
 std::string DTypeNames() {

@@ -168,7 +168,7 @@ void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
 }
 
 // Returns the templates with `prefix` before every name that they define.
-std::string Prefixed(std::string_view text, std::string_view prefix) {
+std::string PrefixNames(std::string_view text, std::string_view prefix) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::string result;
   for (size_t i = 0; i < text.size();) {
@@ -402,7 +402,7 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   });
   if (packed) text += "struct __nv_fp4x2_e2m1;\n";
   if (narrow) text += "struct __nv_fp8_e4m3;\nstruct __nv_fp8_e5m2;\nstruct __nv_fp8_e8m0;\n";
-  text += Prefixed(kTemplates, prefix);
+  text += PrefixNames(kTemplates, prefix);
   const std::string file = Escaped(unit.file);
   for (const PlanCheck& check : unit.checks) {
     std::string condition = check.condition;

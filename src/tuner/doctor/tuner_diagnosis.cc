@@ -142,7 +142,7 @@ CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
 }
 
 // Returns whether the group's check `name` found what it looks for.
-bool Has(const CheckGroup& group, const std::string& name) {
+bool HasTool(const CheckGroup& group, const std::string& name) {
   return std::any_of(group.checks.begin(), group.checks.end(),
                      [&](const Check& check) { return check.name == name && check.standing == Standing::kHere; });
 }
@@ -152,7 +152,7 @@ bool Has(const CheckGroup& group, const std::string& name) {
 Diagnosis DiagnoseTuner(const TunerSurroundings& surroundings) {
   Diagnosis diagnosis;
   CheckGroup gpu = GpuChecks(surroundings), simulator = SimulatorChecks(surroundings);
-  const bool on_gpu = Has(gpu, "gpu") && Has(gpu, "nvrtc"), on_simulator = Has(simulator, "host_compiler");
+  const bool on_gpu = HasTool(gpu, "gpu") && HasTool(gpu, "nvrtc"), on_simulator = HasTool(simulator, "host_compiler");
   // One of the two is enough to judge candidates. Without both, the simulated GPU's compiler is what is needed.
   if (!on_gpu && !on_simulator) {
     for (Check& check : simulator.checks) check.standing = Standing::kNeeded;

@@ -34,7 +34,7 @@ std::vector<SpoolFile> FilesOf(const fs::path& folder) {
   return files;
 }
 
-Status Remove(const fs::path& path) {
+Status RemoveFile(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
   return error ? Status::Io(fmt::format("{} cannot be removed: {}", path.string(), error.message())) : Status::Ok();
@@ -75,10 +75,10 @@ Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCle
       if (!wish.all && !(kind.meant && file.age >= wish.older_seconds)) continue;
       ++(report.meant.*kind.count);
       if (answers) report.meant.answer_bytes += file.bytes;
-      if (wish.really) HONE_RETURN_IF_ERROR(Remove(file.path));
+      if (wish.really) HONE_RETURN_IF_ERROR(RemoveFile(file.path));
     }
   }
-  if (wish.all && wish.really) HONE_RETURN_IF_ERROR(Remove(spool / "device.json"));
+  if (wish.all && wish.really) HONE_RETURN_IF_ERROR(RemoveFile(spool / "device.json"));
   return report;
 }
 

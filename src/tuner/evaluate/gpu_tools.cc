@@ -26,7 +26,7 @@ std::vector<std::string> ToolFolders(const GpuToolPlaces& places) {
 }
 
 // Checks a program of the CUDA toolkit. `brings`: what the program is needed for; `package`: the package that has it.
-Check Tool(const GpuToolPlaces& places, const char* name, const char* brings, const char* package) {
+Check CheckTool(const GpuToolPlaces& places, const char* name, const char* brings, const char* package) {
   Check check{.name = name, .title = name, .brings = brings};
   const Result<std::string> found = FindExecutable(name, ToolFolders(places));
   check.found = found.ok() ? *found : "not on the PATH, nor in the CUDA toolkit's usual folder";
@@ -55,7 +55,7 @@ std::vector<Check> GpuToolChecks(const GpuToolPlaces& places) {
       cutlass.ok() ? fmt::format("{}.{}.{} in {}", cutlass->major, cutlass->minor, cutlass->patch, cutlass->include) : "");
   const Result<HostModeCompilerOptions> nvcc = NvccHostMode(places.cuda_home, nvrtc.architecture, places.search_path);
   add("nvcc", "nvcc", "compiles host-mode candidates, and what times cuBLASLt", nvcc.status(), nvcc.ok() ? nvcc->command.front() : "");
-  checks.push_back(Tool(places, "nvdisasm", "shows machine code beside the source (--sass)", "cuda-nvdisasm"));
+  checks.push_back(CheckTool(places, "nvdisasm", "shows machine code beside the source (--sass)", "cuda-nvdisasm"));
   return checks;
 }
 
@@ -74,7 +74,7 @@ std::vector<Check> CounterChecks(const GpuToolPlaces& places, const std::string&
     cupti.found = "not where the loader looks, nor in the CUDA toolkit's usual folders";
     cupti.remedy = "install the toolkit's cuda-cupti package or put its folder on LD_LIBRARY_PATH";
   }
-  const Check ncu = Tool(places, "ncu", "reads a GPU's counters where CUPTI cannot", "nsight-compute");
+  const Check ncu = CheckTool(places, "ncu", "reads a GPU's counters where CUPTI cannot", "nsight-compute");
 
   Check permission{.name = "counter_permission", .title = "counters", .brings = "lets --profile count on a GPU"};
   const Result<std::string> parameters = ReadFile(driver_parameters, 1 << 20);

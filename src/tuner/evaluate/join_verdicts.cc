@@ -39,7 +39,7 @@ std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
 }
 
 // Returns whether the verdict is about the use of memory, which refuses a candidate whichever device found it.
-bool Condemns(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
+bool IsAboutMemory(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
 
 }  // namespace
 
@@ -76,7 +76,7 @@ Evaluation WithoutSimulation(Evaluation measured, const std::string& why) {
 }
 
 bool RefusedBeforeAGpu(const Evaluation& simulated) {
-  return Condemns(simulated.verdict) || simulated.verdict == Verdict::kParseError;
+  return IsAboutMemory(simulated.verdict) || simulated.verdict == Verdict::kParseError;
 }
 
 Evaluation JoinEarlierVerdict(Evaluation measured, const Evaluation& simulated) {
@@ -93,7 +93,7 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
     measured.stages[i].name = "simulated " + measured.stages[i].name;
     measured.stages[i].holds_device = false;
   }
-  const bool condemned = Condemns(simulated->verdict), wrong = simulated->verdict == Verdict::kWrongOutput;
+  const bool condemned = IsAboutMemory(simulated->verdict), wrong = simulated->verdict == Verdict::kWrongOutput;
   if (simulated->verdict != Verdict::kOk && !condemned && !wrong) {
     return WithoutSimulation(std::move(measured),
                              fmt::format("{}{}{}", VerdictName(simulated->verdict),
@@ -128,7 +128,7 @@ Evaluation JoinVast(Evaluation measured, const Evaluation& vast) {
     if (stage.name == "check_vast") measured.stages.push_back(stage);
   }
   if (vast.metrics.contains("vast_slices")) measured.metrics["vast_slices"] = vast.metrics.at("vast_slices");
-  if (vast.verdict != Verdict::kWrongOutput && !Condemns(vast.verdict)) return measured;
+  if (vast.verdict != Verdict::kWrongOutput && !IsAboutMemory(vast.verdict)) return measured;
   measured.verdict = vast.verdict;
   measured.detail = "with more than 2^31 elements: " + vast.detail;
   measured.mismatch = vast.mismatch;

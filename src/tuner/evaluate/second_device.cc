@@ -22,7 +22,7 @@ Result<CompiledProgram> Compile(Compiler& compiler, const Task& task, const std:
 }
 
 // Returns the first module that did not compile, or null.
-const CompiledModule* Failure(const CompiledProgram& program) {
+const CompiledModule* FirstFailedModule(const CompiledProgram& program) {
   for (const auto& [key, module] : program.modules) {
     if (module.verdict != Verdict::kOk) return &module;
   }
@@ -103,7 +103,7 @@ Result<Evaluation> JudgeWhatTheGpuRan(Backend& simulated, const Task& task, cons
   Result<CompiledProgram> compiled =
       Compile(simulated.compiler(), task, source, request.name, request.binding, /*is_oracle=*/false, compile_jobs);
   if (!compiled.ok()) return unseen(compiled.status().message());
-  if (const CompiledModule* failure = Failure(*compiled)) return unseen(failure->digest);
+  if (const CompiledModule* failure = FirstFailedModule(*compiled)) return unseen(failure->digest);
   job.candidate = *std::move(compiled);
   HONE_ASSIGN_OR_RETURN(Evaluation judged, simulated.Judge(job, {}));
   if (judged.verdict != Verdict::kOk && judged.verdict != Verdict::kWrongOutput && !RefusedBeforeAGpu(judged)) {
@@ -132,14 +132,14 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
                                                request.binding, /*is_oracle=*/false, compile_jobs));
   const std::optional<std::string> other = AsOnAGpu(request.source);
   bool as_on_a_gpu = false;
-  if (const CompiledModule* failure = Failure(job.candidate)) {
+  if (const CompiledModule* failure = FirstFailedModule(job.candidate)) {
     cannot.detail = "it does not compile there: " + failure->digest;
     // A text may keep itself from compiling by asking for a macro that only the simulated GPU's compiler has. The code
     // that a GPU runs does not ask.
     if (!other) return cannot;
     Result<CompiledProgram> compiled =
         Compile(simulated.compiler(), task, *other, request.name, request.binding, /*is_oracle=*/false, compile_jobs);
-    if (!compiled.ok() || Failure(*compiled) != nullptr) return cannot;
+    if (!compiled.ok() || FirstFailedModule(*compiled) != nullptr) return cannot;
     job.candidate = *std::move(compiled);
     as_on_a_gpu = true;
   }
@@ -148,7 +148,7 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
   } else {
     HONE_ASSIGN_OR_RETURN(job.oracle, Compile(simulated.compiler(), task, task.oracle_source, task.name + "/oracle.cu",
                                               {}, /*is_oracle=*/true, compile_jobs));
-    if (const CompiledModule* failure = Failure(job.oracle)) {
+    if (const CompiledModule* failure = FirstFailedModule(job.oracle)) {
       cannot.detail = "the oracle does not compile there: " + failure->digest;
       return cannot;
     }
@@ -157,7 +157,7 @@ Result<Evaluation> JudgeSmallCases(Backend& simulated, const Task& task, const E
     // The seed runs the shapes that the candidate's plan leaves out.
     Result<CompiledProgram> seed = Compile(simulated.compiler(), task, task.seed_source, task.name + "/seed.cu", {},
                                            /*is_oracle=*/false, compile_jobs);
-    if (seed.ok() && Failure(*seed) == nullptr) job.fallback = *std::move(seed);
+    if (seed.ok() && FirstFailedModule(*seed) == nullptr) job.fallback = *std::move(seed);
   }
   job.options = request;
   job.options.time = job.options.profile = job.options.libraries = false;

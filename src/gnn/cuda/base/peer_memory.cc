@@ -80,7 +80,7 @@ Status DriverStatus(CUresult result, const std::string& what) {
 }
 
 // Returns the properties of allocations on this thread's current GPU whose handles can be sent as file descriptors.
-Result<CUmemAllocationProp> Properties() {
+Result<CUmemAllocationProp> ShareableProperties() {
   HONE_RETURN_IF_ERROR(CheckDriver());
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -92,12 +92,12 @@ Result<CUmemAllocationProp> Properties() {
   return properties;
 }
 
-CUdeviceptr Address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+CUdeviceptr DeviceAddress(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
 }  // namespace
 
 Result<int64_t> PeerMemoryGranularity() {
-  HONE_ASSIGN_OR_RETURN(const CUmemAllocationProp properties, Properties());
+  HONE_ASSIGN_OR_RETURN(const CUmemAllocationProp properties, ShareableProperties());
   size_t bytes = 0;
   HONE_RETURN_IF_ERROR(DriverStatus(
       TheDriver().granularity(&bytes, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity"));
@@ -105,7 +105,7 @@ Result<int64_t> PeerMemoryGranularity() {
 }
 
 Result<PeerMemory> PeerMemory::Make(int64_t bytes) {
-  HONE_ASSIGN_OR_RETURN(const CUmemAllocationProp properties, Properties());
+  HONE_ASSIGN_OR_RETURN(const CUmemAllocationProp properties, ShareableProperties());
   CUmemGenericAllocationHandle handle = 0;
   HONE_RETURN_IF_ERROR(DriverStatus(TheDriver().create(&handle, static_cast<size_t>(bytes), &properties, 0),
                                     fmt::format("cuMemCreate of {} bytes", bytes)));
@@ -156,7 +156,8 @@ Status PeerRange::Reserve(int64_t bytes) {
 
 Status PeerRange::Map(int64_t at, const PeerMemory& memory) {
   HONE_RETURN_IF_ERROR(DriverStatus(
-      TheDriver().map(Address(address_ + at), static_cast<size_t>(memory.bytes()), 0, memory.handle_, 0), "cuMemMap"));
+      TheDriver().map(DeviceAddress(address_ + at), static_cast<size_t>(memory.bytes()), 0, memory.handle_, 0),
+      "cuMemMap"));
   mapped_.emplace_back(at, memory.bytes());
   return Status::Ok();
 }
@@ -168,15 +169,15 @@ Status PeerRange::Open() {
   int device = 0;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
   access.location.id = device;
-  return DriverStatus(TheDriver().set_access(Address(address_), static_cast<size_t>(bytes_), &access, 1),
+  return DriverStatus(TheDriver().set_access(DeviceAddress(address_), static_cast<size_t>(bytes_), &access, 1),
                       "cuMemSetAccess");
 }
 
 void PeerRange::Close() {
   if (address_ == nullptr) return;
-  for (const auto& [at, bytes] : mapped_) TheDriver().unmap(Address(address_ + at), static_cast<size_t>(bytes));
+  for (const auto& [at, bytes] : mapped_) TheDriver().unmap(DeviceAddress(address_ + at), static_cast<size_t>(bytes));
   mapped_.clear();
-  TheDriver().free_address(Address(address_), static_cast<size_t>(bytes_));
+  TheDriver().free_address(DeviceAddress(address_), static_cast<size_t>(bytes_));
   address_ = nullptr;
   bytes_ = 0;
 }

@@ -40,7 +40,7 @@ Result<UniqueFd> UnixSocket() {
   return made;
 }
 
-Result<UniqueFd> Listen(const std::string& name, int backlog) {
+Result<UniqueFd> ListenAt(const std::string& name, int backlog) {
   HONE_ASSIGN_OR_RETURN(UniqueFd listener, UnixSocket());
   socklen_t bytes = 0;
   const sockaddr_un address = AddressOf(name, &bytes);
@@ -51,7 +51,7 @@ Result<UniqueFd> Listen(const std::string& name, int backlog) {
   return listener;
 }
 
-Result<UniqueFd> Dial(const std::string& name) {
+Result<UniqueFd> DialSocket(const std::string& name) {
   HONE_ASSIGN_OR_RETURN(UniqueFd made, UnixSocket());
   socklen_t bytes = 0;
   const sockaddr_un address = AddressOf(name, &bytes);
@@ -99,7 +99,7 @@ Result<PeerSockets> PeerSockets::Connect(Communicator& ranks) {
   HONE_RETURN_IF_ERROR(CheckOneHost(ranks));
   PeerSockets sockets(ranks);
   const std::string name = fmt::format("hone-{:016x}{:016x}", SystemSeed(), SystemSeed());
-  const Result<UniqueFd> listener = Listen(name, std::max(ranks.size(), 8));
+  const Result<UniqueFd> listener = ListenAt(name, std::max(ranks.size(), 8));
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "sockets between the ranks", listener.status()));
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names, ranks.AllGather("sockets between the ranks", name));
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> most,
@@ -110,7 +110,7 @@ Result<PeerSockets> PeerSockets::Connect(Communicator& ranks) {
   // exchange, therefore, all connections are in the queues.
   Status status = Status::Ok();
   for (int r = 0; r < ranks.rank() && status.ok(); ++r) {
-    Result<UniqueFd> link = Dial(names[static_cast<size_t>(r)]);
+    Result<UniqueFd> link = DialSocket(names[static_cast<size_t>(r)]);
     status = link.status();
     if (!status.ok()) break;
     status = SendFrame(link->get(), std::to_string(ranks.rank()), {}, {}, kSeconds);

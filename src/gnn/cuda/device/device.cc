@@ -17,7 +17,7 @@
 namespace hone::gnn {
 namespace {
 
-Status Use(const DeviceOptions& device) {
+Status SelectDevice(const DeviceOptions& device) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     (void)cudaGetLastError();
@@ -30,7 +30,7 @@ Status Use(const DeviceOptions& device) {
   return Status::Ok();
 }
 
-cuda::FeatureStorage Storage(const DeviceOptions& device) {
+cuda::FeatureStorage StorageOf(const DeviceOptions& device) {
   cuda::FeatureStorage storage;
   if (device.features_on_host) storage.tier = cuda::FeatureTier::kCached;
   storage.cache_rows = device.cache_rows;
@@ -38,7 +38,7 @@ cuda::FeatureStorage Storage(const DeviceOptions& device) {
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const DeviceOptions& device) {
-  return {.fp32 = device.fp32, .storage = Storage(device), .host_batches = device.host_batches};
+  return {.fp32 = device.fp32, .storage = StorageOf(device), .host_batches = device.host_batches};
 }
 
 Result<cuda::ExactOnDevice> Exactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
@@ -70,20 +70,20 @@ static_assert(DeviceServer::kMostNodes == cuda::LatencyPredictor::kMostSeeds);
 Result<std::unique_ptr<Trainer>> MakeDeviceTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                    const TrainOptions& options, const RunOptions& run,
                                                    const DeviceOptions& device, const std::string& init) {
-  HONE_RETURN_IF_ERROR(Use(device));
+  HONE_RETURN_IF_ERROR(SelectDevice(device));
   return cuda::MakeGpuTrainer(std::move(graph), model, options, run, TrainerOptions(device), init);
 }
 
 Result<std::unique_ptr<Trainer>> ResumeDeviceTrainer(std::shared_ptr<const Graph> graph, const std::string& checkpoint,
                                                      const RunOptions& run, const DeviceOptions& device, int epochs,
                                                      double learning_rate) {
-  HONE_RETURN_IF_ERROR(Use(device));
+  HONE_RETURN_IF_ERROR(SelectDevice(device));
   return cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run, TrainerOptions(device), epochs, learning_rate);
 }
 
 Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                              const PredictOptions& options, const DeviceOptions& device) {
-  HONE_RETURN_IF_ERROR(Use(device));
+  HONE_RETURN_IF_ERROR(SelectDevice(device));
   if (graph.targets().num_rows > 0) {
     return Status::InvalidArgument(fmt::format(
         "'{}' has several labels or values a node, and no classes; ask for logits with PredictLogitsOnDevice",
@@ -102,7 +102,7 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
   engine_options.eval_batch = static_cast<int32_t>(options.batch);
   engine_options.fp32 = device.fp32;
   engine_options.seed = options.seed;
-  engine_options.storage = Storage(device);
+  engine_options.storage = StorageOf(device);
   engine_options.trains = false;
   engine_options.predicts = distinct;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
@@ -120,14 +120,14 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
 
 Result<Predictions> PredictLogitsOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                           const PredictOptions& options, const DeviceOptions& device) {
-  HONE_RETURN_IF_ERROR(Use(device));
+  HONE_RETURN_IF_ERROR(SelectDevice(device));
   HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, Exactly(graph, model, nodes, options, device, /*logits=*/true));
   return std::move(exact.predictions);
 }
 
 Result<std::unique_ptr<DeviceServer>> MakeDeviceServer(const Graph& graph, Model<float>& model,
                                                        const PredictOptions& options, const DeviceOptions& device) {
-  HONE_RETURN_IF_ERROR(Use(device));
+  HONE_RETURN_IF_ERROR(SelectDevice(device));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<cuda::LatencyPredictor> predictor,
                         cuda::LatencyPredictor::Make(
                             graph, model, {.fanouts = options.fanouts, .fp32 = device.fp32, .seed = options.seed}));

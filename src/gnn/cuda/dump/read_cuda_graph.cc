@@ -79,12 +79,12 @@ Status DriverStatus(CUresult result, const char* what) {
 }
 
 template <typename T>
-std::vector<unsigned char> Bytes(const T& value) {
+std::vector<unsigned char> RawBytes(const T& value) {
   const auto* first = reinterpret_cast<const unsigned char*>(&value);
   return {first, first + sizeof(T)};
 }
 
-std::string Demangled(const char* name) {
+std::string DemangledName(const char* name) {
   int status = 0;
   char* const plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = plain == nullptr ? name : plain;
@@ -102,7 +102,7 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
                                     "reading a kernel's name"));
   facts.kind = "kernel";
   facts.padded = true;
-  facts.name = ShortKernelName(Demangled(name));
+  facts.name = ShortKernelName(DemangledName(name));
   facts.grid = {parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ};
   facts.block = {parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ};
   facts.shared_bytes = parameters.sharedMemBytes;
@@ -134,16 +134,17 @@ Status ReadNode(CUgraphNode node, GraphNodeFacts& facts) {
       CUDA_MEMSET_NODE_PARAMS fill{};
       HONE_RETURN_IF_ERROR(DriverStatus(driver.fill(node, &fill), "reading a fill of a graph"));
       facts.kind = "fill";
-      facts.arguments = {Bytes(fill.dst), Bytes(fill.value), Bytes(fill.elementSize), Bytes(fill.width), Bytes(fill.height)};
+      facts.arguments = {RawBytes(fill.dst), RawBytes(fill.value), RawBytes(fill.elementSize), RawBytes(fill.width),
+                         RawBytes(fill.height)};
       return Status::Ok();
     }
     case CU_GRAPH_NODE_TYPE_MEMCPY: {
       CUDA_MEMCPY3D copy{};
       HONE_RETURN_IF_ERROR(DriverStatus(driver.copy(node, &copy), "reading a copy of a graph"));
       facts.kind = "copy";
-      facts.arguments = {copy.dstMemoryType == CU_MEMORYTYPE_HOST ? Bytes(copy.dstHost) : Bytes(copy.dstDevice),
-                         copy.srcMemoryType == CU_MEMORYTYPE_HOST ? Bytes(copy.srcHost) : Bytes(copy.srcDevice),
-                         Bytes(copy.WidthInBytes), Bytes(copy.Height), Bytes(copy.Depth)};
+      facts.arguments = {copy.dstMemoryType == CU_MEMORYTYPE_HOST ? RawBytes(copy.dstHost) : RawBytes(copy.dstDevice),
+                         copy.srcMemoryType == CU_MEMORYTYPE_HOST ? RawBytes(copy.srcHost) : RawBytes(copy.srcDevice),
+                         RawBytes(copy.WidthInBytes), RawBytes(copy.Height), RawBytes(copy.Depth)};
       return Status::Ok();
     }
     default: facts.kind = fmt::format("node of type {}", static_cast<int>(type)); return Status::Ok();

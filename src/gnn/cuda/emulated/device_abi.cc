@@ -14,7 +14,7 @@ using hone::gnn::cuda::emulated::WarpOperation;
 
 namespace {
 
-BlockRunner& Runner() {
+BlockRunner& RunningBlocks() {
   BlockRunner* const runner = hone::gnn::cuda::emulated::running;
   HONE_CHECK(runner != nullptr, "device code is called outside of a kernel");
   return *runner;
@@ -24,36 +24,39 @@ BlockRunner& Runner() {
 
 extern "C" {
 
-uint32_t hone_sim_index(uint32_t which) { return Runner().index()[which]; }
-const uint32_t* hone_sim_thread(void) { return Runner().index(); }
+uint32_t hone_sim_index(uint32_t which) { return RunningBlocks().index()[which]; }
+const uint32_t* hone_sim_thread(void) { return RunningBlocks().index(); }
 
-void hone_sim_syncthreads(void) { Runner().BlockBarrier(HONE_SIM_COUNT, 0); }
-int hone_sim_syncthreads_reduce(int kind, int predicate) { return Runner().BlockBarrier(kind, predicate); }
+void hone_sim_syncthreads(void) { RunningBlocks().BlockBarrier(HONE_SIM_COUNT, 0); }
+int hone_sim_syncthreads_reduce(int kind, int predicate) { return RunningBlocks().BlockBarrier(kind, predicate); }
 
-void hone_sim_syncwarp(uint32_t mask) { Runner().Warp(WarpOperation::kSync, 0, mask, 0, 0, 32, nullptr); }
+void hone_sim_syncwarp(uint32_t mask) { RunningBlocks().Warp(WarpOperation::kSync, 0, mask, 0, 0, 32, nullptr); }
 uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range) {
-  return Runner().Warp(WarpOperation::kShuffle, kind, mask, value, argument, width, in_range);
+  return RunningBlocks().Warp(WarpOperation::kShuffle, kind, mask, value, argument, width, in_range);
 }
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
-  return static_cast<uint32_t>(Runner().Warp(WarpOperation::kVote, kind, mask, predicate != 0 ? 1 : 0, 0, 32, nullptr));
+  return static_cast<uint32_t>(
+      RunningBlocks().Warp(WarpOperation::kVote, kind, mask, predicate != 0 ? 1 : 0, 0, 32, nullptr));
 }
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value) {
-  return static_cast<uint32_t>(Runner().Warp(WarpOperation::kMatchAny, 0, mask, value, 0, 32, nullptr));
+  return static_cast<uint32_t>(RunningBlocks().Warp(WarpOperation::kMatchAny, 0, mask, value, 0, 32, nullptr));
 }
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
-  return static_cast<uint32_t>(Runner().Warp(WarpOperation::kMatchAll, 0, mask, value, 0, 32, all_equal));
+  return static_cast<uint32_t>(RunningBlocks().Warp(WarpOperation::kMatchAll, 0, mask, value, 0, 32, all_equal));
 }
 uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value) {
-  return static_cast<uint32_t>(Runner().Warp(WarpOperation::kReduce, kind, mask, value, 0, 32, nullptr));
+  return static_cast<uint32_t>(RunningBlocks().Warp(WarpOperation::kReduce, kind, mask, value, 0, 32, nullptr));
 }
 
 void hone_sim_fence(int) {}
-void hone_sim_atomic(const volatile void*, uint32_t, int, int, int) { Runner().Atomic(); }
-void hone_sim_nanosleep(uint32_t) { Runner().Yield(); }
-void hone_sim_trap(void) { Runner().Fault("traps"); }
+void hone_sim_atomic(const volatile void*, uint32_t, int, int, int) { RunningBlocks().Atomic(); }
+void hone_sim_nanosleep(uint32_t) { RunningBlocks().Yield(); }
+void hone_sim_trap(void) { RunningBlocks().Fault("traps"); }
 void hone_sim_assert_fail(const char* expression, const char* file, uint32_t line, const char*) {
-  Runner().Fault(fmt::format("fails the assertion '{}' at {}:{}", expression, file, line));
+  RunningBlocks().Fault(fmt::format("fails the assertion '{}' at {}:{}", expression, file, line));
 }
-void hone_sim_unsupported(const char* what) { Runner().Fault(fmt::format("needs what is not emulated: {}", what)); }
+void hone_sim_unsupported(const char* what) {
+  RunningBlocks().Fault(fmt::format("needs what is not emulated: {}", what));
+}
 
 }  // extern "C"

@@ -25,9 +25,9 @@ namespace {
 constexpr unsigned char kGuardByte = 0xab;
 constexpr size_t kGranularity = 512;
 
-size_t Charged(size_t bytes) { return RoundUp(bytes, kGranularity); }
+size_t BytesCharged(size_t bytes) { return RoundUp(bytes, kGranularity); }
 // Returns the number of guard bytes behind an allocation of `bytes`.
-size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - bytes; }
+size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + BytesCharged(bytes) - bytes; }
 
 // Returns the index of the first overwritten guard byte, or `bytes` if there is none. Guards are compared in blocks,
 // because all allocations are checked after each kernel. `bytes` is at most the longest tail's.
@@ -42,7 +42,7 @@ size_t TailBytes(size_t bytes) { return DeviceMemory::kGuard + Charged(bytes) - 
                              guard);
 }
 
-bool Unguarded(MemoryKind kind) { return kind == MemoryKind::kRegistered || kind == MemoryKind::kMapped; }
+bool HasNoGuards(MemoryKind kind) { return kind == MemoryKind::kRegistered || kind == MemoryKind::kMapped; }
 
 }  // namespace
 
@@ -51,7 +51,7 @@ DeviceMemory::~DeviceMemory() {
 }
 
 void DeviceMemory::Release(const Allocation& allocation) {
-  if (Unguarded(allocation.kind)) return;
+  if (HasNoGuards(allocation.kind)) return;
   unsigned char* const raw = allocation.data - kGuard;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(raw, kGuard + allocation.bytes + TailBytes(allocation.bytes));
@@ -60,7 +60,7 @@ void DeviceMemory::Release(const Allocation& allocation) {
 }
 
 void* DeviceMemory::Allocate(size_t bytes, MemoryKind kind) {
-  if (kind == MemoryKind::kDevice && Charged(bytes) > total - std::min(total, used)) return nullptr;
+  if (kind == MemoryKind::kDevice && BytesCharged(bytes) > total - std::min(total, used)) return nullptr;
   void* raw = std::aligned_alloc(kGuard, kGuard + bytes + TailBytes(bytes));
   if (raw == nullptr) return nullptr;
   Allocation allocation{static_cast<unsigned char*>(raw) + kGuard, bytes, kind};
@@ -72,7 +72,7 @@ void* DeviceMemory::Allocate(size_t bytes, MemoryKind kind) {
   std::memset(raw, kGuardByte, kGuard);
   std::memset(allocation.data + bytes, kGuardByte, TailBytes(bytes));
 #endif
-  if (kind == MemoryKind::kDevice) used += Charged(bytes);
+  if (kind == MemoryKind::kDevice) used += BytesCharged(bytes);
   allocations_[reinterpret_cast<uintptr_t>(allocation.data)] = allocation;
   return allocation.data;
 }
@@ -81,8 +81,8 @@ bool DeviceMemory::Free(void* pointer, MemoryKind kind, std::string* complaint) 
   const auto found = allocations_.find(reinterpret_cast<uintptr_t>(pointer));
   if (found == allocations_.end() || found->second.kind != kind) return false;
   *complaint = CheckGuards(found->second);
-  if (kind == MemoryKind::kDevice) used -= Charged(found->second.bytes);
-  if (!Unguarded(kind)) std::memset(found->second.data, 0xff, found->second.bytes);
+  if (kind == MemoryKind::kDevice) used -= BytesCharged(found->second.bytes);
+  if (!HasNoGuards(kind)) std::memset(found->second.data, 0xff, found->second.bytes);
   Release(found->second);
   allocations_.erase(found);
   return true;
@@ -110,7 +110,7 @@ const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
 
 std::string DeviceMemory::CheckGuards([[maybe_unused]] const Allocation& allocation) {
 #if !defined(__SANITIZE_ADDRESS__)
-  if (Unguarded(allocation.kind)) return "";
+  if (HasNoGuards(allocation.kind)) return "";
   if (const size_t i = FirstWritten(allocation.data - kGuard, kGuard); i < kGuard) {
     return fmt::format("byte {} before an allocation of {} bytes was written", kGuard - i, allocation.bytes);
   }

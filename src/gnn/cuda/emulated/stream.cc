@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostQueued = 256;  // work on one stream before the host has to wait, as on a GPU
 
-std::vector<std::unique_ptr<CUstream_st>>& Streams() {
+std::vector<std::unique_ptr<CUstream_st>>& AllStreams() {
   static std::vector<std::unique_ptr<CUstream_st>> streams;
   return streams;
 }
@@ -25,7 +25,7 @@ CUstream_st& DefaultStream() {
   return stream;
 }
 
-bool Ready(const CUstream_st& stream) {
+bool HasReadyWork(const CUstream_st& stream) {
   if (stream.queue.empty()) return false;
   const StreamWork& front = stream.queue.front();
   return front.event == nullptr || front.event->reached >= front.record;
@@ -41,13 +41,13 @@ void RunFront(CUstream_st& stream) {
 // all other streams together.
 bool RunOne(CUstream_st* wanted) {
   std::vector<CUstream_st*> ready;
-  for (const auto& stream : Streams()) {
-    if (Ready(*stream)) ready.push_back(stream.get());
+  for (const auto& stream : AllStreams()) {
+    if (HasReadyWork(*stream)) ready.push_back(stream.get());
   }
-  if (Ready(DefaultStream())) ready.push_back(&DefaultStream());
+  if (HasReadyWork(DefaultStream())) ready.push_back(&DefaultStream());
   if (ready.empty()) return false;
   Draw& draw = Device::Get().draw;
-  if (wanted != nullptr && Ready(*wanted) && (Device::Get().order == 0 || (draw() >> 63) != 0)) {
+  if (wanted != nullptr && HasReadyWork(*wanted) && (Device::Get().order == 0 || (draw() >> 63) != 0)) {
     RunFront(*wanted);
   } else {
     RunFront(*ready[draw.Below(static_cast<uint32_t>(ready.size()))]);
@@ -59,7 +59,7 @@ bool RunOne(CUstream_st* wanted) {
 
 CUstream_st* StreamOf(cudaStream_t handle) {
   if (handle == nullptr) return &DefaultStream();
-  const auto& streams = Streams();
+  const auto& streams = AllStreams();
   const auto found = std::find_if(streams.begin(), streams.end(), [handle](const auto& s) { return s.get() == handle; });
   return found == streams.end() ? nullptr : handle;
 }
@@ -73,7 +73,7 @@ void DrainAll() {
   }
 }
 void DrainBlocking() {
-  for (const auto& stream : Streams()) {
+  for (const auto& stream : AllStreams()) {
     if (!stream->non_blocking) Drain(*stream);
   }
   Drain(DefaultStream());
@@ -90,7 +90,7 @@ cudaError_t Submit(CUstream_st& stream, std::function<void()> work, const std::f
     return Return(cudaSuccess);
   }
   if (&stream == &DefaultStream()) {
-    for (const auto& recording : Streams()) {
+    for (const auto& recording : AllStreams()) {
       if (recording->non_blocking || recording->capture == nullptr) continue;
       recording->capture->invalid = true;
       return Return(cudaErrorStreamCaptureImplicit);
@@ -126,13 +126,13 @@ cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()>
 }
 
 bool AnyCapture() {
-  for (const auto& stream : Streams()) {
+  for (const auto& stream : AllStreams()) {
     if (stream->capture != nullptr) return true;
   }
   return false;
 }
 void InvalidateCaptures() {
-  for (const auto& stream : Streams()) {
+  for (const auto& stream : AllStreams()) {
     if (stream->capture != nullptr) stream->capture->invalid = true;
   }
 }
@@ -144,8 +144,8 @@ using namespace hone::gnn::cuda::emulated;
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   const OneCaller turn;
   if (flags > cudaStreamNonBlocking) return Return(cudaErrorInvalidValue);
-  Streams().push_back(std::make_unique<CUstream_st>());
-  *stream = Streams().back().get();
+  AllStreams().push_back(std::make_unique<CUstream_st>());
+  *stream = AllStreams().back().get();
   (*stream)->non_blocking = flags == cudaStreamNonBlocking;
   return Return(cudaSuccess);
 }
@@ -167,7 +167,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   CUstream_st* const stream = StreamOf(handle);
   if (handle == nullptr || stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   Drain(*stream);  // CUDA would finish the work later; here it must not outlive its queue
-  auto& streams = Streams();
+  auto& streams = AllStreams();
   std::erase_if(streams, [handle](const auto& s) { return s.get() == handle; });
   return Return(cudaSuccess);
 }

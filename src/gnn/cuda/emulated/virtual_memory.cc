@@ -46,15 +46,15 @@ struct VirtualMemory {
   std::map<CUdeviceptr, Mapping> mapped;
   CUmemGenericAllocationHandle next = 1;
 };
-VirtualMemory& Memory() {
+VirtualMemory& TheVirtualMemory() {
   static VirtualMemory memory;
   return memory;
 }
 
-bool Whole(size_t bytes) { return bytes > 0 && bytes % kPageGranularity == 0; }
+bool IsWholePages(size_t bytes) { return bytes > 0 && bytes % kPageGranularity == 0; }
 
-void Release(CUmemGenericAllocationHandle handle) {
-  VirtualMemory& memory = Memory();
+void ReleasePhysical(CUmemGenericAllocationHandle handle) {
+  VirtualMemory& memory = TheVirtualMemory();
   const auto found = memory.physical.find(handle);
   if (--found->second.references > 0) return;
   close(found->second.descriptor);
@@ -62,21 +62,21 @@ void Release(CUmemGenericAllocationHandle handle) {
   memory.physical.erase(found);
 }
 
-CUmemGenericAllocationHandle Keep(const Physical& physical) {
-  VirtualMemory& memory = Memory();
+CUmemGenericAllocationHandle KeepPhysical(const Physical& physical) {
+  VirtualMemory& memory = TheVirtualMemory();
   memory.physical[memory.next] = physical;
   return memory.next++;
 }
 
 // Returns whether a single reservation holds the whole range.
-bool Reserved(CUdeviceptr address, size_t bytes) {
-  auto after = Memory().reserved.upper_bound(address);
-  if (after == Memory().reserved.begin()) return false;
+bool IsReserved(CUdeviceptr address, size_t bytes) {
+  auto after = TheVirtualMemory().reserved.upper_bound(address);
+  if (after == TheVirtualMemory().reserved.begin()) return false;
   --after;
   return address + bytes <= after->first + after->second;
 }
 
-void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
+void* HostPointer(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
 bool g_sharing = true;
 Peers g_peers = Peers::kReadable;
@@ -115,7 +115,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
                      unsigned long long) {
   const OneCaller turn;
   if (properties->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
-  if (!Whole(bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!IsWholePages(bytes)) return CUDA_ERROR_INVALID_VALUE;
   DeviceMemory& memory = Device::Get().memory;
   if (bytes > memory.total - std::min(memory.total, memory.used)) return CUDA_ERROR_OUT_OF_MEMORY;
   const int descriptor = memfd_create("emulated device memory", MFD_CLOEXEC);
@@ -131,22 +131,23 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const C
   std::memset(bytes_of, 0xff, bytes);  // undefined memory shows as NaN, like other allocations here
   munmap(bytes_of, bytes);
   memory.used += bytes;
-  *handle = Keep({descriptor, bytes, /*own=*/true, /*references=*/1});
+  *handle = KeepPhysical({descriptor, bytes, /*own=*/true, /*references=*/1});
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   const OneCaller turn;
-  if (Memory().physical.count(handle) == 0) return CUDA_ERROR_INVALID_VALUE;
-  Release(handle);
+  if (TheVirtualMemory().physical.count(handle) == 0) return CUDA_ERROR_INVALID_VALUE;
+  ReleasePhysical(handle);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
                                       unsigned long long) {
   const OneCaller turn;
-  const auto found = Memory().physical.find(handle);
-  if (found == Memory().physical.end() || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = TheVirtualMemory().physical.find(handle);
+  if (found == TheVirtualMemory().physical.end() || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return CUDA_ERROR_INVALID_VALUE;
   if (!g_sharing) return CUDA_ERROR_NOT_SUPPORTED;
   const int copy = dup(found->second.descriptor);
   if (copy < 0) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -161,38 +162,38 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   const int copy = dup(static_cast<int>(reinterpret_cast<intptr_t>(shareable)));
   struct stat facts {};
   if (copy < 0 || fstat(copy, &facts) != 0) return CUDA_ERROR_INVALID_VALUE;
-  *handle = Keep({copy, static_cast<size_t>(facts.st_size), /*own=*/false, /*references=*/1});
+  *handle = KeepPhysical({copy, static_cast<size_t>(facts.st_size), /*own=*/false, /*references=*/1});
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t, CUdeviceptr, unsigned long long) {
   const OneCaller turn;
-  if (!Whole(bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!IsWholePages(bytes)) return CUDA_ERROR_INVALID_VALUE;
   void* const pages = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   *address = reinterpret_cast<uintptr_t>(pages);
-  Memory().reserved[*address] = bytes;
+  TheVirtualMemory().reserved[*address] = bytes;
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
   const OneCaller turn;
-  const auto found = Memory().reserved.find(address);
-  if (found == Memory().reserved.end() || found->second != bytes) return CUDA_ERROR_INVALID_VALUE;
-  const auto inside = Memory().mapped.lower_bound(address);
-  if (inside != Memory().mapped.end() && inside->first < address + bytes) return CUDA_ERROR_INVALID_VALUE;
-  munmap(Pointer(address), bytes);
-  Memory().reserved.erase(found);
+  const auto found = TheVirtualMemory().reserved.find(address);
+  if (found == TheVirtualMemory().reserved.end() || found->second != bytes) return CUDA_ERROR_INVALID_VALUE;
+  const auto inside = TheVirtualMemory().mapped.lower_bound(address);
+  if (inside != TheVirtualMemory().mapped.end() && inside->first < address + bytes) return CUDA_ERROR_INVALID_VALUE;
+  munmap(HostPointer(address), bytes);
+  TheVirtualMemory().reserved.erase(found);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long) {
   const OneCaller turn;
-  VirtualMemory& memory = Memory();
+  VirtualMemory& memory = TheVirtualMemory();
   const auto found = memory.physical.find(handle);
   if (found == memory.physical.end() || offset != 0 || bytes != found->second.bytes || address % kPageGranularity != 0 ||
-      !Reserved(address, bytes)) {
+      !IsReserved(address, bytes)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto next = memory.mapped.lower_bound(address);
@@ -200,7 +201,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
   if (next != memory.mapped.begin() && std::prev(next)->first + std::prev(next)->second.bytes > address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (mmap(Pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second.descriptor, 0) == MAP_FAILED) {
+  if (mmap(HostPointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, found->second.descriptor, 0) == MAP_FAILED) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   memory.mapped[address] = {handle, bytes};
@@ -211,16 +212,16 @@ CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGeneric
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
   const OneCaller turn;
   DrainAll();
-  const auto found = Memory().mapped.find(address);
-  if (found == Memory().mapped.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
-  Device::Get().memory.Forget(Pointer(address));
-  if (mmap(Pointer(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
+  const auto found = TheVirtualMemory().mapped.find(address);
+  if (found == TheVirtualMemory().mapped.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
+  Device::Get().memory.Forget(HostPointer(address));
+  if (mmap(HostPointer(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
       MAP_FAILED) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const CUmemGenericAllocationHandle handle = found->second.handle;
-  Memory().mapped.erase(found);
-  Release(handle);
+  TheVirtualMemory().mapped.erase(found);
+  ReleasePhysical(handle);
   return CUDA_SUCCESS;
 }
 
@@ -228,18 +229,19 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc
   const OneCaller turn;
   if (count != 1 || access->location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
   const CUdeviceptr end = address + bytes;
-  const auto begin = Memory().mapped.find(address);
+  const auto begin = TheVirtualMemory().mapped.find(address);
   CUdeviceptr at = address;
-  for (auto mapping = begin; mapping != Memory().mapped.end() && mapping->first == at && at < end; ++mapping) {
+  for (auto mapping = begin; mapping != TheVirtualMemory().mapped.end() && mapping->first == at && at < end;
+       ++mapping) {
     at += mapping->second.bytes;
   }
   if (at != end || at == address) return CUDA_ERROR_INVALID_VALUE;
   const int protection = access->flags == CU_MEM_ACCESS_FLAGS_PROT_NONE   ? PROT_NONE
                          : access->flags == CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ
                                                                           : PROT_READ | PROT_WRITE;
-  if (mprotect(Pointer(address), bytes, protection) != 0) return CUDA_ERROR_INVALID_VALUE;
-  for (auto mapping = begin; mapping != Memory().mapped.end() && mapping->first < end; ++mapping) {
-    Device::Get().memory.Note(Pointer(mapping->first), mapping->second.bytes);
+  if (mprotect(HostPointer(address), bytes, protection) != 0) return CUDA_ERROR_INVALID_VALUE;
+  for (auto mapping = begin; mapping != TheVirtualMemory().mapped.end() && mapping->first < end; ++mapping) {
+    Device::Get().memory.Note(HostPointer(mapping->first), mapping->second.bytes);
   }
   return CUDA_SUCCESS;
 }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kAlign = 256;
 
-size_t Aligned(size_t bytes) { return RoundUp(bytes, kAlign); }
+size_t AlignUp(size_t bytes) { return RoundUp(bytes, kAlign); }
 
 // Allocates pinned memory, so that copies overlap with everything else.
 class PinnedAllocator final : public BufferAllocator {
@@ -88,14 +88,14 @@ Status FedBatch::EnqueueCopies(const MiniBatch& batch, const Seeds& seeds, int32
   numbers_outermost_ = numbers_outermost;
 
   const size_t node_bytes = static_cast<size_t>(places != nullptr ? num_nodes_ : known_.back()) * sizeof(int32_t);
-  size_t bytes = nodes_at_ = Aligned(sizeof(header));
-  bytes += Aligned(node_bytes);
+  size_t bytes = nodes_at_ = AlignUp(sizeof(header));
+  bytes += AlignUp(node_bytes);
   hops_.assign(hops, {});
   for (size_t h = 0; h < hops; ++h) {
     hops_[h].offsets = bytes;
-    bytes += Aligned((static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
+    bytes += AlignUp((static_cast<size_t>(known_[h]) + 1) * sizeof(int32_t));
     hops_[h].columns = bytes;
-    bytes += Aligned(sample.rows[h].columns.size() * sizeof(int32_t));
+    bytes += AlignUp(sample.rows[h].columns.size() * sizeof(int32_t));
   }
   const auto row_bytes = static_cast<size_t>(batch.features.num_rows * batch.features.stride_bytes);
   HONE_RETURN_IF_ERROR(Require(bytes, row_bytes, known_.back()));
@@ -190,7 +190,7 @@ int64_t FedBatchBytes(const std::vector<int32_t>& fanouts, int64_t batch, int64_
     nodes = std::min(nodes * (1 + int64_t{fanout}), most);
   }
   if (numbers_outermost) outer_rows = nodes;
-  structure += static_cast<int64_t>(Aligned(sizeof(BatchHeader)) + kAlign);
+  structure += static_cast<int64_t>(AlignUp(sizeof(BatchHeader)) + kAlign);
   structure += 4 * nodes;  // ids of all nodes, needed if rows are found by id
   const int64_t one = structure + nodes * feature_stride_bytes + 12 * (outer_rows + 1);
   return static_cast<int64_t>(HostFeed::kHeld + 1) * (one + one / 4);

@@ -17,7 +17,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-bool Fits(const std::vector<int32_t>& known, const Envelope& envelope) {
+bool FitsEnvelope(const std::vector<int32_t>& known, const Envelope& envelope) {
   for (size_t h = 0; h < known.size(); ++h) {
     if (known[h] > envelope.known[h]) return false;
   }
@@ -82,7 +82,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       FedBatch& batch = feed.place(taken);
       held.push_back({std::move(lease), &batch});
       HONE_RETURN_IF_ERROR(feed.EnqueueCopies(*held.back().lease, batch, main_.handle));
-      const bool small = Fits(batch.known(), small_.envelope);
+      const bool small = FitsEnvelope(batch.known(), small_.envelope);
       result.steps.larger += small ? 0 : 1;
       HONE_RETURN_IF_ERROR(batch.EnqueueBeginCompute(main_.handle));
       HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, batch, shard));

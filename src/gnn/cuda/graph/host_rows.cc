@@ -40,7 +40,7 @@ Result<bool> ReadsManagedInPlace(int* device) {
   return concurrent != 0;
 }
 
-cudaError_t Advise(void* memory, size_t bytes, cudaMemoryAdvise advice, bool host, int device) {
+cudaError_t AdviseMemory(void* memory, size_t bytes, cudaMemoryAdvise advice, bool host, int device) {
 #if CUDART_VERSION >= 13000
   return cudaMemAdvise(memory, bytes, advice,
                        host ? cudaMemLocation{cudaMemLocationTypeHost, 0} : cudaMemLocation{cudaMemLocationTypeDevice, device});
@@ -92,7 +92,7 @@ Status HostRows::Manage(int64_t bytes) {
   HONE_CUDA_RETURN_IF_ERROR(cudaMallocManaged(&memory, size, cudaMemAttachGlobal));
   managed_ = static_cast<std::byte*>(memory);
   bytes_ = static_cast<int64_t>(size);
-  HONE_CUDA_RETURN_IF_ERROR(Advise(memory, size, cudaMemAdviseSetPreferredLocation, true, device));
+  HONE_CUDA_RETURN_IF_ERROR(AdviseMemory(memory, size, cudaMemAdviseSetPreferredLocation, true, device));
   return Status::Ok();
 }
 
@@ -239,7 +239,7 @@ Status HostRows::Ready(const Status& filled) {
     int device = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaGetDevice(&device));
     HONE_CUDA_RETURN_IF_ERROR(
-        Advise(managed_, static_cast<size_t>(bytes_), cudaMemAdviseSetAccessedBy, false, device));
+        AdviseMemory(managed_, static_cast<size_t>(bytes_), cudaMemAdviseSetAccessedBy, false, device));
     device_ = managed_;
     return Status::Ok();
   }

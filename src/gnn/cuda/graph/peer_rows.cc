@@ -49,7 +49,7 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
 }
 
 // Returns the largest granularity of the ranks' GPUs. All granularities are powers of two, so it is a multiple of each.
-Result<int64_t> Granularity(Communicator& ranks) {
+Result<int64_t> CommonGranularity(Communicator& ranks) {
   const Result<int64_t> mine = PeerMemoryGranularity();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", mine.status()));
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
@@ -92,7 +92,7 @@ Status PeerRows::Make(Communicator& ranks, int64_t bytes) {
   if (bytes < 1) return Status::InvalidArgument("there are no bytes for GPUs to share");
   HONE_RETURN_IF_ERROR(CheckPeers(ranks));
   HONE_RETURN_IF_ERROR(ranks.Agree("the bytes that GPUs share", static_cast<uint64_t>(bytes)));
-  HONE_ASSIGN_OR_RETURN(const int64_t granularity, Granularity(ranks));
+  HONE_ASSIGN_OR_RETURN(const int64_t granularity, CommonGranularity(ranks));
   layout_ = LayOutOverPeers(bytes, granularity, ranks.size());
   return Share(ranks);
 }
@@ -100,7 +100,7 @@ Status PeerRows::Make(Communicator& ranks, int64_t bytes) {
 Status PeerRows::MakeOneEach(Communicator& ranks, int64_t bytes) {
   HONE_RETURN_IF_ERROR(CheckPeers(ranks));
   HONE_RETURN_IF_ERROR(ranks.Agree("the bytes of a GPU", static_cast<uint64_t>(bytes)));
-  HONE_ASSIGN_OR_RETURN(const int64_t granularity, Granularity(ranks));
+  HONE_ASSIGN_OR_RETURN(const int64_t granularity, CommonGranularity(ranks));
   const int64_t piece = RoundUp(std::max<int64_t>(bytes, 1), granularity);
   layout_ = {.bytes = piece * ranks.size(), .piece = piece, .ranks = ranks.size()};
   return Share(ranks);

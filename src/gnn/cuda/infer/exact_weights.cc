@@ -14,7 +14,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-size_t At(int64_t i) { return static_cast<size_t>(i); }
+size_t AsIndex(int64_t i) { return static_cast<size_t>(i); }
 
 }  // namespace
 
@@ -37,7 +37,7 @@ const std::vector<float>& ExactPacker::Tensor(const std::string& name, int64_t s
 
 int64_t ExactPacker::Reserve(std::vector<float>& pool, int64_t count) {
   const auto at = static_cast<int64_t>(pool.size());
-  pool.resize(At(at + RoundUp<int64_t>(count, 64)), 0.0f);
+  pool.resize(AsIndex(at + RoundUp<int64_t>(count, 64)), 0.0f);
   return at;
 }
 
@@ -70,10 +70,10 @@ ExactNorm ExactPacker::Normalisation(const std::string& prefix, const std::strin
   const std::vector<float>& variance = Tensor(prefix + "running_var", width);
   const std::vector<float>* bias = linear_bias.empty() ? nullptr : &Tensor(linear_bias, width);
   for (int64_t c = 0; c < width && Fine(); ++c) {
-    float& scale = to_.vectors[At(norm.scale + c)];
+    float& scale = to_.vectors[AsIndex(norm.scale + c)];
     scale = static_cast<float>(static_cast<double>(scale) /
-                               std::sqrt(static_cast<double>(variance[At(c)]) + kBatchNormEpsilon));
-    if (bias != nullptr) to_.vectors[At(norm.mean + c)] -= (*bias)[At(c)];
+                               std::sqrt(static_cast<double>(variance[AsIndex(c)]) + kBatchNormEpsilon));
+    if (bias != nullptr) to_.vectors[AsIndex(norm.mean + c)] -= (*bias)[AsIndex(c)];
   }
   return norm;
 }
@@ -91,9 +91,9 @@ ExactAttention ExactPacker::Attention(const std::string& prefix, int64_t in, int
       for (int64_t f = 0; f < in; ++f) {
         double sum = 0;
         for (int64_t c = h * width; c < (h + 1) * width; ++c) {
-          sum += static_cast<double>(attention[At(c)]) * static_cast<double>(weight[At(c * in + f)]);
+          sum += static_cast<double>(attention[AsIndex(c)]) * static_cast<double>(weight[AsIndex(c * in + f)]);
         }
-        to_.vectors[At(packed.folded + (side * heads + h) * packed.in + f)] = static_cast<float>(sum);
+        to_.vectors[AsIndex(packed.folded + (side * heads + h) * packed.in + f)] = static_cast<float>(sum);
       }
     }
   }
@@ -103,8 +103,8 @@ ExactAttention ExactPacker::Attention(const std::string& prefix, int64_t in, int
     for (int64_t c = 0; c < width; ++c) {
       const int64_t row = concatenate ? h * width + c : c;
       for (int64_t f = 0; f < in; ++f) {
-        const float value = weight[At((h * width + c) * in + f)];
-        to_.weights[At(packed.weight + row * stride + h * packed.in + f)] =
+        const float value = weight[AsIndex((h * width + c) * in + f)];
+        to_.weights[AsIndex(packed.weight + row * stride + h * packed.in + f)] =
             concatenate ? value : value / static_cast<float>(heads);
       }
     }

@@ -17,7 +17,7 @@ constexpr int64_t kAlignment = 256;
 constexpr int64_t kMostSampledBytes = int64_t{1} << 30;
 constexpr int32_t kNotArrived = -1;  // in the place of a size, which is at least 0
 
-int64_t Aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 Status CheckTables(const std::vector<RowTable>& tables, int64_t count, const char* what) {
   for (size_t i = 0; i < tables.size(); ++i) {
@@ -218,7 +218,7 @@ void DeviceLoader::LayOut(Place& place) const {
   int64_t free = 0;
   const auto next = [&](int64_t bytes) {
     const int64_t begin = free;
-    free += Aligned(bytes);
+    free += AlignUp(bytes);
     return begin;
   };
   const int64_t id = sizeof(int64_t);

@@ -11,7 +11,7 @@ namespace hone::gnn::cuda {
 namespace {
 
 // Pushes a node on the stack, and returns how many times the two nodes on top are to be added.
-size_t Push(int shards, ShardRange node, std::vector<ShardRange>& stack) {
+size_t PushAndCountMerges(int shards, ShardRange node, std::vector<ShardRange>& stack) {
   size_t merges = 0;
   while (!stack.empty() && AreSiblings(shards, stack.back(), node)) {
     node.begin = stack.back().begin;
@@ -33,7 +33,7 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExc
   std::vector<ShardRange> stack;
   size_t deepest = 1;
   for (int shard = mine.begin; shard < mine.end; ++shard) {
-    merges_.push_back(Push(shards, {shard, shard + 1}, stack));
+    merges_.push_back(PushAndCountMerges(shards, {shard, shard + 1}, stack));
     HONE_CHECK(merges_.back() <= static_cast<size_t>(kMostMerges), "the tree over the shards has 16 levels");
     deepest = std::max(deepest, stack.size());
   }
@@ -58,7 +58,7 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExc
     const std::vector<ShardRange> theirs = TreeNodes(shards, ShardsOfRank(shards, r, size));
     for (size_t n = 0; n < theirs.size(); ++n) {
       places.push_back(static_cast<int32_t>(static_cast<size_t>(r) * sent_ + n));
-      merges.push_back(static_cast<int32_t>(Push(shards, theirs[n], stack)));
+      merges.push_back(static_cast<int32_t>(PushAndCountMerges(shards, theirs[n], stack)));
     }
   }
   const size_t count = places.size();

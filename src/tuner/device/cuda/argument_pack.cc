@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-std::string Label(const ResolvedArgument& argument) {
+std::string NameForMessage(const ResolvedArgument& argument) {
   if (!argument.name.empty()) return argument.name;
   switch (argument.kind) {
     case ArgumentKind::kInteger: return "an integer";
@@ -38,7 +38,7 @@ class AddressBook {
         break;
       default: break;
     }
-    if (unbound_.empty()) unbound_ = Label(argument);
+    if (unbound_.empty()) unbound_ = NameForMessage(argument);
     return 0;
   }
   const std::string& unbound() const { return unbound_; }
@@ -58,7 +58,7 @@ Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgu
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ResolvedArgument& argument = arguments[i];
     PackedArgument& result = packed.emplace_back();
-    result.name = fmt::format("argument {} ({})", i + 1, Label(argument));
+    result.name = fmt::format("argument {} ({})", i + 1, NameForMessage(argument));
     if (argument.kind == ArgumentKind::kTensorMap) {
       const auto found = tensor_maps.find(argument.name);
       if (found == tensor_maps.end()) {

@@ -61,14 +61,14 @@ struct Cupti {
 
 // Parameter blocks begin with their size; everything else starts as zero.
 template <typename Params>
-Params Sized(size_t size) {
+Params MakeParams(size_t size) {
   Params params{};
   params.structSize = size;
   return params;
 }
-#define HONE_CUPTI_PARAMS(type) Sized<type>(type##_STRUCT_SIZE)
+#define HONE_CUPTI_PARAMS(type) MakeParams<type>(type##_STRUCT_SIZE)
 
-Status Refusal(const Cupti& cupti, CUptiResult result, const std::string& what) {
+Status ErrorOf(const Cupti& cupti, CUptiResult result, const std::string& what) {
   switch (result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
@@ -97,7 +97,7 @@ Status Refusal(const Cupti& cupti, CUptiResult result, const std::string& what) 
 #define HONE_CUPTI_RETURN_IF_ERROR(expr, what)                                             \
   do {                                                                                     \
     const CUptiResult hone_cupti_result_ = (expr);                                         \
-    if (hone_cupti_result_ != CUPTI_SUCCESS) return Refusal(cupti_, hone_cupti_result_, what); \
+    if (hone_cupti_result_ != CUPTI_SUCCESS) return ErrorOf(cupti_, hone_cupti_result_, what); \
   } while (false)
 
 // Maps "smsp__inst_executed.sum" to "smsp__inst_executed".
@@ -120,7 +120,7 @@ class CuptiCounters : public CounterSource {
     Result<Values> values = Values();
     enable.ctx = context_;
     if (const CUptiResult result = cupti_.Enable(&enable); result != CUPTI_SUCCESS) {
-      values = Refusal(cupti_, result, "CUPTI's range profiler could not be enabled");
+      values = ErrorOf(cupti_, result, "CUPTI's range profiler could not be enabled");
     } else {
       profiler_ = enable.pRangeProfilerObject;
       values = Count(metrics, most_kernels, prepare, execute);
@@ -303,7 +303,7 @@ Result<std::unique_ptr<CounterSource>> MakeCuptiCounters(CUcontext context, int 
   HONE_CUPTI_RETURN_IF_ERROR(cupti_.DeviceSupported(&supported), "CUPTI does not know this GPU");
   if (supported.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
     const bool vgpu = supported.vGpu != CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
-    return Refusal(cupti_, vgpu ? CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED : CUPTI_ERROR_NOT_SUPPORTED, "");
+    return ErrorOf(cupti_, vgpu ? CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED : CUPTI_ERROR_NOT_SUPPORTED, "");
   }
   auto chip = HONE_CUPTI_PARAMS(CUpti_Device_GetChipName_Params);
   chip.deviceIndex = static_cast<size_t>(device_ordinal);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr int64_t kPortableCluster = 8;
 
-LaunchOutcome Refuse(LaunchStatus status, std::string detail) {
+LaunchOutcome RefusedLaunch(LaunchStatus status, std::string detail) {
   LaunchOutcome outcome;
   outcome.status = status;
   outcome.detail = std::move(detail);
   return outcome;
 }
 
-std::optional<std::array<unsigned, 3>> Extents(const std::array<int64_t, 3>& values, int64_t smallest) {
+std::optional<std::array<unsigned, 3>> LaunchExtents(const std::array<int64_t, 3>& values, int64_t smallest) {
   std::array<unsigned, 3> extents{};
   for (size_t i = 0; i < 3; ++i) {
     if (values[i] < smallest || values[i] > std::numeric_limits<int32_t>::max()) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::array<unsigned, 3>> Extents(const std::array<int64_t, 3>& val
   return extents;
 }
 
-std::string Shape(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
+std::string ExtentsText(const std::array<int64_t, 3>& v) { return fmt::format("{}x{}x{}", v[0], v[1], v[2]); }
 
 // Fills `prepared` from a launch step. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
@@ -40,14 +40,17 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
                             const AddressSeen& seen, bool after_launch, PreparedStep& prepared) {
   CudaKernel* kernel = program.Find(step.kernel, step.binding_key);
   if (kernel == nullptr) {
-    return Refuse(LaunchStatus::kLaunchError, fmt::format("kernel {} is not in the compiled program", step.kernel));
+    return RefusedLaunch(LaunchStatus::kLaunchError,
+                         fmt::format("kernel {} is not in the compiled program", step.kernel));
   }
   prepared.function = kernel->function;
   prepared.kernel = step.kernel;
-  const auto grid = Extents(step.grid, 1), block = Extents(step.block, 1), cluster = Extents(step.cluster, 0);
+  const auto grid = LaunchExtents(step.grid, 1), block = LaunchExtents(step.block, 1),
+             cluster = LaunchExtents(step.cluster, 0);
   if (!grid || !block || !cluster) {
-    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: grid {}, block {}, cluster {}: an extent is out of range",
-                                                          step.kernel, Shape(step.grid), Shape(step.block), Shape(step.cluster)));
+    return RefusedLaunch(LaunchStatus::kLaunchError,
+                         fmt::format("{}: grid {}, block {}, cluster {}: an extent is out of range", step.kernel,
+                                     ExtentsText(step.grid), ExtentsText(step.block), ExtentsText(step.cluster)));
   }
   prepared.grid = *grid;
   prepared.block = *block;
@@ -58,17 +61,18 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
                                     [&](int64_t extent) { return extent > facts.max_threads_per_block; });
   const int64_t threads = too_long ? 0 : step.block[0] * step.block[1] * step.block[2];
   if (too_long || threads > facts.max_threads_per_block) {
-    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: a block of {} has more than the {} threads a block may have",
-                                                          step.kernel, Shape(step.block), facts.max_threads_per_block));
+    return RefusedLaunch(LaunchStatus::kLaunchError,
+                         fmt::format("{}: a block of {} has more than the {} threads a block may have", step.kernel,
+                                     ExtentsText(step.block), facts.max_threads_per_block));
   }
   if (threads > kernel->max_threads) {
-    return Refuse(LaunchStatus::kResourceLimit,
+    return RefusedLaunch(LaunchStatus::kResourceLimit,
                   fmt::format("{}: {} threads a block, but with {} registers a thread (or its launch bounds) at most {} fit",
                               step.kernel, threads, kernel->registers, kernel->max_threads));
   }
 
   if (step.shared_bytes < 0 || kernel->static_shared_bytes + step.shared_bytes > facts.smem_optin) {
-    return Refuse(LaunchStatus::kResourceLimit,
+    return RefusedLaunch(LaunchStatus::kResourceLimit,
                   fmt::format("{}: {} bytes of dynamic and {} of static shared memory; a block may have {}", step.kernel,
                               step.shared_bytes, kernel->static_shared_bytes, facts.smem_optin));
   }
@@ -76,8 +80,9 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
     const CUresult raised = context.driver().FuncSetAttribute(
         kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(step.shared_bytes));
     if (raised != CUDA_SUCCESS) {
-      return Refuse(LaunchStatus::kResourceLimit, fmt::format("{}: {} bytes of dynamic shared memory were refused: {}",
-                                                              step.kernel, step.shared_bytes, context.driver().Describe(raised)));
+      return RefusedLaunch(LaunchStatus::kResourceLimit,
+                           fmt::format("{}: {} bytes of dynamic shared memory were refused: {}", step.kernel,
+                                       step.shared_bytes, context.driver().Describe(raised)));
     }
     kernel->dynamic_shared_allowed = step.shared_bytes;
   }
@@ -85,13 +90,15 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
 
   if (prepared.cluster[0] != 0) {
     if (facts.cc_major < 9) {
-      return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: clusters need compute capability 9.0; {} has {}.{}", step.kernel,
-                                                            facts.name, facts.cc_major, facts.cc_minor));
+      return RefusedLaunch(LaunchStatus::kUnsupported,
+                           fmt::format("{}: clusters need compute capability 9.0; {} has {}.{}", step.kernel,
+                                       facts.name, facts.cc_major, facts.cc_minor));
     }
     for (size_t i = 0; i < 3; ++i) {
       if (step.cluster[i] < 1 || step.grid[i] % step.cluster[i] != 0) {
-        return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: grid {} is not a multiple of cluster {}", step.kernel,
-                                                              Shape(step.grid), Shape(step.cluster)));
+        return RefusedLaunch(LaunchStatus::kLaunchError,
+                             fmt::format("{}: grid {} is not a multiple of cluster {}", step.kernel,
+                                         ExtentsText(step.grid), ExtentsText(step.cluster)));
       }
     }
     if (step.cluster[0] * step.cluster[1] * step.cluster[2] > kPortableCluster) {
@@ -104,17 +111,17 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
   // is done.
   prepared.programmatic = step.programmatic_dependent_launch && after_launch;
   if (prepared.programmatic && facts.cc_major < 9) {
-    return Refuse(LaunchStatus::kUnsupported, fmt::format("{}: programmatic dependent launch needs compute capability 9.0",
-                                                          step.kernel));
+    return RefusedLaunch(LaunchStatus::kUnsupported,
+                         fmt::format("{}: programmatic dependent launch needs compute capability 9.0", step.kernel));
   }
 
   Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps, seen);
   if (!arguments.ok()) {
-    return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, arguments.status().message()));
+    return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, arguments.status().message()));
   }
   prepared.arguments = std::move(*arguments);
   if (std::optional<std::string> mismatch = ParameterMismatch(step.kernel, prepared.arguments, kernel->parameter_bytes)) {
-    return Refuse(LaunchStatus::kLaunchError, *mismatch);
+    return RefusedLaunch(LaunchStatus::kLaunchError, *mismatch);
   }
   return LaunchOutcome();
 }
@@ -133,10 +140,10 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
       if (known.name == step.target) available = known.bytes;
     }
   } else {
-    return Refuse(LaunchStatus::kLaunchError, fmt::format("memset: {} is not bound to memory", step.target));
+    return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("memset: {} is not bound to memory", step.target));
   }
   if (step.memset_bytes < 0 || step.memset_bytes > available) {
-    return Refuse(LaunchStatus::kLaunchError,
+    return RefusedLaunch(LaunchStatus::kLaunchError,
                   fmt::format("memset of {} bytes; {} has {}", step.memset_bytes, step.target, available));
   }
   if (seen) prepared.target = seen(prepared.target);
@@ -162,14 +169,16 @@ LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const B
   };
   const CallAddresses addresses{
       .a = address(call.a), .b = address(call.b), .bias = call.bias ? address(*call.bias) : 0, .out = address(call.out)};
-  if (!unbound.empty()) return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {} is not bound to memory", prepared.kernel, unbound));
+  if (!unbound.empty())
+    return RefusedLaunch(LaunchStatus::kLaunchError,
+                         fmt::format("{}: {} is not bound to memory", prepared.kernel, unbound));
   Result<std::shared_ptr<const PreparedCall>> made = calls.Prepare(call, addresses);
   if (made.ok()) {
     prepared.call = std::move(*made);
     return LaunchOutcome();
   }
   const StatusCode code = made.status().code();
-  return Refuse(code == StatusCode::kUnavailable         ? LaunchStatus::kUnsupported
+  return RefusedLaunch(code == StatusCode::kUnavailable         ? LaunchStatus::kUnsupported
                 : code == StatusCode::kResourceExhausted ? LaunchStatus::kResourceLimit
                                                          : LaunchStatus::kLaunchError,
                 made.status().message());
@@ -213,7 +222,7 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
   EncodedTensorMaps maps;
   if (!plan.tensor_maps.empty()) {
     if (facts.cc_major < 9) {
-      preparation.outcome = Refuse(LaunchStatus::kUnsupported, "tensor maps need compute capability 9.0");
+      preparation.outcome = RefusedLaunch(LaunchStatus::kUnsupported, "tensor maps need compute capability 9.0");
       return preparation;
     }
     Bindings shown = bindings;
@@ -223,7 +232,7 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
     }
     Result<EncodedTensorMaps> encoded = EncodeTensorMaps(context.driver(), plan, shown);
     if (!encoded.ok()) {
-      preparation.outcome = Refuse(LaunchStatus::kLaunchError, encoded.status().message());
+      preparation.outcome = RefusedLaunch(LaunchStatus::kLaunchError, encoded.status().message());
       return preparation;
     }
     maps = std::move(*encoded);

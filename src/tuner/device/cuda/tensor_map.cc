@@ -43,7 +43,7 @@ struct Choice {
 };
 
 template <typename Enum, size_t kCount>
-Result<Enum> Choose(const Choice<Enum> (&choices)[kCount], const std::string& name, const char* field) {
+Result<Enum> EnumNamed(const Choice<Enum> (&choices)[kCount], const std::string& name, const char* field) {
   std::string allowed;
   for (const Choice<Enum>& choice : choices) {
     if (name == choice.name) return choice.value;
@@ -99,10 +99,10 @@ Result<TensorMapEncoding> Check(const ResolvedTensorMap& map, const Bindings& bi
   if (!element) return refuse(fmt::format("dtype '{}' is not one a tensor map can hold", dtype));
   encoding.data_type = element->type;
 
-  HONE_ASSIGN_OR_RETURN(encoding.interleave, Choose(kInterleaves, map.spec.interleave, "interleave"));
-  HONE_ASSIGN_OR_RETURN(encoding.swizzle, Choose(kSwizzles, map.spec.swizzle, "swizzle"));
-  HONE_ASSIGN_OR_RETURN(encoding.l2_promotion, Choose(kPromotions, map.spec.l2_promotion, "l2_promotion"));
-  HONE_ASSIGN_OR_RETURN(encoding.oob_fill, Choose(kFills, map.spec.oob_fill, "oob_fill"));
+  HONE_ASSIGN_OR_RETURN(encoding.interleave, EnumNamed(kInterleaves, map.spec.interleave, "interleave"));
+  HONE_ASSIGN_OR_RETURN(encoding.swizzle, EnumNamed(kSwizzles, map.spec.swizzle, "swizzle"));
+  HONE_ASSIGN_OR_RETURN(encoding.l2_promotion, EnumNamed(kPromotions, map.spec.l2_promotion, "l2_promotion"));
+  HONE_ASSIGN_OR_RETURN(encoding.oob_fill, EnumNamed(kFills, map.spec.oob_fill, "oob_fill"));
   if (encoding.oob_fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE && !element->floating) {
     return refuse(fmt::format("oob_fill 'nan' needs a floating dtype, not {}", dtype));
   }

@@ -29,7 +29,7 @@ void* Pointer(uint64_t address) {
 
 // Compares names without memcmp: they have a few letters, and the call would take longer than all other work on an
 // element.
-bool Same(std::string_view a, std::string_view b) {
+bool EqualNames(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] != b[i]) return false;
@@ -58,7 +58,7 @@ double FakeLaunch::Scalar(size_t argument) const {
 
 const FakeLaunch::Place& FakeLaunch::Find(std::string_view name) const {
   for (const Place& place : places_) {
-    if (Same(place.name, name)) return place;
+    if (EqualNames(place.name, name)) return place;
   }
   Place place{std::string(name), nullptr, nullptr, false, 0};
   if (auto reference = bindings_.references.find(place.name); reference != bindings_.references.end()) {

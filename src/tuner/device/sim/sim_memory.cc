@@ -50,7 +50,7 @@ class AddressBook {
   std::map<uint64_t, uint64_t> taken_;
 };
 
-AddressBook& Addresses() {
+AddressBook& TheAddressBook() {
   static AddressBook book;
   return book;
 }
@@ -119,7 +119,7 @@ Result<std::unique_ptr<SimArena>> SimArena::Make(const std::vector<BlockRequest>
   }
   arena->bytes_ = std::max<uint64_t>(at, kBlockGranule);
   arena->gaps_.bytes = static_cast<int64_t>(arena->bytes_);
-  const std::optional<uint64_t> base = Addresses().Take(arena->bytes_);
+  const std::optional<uint64_t> base = TheAddressBook().Take(arena->bytes_);
   if (!base) return OutOfMemory(static_cast<int64_t>(arena->bytes_));
   arena->begin_ = *base;
   HONE_ASSIGN_OR_RETURN(arena->memory_, MakeFile("hone-sim-memory", std::max<int64_t>(file_bytes, 4096)));
@@ -163,7 +163,7 @@ SimArena::~SimArena() {
   }
   munmap(reinterpret_cast<void*>(UnwrittenByte(begin_)), bytes_ / 8);
   munmap(reinterpret_cast<void*>(begin_), bytes_);
-  Addresses().Release(begin_);
+  TheAddressBook().Release(begin_);
 }
 
 const SimArena::Block* SimArena::Find(uint64_t address) const {
@@ -195,7 +195,7 @@ void SimArena::SetDrawn(const Block& block, bool drawn) {
 
 namespace {
 
-Status Punch(int fd, uint64_t begin, uint64_t bytes) {
+Status PunchHole(int fd, uint64_t begin, uint64_t bytes) {
   if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin), static_cast<off_t>(bytes)) ==
       0) {
     return Status::Ok();
@@ -207,12 +207,12 @@ Status Punch(int fd, uint64_t begin, uint64_t bytes) {
 
 Status SimArena::ForgetWrites(const Block& block) {
   SetDrawn(block, /*drawn=*/false);
-  return Punch(unwritten_.get(), (block.begin - begin_) / 8, (block.end - block.begin + 7) / 8);
+  return PunchHole(unwritten_.get(), (block.begin - begin_) / 8, (block.end - block.begin + 7) / 8);
 }
 
 Status SimArena::Forget(const Block& block) {
   HONE_RETURN_IF_ERROR(ForgetWrites(block));
-  return Punch(memory_.get(), static_cast<uint64_t>(block.file_offset) + (block.begin - block.map_begin),
+  return PunchHole(memory_.get(), static_cast<uint64_t>(block.file_offset) + (block.begin - block.map_begin),
                block.end - block.begin);
 }
 

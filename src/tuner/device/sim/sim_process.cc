@@ -50,7 +50,7 @@ Result<UniqueFd> ImageFile(const std::string& image) {
   return fd;
 }
 
-std::string Resolved(const std::string& program) {
+std::string ReadLink(const std::string& program) {
   char path[4096];
   const ssize_t n = readlink(program.c_str(), path, sizeof path);
   return n > 0 && n < static_cast<ssize_t>(sizeof path) && path[0] == '/' ? std::string(path, static_cast<size_t>(n))
@@ -66,7 +66,7 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
   HONE_ASSIGN_OR_RETURN(SocketPair sockets, MakeSocketPair());
   ChildOptions child;
   child.argv = options.command;
-  child.argv[0] = Resolved(child.argv[0]);
+  child.argv[0] = ReadLink(child.argv[0]);
   child.argv.push_back("--fd");
   child.argv.push_back(std::to_string(kChildFd));
   child.environment = {"LC_ALL=C"};

@@ -72,7 +72,7 @@ int64_t SliceBytes(const TensorView& view) {
   return stride * DTypeBytes(view.dtype);
 }
 
-LaunchOutcome Outcome(LaunchStatus status, std::string detail) {
+LaunchOutcome MakeOutcome(LaunchStatus status, std::string detail) {
   LaunchOutcome outcome;
   outcome.status = status;
   outcome.detail = std::move(detail);
@@ -222,7 +222,8 @@ Result<DeviceSession::LoadOutcome> SimSession::Load(const CompiledProgram& progr
     SimModule module;
     Result<sim::ImageSymbols> symbols = sim::ReadImageSymbols(compiled.image);
     if (!symbols.ok()) {
-      outcome.launch = Outcome(LaunchStatus::kLaunchError, "the module does not load: " + symbols.status().message());
+      outcome.launch =
+          MakeOutcome(LaunchStatus::kLaunchError, "the module does not load: " + symbols.status().message());
       return outcome;
     }
     module.image = compiled.image;
@@ -235,7 +236,7 @@ Result<DeviceSession::LoadOutcome> SimSession::Load(const CompiledProgram& progr
                           SimProcess::Start({options_.child_command, options_.workers, options_.sandbox}, module.image,
                                             module.symbols, kLoadSeconds, &refused));
     if (module.process == nullptr) {
-      outcome.launch = Outcome(LaunchStatus::kLaunchError, "the module does not load: " + refused);
+      outcome.launch = MakeOutcome(LaunchStatus::kLaunchError, "the module does not load: " + refused);
       return outcome;
     }
     modules.emplace(key, std::move(module));
@@ -575,7 +576,7 @@ std::optional<std::string> SimSession::Unrepresentative(const LaunchOutcome& out
 std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const SimModule& module) const {
   const DeviceFacts& facts = gpu_.facts;
   const auto refuse = [&](LaunchStatus status, const std::string& why) {
-    return Outcome(status, fmt::format("{}: {}", step.kernel, why));
+    return MakeOutcome(status, fmt::format("{}: {}", step.kernel, why));
   };
   if (module.lowered.count(step.kernel) == 0) return refuse(LaunchStatus::kLaunchError, "no such kernel in the module");
   for (const int64_t extent : step.cluster) {
@@ -635,7 +636,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   if (!stuck) {
     if (outcome.status != LaunchStatus::kOk || !sample) return outcome;
     const std::optional<std::string> why = Unrepresentative(outcome);
-    return why ? Outcome(LaunchStatus::kUnsupported, *why) : outcome;
+    return why ? MakeOutcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
   // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that must be
   // zero on entry may hold what the first attempt left, and are cleared; memset steps clear the others.
@@ -786,9 +787,10 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
     return LaunchOutcome();
   }
   if (call.flops() > kMostCallFlops) {
-    return Outcome(LaunchStatus::kUnsupported, fmt::format("{}: its {:.3g} operations are too many for the simulated GPU, which computes "
-                                                           "{:.3g} in a launch that is checked",
-                                                           call.Describe(), call.flops(), kMostCallFlops));
+    return MakeOutcome(LaunchStatus::kUnsupported,
+                       fmt::format("{}: its {:.3g} operations are too many for the simulated GPU, which computes "
+                                   "{:.3g} in a launch that is checked",
+                                   call.Describe(), call.flops(), kMostCallFlops));
   }
   const auto defined = [&](const ResolvedOperand& operand) {
     const Located at = Locate(address(operand));
@@ -805,7 +807,7 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
       *incomplete = true;  // blocks outside the sample would have written what the call reads
       continue;
     }
-    LaunchOutcome outcome = Outcome(LaunchStatus::kRuleViolation,
+    LaunchOutcome outcome = MakeOutcome(LaunchStatus::kRuleViolation,
                                     fmt::format("{} reads '{}' where nobody has written it", call.Describe(), operand->name));
     outcome.findings.push_back({"uninitialised_read", outcome.detail, ""});
     return outcome;
@@ -836,7 +838,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
                                           StepCost* cost, bool* incomplete, bool* stuck) {
   standing_.clear();
   if (!request.trusted) stretches_.clear();
-  if (limit_seconds <= 0) return Outcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
+  if (limit_seconds <= 0) return MakeOutcome(LaunchStatus::kTimedOut, step.kernel + ": no time left for this step");
   LaunchMessage message;
   message.kernel_symbol = module.lowered.at(step.kernel);
   message.restore_globals = restore;
@@ -944,7 +946,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     HONE_ASSIGN_OR_RETURN(module.process,
                           SimProcess::Start({options_.child_command, options_.workers, options_.sandbox}, module.image,
                                             module.symbols, kLoadSeconds, &refused));
-    if (module.process == nullptr) return Outcome(LaunchStatus::kCrashed, step.kernel + ": " + refused);
+    if (module.process == nullptr) return MakeOutcome(LaunchStatus::kCrashed, step.kernel + ": " + refused);
   }
   HONE_RETURN_IF_ERROR(module.process->Show(visible));
   HONE_ASSIGN_OR_RETURN(const SimProcess::Exchange exchange, module.process->Launch(message, limit_seconds));
@@ -993,7 +995,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
 LaunchOutcome SimSession::Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
                                 double limit_seconds) {
   const auto outcome = [&](LaunchStatus status, const std::string& detail) {
-    return Outcome(status, fmt::format("{}: {}", step.kernel, detail));
+    return MakeOutcome(status, fmt::format("{}: {}", step.kernel, detail));
   };
   if (exchange.timed_out) {
     return outcome(LaunchStatus::kTimedOut,

@@ -13,7 +13,7 @@ namespace hone {
 namespace {
 
 // Reads a name that must be one of `known`, the names that the task declares.
-std::string Name(TableReader& reader, const char* key, const std::vector<std::string>& known, const char* what) {
+std::string KnownName(TableReader& reader, const char* key, const std::vector<std::string>& known, const char* what) {
   std::string name = reader.RequiredString(key);
   if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
     reader.Error(key, fmt::format("'{}' is no {} of the task{}", name, what, Suggestion(name, known)));
@@ -55,12 +55,12 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
       }
     } else if (kind == "cublaslt") {
       spec.kind = LibraryKind::kCublasLt;
-      spec.a = Name(reader, "a", tensors, "tensor");
-      spec.b = Name(reader, "b", tensors, "tensor");
-      spec.c = Name(reader, "c", tensors, "tensor");
-      spec.m = Name(reader, "m", dims, "dimension");
-      spec.n = Name(reader, "n", dims, "dimension");
-      spec.k = Name(reader, "k", dims, "dimension");
+      spec.a = KnownName(reader, "a", tensors, "tensor");
+      spec.b = KnownName(reader, "b", tensors, "tensor");
+      spec.c = KnownName(reader, "c", tensors, "tensor");
+      spec.m = KnownName(reader, "m", dims, "dimension");
+      spec.n = KnownName(reader, "n", dims, "dimension");
+      spec.k = KnownName(reader, "k", dims, "dimension");
       spec.transpose_a = reader.Boolean("transpose_a").value_or(false);
       spec.transpose_b = reader.Boolean("transpose_b").value_or(false);
       if (reader.Has("epilogue")) spec.epilogue = reader.Word("epilogue", {"none", "relu", "gelu"}).value_or("none");

@@ -37,7 +37,7 @@ constexpr size_t kMostParameters = 4096;
 // From sm_90 on, a kernel's shared memory begins with this many bytes that the system reserves.
 constexpr int64_t kReservedShared = 1024;
 
-Status Malformed(std::string_view what) {
+Status MalformedCubin(std::string_view what) {
   return Status::InvalidArgument(fmt::format("the compiled module is no valid cubin: {}", what));
 }
 
@@ -89,29 +89,31 @@ struct Elf {
 Result<Elf> ParseElf(std::string_view bytes) {
   const Reader reader(bytes);
   Elf64_Ehdr header;
-  if (!reader.Load(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Malformed("it is no ELF file");
+  if (!reader.Load(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return MalformedCubin("it is no ELF file");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachineCuda) {
-    return Malformed("it is for another machine");
+    return MalformedCubin("it is for another machine");
   }
-  if (header.e_shentsize != sizeof(Elf64_Shdr)) return Malformed("its section headers have an unknown size");
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) return MalformedCubin("its section headers have an unknown size");
   Elf elf;
   // Toolkits from 13 on (version 8 of the ABI) keep the architecture in the second byte, older ones in the first.
   elf.architecture = static_cast<int>((header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 : header.e_flags) & 0xff);
   elf.sections.resize(header.e_shnum);
   for (size_t i = 0; i < elf.sections.size(); ++i) {
     Section& section = elf.sections[i];
-    if (!reader.Load(header.e_shoff + i * sizeof(Elf64_Shdr), section.header)) return Malformed("a section header is cut off");
+    if (!reader.Load(header.e_shoff + i * sizeof(Elf64_Shdr), section.header))
+      return MalformedCubin("a section header is cut off");
     if (section.header.sh_type != SHT_NOBITS && section.header.sh_type != SHT_NULL &&
         !reader.Slice(section.header.sh_offset, section.header.sh_size, section.bytes)) {
-      return Malformed("a section is cut off");
+      return MalformedCubin("a section is cut off");
     }
   }
-  if (header.e_shstrndx >= elf.sections.size()) return Malformed("it has no section names");
+  if (header.e_shstrndx >= elf.sections.size()) return MalformedCubin("it has no section names");
   const std::string_view section_names = elf.sections[header.e_shstrndx].bytes;
   for (Section& section : elf.sections) section.name = TextAt(section_names, section.header.sh_name);
   for (const Section& section : elf.sections) {
     if (section.header.sh_type != SHT_SYMTAB) continue;
-    if (section.header.sh_link >= elf.sections.size()) return Malformed("its symbols have no names");
+    if (section.header.sh_link >= elf.sections.size()) return MalformedCubin("its symbols have no names");
     const std::string_view names = elf.sections[section.header.sh_link].bytes;
     const Reader table(section.bytes);
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.bytes.size(); at += sizeof(Elf64_Sym)) {

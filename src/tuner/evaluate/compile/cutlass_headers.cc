@@ -25,7 +25,7 @@ constexpr const char* kRemedy =
     "CUTLASS_HOME or CUTLASS_PATH";
 
 // Returns the number after `#define NAME`; nothing when the header has no such definition.
-std::optional<int> Defined(const std::string& text, std::string_view name) {
+std::optional<int> DefinedNumber(const std::string& text, std::string_view name) {
   const std::string define = fmt::format("#define {} ", name);
   const size_t at = text.find(define);
   if (at == std::string::npos) return std::nullopt;
@@ -51,8 +51,8 @@ Result<CutlassHeaders> Read(const std::string& include) {
     return Status::Unavailable(
         fmt::format("'{}' has cute/tensor.hpp and no readable cutlass/version.h: {}", include, kRemedy));
   }
-  const std::optional<int> major = Defined(*text, "CUTLASS_MAJOR"), minor = Defined(*text, "CUTLASS_MINOR"),
-                           patch = Defined(*text, "CUTLASS_PATCH");
+  const std::optional<int> major = DefinedNumber(*text, "CUTLASS_MAJOR"), minor = DefinedNumber(*text, "CUTLASS_MINOR"),
+                           patch = DefinedNumber(*text, "CUTLASS_PATCH");
   if (!major || !minor) {
     return Status::Unavailable(fmt::format("'{}' does not say CUTLASS's version: {}", path, kRemedy));
   }

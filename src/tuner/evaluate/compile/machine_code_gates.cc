@@ -18,7 +18,7 @@ bool IsDeviceHeap(const std::string& name) {
 }
 
 // Rejects `module` if its machine code breaks a rule or lacks one of `kernels`.
-void Judge(const CubinInfo& cubin, const std::vector<std::string>& kernels, CompiledModule& module) {
+void RejectForbidden(const CubinInfo& cubin, const std::vector<std::string>& kernels, CompiledModule& module) {
   for (const std::string& name : cubin.externs) {
     if (IsDeviceHeap(name)) {
       return RejectModule(
@@ -70,7 +70,7 @@ void TakeMachineCode(CubinInfo cubin, const std::vector<std::string>& kernels, C
     module.labels.emplace_back("prints");
   }
   module.globals = cubin.globals;
-  Judge(cubin, kernels, module);
+  RejectForbidden(cubin, kernels, module);
   module.resources = std::move(cubin.kernels);
   for (KernelResources& resources : module.resources) {
     for (const auto& [expression, symbol] : module.lowered) {

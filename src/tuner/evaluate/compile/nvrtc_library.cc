@@ -19,7 +19,7 @@ constexpr const char* kGetNvrtc =
     "install the CUDA toolkit (12.8 or newer; NVRTC and the CUDA headers are enough) or name its folder with CUDA_HOME";
 
 // Returns the toolkit folders in which NVRTC is looked for, in order.
-std::vector<std::string> Homes(const std::string& cuda_home) {
+std::vector<std::string> ToolkitFolders(const std::string& cuda_home) {
   std::vector<std::string> homes;
   if (!cuda_home.empty()) homes.push_back(cuda_home);
   homes.emplace_back("/usr/local/cuda");
@@ -30,7 +30,7 @@ std::vector<std::string> Homes(const std::string& cuda_home) {
 
 std::vector<std::string> NvrtcCandidates(const std::string& cuda_home) {
   std::vector<std::string> candidates;
-  for (const std::string& home : Homes(cuda_home)) {
+  for (const std::string& home : ToolkitFolders(cuda_home)) {
     for (const char* directory : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
       for (const int version : {13, 12}) {
         candidates.push_back(fmt::format("{}/{}/libnvrtc.so.{}", home, directory, version));
@@ -52,7 +52,7 @@ Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtc(const std::string& cuda_ho
   }
   return Status::Unavailable(fmt::format("NVRTC, the CUDA run-time compiler, was not found (looked under {} and where the "
                                          "loader looks; last: {}): {}",
-                                         fmt::join(Homes(cuda_home), ", "), last_error, kGetNvrtc));
+                                         fmt::join(ToolkitFolders(cuda_home), ", "), last_error, kGetNvrtc));
 }
 
 Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& path) {
@@ -92,7 +92,7 @@ Result<std::shared_ptr<const NvrtcLibrary>> LoadNvrtcFrom(const std::string& pat
 Result<std::vector<std::string>> FindCudaIncludeDirectories(const std::string& cuda_home) {
   std::vector<std::string> looked;
   std::vector<std::string> bases;
-  for (const std::string& home : Homes(cuda_home)) {
+  for (const std::string& home : ToolkitFolders(cuda_home)) {
     bases.push_back(home + "/include");
     bases.push_back(home + "/targets/x86_64-linux/include");
     bases.push_back(home + "/targets/sbsa-linux/include");

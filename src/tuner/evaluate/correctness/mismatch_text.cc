@@ -28,7 +28,7 @@ std::string CancelHint(const MismatchFacts& facts, double error) {
 
 // Returns whether an absolute `error` is no more than rounding of the inputs, in a result of this `size` that is far
 // smaller than they are: the result has cancelled.
-bool Cancelled(const MismatchFacts& facts, double error, double size) {
+bool IsCancellationError(const MismatchFacts& facts, double error, double size) {
   return IsFloating(facts.tensor.dtype) && facts.magnitude > 0 && error <= kCancelled * facts.magnitude &&
          size < facts.magnitude / 16;
 }
@@ -137,7 +137,7 @@ std::string WrongElementsText(const MismatchFacts& facts) {
                         c.max_small, facts.tolerance.c_small);
   }
   if (c.unwritten == 0 && !facts.still_filled && number_expected && number_got &&
-      Cancelled(facts, std::fabs(m.expected - m.actual), std::fabs(m.expected))) {
+      IsCancellationError(facts, std::fabs(m.expected - m.actual), std::fabs(m.expected))) {
     text += CancelHint(facts, std::fabs(m.expected - m.actual));
   } else {
     text += TailHint(facts);
@@ -156,7 +156,7 @@ std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double a
            "; more elements are off by one than ties explain: are values cut off where they should be rounded to the "
            "nearest?";
   }
-  if (reference_rms > 0 && Cancelled(facts, rms_error * reference_rms, reference_rms)) {
+  if (reference_rms > 0 && IsCancellationError(facts, rms_error * reference_rms, reference_rms)) {
     return text + CancelHint(facts, rms_error * reference_rms);
   }
   return text +

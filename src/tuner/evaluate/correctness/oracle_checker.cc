@@ -30,7 +30,7 @@ constexpr uint64_t kArenaPurpose = 0x0c5a;
 constexpr int64_t kLargestReferenceShare = 2;
 
 // Returns whether a launch overwrites this tensor's input content.
-bool Overwritten(const Task& task, const TensorSpec& tensor) {
+bool IsOverwritten(const Task& task, const TensorSpec& tensor) {
   if (tensor.role == TensorRole::kInOut) return true;
   return std::any_of(task.tensors.begin(), task.tensors.end(),
                      [&](const TensorSpec& other) { return other.alias == tensor.name; });
@@ -167,7 +167,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       }
     }
     if (tensor.role != TensorRole::kOut) {
-      if (Overwritten(task_, tensor)) {
+      if (IsOverwritten(task_, tensor)) {
         pristine_block[tensor.name] = blocks.size();
         // If the candidate's tensor is a repeated tile, the oracle's copy repeats in the same way.
         blocks.push_back({buffers.shape(tensor.name).span_bytes, std::max<int64_t>(tensor.align, 256),

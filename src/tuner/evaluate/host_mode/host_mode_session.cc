@@ -23,7 +23,7 @@ constexpr int64_t kSmallestFlush = 1 << 20;  // least bytes of the buffer that f
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;
 
-LaunchOutcome Refuse(LaunchStatus status, std::string detail) {
+LaunchOutcome RefusedLaunch(LaunchStatus status, std::string detail) {
   LaunchOutcome outcome;
   outcome.status = status;
   outcome.detail = std::move(detail);
@@ -71,7 +71,7 @@ Result<DeviceSession::LoadOutcome> HostModeSession::Load(const CompiledProgram& 
     Result<std::unique_ptr<HostLibrary>> library = HostLibrary::Load(module.image);
     if (!library.ok()) {
       if (library.status().code() != StatusCode::kInvalidArgument) return library.status();
-      outcome.launch = Refuse(LaunchStatus::kLaunchError, library.status().message());
+      outcome.launch = RefusedLaunch(LaunchStatus::kLaunchError, library.status().message());
       return outcome;
     }
     loaded->libraries.emplace(key, std::move(*library));
@@ -99,7 +99,8 @@ LaunchOutcome HostModeSession::Call(HostProgram& program, const ResolvedPlan& pl
   for (const ResolvedStep& step : plan.steps) {
     const auto library = program.libraries.find(step.binding_key);
     if (library == program.libraries.end()) {
-      return Refuse(LaunchStatus::kLaunchError, fmt::format("'{}' was not compiled for these tunables", step.kernel));
+      return RefusedLaunch(LaunchStatus::kLaunchError,
+                           fmt::format("'{}' was not compiled for these tunables", step.kernel));
     }
     std::vector<std::vector<uint8_t>> bytes;
     std::vector<const void*> arguments;
@@ -107,7 +108,8 @@ LaunchOutcome HostModeSession::Call(HostProgram& program, const ResolvedPlan& pl
     bytes.reserve(step.args.size());
     for (const ResolvedArgument& argument : step.args) {
       if (argument.kind == ArgumentKind::kTensorMap) {
-        return Refuse(LaunchStatus::kUnsupported, "a host function makes its own tensor maps; pass it the tensor");
+        return RefusedLaunch(LaunchStatus::kUnsupported,
+                             "a host function makes its own tensor maps; pass it the tensor");
       }
       bool unbound = false;
       bytes.push_back(PackArgument(argument, [&](const ResolvedArgument& pointer) {
@@ -115,16 +117,19 @@ LaunchOutcome HostModeSession::Call(HostProgram& program, const ResolvedPlan& pl
         unbound = unbound || address == 0;
         return inner_->LaunchAddress(address);
       }));
-      if (unbound) return Refuse(LaunchStatus::kLaunchError, fmt::format("'{}' is bound to no memory", argument.name));
+      if (unbound)
+        return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("'{}' is bound to no memory", argument.name));
       arguments.push_back(bytes.back().data());
       sizes.push_back(bytes.back().size());
     }
     if (const std::string mismatch = library->second->Mismatch(sizes); !mismatch.empty()) {
-      return Refuse(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, mismatch));
+      return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, mismatch));
     }
     const int answer = library->second->Call(arguments, stream_->handle());
-    if (answer == kHostCallThrew) return Refuse(LaunchStatus::kCrashed, fmt::format("{} threw an exception", step.kernel));
-    if (answer != 0) return Refuse(LaunchStatus::kLaunchError, fmt::format("{} returned {}", step.kernel, answer));
+    if (answer == kHostCallThrew)
+      return RefusedLaunch(LaunchStatus::kCrashed, fmt::format("{} threw an exception", step.kernel));
+    if (answer != 0)
+      return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("{} returned {}", step.kernel, answer));
   }
   return LaunchOutcome();
 }

@@ -43,7 +43,7 @@ const char* DecisionOf(double ratio) {
 }
 
 // Turns a comparison with the oracle into its effect on the verdict.
-Result<Gate> Compared(Judgement& judgement, const Result<CheckOutcome>& checked, CaseResult& result) {
+Result<Gate> JudgeComparison(Judgement& judgement, const Result<CheckOutcome>& checked, CaseResult& result) {
   if (!checked.ok()) {
     return checked.status().code() == StatusCode::kInvalidArgument
                ? Result<Gate>(judgement.Stop(Verdict::kInvalidTask, checked.status().message()))
@@ -73,7 +73,7 @@ Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const Inpu
     const bool require_rms = how.require_rms && enough;
     const Result<CheckOutcome> checked = part.dimension.empty() ? checker.CheckSlices(buffers, 0, inputs, part.slices, require_rms)
                                                                 : checker.CheckPart(buffers, 0, inputs, part, require_rms);
-    HONE_PASS_OR_RETURN(Compared(judgement, checked, result));
+    HONE_PASS_OR_RETURN(JudgeComparison(judgement, checked, result));
   }
   return Gate::kPassed;
 }
@@ -199,7 +199,8 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
     if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
     if (!sliced()) {
       OracleChecker checker = judgement_.MakeChecker();
-      HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/false), result_));
+      HONE_PASS_OR_RETURN(
+          JudgeComparison(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/false), result_));
       continue;
     }
     const Comparing how{.require_rms = false, .share = policy::kStressShare};
@@ -225,7 +226,8 @@ Result<Gate> Comparer::RunWhole(double accesses) {
     HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
   } else {
     OracleChecker checker = judgement_.MakeChecker();
-    HONE_PASS_OR_RETURN(Compared(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/true), result_));
+    HONE_PASS_OR_RETURN(
+        JudgeComparison(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/true), result_));
   }
   return accesses <= policy::kWholeStressAccesses ? RunStress(nullptr, nullptr) : Result<Gate>(Gate::kPassed);
 }

@@ -15,12 +15,12 @@
 namespace hone {
 namespace {
 
-bool Names(const Expression& expression, const std::string& dimension) {
+bool MentionsDimension(const Expression& expression, const std::string& dimension) {
   const std::vector<std::string> names = expression.Names();
   return std::find(names.begin(), names.end(), dimension) != names.end();
 }
-bool Names(const std::optional<Expression>& expression, const std::string& dimension) {
-  return expression && Names(*expression, dimension);
+bool MentionsDimension(const std::optional<Expression>& expression, const std::string& dimension) {
+  return expression && MentionsDimension(*expression, dimension);
 }
 
 // Returns the axis of `tensor` whose extent is `dimension`; -1: none.
@@ -37,7 +37,7 @@ bool MayBeIndependent(const Task& task, const std::string& dimension) {
     int axes = 0;
     for (const Expression& extent : tensor.shape) {
       const bool plain = extent.text() == dimension;
-      if (!plain && Names(extent, dimension)) return false;
+      if (!plain && MentionsDimension(extent, dimension)) return false;
       axes += plain ? 1 : 0;
     }
     if (axes > 1 || !tensor.strides.empty()) return false;
@@ -45,7 +45,7 @@ bool MayBeIndependent(const Task& task, const std::string& dimension) {
     const ValueSpec& values = tensor.values;
     for (const std::optional<Expression>* text :
          {&values.index_bound, &values.low_text, &values.high_text, &values.scale_text, &values.offset_text}) {
-      if (Names(*text, dimension)) return false;
+      if (MentionsDimension(*text, dimension)) return false;
     }
   }
   return true;

@@ -40,7 +40,7 @@ struct Sum {{
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Returns whether a line of the source uses `macro` without defining or testing it.
-bool Uses(std::string_view source, std::string_view macro) {
+bool UsesMacro(std::string_view source, std::string_view macro) {
   size_t line_begin = 0;
   bool block_comment = false;
   while (line_begin < source.size()) {
@@ -137,9 +137,9 @@ bool OracleHooks::Reached(PrecisionPart part) const {
 }
 
 OracleHooks FindOracleHooks(std::string_view oracle_source) {
-  return {.inputs = Uses(oracle_source, "HONE_ORACLE_IN"),
-          .intermediates = Uses(oracle_source, "HONE_ORACLE_MID"),
-          .accumulation = Uses(oracle_source, "HONE_ORACLE_ACC")};
+  return {.inputs = UsesMacro(oracle_source, "HONE_ORACLE_IN"),
+          .intermediates = UsesMacro(oracle_source, "HONE_ORACLE_MID"),
+          .accumulation = UsesMacro(oracle_source, "HONE_ORACLE_ACC")};
 }
 
 double UnitRoundoff(DType dtype) { return IsFloating(dtype) ? std::ldexp(0.5, -MantissaBits(dtype)) : 0.0; }

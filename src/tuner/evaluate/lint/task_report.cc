@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json NumberOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
 
@@ -39,15 +39,15 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
   for (const InputInfluence& input : report.inputs) {
     json["inputs"].push_back({{"input", input.input},
                               {"scalar", input.scalar},
-                              {"rms_change", Number(input.rms_change)},
+                              {"rms_change", NumberOrNull(input.rms_change)},
                               {"matters", input.matters}});
   }
   json["trivial"] = Json::array();
   for (const TrivialAnswer& trivial : report.trivial) {
     json["trivial"].push_back({{"output", trivial.output},
                                {"answer", trivial.answer},
-                               {"max_scaled", Number(trivial.max_scaled)},
-                               {"rms_error", Number(trivial.rms_error)},
+                               {"max_scaled", NumberOrNull(trivial.max_scaled)},
+                               {"rms_error", NumberOrNull(trivial.rms_error)},
                                {"accepted", trivial.accepted}});
   }
   json["precision"] = Json::array();
@@ -56,32 +56,32 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
     for (const PrecisionTrial& trial : output.trials) {
       trials.push_back({{"variant", trial.variant},
                         {"judgement", trial.judgement},
-                        {"rms_error", Number(trial.rms_error)},
-                        {"max_scaled", Number(trial.max_scaled)},
-                        {"stress_max_scaled", Number(trial.stress_max_scaled)},
-                        {"max_small", Number(trial.max_small)},
+                        {"rms_error", NumberOrNull(trial.rms_error)},
+                        {"max_scaled", NumberOrNull(trial.max_scaled)},
+                        {"stress_max_scaled", NumberOrNull(trial.stress_max_scaled)},
+                        {"max_small", NumberOrNull(trial.max_small)},
                         {"accepted", trial.accepted},
                         {"has_effect", trial.has_effect}});
     }
     json["precision"].push_back({{"output", output.output},
                                  {"c_max", output.tolerance.c_max},
                                  {"c_rms", output.tolerance.c_rms},
-                                 {"honest_rms", Number(output.honest_rms)},
-                                 {"dishonest_rms", Number(output.dishonest_rms)},
+                                 {"honest_rms", NumberOrNull(output.honest_rms)},
+                                 {"dishonest_rms", NumberOrNull(output.dishonest_rms)},
                                  {"least_dishonest", output.least_dishonest},
-                                 {"gap", Number(output.gap)},
-                                 {"proposed_c_rms", Number(output.proposed_c_rms)},
-                                 {"proposed_c_max", Number(output.proposed_c_max)},
-                                 {"proposed_c_small", Number(output.proposed_c_small)},
+                                 {"gap", NumberOrNull(output.gap)},
+                                 {"proposed_c_rms", NumberOrNull(output.proposed_c_rms)},
+                                 {"proposed_c_max", NumberOrNull(output.proposed_c_max)},
+                                 {"proposed_c_small", NumberOrNull(output.proposed_c_small)},
                                  {"trials", trials}});
   }
   json["cancelling"] = Json::array();
   for (const CancellingOutput& output : report.cancelling) {
     json["cancelling"].push_back({{"output", output.output},
                                   {"fewest", output.fewest},
-                                  {"error", Number(output.error)},
-                                  {"value", Number(output.value)},
-                                  {"proposed_abs", Number(output.proposed_abs)}});
+                                  {"error", NumberOrNull(output.error)},
+                                  {"value", NumberOrNull(output.value)},
+                                  {"proposed_abs", NumberOrNull(output.proposed_abs)}});
   }
   json["whole_numbers"] = Json::array();
   for (const WholeNumbers& output : report.whole_numbers) {

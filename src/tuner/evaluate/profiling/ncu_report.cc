@@ -32,7 +32,7 @@ std::vector<std::string> SplitCsv(std::string_view line) {
   return fields;
 }
 
-std::optional<double> Number(std::string text) {
+std::optional<double> ParseNumber(std::string text) {
   std::erase(text, ',');
   if (text.empty()) return std::nullopt;
   char* end = nullptr;
@@ -92,7 +92,7 @@ Result<std::vector<std::map<std::string, double>>> ParseNcuCsv(std::string_view 
       kernels.emplace_back();
       known = order.end() - 1;
     }
-    if (const std::optional<double> value = Number(fields[*value_at])) {
+    if (const std::optional<double> value = ParseNumber(fields[*value_at])) {
       kernels[static_cast<size_t>(known - order.begin())][fields[*name_at]] = *value;
     }
   });

@@ -490,7 +490,7 @@ class Rules {
 };
 
 // Returns whether the accesses of a source line were counted at any timed shape.
-bool Counted(const Profile& profile, const std::string& location) {
+bool WasCounted(const Profile& profile, const std::string& location) {
   for (const CaseProfile& c : profile.cases) {
     for (const KernelProfile& kernel : c.kernels) {
       for (const MemorySite& site : kernel.sites) {
@@ -565,7 +565,7 @@ void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, 
       return f.kind == old.kind && f.location == old.location;
     });
     // Old advice from a check shape, which is small, is dropped if the profile counted the line at a timed shape.
-    return repeated || (!old.timed && IsAdvice(old.kind) && Counted(profile, old.location));
+    return repeated || (!old.timed && IsAdvice(old.kind) && WasCounted(profile, old.location));
   });
   evaluation->findings.insert(evaluation->findings.begin(), reported.begin(), reported.end());
   evaluation->profile = std::move(profile);

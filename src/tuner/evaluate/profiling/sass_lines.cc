@@ -24,7 +24,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // Parses a line marker: //## File "/tmp/k.cu", line 5 gives ("k.cu", 5). The number is 0 when the text is no marker.
-std::pair<std::string, int> Marker(std::string_view line) {
+std::pair<std::string, int> ParseLineMarker(std::string_view line) {
   const size_t quote = line.find('"'), end = line.find('"', quote + 1), number = line.find("line ", end == std::string_view::npos ? 0 : end);
   if (end == std::string_view::npos || number == std::string_view::npos) return {"", 0};
   const std::string_view path = line.substr(quote + 1, end - quote - 1);
@@ -61,7 +61,7 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
       number = 0;
     } else if (line.starts_with("//##")) {
       // The last of several markers in a row is the outermost one: the source line at which the code was inlined.
-      std::tie(file, number) = Marker(line);
+      std::tie(file, number) = ParseLineMarker(line);
     } else if (const std::string opcode = Opcode(line); !opcode.empty() && opcode != "NOP") {
       SassLine& counted = lines[{kernel, file, number}];
       counted.kernel = kernel;

@@ -38,7 +38,7 @@ void AtTopLevel(std::string_view text, Visit visit) {
 }
 
 // Returns the text without outer parentheses: "a && b" for "(a && b)". "(a) && (b)" has none and is returned as it is.
-std::string_view Unwrapped(std::string_view text) {
+std::string_view WithoutParentheses(std::string_view text) {
   for (text = Trimmed(text); text.size() >= 2 && text.front() == '(' && text.back() == ')';) {
     int depth = 0;
     size_t closes = 0;
@@ -53,7 +53,7 @@ std::string_view Unwrapped(std::string_view text) {
 }
 
 // Splits the text at each `symbol` ("&&" or "||") outside of parentheses; returns one piece if there is none.
-std::vector<std::string_view> Split(std::string_view text, std::string_view symbol) {
+std::vector<std::string_view> SplitAtTopLevel(std::string_view text, std::string_view symbol) {
   std::vector<std::string_view> pieces;
   size_t begin = 0;
   AtTopLevel(text, [&](size_t i) {
@@ -111,7 +111,7 @@ constexpr int kMostParts = 1024;
 
 // Maps a distance into (0, 1) and keeps the order, so that a difference of millions of elements does not hide a
 // remainder of three.
-double Scaled(double apart) {
+double ScaleToUnit(double apart) {
   const double logarithm = std::log2(1 + apart);
   return logarithm / (logarithm + 16);
 }
@@ -155,7 +155,7 @@ ConditionDistance::ConditionDistance(const Expression& condition, const std::vec
 std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_view left, std::string_view comparison,
                                                                  std::string_view right) const {
   auto part = std::make_unique<Part>();
-  Result<Expression> a = Expression::Parse(Unwrapped(left)), b = Expression::Parse(Unwrapped(right));
+  Result<Expression> a = Expression::Parse(WithoutParentheses(left)), b = Expression::Parse(WithoutParentheses(right));
   if (!a.ok() || !b.ok() || !a->Calls().empty() || !b->Calls().empty()) return part;  // unknown
   part->kind = Kind::kCompare;
   part->left = *a;
@@ -181,7 +181,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_vie
 // logical operators and comparisons is a number, and holds when it is not 0.
 std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_view text) const {
   if (++parts_ > kMostParts) return std::make_unique<Part>();
-  text = Unwrapped(text);
+  text = WithoutParentheses(text);
   const auto join = [&](Kind kind, const std::vector<std::string_view>& pieces) {
     auto part = std::make_unique<Part>();
     part->kind = kind;
@@ -211,7 +211,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
     return part;
   }
   for (const auto& [symbol, kind] : {std::pair<std::string_view, Kind>{"||", Kind::kOr}, {"&&", Kind::kAnd}}) {
-    const std::vector<std::string_view> pieces = Split(text, symbol);
+    const std::vector<std::string_view> pieces = SplitAtTopLevel(text, symbol);
     if (pieces.size() > 1) return join(kind, pieces);
   }
   if (const auto at = LastComparison(text)) {
@@ -222,7 +222,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
     const std::string_view rest = Trimmed(text.substr(1));
     const bool name = std::all_of(rest.begin(), rest.end(),
                                   [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-    if (name || Unwrapped(rest).size() < rest.size()) return join(Kind::kNot, {rest});
+    if (name || WithoutParentheses(rest).size() < rest.size()) return join(Kind::kNot, {rest});
   }
   return Leaf(text, "!=", "0");
 }
@@ -258,15 +258,15 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
   const double a = static_cast<double>(*left), b = static_cast<double>(*right);
   const std::string& c = part.comparison;
   if (c == "==" || c == "!=") {
-    if ((c == "==") == hold) return *left == *right ? 0 : Scaled(std::abs(a - b));
-    return *left != *right ? 0 : Scaled(1);
+    if ((c == "==") == hold) return *left == *right ? 0 : ScaleToUnit(std::abs(a - b));
+    return *left != *right ? 0 : ScaleToUnit(1);
   }
   // Find out which side must not exceed the other, and whether equality is enough.
   const bool swapped = (c[0] == '>') == hold, equal_will_do = (c.size() == 2) == hold;
   const double excess = swapped ? b - a : a - b;
   const bool met = swapped ? (*right < *left || (equal_will_do && *right == *left))
                            : (*left < *right || (equal_will_do && *left == *right));
-  return met ? 0 : Scaled(std::max(excess, 0.0) + 1);
+  return met ? 0 : ScaleToUnit(std::max(excess, 0.0) + 1);
 }
 
 double ConditionDistance::ToHold(const std::vector<int64_t>& values) const {

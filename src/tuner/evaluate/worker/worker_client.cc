@@ -25,7 +25,7 @@ constexpr double kFirstPhaseSeconds = 60;  // limit until the first report of a 
 constexpr double kEndSeconds = 5;
 
 // Returns an evaluation for a worker that failed: a verdict without results.
-Evaluation Outcome(const JudgeJob& job, Verdict verdict, std::string detail) {
+Evaluation FailedEvaluation(const JudgeJob& job, Verdict verdict, std::string detail) {
   Evaluation evaluation;
   evaluation.task = job.task.name;
   evaluation.verdict = verdict;
@@ -189,17 +189,19 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
     }
     if (hung) {
       if (job_limited && watch.Seconds() >= options_.job_limit_seconds) {
-        return Outcome(job, Verdict::kTimedOut, fmt::format("not judged within {:.0f} s, {}; the worker was ended",
-                                                            options_.job_limit_seconds, where));
+        return FailedEvaluation(
+            job, Verdict::kTimedOut,
+            fmt::format("not judged within {:.0f} s, {}; the worker was ended", options_.job_limit_seconds, where));
       }
-      return Outcome(job, Verdict::kTimedOut, fmt::format("nothing was heard for {:.3g} s {}; the worker was ended", patience, where));
+      return FailedEvaluation(job, Verdict::kTimedOut,
+                              fmt::format("nothing was heard for {:.3g} s {}; the worker was ended", patience, where));
     }
-    if (!gone) return Outcome(job, Verdict::kCrashed, fmt::format("the worker {}, {}", heard, where));
+    if (!gone) return FailedEvaluation(job, Verdict::kCrashed, fmt::format("the worker {}, {}", heard, where));
     if (end && end->signal == 9) {
-      return Outcome(job, Verdict::kDeviceLost,
+      return FailedEvaluation(job, Verdict::kDeviceLost,
                      fmt::format("the worker was killed from outside {}; the candidate can be judged again", where));
     }
-    return Outcome(job, Verdict::kCrashed, fmt::format("the worker ended ({}) {}", ended, where));
+    return FailedEvaluation(job, Verdict::kCrashed, fmt::format("the worker ended ({}) {}", ended, where));
   }
 }
 

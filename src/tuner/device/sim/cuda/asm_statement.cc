@@ -15,7 +15,7 @@ namespace {
 
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
-Status At(int line, std::string message) {
+Status ErrorAtLine(int line, std::string message) {
   return Status::InvalidArgument("line " + std::to_string(line) + ": " + std::move(message));
 }
 
@@ -257,22 +257,23 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
     const char c = scanner.Peek();
     if (!IsNameStart(c)) break;
     const std::string word = scanner.TakeName();
-    if (word == "goto") return At(statement->line, "asm goto is not emulated by the simulated GPU");
+    if (word == "goto") return ErrorAtLine(statement->line, "asm goto is not emulated by the simulated GPU");
     if (word != "volatile" && word != "__volatile__" && word != "__volatile" && word != "inline") {
-      return At(statement->line, "unexpected '" + word + "' after asm");
+      return ErrorAtLine(statement->line, "unexpected '" + word + "' after asm");
     }
   }
-  if (!scanner.Take('(')) return At(statement->line, "asm without an opening parenthesis");
+  if (!scanner.Take('(')) return ErrorAtLine(statement->line, "asm without an opening parenthesis");
 
   std::string raw;  // the template after C++'s own escapes
   for (;;) {
     // A macro may be a megabyte long and used a million times, so the template's length is limited.
     if (raw.size() > kMaxTemplateBytes) {
-      return At(statement->line, "the asm template is longer than " + std::to_string(kMaxTemplateBytes) + " bytes");
+      return ErrorAtLine(statement->line,
+                         "the asm template is longer than " + std::to_string(kMaxTemplateBytes) + " bytes");
     }
     if (scanner.AtLiteral()) {
       const std::string literal = scanner.TakeLiteral();
-      if (HoldsMark(literal)) return At(statement->line, "the asm template holds a control character");
+      if (HoldsMark(literal)) return ErrorAtLine(statement->line, "the asm template holds a control character");
       raw += literal;
     } else if (scanner.Take('#')) {
       raw += kAsmTextMark + scanner.TakeName() + kAsmMarkEnd;
@@ -280,11 +281,11 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
       const std::string name = scanner.TakeName();
       const auto macro = macros.find(name);
       if (macro == macros.end()) {
-        return At(statement->line, "the asm template uses '" + name +
+        return ErrorAtLine(statement->line, "the asm template uses '" + name +
                                        "', which is not a string literal or a macro that expands to one; the "
                                        "simulated GPU needs the PTX as text");
       }
-      if (HoldsMark(macro->second)) return At(statement->line, "the asm template holds a control character");
+      if (HoldsMark(macro->second)) return ErrorAtLine(statement->line, "the asm template holds a control character");
       raw += macro->second;
     } else {
       break;
@@ -301,13 +302,13 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
       operand.output = section == 1;
       if (scanner.Take('[')) {
         operand.name = scanner.TakeName();
-        if (!scanner.Take(']')) return At(statement->line, "asm operand name without ']'");
+        if (!scanner.Take(']')) return ErrorAtLine(statement->line, "asm operand name without ']'");
       }
-      if (!scanner.AtLiteral()) return At(statement->line, "asm operand without a constraint");
+      if (!scanner.AtLiteral()) return ErrorAtLine(statement->line, "asm operand without a constraint");
       operand.constraint = scanner.TakeLiteral();
-      if (!scanner.Take('(')) return At(statement->line, "asm operand without an expression");
+      if (!scanner.Take('(')) return ErrorAtLine(statement->line, "asm operand without an expression");
       const std::optional<std::string> expression = scanner.TakeBalanced();
-      if (!expression) return At(statement->line, "asm operand with unbalanced parentheses");
+      if (!expression) return ErrorAtLine(statement->line, "asm operand with unbalanced parentheses");
       operand.expression = *expression;
       statement->operands.push_back(std::move(operand));
       if (!scanner.Take(',')) break;
@@ -316,7 +317,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
       if (!scanner.Take(',')) scanner.TakeLiteral();
     }
   }
-  if (!scanner.Take(')')) return At(statement->line, "asm statement does not end where it should");
+  if (!scanner.Take(')')) return ErrorAtLine(statement->line, "asm statement does not end where it should");
 
   // Percent signs: operands and escapes.
   for (size_t i = 0; i < raw.size(); ++i) {
@@ -332,11 +333,12 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
     size_t number = 0, j = i + 1;
     if (j < raw.size() && raw[j] == '[') {
       const size_t close = raw.find(']', j);
-      if (close == std::string::npos) return At(statement->line, "'%[' without ']' in asm");
+      if (close == std::string::npos) return ErrorAtLine(statement->line, "'%[' without ']' in asm");
       const std::string name = raw.substr(j + 1, close - j - 1);
       const auto found = std::find_if(statement->operands.begin(), statement->operands.end(),
                                       [&](const AsmOperand& o) { return o.name == name; });
-      if (found == statement->operands.end()) return At(statement->line, "asm has no operand named '" + name + "'");
+      if (found == statement->operands.end())
+        return ErrorAtLine(statement->line, "asm has no operand named '" + name + "'");
       number = static_cast<size_t>(found - statement->operands.begin());
       j = close + 1;
     } else if (j < raw.size() && std::isdigit(static_cast<unsigned char>(raw[j]))) {
@@ -344,7 +346,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
         number = number * 10 + static_cast<size_t>(raw[j++] - '0');
       }
       if (number >= statement->operands.size()) {
-        return At(statement->line, "asm uses operand %" + std::to_string(number) + " but has only " +
+        return ErrorAtLine(statement->line, "asm uses operand %" + std::to_string(number) + " but has only " +
                                        std::to_string(statement->operands.size()));
       }
     } else {

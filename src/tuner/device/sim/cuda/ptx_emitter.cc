@@ -12,7 +12,7 @@ namespace hone {
 
 namespace {
 
-const std::map<std::string, PtxType, std::less<>>& Types() {
+const std::map<std::string, PtxType, std::less<>>& PtxTypes() {
   static const std::map<std::string, PtxType, std::less<>> types = {
       {"pred", {"bool", "bool", 1, PtxType::kPredicate}},
       {"b8", {"uint8_t", "uint8_t", 8, PtxType::kBitsOnly}},
@@ -40,8 +40,8 @@ const std::map<std::string, PtxType, std::less<>>& Types() {
 }  // namespace
 
 const PtxType* FindPtxType(std::string_view name) {
-  const auto found = Types().find(name);
-  return found == Types().end() ? nullptr : &found->second;
+  const auto found = PtxTypes().find(name);
+  return found == PtxTypes().end() ? nullptr : &found->second;
 }
 
 Status PtxEmitter::Need(size_t count) const {

@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-std::string_view Word(std::string_view s, size_t& i) {
+std::string_view TakeWord(std::string_view s, size_t& i) {
   while (i < s.size() && (s[i] == ' ' || s[i] == '\t')) ++i;
   const size_t begin = i;
   while (i < s.size() && (std::isalnum(static_cast<unsigned char>(s[i])) || s[i] == '_')) ++i;
@@ -27,7 +27,7 @@ std::optional<int> UnrollCount(std::string_view line) {
   while (i < line.size() && (line[i] == ' ' || line[i] == '\t')) ++i;
   if (i >= line.size() || line[i] != '#') return std::nullopt;
   ++i;
-  if (Word(line, i) != "pragma" || Word(line, i) != "unroll") return std::nullopt;
+  if (TakeWord(line, i) != "pragma" || TakeWord(line, i) != "unroll") return std::nullopt;
   std::string rest(line.substr(i));
   const size_t comment = rest.find("//");
   if (comment != std::string::npos) rest.resize(comment);
@@ -50,7 +50,7 @@ bool LoopFollows(std::string_view s, size_t position) {
     } else if (s[position] == '/' && SkipCommentOrLiteral(s, position) != position) {
       position = SkipCommentOrLiteral(s, position);
     } else {
-      const std::string_view word = Word(s, position);
+      const std::string_view word = TakeWord(s, position);
       return word == "for" || word == "while" || word == "do";
     }
   }

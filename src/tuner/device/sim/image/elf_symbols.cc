@@ -12,7 +12,7 @@ namespace hone::sim {
 
 namespace {
 
-Status Broken() { return Status::InvalidArgument("not a sound 64-bit ELF file"); }
+Status BrokenElf() { return Status::InvalidArgument("not a sound 64-bit ELF file"); }
 
 template <typename T>
 bool ReadAt(std::string_view file, uint64_t offset, T* out) {
@@ -37,23 +37,23 @@ Result<std::vector<ElfSymbol>> Read(std::string_view file, uint32_t table_type) 
   if (!ReadAt(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_shentsize != sizeof(Elf64_Shdr)) {
-    return Broken();
+    return BrokenElf();
   }
   std::vector<Elf64_Shdr> sections(header.e_shnum);
   for (size_t i = 0; i < sections.size(); ++i) {
-    if (!ReadAt(file, header.e_shoff + i * sizeof(Elf64_Shdr), &sections[i])) return Broken();
+    if (!ReadAt(file, header.e_shoff + i * sizeof(Elf64_Shdr), &sections[i])) return BrokenElf();
   }
   std::vector<ElfSymbol> symbols;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != table_type) continue;
-    if (section.sh_link >= sections.size()) return Broken();
+    if (section.sh_link >= sections.size()) return BrokenElf();
     const Elf64_Shdr& names = sections[section.sh_link];
-    if (names.sh_offset > file.size() || names.sh_size > file.size() - names.sh_offset) return Broken();
+    if (names.sh_offset > file.size() || names.sh_size > file.size() - names.sh_offset) return BrokenElf();
     const std::string_view strings = file.substr(names.sh_offset, names.sh_size);
-    if (section.sh_size > file.size()) return Broken();
+    if (section.sh_size > file.size()) return BrokenElf();
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
       Elf64_Sym raw;
-      if (!ReadAt(file, section.sh_offset + at, &raw)) return Broken();
+      if (!ReadAt(file, section.sh_offset + at, &raw)) return BrokenElf();
       if (raw.st_name >= strings.size()) continue;
       ElfSymbol symbol;
       const std::string_view rest = strings.substr(raw.st_name);

@@ -91,7 +91,7 @@ constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm",
 
 constexpr int64_t kMaxStaticShared = 48 * 1024;
 
-std::string Demangled(const std::string& name) {
+std::string DemangledName(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   if (status != 0 || text == nullptr) return name;
@@ -189,7 +189,7 @@ std::string DigestOf(const std::string& log, const std::string& scratch) {
 
 // Returns a type or a signature without blanks and in one spelling, so that g++'s names compare equal with the plan's:
 // "unsigned int" is "unsigned" on both sides, for example.
-std::string Squeezed(std::string text) {
+std::string UniformSpelling(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"unsigned int", "unsigned"},
                                  {"void ", ""}, {"(int)", ""}, {"(bool)1", "true"}, {"(bool)0", "false"}}) {
     for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
@@ -210,10 +210,10 @@ std::vector<int64_t> StaticSharedBytes(const std::vector<ElfSymbol>& object, con
   std::vector<int64_t> bytes(kernels.size(), 0);
   for (const ElfSymbol& symbol : object) {
     if (!symbol.thread_local_data || !symbol.defined || sim::IsGuardSymbol(symbol.name)) continue;
-    const std::string name = Squeezed(Demangled(symbol.name));
+    const std::string name = UniformSpelling(DemangledName(symbol.name));
     size_t owner = kernels.size();
     for (size_t i = 0; i < kernels.size(); ++i) {
-      const std::string kernel = Squeezed(kernels[i]);
+      const std::string kernel = UniformSpelling(kernels[i]);
       if (name.rfind(kernel + "(", 0) == 0) owner = i;
     }
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -388,7 +388,7 @@ class SimCompiler : public Compiler {
   std::map<std::vector<std::string>, Status> precompiled_;  // by variant flags
 };
 
-std::vector<std::string> Flags() {
+std::vector<std::string> CompilerFlags() {
   std::vector<std::string> flags{
       "-std=gnu++20", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
       // Every load and store calls the simulator; function entries do not; volatile accesses are distinguished.
@@ -429,7 +429,7 @@ std::vector<std::string> Flags() {
 }
 
 Status SimCompiler::Prepare() {
-  flags_ = Flags();
+  flags_ = CompilerFlags();
   if (options_.cache_directory.empty()) {
     HONE_ASSIGN_OR_RETURN(own_cache_, MakeTemporaryDirectory(options_.scratch_directory, "hone-sim-cache-"));
     options_.cache_directory = own_cache_.path();
@@ -627,9 +627,9 @@ Status SimCompiler::CheckImports(const std::string& image, CompiledModule* modul
     if (name.rfind("hone_sim_", 0) == 0 || name.rfind("__wrap_", 0) == 0) continue;
     if (std::find(std::begin(kAllowedImports), std::end(kAllowedImports), name) != std::end(kAllowedImports)) continue;
     if (std::find(std::begin(kDeviceHeap), std::end(kDeviceHeap), name) != std::end(kDeviceHeap)) {
-      heap.insert(Demangled(name));
+      heap.insert(DemangledName(name));
     } else if (!IsMathematics(name)) {
-      missing.insert(Demangled(name));
+      missing.insert(DemangledName(name));
     }
   }
   if (!missing.empty()) {

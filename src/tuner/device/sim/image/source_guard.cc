@@ -25,20 +25,21 @@ template <size_t kCount>
 bool IsOneOf(std::string_view word, const std::string_view (&words)[kCount]) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
-bool Begins(std::string_view word, std::string_view with) { return word.substr(0, with.size()) == with; }
+bool BeginsWith(std::string_view word, std::string_view with) { return word.substr(0, with.size()) == with; }
 
 // Returns the bracket that the digraph at the beginning of `text` stands for, as the compiler reads it; empty if there
 // is none. `<::` is `<` and `::`, unless another colon or `>` follows.
 std::string_view Digraph(std::string_view text) {
-  if (Begins(text, ":>")) return "]";
-  if (!Begins(text, "<:")) return {};
+  if (BeginsWith(text, ":>")) return "]";
+  if (!BeginsWith(text, "<:")) return {};
   const bool scope = text.size() > 2 && text[2] == ':' && (text.size() == 3 || (text[3] != ':' && text[3] != '>'));
   return scope ? std::string_view() : "[";
 }
 
 // `__x__` and `x` are the same attribute.
-std::string_view Bare(std::string_view name) {
-  if (name.size() > 4 && Begins(name, "__") && name.substr(name.size() - 2) == "__") return name.substr(2, name.size() - 4);
+std::string_view WithoutUnderscores(std::string_view name) {
+  if (name.size() > 4 && BeginsWith(name, "__") && name.substr(name.size() - 2) == "__")
+    return name.substr(2, name.size() - 4);
   return name;
 }
 
@@ -128,12 +129,12 @@ void Guard::Marker(size_t begin, size_t end) {
   if (open == std::string_view::npos || close <= open) return;
   const std::string_view path = line.substr(open + 1, close - open - 1);
   const std::string_view flags = line.substr(close + 1);
-  in_system_ = Begins(path, "/usr/include/") || Begins(path, "/usr/lib/");
+  in_system_ = BeginsWith(path, "/usr/include/") || BeginsWith(path, "/usr/lib/");
   if (flags.find('1') != std::string_view::npos) {
     ++depth_;
     // The toolkit's headers are in folders with absolute names; files in the compiler's own folder, the candidate's own
     // first of all, must not pass for headers there.
-    if ((path.empty() || path.front() != '/' || Begins(path, "/proc/") || Begins(path, "/dev/")) && !found_) {
+    if ((path.empty() || path.front() != '/' || BeginsWith(path, "/proc/") || BeginsWith(path, "/dev/")) && !found_) {
       found_ = Refuse(Verdict::kRuleViolation,
                       fmt::format("#include of '{}': a candidate may include the toolkit's headers by name only", path));
     }
@@ -233,7 +234,7 @@ bool Guard::Next() {
 }
 
 std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string_view argument) const {
-  name = Bare(name);
+  name = WithoutUnderscores(name);
   // This is the simulator's own mark of constant memory.
   if (name == "section" && argument.find("hone_constant.") != std::string_view::npos) return std::nullopt;
   if (name == "section" && argument.find("hone_managed") != std::string_view::npos) {
@@ -310,17 +311,17 @@ std::optional<SourceRefusal> Guard::Name(std::string_view word, std::string_view
     if (s_.substr(i, 2) == "::") return std::nullopt;  // judged with the following name
     return violation(fmt::format("the namespace '{}' is the simulator's own", word));
   }
-  const bool ours = Begins(word, "hone_sim") || Begins(word, "hone_ptx") || Begins(word, "hone_entry") ||
-                    Begins(word, "hone_shared_anchor") || Begins(word, "hone_dynamic_shared") || Begins(word, "hone_touch") ||
-                    Begins(word, "hone_name_");
+  const bool ours = BeginsWith(word, "hone_sim") || BeginsWith(word, "hone_ptx") || BeginsWith(word, "hone_entry") ||
+                    BeginsWith(word, "hone_shared_anchor") || BeginsWith(word, "hone_dynamic_shared") ||
+                    BeginsWith(word, "hone_touch") || BeginsWith(word, "hone_name_");
   if (ours && !IsOneOf(word, kHarmlessOfOurs)) return violation(fmt::format("'{}' is the simulator's own", word));
   for (const std::string_view part : {"__tsan", "__sanitizer", "__asan", "__wrap_", "__real_"}) {
     if (word.find(part) != std::string_view::npos) return violation(fmt::format("'{}' is the instrumentation's own", word));
   }
-  if (Begins(word, "__builtin_ia32") || Begins(word, "__sync_")) {
+  if (BeginsWith(word, "__builtin_ia32") || BeginsWith(word, "__sync_")) {
     return violation(fmt::format("'{}' reaches memory behind the simulator's back", word));
   }
-  if (Begins(word, "__builtin_") && !IsOneOf(word, kHarmlessBuiltins)) {
+  if (BeginsWith(word, "__builtin_") && !IsOneOf(word, kHarmlessBuiltins)) {
     return Refuse(Verdict::kUnsupported, fmt::format("'{}' is not known to the simulated GPU", word));
   }
   return std::nullopt;
@@ -364,7 +365,7 @@ std::optional<SourceRefusal> Guard::LeftAssembly() {
 }
 
 // Returns the text with spliced lines joined, as directives see it. g++ also joins when blanks follow the backslash.
-std::string Joined(std::string_view source) {
+std::string JoinSplicedLines(std::string_view source) {
   std::string joined;
   joined.reserve(source.size());
   for (size_t i = 0; i < source.size(); ++i) {
@@ -384,7 +385,7 @@ std::string Joined(std::string_view source) {
 }  // namespace
 
 std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string_view file) {
-  const std::string joined = Joined(source);
+  const std::string joined = JoinSplicedLines(source);
   const std::string_view s = joined;
   const auto skip = [&s](size_t i) {
     for (;;) {
@@ -419,7 +420,7 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
       }
       continue;
     }
-    if (Begins(directive, "if") || Begins(directive, "elif")) {
+    if (BeginsWith(directive, "if") || BeginsWith(directive, "elif")) {
       const std::string_view condition = s.substr(end, std::min(s.find('\n', end), s.size()) - end);
       bool asks = false;  // a name that only ends so is another one
       for (size_t at = 0; (at = condition.find("__SANITIZE_", at)) != std::string_view::npos; ++at) {
@@ -437,7 +438,7 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     end = next;
     while (end < s.size() && IsNamePart(s[end])) ++end;
     const std::string_view name = s.substr(next, end - next);
-    const bool ours = Begins(name, "HONE_SIM") || Begins(name, "hone_") || Begins(name, "HONE_PTX");
+    const bool ours = BeginsWith(name, "HONE_SIM") || BeginsWith(name, "hone_") || BeginsWith(name, "HONE_PTX");
     if (ours || IsOneOf(name, kKeywords)) {
       // A keyword may have been defined in good faith; a GPU's compiler is not misled by it.
       return SourceRefusal{ours ? Verdict::kRuleViolation : Verdict::kUnsupported,

@@ -16,7 +16,7 @@ namespace hone::sim {
 namespace {
 
 // Returns a frame's position as "file:line", or nothing for the simulator's own files and for unknown ones.
-std::string Cleaned(std::string place) {
+std::string CleanPosition(std::string place) {
   const size_t discriminator = place.find(" (");
   if (discriminator != std::string::npos) place.resize(discriminator);
   const size_t colon = place.rfind(':');
@@ -73,7 +73,7 @@ std::vector<std::string> SourceLines::Find(const std::vector<uint64_t>& pcs) {
     }
     if (next == 0 || next > wanted.size()) continue;
     std::string& place = known_[wanted[next - 1]];
-    if (place.empty()) place = Cleaned(line);
+    if (place.empty()) place = CleanPosition(line);
   }
   return answer();
 }

@@ -141,7 +141,7 @@ bool IsMemory(std::string_view operand, const std::set<std::string, std::less<>>
 
 // Returns the name that a line of declarations declares: l for `  struct S l[3];`. Nothing for static variables, which
 // are memory.
-std::optional<std::string> Declared(std::string_view line) {
+std::optional<std::string> DeclaredName(std::string_view line) {
   line = Trimmed(line);
   if (line.empty() || line.back() != ';' || line.substr(0, 7) == "static ") return std::nullopt;
   line.remove_suffix(1);
@@ -185,7 +185,7 @@ std::optional<UnseenAccess> FindUnseenAccess(std::string_view dump, std::string_
     } else if (where == Where::kDeclarations && Trimmed(line).empty()) {
       where = Where::kBody;
     } else if (where == Where::kDeclarations) {
-      if (std::optional<std::string> name = Declared(line)) own.insert(std::move(*name));
+      if (std::optional<std::string> name = DeclaredName(line)) own.insert(std::move(*name));
     } else if (line == "}") {
       where = Where::kOutside;
     }

@@ -37,7 +37,7 @@ Instruction InstructionOf(std::string_view line) {
 }
 
 // Returns the function that a call names, without relocation suffixes; empty for a call through a pointer.
-std::string_view Callee(const Instruction& instruction) {
+std::string_view CalledFunction(const Instruction& instruction) {
   if (instruction.name != "call") return {};
   std::string_view target = instruction.operands;
   if (StartsWith(target, "*")) target.remove_prefix(1);
@@ -78,18 +78,18 @@ class Positions {
   void Follow(std::string_view line) {
     while (!line.empty() && (line[0] == '\t' || line[0] == ' ')) line.remove_prefix(1);
     if (StartsWith(line, ".loc ")) {
-      const auto file = files_.find(Leading(line.substr(5)));
+      const auto file = files_.find(LeadingNumber(line.substr(5)));
       origin_ = file != files_.end() ? file->second : Origin::kHeader;
     } else if (StartsWith(line, ".file ")) {
       const size_t digit = line.find_first_not_of(" \t", 5), open = line.find('"'), close = line.rfind('"');
       if (digit == std::string_view::npos || std::isdigit(static_cast<unsigned char>(line[digit])) == 0 || close <= open) return;
-      files_[Leading(line.substr(digit))] = OriginOf(line.substr(open + 1, close - open - 1));
+      files_[LeadingNumber(line.substr(digit))] = OriginOf(line.substr(open + 1, close - open - 1));
     }
   }
   Origin origin() const { return origin_; }
 
  private:
-  static int64_t Leading(std::string_view text) {
+  static int64_t LeadingNumber(std::string_view text) {
     const size_t digit = text.find_first_not_of(" \t");
     int64_t number = -1;
     if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), number);
@@ -101,7 +101,7 @@ class Positions {
 
 Arithmetic ArithmeticOf(const Instruction& instruction) {
   Arithmetic work;
-  if (const std::string_view function = Callee(instruction); !function.empty()) {
+  if (const std::string_view function = CalledFunction(instruction); !function.empty()) {
     constexpr std::string_view kSpecial[] = {"expf", "exp2f", "exp10f", "logf", "log2f",   "log10f",
                                              "sinf", "cosf",  "tanhf",  "powf", "sincosf", "sqrtf"};
     constexpr std::string_view kSeveral[] = {"tanf",  "erff",  "erfcf",   "log1pf",  "expm1f",
@@ -257,7 +257,7 @@ struct Piece {
   bool announced = false;  // there are accesses whose size is not in the hook's name
 };
 
-int64_t Number(std::string_view digits) {
+int64_t ParseNumber(std::string_view digits) {
   int64_t number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return number;
@@ -285,7 +285,8 @@ bool PlaceOf(const Instruction& instruction, Place* place) {
   return true;
 }
 
-void Note(Piece& piece, const Function& function, const Instruction& instruction, Origin origin, size_t line) {
+void CountInstruction(Piece& piece, const Function& function, const Instruction& instruction, Origin origin,
+                      size_t line) {
   Arithmetic work = ArithmeticOf(instruction);
   if (origin == Origin::kFloatByDouble || origin == Origin::kRounded) work.wide = 0;
   // A sum or product in a stated rounding is computed in double and rounded; on a GPU it is one operation.
@@ -304,7 +305,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
     counts = true;
   }
   if (function.deepest > kRegisterBytes) {
-    std::string_view callee = Callee(instruction);
+    std::string_view callee = CalledFunction(instruction);
     if (StartsWith(callee, "hone_sim_")) piece.announced = true;
     if (StartsWith(callee, "__tsan_")) {
       const bool read = callee.find("read") != std::string_view::npos,
@@ -313,7 +314,7 @@ void Note(Piece& piece, const Function& function, const Instruction& instruction
       if ((!read && !write) || digits == callee.size()) {
         piece.announced = true;
       } else {
-        (read ? piece.hooked_read : piece.hooked_written) += Number(callee.substr(digits));
+        (read ? piece.hooked_read : piece.hooked_written) += ParseNumber(callee.substr(digits));
       }
     }
     Place place;
@@ -338,7 +339,7 @@ struct Announced {
 };
 
 // Returns the bytes moved but not announced. Further announced bytes belong to the next piece.
-int64_t Unannounced(int64_t moved, int64_t hooked, int64_t* pending) {
+int64_t UnannouncedBytes(int64_t moved, int64_t hooked, int64_t* pending) {
   const int64_t all = hooked + *pending;
   *pending = std::max<int64_t>(0, all - moved);
   return std::max<int64_t>(0, moved - all);
@@ -356,8 +357,8 @@ void Finish(Piece& piece, Announced& pending, std::string* out) {
   constexpr int64_t kFewIntegers = 2;
   work[kWorkIntegers] = piece.integers > kFewIntegers ? piece.integers : 0;
   if (!piece.announced) {
-    work[kWorkLocalReads] = Unannounced(piece.read, piece.hooked_read, &pending.read);
-    work[kWorkLocalWrites] = Unannounced(piece.written, piece.hooked_written, &pending.written);
+    work[kWorkLocalReads] = UnannouncedBytes(piece.read, piece.hooked_read, &pending.read);
+    work[kWorkLocalWrites] = UnannouncedBytes(piece.written, piece.hooked_written, &pending.written);
   }
   const bool any = std::any_of(work.begin(), work.end(), [](int64_t n) { return n > 0; });
   for (size_t i = 0; i < piece.lines.size(); ++i) {
@@ -429,10 +430,11 @@ std::string CountWork(std::string_view assembly) {
     const Instruction instruction = InstructionOf(line);
     if (instruction.name == "subq" && StartsWith(instruction.operands, "$") &&
         EndsWith(instruction.operands, ", %rsp")) {
-      functions.back().frame = std::max(functions.back().frame, Number(instruction.operands.substr(1)));
+      functions.back().frame = std::max(functions.back().frame, ParseNumber(instruction.operands.substr(1)));
     }
     if (instruction.name == "movq" && instruction.operands == "%rsp, %rbp") functions.back().has_frame_pointer = true;
-    if (const std::string_view callee = Callee(instruction); !callee.empty()) functions.back().callees.push_back(callee);
+    if (const std::string_view callee = CalledFunction(instruction); !callee.empty())
+      functions.back().callees.push_back(callee);
   });
   CallChains chains(functions, by_name);
 
@@ -458,7 +460,7 @@ std::string CountWork(std::string_view assembly) {
     positions.Follow(line);
     const Instruction instruction = InstructionOf(line);
     if (!instruction.name.empty() && functions[number].counted && !inline_assembly)
-      Note(piece, functions[number], instruction, positions.origin(), piece.lines.size());
+      CountInstruction(piece, functions[number], instruction, positions.origin(), piece.lines.size());
     piece.lines.push_back(line);
     if (StartsWith(instruction.name, "j") || StartsWith(instruction.name, "ret") || instruction.name == "ud2" ||
         instruction.name == "notrack" || instruction.name == "hlt") {

@@ -15,14 +15,14 @@ constexpr double kWorthTelling = 0.1;  // least share of the launch's sectors, o
                                        // finding
 constexpr size_t kMaxAdvice = 4;
 
-std::string Place(const std::string& line) { return line.empty() ? "an unknown line" : line; }
+std::string LineOrUnknown(const std::string& line) { return line.empty() ? "an unknown line" : line; }
 
-std::string Filled(std::string text, const std::vector<std::string>& places) {
+std::string FillPlaces(std::string text, const std::vector<std::string>& places) {
   for (size_t i = 0; i < places.size(); ++i) {
     const std::string mark = fmt::format("{{{}}}", i);
     for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-      text.replace(at, mark.size(), Place(places[i]));
-      at += Place(places[i]).size();
+      text.replace(at, mark.size(), LineOrUnknown(places[i]));
+      at += LineOrUnknown(places[i]).size();
     }
   }
   return text;
@@ -85,7 +85,7 @@ LaunchOutcome JudgeReport(const std::string& kernel, const LaunchReport& report,
     if (f.only_if_lines_differ && places.size() == 2 && places[0] == places[1]) continue;
     Finding finding;
     finding.kind = f.kind;
-    finding.message = Filled(f.message, places);
+    finding.message = FillPlaces(f.message, places);
     finding.location = places.empty() ? "" : places[0];
     const auto same = [&](const Finding& other) {
       return other.kind == finding.kind && other.location == finding.location && !finding.location.empty();
@@ -135,7 +135,7 @@ Finding SignalFinding(int signal, const std::string& where, const std::string& p
     case SIGABRT: what = "aborts"; break;
     default: break;
   }
-  finding.message = fmt::format("{} {}, at {}", where.empty() ? "the kernel" : where, what, Place(place));
+  finding.message = fmt::format("{} {}, at {}", where.empty() ? "the kernel" : where, what, LineOrUnknown(place));
   return finding;
 }
 

@@ -23,7 +23,7 @@ namespace {
 inline uint64_t Address(const volatile void* p) { return reinterpret_cast<uint64_t>(p); }
 
 // Static initialisers of an image may call any function; none of these is valid there.
-Worker& Current() {
+Worker& RunningWorker() {
   Worker* const w = current_worker;
   if (w == nullptr || w->fiber == nullptr) __builtin_trap();
   return *w;
@@ -32,7 +32,7 @@ Worker& Current() {
 // The macro is used in named functions, so that the return address is the candidate's.
 #define HONE_PC reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
-void Pieces(const volatile void* address, uint32_t bytes, int access, uint64_t pc) {
+void AccessInPieces(const volatile void* address, uint32_t bytes, int access, uint64_t pc) {
   const uint64_t a = Address(address);
   const bool power = bytes != 0 && (bytes & (bytes - 1)) == 0 && bytes <= 16;
   if (!power) {
@@ -52,22 +52,22 @@ void Pieces(const volatile void* address, uint32_t bytes, int access, uint64_t p
 extern "C" {
 
 uint32_t hone_sim_index(uint32_t which) {
-  const Worker& w = Current();
+  const Worker& w = RunningWorker();
   return which < HONE_SIM_INDEX_COUNT ? w.fiber->index[which] : 0;
 }
 
-const uint32_t* hone_sim_thread(void) { return Current().fiber->index; }
+const uint32_t* hone_sim_thread(void) { return RunningWorker().fiber->index; }
 
-void hone_sim_syncthreads(void) { Current().BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr); }
+void hone_sim_syncthreads(void) { RunningWorker().BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr); }
 
 int hone_sim_syncthreads_reduce(int kind, int predicate) {
   int result = 0;
-  Current().BlockBarrier(kind, predicate, HONE_PC, &result);
+  RunningWorker().BlockBarrier(kind, predicate, HONE_PC, &result);
   return result;
 }
 
 void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   if (barrier == 0 && threads == 0 && wait) {
     w.BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr);
   } else {
@@ -75,13 +75,13 @@ void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait) {
   }
 }
 
-void hone_sim_grid_sync(void) { Current().GridBarrier(HONE_PC); }
-int hone_sim_grid_is_cooperative(void) { return Current().launch->spec->cooperative; }
+void hone_sim_grid_sync(void) { RunningWorker().GridBarrier(HONE_PC); }
+int hone_sim_grid_is_cooperative(void) { return RunningWorker().launch->spec->cooperative; }
 
-void hone_sim_syncwarp(uint32_t mask) { Current().Meet(Collective::kSync, mask, 0, HONE_PC); }
+void hone_sim_syncwarp(uint32_t mask) { RunningWorker().Meet(Collective::kSync, mask, 0, HONE_PC); }
 
 uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   Fiber& f = *w.fiber;
   f.value = value;
   f.operand = argument;
@@ -93,7 +93,7 @@ uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argu
 }
 
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   Fiber& f = *w.fiber;
   f.value = predicate != 0;
   w.Meet(Collective::kVote, mask, static_cast<uint32_t>(kind), HONE_PC);
@@ -101,14 +101,14 @@ uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
 }
 
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.fiber->value = value;
   w.Meet(Collective::kMatchAny, mask, 0, HONE_PC);
   return static_cast<uint32_t>(w.fiber->result);
 }
 
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.fiber->value = value;
   w.Meet(Collective::kMatchAll, mask, 0, HONE_PC);
   if (all_equal != nullptr) *all_equal = w.fiber->flag;
@@ -116,20 +116,20 @@ uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
 }
 
 uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.fiber->value = value;
   w.Meet(Collective::kReduce, mask, static_cast<uint32_t>(kind), HONE_PC);
   return static_cast<uint32_t>(w.fiber->result);
 }
 
 uint32_t hone_sim_activemask(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.Meet(Collective::kActiveMask, ~0u, 0, HONE_PC);
   return static_cast<uint32_t>(w.fiber->result);
 }
 
 void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t bytes, void* all) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   Fiber& f = *w.fiber;
   f.gather_from = mine;
   f.gather_to = all;
@@ -138,7 +138,7 @@ void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t 
 }
 
 void hone_sim_fence(int) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.block->order.Fence(w.self);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -146,7 +146,7 @@ void hone_sim_fence(int) {
 void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, int order, int) {
   const uint64_t a = Address(address);
   const bool reads = access != HONE_SIM_WRITE, writes = access != HONE_SIM_READ;
-  Current().Spin();  // before the bookkeeping: the access follows at once
+  RunningWorker().Spin();  // before the bookkeeping: the access follows at once
   if (access == HONE_SIM_READ) {
     Access</*kWrites=*/false, /*kReads=*/true, Ordering::kAtomic, /*kAligned=*/true>(a, bytes, HONE_PC);
   } else if (access == HONE_SIM_WRITE) {
@@ -159,13 +159,13 @@ void hone_sim_atomic(const volatile void* address, uint32_t bytes, int access, i
 }
 
 void hone_sim_access(const volatile void* address, uint32_t bytes, int access) {
-  Pieces(address, bytes, access, HONE_PC);
+  AccessInPieces(address, bytes, access, HONE_PC);
 }
 
 void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access) {
   const uint64_t a = Address(address);
   if (access == HONE_SIM_READ) {
-    Current().Spin();
+    RunningWorker().Spin();
     Access</*kWrites=*/false, /*kReads=*/true, Ordering::kVolatile, /*kAligned=*/true>(a, bytes, HONE_PC);
     hone::sim::OrderAccess(a, /*reads=*/true, /*writes=*/false, /*acquire=*/false, /*release=*/false);
   } else {
@@ -176,7 +176,7 @@ void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access)
 
 void hone_sim_cp_async(void* shared_destination, const void* global_source, uint32_t bytes, uint32_t source_bytes) {
   const uint64_t pc = HONE_PC;
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   if (source_bytes > bytes) source_bytes = bytes;
   const uint64_t to = Address(shared_destination);
   if (to - w.shared_begin >= w.shared_bytes || to - w.shared_begin + bytes > w.dynamic_end) {
@@ -197,22 +197,22 @@ void hone_sim_cp_async(void* shared_destination, const void* global_source, uint
 }
 
 void hone_sim_cp_async_commit(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.fiber->copies->push_back({nullptr, 0, /*committed=*/true, 0, {}});
 }
 
 void hone_sim_cp_async_wait(uint32_t groups_left) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.FinishCopies(*w.fiber, groups_left, /*uncommitted_too=*/false);
 }
 
 void hone_sim_cp_async_wait_all(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.FinishCopies(*w.fiber, 0, /*uncommitted_too=*/true);
 }
 
 uint32_t hone_sim_to_shared(const void* generic) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   const uint64_t offset = Address(generic) - w.shared_begin;
   // One past the end is a valid pointer; so is an address from which an offset is later subtracted.
   if (offset > w.shared_bytes + hone::sim::kMaxDynamicShared) {
@@ -224,45 +224,45 @@ uint32_t hone_sim_to_shared(const void* generic) {
   return static_cast<uint32_t>(offset);
 }
 
-void* hone_sim_from_shared(uint32_t address) { return reinterpret_cast<void*>(Current().shared_begin + address); }
+void* hone_sim_from_shared(uint32_t address) { return reinterpret_cast<void*>(RunningWorker().shared_begin + address); }
 
 int hone_sim_is_shared(const void* generic) {
-  const Worker& w = Current();
+  const Worker& w = RunningWorker();
   return Address(generic) - w.shared_begin < w.shared_bytes;
 }
 
 int hone_sim_is_global(const void* generic) {
-  const Worker& w = Current();
+  const Worker& w = RunningWorker();
   const uint64_t a = Address(generic);
   return a - hone::sim::kGlobalBase < hone::sim::kGlobalSpan ||
          (a >= w.launch->image->data_begin && a < w.launch->image->data_end);
 }
 
 void hone_sim_count_mma(uint64_t multiply_adds) {
-  Current().counters.counters.mma_multiply_adds += static_cast<double>(multiply_adds);
+  RunningWorker().counters.counters.mma_multiply_adds += static_cast<double>(multiply_adds);
 }
 
 uint64_t hone_sim_clock(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.Spin();  // a thread that waits for time to pass must let others run
   return ++w.ticks;
 }
 
 uint64_t hone_sim_globaltimer(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.Spin();
   return ++w.ticks;
 }
 
-void hone_sim_nanosleep(uint32_t) { Current().Yield(); }
+void hone_sim_nanosleep(uint32_t) { RunningWorker().Yield(); }
 
 void hone_sim_trap(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.End(LaunchEnd::kCrashed, "trap", fmt::format("{} traps at {{0}}", w.WhereText()), {HONE_PC});
 }
 
 void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const char*) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   // The text belongs to the image; the limit stops at an invalid pointer's end.
   const std::string text(expression, strnlen(expression, 200));
   w.End(LaunchEnd::kCrashed, "assert", fmt::format("{} fails the assertion '{}' at {{0}}", w.WhereText(), text),
@@ -270,7 +270,7 @@ void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const c
 }
 
 void hone_sim_unsupported(const char* what) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   const std::string text(what, strnlen(what, 400));
   w.End(LaunchEnd::kUnsupported, "unsupported", fmt::format("{}, at {{0}}", text), {HONE_PC});
 }

@@ -15,7 +15,7 @@ namespace hone::sim {
 namespace {
 
 // Returns whether a grid has hardly more than `count` blocks; all are then taken.
-bool Few(uint64_t total, size_t count) { return total <= count + count / 2; }
+bool AllBlocksAreTaken(uint64_t total, size_t count) { return total <= count + count / 2; }
 std::vector<uint64_t> AllBlocks(uint64_t total) {
   std::vector<uint64_t> blocks(total);
   std::iota(blocks.begin(), blocks.end(), uint64_t{0});
@@ -45,7 +45,7 @@ uint64_t BlockOfStratum(uint64_t key, uint64_t total, uint64_t stratum, uint64_t
 std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t count) {
   const uint64_t x = grid[0], y = grid[1], z = grid[2];
   const uint64_t total = x * y * z;
-  if (Few(total, count)) return AllBlocks(total);
+  if (AllBlocksAreTaken(total, count)) return AllBlocks(total);
   std::vector<uint64_t> blocks;
   std::set<uint64_t> taken;
   const auto take = [&](uint64_t block) {
@@ -70,7 +70,7 @@ std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t c
 
 std::vector<uint64_t> TimedBlocks(const std::array<uint32_t, 3>& grid, uint64_t key, size_t count) {
   const uint64_t total = uint64_t{grid[0]} * grid[1] * grid[2];
-  if (Few(total, count)) return AllBlocks(total);
+  if (AllBlocksAreTaken(total, count)) return AllBlocks(total);
   std::vector<uint64_t> blocks;
   const uint64_t turn = draw::Mix(key) % count;
   for (const uint64_t stratum : SpreadOrder(count)) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxFindings = 32;
 
-std::string Plural(uint64_t n, const char* unit) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); }
+std::string CountText(uint64_t n, const char* unit) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -38,25 +38,26 @@ std::string Worker::AddressText(uint64_t address, uint64_t bytes) const {
   if (address - shared_begin < shared_bytes || shared_begin - address < 4096) {
     if (dynamic_end > dynamic_begin && address >= shared_begin + dynamic_end) {
       return fmt::format("{} past the end of shared memory ({} static, {} dynamic)",
-                         Plural(address - shared_begin - dynamic_end, "byte"), Plural(static_shared, "byte"),
-                         Plural(dynamic_end - dynamic_begin, "byte"));
+                         CountText(address - shared_begin - dynamic_end, "byte"), CountText(static_shared, "byte"),
+                         CountText(dynamic_end - dynamic_begin, "byte"));
     }
     if (address >= shared_begin + static_shared) {
       return fmt::format("{} past the end of the {} of static shared memory{}",
-                         Plural(address - shared_begin - static_shared, "byte"), Plural(static_shared, "byte"),
+                         CountText(address - shared_begin - static_shared, "byte"), CountText(static_shared, "byte"),
                          launch->image->has_dynamic ? " (the plan gives no dynamic shared memory)" : "");
     }
-    return fmt::format("shared memory + {}", Plural(address - shared_begin, "byte"));
+    return fmt::format("shared memory + {}", CountText(address - shared_begin, "byte"));
   }
-  if (address < 4096) return fmt::format("the null pointer + {}", Plural(address, "byte"));
+  if (address < 4096) return fmt::format("the null pointer + {}", CountText(address, "byte"));
   const BoundRange* before = nullptr;
   const BoundRange* after = nullptr;
   for (const BoundRange& range : launch->spec->ranges) {
     if (address >= range.begin && address < range.end) {
       return address + bytes <= range.end
-                 ? fmt::format("'{}' + {}", range.name, Plural(address - range.begin, "byte"))
+                 ? fmt::format("'{}' + {}", range.name, CountText(address - range.begin, "byte"))
                  : fmt::format("'{}' + {}, of which {} lie past its end", range.name,
-                               Plural(address - range.begin, "byte"), Plural(address + bytes - range.end, "byte"));
+                               CountText(address - range.begin, "byte"),
+                               CountText(address + bytes - range.end, "byte"));
     }
     if (range.end <= address) before = &range;
     if (range.begin > address && after == nullptr) after = &range;
@@ -64,10 +65,10 @@ std::string Worker::AddressText(uint64_t address, uint64_t bytes) const {
   const uint64_t past = before != nullptr ? address - before->end : ~uint64_t{0};
   const uint64_t ahead = after != nullptr ? after->begin - address : ~uint64_t{0};
   if (past <= ahead && past < kNear) {
-    return fmt::format("{} past the end of '{}' ({})", Plural(past, "byte"), before->name,
-                       Plural(before->end - before->begin, "byte"));
+    return fmt::format("{} past the end of '{}' ({})", CountText(past, "byte"), before->name,
+                       CountText(before->end - before->begin, "byte"));
   }
-  if (ahead < kNear) return fmt::format("{} before the start of '{}'", Plural(ahead, "byte"), after->name);
+  if (ahead < kNear) return fmt::format("{} before the start of '{}'", CountText(ahead, "byte"), after->name);
   return fmt::format("address {:#x}, which belongs to no tensor of this launch", address);
 }
 
@@ -147,7 +148,8 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     if (constant && !writes) return;
     if (constant) {
       End(LaunchEnd::kForbidden, "constant_written",
-          fmt::format("{} writes {} to a __constant__ variable, at {{0}}", WhereText(), Plural(bytes, "byte")), {pc});
+          fmt::format("{} writes {} to a __constant__ variable, at {{0}}", WhereText(), CountText(bytes, "byte")),
+          {pc});
     }
     if (writes) fiber->ran = true;
     if (writes && atomic) launch->incomplete = true;
@@ -170,12 +172,12 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
   if (address - stack_begin < stack_bytes) {
     End(LaunchEnd::kCrashed, "out_of_bounds",
         fmt::format("{} {} {} past the end of its local memory, at {{0}}", WhereText(), writes ? "writes" : "reads",
-                    Plural(bytes, "byte")), {pc});
+                    CountText(bytes, "byte")), {pc});
   }
   if (address >= image.image_begin && address + bytes <= image.image_end) {
     if (!writes) return;
     End(LaunchEnd::kCrashed, "out_of_bounds",
-        fmt::format("{} writes {} to constant memory, at {{0}}", WhereText(), Plural(bytes, "byte")), {pc});
+        fmt::format("{} writes {} to constant memory, at {{0}}", WhereText(), CountText(bytes, "byte")), {pc});
   }
   // The address is below the thread's own stack: its local arrays do not fit.
   constexpr uint64_t kLargestFrame = uint64_t{1} << 30;
@@ -191,7 +193,7 @@ void Worker::InputWritten(Site& site, uint64_t address) {
   const BoundRange& range = launch->spec->ranges[static_cast<size_t>(site.range)];
   End(LaunchEnd::kForbidden, "input_written",
       fmt::format("{} writes to the input '{}' + {} at {{0}}; an input may not be written, not even with what it holds", WhereText(),
-                  range.name, Plural(address - range.begin, "byte")),
+                  range.name, CountText(address - range.begin, "byte")),
       {site.pc});
 }
 
