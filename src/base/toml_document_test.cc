@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TomlNode Parsed(const std::string& text, int line_offset = 0) {
+TomlNode ParsedToml(const std::string& text, int line_offset = 0) {
   Result<TomlNode> node = ParseToml(text, "f.toml", line_offset);
   EXPECT_TRUE(node.ok()) << node.status().message();
   return std::move(node).value();
@@ -24,7 +24,7 @@ TomlNode Parsed(const std::string& text, int line_offset = 0) {
 
 TEST(ParseToml, KeepsFileOrderAndLines) {
   const TomlNode root =
-      Parsed("zebra = 1\napple = 2.5\n\n[middle]\nb = true\na = \"s\"\n[[list]]\nx = 1\n[[list]]\nx = 2\n");
+      ParsedToml("zebra = 1\napple = 2.5\n\n[middle]\nb = true\na = \"s\"\n[[list]]\nx = 1\n[[list]]\nx = 2\n");
   std::vector<std::string> keys;
   for (const auto& [key, node] : root.entries) keys.push_back(key);
   EXPECT_THAT(keys, ElementsAre("zebra", "apple", "middle", "list"));
@@ -40,7 +40,7 @@ TEST(ParseToml, KeepsFileOrderAndLines) {
 }
 
 TEST(ParseToml, AddsTheLineOffsetEverywhere) {
-  EXPECT_EQ(Parsed("\na = 1", 40).Find("a")->line, 42);
+  EXPECT_EQ(ParsedToml("\na = 1", 40).Find("a")->line, 42);
   Result<TomlNode> broken = ParseToml("a = 1\nb = \n", "f.toml", 40);
   ASSERT_FALSE(broken.ok());
   EXPECT_THAT(broken.status().message(), HasSubstr("f.toml:42"));
@@ -57,7 +57,7 @@ TEST(ParseToml, AHeaderWithoutANameIsAnErrorAtItsLine) {
 }
 
 TEST(TableReader, NamesFileLineContextKeyAndKinds) {
-  const TomlNode root = Parsed("a = 1\nb = \"text\"\nc = [1, true]\nd = [[1]]\n");
+  const TomlNode root = ParsedToml("a = 1\nb = \"text\"\nc = [1, true]\nd = [[1]]\n");
   const auto error = [&](auto read) {
     TomlErrors errors("f.toml");
     TableReader reader(root, "[[launch]] #1", errors);
@@ -80,7 +80,7 @@ TEST(TableReader, AnArrayHasATableForEachWeightOfALargeNetworkAndNoMoreThanALimi
   const auto read = [](size_t count) {
     std::string text;
     for (size_t i = 0; i < count; ++i) text += "[[tensor]]\nname = \"w\"\n";
-    const TomlNode root = Parsed(text);
+    const TomlNode root = ParsedToml(text);
     TomlErrors errors("f.toml");
     TableReader reader(root, "", errors);
     const size_t tables = reader.Tables("tensor").size();
@@ -92,7 +92,7 @@ TEST(TableReader, AnArrayHasATableForEachWeightOfALargeNetworkAndNoMoreThanALimi
 }
 
 TEST(TableReader, FinishNamesTheKeyNobodyTookAndItsNeighbour) {
-  const TomlNode root = Parsed("grid = 1\nblok = 2\n");
+  const TomlNode root = ParsedToml("grid = 1\nblok = 2\n");
   TomlErrors errors("f.toml");
   TableReader reader(root, "", errors);
   (void)reader.Integer("grid");
@@ -128,7 +128,7 @@ TEST(NearestWord, SuggestsOnlyWhatIsClose) {
   EXPECT_THAT(Suggestion("xyz", {"name", "align"}), HasSubstr("known: name, align"));
 }
 
-std::string Repeated(const std::string& piece, int times) {
+std::string RepeatText(const std::string& piece, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += piece;
   return text;
@@ -137,15 +137,15 @@ std::string Repeated(const std::string& piece, int times) {
 // Regression: each of these texts once ended the program, or would have kept it busy for minutes.
 TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
   const auto message = [](const std::string& text) { return ParseToml(text, "f.toml", 10).status().message(); };
-  const std::vector<std::string> keys = {"a" + Repeated(".a", 20000) + " = 1", "[a" + Repeated(".a", 20000) + "]",
-                                         "'a'" + Repeated(" . \"a\"", 20000) + " = 1",
-                                         "b = { a" + Repeated(".a", 20000) + " = 1 }"};
+  const std::vector<std::string> keys = {"a" + RepeatText(".a", 20000) + " = 1", "[a" + RepeatText(".a", 20000) + "]",
+                                         "'a'" + RepeatText(" . \"a\"", 20000) + " = 1",
+                                         "b = { a" + RepeatText(".a", 20000) + " = 1 }"};
   for (const std::string& key : keys) {
     EXPECT_EQ(message("x = 1\n" + key).rfind("f.toml:12: a key has more than 16 parts between dots", 0), 0u)
         << message(key);
   }
   for (const std::string piece : {"[", "{a=", "[{a=[", "[ # ]\n"}) {
-    const std::string told = message("x = \"[[[\"\na = " + Repeated(piece, 100000));
+    const std::string told = message("x = \"[[[\"\na = " + RepeatText(piece, 100000));
     EXPECT_EQ(told.rfind("f.toml:", 0), 0u) << told;
     EXPECT_NE(told.find("nested more than 32 deep"), std::string::npos) << told;
   }

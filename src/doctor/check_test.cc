@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Diagnosis Two(Standing second) {
+Diagnosis TwoChecks(Standing second) {
   Diagnosis diagnosis;
   diagnosis.groups = {{"Compilers", {{"gxx", "g++", Standing::kHere, "12.2.0", "compiles for the simulated GPU", ""},
                                      {"nvrtc", "NVRTC", second, "not found", "compiles for a GPU", "install cuda-nvrtc"}}}};
@@ -23,24 +23,24 @@ Diagnosis Two(Standing second) {
 }
 
 TEST(Check, AProgramIsAbleUnlessSomethingNeededIsNotHere) {
-  EXPECT_TRUE(Two(Standing::kHere).able);
-  EXPECT_TRUE(Two(Standing::kMissing).able);
-  EXPECT_FALSE(Two(Standing::kNeeded).able);
+  EXPECT_TRUE(TwoChecks(Standing::kHere).able);
+  EXPECT_TRUE(TwoChecks(Standing::kMissing).able);
+  EXPECT_FALSE(TwoChecks(Standing::kNeeded).able);
 }
 
 TEST(Check, TextSaysWhatAMissingThingWouldBringAndHowToGetIt) {
-  const std::string missing = DiagnosisText(Two(Standing::kMissing));
+  const std::string missing = DiagnosisText(TwoChecks(Standing::kMissing));
   EXPECT_THAT(missing, HasSubstr("ok  g++    12.2.0\n"));
   EXPECT_THAT(missing, HasSubstr("--  NVRTC  not found\n"));
   EXPECT_THAT(missing, HasSubstr("It compiles for a GPU.\n"));
   EXPECT_THAT(missing, HasSubstr("To get it: install cuda-nvrtc.\n"));
   EXPECT_THAT(missing, testing::EndsWith("\n\nCandidates can be judged.\n"));
   // A thing that is here needs no remedy.
-  EXPECT_THAT(DiagnosisText(Two(Standing::kHere)), Not(HasSubstr("To get it")));
+  EXPECT_THAT(DiagnosisText(TwoChecks(Standing::kHere)), Not(HasSubstr("To get it")));
 }
 
 TEST(Check, JsonHoldsEveryCheckWithItsGroup) {
-  const auto json = nlohmann::json::parse(DiagnosisJson(Two(Standing::kNeeded)));
+  const auto json = nlohmann::json::parse(DiagnosisJson(TwoChecks(Standing::kNeeded)));
   EXPECT_EQ(json.at("able"), false);
   ASSERT_EQ(json.at("checks").size(), 2u);
   EXPECT_EQ(json["checks"][1], nlohmann::json({{"group", "Compilers"}, {"name", "nvrtc"}, {"title", "NVRTC"}, {"standing", "needed"},

@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 // Returns numbers of very different sizes, so that another order of adding gives other bits.
-float Number(int rank, size_t i) {
+float SpreadNumber(int rank, size_t i) {
   Rng rng = Rng(static_cast<uint64_t>(rank) * 1000003 + i);
   return static_cast<float>(rng.Normal() * std::exp2(static_cast<double>(rng.Below(40)) - 20));
 }
@@ -32,10 +32,10 @@ TEST(Communicator, AddsInTheOrderOfTheRanks) {
       std::vector<float> expected(size);
       bool order_matters = false;
       for (size_t i = 0; i < size; ++i) {
-        float backwards = Number(count - 1, i);
-        for (int r = count - 2; r >= 0; --r) backwards += Number(r, i);
-        expected[i] = Number(0, i);
-        for (int r = 1; r < count; ++r) expected[i] += Number(r, i);
+        float backwards = SpreadNumber(count - 1, i);
+        for (int r = count - 2; r >= 0; --r) backwards += SpreadNumber(r, i);
+        expected[i] = SpreadNumber(0, i);
+        for (int r = 1; r < count; ++r) expected[i] += SpreadNumber(r, i);
         order_matters = order_matters || backwards != expected[i];
       }
       EXPECT_TRUE(order_matters || count < 3 || size < 1000) << "the numbers are too tame to tell orders apart";
@@ -43,7 +43,7 @@ TEST(Communicator, AddsInTheOrderOfTheRanks) {
       std::vector<std::vector<float>> sums(static_cast<size_t>(count));
       OnEachRank(count, [&](int r) {
         std::vector<float>& mine = sums[static_cast<size_t>(r)];
-        for (size_t i = 0; i < size; ++i) mine.push_back(Number(r, i));
+        for (size_t i = 0; i < size; ++i) mine.push_back(SpreadNumber(r, i));
         const Status status = ranks[static_cast<size_t>(r)]->AllReduceSum("numbers", std::span(mine));
         EXPECT_TRUE(status.ok()) << status.message();
       });

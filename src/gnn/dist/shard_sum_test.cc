@@ -15,7 +15,7 @@
 namespace hone::gnn {
 namespace {
 
-double Number(int shard, size_t i) {
+double SpreadNumber(int shard, size_t i) {
   Rng rng = Rng(static_cast<uint64_t>(shard) * 7919 + i);
   return rng.Normal() * std::exp2(static_cast<double>(rng.Below(60)) - 30);
 }
@@ -23,7 +23,7 @@ double Number(int shard, size_t i) {
 // Implements the definition in the plainest form: halves that meet after the largest power of two below their size.
 template <typename T>
 T TreeSum(int begin, int end, size_t i) {
-  if (end - begin == 1) return static_cast<T>(Number(begin, i));
+  if (end - begin == 1) return static_cast<T>(SpreadNumber(begin, i));
   int left = 1;
   while (2 * left < end - begin) left *= 2;
   return TreeSum<T>(begin, begin + left, i) + TreeSum<T>(begin + left, end, i);
@@ -50,8 +50,8 @@ TEST(ShardSum, HasTheSameBitsOnAnyNumberOfRanks) {
           const ShardRange mine = ShardsOfRank(shards, r, count);
           sum.Begin();
           for (int shard = mine.begin; shard < mine.end; ++shard) {
-            for (size_t i = 0; i < kFloats; ++i) sum.floats()[i] = static_cast<float>(Number(shard, i));
-            for (size_t i = 0; i < kDoubles; ++i) sum.doubles()[i] = Number(shard, i);
+            for (size_t i = 0; i < kFloats; ++i) sum.floats()[i] = static_cast<float>(SpreadNumber(shard, i));
+            for (size_t i = 0; i < kDoubles; ++i) sum.doubles()[i] = SpreadNumber(shard, i);
             sum.EndShard();
           }
           const Status status = sum.Finish();

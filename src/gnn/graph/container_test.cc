@@ -29,7 +29,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Returns a 6-cycle (both directions) with a self-loop at 5, features of width 3 in float32 and two classes.
-std::shared_ptr<const Graph> Cycle() {
+std::shared_ptr<const Graph> SixCycle() {
   GraphParts parts;
   parts.name = "cycle";
   parts.owned_offsets = {0, 2, 4, 6, 8, 10, 13};
@@ -56,7 +56,7 @@ class ContainerTest : public testing::Test {
     ASSERT_TRUE(made.ok()) << made.status().message();
     directory_ = std::move(made).value();
     path_ = directory_ / "cycle.hgraph";
-    const Status status = WriteContainer(*Cycle(), path_, R"({"source":"test"})");
+    const Status status = WriteContainer(*SixCycle(), path_, R"({"source":"test"})");
     ASSERT_TRUE(status.ok()) << status.message();
   }
   std::string Bytes() { return ReadFile(path_).value(); }
@@ -102,7 +102,7 @@ TEST_F(ContainerTest, GivesBackWhatWasWritten) {
   for (const auto load : {OpenGraphOptions::Load::kCopy, OpenGraphOptions::Load::kMap, OpenGraphOptions::Load::kAuto}) {
     const auto graph = OpenGraph(path_, {.load = load});
     ASSERT_TRUE(graph.ok()) << graph.status().message();
-    ExpectSameGraph(**graph, *Cycle());
+    ExpectSameGraph(**graph, *SixCycle());
     EXPECT_EQ(reinterpret_cast<uintptr_t>((*graph)->features().rows) % 64, 0u);
     EXPECT_THAT((*graph)->structure().Neighbors(5), ElementsAre(4, 0, 5));
   }
@@ -110,7 +110,7 @@ TEST_F(ContainerTest, GivesBackWhatWasWritten) {
 }
 
 TEST_F(ContainerTest, RewritingLeavesOneFile) {
-  ASSERT_TRUE(WriteContainer(*Cycle(), path_, "{}").ok());
+  ASSERT_TRUE(WriteContainer(*SixCycle(), path_, "{}").ok());
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
     (void)entry;
@@ -125,12 +125,12 @@ TEST(ContainerWriter, ANewContainerHeedsTheUmaskAndAReplacedOneKeepsItsMode) {
   const std::string path = *folder / "g";
   const auto mode = [&] { return std::filesystem::status(path).permissions(); };
   const mode_t before = umask(027);
-  const Status made = WriteContainer(*Cycle(), path, "{}");
+  const Status made = WriteContainer(*SixCycle(), path, "{}");
   umask(before);
   ASSERT_TRUE(made.ok()) << made.message();
   EXPECT_EQ(mode(), static_cast<std::filesystem::perms>(0640));
   std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0600));
-  ASSERT_TRUE(WriteContainer(*Cycle(), path, "{}").ok());
+  ASSERT_TRUE(WriteContainer(*SixCycle(), path, "{}").ok());
   EXPECT_EQ(mode(), static_cast<std::filesystem::perms>(0600));
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::shared_ptr<const Graph> Make(const std::string& name, int threads = 1) {
+std::shared_ptr<const Graph> OpenSynthetic(const std::string& name, int threads = 1) {
   Result<std::shared_ptr<const Graph>> graph = OpenGraph(name, {.threads = threads});
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   return graph.value();
@@ -84,9 +84,9 @@ TEST(DegreeTable, HasTheMeanAndTheLogNormalQuantiles) {
 }
 
 TEST(Synthetic, SameBytesOnAnyNumberOfThreads) {
-  const auto one = Make("synthetic:papers100M?nodes=30000&seed=5", 1);
-  const auto five = Make("synthetic:papers100M?nodes=30000&seed=5", 5);
-  const auto other = Make("synthetic:papers100M?nodes=30000&seed=6", 5);
+  const auto one = OpenSynthetic("synthetic:papers100M?nodes=30000&seed=5", 1);
+  const auto five = OpenSynthetic("synthetic:papers100M?nodes=30000&seed=5", 5);
+  const auto other = OpenSynthetic("synthetic:papers100M?nodes=30000&seed=6", 5);
   EXPECT_TRUE(std::ranges::equal(one->structure().columns, five->structure().columns));
   EXPECT_TRUE(std::ranges::equal(one->labels(), five->labels()));
   EXPECT_TRUE(std::ranges::equal(one->train_nodes(), five->train_nodes()));
@@ -97,7 +97,7 @@ TEST(Synthetic, SameBytesOnAnyNumberOfThreads) {
 
 TEST(Synthetic, EdgesAreSymmetricAndDegreesExact) {
   const std::string name = "synthetic:papers100M?nodes=20000&seed=2";
-  const auto graph = Make(name);
+  const auto graph = OpenSynthetic(name);
   const SyntheticRequest request = ParseSyntheticName(name).value();
   const CsrView csr = graph->structure();
   std::vector<uint64_t> forward, backward;
@@ -119,7 +119,7 @@ TEST(Synthetic, DegreesAndCommunitiesAreThoseOfTheShape) {
   for (const SyntheticShape& shape : SyntheticShapes()) {
     SCOPED_TRACE(shape.name);
     const std::string name = "synthetic:" + std::string(shape.name) + "?nodes=60000&features=4&seed=1";
-    const auto graph = Make(name, 2);
+    const auto graph = OpenSynthetic(name, 2);
     const SyntheticSpec spec = ParseSyntheticName(name)->spec;
     const CsrView csr = graph->structure();
     const double n = static_cast<double>(csr.num_nodes), mean = static_cast<double>(csr.num_edges()) / n;
@@ -154,7 +154,7 @@ TEST(Synthetic, DegreesAndCommunitiesAreThoseOfTheShape) {
 
 TEST(Synthetic, TenPercentOfLabelsAreWrongAndSplitsAreExact) {
   const std::string name = "synthetic:arxiv?scale=0.3&features=4";
-  const auto graph = Make(name, 2);
+  const auto graph = OpenSynthetic(name, 2);
   const SyntheticSpec spec = ParseSyntheticName(name)->spec;
   int64_t wrong = 0;
   std::set<int32_t> classes;
@@ -180,7 +180,7 @@ TEST(Synthetic, TenPercentOfLabelsAreWrongAndSplitsAreExact) {
 }
 
 TEST(Synthetic, FewLabelledNodesStillHaveEveryClass) {
-  const auto graph = Make("synthetic:papers100M?nodes=100000&features=4");
+  const auto graph = OpenSynthetic("synthetic:papers100M?nodes=100000&features=4");
   std::set<int32_t> classes;
   int64_t labelled = 0;
   for (const int32_t label : graph->labels()) {
@@ -218,7 +218,7 @@ TEST(Synthetic, NeighborsTellMuchMoreThanANodesOwnFeatures) {
   for (const std::string shape : {"arxiv", "products", "papers100M"}) {
     SCOPED_TRACE(shape);
     const std::string name = "synthetic:" + shape + "?nodes=20000&dtype=float32";
-    const auto graph = Make(name, 2);
+    const auto graph = OpenSynthetic(name, 2);
     const SyntheticSpec spec = ParseSyntheticName(name)->spec;
     const FeatureView x = graph->features();
     const size_t width = static_cast<size_t>(x.width);
@@ -293,7 +293,7 @@ TEST(SyntheticName, SaysWhatIsWrong) {
 TEST(SyntheticName, TinyGraphsWork) {
   for (const std::string nodes : {"1", "2", "3", "10", "41", "200"}) {
     for (const SyntheticShape& shape : SyntheticShapes()) {
-      const auto graph = Make("synthetic:" + std::string(shape.name) + "?nodes=" + nodes);
+      const auto graph = OpenSynthetic("synthetic:" + std::string(shape.name) + "?nodes=" + nodes);
       EXPECT_EQ(graph->structure().num_nodes, std::stoll(nodes));
       for (const NodeId u : graph->structure().columns) ASSERT_LT(u, graph->structure().num_nodes);
     }

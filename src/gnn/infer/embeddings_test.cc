@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::unique_ptr<Model<float>> Published(const char* kind, const Graph& graph, int layers) {
+std::unique_ptr<Model<float>> PublishedModel(const char* kind, const Graph& graph, int layers) {
   ModelOptions options;
   options.kind = kind;
   options.in_width = graph.features().width;
@@ -29,7 +29,7 @@ std::unique_ptr<Model<float>> Published(const char* kind, const Graph& graph, in
   options.seed = 5;
   return MakeModel(options).value();
 }
-std::unique_ptr<Model<float>> Example(const std::string& name, const Graph& graph) {
+std::unique_ptr<Model<float>> ExampleModel(const std::string& name, const Graph& graph) {
   auto spec = std::make_shared<const ModelSpec>(
       ReadModelSpec(HONE_SOURCE_DIR "/examples/gnn_models/" + name + ".toml").value());
   ModelOptions options = SpecOptions(spec, LayersOf(*spec).value());
@@ -38,7 +38,7 @@ std::unique_ptr<Model<float>> Example(const std::string& name, const Graph& grap
   options.seed = 5;
   return MakeModel(options).value();
 }
-const std::vector<float>& Weight(Model<float>& model, const std::string& name) {
+const std::vector<float>& WeightNamed(Model<float>& model, const std::string& name) {
   for (const Parameter<float>* parameter : model.parameters()) {
     if (parameter->name == name) return parameter->value;
   }
@@ -51,11 +51,11 @@ std::vector<NodeId> EveryNode(const Graph& graph) {
   std::iota(nodes.begin(), nodes.end(), 0);
   return nodes;
 }
-Predictions Exact(const std::shared_ptr<const Graph>& graph, Model<float>& model) {
+Predictions PredictExactly(const std::shared_ptr<const Graph>& graph, Model<float>& model) {
   return Predict(graph, model, EveryNode(*graph), {.exact = true}).value();
 }
 // Returns row * weight^T, where `weight` is [columns, row.size()].
-std::vector<double> Times(const std::vector<double>& row, const std::vector<float>& weight) {
+std::vector<double> TimesTransposed(const std::vector<double>& row, const std::vector<float>& weight) {
   std::vector<double> out(weight.size() / row.size());
   for (size_t c = 0; c < out.size(); ++c) {
     for (size_t i = 0; i < row.size(); ++i) out[c] += row[i] * static_cast<double>(weight[c * row.size() + i]);
@@ -74,11 +74,11 @@ void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, cons
 
 TEST(Embeddings, OfTheLayerBeforeTheLastGiveTheLogitsOfGraphSage) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 300});
-  const auto model = Published("sage", *graph, 3);
+  const auto model = PublishedModel("sage", *graph, 3);
   EmbeddingModel made = MakeEmbeddingModel(*model, "2").value();
   EXPECT_EQ(made.value, "act1");
   EXPECT_EQ(made.model->options().layers, 2);
-  const Predictions rows = Exact(graph, *made.model), logits = Exact(graph, *model);
+  const Predictions rows = PredictExactly(graph, *made.model), logits = PredictExactly(graph, *model);
   ASSERT_EQ(rows.num_classes, 24);
   for (const NodeId v : {0, 1, 17, 299}) {
     std::vector<double> mean(24);
@@ -87,8 +87,8 @@ TEST(Embeddings, OfTheLayerBeforeTheLastGiveTheLogitsOfGraphSage) {
       const std::vector<double> row = RowOf(rows, u);
       for (size_t c = 0; c < mean.size(); ++c) mean[c] += row[c] / static_cast<double>(neighbors.size());
     }
-    std::vector<double> expected = Times(mean, Weight(*model, "convs.2.lin_l.weight"));
-    const std::vector<double> own = Times(RowOf(rows, v), Weight(*model, "convs.2.lin_r.weight"));
+    std::vector<double> expected = TimesTransposed(mean, WeightNamed(*model, "convs.2.lin_l.weight"));
+    const std::vector<double> own = TimesTransposed(RowOf(rows, v), WeightNamed(*model, "convs.2.lin_r.weight"));
     for (size_t c = 0; c < expected.size(); ++c) expected[c] += own[c];
     ExpectNear(expected, RowOf(logits, v), "node " + std::to_string(v));
   }
@@ -100,18 +100,18 @@ TEST(Embeddings, OfTheLastLayerAreWhatTheHeadReads) {
     std::unique_ptr<Model<float>> model;
     const char* value;
     std::string head;
-  } cases[] = {{Published("gin", *graph, 3), "head-act", "lin2"},
-               {Published("sage-ri", *graph, 3), "middle", "mlp.module_list.1"},
-               {Example("mixed", *graph), "rows", "logits"},
-               {Example("residual_gat", *graph), "jump", "logits"}};
+  } cases[] = {{PublishedModel("gin", *graph, 3), "head-act", "lin2"},
+               {PublishedModel("sage-ri", *graph, 3), "middle", "mlp.module_list.1"},
+               {ExampleModel("mixed", *graph), "rows", "logits"},
+               {ExampleModel("residual_gat", *graph), "jump", "logits"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.value);
     EmbeddingModel made = MakeEmbeddingModel(*one.model, std::to_string(one.model->options().layers)).value();
     EXPECT_EQ(made.value, one.value);
-    const Predictions rows = Exact(graph, *made.model), logits = Exact(graph, *one.model);
-    const std::vector<float>& bias = Weight(*one.model, one.head + ".bias");
+    const Predictions rows = PredictExactly(graph, *made.model), logits = PredictExactly(graph, *one.model);
+    const std::vector<float>& bias = WeightNamed(*one.model, one.head + ".bias");
     for (const NodeId v : {0, 1, 17, 299}) {
-      std::vector<double> expected = Times(RowOf(rows, v), Weight(*one.model, one.head + ".weight"));
+      std::vector<double> expected = TimesTransposed(RowOf(rows, v), WeightNamed(*one.model, one.head + ".weight"));
       for (size_t c = 0; c < expected.size(); ++c) expected[c] += static_cast<double>(bias[c]);
       ExpectNear(expected, RowOf(logits, v), "node " + std::to_string(v));
     }
@@ -122,12 +122,12 @@ TEST(Embeddings, FromSamplesOfAllNeighborsAreTheExactOnes) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 300});
   for (const char* kind : {"sage", "gat", "gin", "sage-ri"}) {
     SCOPED_TRACE(kind);
-    const auto model = Published(kind, *graph, 3);
+    const auto model = PublishedModel(kind, *graph, 3);
     for (const char* layer : {"1", "2"}) {
       EmbeddingModel made = MakeEmbeddingModel(*model, layer).value();
       const int hops = made.model->options().layers;
       EXPECT_EQ(hops, layer[0] - '0');
-      const Predictions exact = Exact(graph, *made.model);
+      const Predictions exact = PredictExactly(graph, *made.model);
       PredictOptions options;
       options.fanouts.assign(static_cast<size_t>(hops), kAllNeighbors);
       const Predictions sampled = Predict(graph, *made.model, EveryNode(*graph), options).value();
@@ -139,7 +139,7 @@ TEST(Embeddings, FromSamplesOfAllNeighborsAreTheExactOnes) {
 
 TEST(Embeddings, OfAFileAreNamedByLayerOrByValue) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 200});
-  const auto gcn = Example("gcn", *graph);
+  const auto gcn = ExampleModel("gcn", *graph);
   // h1 narrows the rows for the second layer's neighbors; d0 does nothing in inference.
   EXPECT_EQ(MakeEmbeddingModel(*gcn, "1")->value, "r0");
   EXPECT_EQ(MakeEmbeddingModel(*gcn, "d0")->value, "r0");
@@ -154,7 +154,7 @@ TEST(Embeddings, OfAFileAreNamedByLayerOrByValue) {
   EXPECT_THAT(refusal(*gcn, "2"), HasSubstr("gives the logits, with no head behind it: say --logits"));
   EXPECT_THAT(refusal(*gcn, "a1"), HasSubstr("these are the logits"));
   EXPECT_THAT(refusal(*gcn, "r1"), HasSubstr("has no such value (did you mean 'r0'?); it has a0, h0, r0, d0, h1, a1"));
-  EXPECT_THAT(refusal(*Example("residual_gat", *graph), "in"), HasSubstr("a node's own features alone"));
+  EXPECT_THAT(refusal(*ExampleModel("residual_gat", *graph), "in"), HasSubstr("a node's own features alone"));
 }
 
 }  // namespace

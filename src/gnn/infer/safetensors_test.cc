@@ -13,7 +13,7 @@ namespace hone::gnn {
 namespace {
 
 // Makes a file as another program would write it.
-std::string Handmade(const std::string& header, const std::string& body) {
+std::string HandmadeFile(const std::string& header, const std::string& body) {
   const uint64_t length = header.size();
   std::string bytes(reinterpret_cast<const char*>(&length), 8);
   return bytes + header + body;
@@ -81,22 +81,24 @@ TEST(Safetensors, RefusesWhatTheFormatRefuses) {
     return read.ok() ? std::string() : read.status().message();
   };
   EXPECT_NE(message("abc").find("3 bytes"), std::string::npos);
-  EXPECT_NE(message(Handmade("{}", four)).find("belong to no tensor"), std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", four)).find("data_offsets"),
+  EXPECT_NE(message(HandmadeFile("{}", four)).find("belong to no tensor"), std::string::npos);
+  EXPECT_NE(
+      message(HandmadeFile(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", four)).find("data_offsets"),
+      std::string::npos);
+  EXPECT_NE(message(HandmadeFile(R"({"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}})", four)).find("F31"),
             std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}})", four)).find("F31"),
-            std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,4]}})", four))
+  EXPECT_NE(message(HandmadeFile(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,4]}})", four))
                 .find("impossible shape"),
             std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+  EXPECT_NE(message(HandmadeFile(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                              R"("b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
                              four))
                 .find("starts at byte 0"),
             std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"a":{"dtype":"F32","shape":[1]}})", four)).find("data_offsets"), std::string::npos);
-  EXPECT_NE(message(Handmade("[1]", "")).find("JSON object"), std::string::npos);
-  EXPECT_NE(message(Handmade(R"({"__metadata__":{"a":1}})", "")).find("__metadata__.a"), std::string::npos);
+  EXPECT_NE(message(HandmadeFile(R"({"a":{"dtype":"F32","shape":[1]}})", four)).find("data_offsets"),
+            std::string::npos);
+  EXPECT_NE(message(HandmadeFile("[1]", "")).find("JSON object"), std::string::npos);
+  EXPECT_NE(message(HandmadeFile(R"({"__metadata__":{"a":1}})", "")).find("__metadata__.a"), std::string::npos);
   uint64_t huge = ~uint64_t{0};
   EXPECT_NE(message(std::string(reinterpret_cast<const char*>(&huge), 8) + "{}").find("header says"),
             std::string::npos);
@@ -124,7 +126,7 @@ TEST(Safetensors, NoticesEveryBitThatChanges) {
 
 TEST(Safetensors, AFileWithoutAChecksumIsReadAndSaysSo) {
   const Result<TensorFile> read = ParseTensorFile(
-      Handmade(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd"),
+      HandmadeFile(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd"),
       "it");
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_FALSE(read->has_checksum);

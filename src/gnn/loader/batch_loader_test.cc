@@ -44,12 +44,12 @@ struct Copied {
   std::vector<int64_t> nodes, input, sources, destinations, edge_ids, hop_nodes, hop_edges;
   bool operator==(const Copied&) const = default;
 };
-Copied Copy(const LoadedBatch& batch) {
+Copied CopyBatch(const LoadedBatch& batch) {
   const auto vector = [](std::span<const int64_t> span) { return std::vector<int64_t>(span.begin(), span.end()); };
   return {vector(batch.nodes),    vector(batch.input), vector(batch.sources), vector(batch.destinations),
           vector(batch.edge_ids), batch.hop_nodes,     batch.hop_edges};
 }
-std::vector<Copied> Epoch(BatchLoader& loader, const LoaderEpoch& epoch) {
+std::vector<Copied> BatchesOfEpoch(BatchLoader& loader, const LoaderEpoch& epoch) {
   EXPECT_TRUE(loader.Start(epoch).ok());
   std::vector<Copied> batches;
   while (true) {
@@ -58,7 +58,7 @@ std::vector<Copied> Epoch(BatchLoader& loader, const LoaderEpoch& epoch) {
       EXPECT_TRUE(next.ok()) << next.status().message();
       return batches;
     }
-    batches.push_back(Copy(**next));
+    batches.push_back(CopyBatch(**next));
   }
 }
 
@@ -127,7 +127,7 @@ TEST(BatchLoader, EveryEdgeOfABatchIsTheEdgeOfTheListThatItNames) {
   std::vector<int64_t> seeds(static_cast<size_t>(nodes));
   std::iota(seeds.begin(), seeds.end(), 0);
   auto loader = BatchLoader::Make(GraphOf(list, nodes), {.fanouts = {7, 5, -1}, .batch = 32, .threads = 2}).value();
-  const std::vector<Copied> batches = Epoch(*loader, {.seeds = seeds, .seed = 3, .epoch = 1});
+  const std::vector<Copied> batches = BatchesOfEpoch(*loader, {.seeds = seeds, .seed = 3, .epoch = 1});
   ASSERT_EQ(batches.size(), 10u);
   std::vector<int64_t> input;
   for (const Copied& batch : batches) {
@@ -201,17 +201,17 @@ TEST(BatchLoader, BatchesDependOnTheKeyAndOnNothingElse) {
   auto one = BatchLoader::Make(graph, {.fanouts = {4, 3}, .batch = 16, .threads = 1, .queue = 1}).value();
   auto four = BatchLoader::Make(graph, {.fanouts = {4, 3}, .batch = 16, .threads = 4, .queue = 7}).value();
   const LoaderEpoch epoch{.seeds = seeds, .seed = 9, .epoch = 2};
-  const std::vector<Copied> whole = Epoch(*one, epoch);
-  EXPECT_EQ(whole, Epoch(*four, epoch));
+  const std::vector<Copied> whole = BatchesOfEpoch(*one, epoch);
+  EXPECT_EQ(whole, BatchesOfEpoch(*four, epoch));
   LoaderEpoch rest = epoch;
   rest.first_step = 6;
-  EXPECT_EQ(std::vector(whole.begin() + 6, whole.end()), Epoch(*four, rest));
+  EXPECT_EQ(std::vector(whole.begin() + 6, whole.end()), BatchesOfEpoch(*four, rest));
   LoaderEpoch other = epoch;
   other.epoch = 3;
-  EXPECT_NE(whole, Epoch(*four, other));
+  EXPECT_NE(whole, BatchesOfEpoch(*four, other));
   LoaderEpoch full = epoch;
   full.drop_last = true;
-  EXPECT_EQ(Epoch(*four, full).size(), 9u);
+  EXPECT_EQ(BatchesOfEpoch(*four, full).size(), 9u);
   EXPECT_EQ(whole.size(), 10u);
 }
 
@@ -252,9 +252,9 @@ TEST(BatchLoader, AnEpochMayBeAbandonedAndBatchesOutliveTheirLoader) {
     kept = loader->Next(60).value();
     ASSERT_NE(kept, nullptr);
   }
-  const Copied before = Copy(*kept);
+  const Copied before = CopyBatch(*kept);
   loader.reset();
-  EXPECT_EQ(Copy(*kept), before);
+  EXPECT_EQ(CopyBatch(*kept), before);
   std::thread([&] { kept.reset(); }).join();
 }
 

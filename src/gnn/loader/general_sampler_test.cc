@@ -21,14 +21,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Returns a graph in which node 0 has the in-neighbors 1 … degree, and no other node has any.
-InEdges Star(int64_t degree) {
+InEdges StarGraph(int64_t degree) {
   std::vector<int64_t> sources(static_cast<size_t>(degree)), destinations(static_cast<size_t>(degree), 0);
   std::iota(sources.begin(), sources.end(), 1);
   return MakeInEdges(sources, destinations, degree + 1, 1).value();
 }
 
 // Returns 40 nodes with 400 edges from a linear congruential generator, among them parallel edges and self-loops.
-InEdges Tangle() {
+InEdges RandomMultigraph() {
   std::vector<int64_t> sources, destinations;
   for (uint32_t e = 0, x = 7; e < 400; ++e) {
     x = x * 1664525 + 1013904223;
@@ -40,7 +40,8 @@ InEdges Tangle() {
 }
 
 // Counts each list of sources that node 0 draws with `fanout`, over `draws` steps.
-std::map<std::vector<NodeId>, int> Draws(const InEdges& graph, int32_t fanout, const GeneralRules& rules, int draws) {
+std::map<std::vector<NodeId>, int> CountDraws(const InEdges& graph, int32_t fanout, const GeneralRules& rules,
+                                              int draws) {
   auto sampler = MakeGeneralSampler(graph, {fanout}, rules).value();
   std::map<std::vector<NodeId>, int> seen;
   GeneralSample sample;
@@ -76,12 +77,14 @@ TEST(GeneralSampler, WithReplacementDrawsAreUniformAndIndependentWhateverTheDegr
   for (NodeId i = 1; i <= 4; ++i) {
     for (NodeId j = 1; j <= 4; ++j) pairs[{i, j}] = 1.0 / 16;
   }
-  EXPECT_LT(ChiSquared(Draws(Star(4), 2, {.replace = true}, kDraws), pairs, kDraws), 37.7)
+  EXPECT_LT(ChiSquared(CountDraws(StarGraph(4), 2, {.replace = true}, kDraws), pairs, kDraws), 37.7)
       << "15 degrees of freedom, one in a thousand";
   // A row of one edge gives as many draws as `fanout`, an empty row gives none, and fanout -1 takes each edge once.
-  EXPECT_THAT(Draws(Star(1), 3, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{1, 1, 1}, 1)));
-  EXPECT_THAT(Draws(Star(0), 3, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{}, 1)));
-  EXPECT_THAT(Draws(Star(3), -1, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{1, 2, 3}, 1)));
+  EXPECT_THAT(CountDraws(StarGraph(1), 3, {.replace = true}, 1),
+              ElementsAre(std::pair(std::vector<NodeId>{1, 1, 1}, 1)));
+  EXPECT_THAT(CountDraws(StarGraph(0), 3, {.replace = true}, 1), ElementsAre(std::pair(std::vector<NodeId>{}, 1)));
+  EXPECT_THAT(CountDraws(StarGraph(3), -1, {.replace = true}, 1),
+              ElementsAre(std::pair(std::vector<NodeId>{1, 2, 3}, 1)));
 }
 
 TEST(GeneralSampler, WeightsWithoutReplacementDrawOneAfterAnotherFromWhatIsLeft) {
@@ -95,7 +98,7 @@ TEST(GeneralSampler, WeightsWithoutReplacementDrawOneAfterAnotherFromWhatIsLeft)
     }
   }
   ASSERT_EQ(pairs.size(), 6u);
-  EXPECT_LT(ChiSquared(Draws(Star(5), 2, {.weights = weights}, kDraws), pairs, kDraws), 20.5)
+  EXPECT_LT(ChiSquared(CountDraws(StarGraph(5), 2, {.weights = weights}, kDraws), pairs, kDraws), 20.5)
       << "5 degrees of freedom, one in a thousand";
 }
 
@@ -103,21 +106,22 @@ TEST(GeneralSampler, WeightsWithReplacementAreProbabilities) {
   const std::vector<double> weights{3, 0, 1, 0};
   const std::map<std::vector<NodeId>, double> pairs{
       {{1, 1}, 9.0 / 16}, {{1, 3}, 3.0 / 16}, {{3, 1}, 3.0 / 16}, {{3, 3}, 1.0 / 16}};
-  EXPECT_LT(ChiSquared(Draws(Star(4), 2, {.replace = true, .weights = weights}, kDraws), pairs, kDraws), 16.3)
+  EXPECT_LT(ChiSquared(CountDraws(StarGraph(4), 2, {.replace = true, .weights = weights}, kDraws), pairs, kDraws), 16.3)
       << "3 degrees of freedom, one in a thousand";
   const std::vector<double> nothing(4, 0.0);
-  EXPECT_THAT(Draws(Star(4), 2, {.replace = true, .weights = nothing}, 1),
+  EXPECT_THAT(CountDraws(StarGraph(4), 2, {.replace = true, .weights = nothing}, 1),
               ElementsAre(std::pair(std::vector<NodeId>{}, 1)));
 }
 
 TEST(GeneralSampler, ARowThatFitsIsTakenWholeAndElsewhereWeightZeroIsNotDrawn) {
   const std::vector<double> weights{0, 5, 0};
-  EXPECT_THAT(Draws(Star(3), 3, {.weights = weights}, 1), ElementsAre(std::pair(std::vector<NodeId>{1, 2, 3}, 1)));
-  EXPECT_THAT(Draws(Star(3), 2, {.weights = weights}, 1), ElementsAre(std::pair(std::vector<NodeId>{2}, 1)));
+  EXPECT_THAT(CountDraws(StarGraph(3), 3, {.weights = weights}, 1),
+              ElementsAre(std::pair(std::vector<NodeId>{1, 2, 3}, 1)));
+  EXPECT_THAT(CountDraws(StarGraph(3), 2, {.weights = weights}, 1), ElementsAre(std::pair(std::vector<NodeId>{2}, 1)));
 }
 
 TEST(GeneralSampler, TreesAreApartAndDrawIndependently) {
-  const InEdges graph = Star(2);
+  const InEdges graph = StarGraph(2);
   auto sampler = MakeGeneralSampler(graph, {1}, {.disjoint = true}).value();
   GeneralSample sample;
   const std::vector<NodeId> seeds{0, 0};  // the same seed twice, which other samplers refuse
@@ -133,7 +137,7 @@ TEST(GeneralSampler, TreesAreApartAndDrawIndependently) {
 }
 
 TEST(GeneralSampler, AnInducedSampleHasTheNodesOfTheDirectionalOneAndEveryEdgeBetweenThem) {
-  const InEdges graph = Tangle();
+  const InEdges graph = RandomMultigraph();
   const std::vector<int32_t> fanouts{2, 1};
   auto plain = MakeNeighborSampler(graph.view(), {.fanouts = fanouts, .frontier = FrontierRule::kNewOnly}).value();
   auto induced = MakeGeneralSampler(graph, fanouts, {.induced = true}).value();
@@ -167,7 +171,7 @@ TEST(GeneralSampler, AnInducedSampleHasTheNodesOfTheDirectionalOneAndEveryEdgeBe
 }
 
 TEST(GeneralSampler, ALoaderSaysWhatIsWrongWithRulesAndWeights) {
-  const auto graph = std::make_shared<const InEdges>(Star(3));
+  const auto graph = std::make_shared<const InEdges>(StarGraph(3));
   const auto message = [&](BatchLoaderOptions options) {
     options.fanouts = {2};
     return std::string(BatchLoader::Make(graph, options).status().message());

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 template <typename T>
-Parameter<T>& Named(Layer<T>& layer, const std::string& name) {
+Parameter<T>& ParameterNamed(Layer<T>& layer, const std::string& name) {
   for (Parameter<T>* parameter : layer.parameters()) {
     if (parameter->name == name) return *parameter;
   }
@@ -34,7 +34,7 @@ LayerContext Context(const std::vector<NodeId>& nodes, bool training, int thread
   context.threads = threads;
   return context;
 }
-std::vector<NodeId> Ids(int32_t count) {
+std::vector<NodeId> ConsecutiveIds(int32_t count) {
   std::vector<NodeId> ids(static_cast<size_t>(count));
   std::iota(ids.begin(), ids.end(), 100);
   return ids;
@@ -44,44 +44,44 @@ std::vector<double> Forward(Layer<double>& layer, const OwnedBlock& block, std::
   std::vector<double> out(static_cast<size_t>(block.view().num_dst * layer.out_width()), kNan);
   const auto state = layer.MakeState();
   layer.Forward(block.view(), View(x, layer.in_width()), View(out, layer.out_width()), *state,
-                Context(Ids(block.num_src), false));
+                Context(ConsecutiveIds(block.num_src), false));
   return out;
 }
 
 TEST(SageConv, OnASixCycleAddsTheWeighedMeanAndSelf) {
   const auto layer = MakeSageConv<double>({.in_width = 1, .out_width = 1}, "convs.0", 1);
-  Named(*layer, "convs.0.lin_l.weight").value = {10};
-  Named(*layer, "convs.0.lin_r.weight").value = {1};
+  ParameterNamed(*layer, "convs.0.lin_l.weight").value = {10};
+  ParameterNamed(*layer, "convs.0.lin_r.weight").value = {1};
   const OwnedBlock cycle({{5, 1}, {0, 2}, {1, 3}, {2, 4}, {3, 5}, {4, 0}}, 6);
   EXPECT_EQ(Forward(*layer, cycle, {0, 1, 2, 3, 4, 5}), (std::vector<double>{30, 11, 22, 33, 44, 25}));
 }
 
 TEST(SageConv, ADestinationWithoutNeighborsKeepsItself) {
   const auto layer = MakeSageConv<double>({.in_width = 1, .out_width = 1, .bias = true}, "c", 1);
-  Named(*layer, "c.lin_l.weight").value = {10};
-  Named(*layer, "c.lin_l.bias").value = {0.5};
-  Named(*layer, "c.lin_r.weight").value = {2};
+  ParameterNamed(*layer, "c.lin_l.weight").value = {10};
+  ParameterNamed(*layer, "c.lin_l.bias").value = {0.5};
+  ParameterNamed(*layer, "c.lin_r.weight").value = {2};
   EXPECT_EQ(Forward(*layer, OwnedBlock({{}, {0, 0, 1}}, 2), {3, 6}), (std::vector<double>{6.5, 52.5}));
 }
 
 TEST(GinConv, SumsNeighborsAndSelfBeforeItsMlp) {
   const auto layer = MakeGinConv<double>({.in_width = 1, .out_width = 1, .normalise = false}, "c", 1);
-  Named(*layer, "c.nn.0.weight").value = {2};
-  Named(*layer, "c.nn.0.bias").value = {-1};
-  Named(*layer, "c.nn.2.weight").value = {3};
-  Named(*layer, "c.nn.2.bias").value = {0};
+  ParameterNamed(*layer, "c.nn.0.weight").value = {2};
+  ParameterNamed(*layer, "c.nn.0.bias").value = {-1};
+  ParameterNamed(*layer, "c.nn.2.weight").value = {3};
+  ParameterNamed(*layer, "c.nn.2.bias").value = {0};
   // The graph is a star whose centre receives from two leaves. One leaf has no neighbors, and the first ReLU zeroes the
   // other.
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{0, 9, 0}));
-  Named(*layer, "c.eps").value = {4};  // (1 + 4) * 1 + 2 - 4 = 3
+  ParameterNamed(*layer, "c.eps").value = {4};  // (1 + 4) * 1 + 2 - 4 = 3
   EXPECT_EQ(Forward(*layer, OwnedBlock({{1, 2}, {}, {}}, 3), {1, 2, -4}), (std::vector<double>{15, 57, 0}));
 }
 
 TEST(GatConv, WithZeroAttentionIsTheProjectedMeanOfNeighborsAndSelf) {
   const auto layer = MakeGatConv<double>({.in_width = 1, .width = 1}, "c", 1);
-  Named(*layer, "c.lin.weight").value = {2};
-  Named(*layer, "c.att_src").value = {0};
-  Named(*layer, "c.att_dst").value = {0};
+  ParameterNamed(*layer, "c.lin.weight").value = {2};
+  ParameterNamed(*layer, "c.att_src").value = {0};
+  ParameterNamed(*layer, "c.att_dst").value = {0};
   // The node's own self-loop counts once, a parallel edge twice.
   const std::vector<double> out = Forward(*layer, OwnedBlock({{0, 1, 1}, {}}, 2), {3, 6});
   EXPECT_NEAR(out[0], 2 * (3 + 6 + 6) / 3.0, 1e-14);
@@ -90,9 +90,9 @@ TEST(GatConv, WithZeroAttentionIsTheProjectedMeanOfNeighborsAndSelf) {
 
 TEST(GatConv, AttendsByBothScores) {
   const auto layer = MakeGatConv<double>({.in_width = 1, .width = 1}, "c", 1);
-  Named(*layer, "c.lin.weight").value = {2};
-  Named(*layer, "c.att_src").value = {0.5};
-  Named(*layer, "c.att_dst").value = {-1};
+  ParameterNamed(*layer, "c.lin.weight").value = {2};
+  ParameterNamed(*layer, "c.att_src").value = {0.5};
+  ParameterNamed(*layer, "c.att_dst").value = {-1};
   // x = 1, 3: projected 2, 6; logits of node 0: from 1: .5 * 6 - 2 = 1; from itself: .5 * 2 - 2 = -1 -> -.2.
   const std::vector<double> out = Forward(*layer, OwnedBlock({{1}}, 2), {1, 3});
   EXPECT_NEAR(out[0], (6 * std::exp(1.0) + 2 * std::exp(-0.2)) / (std::exp(1.0) + std::exp(-0.2)), 1e-14);
@@ -112,7 +112,7 @@ TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
       const std::vector<double> expected = Forward(*layer, block, x);
       std::vector<double> projected(static_cast<size_t>(6 * width), kNan), out(expected.size(), kNan);
       const auto state = layer->MakeState();
-      const LayerContext context = Context(Ids(6), false);
+      const LayerContext context = Context(ConsecutiveIds(6), false);
       // Projects two rows and then four: a row's projection depends on that row alone.
       layer->Project({x.data(), 2, 40, 40}, {projected.data(), 2, width, width}, *state, context);
       layer->Project({x.data() + 80, 4, 40, 40}, {projected.data() + 2 * width, 4, width, width}, *state, context);
@@ -165,7 +165,7 @@ const Case kCases[] = {
 TEST(Layers, GradientsAgreeWithFiniteDifferences) {
   constexpr int32_t kSources = 17, kDestinations = 11;
   const OwnedBlock block = AwkwardBlock(kDestinations, kSources, 2);
-  const std::vector<NodeId> ids = Ids(kSources);
+  const std::vector<NodeId> ids = ConsecutiveIds(kSources);
   for (const Case& c : kCases) {
     for (const bool training : {true, false}) {
       SCOPED_TRACE(std::string(c.what) + (training ? ", training" : ", evaluating"));
@@ -207,7 +207,7 @@ TEST(Layers, GradientsAgreeWithFiniteDifferences) {
 TEST(Layers, GiveTheSameBitsOnAnyThreadCountAndNeverReadPadding) {
   constexpr int32_t kSources = 900, kDestinations = 700;
   const OwnedBlock block = AwkwardBlock(kDestinations, kSources, 2);
-  const std::vector<NodeId> ids = Ids(kSources);
+  const std::vector<NodeId> ids = ConsecutiveIds(kSources);
   for (const Case& c : kCases) {
     ExpectSameBits(c.what, [&](int threads) {
       const auto layer = c.make_float();
@@ -255,17 +255,17 @@ TEST(Layers, InitialWeightsStayWithinTheirBoundsAndFillThem) {
     EXPECT_GT(largest(p), 0.95 * bound) << p.name;
   };
   const auto sage = MakeSageConv<double>({.in_width = 64, .out_width = 32}, "c", 1);
-  expect_bound(Named(*sage, "c.lin_l.weight"), 1.0 / 8);
-  expect_bound(Named(*sage, "c.lin_r.weight"), 1.0 / 8);
-  EXPECT_NE(Named(*sage, "c.lin_l.weight").value, Named(*sage, "c.lin_r.weight").value);
+  expect_bound(ParameterNamed(*sage, "c.lin_l.weight"), 1.0 / 8);
+  expect_bound(ParameterNamed(*sage, "c.lin_r.weight"), 1.0 / 8);
+  EXPECT_NE(ParameterNamed(*sage, "c.lin_l.weight").value, ParameterNamed(*sage, "c.lin_r.weight").value);
   const auto gat = MakeGatConv<double>({.in_width = 64, .width = 50, .heads = 4}, "c", 1);
-  expect_bound(Named(*gat, "c.lin.weight"), std::sqrt(6.0 / (64 + 200)));
-  expect_bound(Named(*gat, "c.att_src"), std::sqrt(6.0 / 54));
-  expect_bound(Named(*gat, "c.att_dst"), std::sqrt(6.0 / 54));
+  expect_bound(ParameterNamed(*gat, "c.lin.weight"), std::sqrt(6.0 / (64 + 200)));
+  expect_bound(ParameterNamed(*gat, "c.att_src"), std::sqrt(6.0 / 54));
+  expect_bound(ParameterNamed(*gat, "c.att_dst"), std::sqrt(6.0 / 54));
   const auto gin = MakeGinConv<double>({.in_width = 64, .out_width = 36}, "c", 1);
-  expect_bound(Named(*gin, "c.nn.0.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 100));
-  expect_bound(Named(*gin, "c.nn.3.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 72));
-  EXPECT_LE(largest(Named(*gin, "c.nn.0.bias")), 1.0 / 8);
+  expect_bound(ParameterNamed(*gin, "c.nn.0.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 100));
+  expect_bound(ParameterNamed(*gin, "c.nn.3.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 72));
+  EXPECT_LE(largest(ParameterNamed(*gin, "c.nn.0.bias")), 1.0 / 8);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace hone::gnn {
 namespace {
 
-ModelOptions Small(const std::string& kind) {
+ModelOptions SmallModel(const std::string& kind) {
   ModelOptions options;
   options.kind = kind;
   options.in_width = 5;
@@ -80,14 +80,14 @@ void CheckModelGradients(const ModelOptions& options, bool training, bool new_on
 TEST(Model, GradientsAgreeWithFiniteDifferences) {
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const bool training : {true, false}) {
-      for (const bool new_only : {true, false}) CheckModelGradients(Small(kind), training, new_only);
+      for (const bool new_only : {true, false}) CheckModelGradients(SmallModel(kind), training, new_only);
     }
   }
 }
 
 TEST(Model, GradientsAgreeForEveryOption) {
   const auto check = [](const std::string& kind, const std::function<void(ModelOptions&)>& change) {
-    ModelOptions options = Small(kind);
+    ModelOptions options = SmallModel(kind);
     change(options);
     CheckModelGradients(options, true, false);
   };
@@ -120,7 +120,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const int layers : {1, 2, 4}) {
       SCOPED_TRACE(kind + " of " + std::to_string(layers) + " layers");
-      ModelOptions options = Small(kind);
+      ModelOptions options = SmallModel(kind);
       options.layers = layers;
       if (kind == "sage") options.norm = "batch";
       auto made = MakeDoubleModel(options);
@@ -184,7 +184,7 @@ TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
   for (NodeId v = 0; v < 600; ++v) seeds.push_back(v * 3);
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     ExpectSameBits(kind, [&](int threads) {
-      ModelOptions options = Small(kind);
+      ModelOptions options = SmallModel(kind);
       options.hidden = 24;
       auto model = MakeModel(options).value();
       Adam<float> adam(model->parameters(), {});
@@ -224,22 +224,22 @@ TEST(Model, ParametersBearTheNamesOfPyTorchGeometric) {
     for (const Parameter<float>* p : model->parameters()) all.push_back(p->name);
     return all;
   };
-  EXPECT_EQ(names(Small("sage"), 2), (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight",
+  EXPECT_EQ(names(SmallModel("sage"), 2), (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight",
                                                                "convs.1.lin_l.weight", "convs.1.lin_r.weight"}));
-  EXPECT_EQ(names(Small("gat"), 1),
+  EXPECT_EQ(names(SmallModel("gat"), 1),
             (std::vector<std::string>{"convs.0.att_src", "convs.0.att_dst", "convs.0.lin.weight"}));
-  ModelOptions sage = Small("sage"), gat = Small("gat");
+  ModelOptions sage = SmallModel("sage"), gat = SmallModel("gat");
   sage.bias = gat.bias = true;
   EXPECT_EQ(names(sage, 1),
             (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_l.bias", "convs.0.lin_r.weight"}));
   EXPECT_EQ(names(gat, 1),
             (std::vector<std::string>{"convs.0.att_src", "convs.0.att_dst", "convs.0.lin.weight", "convs.0.bias"}));
-  EXPECT_EQ(names(Small("gin"), 1),
+  EXPECT_EQ(names(SmallModel("gin"), 1),
             (std::vector<std::string>{"convs.0.eps", "convs.0.nn.0.weight", "convs.0.nn.0.bias", "convs.0.nn.1.weight",
                                       "convs.0.nn.1.bias", "convs.0.nn.1.running_mean", "convs.0.nn.1.running_var",
                                       "convs.0.nn.1.num_batches_tracked", "convs.0.nn.3.weight", "convs.0.nn.3.bias",
                                       "lin1.weight", "lin1.bias", "lin2.weight", "lin2.bias"}));
-  EXPECT_EQ(names(Small("sage-ri"), 1),
+  EXPECT_EQ(names(SmallModel("sage-ri"), 1),
             (std::vector<std::string>{"convs.0.lin_l.weight", "convs.0.lin_r.weight", "bns.0.weight", "bns.0.bias",
                                       "bns.0.running_mean", "bns.0.running_var", "bns.0.num_batches_tracked",
                                       "res_linears.0.weight", "res_linears.0.bias", "mlp.module_list.0.weight",
@@ -248,7 +248,7 @@ TEST(Model, ParametersBearTheNamesOfPyTorchGeometric) {
 
 TEST(Model, TheSeedAloneDecidesTheInitialWeights) {
   const auto weights = [](uint64_t seed) {
-    ModelOptions options = Small("gin");
+    ModelOptions options = SmallModel("gin");
     options.seed = seed;
     auto model = MakeModel(options).value();
     std::vector<float> all;
@@ -261,7 +261,7 @@ TEST(Model, TheSeedAloneDecidesTheInitialWeights) {
 
 TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
   const auto refused = [](const std::function<void(ModelOptions&)>& change, const std::string& word) {
-    ModelOptions options = Small("gat");
+    ModelOptions options = SmallModel("gat");
     change(options);
     const auto model = MakeModel(options);
     ASSERT_FALSE(model.ok()) << word;
@@ -292,7 +292,7 @@ TEST(Model, RefusesWhatItCannotBeAndNamesTheOption) {
         o.aggregation = "median";
       },
       "aggregation 'median'");
-  ModelOptions options = Small("mine");
+  ModelOptions options = SmallModel("mine");
   options.layers = 1;
   std::vector<std::unique_ptr<Layer<float>>> layers;
   layers.push_back(MakeSageConv<float>({.in_width = 5, .out_width = 4}, "convs.0", 1));

@@ -21,13 +21,13 @@ constexpr int64_t kWidth = 5, kClasses = 3;
 ValueSpec Value(const std::string& name, OperationSpec operation, std::vector<std::string> of) {
   return {name, std::move(operation), std::move(of), "", -1};
 }
-AggregateSpec Symmetric() { return {AggregateSpec::How::kSum, AggregateSpec::Scale::kSymmetric}; }
+AggregateSpec SymmetricSum() { return {AggregateSpec::How::kSum, AggregateSpec::Scale::kSymmetric}; }
 
-ModelSpec Gcn() {
+ModelSpec GcnSpec() {
   return {"gcn",
-          {Value("a0", Symmetric(), {"x"}), Value("h0", LinearSpec{6}, {"a0"}), Value("r0", ActivateSpec{}, {"h0"}),
+          {Value("a0", SymmetricSum(), {"x"}), Value("h0", LinearSpec{6}, {"a0"}), Value("r0", ActivateSpec{}, {"h0"}),
            Value("d0", DropSpec{}, {"r0"}), Value("h1", LinearSpec{kClassWidth}, {"d0"}),
-           Value("a1", Symmetric(), {"h1"})}};
+           Value("a1", SymmetricSum(), {"h1"})}};
 }
 
 // Returns three attention layers with residuals, and a head that reads all of them.
@@ -50,7 +50,7 @@ ModelSpec ResidualGat() {
 
 // Returns a model with every kind of operation, with values that several operations read, and with aggregations before
 // and after the other operations.
-ModelSpec Mixed() {
+ModelSpec MixedSpec() {
   return {"mixed",
           {Value("first", LinearSpec{6, false, LinearSpec::Init::kGlorot}, {"x"}),
            Value("own", LinearSpec{6}, {"first"}),  // before the aggregation that reads the same value
@@ -63,7 +63,7 @@ ModelSpec Mixed() {
            Value("side", ConcatSpec{}, {"dropped", "active", "sum"}),
            Value("batch", NormSpec{}, {"side"}),
            Value("gat", AttentionSpec{.width = 3, .heads = 2, .concatenate = false}, {"batch"}),
-           Value("gcn", Symmetric(), {"batch"}),
+           Value("gcn", SymmetricSum(), {"batch"}),
            Value("narrow", LinearSpec{3}, {"gcn"}),
            Value("both", AddSpec{}, {"gat", "narrow"}),
            Value("again", DropSpec{0.3}, {"batch"}),
@@ -228,7 +228,7 @@ TEST(SpecModel, GradientsAgreeWithFiniteDifferences) {
   const AdjacencyList rows = AwkwardGraph(30, 3);
   const WholeGraph whole(rows);
   const CsrView view = whole.view();
-  for (const ModelSpec& spec : {Gcn(), ResidualGat(), Mixed()}) {
+  for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     const ModelOptions options = OptionsFor(spec);
     for (const bool training : {true, false}) {
       SCOPED_TRACE(spec.name + (training ? " training" : " evaluating"));
@@ -267,7 +267,7 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const CsrView view = whole.view();
   std::vector<NodeId> all(rows.size());
   for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<NodeId>(v);
-  for (const ModelSpec& spec : {Gcn(), ResidualGat(), Mixed()}) {
+  for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     SCOPED_TRACE(spec.name);
     const ModelOptions options = OptionsFor(spec);
     auto made = MakeDoubleModel(options);
@@ -310,7 +310,7 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
 }
 
 TEST(SpecModel, TrainsToTheSameBitsOnAnyThreadCount) {
-  for (const ModelSpec& spec : {Gcn(), ResidualGat(), Mixed()}) {
+  for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     ExpectSameBits(spec.name, [&](int threads) {
       const ShortRun run = RunShortly(OptionsFor(spec), threads);
       std::vector<float> bits;
@@ -322,16 +322,16 @@ TEST(SpecModel, TrainsToTheSameBitsOnAnyThreadCount) {
 }
 
 TEST(SpecModel, AModelOfItsOwnIsNoPublishedOne) {
-  for (const ModelSpec& spec : {Gcn(), ResidualGat(), Mixed()})
+  for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()})
     EXPECT_FALSE(AsPublished(spec).has_value()) << spec.name;
 }
 
 TEST(SpecModel, IsRefusedBeforeItIsMade) {
-  ModelOptions options = OptionsFor(Gcn());
+  ModelOptions options = OptionsFor(GcnSpec());
   options.layers = 3;
   EXPECT_NE(MakeModel(options).status().message().find("model 'gcn' has 2 layers, and 3 were asked for"),
             std::string::npos);
-  options = OptionsFor(Mixed());
+  options = OptionsFor(MixedSpec());
   options.num_classes = 0;
   EXPECT_NE(MakeModel(options).status().message().find("the graph needs labels"), std::string::npos);
   ModelOptions published;

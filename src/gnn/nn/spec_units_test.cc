@@ -11,20 +11,20 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-SpecUnits Lowered(const ModelSpec& spec, bool for_steps = false) {
+SpecUnits LowerSpec(const ModelSpec& spec, bool for_steps = false) {
   const Result<SpecShapes> shapes = CheckModelSpec(spec, 12, 5);
   EXPECT_TRUE(shapes.ok()) << shapes.status().message();
   return LowerToUnits(spec, *shapes, for_steps);
 }
 
-ModelSpec Parsed(const char* values) {
+ModelSpec ParseValues(const char* values) {
   const Result<ModelSpec> spec = ParseModelSpec(std::string("name = \"m\"\nvalues = [\n") + values + "]", "m.toml");
   EXPECT_TRUE(spec.ok()) << spec.status().message();
   return *spec;
 }
 
 TEST(SpecUnits, RowwiseOperationsThatNobodyElseReadsAreOneRun) {
-  const ModelSpec spec = Parsed(R"(
+  const ModelSpec spec = ParseValues(R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "h", op = "linear", of = "a", width = 8},
     {name = "n", op = "norm", of = "h"},
@@ -32,14 +32,14 @@ TEST(SpecUnits, RowwiseOperationsThatNobodyElseReadsAreOneRun) {
     {name = "d", op = "drop", of = "r"},
     {name = "l", op = "head", of = "d"},
   )");
-  EXPECT_THAT(DescribeUnits(spec, Lowered(spec)),
+  EXPECT_THAT(DescribeUnits(spec, LowerSpec(spec)),
               ElementsAre("a: the outermost hop, drawn and aggregated at once while the batch is sampled",
                           "h: a matrix product", "h, n, r and d: bias, batch normalisation, activation and dropout",
                           "l: a matrix product", "l: bias in one pass"));
 }
 
 TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
-  const ModelSpec spec = Parsed(R"(
+  const ModelSpec spec = ParseValues(R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "h", op = "linear", of = "a", width = 8},
     {name = "r", op = "activate", of = "h"},
@@ -47,7 +47,7 @@ TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
     {name = "s", op = "add", of = ["d", "r"]},
     {name = "l", op = "head", of = "s", bias = false},
   )");
-  const SpecUnits lowered = Lowered(spec);
+  const SpecUnits lowered = LowerSpec(spec);
   EXPECT_THAT(DescribeUnits(spec, lowered),
               ElementsAre(HasSubstr("a: "), "h: a matrix product", "h and r: bias and activation in one pass",
                           "d: dropout in one pass", "s: a sum of rows", "l: a matrix product"));
@@ -56,20 +56,20 @@ TEST(SpecUnits, AValueThatTwoReadEndsItsRun) {
 }
 
 TEST(SpecUnits, OnlyAggregatesOfFeaturesLeaveTheOutermostHopWithoutNumbers) {
-  const ModelSpec drawn = Parsed(R"(
+  const ModelSpec drawn = ParseValues(R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "o", op = "linear", of = "x", width = 12},
     {name = "s", op = "add", of = ["a", "o"]},
     {name = "b", op = "aggregate", of = "s"},
     {name = "l", op = "head", of = "b"},
   )");
-  EXPECT_TRUE(Lowered(drawn).draws_outermost);
-  EXPECT_EQ(Lowered(drawn).input_hop, 1);  // row set 1 of 2: the destinations' own rows
+  EXPECT_TRUE(LowerSpec(drawn).draws_outermost);
+  EXPECT_EQ(LowerSpec(drawn).input_hop, 1);  // row set 1 of 2: the destinations' own rows
   for (const char* first : {R"({name = "a", op = "attention", of = "x", width = 4},)",
                             R"({name = "d", op = "drop", of = "x"}, {name = "a", op = "aggregate", of = "d"},)"}) {
-    const ModelSpec numbered = Parsed((std::string(first) + R"({name = "l", op = "head", of = "a"},)").c_str());
-    EXPECT_FALSE(Lowered(numbered).draws_outermost) << first;
-    EXPECT_EQ(Lowered(numbered).input_hop, 1) << first;
+    const ModelSpec numbered = ParseValues((std::string(first) + R"({name = "l", op = "head", of = "a"},)").c_str());
+    EXPECT_FALSE(LowerSpec(numbered).draws_outermost) << first;
+    EXPECT_EQ(LowerSpec(numbered).input_hop, 1) << first;
   }
 }
 
@@ -81,11 +81,11 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     {name = "l", op = "head", of = "s"},
   )";
   for (const bool biased : {true, false}) {
-    const ModelSpec spec =
-        Parsed((R"({name = "in", op = "linear", of = "x", width = 16)" + std::string(biased ? "" : ", bias = false") +
-                R"(}, {name = "g0", op = "attention", of = "in", width = 8, heads = 2},)" + rest)
-                   .c_str());
-    const SpecUnits whole = Lowered(spec), lowered = Lowered(spec, /*for_steps=*/true);
+    const ModelSpec spec = ParseValues(
+        (R"({name = "in", op = "linear", of = "x", width = 16)" + std::string(biased ? "" : ", bias = false") +
+         R"(}, {name = "g0", op = "attention", of = "in", width = 8, heads = 2},)" + rest)
+            .c_str());
+    const SpecUnits whole = LowerSpec(spec), lowered = LowerSpec(spec, /*for_steps=*/true);
     EXPECT_EQ(whole.input_hop, 2);  // every node of the batch
     EXPECT_EQ(lowered.input_hop, 1);
     const size_t attention = lowered.unit_of[2], rows = lowered.unit_of[1];
@@ -107,53 +107,53 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     EXPECT_EQ(lowered.plan.values[rows].uses.size(), whole.plan.values[rows].uses.size() - 1);
   }
   // [x, 1] has 16 columns, so that a narrower Linear saves reads.
-  const ModelSpec narrow = Parsed(R"(
+  const ModelSpec narrow = ParseValues(R"(
     {name = "in", op = "linear", of = "x", width = 8},
     {name = "g0", op = "attention", of = "in", width = 8},
     {name = "s", op = "add", of = ["g0", "in"]},
     {name = "l", op = "head", of = "s"},
   )");
-  for (const SpecUnit& unit : Lowered(narrow, true).units) EXPECT_EQ(unit.composed, 0u);
+  for (const SpecUnit& unit : LowerSpec(narrow, true).units) EXPECT_EQ(unit.composed, 0u);
   // Somebody else reads every row of the Linear.
-  const ModelSpec read = Parsed(R"(
+  const ModelSpec read = ParseValues(R"(
     {name = "in", op = "linear", of = "x", width = 16},
     {name = "g0", op = "attention", of = "in", width = 8, heads = 2},
     {name = "m", op = "aggregate", of = "in"},
     {name = "s", op = "add", of = ["g0", "m"]},
     {name = "l", op = "head", of = "s"},
   )");
-  for (const SpecUnit& unit : Lowered(read, true).units) EXPECT_EQ(unit.composed, 0u);
+  for (const SpecUnit& unit : LowerSpec(read, true).units) EXPECT_EQ(unit.composed, 0u);
 }
 
 TEST(SpecUnits, InAStepAttentionsOfFeaturesDrawTheOutermostHopToo) {
   const char* const rest = R"({name = "s", op = "concat", of = ["g", "a"]},
     {name = "b", op = "attention", of = "s", width = 4},
     {name = "l", op = "head", of = "b"},)";
-  const ModelSpec spec = Parsed((std::string(R"({name = "g", op = "attention", of = "x", width = 4},
+  const ModelSpec spec = ParseValues((std::string(R"({name = "g", op = "attention", of = "x", width = 4},
     {name = "a", op = "aggregate", of = "x"},)") +
                                  rest)
                                     .c_str());
-  EXPECT_FALSE(Lowered(spec).draws_outermost);
-  const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+  EXPECT_FALSE(LowerSpec(spec).draws_outermost);
+  const SpecUnits lowered = LowerSpec(spec, /*for_steps=*/true);
   EXPECT_TRUE(lowered.draws_outermost);
   EXPECT_EQ(lowered.input_hop, -1);
   EXPECT_TRUE(lowered.units[lowered.unit_of[1]].drawn);
   EXPECT_EQ(lowered.units[lowered.unit_of[2]].kind, SpecUnit::Kind::kDrawn);
   EXPECT_FALSE(lowered.units[lowered.unit_of[4]].drawn);  // an inner hop
   // One that reads other rows of that hop has its nodes numbered for all.
-  const ModelSpec other = Parsed((std::string(R"({name = "d", op = "drop", of = "x"},
+  const ModelSpec other = ParseValues((std::string(R"({name = "d", op = "drop", of = "x"},
     {name = "g", op = "attention", of = "x", width = 4},
     {name = "a", op = "aggregate", of = "d"},)") +
                                   rest)
                                      .c_str());
-  const SpecUnits numbered = Lowered(other, /*for_steps=*/true);
+  const SpecUnits numbered = LowerSpec(other, /*for_steps=*/true);
   EXPECT_FALSE(numbered.draws_outermost);
   EXPECT_FALSE(numbered.units[numbered.unit_of[2]].drawn);
 }
 
 TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {
   for (const bool alone : {true, false}) {
-    const ModelSpec spec = Parsed((std::string(R"(
+    const ModelSpec spec = ParseValues((std::string(R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "h", op = "linear", of = "a", width = 8},
     {name = "d", op = "drop", of = "h"},
@@ -164,7 +164,7 @@ TEST(SpecUnits, ARunThatOnlyAggregatesReadIsNoPass) {
     {name = "l", op = "head", of = "s"},
   )")
                                       .c_str());
-    EXPECT_EQ(DescribeUnits(spec, Lowered(spec))[2], alone
+    EXPECT_EQ(DescribeUnits(spec, LowerSpec(spec))[2], alone
                                                          ? "h and d: bias and dropout, as the hop after reads the rows"
                                                          : "h and d: bias and dropout in one pass");
   }
@@ -179,7 +179,7 @@ TEST(SpecUnits, InAStepASumOfTwoAppliesTheRunsThatOnlyItReads) {
                         Case{R"(["o", "r", "a"])", "", "s", false},
                         Case{R"(["o", "r"])", R"({name = "e", op = "concat", of = ["s", "r"]},)", "e", false}}) {
     SCOPED_TRACE(c.sum + c.after);
-    const ModelSpec spec = Parsed((R"(
+    const ModelSpec spec = ParseValues((R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "o", op = "linear", of = "a", width = 12},
     {name = "h", op = "linear", of = "a", width = 12},
@@ -187,10 +187,10 @@ TEST(SpecUnits, InAStepASumOfTwoAppliesTheRunsThatOnlyItReads) {
     {name = "s", op = "add", of = )" +
                                    c.sum + "}," + c.after + R"({name = "l", op = "head", of = ")" + c.end + "\"},\n")
                                       .c_str());
-    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    const SpecUnits lowered = LowerSpec(spec, /*for_steps=*/true);
     const size_t run = lowered.unit_of[4];
     EXPECT_EQ(lowered.units[run].summed_through, c.through);
-    EXPECT_FALSE(Lowered(spec).units[run].summed_through);
+    EXPECT_FALSE(LowerSpec(spec).units[run].summed_through);
     if (!c.through) continue;
     EXPECT_EQ(DescribeUnits(spec, lowered)[4], "h and r: bias and activation, as the sum after reads the rows");
     // The run's gradient is not the sum's, which the bias of the other operand shares.
@@ -209,15 +209,15 @@ TEST(SpecUnits, InAStepTheProductOfAnAttentionWithManyHeadsComesFirst) {
                                                  {"width = 16, heads = 4", false},  // rows are not wider than two heads
                                                  {"width = 8, heads = 4, concatenate = false", false}}) {
     SCOPED_TRACE(attention);
-    const ModelSpec spec = Parsed((R"({name = "m", op = "aggregate", of = "x"},
+    const ModelSpec spec = ParseValues((R"({name = "m", op = "aggregate", of = "x"},
       {name = "h", op = "linear", of = "m", width = 24},
       {name = "g", op = "attention", of = "h", )" +
                                    attention + R"(},
       {name = "l", op = "head", of = "g"},)")
                                       .c_str());
-    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    const SpecUnits lowered = LowerSpec(spec, /*for_steps=*/true);
     EXPECT_EQ(lowered.units[lowered.unit_of[3]].projected, first);
-    EXPECT_FALSE(Lowered(spec).units[lowered.unit_of[3]].projected);
+    EXPECT_FALSE(LowerSpec(spec).units[lowered.unit_of[3]].projected);
     if (first) EXPECT_EQ(DescribeUnits(spec, lowered)[3], "g: a product, and attention over the hop's edges");
   }
 }
@@ -225,7 +225,7 @@ TEST(SpecUnits, InAStepTheProductOfAnAttentionWithManyHeadsComesFirst) {
 TEST(SpecUnits, InAStepAttentionsApplyTheRunsThatOnlyTheyRead) {
   for (const auto& [first, read, through] :
        {std::tuple("", "", true), std::tuple(", bias = true", "", false), std::tuple("", R"(, "r")", false)}) {
-    const ModelSpec spec = Parsed((std::string(R"(
+    const ModelSpec spec = ParseValues((std::string(R"(
     {name = "f", op = "attention", of = "x", width = 8)") +
                                    first + R"(},
     {name = "r", op = "activate", of = "f"},
@@ -236,9 +236,9 @@ TEST(SpecUnits, InAStepAttentionsApplyTheRunsThatOnlyTheyRead) {
   )")
                                       .c_str());
     SCOPED_TRACE(first + std::string(read));
-    const SpecUnits lowered = Lowered(spec, /*for_steps=*/true);
+    const SpecUnits lowered = LowerSpec(spec, /*for_steps=*/true);
     EXPECT_EQ(lowered.units[lowered.unit_of[2]].attended_through, through);
-    EXPECT_FALSE(Lowered(spec).units[lowered.unit_of[2]].attended_through);
+    EXPECT_FALSE(LowerSpec(spec).units[lowered.unit_of[2]].attended_through);
     if (through) {
       EXPECT_EQ(DescribeUnits(spec, lowered)[1], "r: activation, as the attention after reads the rows");
     }
@@ -246,12 +246,12 @@ TEST(SpecUnits, InAStepAttentionsApplyTheRunsThatOnlyTheyRead) {
 }
 
 TEST(SpecUnits, WhatEndsInNoProductIsCopiedForTheLoss) {
-  const ModelSpec spec = Parsed(R"(
+  const ModelSpec spec = ParseValues(R"(
     {name = "a", op = "aggregate", of = "x"},
     {name = "h", op = "linear", of = "a", width = "classes"},
     {name = "r", op = "activate", of = "h"},
   )");
-  EXPECT_EQ(DescribeUnits(spec, Lowered(spec)).back(), "r: a copy to fp32 for the loss");
+  EXPECT_EQ(DescribeUnits(spec, LowerSpec(spec)).back(), "r: a copy to fp32 for the loss");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Scores {
 };
 
 // Returns `hubs` nodes of the same degree over the same leaves: hub h is node h, and its slot s is node hubs + s.
-TestCsr Hubs(int hubs, int degree) {
+TestCsr HubGraph(int hubs, int degree) {
   TestCsr csr;
   csr.row_offsets.push_back(0);
   for (int h = 0; h < hubs; ++h) {
@@ -82,7 +82,7 @@ TEST(SamplingStatistics, SlotsAndPairsOfSlotsAreEquallyLikely) {
   constexpr int kHubs = 32;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{
            {1, 1}, {2, 1}, {3, 1}, {3, 2}, {5, 4}, {6, 3}, {16, 15}, {17, 5}, {30, 15}, {33, 32}, {34, 33}, {48, 40}, {110, 100}}) {
-    const TestCsr csr = Hubs(kHubs, degree);
+    const TestCsr csr = HubGraph(kHubs, degree);
     const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {k}})).value();
     constexpr int kSteps = 1500;
     const auto d = static_cast<size_t>(degree);
@@ -117,7 +117,7 @@ TEST(SamplingStatistics, LongRowsAreCoveredEvenly) {
   Scores scores;
   constexpr int kHubs = 4, kBins = 20;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{{1000, 5}, {1000, 100}, {10000, 15}, {100000, 1}, {100000, 100}}) {
-    const TestCsr csr = Hubs(kHubs, degree);
+    const TestCsr csr = HubGraph(kHubs, degree);
     const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {k}})).value();
     constexpr int kSteps = 1500;
     std::vector<int> bins(kBins);
@@ -143,7 +143,7 @@ TEST(SamplingStatistics, HopsEpochsStepsSeedsAndNodesDrawIndependently) {
   Scores scores;
   constexpr int kHubs = 16, kSteps = 1500;
   for (const auto& [degree, k] : std::vector<std::pair<int, int>>{{2, 1}, {6, 3}, {30, 15}, {100, 10}, {200, 100}}) {
-    const TestCsr csr = Hubs(kHubs, degree);
+    const TestCsr csr = HubGraph(kHubs, degree);
     const auto sampler = std::move(MakeNeighborSampler(csr.view(), {.fanouts = {k, k}})).value();
     const auto draw = [&](uint64_t seed, uint32_t epoch, uint32_t step, int hop) {
       NeighborSample sample;

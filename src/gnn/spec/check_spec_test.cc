@@ -18,14 +18,14 @@ using testing::HasSubstr;
 ValueSpec Sum(const std::string& name, const std::string& of) {
   return {name, AggregateSpec{AggregateSpec::How::kSum, AggregateSpec::Scale::kSymmetric}, {of}};
 }
-ValueSpec Dense(const std::string& name, const std::string& of, int64_t width) {
+ValueSpec LinearValue(const std::string& name, const std::string& of, int64_t width) {
   return {name, LinearSpec{width}, {of}};
 }
 
-ModelSpec Gcn() {
+ModelSpec GcnSpec() {
   return {"gcn",
           {Sum("a", "x"),
-           Dense("h", "a", 16),
+           LinearValue("h", "a", 16),
            {"r", ActivateSpec{}, {"h"}},
            {"d", DropSpec{}, {"r"}},
            Sum("b", "d"),
@@ -33,21 +33,21 @@ ModelSpec Gcn() {
 }
 
 TEST(CheckModelSpec, PlacesEveryValueAtTheRowsThatItsUsesRead) {
-  const Result<SpecShapes> shapes = CheckModelSpec(Gcn(), 50, 7);
+  const Result<SpecShapes> shapes = CheckModelSpec(GcnSpec(), 50, 7);
   ASSERT_TRUE(shapes.ok()) << shapes.status().message();
   EXPECT_EQ(shapes->layers, 2);
   EXPECT_THAT(shapes->hop, ElementsAre(2, 1, 1, 1, 1, 0, 0));
   EXPECT_THAT(shapes->width, ElementsAre(50, 50, 16, 16, 16, 16, 7));
   EXPECT_EQ(shapes->drop_keys[4].layer, 0);
   EXPECT_EQ(shapes->drop_keys[4].site, 0);
-  EXPECT_EQ(LayersOf(Gcn()).value(), 2);
+  EXPECT_EQ(LayersOf(GcnSpec()).value(), 2);
 }
 
 TEST(CheckModelSpec, ALinearOfTheNodesOwnRowIsComputedForDestinationsAlone) {
   const ModelSpec spec{"sage",
                        {{"n", AggregateSpec{}, {"x"}},
-                        Dense("l", "n", kClassWidth),
-                        Dense("r", "x", kClassWidth),
+                        LinearValue("l", "n", kClassWidth),
+                        LinearValue("r", "x", kClassWidth),
                         {"s", AddSpec{}, {"l", "r"}}}};
   const Result<SpecShapes> shapes = CheckModelSpec(spec, 8, 3);
   ASSERT_TRUE(shapes.ok()) << shapes.status().message();
@@ -57,7 +57,7 @@ TEST(CheckModelSpec, ALinearOfTheNodesOwnRowIsComputedForDestinationsAlone) {
 TEST(CheckModelSpec, CollectReadsTheSeedsRowsOfEveryLayer) {
   const ModelSpec spec{"jumping",
                        {Sum("a", "x"),
-                        Dense("h", "a", 4),
+                        LinearValue("h", "a", 4),
                         Sum("b", "h"),
                         {"c", CollectSpec{}, {"x", "h", "b"}},
                         {"logits", HeadSpec{}, {"c"}}}};
@@ -91,7 +91,7 @@ TEST(CheckModelSpec, NamesValueOperationShapesAndRemedy) {
   };
   const auto with = [](std::vector<ValueSpec> values) { return ModelSpec{"m", std::move(values)}; };
   EXPECT_THAT(error(with({})), HasSubstr("model 'm' has no values"));
-  EXPECT_THAT(error(with({Dense("h", "x", kClassWidth)})), HasSubstr("aggregates no neighbors"));
+  EXPECT_THAT(error(with({LinearValue("h", "x", kClassWidth)})), HasSubstr("aggregates no neighbors"));
   EXPECT_THAT(error(with({Sum("a", "y")})),
               HasSubstr("value 'a' (aggregate of y) reads 'y', which is no value before it"));
   EXPECT_THAT(error(with({Sum("first", "x"), Sum("b", "frist")})), HasSubstr("did you mean 'first'?"));
@@ -101,12 +101,13 @@ TEST(CheckModelSpec, NamesValueOperationShapesAndRemedy) {
   EXPECT_THAT(error(with({Sum("a b", "x")})), HasSubstr("letters, digits"));
   EXPECT_THAT(error(with({Sum("a", "x"), Sum("b", "x"), {"l", HeadSpec{}, {"b"}}})),
               HasSubstr("value 'a' (aggregate of x) is read by no value after it"));
-  EXPECT_THAT(error(with({Sum("a", "x"), Dense("h", "a", 16), {"s", AddSpec{}, {"a", "h"}}, {"l", HeadSpec{}, {"s"}}})),
-              HasSubstr("value 's' (add of a, h) adds 'a' of 50 columns and 'h' of 16: give them one width"));
-  EXPECT_THAT(error(with({Sum("a", "x"), Dense("h", "a", 16)})),
+  EXPECT_THAT(
+      error(with({Sum("a", "x"), LinearValue("h", "a", 16), {"s", AddSpec{}, {"a", "h"}}, {"l", HeadSpec{}, {"s"}}})),
+      HasSubstr("value 's' (add of a, h) adds 'a' of 50 columns and 'h' of 16: give them one width"));
+  EXPECT_THAT(error(with({Sum("a", "x"), LinearValue("h", "a", 16)})),
               AllOf(HasSubstr("has 16 columns, where the graph has 7 classes"), HasSubstr("end with a head")));
-  EXPECT_THAT(error(with({Sum("a", "x"), Dense("h", "a", 0)})), HasSubstr("has width 0: use 1 to 65536"));
-  EXPECT_THAT(error(with({Sum("a", "x"), {"l", HeadSpec{}, {"a"}}, Dense("m", "l", 7)})),
+  EXPECT_THAT(error(with({Sum("a", "x"), LinearValue("h", "a", 0)})), HasSubstr("has width 0: use 1 to 65536"));
+  EXPECT_THAT(error(with({Sum("a", "x"), {"l", HeadSpec{}, {"a"}}, LinearValue("m", "l", 7)})),
               HasSubstr("a head ends the model"));
   EXPECT_THAT(error(with({Sum("a", "x"), {"s", AddSpec{}, {"a"}}})),
               HasSubstr("has 1 operands, and add takes two or more"));

@@ -13,20 +13,20 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Returns counts of two classes; all nodes are of class 0.
-ClassCounts Right(int64_t labelled, int64_t right) {
+ClassCounts CountsWithRight(int64_t labelled, int64_t right) {
   ClassCounts counts(2);
   for (int64_t i = 0; i < labelled; ++i) counts.Add(0, i < right ? 0 : 1);
   return counts;
 }
 
 // Returns the position after epochs with these validation accuracies (kNone: no validation).
-RunPosition After(const std::vector<double>& accuracies, const TrainOptions& options) {
+RunPosition PositionAfter(const std::vector<double>& accuracies, const TrainOptions& options) {
   RunPosition position;
   for (const double accuracy : accuracies) {
     EpochReport report;
     ReportNoValidation(report);
     if (!std::isnan(accuracy))
-      ReportValidation(options, position, Right(100, std::lround(100 * accuracy)), kNone, report);
+      ReportValidation(options, position, CountsWithRight(100, std::lround(100 * accuracy)), kNone, report);
     FinishEpoch(options, report, position);
   }
   return position;
@@ -34,15 +34,15 @@ RunPosition After(const std::vector<double>& accuracies, const TrainOptions& opt
 
 TEST(RunPosition, ABetterValidationStartsPatienceAnew) {
   const TrainOptions patient{.early_stop = 2};
-  EXPECT_FALSE(After({0.5, 0.4, 0.6, 0.5}, patient).ended_early);
-  EXPECT_EQ(After({0.5, 0.4, 0.6, 0.5}, patient).worse_validations, 1);
-  EXPECT_TRUE(After({0.5, 0.4, 0.6, 0.5, 0.6}, patient).ended_early) << "as good as the best is not better";
-  EXPECT_TRUE(After({0.5, 0.4, 0.4}, patient).ended_early);
-  EXPECT_FALSE(After({0.5, 0.4, 0.3, 0.2}, {.early_stop = 0}).ended_early);
+  EXPECT_FALSE(PositionAfter({0.5, 0.4, 0.6, 0.5}, patient).ended_early);
+  EXPECT_EQ(PositionAfter({0.5, 0.4, 0.6, 0.5}, patient).worse_validations, 1);
+  EXPECT_TRUE(PositionAfter({0.5, 0.4, 0.6, 0.5, 0.6}, patient).ended_early) << "as good as the best is not better";
+  EXPECT_TRUE(PositionAfter({0.5, 0.4, 0.4}, patient).ended_early);
+  EXPECT_FALSE(PositionAfter({0.5, 0.4, 0.3, 0.2}, {.early_stop = 0}).ended_early);
 }
 
 TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
-  const RunPosition position = After({kNone, 0.5, kNone, kNone, 0.7, kNone, 0.6}, {.early_stop = 2});
+  const RunPosition position = PositionAfter({kNone, 0.5, kNone, kNone, 0.7, kNone, 0.6}, {.early_stop = 2});
   EXPECT_EQ(position.epoch, 7);
   EXPECT_EQ(position.best_epoch, 4);
   EXPECT_DOUBLE_EQ(position.best_accuracy, 0.7);
@@ -50,7 +50,7 @@ TEST(RunPosition, EpochsWithoutAValidationAreNeitherBetterNorWorse) {
   EXPECT_FALSE(position.ended_early);
   // A validation in which no node had a label is not counted.
   EpochReport report;
-  ReportValidation({}, position, Right(0, 0), kNone, report);
+  ReportValidation({}, position, CountsWithRight(0, 0), kNone, report);
   EXPECT_TRUE(std::isnan(report.valid_accuracy));
   EXPECT_FALSE(report.best);
 }
@@ -85,7 +85,8 @@ TEST(RunPosition, TheLearningRateFollowsItsSchedule) {
     for (; position.epoch < 8; rate = RateOfEpoch(options, position, true, rate)) {
       all.push_back(rate);
       EpochReport report;
-      ReportValidation(options, position, Right(10, position.epoch < 2 ? 5 + position.epoch : 5), kNone, report);
+      ReportValidation(options, position, CountsWithRight(10, position.epoch < 2 ? 5 + position.epoch : 5), kNone,
+                       report);
       FinishEpoch(options, report, position);
     }
     return all;

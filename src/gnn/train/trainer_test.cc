@@ -26,13 +26,13 @@ struct Setting {
   RunOptions run{.threads = 2};
 };
 
-std::unique_ptr<Trainer> Make(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
+std::unique_ptr<Trainer> MakeTrainerOf(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
   Result<std::unique_ptr<Trainer>> made = MakeTrainer(graph, setting.model, setting.train, setting.run);
   EXPECT_TRUE(made.ok()) << made.status().message();
   return std::move(made).value();
 }
 
-std::string Refusal(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
+std::string RefusalOf(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
   Result<std::unique_ptr<Trainer>> made = MakeTrainer(graph, setting.model, setting.train, setting.run);
   EXPECT_FALSE(made.ok());
   if (made.ok()) return {};
@@ -50,7 +50,7 @@ std::vector<float> Weights(Trainer& trainer) {
 }
 
 std::vector<float> WeightsAfter(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
-  const std::unique_ptr<Trainer> trainer = Make(graph, setting);
+  const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph, setting);
   const Result<TrainResult> result = trainer->Run({});
   EXPECT_TRUE(result.ok()) << result.status().message();
   return Weights(*trainer);
@@ -63,7 +63,7 @@ TEST(Trainer, LearnsWhatTheFeaturesAloneDoNotTell) {
   setting.train.epochs = 12;
   setting.train.plateau = true;
   setting.train.plateau_patience = 10;
-  const std::unique_ptr<Trainer> trainer = Make(graph, setting);
+  const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph, setting);
   std::vector<EpochReport> epochs;
   const Result<TrainResult> result = trainer->Run({.epoch = [&](const EpochReport& e) { epochs.push_back(e); }});
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -88,7 +88,8 @@ TEST(Trainer, TheBestOfTwoClassesMayBeChosenByTheAreaUnderTheCurve) {
   Setting setting;
   setting.train.epochs = 4;
   setting.train.metric = Metric::kRocAuc;
-  const std::unique_ptr<Trainer> trainer = Make(CommunityGraph({.nodes = 800, .classes = 2, .noise = 4}), setting);
+  const std::unique_ptr<Trainer> trainer =
+      MakeTrainerOf(CommunityGraph({.nodes = 800, .classes = 2, .noise = 4}), setting);
   double best = 0;
   int best_epoch = -1;
   const Result<TrainResult> result = trainer->Run({.epoch = [&](const EpochReport& e) {
@@ -157,7 +158,7 @@ TEST(Trainer, TwoShardsOfAStepAreTheStepWithoutShards) {
     for (int shards : {1, 2}) {
       setting.train.shards = shards;
       setting.train.batch = 200 / shards;
-      const std::unique_ptr<Trainer> trainer = Make(graph, setting);
+      const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph, setting);
       ASSERT_TRUE(trainer->Run({.epoch = [&](const EpochReport& e) { losses[shards - 1] = e.loss; }}).ok());
       weights[shards - 1] = Weights(*trainer);
     }
@@ -175,7 +176,8 @@ TEST(Trainer, LowersItsRateWhereTheLossDoesNotFallEveryStep) {
   setting.train.plateau_factor = 0.5;
   setting.train.epochs = 4;
   double rate = 0;
-  ASSERT_TRUE(Make(graph, setting)->Run({.epoch = [&](const EpochReport& e) { rate = e.learning_rate; }}).ok());
+  ASSERT_TRUE(
+      MakeTrainerOf(graph, setting)->Run({.epoch = [&](const EpochReport& e) { rate = e.learning_rate; }}).ok());
   EXPECT_LE(rate, 0.005);
   EXPECT_GT(rate, 0);
 }
@@ -187,7 +189,7 @@ TEST(Trainer, AveragesRunningStatisticsOverShards) {
   setting.train.shards = 3;
   setting.train.batch = 50;
   setting.train.epochs = 1;
-  const std::unique_ptr<Trainer> trainer = Make(graph, setting);
+  const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph, setting);
   ASSERT_TRUE(trainer->Run({}).ok());
   bool found = false;
   for (const Parameter<float>* parameter : trainer->model().parameters()) {
@@ -204,7 +206,7 @@ class Checkpoints : public testing::Test {
   std::string WholeRun(const Setting& given, const std::string& name) {
     Setting setting = given;
     setting.run.checkpoint = scratch_ / name;
-    EXPECT_TRUE(Make(graph_, setting)->Run({}).ok());
+    EXPECT_TRUE(MakeTrainerOf(graph_, setting)->Run({}).ok());
     return ReadFile(setting.run.checkpoint + "/last.safetensors").value();
   }
   TemporaryDirectory scratch_ = std::move(MakeTemporaryDirectory()).value();
@@ -225,7 +227,7 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
     // batch).
     const std::string folder = scratch_ / (std::string("stopped-") + kind);
     setting.run.checkpoint = folder;
-    std::unique_ptr<Trainer> trainer = Make(graph_, setting);
+    std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph_, setting);
     int stops = 0;
     for (;; ++stops) {
       ASSERT_LT(stops, 100);
@@ -263,7 +265,7 @@ TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {
   setting.train.epochs = 60;
   setting.train.early_stop = 2;
   setting.run.checkpoint = scratch_ / "early";
-  const std::unique_ptr<Trainer> trainer = Make(graph_, setting);
+  const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph_, setting);
   int epochs = 0;
   const Result<TrainResult> result = trainer->Run({.epoch = [&](const EpochReport&) { ++epochs; }});
   ASSERT_TRUE(result.ok());
@@ -306,7 +308,7 @@ TEST_F(Checkpoints, AStepBeyondTheEpochIsDamage) {
   TensorFile file = ReadTensorFile(path).value();
   nlohmann::json state = nlohmann::json::parse(file.metadata.at("hone.state"));
   state["epoch"] = 1;
-  state["step"] = Make(graph_, setting)->steps_per_epoch() + 1;
+  state["step"] = MakeTrainerOf(graph_, setting)->steps_per_epoch() + 1;
   file.metadata["hone.state"] = state.dump();
   ASSERT_TRUE(WriteTensorFile(path, file).ok());
   const Status status = ResumeTrainer(graph_, path, {}).status();
@@ -325,7 +327,7 @@ TEST_F(Checkpoints, AreWrittenWithinAnEpochWhereAsked) {
     const TensorFile file = ReadTensorFile(setting.run.checkpoint + "/last.safetensors").value();
     saved.push_back(nlohmann::json::parse(file.metadata.at("hone.state")).at("step").get<int64_t>());
   };
-  const std::unique_ptr<Trainer> trainer = Make(graph_, setting);
+  const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph_, setting);
   ASSERT_GE(trainer->steps_per_epoch(), 5);
   ASSERT_TRUE(trainer->Run({.step = look}).ok());
   saved.resize(5);
@@ -349,7 +351,7 @@ TEST_F(Checkpoints, AFolderThatCannotBeWrittenIsFoundOutBeforeTheFirstStep) {
   Setting setting;
   setting.run.checkpoint = scratch_ / "file/below";
   int steps = 0;
-  const Result<TrainResult> result = Make(graph_, setting)->Run({.step = [&](const StepReport&) { ++steps; }});
+  const Result<TrainResult> result = MakeTrainerOf(graph_, setting)->Run({.step = [&](const StepReport&) { ++steps; }});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::kIo);
   EXPECT_NE(result.status().message().find("file/below"), std::string::npos) << result.status().message();
@@ -376,7 +378,7 @@ TEST(TrainerOptions, RefusalsNameTheOption) {
   const auto with = [&](auto change) {
     Setting setting;
     change(setting);
-    return Refusal(graph, setting);
+    return RefusalOf(graph, setting);
   };
   using S = Setting&;
   EXPECT_NE(with([](S s) { s.train.fanouts = {5, 0}; }).find("--fanout 5,0: 0 is not a fanout"), std::string::npos);
@@ -394,11 +396,11 @@ TEST(TrainerOptions, RefusalsNameTheOption) {
 }
 
 TEST(TrainerOptions, RefusalsNameWhatTheGraphLacks) {
-  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .train_share = 0}), {}).find("empty training split"),
+  EXPECT_NE(RefusalOf(CommunityGraph({.nodes = 300, .train_share = 0}), {}).find("empty training split"),
             std::string::npos);
-  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .valid_share = 0}), {}).find("--eval-every 0"), std::string::npos);
-  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .labels = false}), {}).find("no labels"), std::string::npos);
-  EXPECT_NE(Refusal(CommunityGraph({.nodes = 300, .features = false}), {}).find("features of 0 of its 300"),
+  EXPECT_NE(RefusalOf(CommunityGraph({.nodes = 300, .valid_share = 0}), {}).find("--eval-every 0"), std::string::npos);
+  EXPECT_NE(RefusalOf(CommunityGraph({.nodes = 300, .labels = false}), {}).find("no labels"), std::string::npos);
+  EXPECT_NE(RefusalOf(CommunityGraph({.nodes = 300, .features = false}), {}).find("features of 0 of its 300"),
             std::string::npos);
 }
 
@@ -406,7 +408,7 @@ TEST(Trainer, StopsWhenTheLossIsNotANumberAndSaysWhere) {
   const std::shared_ptr<const Graph> graph =
       CommunityGraph({.nodes = 300, .bad_feature = std::numeric_limits<float>::quiet_NaN()});
   Setting setting;
-  const Result<TrainResult> result = Make(graph, setting)->Run({});
+  const Result<TrainResult> result = MakeTrainerOf(graph, setting)->Run({});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), StatusCode::kInvalidArgument);
   for (const char* part : {"is nan in epoch 1 at step 1 ", "--lr", "NaN"}) {

@@ -23,7 +23,7 @@ std::unique_ptr<Model<float>> ModelOf(const Graph& graph) {
       .value();
 }
 
-ValidationOptions Part(int rank, int ranks) {
+ValidationOptions OptionsOfRank(int rank, int ranks) {
   return {.fanouts = {5, 5}, .batch = 30, .seed = 9, .rank = rank, .ranks = ranks};
 }
 
@@ -40,7 +40,7 @@ TEST(Validation, NodesWithoutALabelAreNeitherRightNorWrong) {
   const auto labelled = std::ranges::count_if(
       graph->valid_nodes(), [&](NodeId v) { return graph->labels()[static_cast<size_t>(v)] != kNoLabel; });
   ASSERT_LT(labelled, static_cast<int64_t>(graph->valid_nodes().size()));
-  const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), Part(0, 1)).value();
+  const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), OptionsOfRank(0, 1)).value();
   EXPECT_EQ(counts.classes.labelled(), labelled);
   EXPECT_GT(counts.classes.right(), 0);
   EXPECT_LT(counts.classes.right(), labelled);
@@ -49,7 +49,7 @@ TEST(Validation, NodesWithoutALabelAreNeitherRightNorWrong) {
 TEST(Validation, OfTwoClassesEachLabelledNodeHasAScoreThatIsOnTheSideOfItsPrediction) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700, .classes = 2, .unlabelled_every = 3});
   for (const std::vector<int32_t>& fanouts : {std::vector<int32_t>{5, 5}, {kAllNeighbors, kAllNeighbors}}) {
-    ValidationOptions options = Part(0, 1);
+    ValidationOptions options = OptionsOfRank(0, 1);
     options.fanouts = fanouts;
     const ValidationCounts counts = CountCorrect(graph, *ModelOf(*graph), options).value();
     ASSERT_EQ(static_cast<int64_t>(counts.scores.size()), counts.classes.labelled());
@@ -62,16 +62,17 @@ TEST(Validation, OfTwoClassesEachLabelledNodeHasAScoreThatIsOnTheSideOfItsPredic
     EXPECT_EQ(said, counts.classes.predicted[1]);
   }
   const std::shared_ptr<const Graph> four = CommunityGraph({.nodes = 700});
-  EXPECT_TRUE(CountCorrect(four, *ModelOf(*four), Part(0, 1)).value().scores.empty());
+  EXPECT_TRUE(CountCorrect(four, *ModelOf(*four), OptionsOfRank(0, 1)).value().scores.empty());
 }
 
 TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
   const std::unique_ptr<Model<float>> model = ModelOf(*graph);
-  const ValidationCounts whole = CountCorrect(graph, *model, Part(0, 1)).value();
+  const ValidationCounts whole = CountCorrect(graph, *model, OptionsOfRank(0, 1)).value();
   for (const int ranks : {2, 3, 50}) {  // 50: more than there are batches, so that some have none
     ClassCounts sum(graph->num_classes());
-    for (int rank = 0; rank < ranks; ++rank) Add(CountCorrect(graph, *model, Part(rank, ranks)).value().classes, sum);
+    for (int rank = 0; rank < ranks; ++rank)
+      Add(CountCorrect(graph, *model, OptionsOfRank(rank, ranks)).value().classes, sum);
     EXPECT_EQ(sum.actual, whole.classes.actual) << ranks;
     EXPECT_EQ(sum.predicted, whole.classes.predicted) << ranks;
     EXPECT_EQ(sum.correct, whole.classes.correct) << ranks;
@@ -90,7 +91,7 @@ TEST(Validation, EveryNeighborIsCountedLayerByLayerAsInBatches) {
                                                            .layers = 2,
                                                            .seed = 4})
                                                     .value();
-    ValidationOptions options = Part(0, 1);
+    ValidationOptions options = OptionsOfRank(0, 1);
     options.fanouts = {kAllNeighbors, kAllNeighbors};
     int64_t largest_total = 0;  // largest total reported: batches, or rows of a layer
     options.progress = [&](int64_t, int64_t total) { largest_total = std::max(largest_total, total); };
@@ -111,7 +112,7 @@ TEST(Validation, LayerByLayerTheRanksAddUpAndAStopIsHeard) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
   const std::unique_ptr<Model<float>> model = ModelOf(*graph);
   const auto options = [](int rank, int ranks) {
-    ValidationOptions part = Part(rank, ranks);
+    ValidationOptions part = OptionsOfRank(rank, ranks);
     part.fanouts = {kAllNeighbors, kAllNeighbors};
     return part;
   };
@@ -128,7 +129,7 @@ TEST(Validation, LayerByLayerTheRanksAddUpAndAStopIsHeard) {
 TEST(Validation, EndsWhenAskedAndTellsHowFarItIs) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
   const std::unique_ptr<Model<float>> model = ModelOf(*graph);
-  ValidationOptions options = Part(0, 1);
+  ValidationOptions options = OptionsOfRank(0, 1);
   int64_t batches = 0;
   options.progress = [&](int64_t done, int64_t total) {
     EXPECT_EQ(done, batches + 1);

@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 // Makes an evaluation of one shape and one kernel. `gain` is its speedup over whatever it was timed against.
-Evaluation Judged(double gain, std::map<std::string, double> counts) {
+Evaluation EvaluationWith(double gain, std::map<std::string, double> counts) {
   Evaluation e;
   e.verdict = Verdict::kOk;
   CaseResult c;
@@ -29,31 +29,32 @@ Evaluation Judged(double gain, std::map<std::string, double> counts) {
 }
 
 TEST(Cause, ASlowerVersionIsToldWhichCountGotWorse) {
-  const Evaluation before = Judged(1, {{"load_bytes_in_flight", 184e3}, {"dram_bytes", 1e9}, {"bank_conflicts", 500}});
+  const Evaluation before =
+      EvaluationWith(1, {{"load_bytes_in_flight", 184e3}, {"dram_bytes", 1e9}, {"bank_conflicts", 500}});
   const Evaluation after =
-      Judged(0.693, {{"load_bytes_in_flight", 15.3e3}, {"dram_bytes", 1.1e9}, {"bank_conflicts", 100}});
+      EvaluationWith(0.693, {{"load_bytes_in_flight", 15.3e3}, {"dram_bytes", 1.1e9}, {"bank_conflicts", 100}});
   EXPECT_EQ(CauseText(before, after), "loads in flight an SM fell from 184 kB to 15.3 kB")
       << "more traffic by a tenth tells nothing, and fewer conflicts made nothing slower";
 }
 
 TEST(Cause, AFasterVersionIsToldWhatItGained) {
-  const Evaluation before = Judged(1, {{"dram_bytes", 2e9}, {"occupancy", 40}, {"barriers_per_warp", 8}});
-  const Evaluation after = Judged(1.4, {{"dram_bytes", 1e9}, {"occupancy", 80}, {"barriers_per_warp", 16}});
+  const Evaluation before = EvaluationWith(1, {{"dram_bytes", 2e9}, {"occupancy", 40}, {"barriers_per_warp", 8}});
+  const Evaluation after = EvaluationWith(1.4, {{"dram_bytes", 1e9}, {"occupancy", 80}, {"barriers_per_warp", 16}});
   EXPECT_EQ(CauseText(before, after),
             "traffic of device memory fell from 2 GB to 1 GB, occupancy rose from 40 % to 80 %");
 }
 
 TEST(Cause, NothingIsToldWhereTimesAreTheSameOrNothingWasCounted) {
-  const Evaluation before = Judged(1, {{"load_bytes_in_flight", 184e3}});
-  EXPECT_EQ(CauseText(before, Judged(1.005, {{"load_bytes_in_flight", 15e3}})), "");
-  EXPECT_EQ(CauseText(before, Judged(0.7, {{"load_bytes_in_flight", 184e3}})), "");
-  Evaluation uncounted = Judged(0.7, {});
+  const Evaluation before = EvaluationWith(1, {{"load_bytes_in_flight", 184e3}});
+  EXPECT_EQ(CauseText(before, EvaluationWith(1.005, {{"load_bytes_in_flight", 15e3}})), "");
+  EXPECT_EQ(CauseText(before, EvaluationWith(0.7, {{"load_bytes_in_flight", 184e3}})), "");
+  Evaluation uncounted = EvaluationWith(0.7, {});
   uncounted.profile.reset();
   EXPECT_EQ(CauseText(before, uncounted), "");
 }
 
 TEST(Cause, WithoutCountsSpillsAndOccupancySpeak) {
-  Evaluation before = Judged(1, {}), after = Judged(0.5, {});
+  Evaluation before = EvaluationWith(1, {}), after = EvaluationWith(0.5, {});
   before.profile.reset();
   after.profile.reset();
   before.resources = {{"k", 64, 0, 0, 0, 0.75}};
@@ -62,7 +63,7 @@ TEST(Cause, WithoutCountsSpillsAndOccupancySpeak) {
 }
 
 TEST(Cause, TheShapeThatChangedMostIsTheOneThatIsExplained) {
-  Evaluation before = Judged(1, {{"dram_bytes", 1e6}}), after = Judged(0.9, {{"dram_bytes", 2e6}});
+  Evaluation before = EvaluationWith(1, {{"dram_bytes", 1e6}}), after = EvaluationWith(0.9, {{"dram_bytes", 2e6}});
   CaseResult wide = after.cases[0];
   wide.dims = {{"rows", 4096}};
   wide.speedup = Interval{0.5, 0.5, 0.5};

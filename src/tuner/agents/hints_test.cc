@@ -30,7 +30,7 @@ constexpr char kMenu[] =
     "- **Grid.** <!-- answers: few_blocks --> Enough blocks.\n"
     "- **Cheaper.** Fewer instructions.\n";
 
-Evaluation With(std::vector<ProfileFinding> findings) {
+Evaluation EvaluationWithFindings(std::vector<ProfileFinding> findings) {
   Evaluation evaluation;
   evaluation.verdict = Verdict::kOk;
   evaluation.profile = Profile();
@@ -38,7 +38,7 @@ Evaluation With(std::vector<ProfileFinding> findings) {
   return evaluation;
 }
 
-ProfileFinding Found(std::string kind, double gain) {
+ProfileFinding MakeFinding(std::string kind, double gain) {
   return {std::move(kind), "a fault", "figures", "k", "seed.cu:8", {{"n", 4}}, gain};
 }
 
@@ -63,8 +63,9 @@ TEST(Hints, AMenuIsReadAndShownWithoutItsComments) {
 }
 
 TEST(Hints, FindingsComeFirstByTheirGainAndTheRestAfter) {
-  const Evaluation judged = With({Found("few_blocks", 0.1), Found("scattered", 0.4), Found("unheard_of", 0.2),
-                                  Found("scattered", 0.3), Found("near_floor", 0)});
+  const Evaluation judged = EvaluationWithFindings({MakeFinding("few_blocks", 0.1), MakeFinding("scattered", 0.4),
+                                                    MakeFinding("unheard_of", 0.2), MakeFinding("scattered", 0.3),
+                                                    MakeFinding("near_floor", 0)});
   const std::vector<Hint> hints = OrderedHints(&judged, kMenu, 1);
   EXPECT_THAT(Names(hints), ElementsAre("Wide for scattered", "unheard_of for unheard_of", "Grid for few_blocks",
                                         "Tiles for scattered", "Cheaper"));

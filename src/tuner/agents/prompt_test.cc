@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-DeviceFacts Hopper() {
+DeviceFacts HopperFacts() {
   DeviceFacts f;
   f.name = "NVIDIA H200";
   f.cc_major = 9;
@@ -34,7 +34,7 @@ DeviceFacts Hopper() {
 
 struct Desk {
   Task task = LoadTask(HONE_SOURCE_DIR "/tasks/silu_and_mul").value();
-  DeviceFacts facts = Hopper();
+  DeviceFacts facts = HopperFacts();
   RunView view;
   Desk() {
     RunNode seed;

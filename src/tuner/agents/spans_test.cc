@@ -25,12 +25,12 @@ constexpr char kPlanned[] =
     "}\n"                                       // 11
     "__global__ void g() {\n  f();\n}\n";       // 12 to 14
 
-PlanReply Plan(const std::string& text, bool bound = true) {
+PlanReply ParsePlan(const std::string& text, bool bound = true) {
   ModelReply reply;
   reply.text = text;
   return ParsePlanReply(reply, kPlanned, bound);
 }
-std::string Places(const PlanReply& plan) {
+std::string SpanText(const PlanReply& plan) {
   std::string text = plan.problem;
   for (const PlanSpan& s : plan.spans)
     text += s.region + " " + std::to_string(s.first) + "-" + std::to_string(s.last) + (s.whole ? " whole; " : "; ");
@@ -38,22 +38,24 @@ std::string Places(const PlanReply& plan) {
 }
 
 TEST(PlanSpans, EveryQuoteIsResolved) {
-  EXPECT_EQ(Places(Plan("IDEA: x\nREGION: plan\nAnother grid.\nREGION: f\n```\n  int b = a;   \n```\nas float\n```\n  "
-                        "int c = b;\n```\nlikewise\n")),
-            "plan 1-4 whole; f 7-7; f 9-9; ");
-  EXPECT_EQ(Places(Plan("IDEA: x\nREGION: f (kernel)\nThe loop\n```cuda\n  int b = a;\n  "
+  EXPECT_EQ(
+      SpanText(ParsePlan("IDEA: x\nREGION: plan\nAnother grid.\nREGION: f\n```\n  int b = a;   \n```\nas float\n```\n  "
+                         "int c = b;\n```\nlikewise\n")),
+      "plan 1-4 whole; f 7-7; f 9-9; ");
+  EXPECT_EQ(SpanText(ParsePlan("IDEA: x\nREGION: f (kernel)\nThe loop\n```cuda\n  int b = a;\n  "
                         "__syncthreads();\n```\nbecomes\n```cuda\n  int b = 2 * a;\n```\n")),
             "f 7-8; ")
       << "code that does not stand there is an illustration";
-  EXPECT_EQ(Places(Plan("IDEA: x\nREGION: f\nAll of it.\nREGION: f\n```\n  int c = b;\n```\n")), "f 6-11 whole; ")
+  EXPECT_EQ(SpanText(ParsePlan("IDEA: x\nREGION: f\nAll of it.\nREGION: f\n```\n  int c = b;\n```\n")),
+            "f 6-11 whole; ")
       << "joined";
 }
 
 TEST(PlanSpans, WhatCannotBeResolvedHasANameAndARemedy) {
   const auto problem = [](const std::string& text, const std::string& remedy) {
-    const PlanReply plan = Plan(text);
+    const PlanReply plan = ParsePlan(text);
     EXPECT_THAT(plan.detail, HasSubstr(remedy));
-    EXPECT_EQ(Plan(text, false).problem, plan.problem == "anchor_not_found" ? plan.problem : "")
+    EXPECT_EQ(ParsePlan(text, false).problem, plan.problem == "anchor_not_found" ? plan.problem : "")
         << "as plans were read before";
     return plan.problem;
   };
@@ -68,7 +70,7 @@ TEST(PlanSpans, WhatCannotBeResolvedHasANameAndARemedy) {
 
 TEST(MarkedSource, ShowsEachSpanAndIsTheSourceWithoutItsMarks) {
   const std::vector<PlanSpan> spans =
-      Plan("IDEA: x\nREGION: plan\nREGION: f\n```\n  int b = a;\n```\nREGION: g\n").spans;
+      ParsePlan("IDEA: x\nREGION: plan\nREGION: f\n```\n  int b = a;\n```\nREGION: g\n").spans;
   const std::string marked = MarkSpans(kPlanned, spans);
   EXPECT_TRUE(marked.starts_with("// [span 1 begins]\n/*hone\n"));
   EXPECT_THAT(marked, HasSubstr("// [span 2 begins]\n  int b = a;\n// [span 2 ends]\n  __syncthreads();\n"));
@@ -83,7 +85,7 @@ TEST(PlanSpans, APreludeThatIsNotThereIsAPlaceForOne) {
   ModelReply reply;
   reply.text = "IDEA: x\nREGION: prelude\nInclude mma.h.\n```\n#include <mma.h>\n```\nREGION: f\nUse it.\n";
   const PlanReply plan = ParsePlanReply(reply, source, true);
-  EXPECT_EQ(Places(plan), "prelude 3-2 whole; f 3-4 whole; ");
+  EXPECT_EQ(SpanText(plan), "prelude 3-2 whole; f 3-4 whole; ");
   EXPECT_EQ(ParsePlanReply(reply, source, true, false).problem, "unknown_region") << "as in logs up to version 6";
   EXPECT_EQ(MarkSpans(source, plan.spans),
             "/*hone\n*/\n// [span 1 begins]\n// [span 1 ends]\n// [span 2 begins]\n__global__ void f() {\n}\n// [span 2 ends]\n");
@@ -93,13 +95,14 @@ TEST(PlanSpans, APreludeThatIsNotThereIsAPlaceForOne) {
   EXPECT_EQ(MarkSpans(source, alone), "/*hone\n*/\n// [span 1 begins]\n// [span 1 ends]\n__global__ void f() {\n}\n");
   EXPECT_EQ(OutsideSpans(source, alone, "/*hone\n*/\n#include <mma.h>\n__global__ void f() {\n}\n"), "");
   EXPECT_THAT(OutsideSpans(source, alone, "/*hone\n*/\n#include <mma.h>\n__global__ void f(int) {\n}\n"), HasSubstr("region 'f'"));
-  EXPECT_EQ(Places({.spans = JoinSpans({*RegionSpan(source, "plan"), alone.front()})}), "plan 1-2 whole; prelude 3-2 whole; ");
+  EXPECT_EQ(SpanText({.spans = JoinSpans({*RegionSpan(source, "plan"), alone.front()})}),
+            "plan 1-2 whole; prelude 3-2 whole; ");
 }
 
 TEST(OutsideSpans, WhatStandsBetweenMayChangeAndNothingElse) {
   const std::string source = kPlanned;
   const std::vector<PlanSpan> spans =
-      Plan("IDEA: x\nREGION: f\n```\n  int b = a;\n```\n```\n  int c = b;\n```\n").spans;
+      ParsePlan("IDEA: x\nREGION: f\n```\n  int b = a;\n```\n```\n  int c = b;\n```\n").spans;
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = source;
     const size_t at = changed.find(from);

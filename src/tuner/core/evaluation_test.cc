@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Evaluation Full() {
+Evaluation FullEvaluation() {
   Evaluation e;
   e.verdict = Verdict::kOk;
   e.detail = "fine \"quoted\"\nsecond line";
@@ -74,13 +74,13 @@ TEST(Verdict, NamesRoundTrip) {
 }
 
 TEST(EvaluationJson, RoundTripsEveryField) {
-  const std::string text = EvaluationToJson(Full());
+  const std::string text = EvaluationToJson(FullEvaluation());
   Result<Evaluation> back = EvaluationFromJson(text);
   ASSERT_TRUE(back.ok()) << back.status().message();
   // The text has every field, so it is compared. Fields whose loss the text could hide are compared one by one.
   EXPECT_EQ(EvaluationToJson(*back), text);
-  EXPECT_EQ(back->seed, Full().seed);
-  EXPECT_EQ(back->binding, Full().binding);
+  EXPECT_EQ(back->seed, FullEvaluation().seed);
+  EXPECT_EQ(back->binding, FullEvaluation().binding);
   EXPECT_EQ(back->cases[0].speedup->high, 2.1);
   EXPECT_EQ(back->cases[0].warm_speedup->low, 2.25);
   EXPECT_EQ(back->cases[0].timing.looks, 3);
@@ -97,11 +97,11 @@ TEST(EvaluationJson, RoundTripsEveryField) {
   EXPECT_EQ(back->findings[0].shapes, 4);
   EXPECT_TRUE(back->findings[1].dims.empty());
   EXPECT_EQ(back->metrics.at("accesses"), 1e9);
-  EXPECT_EQ(back->detail, Full().detail);
+  EXPECT_EQ(back->detail, FullEvaluation().detail);
 }
 
 TEST(EvaluationJson, HasThePromisedFields) {
-  const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(Full()));
+  const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(FullEvaluation()));
   for (const char* key :
        {"verdict", "detail", "device", "modelled", "cases", "geomean_speedup", "resources", "stages", "wall_seconds"}) {
     EXPECT_TRUE(j.contains(key)) << key;
@@ -119,7 +119,7 @@ TEST(EvaluationJson, HasThePromisedFields) {
 
 // Evaluations stored before findings had shapes are written again unchanged.
 TEST(EvaluationJson, AFindingOfNoKnownShapeHasNoFieldsForOne) {
-  const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(Full()))["findings"];
+  const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(FullEvaluation()))["findings"];
   EXPECT_EQ(j[0]["dims"], (nlohmann::json{{"tokens", 3}}));
   EXPECT_EQ(j[1], (nlohmann::json{{"kind", "untested_alternative"}, {"message", "of no launch"}, {"location", ""}}));
 }
@@ -137,7 +137,7 @@ TEST(FindingText, NamesTheShapeAndHowManyOthersShowIt) {
 }
 
 TEST(EvaluationJson, TimesExistOnlyWithTheVerdictOk) {
-  Evaluation e = Full();
+  Evaluation e = FullEvaluation();
   e.verdict = Verdict::kWrongOutput;
   const nlohmann::json j = nlohmann::json::parse(EvaluationToJson(e));
   EXPECT_FALSE(j.contains("geomean_speedup"));

@@ -27,7 +27,7 @@ std::string FileText(const std::string& path) {
 }
 
 // Returns the text after one to four random edits: a byte replaced, or a range cut, doubled or moved.
-std::string Damaged(std::string text, Rng& rng) {
+std::string DamageText(std::string text, Rng& rng) {
   static const std::string kBytes = "\"[]{}()=,.:+-*/%<>?!&|#\n\t 0129axzd_'\\\xff";
   const uint64_t edits = 1 + rng.Below(4);
   for (uint64_t i = 0; i < edits && text.size() > 2; ++i) {
@@ -66,7 +66,7 @@ TEST(HostileInput, DamagedTasks) {
   Rng rng(1);
   Tally tally;
   for (int i = 0; i < 4000; ++i) {
-    const std::string text = Damaged(good, rng);
+    const std::string text = DamageText(good, rng);
     Result<Task> task = ParseTask(text, "hostile.toml");
     if (!task.ok()) {
       ++tally.refused;
@@ -94,7 +94,7 @@ TEST(HostileInput, DamagedCandidates) {
   Rng rng(2);
   Tally tally;
   for (int i = 0; i < 10000; ++i) {
-    Result<Candidate> candidate = ParseCandidate(Damaged(good, rng), "hostile.cu", PlanTask());
+    Result<Candidate> candidate = ParseCandidate(DamageText(good, rng), "hostile.cu", PlanTask());
     if (!candidate.ok()) {
       ++tally.refused;
       ASSERT_EQ(candidate.status().message().rfind("hostile.cu:", 0), 0u) << candidate.status().message();
@@ -122,7 +122,7 @@ TEST(HostileInput, DamagedEvaluations) {
   Rng rng(3);
   Tally tally;
   for (int i = 0; i < 10000; ++i) {
-    Result<Evaluation> evaluation = EvaluationFromJson(Damaged(good, rng));
+    Result<Evaluation> evaluation = EvaluationFromJson(DamageText(good, rng));
     if (evaluation.ok()) {
       ++tally.accepted;
       (void)EvaluationToJson(*evaluation, -1);

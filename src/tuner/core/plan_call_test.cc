@@ -42,7 +42,7 @@ case = [ { role = "check", dims = { rows = 6, inner = 4, columns = 10, ld = 8 } 
 }
 
 // Returns a [[call]] of the linear layer out = x * w^T + b with `extra` lines, the first of which is line 12.
-std::string Linear(const std::string& extra = "") {
+std::string LinearCall(const std::string& extra = "") {
   return "[[call]]\nop = \"matmul\"\na = \"x\"\nb = \"w\"\ntranspose_b = true\nout = \"out\"\nm = \"rows\"\nn = "
          "\"columns\"\nk = \"inner\"\n" +
          extra;
@@ -69,7 +69,7 @@ std::string Unresolved(const std::string& plan,
 }
 
 TEST(PlanCall, BecomesNumbersForACase) {
-  const Result<ResolvedPlan> plan = ResolveCall(Linear("bias = \"b\"\nepilogue = \"relu\"\nalgorithm = \"3\"\n"));
+  const Result<ResolvedPlan> plan = ResolveCall(LinearCall("bias = \"b\"\nepilogue = \"relu\"\nalgorithm = \"3\"\n"));
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan->steps.size(), 1u);
   EXPECT_FALSE(plan->steps[0].is_launch());
@@ -138,14 +138,14 @@ target = "out"
 }
 
 TEST(PlanCall, AloneIsAPlanWithoutAKernel) {
-  const Result<Candidate> candidate = ParseCall(Linear());
+  const Result<Candidate> candidate = ParseCall(LinearCall());
   ASSERT_TRUE(candidate.ok()) << candidate.status().message();
   EXPECT_TRUE(CompileUnits(*candidate, {}).empty());
-  EXPECT_TRUE(ResolveCall(Linear(), {{"rows", 0}, {"inner", 4}, {"columns", 10}, {"ld", 8}})->steps.empty());
+  EXPECT_TRUE(ResolveCall(LinearCall(), {{"rows", 0}, {"inner", 4}, {"columns", 10}, {"ld", 8}})->steps.empty());
 }
 
 TEST(PlanCall, SizesMayBeTunables) {
-  const Result<ResolvedPlan> plan = ResolveCall("[tune]\nA = [0, 5]\n" + Linear("algorithm = \"A\"\n"),
+  const Result<ResolvedPlan> plan = ResolveCall("[tune]\nA = [0, 5]\n" + LinearCall("algorithm = \"A\"\n"),
                                                 {{"rows", 6}, {"inner", 4}, {"columns", 10}, {"ld", 8}}, {{"A", 5}});
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   EXPECT_EQ(plan->steps[0].call->algorithm, 5);
@@ -154,10 +154,10 @@ TEST(PlanCall, SizesMayBeTunables) {
 TEST(PlanCall, RefusalsNameFieldAndRemedy) {
   EXPECT_THAT(CallRefusal("[[call]]\nop = \"matmull\"\n"), HasSubstr("c.cu:4: [[call]] #1 field 'op'"));
   EXPECT_THAT(CallRefusal("[[call]]\na = \"x\"\n"), HasSubstr("\"matmul\""));
-  EXPECT_THAT(CallRefusal(Linear("epilogue = \"gelu\"\n")), HasSubstr("gelu_tanh"));
-  EXPECT_THAT(CallRefusal(Linear("gird = 3\n")), HasSubstr("gird"));
+  EXPECT_THAT(CallRefusal(LinearCall("epilogue = \"gelu\"\n")), HasSubstr("gelu_tanh"));
+  EXPECT_THAT(CallRefusal(LinearCall("gird = 3\n")), HasSubstr("gird"));
   const auto with = [](const char* field, const char* name) {
-    std::string plan = Linear();
+    std::string plan = LinearCall();
     const size_t at = plan.find(std::string(field) + " = ");
     return plan.replace(at, plan.find('\n', at) - at, std::string(field) + " = \"" + name + "\"");
   };
@@ -165,8 +165,8 @@ TEST(PlanCall, RefusalsNameFieldAndRemedy) {
   EXPECT_THAT(CallRefusal(with("a", "rows:i32")), HasSubstr("expected a tensor or a workspace"));
   EXPECT_THAT(CallRefusal(with("a", "s")), HasSubstr("has strides of its own; a call takes dense row-major memory"));
   EXPECT_THAT(CallRefusal(with("a", "i")), HasSubstr("'i' has int32; a call takes float32, float16 or bfloat16"));
-  EXPECT_THAT(CallRefusal(Linear("bias = \"f\"\n")), HasSubstr("what a call reads and writes has one dtype"));
-  EXPECT_THAT(CallRefusal(Linear("dtype = \"float32\"\n")), HasSubstr("'dtype' says float32"));
+  EXPECT_THAT(CallRefusal(LinearCall("bias = \"f\"\n")), HasSubstr("what a call reads and writes has one dtype"));
+  EXPECT_THAT(CallRefusal(LinearCall("dtype = \"float32\"\n")), HasSubstr("'dtype' says float32"));
   EXPECT_THAT(CallRefusal(with("out", "old")), HasSubstr("is an input and must not be changed"));
   EXPECT_THAT(CallRefusal(with("b", "out")),
               HasSubstr("shares its memory with 'out', which the same call reads as 'b'"));
@@ -174,26 +174,27 @@ TEST(PlanCall, RefusalsNameFieldAndRemedy) {
       CallRefusal(
           "[[workspace]]\nname = \"h\"\nbytes = 100\n[[call]]\nop = \"matmul\"\na = \"h\"\nb = \"h\"\nout = \"h\"\n"),
       HasSubstr("everything is a workspace, so say"));
-  std::string no_k = Linear();
+  std::string no_k = LinearCall();
   no_k.resize(no_k.find("k = "));
   EXPECT_THAT(CallRefusal(no_k), HasSubstr("an expression for the terms of each sum"));
   EXPECT_THAT(CallRefusal(with("k", "iner")), HasSubstr("did you mean 'inner'"));
-  EXPECT_THAT(CallRefusal(Linear() + Linear()), HasSubstr("[[call]]: can never run"));
+  EXPECT_THAT(CallRefusal(LinearCall() + LinearCall()), HasSubstr("[[call]]: can never run"));
   EXPECT_THAT(CallRefusal(with("out", "h") + "[[workspace]]\nname = \"h\"\nbytes = 1000\n"),
               HasSubstr("the output 'out' is passed to no kernel"));
-  const Result<Candidate> oracle = ParseCall(Linear(), true);
+  const Result<Candidate> oracle = ParseCall(LinearCall(), true);
   ASSERT_FALSE(oracle.ok());
   EXPECT_THAT(oracle.status().message(), HasSubstr("an oracle computes in double precision"));
 }
 
 TEST(PlanCall, WhatDoesNotFitIsTheCandidatesFault) {
-  EXPECT_THAT(Unresolved(Linear("batch = \"2\"\n")),
+  EXPECT_THAT(Unresolved(LinearCall("batch = \"2\"\n")),
               HasSubstr("c.cu:3: [[call]] field 'a': batch * m * k is 48 elements for"));
-  EXPECT_THAT(Unresolved(Linear("batch = \"2\"\n")), HasSubstr("'x' has 24; check m, n, k, batch and the transposes"));
-  EXPECT_THAT(Unresolved(Linear(), {{"rows", 6}, {"inner", 0}, {"columns", 10}, {"ld", 8}}),
+  EXPECT_THAT(Unresolved(LinearCall("batch = \"2\"\n")),
+              HasSubstr("'x' has 24; check m, n, k, batch and the transposes"));
+  EXPECT_THAT(Unresolved(LinearCall(), {{"rows", 6}, {"inner", 0}, {"columns", 10}, {"ld", 8}}),
               HasSubstr("a sum of no terms"));
-  EXPECT_THAT(Unresolved(Linear("algorithm = \"32\"\n")), HasSubstr("the library is asked for 32 at most"));
-  EXPECT_THAT(Unresolved(Linear("batch = \"rows - 7\"\n")), HasSubstr("is negative (-1)"));
+  EXPECT_THAT(Unresolved(LinearCall("algorithm = \"32\"\n")), HasSubstr("the library is asked for 32 at most"));
+  EXPECT_THAT(Unresolved(LinearCall("batch = \"rows - 7\"\n")), HasSubstr("is negative (-1)"));
   const auto of_workspace = [](const std::string& a, const std::string& out) {
     return "[[workspace]]\nname = \"h\"\nbytes = 400\n[[launch]]\nkernel = \"k\"\ngrid = [1]\nblock = [1]\nargs = "
            "[\"out\"]\n[[call]]\nstep = 1\nop = \"matmul\"\na = \"" +
@@ -235,7 +236,7 @@ case = [ { role = "check", dims = { batch = 2, channels = 4, filters = 6, height
   return task;
 }
 
-std::string Filtered(const std::string& change = "", const std::string& to = "") {
+std::string ConvolutionCall(const std::string& change = "", const std::string& to = "") {
   std::string plan =
       "[[call]]\nop = \"convolution\"\ninput = \"x\"\nweight = \"w\"\nbias = \"b\"\nout = \"out\"\nbatch = "
       "\"batch\"\nin_channels = "
@@ -247,7 +248,7 @@ std::string Filtered(const std::string& change = "", const std::string& to = "")
 }
 
 std::string FilteredRefusal(const std::string& change = "", const std::string& to = "", int64_t channels = 4) {
-  const Result<Candidate> candidate = ParseCandidate(Source(Filtered(change, to)), "c.cu", ImageTask());
+  const Result<Candidate> candidate = ParseCandidate(Source(ConvolutionCall(change, to)), "c.cu", ImageTask());
   if (!candidate.ok()) return candidate.status().message();
   const Result<ResolvedPlan> plan =
       ResolvePlan(*candidate, ImageTask(),
@@ -256,7 +257,7 @@ std::string FilteredRefusal(const std::string& change = "", const std::string& t
 }
 
 TEST(PlanCall, AConvolutionBecomesNumbersForACase) {
-  const Result<Candidate> candidate = ParseCandidate(Source(Filtered()), "c.cu", ImageTask());
+  const Result<Candidate> candidate = ParseCandidate(Source(ConvolutionCall()), "c.cu", ImageTask());
   ASSERT_TRUE(candidate.ok()) << candidate.status().message();
   const Result<ResolvedPlan> plan =
       ResolvePlan(*candidate, ImageTask(), {{"batch", 2}, {"channels", 4}, {"filters", 6}, {"height", 8}, {"width", 9}},

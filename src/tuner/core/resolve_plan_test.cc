@@ -22,18 +22,18 @@ using testing::HasSubstr;
 
 const Dims kDims = {{"tokens", 3}, {"d", 8}, {"ld", 16}};
 
-Candidate Parsed(const std::string& plan) {
+Candidate ParsePlan(const std::string& plan) {
   Result<Candidate> candidate = ParseCandidate(Source(plan), "candidate.cu", PlanTask());
   EXPECT_TRUE(candidate.ok()) << candidate.status().message();
   return candidate.ok() ? std::move(candidate).value() : Candidate{};
 }
 
-Result<ResolvedPlan> Resolved(const std::string& plan, const Dims& dims = kDims, const DeviceFacts& facts = H200()) {
-  return ResolvePlan(Parsed(plan), PlanTask(), dims, {}, facts);
+Result<ResolvedPlan> ResolveText(const std::string& plan, const Dims& dims = kDims, const DeviceFacts& facts = H200()) {
+  return ResolvePlan(ParsePlan(plan), PlanTask(), dims, {}, facts);
 }
 
-Status Refused(const std::string& plan, const Dims& dims = kDims, const DeviceFacts& facts = H200()) {
-  Result<ResolvedPlan> resolved = Resolved(plan, dims, facts);
+Status RefusalOf(const std::string& plan, const Dims& dims = kDims, const DeviceFacts& facts = H200()) {
+  Result<ResolvedPlan> resolved = ResolveText(plan, dims, facts);
   return resolved.ok() ? Status::Internal("resolved") : resolved.status();
 }
 
@@ -46,7 +46,7 @@ T As(const std::vector<uint8_t>& bytes) {
 }
 
 TEST(ResolvePlan, EveryFieldOfALaunch) {
-  Result<ResolvedPlan> plan = Resolved(R"(
+  Result<ResolvedPlan> plan = ResolveText(R"(
 [tune]
 VEC = [4, 8]
 [[workspace]]
@@ -134,7 +134,7 @@ TEST(ResolvePlan, TheFirstAlternativeThatHoldsRuns) {
       "[[launch]]\nkernel = \"b\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nwhen = \"d % 4 == 0\"\n"
       "[[launch]]\nkernel = \"c\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\n";
   const auto kernel = [&](int64_t d) {
-    return Resolved(plan, {{"tokens", 1}, {"d", d}, {"ld", d}})->steps.at(0).kernel;
+    return ResolveText(plan, {{"tokens", 1}, {"d", d}, {"ld", d}})->steps.at(0).kernel;
   };
   EXPECT_EQ(kernel(16), "a");
   EXPECT_EQ(kernel(12), "b");
@@ -143,7 +143,7 @@ TEST(ResolvePlan, TheFirstAlternativeThatHoldsRuns) {
 
 TEST(ResolvePlan, AStepWithoutAnAlternativeThatHoldsIsNamedWithTheCase) {
   const Status status =
-      Refused("[[launch]]\nkernel = \"a\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nwhen = \"d > 100\"\nstep = 2\n");
+      RefusalOf("[[launch]]\nkernel = \"a\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nwhen = \"d > 100\"\nstep = 2\n");
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("candidate.cu:3:"), HasSubstr("no alternative of step 2"), HasSubstr("d = 8")));
@@ -151,7 +151,7 @@ TEST(ResolvePlan, AStepWithoutAnAlternativeThatHoldsIsNamedWithTheCase) {
 
 TEST(ResolvePlan, AnEmptyGridLaunchesNothingWhateverElseTheEntrySays) {
   const Dims empty = {{"tokens", 0}, {"d", 0}, {"ld", 1}};
-  Result<ResolvedPlan> plan = Resolved(
+  Result<ResolvedPlan> plan = ResolveText(
       "[[launch]]\nkernel = \"a\"\ngrid = [\"tokens\", 2]\nblock = \"min(d, 256)\"\nshared = \"100 / d\"\nargs = "
       "[\"out\"]\n",
       empty);
@@ -162,9 +162,9 @@ TEST(ResolvePlan, AnEmptyGridLaunchesNothingWhateverElseTheEntrySays) {
 TEST(ResolvePlan, ADependentLaunchNeedsAKernelOfThisPlanBeforeIt) {
   const std::string plan =
       OneLaunch() + "[[launch]]\nkernel = \"late\"\ngrid = 1\nblock = 1\nargs = [\"out\"]\nstep = 1\npdl = true\n";
-  EXPECT_TRUE(Resolved(plan)->steps.at(1).programmatic_dependent_launch);
+  EXPECT_TRUE(ResolveText(plan)->steps.at(1).programmatic_dependent_launch);
   // The first launch is dropped, so the second would depend on the harness.
-  EXPECT_FALSE(Resolved(plan, {{"tokens", 0}, {"d", 8}, {"ld", 8}})->steps.at(0).programmatic_dependent_launch);
+  EXPECT_FALSE(ResolveText(plan, {{"tokens", 0}, {"d", 8}, {"ld", 8}})->steps.at(0).programmatic_dependent_launch);
 }
 
 TEST(ResolvePlan, LimitsOfTheDeviceAreResourceExhausted) {
@@ -186,15 +186,15 @@ TEST(ResolvePlan, LimitsOfTheDeviceAreResourceExhausted) {
       {launch("[8, 8]", "32", "cluster = [8, 4]"), "32 blocks in a cluster"},
   };
   for (const Limit& limit : limits) {
-    const Status status = Refused(limit.plan);
+    const Status status = RefusalOf(limit.plan);
     EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << limit.plan;
     EXPECT_THAT(status.message(), AllOf(HasSubstr("candidate.cu:3: [[launch]]"), HasSubstr(limit.expected)));
   }
-  EXPECT_TRUE(Resolved(launch("2147483647", "1024", "shared = 232448")).ok());
-  EXPECT_TRUE(Resolved(launch("16", "32", "cluster = 16")).ok());
+  EXPECT_TRUE(ResolveText(launch("2147483647", "1024", "shared = 232448")).ok());
+  EXPECT_TRUE(ResolveText(launch("16", "32", "cluster = 16")).ok());
   DeviceFacts old = H200();
   old.cc_major = 8;
-  EXPECT_THAT(Refused(launch("16", "32", "cluster = 2"), kDims, old).message(), HasSubstr("compute capability 9.0"));
+  EXPECT_THAT(RefusalOf(launch("16", "32", "cluster = 2"), kDims, old).message(), HasSubstr("compute capability 9.0"));
 }
 
 TEST(ResolvePlan, WhatMakesNoSenseIsInvalid) {
@@ -228,14 +228,14 @@ TEST(ResolvePlan, WhatMakesNoSenseIsInvalid) {
        "'d - 8' is 0, less than 1"},
   };
   for (const Wrong& one : wrong) {
-    const Status status = Refused(one.plan);
+    const Status status = RefusalOf(one.plan);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << one.plan;
     EXPECT_THAT(status.message(), AllOf(HasSubstr("candidate.cu"), HasSubstr(one.expected)));
   }
 }
 
 TEST(ResolvePlan, OnePastTheEndIsALegalPointer) {
-  EXPECT_EQ(Resolved("[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out + 24\"]\n")
+  EXPECT_EQ(ResolveText("[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out + 24\"]\n")
                 ->steps[0]
                 .args[0]
                 .byte_offset,
@@ -243,7 +243,7 @@ TEST(ResolvePlan, OnePastTheEndIsALegalPointer) {
 }
 
 TEST(ResolvePlan, AlignAndStrideAreFactsOfTheCase) {
-  const Candidate candidate = Parsed(
+  const Candidate candidate = ParsePlan(
       "[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"out\", \"align(x):i32\", \"align(s):i32\", "
       "\"stride(s, 0):i32\", \"stride(x, 0):i32\"]\n");
   const auto values = [&](const std::map<std::string, int64_t>& base_align) {
@@ -257,7 +257,7 @@ TEST(ResolvePlan, AlignAndStrideAreFactsOfTheCase) {
 }
 
 TEST(ResolvePlan, OccupancyIsAskedForTheEntrysOwnLaunch) {
-  const Candidate candidate = Parsed(
+  const Candidate candidate = ParsePlan(
       "[tune]\nVEC = [4]\n[[launch]]\nkernel = \"k<VEC>\"\ngrid = \"sm_count * occupancy(k<VEC>)\"\nblock = "
       "128\nshared = 100\nargs = [\"out\", \"occupancy():i32\"]\n");
   std::string asked;
@@ -279,7 +279,7 @@ TEST(ResolvePlan, OccupancyIsAskedForTheEntrysOwnLaunch) {
 
 TEST(ResolvePlan, BindingsOverrideDefaultsAndMustBeTunables) {
   const Candidate candidate =
-      Parsed("[tune]\nVEC = [4, 8]\n[[launch]]\nkernel = \"k<VEC>\"\ngrid = \"VEC\"\nblock = 1\nargs = [\"out\"]\n");
+      ParsePlan("[tune]\nVEC = [4, 8]\n[[launch]]\nkernel = \"k<VEC>\"\ngrid = \"VEC\"\nblock = 1\nargs = [\"out\"]\n");
   Result<ResolvedPlan> plan = ResolvePlan(candidate, PlanTask(), kDims, {{"VEC", 16}}, H200());
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->steps[0].kernel, "k<16>");
@@ -289,7 +289,7 @@ TEST(ResolvePlan, BindingsOverrideDefaultsAndMustBeTunables) {
 }
 
 TEST(ResolvePlan, HostModeResolvesTheFunctionsArguments) {
-  Result<ResolvedPlan> plan = Resolved("mode = \"host\"\nfunction = \"run\"\nargs = [\"x\", \"out\", \"d:i64\"]\n");
+  Result<ResolvedPlan> plan = ResolveText("mode = \"host\"\nfunction = \"run\"\nargs = [\"x\", \"out\", \"d:i64\"]\n");
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   ASSERT_EQ(plan->steps.size(), 1u);
   EXPECT_EQ(plan->steps[0].kernel, "run");

@@ -81,13 +81,13 @@ outputs.out = [0.0, 2.19317573589]
 )";
 
 // Returns `text` with the first `from` replaced: one deviation from a correct task.
-std::string With(std::string text, const std::string& from, const std::string& to) {
+std::string WithReplaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
 
-std::string Refusal(const std::string& text) {
+std::string RefusalOf(const std::string& text) {
   Result<Task> task = ParseTask(text, "task.toml");
   if (task.ok()) return "accepted";
   EXPECT_EQ(task.status().code(), StatusCode::kInvalidArgument);
@@ -233,12 +233,12 @@ TEST(ParseTask, ReadsEveryField) {
 }
 
 TEST(ParseTask, RefusalsNameFileLineFieldAndRemedy) {
-  EXPECT_THAT(Refusal(With(kSilu, "align = 32", "algin = 32")),
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "align = 32", "algin = 32")),
               testing::AllOf(HasSubstr("task.toml:15: "), HasSubstr("[[tensor]] #1 'x'"), HasSubstr("field 'algin'"),
                              HasSubstr("did you mean 'align'?")));
-  EXPECT_THAT(Refusal(With(kSilu, "\"tokens\", \"d\"", "\"tokens\", \"dd\"")),
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "\"tokens\", \"d\"", "\"tokens\", \"dd\"")),
               testing::AllOf(HasSubstr("task.toml:22: "), HasSubstr("'shape'"), HasSubstr("did you mean 'd'?")));
-  EXPECT_THAT(Refusal("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
+  EXPECT_THAT(RefusalOf("name = \"a\nb\""), HasSubstr("task.toml:1: not valid TOML"));
 }
 
 // Each field in turn is misspelt: the error must name this field, and not the consequences of its absence. Then each
@@ -254,10 +254,11 @@ TEST(ParseTask, AMisspeltFieldIsToldAndNotWhatItsAbsenceBreaks) {
     const std::string key = line.substr(0, equals);
     if (key.find('.') != std::string::npos) continue;
     ++fields;
-    EXPECT_THAT(Refusal(With(kSilu, line, key + "_" + line.substr(equals))),
+    EXPECT_THAT(RefusalOf(WithReplaced(kSilu, line, key + "_" + line.substr(equals))),
                 HasSubstr("field '" + key + "_': is not a known field"))
         << line;
-    EXPECT_THAT(Refusal(With(kSilu, line, key + " = 1979-05-27")), Not(HasSubstr("is not a known field"))) << line;
+    EXPECT_THAT(RefusalOf(WithReplaced(kSilu, line, key + " = 1979-05-27")), Not(HasSubstr("is not a known field")))
+        << line;
   }
   EXPECT_EQ(fields, 28);
 }
@@ -322,7 +323,8 @@ TEST(ParseTask, EveryRuleRefusesTheTaskThatBreaksIt) {
       {"dtype = \"float32\"", "dtype = \"int32\"", "an integer is a dimension"},
   };
   for (const BrokenTask& one : broken) {
-    EXPECT_THAT(Refusal(With(kSilu, one.from, one.to)), HasSubstr(one.expected)) << one.from << " -> " << one.to;
+    EXPECT_THAT(RefusalOf(WithReplaced(kSilu, one.from, one.to)), HasSubstr(one.expected))
+        << one.from << " -> " << one.to;
   }
 }
 
@@ -383,7 +385,7 @@ ld = 4
 
 TEST(ParseTask, AUniformTensorMaySetTheScaleOfItsOtherInputSets) {
   Result<Task> task =
-      ParseTask(With(kSilu, "\"normal\", scale = 2.0", "\"uniform\", low = -6, high = 6, scale = 0.25"), "t");
+      ParseTask(WithReplaced(kSilu, "\"normal\", scale = 2.0", "\"uniform\", low = -6, high = 6, scale = 0.25"), "t");
   ASSERT_TRUE(task.ok()) << task.status().message();
   EXPECT_EQ(task->tensors[0].values.low, -6);
   EXPECT_EQ(task->tensors[0].values.scale, 0.25);
@@ -391,20 +393,23 @@ TEST(ParseTask, AUniformTensorMaySetTheScaleOfItsOtherInputSets) {
 }
 
 TEST(ParseTask, RefusesAnIndexWithNothingToPointTo) {
-  const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"index\", bound = \"d - 8\""),
-                                "dtype = \"float16\"", "dtype = \"int32\"");
-  EXPECT_THAT(Refusal(With(text, "{ tokens = 0, d = 8 }", "{ tokens = 1, d = 8 }")), HasSubstr("nothing to point to"));
+  const std::string text =
+      WithReplaced(WithReplaced(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"index\", bound = \"d - 8\""),
+                   "dtype = \"float16\"", "dtype = \"int32\"");
+  EXPECT_THAT(RefusalOf(WithReplaced(text, "{ tokens = 0, d = 8 }", "{ tokens = 1, d = 8 }")),
+              HasSubstr("nothing to point to"));
 }
 
 TEST(ParseTask, ReadsOffsetsAndRefusesOnesThatEndBelowZero) {
-  const std::string text = With(With(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"offsets\", bound = \"d - 2\""),
-                                "dtype = \"float16\"", "dtype = \"int64\"");
+  const std::string text =
+      WithReplaced(WithReplaced(kSilu, "\"normal\", scale = 2.0, offset = 0.5", "\"offsets\", bound = \"d - 2\""),
+                   "dtype = \"float16\"", "dtype = \"int64\"");
   Result<Task> task = ParseTask(text, "t");
   ASSERT_TRUE(task.ok()) << task.status().message();  // offsets may end at 0: no rows, or no elements
   EXPECT_EQ(task->tensors[0].values.distribution, Distribution::kOffsets);
   EXPECT_FALSE(task->tensors[0].stress);
-  EXPECT_THAT(Refusal(With(text, "\"d - 2\"", "\"d - 3\"")), HasSubstr("would end at -1"));
-  EXPECT_THAT(Refusal(With(text, ", bound = \"d - 2\"", "")), HasSubstr("where the last row ends"));
+  EXPECT_THAT(RefusalOf(WithReplaced(text, "\"d - 2\"", "\"d - 3\"")), HasSubstr("would end at -1"));
+  EXPECT_THAT(RefusalOf(WithReplaced(text, ", bound = \"d - 2\"", "")), HasSubstr("where the last row ends"));
 }
 
 TEST(ResolveShape, DenseStridesAreRowMajor) {
@@ -523,15 +528,18 @@ TEST(Traffic, CountsNoTensorThatIndicesPointInto) {
 }
 
 TEST(Indices, DistinctOnesNeedEnoughToPointTo) {
-  EXPECT_EQ(Refusal(kCacheWrite), "accepted");
-  EXPECT_THAT(Refusal(With(kCacheWrite, "{ tokens = 4, slots = 4, d = 8 }", "{ tokens = 5, slots = 4, d = 8 }")),
-              AllOf(HasSubstr("task.toml:"), HasSubstr("tensor 'slot' needs 5 distinct indices, and its bound is 4")));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "high = 60", "high = 90")),
+  EXPECT_EQ(RefusalOf(kCacheWrite), "accepted");
+  EXPECT_THAT(
+      RefusalOf(WithReplaced(kCacheWrite, "{ tokens = 4, slots = 4, d = 8 }", "{ tokens = 5, slots = 4, d = 8 }")),
+      AllOf(HasSubstr("task.toml:"), HasSubstr("tensor 'slot' needs 5 distinct indices, and its bound is 4")));
+  EXPECT_THAT(RefusalOf(WithReplaced(kCacheWrite, "high = 60", "high = 90")),
               HasSubstr("needs 90 distinct indices, and its bound is 64"));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "\"tensor\"", "\"rows\"")), HasSubstr("not one of tensor, row"));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "padding = 0.25", "sorted = true")), HasSubstr("sorted indices repeat"));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "0.25", "1.0")), HasSubstr("not a share"));
-  EXPECT_THAT(Refusal(With(kCacheWrite, "dtype = \"int64\"", "dtype = \"uint32\"")), HasSubstr("uint32 cannot hold"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kCacheWrite, "\"tensor\"", "\"rows\"")), HasSubstr("not one of tensor, row"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kCacheWrite, "padding = 0.25", "sorted = true")),
+              HasSubstr("sorted indices repeat"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kCacheWrite, "0.25", "1.0")), HasSubstr("not a share"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kCacheWrite, "dtype = \"int64\"", "dtype = \"uint32\"")),
+              HasSubstr("uint32 cannot hold"));
 }
 
 TEST(Indices, HiddenShapesThatLackPlacesAreDrawnAgain) {
@@ -550,9 +558,9 @@ TEST(Indices, HiddenShapesThatLackPlacesAreDrawnAgain) {
 }
 
 TEST(HiddenRelations, HoldInEveryDraw) {
-  const std::string related =
-      With(With(kCacheWrite, "tokens = { low = 1, high = 60 }", "tokens = { low = 1, high = \"slots\" }"), "d = 8\n",
-           "d = { low = 1, high = 600, multiple = \"2 * tokens\" }\n");
+  const std::string related = WithReplaced(
+      WithReplaced(kCacheWrite, "tokens = { low = 1, high = 60 }", "tokens = { low = 1, high = \"slots\" }"), "d = 8\n",
+      "d = { low = 1, high = 600, multiple = \"2 * tokens\" }\n");
   Result<Task> task = ParseTask(related, "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   std::set<int64_t> multiples;
@@ -567,16 +575,16 @@ TEST(HiddenRelations, HoldInEveryDraw) {
   EXPECT_GT(multiples.size(), 5u);
   EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 9}, {"slots", 8}, {"d", 18}}));
   EXPECT_FALSE(KeepsRelations(task->hidden, {{"tokens", 4}, {"slots", 8}, {"d", 12}}));
-  EXPECT_THAT(
-      Refusal(With(related, "slots = { low = 8, high = 64, multiple = 8 }", "slots = { low = 8, high = \"tokens\" }")),
-      HasSubstr("depends on itself"));
-  EXPECT_THAT(Refusal(With(related, "high = \"slots\"", "high = \"slot_count\"")),
+  EXPECT_THAT(RefusalOf(WithReplaced(related, "slots = { low = 8, high = 64, multiple = 8 }",
+                                     "slots = { low = 8, high = \"tokens\" }")),
+              HasSubstr("depends on itself"));
+  EXPECT_THAT(RefusalOf(WithReplaced(related, "high = \"slots\"", "high = \"slot_count\"")),
               HasSubstr("'slot_count' in 'slot_count' is not a dimension"));
-  EXPECT_THAT(Refusal(With(related, "high = 600", "high = 1")), HasSubstr("hardly any shape"));
+  EXPECT_THAT(RefusalOf(WithReplaced(related, "high = 600", "high = 1")), HasSubstr("hardly any shape"));
 }
 
 TEST(Values, MayDependOnTheDimensions) {
-  const std::string text = With(kSilu, "\"normal\", scale = 2.0, offset = 0.5",
+  const std::string text = WithReplaced(kSilu, "\"normal\", scale = 2.0, offset = 0.5",
                                 "\"uniform\", low = \"-1 / sqrt(d)\", high = \"1 / sqrt(d)\"");
   Result<Task> task = ParseTask(text, "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
@@ -584,31 +592,32 @@ TEST(Values, MayDependOnTheDimensions) {
   ASSERT_TRUE(values.ok());
   EXPECT_EQ(values->low, -0.25);
   EXPECT_EQ(values->high, 0.25);
-  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"8 - d\"")), HasSubstr("needs low < high"));
-  EXPECT_THAT(Refusal(With(text, "\"1 / sqrt(d)\"", "\"1 / sqrt(width)\"")),
+  EXPECT_THAT(RefusalOf(WithReplaced(text, "\"1 / sqrt(d)\"", "\"8 - d\"")), HasSubstr("needs low < high"));
+  EXPECT_THAT(RefusalOf(WithReplaced(text, "\"1 / sqrt(d)\"", "\"1 / sqrt(width)\"")),
               HasSubstr("the name 'width' is not known here"));
 }
 
 TEST(Tolerances, ReadAnAbsolutePart) {
-  Result<Task> task = ParseTask(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = 1"), "task.toml");
+  Result<Task> task = ParseTask(WithReplaced(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = 1"), "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   EXPECT_EQ(task->tolerance.at("out").absolute, 1);
-  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = -1")),
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nabs = -1")),
               HasSubstr("field 'abs': must be a finite number"));
 }
 
 TEST(Tolerances, ReadABoundForSmallElements) {
-  Result<Task> task = ParseTask(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = 0.1"), "task.toml");
+  Result<Task> task = ParseTask(WithReplaced(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = 0.1"), "task.toml");
   ASSERT_TRUE(task.ok()) << task.status().message();
   EXPECT_EQ(task->tolerance.at("out").c_small, 0.1);
-  EXPECT_THAT(Refusal(With(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = -1")),
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "c_rms = 4e-4", "c_rms = 4e-4\nc_small = -1")),
               HasSubstr("field 'c_small': must be a finite number"));
 }
 
 TEST(SpecialValues, AreThoseOfTheTaskUnlessATensorSaysOtherwise) {
   const auto special = [](const std::string& of_task, const std::string& of_tensor) {
-    const std::string text = With(With(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\n" + of_task),
-                                  "name = \"x\"", "name = \"x\"\n" + of_tensor);
+    const std::string text =
+        WithReplaced(WithReplaced(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\n" + of_task),
+                     "name = \"x\"", "name = \"x\"\n" + of_tensor);
     Result<Task> task = ParseTask(text, "task.toml");
     EXPECT_TRUE(task.ok()) << task.status().message();
     return task.ok() ? task->FindTensor("x")->values.special : ~0u;
@@ -618,21 +627,24 @@ TEST(SpecialValues, AreThoseOfTheTaskUnlessATensorSaysOtherwise) {
   EXPECT_EQ(special("special = [\"nan\"]", ""), kSpecialNan);
   EXPECT_EQ(special("special = [\"nan\"]", "special = [\"-inf\", \"subnormal\"]"), kSpecialMinusInf | kSpecialSubnormal);
   EXPECT_EQ(special("", "stress = false"), 0u);
-  EXPECT_THAT(Refusal(With(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\nspecial = [\"infinity\"]")),
-              HasSubstr("'infinity' is not one of inf, -inf, nan, subnormal"));
-  EXPECT_THAT(Refusal(With(kSilu, "name = \"out\"", "name = \"out\"\nspecial = []")), HasSubstr("field 'special'"));
-  EXPECT_THAT(Refusal(With(kSilu, "distribution = \"normal\"", "distribution = \"special\"")), HasSubstr("'special' is not one of"));
+  EXPECT_THAT(
+      RefusalOf(WithReplaced(kSilu, "class = \"elementwise\"", "class = \"elementwise\"\nspecial = [\"infinity\"]")),
+      HasSubstr("'infinity' is not one of inf, -inf, nan, subnormal"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "name = \"out\"", "name = \"out\"\nspecial = []")),
+              HasSubstr("field 'special'"));
+  EXPECT_THAT(RefusalOf(WithReplaced(kSilu, "distribution = \"normal\"", "distribution = \"special\"")),
+              HasSubstr("'special' is not one of"));
 }
 
 TEST(ParseTask, NamesEveryErrorWithItsLine) {
-  const std::string text =
-      With(With(With(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),
-           "c_rms = 4e-4", "c_rms = \"FILL_IN\"");
-  EXPECT_THAT(Refusal(text),
+  const std::string text = WithReplaced(
+      WithReplaced(WithReplaced(kSilu, "class = \"elementwise\"", "class = \"FILL_IN\""), "\"2 * d\"", "\"FILL_IN\""),
+      "c_rms = 4e-4", "c_rms = \"FILL_IN\"");
+  EXPECT_THAT(RefusalOf(text),
               AllOf(HasSubstr("task.toml:3: field 'class': 'FILL_IN' is not one of"),
                     HasSubstr("\ntask.toml:14: [[tensor]] #1 'x' field 'shape': 'FILL_IN' in 'FILL_IN'"),
                     HasSubstr("\ntask.toml:31: [tolerance.out] field 'c_rms': expected a number, found a string")));
-  EXPECT_THAT(Refusal(text), Not(HasSubstr("[[case]]"))) << "what follows from an error is not one";
+  EXPECT_THAT(RefusalOf(text), Not(HasSubstr("[[case]]"))) << "what follows from an error is not one";
 }
 
 TEST(HiddenCases, AreDeterministicLegalAndCoverTheirRange) {
@@ -681,7 +693,7 @@ TEST(LoadTask, ReadsTheFolderAndSaysWhatIsMissing) {
   EXPECT_EQ(task->directory, base.string());
   write("seed.cu", "// seed");
   EXPECT_EQ(LoadTask(base.string())->seed_source, "// seed");
-  write("task.toml", With(kSilu, "align = 32", "align = 3"));
+  write("task.toml", WithReplaced(kSilu, "align = 32", "align = 3"));
   EXPECT_THAT(LoadTask(base.string()).status().message(), HasSubstr((base / "task.toml:15").string()));
 }
 

@@ -96,7 +96,7 @@ __global__ void k({}__nv_bfloat16* b, __half* out) {{}}
                      plan, args.empty() ? "" : args + ", ", prelude, parameters.empty() ? "" : parameters + ", ");
 }
 
-TranslationUnit Unit(const std::string& source, bool is_oracle = false, const Binding& binding = {}) {
+TranslationUnit MakeUnit(const std::string& source, bool is_oracle = false, const Binding& binding = {}) {
   Result<Candidate> candidate = ParseCandidate(source, "candidate.cu", TestTask(), is_oracle);
   HONE_CHECK(candidate.ok(), candidate.status().message());
   const std::vector<CompileUnit> units = CompileUnits(*candidate, binding);
@@ -242,7 +242,7 @@ box = [8])";
 TEST(ParameterCheck, AcceptsKernelsThatTakeWhatThePlanPasses) {
   Workshop workshop;
   for (const Accepted& one : kAccepted) {
-    const TranslationUnit unit = Unit(Source(one.args, one.parameters, one.prelude, kStorage));
+    const TranslationUnit unit = MakeUnit(Source(one.args, one.parameters, one.prelude, kStorage));
     EXPECT_EQ(workshop.HostCompile(unit), "") << one.args << " to " << one.parameters;
   }
 }
@@ -250,7 +250,7 @@ TEST(ParameterCheck, AcceptsKernelsThatTakeWhatThePlanPasses) {
 TEST(ParameterCheck, RefusesTheOthersAndSaysWhichArgumentMustBeWhat) {
   Workshop workshop;
   for (const Refused& one : kRefused) {
-    const TranslationUnit unit = Unit(Source(one.args, one.parameters, one.prelude, kStorage));
+    const TranslationUnit unit = MakeUnit(Source(one.args, one.parameters, one.prelude, kStorage));
     const std::string messages = workshop.HostCompile(unit);
     EXPECT_THAT(messages, HasSubstr(one.expected)) << one.args << " to " << one.parameters;
     EXPECT_THAT(messages, HasSubstr("candidate.cu:10")) << "the line of [[launch]]";
@@ -259,7 +259,7 @@ TEST(ParameterCheck, RefusesTheOthersAndSaysWhichArgumentMustBeWhat) {
 
 TEST(ParameterCheck, AWrongCountIsReportedAloneSoThatTheFirstMessageIsTheRightOne) {
   Workshop workshop;
-  const std::string messages = workshop.HostCompile(Unit(Source("\"n:i32\", \"n:i32\"", "int n")));
+  const std::string messages = workshop.HostCompile(MakeUnit(Source("\"n:i32\", \"n:i32\"", "int n")));
   EXPECT_THAT(messages, HasSubstr("does not take the 4 arguments"));
   EXPECT_THAT(messages, Not(HasSubstr(", argument ")));
 }
@@ -267,11 +267,12 @@ TEST(ParameterCheck, AWrongCountIsReportedAloneSoThatTheFirstMessageIsTheRightOn
 TEST(ParameterCheck, OraclesWriteDoublesThroughReferences) {
   Workshop workshop;
   const auto oracle = [](const std::string& parameter) {
-    return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"b\", \"ref:b\", "
-                            "\"ref:out\"]\n*/\n"
-                            "__global__ void k(const __half* x, const __nv_bfloat16* b, {}* rb, double* ro) {{}}\n",
-                            parameter),
-                true);
+    return MakeUnit(
+        fmt::format("/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"b\", \"ref:b\", "
+                    "\"ref:out\"]\n*/\n"
+                    "__global__ void k(const __half* x, const __nv_bfloat16* b, {}* rb, double* ro) {{}}\n",
+                    parameter),
+        true);
   };
   EXPECT_EQ(workshop.HostCompile(oracle("double")), "");
   EXPECT_THAT(workshop.HostCompile(oracle("float")), HasSubstr("'ref:b' is the double-precision result"));
@@ -297,11 +298,11 @@ template __global__ void ns::k<HONE_TUNE_VEC, (HONE_TUNE_VEC > 2)>(const __half*
 
 TEST(TranslationUnit, BindsTunablesInPlanAndCode) {
   Workshop workshop;
-  const TranslationUnit unit = Unit(kTemplated);
+  const TranslationUnit unit = MakeUnit(kTemplated);
   EXPECT_THAT(unit.kernels, ElementsAre("ns::k<4, (4 > 2)>"));
   EXPECT_THAT(unit.body, HasSubstr("#define HONE_TUNE_VEC 4\n"));
   EXPECT_EQ(workshop.HostCompile(unit), "");
-  const TranslationUnit other = Unit(kTemplated, false, {{"VEC", -2}});
+  const TranslationUnit other = MakeUnit(kTemplated, false, {{"VEC", -2}});
   EXPECT_THAT(other.body, HasSubstr("#define HONE_TUNE_VEC (-2)\n"));
   EXPECT_EQ(workshop.HostCompile(other), "");
 }
@@ -311,7 +312,7 @@ TEST(TranslationUnit, KeepsTheCandidatesOwnLineNumbers) {
   std::string source = Source("", "");
   source += "int broken = ;";  // last line of the file, without a line break
   const auto line = 1 + std::count(source.begin(), source.end(), '\n');
-  EXPECT_THAT(workshop.HostCompile(Unit(source)), HasSubstr(fmt::format("candidate.cu:{}", line)));
+  EXPECT_THAT(workshop.HostCompile(MakeUnit(source)), HasSubstr(fmt::format("candidate.cu:{}", line)));
 }
 
 TEST(TranslationUnit, LineTablesNameACandidateByARelativePath) {
@@ -324,7 +325,7 @@ TEST(TranslationUnit, LineTablesNameACandidateByARelativePath) {
 }
 
 TEST(TranslationUnit, CarriesOptionsAndIncludeSet) {
-  const TranslationUnit unit = Unit(Source("", "", "#include <mma.h>\n", "options = [\"--use_fast_math\"]"));
+  const TranslationUnit unit = MakeUnit(Source("", "", "#include <mma.h>\n", "options = [\"--use_fast_math\"]"));
   EXPECT_THAT(unit.options, ElementsAre("--use_fast_math"));
   EXPECT_EQ(unit.include_set, "full");
   EXPECT_EQ(unit.file, "candidate.cu");
@@ -387,9 +388,10 @@ constexpr Cheat kCheats[] = {
 };
 
 TranslationUnit CheatUnit(const Cheat& cheat) {
-  return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}"
-                          "__global__ void k({}, __nv_bfloat16* b, __half* out) {{}}\n{}",
-                          cheat.before, cheat.parameters, cheat.behind));
+  return MakeUnit(fmt::format(
+      "/*hone\n[[launch]]\nkernel = \"k\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}"
+      "__global__ void k({}, __nv_bfloat16* b, __half* out) {{}}\n{}",
+      cheat.before, cheat.parameters, cheat.behind));
 }
 
 // Returns the text with the weaknesses of an older version: foreseeable names, and macros that stay defined.
@@ -434,8 +436,9 @@ TEST(PlanChecks, ATextThatDoesNotEndIsAnErrorAndNoWayRoundThem) {
 TEST(PlanChecks, KernelsFullOfMacrosAreRightAsTheyAre) {
   Workshop workshop;
   const auto unit = [](const std::string& kernel, const std::string& source) {
-    return Unit(fmt::format("/*hone\n[[launch]]\nkernel = \"{}\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}",
-                            kernel, source));
+    return MakeUnit(fmt::format(
+        "/*hone\n[[launch]]\nkernel = \"{}\"\ngrid = 1\nblock = 1\nargs = [\"x\", \"n:i64\", \"b\", \"out\"]\n*/\n{}",
+        kernel, source));
   };
   const std::string parameters = "(const __half* x, long long n, __nv_bfloat16* b, __half* out)";
   const std::pair<std::string, std::string> honest[] = {
@@ -471,13 +474,14 @@ TEST(ParameterCheck, NvccAgreesWithTheHostCompiler) {
     parameters += fmt::format("{}{} p{}", parameters.empty() ? "" : ", ", parameter, number++);
     if (prelude.find(one.prelude) == std::string::npos) prelude += one.prelude;
   }
-  EXPECT_EQ(workshop.DeviceCompile(Unit(Source(args, parameters, prelude, kStorage))), "");
-  EXPECT_EQ(
-      workshop.DeviceCompile(Unit(Source("\"tensormap:tm\"", "const __grid_constant__ CUtensorMap tm", "", kStorage))),
-      "");
-  EXPECT_EQ(workshop.DeviceCompile(Unit(kTemplated)), "");
+  EXPECT_EQ(workshop.DeviceCompile(MakeUnit(Source(args, parameters, prelude, kStorage))), "");
+  EXPECT_EQ(workshop.DeviceCompile(
+                MakeUnit(Source("\"tensormap:tm\"", "const __grid_constant__ CUtensorMap tm", "", kStorage))),
+            "");
+  EXPECT_EQ(workshop.DeviceCompile(MakeUnit(kTemplated)), "");
   for (const Refused& one : {kRefused[0], kRefused[2], kRefused[4], kRefused[14], kRefused[25]}) {
-    const std::string messages = workshop.DeviceCompile(Unit(Source(one.args, one.parameters, one.prelude, kStorage)));
+    const std::string messages =
+        workshop.DeviceCompile(MakeUnit(Source(one.args, one.parameters, one.prelude, kStorage)));
     EXPECT_THAT(messages, HasSubstr(one.expected)) << one.args << " to " << one.parameters;
   }
 }

@@ -21,11 +21,11 @@ Json Sample() {
                       {"name"});
 }
 
-std::string Complaint(const Json& value) { return CheckAgainst(Sample(), value, "arguments").message(); }
+std::string ComplaintOn(const Json& value) { return CheckAgainst(Sample(), value, "arguments").message(); }
 
 TEST(Schema, TakesWhatFits) {
-  EXPECT_EQ(Complaint({{"name", "a"}}), "");
-  EXPECT_EQ(Complaint({{"name", "a"},
+  EXPECT_EQ(ComplaintOn({{"name", "a"}}), "");
+  EXPECT_EQ(ComplaintOn({{"name", "a"},
                        {"kind", "large"},
                        {"count", 10},
                        {"share", 0.5},
@@ -33,24 +33,25 @@ TEST(Schema, TakesWhatFits) {
                        {"cases", {0, 3}},
                        {"open", {{"any", 1}}}}),
             "");
-  EXPECT_EQ(Complaint({{"name", "a"}, {"count", 2.0}}), "") << "JSON has one kind of number: 2.0 is an integer";
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"count", 2.0}}), "") << "JSON has one kind of number: 2.0 is an integer";
 }
 
 TEST(Schema, NamesThePlaceAndWhatWasMeant) {
-  EXPECT_EQ(Complaint(Json::array()), "arguments: expected an object, found a list");
-  EXPECT_EQ(Complaint(Json::object()), "arguments: the field 'name' is missing");
-  EXPECT_THAT(Complaint({{"name", "a"}, {"cuont", 1}}), HasSubstr("there is no field 'cuont' (did you mean 'count'?)"));
-  EXPECT_THAT(Complaint({{"name", "a"}, {"kind", "lage"}}),
+  EXPECT_EQ(ComplaintOn(Json::array()), "arguments: expected an object, found a list");
+  EXPECT_EQ(ComplaintOn(Json::object()), "arguments: the field 'name' is missing");
+  EXPECT_THAT(ComplaintOn({{"name", "a"}, {"cuont", 1}}),
+              HasSubstr("there is no field 'cuont' (did you mean 'count'?)"));
+  EXPECT_THAT(ComplaintOn({{"name", "a"}, {"kind", "lage"}}),
               HasSubstr("arguments.kind: 'lage' is none of small, large (did you mean 'large'?)"));
-  EXPECT_EQ(Complaint({{"name", "a"}, {"count", 11}}), "arguments.count: 11 is more than 10");
-  EXPECT_EQ(Complaint({{"name", "a"}, {"count", 1.5}}),
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"count", 11}}), "arguments.count: 11 is more than 10");
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"count", 1.5}}),
             "arguments.count: expected an integer, found a number with a fraction");
-  EXPECT_EQ(Complaint({{"name", "a"}, {"count", 1e300}}),
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"count", 1e300}}),
             "arguments.count: expected an integer, found a number with a fraction");
-  EXPECT_EQ(Complaint({{"name", "a"}, {"bind", {{"VEC", "8"}}}}),
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"bind", {{"VEC", "8"}}}}),
             "arguments.bind.VEC: expected an integer, found a string");
-  EXPECT_EQ(Complaint({{"name", "a"}, {"cases", {0, 4}}}), "arguments.cases[1]: 4 is more than 3");
-  EXPECT_EQ(Complaint({{"name", nullptr}}), "arguments.name: expected a string, found null");
+  EXPECT_EQ(ComplaintOn({{"name", "a"}, {"cases", {0, 4}}}), "arguments.cases[1]: 4 is more than 3");
+  EXPECT_EQ(ComplaintOn({{"name", nullptr}}), "arguments.name: expected a string, found null");
 }
 
 TEST(Schema, TextsAndListsHaveBounds) {

@@ -30,7 +30,7 @@ std::string Chunk(const std::string& delta, const std::string& finish = "null") 
   return R"({"choices":[{"index":0,"delta":)" + delta + R"(,"finish_reason":)" + finish + "}]}";
 }
 
-ModelRequest Talk(std::vector<ModelMessage> messages) {
+ModelRequest MakeRequest(std::vector<ModelMessage> messages) {
   ModelRequest request;
   request.messages = std::move(messages);
   request.temperature = 1.5;
@@ -148,7 +148,9 @@ TEST(AnthropicWire, UnknownEventsAndBlocksArePassedOver) {
 
 TEST(AnthropicWire, TurnsAreMadeToAlternateAndTheSystemTextStandsApart) {
   const auto wire = MakeAnthropicWire();
-  const auto body = [&](std::vector<ModelMessage> messages) { return wire->Body(Talk(std::move(messages)), "m", {}); };
+  const auto body = [&](std::vector<ModelMessage> messages) {
+    return wire->Body(MakeRequest(std::move(messages)), "m", {});
+  };
   EXPECT_EQ(body({{"system", "S"}, {"user", "a"}, {"user", "b"}, {"assistant", "c \n"}}),
             R"({"max_tokens":7,"messages":[{"content":"a\n\nb","role":"user"},{"content":"c","role":"assistant"}],)"
             R"("model":"m","stream":true,"system":"S","temperature":1.0})");
@@ -163,7 +165,7 @@ TEST(OpenAiWire, BodiesCarryWhatIsAllowed) {
   none.temperature = none.stream_options = false;
   none.max_completion_tokens = true;
   none.max_tokens = 3;
-  EXPECT_EQ(wire->Body(Talk({{"user", "broken \xFF byte"}}), "m", none),
+  EXPECT_EQ(wire->Body(MakeRequest({{"user", "broken \xFF byte"}}), "m", none),
             "{\"max_completion_tokens\":3,\"messages\":[{\"content\":\"broken \uFFFD byte\",\"role\":\"user\"}],"
             "\"model\":\"m\",\"stream\":true}");
 }

@@ -36,7 +36,7 @@ ModelRequest Request(double limit_seconds = 300) {
 }
 
 // Returns options whose waits take no time; `waits` (may be null) receives their lengths.
-ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
+ExecOptions OptionsWithRetries(int max_retries, std::vector<double>* waits = nullptr) {
   ExecOptions options;
   options.max_retries = max_retries;
   options.sleep = [waits](double seconds, std::stop_token stop) {
@@ -48,7 +48,7 @@ ExecOptions Retrying(int max_retries, std::vector<double>* waits = nullptr) {
 
 // Sends a request to the command.
 Result<ModelReply> Ask(const std::string& command, double limit_seconds = 300, std::stop_token stop = {}) {
-  return MakeExecProvider(command, kEnvironment, Retrying(0))->Complete(Request(limit_seconds), {}, stop);
+  return MakeExecProvider(command, kEnvironment, OptionsWithRetries(0))->Complete(Request(limit_seconds), {}, stop);
 }
 
 // Waits until `done`; returns false after a hundred seconds.
@@ -61,7 +61,7 @@ bool Eventually(const std::function<bool()>& done) {
 }
 
 // Returns whether the process is dead, even if its parent has not reaped it yet.
-bool Ended(const std::string& pid) {
+bool HasEnded(const std::string& pid) {
   const Result<std::string> stat = ReadFile("/proc/" + pid + "/stat");
   return !stat.ok() || stat->find(") Z ") != std::string::npos;
 }
@@ -121,7 +121,7 @@ TEST(Exec, ACommandThatFailsByChanceIsRunAgainWithTheSameRequest) {
     const std::string count = directory / (std::string("runs") + how[0]);
     std::vector<double> waits;
     std::vector<std::string> shown;
-    const auto provider = MakeExecProvider(FailsTimes(count, 2, how), kEnvironment, Retrying(6, &waits));
+    const auto provider = MakeExecProvider(FailsTimes(count, 2, how), kEnvironment, OptionsWithRetries(6, &waits));
     const ModelReply reply =
         provider->Complete(Request(), [&](const ModelProgress& p) { shown.push_back(p.message); }, {}).value();
     EXPECT_EQ(reply.text, "answer\n");
@@ -137,15 +137,16 @@ TEST(Exec, ACommandThatFailsByChanceIsRunAgainWithTheSameRequest) {
   }
   const auto echo = MakeExecProvider(
       "[ -e " + (directory / "once") + " ] || { touch " + (directory / "once") + "; cat; exit 1; }; cat", kEnvironment,
-      Retrying(1));
+      OptionsWithRetries(1));
   EXPECT_EQ(nlohmann::json::parse(echo->Complete(Request(), {}, {}).value().text)["messages"][0]["text"], "größer");
 }
 
 TEST(Exec, WhenAllAttemptsFailTheLastOneSaysSo) {
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
   const std::string count = directory / "runs";
-  const Status status =
-      MakeExecProvider(FailsTimes(count, 100), kEnvironment, Retrying(3))->Complete(Request(), {}, {}).status();
+  const Status status = MakeExecProvider(FailsTimes(count, 100), kEnvironment, OptionsWithRetries(3))
+                            ->Complete(Request(), {}, {})
+                            .status();
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("failed at run 4"), HasSubstr("given up after 4 attempts")));
   EXPECT_EQ(ReadFile(count).value(), "run\nrun\nrun\nrun\n");
@@ -153,18 +154,20 @@ TEST(Exec, WhenAllAttemptsFailTheLastOneSaysSo) {
 
 TEST(Exec, ACommandThatTheShellCannotRunIsNotTriedAgain) {
   std::vector<double> waits;
-  const Status status =
-      MakeExecProvider("no-such-command-here", kEnvironment, Retrying(6, &waits))->Complete(Request(), {}, {}).status();
+  const Status status = MakeExecProvider("no-such-command-here", kEnvironment, OptionsWithRetries(6, &waits))
+                            ->Complete(Request(), {}, {})
+                            .status();
   EXPECT_THAT(status.message(), AllOf(HasSubstr("not found"), Not(HasSubstr("given up"))));
   EXPECT_TRUE(waits.empty());
 }
 
 TEST(Exec, AllAttemptsShareTheRequestsLimitAndAStopEndsAWait) {
-  const Status late =
-      MakeExecProvider("sleep 0.2; exit 1", kEnvironment, Retrying(1000))->Complete(Request(0.5), {}, {}).status();
+  const Status late = MakeExecProvider("sleep 0.2; exit 1", kEnvironment, OptionsWithRetries(1000))
+                          ->Complete(Request(0.5), {}, {})
+                          .status();
   EXPECT_THAT(late.message(), testing::AnyOf(HasSubstr("before it failed"), HasSubstr("are left of this request's")));
   std::stop_source stop;
-  ExecOptions options = Retrying(6);
+  ExecOptions options = OptionsWithRetries(6);
   options.sleep = [&](double, std::stop_token token) {
     stop.request_stop();
     return !token.stop_requested();
@@ -196,7 +199,7 @@ TEST(Exec, AStopEndsTheCommandAndAllItHasStarted) {
   EXPECT_EQ(status.code(), StatusCode::kCancelled);
   stopper.join();
   pid.pop_back();
-  EXPECT_TRUE(Eventually([&] { return Ended(pid); })) << "the sleep in the background lives on as " << pid;
+  EXPECT_TRUE(Eventually([&] { return HasEnded(pid); })) << "the sleep in the background lives on as " << pid;
 }
 
 TEST(Exec, ACommandThatLeavesSomethingRunningIsNotWaitedFor) {

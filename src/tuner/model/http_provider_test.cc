@@ -312,13 +312,13 @@ TEST_P(BothServices, AfterTheLastRetryTheReasonIsTold) {
 }
 
 // Returns the beginning of a reply's stream, up to the end of the event with the text "first".
-std::string Beginning(const Rig& rig) {
+std::string BeginningOfStream(const Rig& rig) {
   const std::string whole = rig.Says({"first", "second"});
   return whole.substr(0, whole.find("second"));
 }
 
 TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
-  const std::string begin = Beginning(rig);
+  const std::string begin = BeginningOfStream(rig);
   rig.server.Answer(Stream(begin, 0, false));             // the connection closes within the chunked body
   rig.server.Answer(ThenReset(Stream(begin, 0, false)));  // or is torn down
   rig.server.Answer(Stream(begin, 0, true));              // or the body ends properly, inside a line
@@ -339,7 +339,7 @@ TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
 
 TEST_P(BothServices, WhatAFailedRequestSpentIsCarriedByTheNextReply) {
   rig.options.max_retries = 0;
-  rig.server.Answer(Stream(Beginning(rig), 0, false));
+  rig.server.Answer(Stream(BeginningOfStream(rig), 0, false));
   const Status status = rig.Ask().status();
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("after 1 attempt;"), HasSubstr("2 out were spent on broken-off answers")));
@@ -353,7 +353,7 @@ TEST_P(BothServices, WhatAFailedRequestSpentIsCarriedByTheNextReply) {
 
 TEST_P(BothServices, AStreamThatFallsSilentIsGivenUp) {
   rig.options.stall_seconds = 0.15;
-  rig.server.Answer(ThenHang(Stream(Beginning(rig), 0, false)));
+  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), 0, false)));
   rig.server.Answer(Stream(rig.Says({"whole"})));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "whole");
@@ -372,7 +372,7 @@ TEST_P(BothServices, AServiceThatNeverAnswersIsGivenUp) {
 
 TEST_P(BothServices, TheWholeRequestHasItsLimit) {
   rig.options.request_seconds = 0.2;
-  rig.server.Answer(ThenHang(Stream(Beginning(rig), 0, false)));
+  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), 0, false)));
   const Status status = rig.Ask().status();
   EXPECT_EQ(status.code(), StatusCode::kTimedOut);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("within 0.2 s"), HasSubstr("--request-timeout")));
@@ -382,7 +382,7 @@ TEST_P(BothServices, AnErrorEventInsideAStreamIsRetriedOrNotByItsKind) {
   const auto error = [&](const char* type) {
     const std::string data =
         std::string(R"({"type":"error","error":{"type":")") + type + R"(","message":"told in the stream"}})";
-    return Stream(Beginning(rig).substr(0, Beginning(rig).rfind("data:")) + Events({{"error", data}}));
+    return Stream(BeginningOfStream(rig).substr(0, BeginningOfStream(rig).rfind("data:")) + Events({{"error", data}}));
   };
   rig.server.Answer(error("overloaded_error"));
   rig.server.Answer(error("api_error"));
@@ -396,7 +396,7 @@ TEST_P(BothServices, AnErrorEventInsideAStreamIsRetriedOrNotByItsKind) {
 
 TEST_P(BothServices, NoBodyAtAllAndInvalidJsonAreRetried) {
   rig.server.Answer(Stream(""));
-  rig.server.Answer(Stream(Beginning(rig) + "\"}}]}\n\ndata: {not json}\n\n"));
+  rig.server.Answer(Stream(BeginningOfStream(rig) + "\"}}]}\n\ndata: {not json}\n\n"));
   rig.server.Answer(Stream(rig.Says({"whole"})));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "whole");
@@ -475,7 +475,7 @@ TEST_P(BothServices, AStopEndsAStreamAndAWait) {
     fresh.hooks.sleep = SystemHooks().sleep;
     fresh.hooks.backoff = {3600, 3600};
     fresh.server.Answer(waiting ? Plain(429, "{}", {{"Retry-After", "250"}})
-                                : ThenHang(Stream(Beginning(fresh), 0, false)));
+                                : ThenHang(Stream(BeginningOfStream(fresh), 0, false)));
     std::stop_source stop;
     std::jthread stopper([&] {
       fresh.server.WaitForRequests(1);

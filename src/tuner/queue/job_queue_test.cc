@@ -357,7 +357,7 @@ class ScriptedJudge : public Evaluator {
   DeviceFacts facts_;
 };
 
-ServeQueueOptions Quick(const std::string& worker, std::stop_token stop = {}) {
+ServeQueueOptions QuickOptions(const std::string& worker, std::stop_token stop = {}) {
   ServeQueueOptions options;
   options.judging.threads = 2;
   options.judging.tries = 1;
@@ -376,7 +376,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
     const pid_t child = fork();
     if (child == 0) {
       ScriptedJudge judge;
-      ServeQueueOptions options = Quick("w" + std::to_string(number) + "-" + std::to_string(getpid()));
+      ServeQueueOptions options = QuickOptions("w" + std::to_string(number) + "-" + std::to_string(getpid()));
       options.lease_seconds = 2;  // long enough that a delay on a busy machine does not count as a death
       (void)ServeQueue(judge, address, options);
       _exit(0);
@@ -433,7 +433,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredOverANetworkThatIsSlowAndCutsConnections) 
   for (int w = 0; w < 2; ++w) {
     workers.emplace_back([&, w] {
       while (!stop.stop_requested()) {  // a worker whose first connection is cut ends, and is started again
-        ServeQueueOptions options = Quick("w" + std::to_string(w), stop.get_token());
+        ServeQueueOptions options = QuickOptions("w" + std::to_string(w), stop.get_token());
         options.lease_seconds = 2;
         (void)ServeQueue(judge, ParseRedisAddress(text).value(), options);
       }
@@ -465,7 +465,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredOverANetworkThatIsSlowAndCutsConnections) 
 TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
   const RedisAddress address = ParseRedisAddress(server_.address()).value();
   ScriptedJudge judge;
-  ServeQueueOptions options = Quick("w");
+  ServeQueueOptions options = QuickOptions("w");
   options.until_idle_seconds = 0.3;
   const std::string bundle = [&] {
     EvaluationRequest request;
@@ -577,7 +577,7 @@ TEST_F(Queue, ASieveAnswersWhatItRefusesAndAJudgeSimulatesNothingTwice) {
   }
   // Without a judge, the sieve refuses one job, passes six on, and rests while four wait.
   std::stop_source stop;
-  ServeQueueOptions sieve = Quick("sieve", stop.get_token());
+  ServeQueueOptions sieve = QuickOptions("sieve", stop.get_token());
   sieve.sieve = true;
   sieve.ahead = 4;
   sieve.judging.threads = 1;
@@ -586,7 +586,7 @@ TEST_F(Queue, ASieveAnswersWhatItRefusesAndAJudgeSimulatesNothingTwice) {
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   EXPECT_EQ(queue->WaitingSieved().value(), 4);
   EXPECT_EQ(queue->Facts().value(), "");  // a sieve's device is not the queue's
-  ServeQueueOptions judge = Quick("judge", stop.get_token());
+  ServeQueueOptions judge = QuickOptions("judge", stop.get_token());
   std::thread judging([&] { EXPECT_TRUE(ServeQueue(gpu, address, judge).ok()); });
   for (const std::string& source : sources) {
     for (int i = 0; i < 100 && !answers[source]; ++i) {
@@ -752,7 +752,7 @@ TEST_F(Queue, WhoWasLetInBeforeWaitsForAServerWithoutItsUsers) {
   ASSERT_TRUE(root->Command({"ACL", "DELUSER", "alice"}).ok());
   EXPECT_TRUE(heard(told, "WRONGPASS"));
   worker = std::thread([&] {
-    ServeQueueOptions options = Quick("w", stop.get_token());
+    ServeQueueOptions options = QuickOptions("w", stop.get_token());
     options.on_begun = [&] { begun = true; };
     options.on_trouble = [&](const std::string& why) {
       const std::lock_guard lock(mutex);
@@ -908,7 +908,7 @@ TEST_F(Queue, WorkersSayHowTheyDo) {
     ASSERT_TRUE(queue->Submit("u:" + std::to_string(i), EncodeBundle(task_, request)).ok());
   }
   std::stop_source stop;
-  std::thread worker([&] { EXPECT_TRUE(ServeQueue(judge, address, Quick("w", stop.get_token())).ok()); });
+  std::thread worker([&] { EXPECT_TRUE(ServeQueue(judge, address, QuickOptions("w", stop.get_token())).ok()); });
   for (int i = 0; i < 8; ++i) {
     for (int wait = 0; wait < 100 && !queue->WaitForAnswer("u:" + std::to_string(i), 0.1).value(); ++wait) continue;
   }

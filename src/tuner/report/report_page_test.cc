@@ -314,7 +314,7 @@ TEST(Show, SaysNothingTwice) {
 }
 
 // Returns what the printer writes for a run's events.
-std::string Printed(bool terminal, bool colour, double max_seconds) {
+std::string PrintedText(bool terminal, bool colour, double max_seconds) {
   const Written w = Write({});
   std::string out;
   double clock = 1'790'000'000;
@@ -333,10 +333,10 @@ std::string Printed(bool terminal, bool colour, double max_seconds) {
 }
 
 TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
-  const std::string limited = Printed(/*terminal=*/true, /*colour=*/false, 600);
+  const std::string limited = PrintedText(/*terminal=*/true, /*colour=*/false, 600);
   EXPECT_THAT(limited, AllOf(HasSubstr("attempt 24 of 24"), HasSubstr("k tokens, $0.7"), HasSubstr(" left"),
                              Not(HasSubstr("about"))));
-  EXPECT_THAT(Printed(/*terminal=*/true, /*colour=*/false, 0), HasSubstr("about "));
+  EXPECT_THAT(PrintedText(/*terminal=*/true, /*colour=*/false, 0), HasSubstr("about "));
   EXPECT_THAT(limited, Not(HasSubstr("\x1b[3")));
 }
 
@@ -368,9 +368,9 @@ TEST(Progress, AReasonIsCutForTerminalsOnly) {
 }
 
 TEST(Progress, ColourIsAsked) {
-  const std::string coloured = Printed(/*terminal=*/true, /*colour=*/true, 600);
+  const std::string coloured = PrintedText(/*terminal=*/true, /*colour=*/true, 600);
   EXPECT_THAT(coloured, AllOf(HasSubstr("\x1b[32m"), HasSubstr("\x1b[31m"), HasSubstr("\x1b[0m\n")));
-  EXPECT_THAT(Printed(/*terminal=*/false, /*colour=*/false, 600), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(PrintedText(/*terminal=*/false, /*colour=*/false, 600), Not(HasSubstr("\x1b")));
 }
 
 TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
@@ -433,7 +433,7 @@ TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
 }
 
 // Returns the summary of a run with this result.
-RunSummary One(const std::string& strategy, const std::string& task, double speedup, int64_t right = 3) {
+RunSummary OneSummary(const std::string& strategy, const std::string& task, double speedup, int64_t right = 3) {
   RunSummary s;
   s.info.id = strategy + "-" + task;
   s.info.strategy = strategy;
@@ -451,8 +451,9 @@ RunSummary One(const std::string& strategy, const std::string& task, double spee
 }
 
 TEST(RunComparison, HasThePapersColumns) {
-  const RunComparison c = CompareRuns({One("sample", "a", 1.0, 0), One("sample", "b", 1.21), One("tree", "a", 2.0),
-                                    One("tree", "b", 8.0), One("tree", "c", 4.0)});
+  const RunComparison c =
+      CompareRuns({OneSummary("sample", "a", 1.0, 0), OneSummary("sample", "b", 1.21), OneSummary("tree", "a", 2.0),
+                   OneSummary("tree", "b", 8.0), OneSummary("tree", "c", 4.0)});
   ASSERT_EQ(c.rows.size(), 2u);
   EXPECT_EQ(c.rows[0].name, "tree");
   EXPECT_NEAR(c.rows[0].geomean, 4.0, 1e-9);
@@ -474,7 +475,7 @@ TEST(RunComparison, HasThePapersColumns) {
 }
 
 TEST(RunComparison, TheFoldersOfACommandPushNoColumnAway) {
-  std::vector<RunSummary> runs = {One("sample", "a", 2.0), One("sample", "b", 8.0)};
+  std::vector<RunSummary> runs = {OneSummary("sample", "a", 2.0), OneSummary("sample", "b", 8.0)};
   runs[0].info.model = "exec:/home/somebody/environments/bin/python /home/somebody/agents/propose.py --quick";
   const std::string text = ComparisonText(CompareRuns(runs));
   EXPECT_THAT(text.substr(0, text.find("note:")),
@@ -486,7 +487,8 @@ TEST(RunComparison, TheFoldersOfACommandPushNoColumnAway) {
 
 // Runs with different mailbox or spool folders have the same model and device, and are compared in one row.
 TEST(RunComparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
-  std::vector<RunSummary> runs = {One("tree", "a", 2.0), One("tree", "b", 8.0), One("team", "a", 1.5)};
+  std::vector<RunSummary> runs = {OneSummary("tree", "a", 2.0), OneSummary("tree", "b", 8.0),
+                                  OneSummary("team", "a", 1.5)};
   for (size_t i = 0; i < runs.size(); ++i) {
     runs[i].info.model = fmt::format("mailbox:mail/{0}\nplanner=mailbox:plans/{0}", i);
     runs[i].info.device = fmt::format("spool:jobs/{}", i);
@@ -505,7 +507,7 @@ TEST(RunComparison, MailboxesAndSpoolsOfRunsAreNoModelsAndDevicesOfTheirOwn) {
 }
 
 TEST(RunComparison, SaysWhatMakesItUnfair) {
-  std::vector<RunSummary> runs = {One("refine", "a", 1.5), One("refine", "a", 1.2)};
+  std::vector<RunSummary> runs = {OneSummary("refine", "a", 1.5), OneSummary("refine", "a", 1.2)};
   runs[1].info.model = "other";
   runs[1].info.device = "sim";
   runs[1].attempts = 5;

@@ -37,7 +37,7 @@ TEST(Diff, IsTheShortestAndKeepsTheOrder) {
 }
 
 // Applies the hunks of `diff` to `before`, as the program `patch` does, and returns the result.
-std::string Patch(const std::string& before, const std::string& diff) {
+std::string ApplyDiff(const std::string& before, const std::string& diff) {
   std::vector<std::string> lines, out;
   for (size_t at = 0; at < before.size();) {
     const size_t end = before.find('\n', at);
@@ -76,7 +76,7 @@ TEST(Diff, UnifiedHunksApply) {
     if (i == 33 || i == 59) after += "new\n";
   }
   const std::string diff = UnifiedDiff(before, after, "a", "b");
-  EXPECT_EQ(Patch(before, diff), after);
+  EXPECT_EQ(ApplyDiff(before, diff), after);
   EXPECT_LT(diff.size(), before.size() + after.size());
   EXPECT_EQ(UnifiedDiff(before, before, "a", "b"), "");
 }

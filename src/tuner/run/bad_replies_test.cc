@@ -72,7 +72,7 @@ class SharedJudge : public Evaluator {
   std::map<std::string, Result<Evaluation>> known_;
 };
 
-SharedJudge& Judge() {
+SharedJudge& TheJudge() {
   static SharedJudge judge;
   return judge;
 }
@@ -96,7 +96,7 @@ constexpr char kInstruction[] =
 std::string OtherSeed(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
 
 // Returns the seed's kernel without its plan, with a mark.
-std::string Kernel(const std::string& mark) {
+std::string MarkedKernel(const std::string& mark) {
   const std::string seed = kScriptedSeed, statement = "out[i] = x[i];";
   std::string kernel = seed.substr(seed.find("__global__"));
   return kernel.insert(kernel.find(statement) + statement.size(), "  // " + mark);
@@ -238,7 +238,7 @@ TEST_P(BadRepliesTo, AreTypedToldOnceCountedAndNeverTheEnd) {
       case Who::kTester:
         return "CASE: rows=1, d=1: one\n";
       default:
-        return idea + "REGION: copy\n```cuda\n" + Kernel(mark) + "```\n";
+        return idea + "REGION: copy\n```cuda\n" + MarkedKernel(mark) + "```\n";
     }
   };
   const auto due_for = [&](const ModelRequest& request) -> const BadReply* {
@@ -259,7 +259,7 @@ TEST_P(BadRepliesTo, AreTypedToldOnceCountedAndNeverTheEnd) {
     if (const BadReply* bad = due_for(request)) reply.finish = bad->finish;
   };
   run.task = SmallTask();
-  run.judge = &Judge();
+  run.judge = &TheJudge();
   run.options.max_attempts = last;
   run.options.target = "cuda";  // what `any` becomes where CuTe is missing
   run.options.profile = false;

@@ -39,12 +39,12 @@ Event EventOf(EventKind kind, const std::string& payload, const std::string& eva
 }
 
 // Returns the fields of `before` that differ in `after`; `after` may lack empty texts and lists.
-std::string Lost(const Json& before, const Json& after) {
+std::string FieldsThatDiffer(const Json& before, const Json& after) {
   std::string lost;
   for (const auto& [key, value] : before.items()) {
     if (!after.contains(key) && (value == "" || value == Json::array())) continue;
     if (key == "options" || key == "facts") {
-      lost += after.contains(key) ? Lost(value, after[key]) : key + " ";
+      lost += after.contains(key) ? FieldsThatDiffer(value, after[key]) : key + " ";
     } else if (!after.contains(key) || after[key] != value) {
       lost += fmt::format("{}: {} became {}; ", key, value.dump(), after.contains(key) ? after[key].dump() : "nothing");
     }
@@ -65,7 +65,7 @@ TEST(Events, WhatARecordedRunHoldsIsWrittenAgainAsItWasRead) {
       ASSERT_TRUE(read.ok()) << file << ", event " << event.sequence << ": " << read.status().message();
       const EventDraft written = EncodeEvent(*read);
       EXPECT_EQ(written.kind, event.kind);
-      EXPECT_EQ(Lost(Json::parse(event.payload), Json::parse(written.payload)), "")
+      EXPECT_EQ(FieldsThatDiffer(Json::parse(event.payload), Json::parse(written.payload)), "")
           << file << ", event " << event.sequence;
       EXPECT_EQ(written.evaluation.empty(), event.evaluation.empty()) << file << ", event " << event.sequence;
       if (event.kind != EventKind::kStarted && event.kind != EventKind::kResumed && event.kind != EventKind::kEnded) {

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Returns the task `copy` under another name, with another reference and seed.
-Task Named(const std::string& name, const std::string& oracle, const std::string& seed_mark) {
+Task RenamedTask(const std::string& name, const std::string& oracle, const std::string& seed_mark) {
   Task task = ScriptedTask();
   std::string toml = kScriptedTaskToml;
   toml.replace(toml.find("\"copy\""), 6, "\"" + name + "\"");
@@ -45,7 +45,7 @@ struct Earlier {
 
 TEST(Memory, WhatWasProvenOnAnotherTaskOfTheClassIsRemembered) {
   Earlier earlier;
-  const std::vector<RememberedIdea> ideas = earlier.For(Named("scale", "// another oracle\n", "another seed"));
+  const std::vector<RememberedIdea> ideas = earlier.For(RenamedTask("scale", "// another oracle\n", "another seed"));
   ASSERT_EQ(ideas.size(), 1u);
   EXPECT_EQ(ideas[0].idea, "two loads a thread");
   EXPECT_EQ(ideas[0].task, "copy");
@@ -57,15 +57,15 @@ TEST(Memory, WhatWasProvenOnAnotherTaskOfTheClassIsRemembered) {
 
 TEST(Memory, NothingComesFromTheSameTaskByNameReferenceOrLineage) {
   Earlier earlier;
-  EXPECT_TRUE(earlier.For(Named("copy", "// another oracle\n", "another seed")).empty()) << "its name";
-  EXPECT_TRUE(earlier.For(Named("scale", "// the oracle of copy\n", "another seed")).empty()) << "its reference";
+  EXPECT_TRUE(earlier.For(RenamedTask("copy", "// another oracle\n", "another seed")).empty()) << "its name";
+  EXPECT_TRUE(earlier.For(RenamedTask("scale", "// the oracle of copy\n", "another seed")).empty()) << "its reference";
   // The task's seed equals the earlier run's last version.
-  EXPECT_TRUE(earlier.For(Named("scale", "// another oracle\n", "SPEED 80")).empty()) << "its lineage";
+  EXPECT_TRUE(earlier.For(RenamedTask("scale", "// another oracle\n", "SPEED 80")).empty()) << "its lineage";
 }
 
 TEST(Memory, AnotherDeviceOrClassIsLeftOut) {
   Earlier earlier;
-  const Task task = Named("scale", "// another oracle\n", "another seed");
+  const Task task = RenamedTask("scale", "// another oracle\n", "another seed");
   DeviceFacts other = earlier.run.evaluator.facts();
   other.name = "another device";
   EXPECT_TRUE(Remember(*earlier.run.store, task, other).value().empty());
@@ -82,7 +82,7 @@ TEST(Memory, ARunShowsItsMemoryAndRepeatsWithoutTheStore) {
   ScriptedRun run("funnel", [](const ModelRequest& r) -> Result<std::string> {
     return FileReply(fmt::format("idea {}", r.number), fmt::format("n{} SPEED 90", r.number));
   });
-  run.task = Named("scale", "// another oracle\n", "another seed");
+  run.task = RenamedTask("scale", "// another oracle\n", "another seed");
   run.options.max_attempts = 2;
   const auto begin = [&](const std::string& id, std::vector<RememberedIdea> memory) {
     ASSERT_TRUE(StartRun(*run.store, run.task, run.evaluator.facts(), run.options, id, 1, nullptr, kRunVersion,

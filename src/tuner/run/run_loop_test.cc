@@ -32,9 +32,9 @@ namespace {
 using testing::HasSubstr;
 
 // Returns the seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
-std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
+std::string MarkedSeed(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
 std::string FileReply(const std::string& idea, const std::string& mark) {
-  return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
+  return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, MarkedSeed(mark));
 }
 
 double MarkedTime(const std::string& source, const Binding&, const Dims&) {
@@ -119,7 +119,7 @@ struct Rig {
 };
 
 // Returns as text everything that must be equal when a run is repeated.
-std::string Tree(const RunView& view) {
+std::string TextOfTree(const RunView& view) {
   std::string text = fmt::format("best {}\n", view.best);
   for (const RunNode& n : view.nodes) {
     text += fmt::format("{} <- {} {} '{}' {} {} {} {}\n", n.id, n.parent, n.origin, n.idea, n.problem, n.source_hash.hex(),
@@ -184,7 +184,7 @@ TEST(RunLoop, TheRequestCarriesTheBestAndTheLedger) {
   ASSERT_TRUE(rig.Continue().ok());
   const ModelRequest& last = rig.provider->last;
   EXPECT_EQ(last.number, RequestNumber(3, 0, /*repair=*/false));
-  EXPECT_EQ(last.attachments.at("parent"), Marked("SPEED 50"));
+  EXPECT_EQ(last.attachments.at("parent"), MarkedSeed("SPEED 50"));
   EXPECT_EQ(last.attachments.at("tried"), "halve-it\nbroken\n");
   EXPECT_THAT(last.messages[0].text, HasSubstr("SPEED 50"));
   EXPECT_THAT(last.messages[0].text, HasSubstr("broken: wrong_output"));
@@ -198,7 +198,7 @@ TEST(RunLoop, NothingThatAModelSaysEndsARun) {
            "<<<<<<< SEARCH\nnot there\n=======\nx\n>>>>>>> REPLACE\n", std::string("\xff\xfe", 2), twice, twice,
            FileReply("again", "SPEED 70"),
            FileReply("bad plan", "SPEED 1").replace(FileReply("bad plan", "SPEED 1").find("block "), 5, "blokk"),
-           FileReply("no compile", "SCRIPT_COMPILE_ERROR"), "IDEA: same\n```cuda\n" + Marked("SPEED 90") + "```",
+           FileReply("no compile", "SCRIPT_COMPILE_ERROR"), "IDEA: same\n```cuda\n" + MarkedSeed("SPEED 90") + "```",
            FileReply("at last", "SPEED 30")});
   rig.Start();
   const RunView view = rig.Continue().value();
@@ -276,7 +276,7 @@ TEST(RunLoop, NewChoicesAreSweptBeforeTheyAreRefused) {
 
 TEST(RunLoop, ABrokenSeedEndsTheRunAtOnce) {
   Rig rig({FileReply("x", "SPEED 1")});
-  rig.task.seed_source = Marked("SCRIPT_WRONG");
+  rig.task.seed_source = MarkedSeed("SCRIPT_WRONG");
   rig.Start();
   const RunView view = rig.Continue().value();
   EXPECT_EQ(view.ended, "seed_broken");
@@ -373,7 +373,7 @@ TEST(RunLoop, ReplayGivesTheSameTree) {
     RunDependencies d = rig.Dependencies();
     d.provider = replay.get();
     const RunView again = ContinueRun(d, id).value();
-    EXPECT_EQ(Tree(again), Tree(original));
+    EXPECT_EQ(TextOfTree(again), TextOfTree(original));
   }
 }
 

@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 // Returns facts in which each field differs from its default, and each number from all others.
-DeviceFacts Unlike() {
+DeviceFacts FactsWithoutDefaults() {
   DeviceFacts facts;
   int next = 3;
   VisitFields(facts, [&](const char* name, auto& value) {
@@ -29,7 +29,7 @@ DeviceFacts Unlike() {
 }
 
 TEST(DeviceFactsJson, KeepsEveryField) {
-  const DeviceFacts facts = Unlike();
+  const DeviceFacts facts = FactsWithoutDefaults();
   const nlohmann::json json = DeviceFactsToJson(facts);
   EXPECT_EQ(json.at("max_threads_per_block"), facts.max_threads_per_block);
   EXPECT_EQ(DeviceFactsToJson(DeviceFactsFromJson(json, {})), json);
@@ -37,7 +37,7 @@ TEST(DeviceFactsJson, KeepsEveryField) {
 }
 
 TEST(DeviceFactsJson, WhatAnOlderRunDoesNotHaveKeepsItsDefault) {
-  nlohmann::json json = DeviceFactsToJson(Unlike());
+  nlohmann::json json = DeviceFactsToJson(FactsWithoutDefaults());
   json.erase("max_threads_per_block");
   json["l2_bytes"] = "of another type";
   DeviceFacts defaults;

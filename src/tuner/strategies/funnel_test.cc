@@ -31,12 +31,12 @@ Mind::Answer InTimes(std::vector<double> times) {
 
 std::string PromptOf(const RunView& view, int64_t id) { return view.node(id).turns.front().prompt; }
 // Returns the text of the request for a node.
-const std::string& Asked(ScriptedRun& run, int64_t id) {
+const std::string& RequestText(ScriptedRun& run, int64_t id) {
   return run.mind.requests.at(RequestNumber(id, 0, /*repair=*/false)).messages.front().text;
 }
 // Returns the part of the prompt that names the direction to take.
-std::string Direction(ScriptedRun& run, int64_t id) {
-  const std::string& text = Asked(run, id);
+std::string DirectionText(ScriptedRun& run, int64_t id) {
+  const std::string& text = RequestText(run, id);
   const size_t at = text.find("## Your direction");
   return at == std::string::npos ? "" : text.substr(at, text.find("Others take", at) - at);
 }
@@ -49,18 +49,18 @@ TEST(Funnel, FirstAttemptsStartTogetherAndTakeADirectionEach) {
   for (int64_t id = 1; id <= 6; ++id) {
     EXPECT_EQ(PromptOf(view, id), "funnel_wide");
     EXPECT_EQ(view.node(id).parent, 0) << "from the same version, whatever was found meanwhile";
-    directions.insert(Direction(run, id));
+    directions.insert(DirectionText(run, id));
   }
   EXPECT_EQ(directions.size(), 6u);
-  EXPECT_THAT(Direction(run, 1), HasSubstr("uncoalesced")) << "what the profile found comes first";
-  EXPECT_THAT(Direction(run, 2), HasSubstr("Vector access"));
+  EXPECT_THAT(DirectionText(run, 1), HasSubstr("uncoalesced")) << "what the profile found comes first";
+  EXPECT_THAT(DirectionText(run, 2), HasSubstr("Vector access"));
   ASSERT_TRUE(view.node(1).hint && view.node(2).hint) << "the record says which direction answers which finding";
   EXPECT_EQ(view.node(1).hint->finding, "uncoalesced");
   EXPECT_EQ(view.node(1).hint->location, "seed.cu:8");
   EXPECT_EQ(view.node(2).hint->hint, "Vector access");
   EXPECT_EQ(view.node(2).hint->finding, "");
-  EXPECT_THAT(Direction(run, 2), HasSubstr("uncoalesced")) << "the others' directions are named";
-  EXPECT_THAT(Asked(run, 1), HasSubstr("[tune]"));
+  EXPECT_THAT(DirectionText(run, 2), HasSubstr("uncoalesced")) << "the others' directions are named";
+  EXPECT_THAT(RequestText(run, 1), HasSubstr("[tune]"));
 }
 
 TEST(Funnel, ThenTheTwoFastestLinesInTurnAndWhatOneFoundIsCarriedOver) {
@@ -77,7 +77,7 @@ TEST(Funnel, ThenTheTwoFastestLinesInTurnAndWhatOneFoundIsCarriedOver) {
   EXPECT_EQ(PromptOf(view, 10), "funnel_cross");
   EXPECT_EQ(view.node(10).parent, 7);
   EXPECT_THAT(view.node(10).turns.front().shown, ElementsAre(2));
-  EXPECT_THAT(Asked(run, 10), HasSubstr("### Node 2, from node 0"));
+  EXPECT_THAT(RequestText(run, 10), HasSubstr("### Node 2, from node 0"));
 }
 
 TEST(Funnel, ASlowSecondLineIsLeftAlone) {
@@ -96,7 +96,7 @@ TEST(Funnel, AfterAttemptsWithoutAGainOneMoreDirectionIsTriedFromTheBest) {
   EXPECT_EQ(PromptOf(view, 5), "funnel_deep");
   EXPECT_EQ(PromptOf(view, 6), "funnel_wide");
   EXPECT_EQ(view.node(6).parent, 2);
-  EXPECT_THAT(Direction(run, 6), Not(HasSubstr(Direction(run, 2))));
+  EXPECT_THAT(DirectionText(run, 6), Not(HasSubstr(DirectionText(run, 2))));
   EXPECT_EQ(PromptOf(view, 7), "funnel_deep") << "and then the lines again";
 }
 

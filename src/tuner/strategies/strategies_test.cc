@@ -29,24 +29,24 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::vector<std::string> Purposes(const RunView& view) {
+std::vector<std::string> PurposesOf(const RunView& view) {
   std::vector<std::string> purposes;
   for (const RunNode& n : view.nodes) purposes.push_back(n.purpose);
   return purposes;
 }
-std::vector<int64_t> Parents(const RunView& view) {
+std::vector<int64_t> ParentsOf(const RunView& view) {
   std::vector<int64_t> parents;
   for (const RunNode& n : view.nodes) parents.push_back(n.parent);
   return parents;
 }
-std::vector<std::string> Roles(const RunNode& node) {
+std::vector<std::string> RolesOf(const RunNode& node) {
   std::vector<std::string> roles;
   for (const Turn& t : node.turns) roles.push_back(t.role);
   return roles;
 }
 
 // Returns a model whose n-th file, in the coder's role, has the n-th mark; in other roles it gives plausible replies.
-Mind::Answer Marks(std::vector<std::string> marks) {
+Mind::Answer ModelWithMarks(std::vector<std::string> marks) {
   return [marks = std::move(marks), next = std::make_shared<size_t>(0)](const ModelRequest& r) -> Result<std::string> {
     if (r.role != "coder" && r.messages[0].text.find("## Your answer\n\nSend the code") == std::string::npos) {
       return Journeyman(r);
@@ -63,15 +63,16 @@ TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
   std::vector<std::string> marks;
   for (int i = 0; i < 8; ++i) marks.push_back(fmt::format("SCRIPT_WRONG {}", i));
   marks.push_back("SPEED 50");
-  ScriptedRun run("refine", Marks(marks));
+  ScriptedRun run("refine", ModelWithMarks(marks));
   run.options.settings = {{"refine.fixes", 2}, {"refine.regenerations", 2}, {"refine.depth", 4}};
   run.options.max_attempts = 9;
   const RunView view = run.Whole();
   // Step 1 is written twice, with two repairs each; then step 2 is written, with two repairs. None is correct.
-  EXPECT_THAT(Purposes(view), ElementsAre("seed", "optimise", "debug", "debug", "optimise", "debug", "debug", "optimise",
-                                          "debug", "debug"));
-  EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 2, 0, 4, 5, 0, 7, 8)) << "a repair mends the latest version of its step";
-  EXPECT_THAT(Roles(view.nodes[2]), ElementsAre("debugger", "coder"));
+  EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "optimise", "debug", "debug", "optimise", "debug", "debug",
+                                            "optimise", "debug", "debug"));
+  EXPECT_THAT(ParentsOf(view), ElementsAre(-1, 0, 1, 2, 0, 4, 5, 0, 7, 8))
+      << "a repair mends the latest version of its step";
+  EXPECT_THAT(RolesOf(view.nodes[2]), ElementsAre("debugger", "coder"));
   EXPECT_EQ(view.best, 9);
   const ModelRequest& diagnosis = run.mind.requests.at(RequestNumber(2, 0, /*repair=*/false));
   EXPECT_THAT(diagnosis.messages[0].text, HasSubstr("scripted: wrong at [0]"));
@@ -81,20 +82,20 @@ TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
 
 TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
   const std::vector<std::string> marks{"SPEED 50", "SPEED 70", "SPEED 60"};
-  ScriptedRun best("refine", Marks(marks));
+  ScriptedRun best("refine", ModelWithMarks(marks));
   best.options.settings = {{"refine.depth", 3}};
   const RunView kept = best.Whole();
-  EXPECT_THAT(Parents(kept), ElementsAre(-1, 0, 1, 1));
+  EXPECT_THAT(ParentsOf(kept), ElementsAre(-1, 0, 1, 1));
   EXPECT_EQ(kept.ended, "depth_reached");
-  ScriptedRun newest("refine", Marks(marks));
+  ScriptedRun newest("refine", ModelWithMarks(marks));
   newest.options.settings = {{"refine.depth", 3}, {"refine.from_best", 0}};
   const RunView chain = newest.Whole();
-  EXPECT_THAT(Parents(chain), ElementsAre(-1, 0, 1, 2)) << "as published";
+  EXPECT_THAT(ParentsOf(chain), ElementsAre(-1, 0, 1, 2)) << "as published";
   EXPECT_EQ(chain.best, 1) << "the best is kept even so";
 }
 
 TEST(Refine, TheProfileIsShownFromTheFirstRequestOrWithheldAsPublished) {
-  ScriptedRun run("refine", Marks({"SPEED 90", "SPEED 80", "SPEED 70", "SPEED 60"}));
+  ScriptedRun run("refine", ModelWithMarks({"SPEED 90", "SPEED 80", "SPEED 70", "SPEED 60"}));
   run.options.settings = {{"refine.depth", 4}, {"refine.profile_from_start", 0}};
   run.Whole();
   std::string shown;
@@ -102,17 +103,17 @@ TEST(Refine, TheProfileIsShownFromTheFirstRequestOrWithheldAsPublished) {
     shown += request.messages[0].text.find("Where it stands on the device") == std::string::npos ? "-" : "p";
   }
   EXPECT_EQ(shown, "--pp") << "elementwise: from the third step on";
-  ScriptedRun always("refine", Marks({"SPEED 90"}));
+  ScriptedRun always("refine", ModelWithMarks({"SPEED 90"}));
   always.options.settings = {{"refine.depth", 1}};
   always.Whole();
   EXPECT_THAT(always.mind.requests.begin()->second.messages[0].text, HasSubstr("Where it stands on the device")) << "by default";
 }
 
 TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
-  ScriptedRun run("refine", Marks({"SPEED 120", "SPEED 110"}));
+  ScriptedRun run("refine", ModelWithMarks({"SPEED 120", "SPEED 110"}));
   run.options.settings = {{"refine.depth", 2}, {"refine.generate", 1}};
   const RunView view = run.Whole();
-  EXPECT_THAT(Purposes(view), ElementsAre("seed", "generate", "optimise"));
+  EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "generate", "optimise"));
   EXPECT_EQ(view.nodes[2].parent, 1) << "from its own first version, although the seed is faster";
   EXPECT_EQ(view.best, 0);
   const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
@@ -123,14 +124,14 @@ TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
 // --- team ---
 
 TEST(Team, PlansCodesAndTestsInRoundsFromTheBest) {
-  ScriptedRun run("team", Marks({"SPEED 90", "SPEED 95", "SCRIPT_COMPILE_ERROR", "SPEED 80"}));
+  ScriptedRun run("team", ModelWithMarks({"SPEED 90", "SPEED 95", "SCRIPT_COMPILE_ERROR", "SPEED 80"}));
   run.options.settings = {{"team.rounds", 3}};
   const RunView view = run.Whole();
   EXPECT_EQ(view.ended, "rounds_done");
-  EXPECT_THAT(Purposes(view), ElementsAre("seed", "optimise", "optimise", "optimise", "debug"));
-  EXPECT_THAT(Parents(view), ElementsAre(-1, 0, 1, 1, 3));
-  EXPECT_THAT(Roles(view.nodes[1]), ElementsAre("analyst", "planner", "coder"));
-  EXPECT_THAT(Roles(view.nodes[4]), ElementsAre("coder"));
+  EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "optimise", "optimise", "optimise", "debug"));
+  EXPECT_THAT(ParentsOf(view), ElementsAre(-1, 0, 1, 1, 3));
+  EXPECT_THAT(RolesOf(view.nodes[1]), ElementsAre("analyst", "planner", "coder"));
+  EXPECT_THAT(RolesOf(view.nodes[4]), ElementsAre("coder"));
   const std::string& plan = run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false)).messages[0].text;
   EXPECT_THAT(plan, HasSubstr("FINDING: memory"));
   const std::string& code = run.mind.requests.at(RequestNumber(1, 2, /*repair=*/false)).messages[0].text;
@@ -243,12 +244,12 @@ TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
     if (n.id == 0 || n.origin != "reply") continue;
     if (n.purpose == "debug") {
       debugged = true;
-      ASSERT_THAT(Roles(n), ElementsAre("debugger"));
+      ASSERT_THAT(RolesOf(n), ElementsAre("debugger"));
       EXPECT_EQ(n.turns[0].temperature, 0.1);
       expect_window(n, 0, siblings(n.parent, n.id), {});
       continue;
     }
-    ASSERT_THAT(Roles(n), ElementsAre("planner", "coder"));
+    ASSERT_THAT(RolesOf(n), ElementsAre("planner", "coder"));
     EXPECT_EQ(n.turns[0].temperature, 0.8);
     EXPECT_EQ(n.turns[1].temperature, 0.1);
     const std::set<int64_t> cousins = children(siblings(n.parent, n.id), n.id);
@@ -360,7 +361,7 @@ TEST(Tree, TheStartIsShownAndTheLeaderByWhatItHasMore) {
 
 TEST(Tree, EpsilonSaysHowOftenItExplores) {
   const auto greedy_share = [](double epsilon) {
-    ScriptedRun run("tree", Marks({}));
+    ScriptedRun run("tree", ModelWithMarks({}));
     run.options.max_attempts = 40;
     run.options.settings = {{"tree.epsilon", epsilon}};
     run.Whole();
@@ -470,11 +471,11 @@ TEST(Target, WhenAJudgeStatesLaterThatItHasNoCuteNewAttemptsAreAskedWithoutAndTh
 TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {
   const std::vector<std::string> marks{"SPEED 50", "SPEED 70", "SCRIPT_WRONG", "SPEED 60"};
   const auto parents = [&](const std::string& strategy) {
-    ScriptedRun run(strategy, Marks(marks));
+    ScriptedRun run(strategy, ModelWithMarks(marks));
     run.options.max_attempts = 4;
     const RunView view = run.Whole();
     EXPECT_EQ(view.best, 1) << strategy;
-    return Parents(view);
+    return ParentsOf(view);
   };
   EXPECT_THAT(parents("sample"), ElementsAre(-1, 0, 0, 0, 0));
   EXPECT_THAT(parents("reflexion"), ElementsAre(-1, 0, 1, 2, 3));

@@ -29,7 +29,7 @@ class TuningDatabaseTest : public testing::Test {
   std::unique_ptr<TuningDatabase> Open(const char* name = "tunings.sqlite") { return TuningDatabase::Open(Path(name)).value(); }
 };
 
-TuningEntry Entry(const std::string& candidate = "kernel") {
+TuningEntry MakeEntry(const std::string& candidate = "kernel") {
   return {.task = "copy",
           .task_text = "task",
           .candidate = candidate,
@@ -46,7 +46,8 @@ TuningEntry Entry(const std::string& candidate = "kernel") {
 const Dims kSmall = {{"n", 16}}, kLarge = {{"n", 4096}};
 
 // A point with speedups at the two shapes; each interval reaches `spread` to both sides, as a share.
-MeasuredPoint Point(const std::string& sitting, double time, int64_t block, double small, double large, double spread = 0.01) {
+MeasuredPoint MakePoint(const std::string& sitting, double time, int64_t block, double small, double large,
+                        double spread = 0.01) {
   MeasuredPoint point{.sitting = sitting, .time = time, .trials = 1, .quads = 0, .binding = {{"BLOCK", block}}, .evaluation = {}};
   point.evaluation.verdict = Verdict::kOk;
   point.evaluation.gates = 2;
@@ -63,18 +64,18 @@ MeasuredPoint Point(const std::string& sitting, double time, int64_t block, doub
 TEST_F(TuningDatabaseTest, GivesBackWhatWasPut) {
   {
     const auto database = Open();
-    ASSERT_TRUE(database->Add(Entry(), Point("a", 100, 128, 1.0, 1.5)).ok());
-    ASSERT_TRUE(database->Add(Entry(), Point("a", 101, 256, 1.2, 1.4)).ok());
+    ASSERT_TRUE(database->Add(MakeEntry(), MakePoint("a", 100, 128, 1.0, 1.5)).ok());
+    ASSERT_TRUE(database->Add(MakeEntry(), MakePoint("a", 101, 256, 1.2, 1.4)).ok());
   }
   const auto database = TuningDatabase::Open(Path(), true).value();
   const std::vector<TuningRow> rows = database->Entries().value();
   ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(rows[0].id, Entry().Id());
+  EXPECT_EQ(rows[0].id, MakeEntry().Id());
   EXPECT_EQ(rows[0].points, 2);
   EXPECT_EQ(rows[0].right, 2);
   EXPECT_EQ(rows[0].sittings, 1);
   EXPECT_EQ(rows[0].newest, 101);
-  EXPECT_EQ(rows[0].entry.Id(), Entry().Id());  // all that is compared came back
+  EXPECT_EQ(rows[0].entry.Id(), MakeEntry().Id());  // all that is compared came back
   const std::vector<MeasuredPoint> points = database->Points(rows[0].id).value();
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[1].binding, (Binding{{"BLOCK", 256}}));
@@ -82,7 +83,7 @@ TEST_F(TuningDatabaseTest, GivesBackWhatWasPut) {
 }
 
 TEST_F(TuningDatabaseTest, WhatIsNotComparableIsAnotherEntry) {
-  std::vector<TuningEntry> entries(9, Entry());
+  std::vector<TuningEntry> entries(9, MakeEntry());
   entries[1].candidate += " ";
   entries[2].incumbent += " ";
   entries[3].task_text += " ";
@@ -94,13 +95,14 @@ TEST_F(TuningDatabaseTest, WhatIsNotComparableIsAnotherEntry) {
   std::set<std::string> ids;
   for (const TuningEntry& entry : entries) ids.insert(entry.Id());
   EXPECT_EQ(ids.size(), entries.size());
-  TuningEntry renamed = Entry();
+  TuningEntry renamed = MakeEntry();
   renamed.candidate_name = "elsewhere/kernel.cu";  // the same text under another name is the same
-  EXPECT_EQ(renamed.Id(), Entry().Id());
+  EXPECT_EQ(renamed.Id(), MakeEntry().Id());
 }
 
 TEST_F(TuningDatabaseTest, KnowsTheNewestThatWasMeasuredThoroughlyEnough) {
-  std::vector<MeasuredPoint> all = {Point("a", 1, 128, 1.0, 1.0), Point("b", 2, 128, 2.0, 2.0), Point("a", 1, 256, 1.0, 1.0), Point("a", 1, 512, 1.0, 1.0)};
+  std::vector<MeasuredPoint> all = {MakePoint("a", 1, 128, 1.0, 1.0), MakePoint("b", 2, 128, 2.0, 2.0),
+                                    MakePoint("a", 1, 256, 1.0, 1.0), MakePoint("a", 1, 512, 1.0, 1.0)};
   all[2].quads = 20;
   all[3].evaluation.verdict = Verdict::kTimedOut;  // another time it may end in time
   EXPECT_EQ(KnownPoints(all, 1, 10).size(), 2u);
@@ -113,39 +115,39 @@ TEST_F(TuningDatabaseTest, KnowsTheNewestThatWasMeasuredThoroughlyEnough) {
 TEST_F(TuningDatabaseTest, FindsByIdPartOfItAndTask) {
   const auto database = Open();
   EXPECT_THAT(database->Find("copy").status().message(), HasSubstr("hone tune"));
-  ASSERT_TRUE(database->Add(Entry("one"), Point("a", 1, 128, 1, 1)).ok());
-  EXPECT_EQ(database->Find("copy").value().id, Entry("one").Id());
-  ASSERT_TRUE(database->Add(Entry("two"), Point("a", 1, 128, 1, 1)).ok());
-  EXPECT_EQ(database->Find(Entry("two").Id().substr(0, 6)).value().entry.candidate, "two");
+  ASSERT_TRUE(database->Add(MakeEntry("one"), MakePoint("a", 1, 128, 1, 1)).ok());
+  EXPECT_EQ(database->Find("copy").value().id, MakeEntry("one").Id());
+  ASSERT_TRUE(database->Add(MakeEntry("two"), MakePoint("a", 1, 128, 1, 1)).ok());
+  EXPECT_EQ(database->Find(MakeEntry("two").Id().substr(0, 6)).value().entry.candidate, "two");
   const Status both = database->Find("copy").status();
   EXPECT_EQ(both.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(both.message(), HasSubstr(Entry("one").Id()));
+  EXPECT_THAT(both.message(), HasSubstr(MakeEntry("one").Id()));
   const Status none = database->Find("nothing").status();
   EXPECT_EQ(none.code(), StatusCode::kNotFound);
-  EXPECT_THAT(none.message(), HasSubstr(Entry("two").Id()));
+  EXPECT_THAT(none.message(), HasSubstr(MakeEntry("two").Id()));
 }
 
 TEST_F(TuningDatabaseTest, MergesTwoMachinesOnceAndBothWays) {
   const auto here = Open("here.sqlite"), there = Open("there.sqlite");
-  ASSERT_TRUE(here->Add(Entry(), Point("here", 1, 128, 1, 1)).ok());
-  ASSERT_TRUE(there->Add(Entry(), Point("there", 2, 128, 1.1, 1)).ok());
-  ASSERT_TRUE(there->Add(Entry("other"), Point("there", 3, 128, 1, 1)).ok());
+  ASSERT_TRUE(here->Add(MakeEntry(), MakePoint("here", 1, 128, 1, 1)).ok());
+  ASSERT_TRUE(there->Add(MakeEntry(), MakePoint("there", 2, 128, 1.1, 1)).ok());
+  ASSERT_TRUE(there->Add(MakeEntry("other"), MakePoint("there", 3, 128, 1, 1)).ok());
   TuningDatabase::Merged merged = here->Merge(*there).value();
   EXPECT_EQ(merged.entries, 1);
   EXPECT_EQ(merged.points, 2);
   merged = here->Merge(*there).value();
   EXPECT_EQ(merged.entries + merged.points, 0);
-  EXPECT_EQ(here->Points(Entry().Id())->size(), 2u);
-  EXPECT_EQ(there->Points(Entry().Id())->size(), 1u);
+  EXPECT_EQ(here->Points(MakeEntry().Id())->size(), 2u);
+  EXPECT_EQ(there->Points(MakeEntry().Id())->size(), 1u);
 }
 
 TEST_F(TuningDatabaseTest, PrunesWhatIsNamedAndNothingElse) {
   const auto database = Open();
-  ASSERT_TRUE(database->Add(Entry("old"), Point("a", 100, 128, 1, 1)).ok());
-  MeasuredPoint lenient = Point("a", 300, 128, 1, 1);
+  ASSERT_TRUE(database->Add(MakeEntry("old"), MakePoint("a", 100, 128, 1, 1)).ok());
+  MeasuredPoint lenient = MakePoint("a", 300, 128, 1, 1);
   lenient.evaluation.gates = 1;
-  ASSERT_TRUE(database->Add(Entry("lenient"), lenient).ok());
-  ASSERT_TRUE(database->Add(Entry("new"), Point("a", 400, 128, 1, 1)).ok());
+  ASSERT_TRUE(database->Add(MakeEntry("lenient"), lenient).ok());
+  ASSERT_TRUE(database->Add(MakeEntry("new"), MakePoint("a", 400, 128, 1, 1)).ok());
   EXPECT_EQ(database->Prune({.before = 200}, true)->size(), 1u);
   EXPECT_EQ(database->Entries()->size(), 3u);  // only looked
   EXPECT_EQ(database->Prune({.before = 200}, false)->at(0).entry.candidate, "old");
@@ -174,13 +176,13 @@ TEST_F(TuningDatabaseTest, RefusesOtherFilesAndLeavesThemAlone) {
 TEST_F(TuningDatabaseTest, ADamagedPointIsNamedWithTheRemedy) {
   {
     const auto database = Open();
-    ASSERT_TRUE(database->Add(Entry(), Point("a", 1, 128, 1, 1)).ok());
+    ASSERT_TRUE(database->Add(MakeEntry(), MakePoint("a", 1, 128, 1, 1)).ok());
   }
   {
     const auto raw = Database::Open(Path(), 1).value();
     ASSERT_TRUE(raw->Execute("UPDATE points SET evaluation = '{'").ok());
   }
-  const Status status = Open()->Points(Entry().Id()).status();
+  const Status status = Open()->Points(MakeEntry().Id()).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("hone db prune"));
 }
@@ -209,7 +211,7 @@ TEST_F(TuningDatabaseTest, SeveralWritersLoseNothing) {
     threads.emplace_back([this, t] {
       const auto database = Open();
       for (int i = 0; i < 10; ++i) {
-        EXPECT_TRUE(database->Add(Entry(), Point("sitting" + std::to_string(t), i, 32 + i, 1, 1)).ok());
+        EXPECT_TRUE(database->Add(MakeEntry(), MakePoint("sitting" + std::to_string(t), i, 32 + i, 1, 1)).ok());
       }
     });
   }
@@ -220,7 +222,7 @@ TEST_F(TuningDatabaseTest, SeveralWritersLoseNothing) {
   EXPECT_EQ(Open()->Points(row.id)->size(), 40u);
 }
 
-RowPoints Measured(const TuningEntry& entry, std::vector<MeasuredPoint> points) {
+RowPoints MeasuredRow(const TuningEntry& entry, std::vector<MeasuredPoint> points) {
   TuningRow row;
   row.entry = entry;
   row.id = entry.Id();
@@ -229,8 +231,9 @@ RowPoints Measured(const TuningEntry& entry, std::vector<MeasuredPoint> points) 
 
 TEST(Explanation, ChoosesAsTheSweepDoesAndCountsSittingsThatAgree) {
   // 256 is best in the mean, 128 surely best at the small shape; the first sitting knew 128 to be best at both.
-  const RowPoints entry = Measured(Entry(), {Point("first", 1, 128, 1.5, 1.4), Point("first", 2, 256, 1.0, 1.2), Point("second", 3, 128, 1.5, 1.0),
-                                             Point("second", 4, 256, 1.2, 2.0)});
+  const RowPoints entry =
+      MeasuredRow(MakeEntry(), {MakePoint("first", 1, 128, 1.5, 1.4), MakePoint("first", 2, 256, 1.0, 1.2),
+                                MakePoint("second", 3, 128, 1.5, 1.0), MakePoint("second", 4, 256, 1.2, 2.0)});
   const Explanation explanation = ExplainEntry(entry, {});
   ASSERT_EQ(explanation.points.size(), 2u);
   ASSERT_EQ(explanation.shapes.size(), 2u);
@@ -247,22 +250,27 @@ TEST(Explanation, ChoosesAsTheSweepDoesAndCountsSittingsThatAgree) {
 
 TEST(Explanation, AlmostEqualBindingsFlipAndDistinctOnesDoNot) {
   // Equal medians and equal spreads: of two sittings, one chooses this one and one that one in about half of all cases.
-  const Explanation equal = ExplainEntry(Measured(Entry(), {Point("a", 1, 128, 1.5, 1.5, 0.05), Point("a", 1, 256, 1.5, 1.5, 0.05)}), {}, 2000);
+  const Explanation equal = ExplainEntry(
+      MeasuredRow(MakeEntry(), {MakePoint("a", 1, 128, 1.5, 1.5, 0.05), MakePoint("a", 1, 256, 1.5, 1.5, 0.05)}), {},
+      2000);
   EXPECT_GT(equal.flip_rate_on_the_whole, 0.40);
   EXPECT_LT(equal.flip_rate_on_the_whole, 0.56);
-  const Explanation apart = ExplainEntry(Measured(Entry(), {Point("a", 1, 128, 1.5, 1.5, 0.01), Point("a", 1, 256, 1.8, 1.8, 0.01)}), {}, 2000);
+  const Explanation apart = ExplainEntry(
+      MeasuredRow(MakeEntry(), {MakePoint("a", 1, 128, 1.5, 1.5, 0.01), MakePoint("a", 1, 256, 1.8, 1.8, 0.01)}), {},
+      2000);
   EXPECT_EQ(apart.flip_rate_on_the_whole, 0);
   // Modelled times have no spread.
-  const Explanation modelled = ExplainEntry(Measured(Entry(), {Point("a", 1, 128, 1.5, 1.5, 0), Point("a", 1, 256, 1.5, 1.5, 0)}), {}, 100);
+  const Explanation modelled = ExplainEntry(
+      MeasuredRow(MakeEntry(), {MakePoint("a", 1, 128, 1.5, 1.5, 0), MakePoint("a", 1, 256, 1.5, 1.5, 0)}), {}, 100);
   EXPECT_EQ(modelled.flip_rate_on_the_whole, 0);
 }
 
 TEST(Explanation, RegretIsOverTheBestComparableEntry) {
-  const RowPoints entry = Measured(Entry(), {Point("a", 1, 128, 1.5, 1.0)});
-  const RowPoints better = Measured(Entry("better"), {Point("a", 1, 64, 1.8, 0.9)});
-  TuningEntry elsewhere = Entry("elsewhere");
+  const RowPoints entry = MeasuredRow(MakeEntry(), {MakePoint("a", 1, 128, 1.5, 1.0)});
+  const RowPoints better = MeasuredRow(MakeEntry("better"), {MakePoint("a", 1, 64, 1.8, 0.9)});
+  TuningEntry elsewhere = MakeEntry("elsewhere");
   elsewhere.device = "NVIDIA H100";
-  const RowPoints not_comparable = Measured(elsewhere, {Point("a", 1, 64, 9, 9)});
+  const RowPoints not_comparable = MeasuredRow(elsewhere, {MakePoint("a", 1, 64, 9, 9)});
   const Explanation explanation = ExplainEntry(entry, {better, not_comparable});
   EXPECT_NEAR(explanation.shapes[0].regret, 0.2, 1e-12);
   EXPECT_EQ(explanation.shapes[0].best.candidate_name, "better.cu");
@@ -274,9 +282,9 @@ TEST(Explanation, RegretIsOverTheBestComparableEntry) {
 }
 
 TEST(Explanation, NothingRightIsNothingChosen) {
-  MeasuredPoint wrong = Point("a", 1, 128, 1, 1);
+  MeasuredPoint wrong = MakePoint("a", 1, 128, 1, 1);
   wrong.evaluation.verdict = Verdict::kWrongOutput;
-  const RowPoints entry = Measured(Entry(), {wrong});
+  const RowPoints entry = MeasuredRow(MakeEntry(), {wrong});
   const Explanation explanation = ExplainEntry(entry, {});
   EXPECT_FALSE(explanation.choice.best);
   EXPECT_THAT(ExplanationText(entry.row, explanation), HasSubstr("No binding is right"));

@@ -28,13 +28,13 @@ struct Entry {
   uint32_t wrong_size = 0;  // size to write in place of the right one; 0: the right one
 };
 
-void Two(std::string& text, unsigned value) {
+void AppendTwoBytes(std::string& text, unsigned value) {
   text += static_cast<char>(value & 0xff);
   text += static_cast<char>(value >> 8 & 0xff);
 }
-void Four(std::string& text, uint32_t value) {
-  Two(text, value & 0xffff);
-  Two(text, value >> 16);
+void AppendFourBytes(std::string& text, uint32_t value) {
+  AppendTwoBytes(text, value & 0xffff);
+  AppendTwoBytes(text, value >> 16);
 }
 
 std::string Deflate(const std::string& bytes) {
@@ -61,36 +61,36 @@ std::string Zip(const std::vector<Entry>& entries) {
     const auto size = entry.wrong_size != 0 ? entry.wrong_size : static_cast<uint32_t>(entry.bytes.size());
     const unsigned method = entry.method_override != 0 ? entry.method_override : entry.deflate ? 8 : 0;
     std::string common;
-    Two(common, 20);
-    Two(common, entry.flags);
-    Two(common, method);
-    Four(common, 0);
-    Four(common, checksum);
-    Four(common, static_cast<uint32_t>(packed.size()));
-    Four(common, size);
-    Two(common, static_cast<unsigned>(entry.name.size()));
-    Two(common, 0);
-    Four(archive, 0x04034b50);
+    AppendTwoBytes(common, 20);
+    AppendTwoBytes(common, entry.flags);
+    AppendTwoBytes(common, method);
+    AppendFourBytes(common, 0);
+    AppendFourBytes(common, checksum);
+    AppendFourBytes(common, static_cast<uint32_t>(packed.size()));
+    AppendFourBytes(common, size);
+    AppendTwoBytes(common, static_cast<unsigned>(entry.name.size()));
+    AppendTwoBytes(common, 0);
+    AppendFourBytes(archive, 0x04034b50);
     archive += common + entry.name + packed;
-    Four(directory, 0x02014b50);
-    Two(directory, 20);
+    AppendFourBytes(directory, 0x02014b50);
+    AppendTwoBytes(directory, 20);
     directory += common;
-    Two(directory, 0);
-    Two(directory, 0);
-    Two(directory, 0);
-    Four(directory, 0);
-    Four(directory, local);
+    AppendTwoBytes(directory, 0);
+    AppendTwoBytes(directory, 0);
+    AppendTwoBytes(directory, 0);
+    AppendFourBytes(directory, 0);
+    AppendFourBytes(directory, local);
     directory += entry.name;
   }
   const auto start = static_cast<uint32_t>(archive.size());
   std::string end;
-  Four(end, 0x06054b50);
-  Four(end, 0);
-  Two(end, static_cast<unsigned>(entries.size()));
-  Two(end, static_cast<unsigned>(entries.size()));
-  Four(end, static_cast<uint32_t>(directory.size()));
-  Four(end, start);
-  Two(end, 0);
+  AppendFourBytes(end, 0x06054b50);
+  AppendFourBytes(end, 0);
+  AppendTwoBytes(end, static_cast<unsigned>(entries.size()));
+  AppendTwoBytes(end, static_cast<unsigned>(entries.size()));
+  AppendFourBytes(end, static_cast<uint32_t>(directory.size()));
+  AppendFourBytes(end, start);
+  AppendTwoBytes(end, 0);
   return archive + directory + end;
 }
 

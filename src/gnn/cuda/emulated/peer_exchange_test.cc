@@ -24,7 +24,7 @@ namespace {
 float ValueOf(int rank, int turn, int64_t i) { return static_cast<float>(rank * 1000 + turn * 10) + static_cast<float>(i % 7); }
 
 // Returns OK if `out`, which this rank has gathered, holds all ranks' values of `turn`.
-Status Expect(const DeviceArray<float>& out, int ranks, int64_t count, int turn) {
+Status CheckGathered(const DeviceArray<float>& out, int ranks, int64_t count, int turn) {
   std::vector<float> values;
   HONE_RETURN_IF_ERROR(out.Download(values));
   for (int r = 0; r < ranks; ++r) {
@@ -55,7 +55,7 @@ TEST(PeerExchangeAsRanks, BringsEverybodyThePartsOfAll) {
           for (const int last = turn + 3; turn < last; ++turn) {
             HONE_RETURN_IF_ERROR(SetIn(in, ranks.rank(), turn, count));
             HONE_RETURN_IF_ERROR(exchange->AllGather(in.get(), out.get(), count, DeviceElement::kFloat32, nullptr));
-            HONE_RETURN_IF_ERROR(Expect(out, ranks.size(), count, turn));
+            HONE_RETURN_IF_ERROR(CheckGathered(out, ranks.size(), count, turn));
           }
           // The gather is captured once and replayed with other values each time.
           Stream stream;
@@ -71,7 +71,7 @@ TEST(PeerExchangeAsRanks, BringsEverybodyThePartsOfAll) {
             HONE_RETURN_IF_ERROR(SetIn(in, ranks.rank(), turn, count));
             HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replay.handle, stream.handle));
             HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream.handle));
-            HONE_RETURN_IF_ERROR(Expect(out, ranks.size(), count, turn));
+            HONE_RETURN_IF_ERROR(CheckGathered(out, ranks.size(), count, turn));
           }
         }
         if (exchange->AllGather(nullptr, nullptr, 3, DeviceElement::kFloat32, nullptr).ok()) return Status::Internal("12 bytes");

@@ -35,7 +35,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-ModelOptions Shape(const std::string& kind, int layers, int64_t hidden) {
+ModelOptions ModelOfShape(const std::string& kind, int layers, int64_t hidden) {
   ModelOptions shape;
   shape.kind = kind;
   shape.layers = layers;
@@ -43,7 +43,7 @@ ModelOptions Shape(const std::string& kind, int layers, int64_t hidden) {
   shape.seed = 5;
   return shape;
 }
-ModelOptions With(ModelOptions shape, double dropout, const std::string& activation, const std::string& norm) {
+ModelOptions WithSettings(ModelOptions shape, double dropout, const std::string& activation, const std::string& norm) {
   shape.dropout = dropout;
   shape.activation = activation;
   shape.norm = norm;
@@ -57,11 +57,11 @@ ModelOptions Max(ModelOptions shape) {
   shape.aggregation = "max";
   return shape;
 }
-ModelOptions Biased(ModelOptions shape) {
+ModelOptions WithBiases(ModelOptions shape) {
   shape.bias = true;
   return shape;
 }
-ModelOptions Heads(ModelOptions shape, int heads) {
+ModelOptions WithHeads(ModelOptions shape, int heads) {
   shape.heads = heads;
   return shape;
 }
@@ -294,44 +294,47 @@ TEST_P(EngineModelsInBf16, GradientsAreNearTheCpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EngineModelsInBf16,
-                         testing::Values(Case{"Sage", With(Shape("sage", 3, 16), 0.3, "elu", "")},
-                                         Case{"SageMax", Max(With(Shape("sage", 3, 16), 0.3, "elu", ""))},
-                                         Case{"SageWide", With(Shape("sage", 3, 16), 0.3, "elu", ""), true},
-                                         Case{"Gat", Heads(With(Shape("gat", 3, 16), 0.3, "elu", ""), 2)},
-                                         Case{"Gin", With(Shape("gin", 3, 16), 0.3, "elu", "")},
-                                         Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.1, "elu", "")},
-                                         Case{"SpecGcn", Spec(kGcn)}, Case{"SpecResidualGat", Spec(kResidualGat)},
-                                         Case{"SpecHeads", Spec(kHeads)}),
-                         [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Models, EngineModelsInBf16,
+    testing::Values(Case{"Sage", WithSettings(ModelOfShape("sage", 3, 16), 0.3, "elu", "")},
+                    Case{"SageMax", Max(WithSettings(ModelOfShape("sage", 3, 16), 0.3, "elu", ""))},
+                    Case{"SageWide", WithSettings(ModelOfShape("sage", 3, 16), 0.3, "elu", ""), true},
+                    Case{"Gat", WithHeads(WithSettings(ModelOfShape("gat", 3, 16), 0.3, "elu", ""), 2)},
+                    Case{"Gin", WithSettings(ModelOfShape("gin", 3, 16), 0.3, "elu", "")},
+                    Case{"SageRi", WithSettings(ModelOfShape("sage-ri", 3, 16), 0.1, "elu", "")},
+                    Case{"SpecGcn", Spec(kGcn)}, Case{"SpecResidualGat", Spec(kResidualGat)},
+                    Case{"SpecHeads", Spec(kHeads)}),
+    [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Models, EngineModels,
-    testing::Values(Case{"Sage", Shape("sage", 3, 16)}, Case{"SageOneLayer", Shape("sage", 1, 16)},
-                    Case{"SageSumOddHidden", Sum(With(Shape("sage", 2, 13), 0.5, "leaky_relu", "none"))},
-                    Case{"SageNormalised", With(Shape("sage", 3, 13), 0.3, "elu", "batch")},
-                    Case{"SageMax", Max(With(Shape("sage", 3, 13), 0.3, "elu", "none"))},
-                    Case{"SageMaxNormalised", Max(With(Shape("sage", 2, 16), 0.5, "relu", "batch"))},
-                    Case{"SageWide", Shape("sage", 3, 16), true}, Case{"SageMaxWide", Max(Shape("sage", 2, 16)), true},
-                    Case{"SageSumWide", Sum(With(Shape("sage", 2, 13), 0.5, "leaky_relu", "none")), true},
-                    Case{"GatWide", Heads(With(Shape("gat", 3, 16), 0.3, "elu", "none"), 2), true},
-                    Case{"GinWide", Shape("gin", 2, 16), true},
-                    Case{"SageRiWide", With(Shape("sage-ri", 3, 16), 0.2, "", ""), true},
-                    Case{"Gat", Shape("gat", 3, 16)}, Case{"GatOneLayer", Shape("gat", 1, 16)},
-                    Case{"GatFiveHeads", Heads(With(Shape("gat", 2, 15), 0.3, "elu", "none"), 5)},
-                    Case{"GatNormalised", Heads(With(Shape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
-                    Case{"Gin", Shape("gin", 3, 16)},
-                    Case{"GinOddHiddenWithoutNorm", With(Shape("gin", 2, 13), 0.3, "elu", "none")},
-                    Case{"GinOneLayer", Shape("gin", 1, 16)},
-                    Case{"SageRi", With(Shape("sage-ri", 3, 16), 0.2, "", "")},
-                    Case{"SageRiOddHidden", With(Shape("sage-ri", 2, 21), 0.1, "elu", "batch")},
-                    Case{"SageRiOneLayerWithoutNorm", With(Shape("sage-ri", 1, 16), 0.1, "relu", "none")},
-                    Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true},
-                    Case{"SpecGcnLeaky", Leaky(kGcn)}, Case{"SpecSageWithBias", Biased(Shape("sage", 2, 13))},
-                    Case{"SpecGatWithBias", Biased(Heads(With(Shape("gat", 2, 16), 0.3, "elu", "none"), 2))},
-                    Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)},
-                    Case{"SpecOdd", Spec(kOdd)}, Case{"SpecSums", Spec(kSums)}, Case{"SpecHeads", Spec(kHeads)},
-                    Case{"SpecHeadsWide", Spec(kHeads), true}, Case{"SpecAttends", Spec(kAttends)}),
+    testing::Values(
+        Case{"Sage", ModelOfShape("sage", 3, 16)}, Case{"SageOneLayer", ModelOfShape("sage", 1, 16)},
+        Case{"SageSumOddHidden", Sum(WithSettings(ModelOfShape("sage", 2, 13), 0.5, "leaky_relu", "none"))},
+        Case{"SageNormalised", WithSettings(ModelOfShape("sage", 3, 13), 0.3, "elu", "batch")},
+        Case{"SageMax", Max(WithSettings(ModelOfShape("sage", 3, 13), 0.3, "elu", "none"))},
+        Case{"SageMaxNormalised", Max(WithSettings(ModelOfShape("sage", 2, 16), 0.5, "relu", "batch"))},
+        Case{"SageWide", ModelOfShape("sage", 3, 16), true},
+        Case{"SageMaxWide", Max(ModelOfShape("sage", 2, 16)), true},
+        Case{"SageSumWide", Sum(WithSettings(ModelOfShape("sage", 2, 13), 0.5, "leaky_relu", "none")), true},
+        Case{"GatWide", WithHeads(WithSettings(ModelOfShape("gat", 3, 16), 0.3, "elu", "none"), 2), true},
+        Case{"GinWide", ModelOfShape("gin", 2, 16), true},
+        Case{"SageRiWide", WithSettings(ModelOfShape("sage-ri", 3, 16), 0.2, "", ""), true},
+        Case{"Gat", ModelOfShape("gat", 3, 16)}, Case{"GatOneLayer", ModelOfShape("gat", 1, 16)},
+        Case{"GatFiveHeads", WithHeads(WithSettings(ModelOfShape("gat", 2, 15), 0.3, "elu", "none"), 5)},
+        Case{"GatNormalised", WithHeads(WithSettings(ModelOfShape("gat", 2, 12), 0.3, "relu", "batch"), 2)},
+        Case{"Gin", ModelOfShape("gin", 3, 16)},
+        Case{"GinOddHiddenWithoutNorm", WithSettings(ModelOfShape("gin", 2, 13), 0.3, "elu", "none")},
+        Case{"GinOneLayer", ModelOfShape("gin", 1, 16)},
+        Case{"SageRi", WithSettings(ModelOfShape("sage-ri", 3, 16), 0.2, "", "")},
+        Case{"SageRiOddHidden", WithSettings(ModelOfShape("sage-ri", 2, 21), 0.1, "elu", "batch")},
+        Case{"SageRiOneLayerWithoutNorm", WithSettings(ModelOfShape("sage-ri", 1, 16), 0.1, "relu", "none")},
+        Case{"SpecGcn", Spec(kGcn)}, Case{"SpecGcnWide", Spec(kGcn), true}, Case{"SpecGcnLeaky", Leaky(kGcn)},
+        Case{"SpecSageWithBias", WithBiases(ModelOfShape("sage", 2, 13))},
+        Case{"SpecGatWithBias", WithBiases(WithHeads(WithSettings(ModelOfShape("gat", 2, 16), 0.3, "elu", "none"), 2))},
+        Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)}, Case{"SpecOdd", Spec(kOdd)},
+        Case{"SpecSums", Spec(kSums)}, Case{"SpecHeads", Spec(kHeads)}, Case{"SpecHeadsWide", Spec(kHeads), true},
+        Case{"SpecAttends", Spec(kAttends)}),
     [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Aggregates over inner hops: read through an activation and dropout, plain, and by all three kinds of sum. Widths make

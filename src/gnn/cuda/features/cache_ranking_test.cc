@@ -31,7 +31,8 @@ struct Edges {
 };
 
 // Returns how often each node is in the sample of a batch, as a share of `trials` steps.
-std::vector<double> Simulate(const CsrView& graph, std::span<const NodeId> train, const BatchShape& shape, int trials) {
+std::vector<double> MeasureInclusion(const CsrView& graph, std::span<const NodeId> train, const BatchShape& shape,
+                                     int trials) {
   auto sampler = MakeNeighborSampler(graph, {shape.fanouts, FrontierRule::kAllSoFar}).value();
   std::vector<double> share(static_cast<size_t>(graph.num_nodes), 0.0);
   NeighborSample sample;
@@ -75,7 +76,7 @@ TEST(CacheRanking, ProbabilitiesAreCloseToWhatTheSamplerDoes) {
   const std::vector<NodeId> train(graph->train_nodes().begin(), graph->train_nodes().begin() + 24);
   const BatchShape shape{.fanouts = {2, 2}, .batch = 4};
   const auto p = InclusionProbabilities(graph->structure(), train, shape, /*symmetric=*/false, 2);
-  const auto simulated = Simulate(graph->structure(), train, shape, 20000);
+  const auto simulated = MeasureInclusion(graph->structure(), train, shape, 20000);
   double error = 0, total = 0;
   for (size_t v = 0; v < p.size(); ++v) {
     error += std::abs(p[v] - simulated[v]);

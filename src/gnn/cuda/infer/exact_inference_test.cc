@@ -181,7 +181,7 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
   ExactOptions options_;
 };
 
-double Largest(const std::vector<double>& values) {
+double LargestMagnitude(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   return largest;
@@ -193,7 +193,7 @@ TEST_P(ExactOnGpu, LogitsAreTheDoubleReferencesUpToRounding) {
   const std::vector<double> expected = Reference();
   const ExactOnDevice found = Infer();
   ASSERT_EQ(found.predictions.logits.size(), expected.size());
-  const double largest = Largest(expected);
+  const double largest = LargestMagnitude(expected);
   const auto classes = static_cast<size_t>(GetParam().model.num_classes);
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(found.predictions.logits[i], expected[i], 2e-5 * largest) << "node " << i / classes;

@@ -29,7 +29,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-ModelOptions Shape(const std::string& kind, int layers, int64_t hidden, int heads = 1) {
+ModelOptions ModelOfShape(const std::string& kind, int layers, int64_t hidden, int heads = 1) {
   ModelOptions shape;
   shape.kind = kind;
   shape.layers = layers;
@@ -39,7 +39,7 @@ ModelOptions Shape(const std::string& kind, int layers, int64_t hidden, int head
   return shape;
 }
 
-ModelOptions Biased(ModelOptions shape) {
+ModelOptions WithBiases(ModelOptions shape) {
   shape.bias = true;
   return shape;
 }
@@ -128,13 +128,14 @@ TEST_P(LatencyMode, EveryRequestIsTheCpusWithTheSameDraws) {
   EXPECT_EQ(without->classes, answer->classes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, LatencyMode,
-                         testing::Values(Case{"Sage", Shape("sage", 3, 16)}, Case{"SageOneLayer", Shape("sage", 1, 16)},
-                                         Case{"Gat", Shape("gat", 3, 16)}, Case{"GatTwoHeads", Shape("gat", 2, 14, 2)},
-                                         Case{"Gin", Shape("gin", 3, 13)}, Case{"SageRi", Shape("sage-ri", 3, 16)},
-                                         Case{"SageBiased", Biased(Shape("sage", 2, 16))}, Case{"SpecGcn", Spec(kGcn)},
-                                         Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)}),
-                         [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Models, LatencyMode,
+    testing::Values(Case{"Sage", ModelOfShape("sage", 3, 16)}, Case{"SageOneLayer", ModelOfShape("sage", 1, 16)},
+                    Case{"Gat", ModelOfShape("gat", 3, 16)}, Case{"GatTwoHeads", ModelOfShape("gat", 2, 14, 2)},
+                    Case{"Gin", ModelOfShape("gin", 3, 13)}, Case{"SageRi", ModelOfShape("sage-ri", 3, 16)},
+                    Case{"SageBiased", WithBiases(ModelOfShape("sage", 2, 16))}, Case{"SpecGcn", Spec(kGcn)},
+                    Case{"SpecResidualGat", Spec(kResidualGat)}, Case{"SpecMixed", Spec(kMixed)}),
+    [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 // Uses fanouts above a warp's lanes, on a graph that has nodes with more neighbors and nodes with fewer.
 class LatencyModeOfMany : public LatencyMode {
@@ -171,9 +172,11 @@ TEST_P(LatencyModeOfMany, EveryRequestIsTheCpusWithTheSameDraws) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, LatencyModeOfMany,
-                         testing::Values(Case{"Sage", Shape("sage", 2, 16)}, Case{"SageThree", Shape("sage", 3, 16)},
-                                         Case{"Gat", Shape("gat", 2, 16)}, Case{"Gin", Shape("gin", 2, 13)},
-                                         Case{"SageRi", Shape("sage-ri", 2, 16)}),
+                         testing::Values(Case{"Sage", ModelOfShape("sage", 2, 16)},
+                                         Case{"SageThree", ModelOfShape("sage", 3, 16)},
+                                         Case{"Gat", ModelOfShape("gat", 2, 16)},
+                                         Case{"Gin", ModelOfShape("gin", 2, 13)},
+                                         Case{"SageRi", ModelOfShape("sage-ri", 2, 16)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 class LatencyModeOfSage : public LatencyMode {};
@@ -254,7 +257,7 @@ TEST_P(LatencyModeOfSage, RefusesWhatItCannotAnswer) {
   EXPECT_NE(refusal(LatencyPredictor::Make(*graph_, *model_, options_)).find("2 layers"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, LatencyModeOfSage, testing::Values(Case{"Sage", Shape("sage", 2, 16)}),
+INSTANTIATE_TEST_SUITE_P(Models, LatencyModeOfSage, testing::Values(Case{"Sage", ModelOfShape("sage", 2, 16)}),
                          [](const testing::TestParamInfo<Case>& given) { return given.param.name; });
 
 }  // namespace

@@ -32,12 +32,12 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr double kSlope = 0.2;
 
 // Returns the value rounded to the element type.
-float Rounded(Element element, double value) {
+float RoundToElement(Element element, double value) {
   const float x = static_cast<float>(value);
   if (element == Element::kBFloat16) return FloatFromBFloat16(BFloat16FromFloat(x));
   return element == Element::kFloat16 ? FloatFromHalf(HalfFromFloat(x)) : x;
 }
-std::vector<unsigned char> Encoded(Element element, const std::vector<float>& values) {
+std::vector<unsigned char> EncodeElements(Element element, const std::vector<float>& values) {
   const size_t size = element == Element::kFloat32 ? 4 : 2;
   std::vector<unsigned char> bytes(values.size() * size);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -55,7 +55,7 @@ std::vector<unsigned char> Encoded(Element element, const std::vector<float>& va
 class OnDevice {
  public:
   OnDevice(Element element, const std::vector<float>& values) : element_(element) {
-    const std::vector<unsigned char> bytes = Encoded(element, values);
+    const std::vector<unsigned char> bytes = EncodeElements(element, values);
     EXPECT_TRUE(array_.Upload(bytes.data(), static_cast<int64_t>(bytes.size())).ok());
   }
   explicit OnDevice(const std::vector<float>& values) : OnDevice(Element::kFloat32, values) {}
@@ -80,16 +80,16 @@ class OnDevice {
 };
 
 template <typename T>
-DeviceArray<T> Uploaded(const std::vector<T>& values) {
+DeviceArray<T> UploadToDevice(const std::vector<T>& values) {
   DeviceArray<T> array;
   EXPECT_TRUE(array.Upload(values.data(), static_cast<int64_t>(values.size())).ok());
   return array;
 }
 
 // Returns `rows` rows of random values rounded to the element type, then NaN up to `envelope` rows.
-std::vector<float> Padded(Element element, int64_t rows, int64_t envelope, int64_t width, uint64_t seed) {
+std::vector<float> RandomPaddedRows(Element element, int64_t rows, int64_t envelope, int64_t width, uint64_t seed) {
   std::vector<float> values = RandomValues<float>(rows * width, seed);
-  for (float& v : values) v = Rounded(element, v);
+  for (float& v : values) v = RoundToElement(element, v);
   values.resize(static_cast<size_t>(envelope * width), kNan);
   return values;
 }
@@ -138,11 +138,11 @@ class InnerHop {
       end[source] = static_cast<int32_t>(slots.size());
     }
     slots.resize(static_cast<size_t>(rows * fanout), 0xffffffffu);
-    columns_ = Uploaded(columns);
-    counts_ = Uploaded(counts);
-    slots_ = Uploaded(slots);
-    first_ = Uploaded(first);
-    end_ = Uploaded(end);
+    columns_ = UploadToDevice(columns);
+    counts_ = UploadToDevice(counts);
+    slots_ = UploadToDevice(slots);
+    first_ = UploadToDevice(first);
+    end_ = UploadToDevice(end);
     view_ = {};
     view_.fanout = fanout;
     view_.rows = rows;
@@ -155,11 +155,11 @@ class InnerHop {
 
     // The global ids differ from the local ones.
     for (int32_t i = 0; i < sources; ++i) nodes.push_back(1000 + 37 * i);
-    nodes_ = Uploaded(nodes);
+    nodes_ = UploadToDevice(nodes);
     SetValid(true);
     RunState state{};
     state.seed = kSeed;
-    state_ = Uploaded(std::vector<RunState>{state});
+    state_ = UploadToDevice(std::vector<RunState>{state});
   }
   void SetValid(bool valid) {
     BatchHeader header{};
@@ -168,7 +168,7 @@ class InnerHop {
     header.epoch = 2;
     header.hop_nodes[1] = block_.view().num_dst;
     header.hop_nodes[2] = block_.num_src;
-    header_ = Uploaded(std::vector<BatchHeader>{header});
+    header_ = UploadToDevice(std::vector<BatchHeader>{header});
   }
   static constexpr uint64_t kSeed = 99;
   static constexpr int kNumber = 1;
@@ -288,14 +288,14 @@ void CheckInnerHop(const InnerCase& c) {
   InnerHop hop(block, c.fanout);
   const AttentionShape shape{c.width, c.heads, static_cast<float>(kSlope)};
   const DropoutRate rate(c.dropout);
-  const std::vector<float> z = Padded(c.element, view.num_src, hop.sources, c.width, 11);
-  const std::vector<float> grad_out = Padded(c.element, view.num_dst, hop.rows, c.heads * c.width, 12);
+  const std::vector<float> z = RandomPaddedRows(c.element, view.num_src, hop.sources, c.width, 11);
+  const std::vector<float> grad_out = RandomPaddedRows(c.element, view.num_dst, hop.rows, c.heads * c.width, 12);
   std::vector<float> folded = RandomValues<float>(2 * c.heads * c.width, 13);
   for (float& f : folded) f *= 0.3f;
 
   const OnDevice z_device(c.element, z), folded_device(folded), grad_out_device(c.element, grad_out);
-  const auto bits = Uploaded(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
-  const auto passes = Uploaded(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
+  const auto bits = UploadToDevice(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
+  const auto passes = UploadToDevice(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
   const AttentionInput input{z_device.get(), c.activation, rate.active() ? bits.get() : nullptr,
                              rate.active() ? static_cast<float>(rate.scale) : 1.0f};
   const KeptOnDevice kept(hop.rows, c.fanout, shape);
@@ -382,8 +382,8 @@ void CheckProjected(Element element, int32_t head_width, int32_t heads, int32_t 
   const BlockView view = block.view();
   InnerHop hop(block, fanout);
   const int32_t width = heads * head_width, padded_sources = hop.sources - 2;
-  const std::vector<float> z = Padded(element, view.num_src, hop.sources, width, 11);
-  const std::vector<float> grad_out = Padded(element, view.num_dst, hop.rows, width, 12);
+  const std::vector<float> z = RandomPaddedRows(element, view.num_src, hop.sources, width, 11);
+  const std::vector<float> grad_out = RandomPaddedRows(element, view.num_dst, hop.rows, width, 12);
   const std::vector<float> att_src = RandomValues<float>(width, 13), att_dst = RandomValues<float>(width, 14);
   const OnDevice z_device(element, z), src_device(att_src), dst_device(att_dst), grad_out_device(element, grad_out);
   const auto unset = [](Element of, int64_t count) {
@@ -500,7 +500,8 @@ TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
     InnerHop hop(block, 8);
     HopOnDevice view = hop.view();
     view.rows = hop.rows + more;
-    const OnDevice z(Padded(Element::kFloat32, 200, hop.sources, 32, 1)), g(Padded(Element::kFloat32, 150, hop.rows, 32, 2));
+    const OnDevice z(RandomPaddedRows(Element::kFloat32, 200, hop.sources, 32, 1)),
+        g(RandomPaddedRows(Element::kFloat32, 150, hop.rows, 32, 2));
     const OnDevice folded_device(folded), out(std::vector<float>(static_cast<size_t>(hop.rows * 32)));
     const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * 32)));
     const KeptOnDevice kept(view.rows, 8, shape);
@@ -532,11 +533,12 @@ struct SmallGraph {
     }
     features.resize(kNodes * kVectors * 8);
     for (int32_t v = 0; v < kNodes; ++v) {
-      for (int32_t c = 0; c < width; ++c) features[static_cast<size_t>(v * kVectors * 8 + c)] = Rounded(element, rng.Normal());
+      for (int32_t c = 0; c < width; ++c)
+        features[static_cast<size_t>(v * kVectors * 8 + c)] = RoundToElement(element, rng.Normal());
     }
-    offsets_device = Uploaded(row_offsets);
-    columns_device = Uploaded(columns);
-    features_device = Uploaded(Encoded(element, features));
+    offsets_device = UploadToDevice(row_offsets);
+    columns_device = UploadToDevice(columns);
+    features_device = UploadToDevice(EncodeElements(element, features));
     view.row_offsets = offsets_device.get();
     view.columns = columns_device.get();
     view.features = features_device.get();
@@ -590,16 +592,16 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   header.hop_nodes[kNumber] = n;
   RunState state{};
   state.seed = 0x1234567890abcdefULL;
-  const auto header_device = Uploaded(std::vector<BatchHeader>{header});
-  const auto state_device = Uploaded(std::vector<RunState>{state});
-  const auto nodes_device = Uploaded(nodes);
-  const auto neighbors = Uploaded(std::vector<int32_t>(static_cast<size_t>(envelope * fanout), 1 << 29));
-  const auto counts = Uploaded(std::vector<int32_t>(static_cast<size_t>(envelope), 1 << 29));
+  const auto header_device = UploadToDevice(std::vector<BatchHeader>{header});
+  const auto state_device = UploadToDevice(std::vector<RunState>{state});
+  const auto nodes_device = UploadToDevice(nodes);
+  const auto neighbors = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(envelope * fanout), 1 << 29));
+  const auto counts = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(envelope), 1 << 29));
   const OuterHopOnDevice outer{fanout, envelope, neighbors.get(), counts.get()};
   const KeptOnDevice kept(envelope, fanout, shape);
   const OnDevice folded_device(folded);
   const OnDevice out(out_element, std::vector<float>(static_cast<size_t>(envelope * heads * shape.width), 77.0f));
-  const std::vector<float> grad_out = Padded(out_element, n, envelope, heads * shape.width, 5);
+  const std::vector<float> grad_out = RandomPaddedRows(out_element, n, envelope, heads * shape.width, 5);
   const OnDevice grad_out_device(out_element, grad_out);
   ASSERT_EQ(EnqueueDrawNeighbors(graph.view, kNumber, outer, state_device.get(), header_device.get(), nodes_device.get(),
                                  nullptr), cudaSuccess);
@@ -679,7 +681,7 @@ void CheckManyDestinations(int32_t one) {
   const AttentionShape shape{SmallGraph::kVectors * 8, kHeads, static_cast<float>(kSlope)};
   const std::vector<float> folded = RandomValues<float>(2 * kHeads * shape.width, 13);
   const OnDevice folded_device(folded);
-  const std::vector<float> few_grads = Padded(element, kNodes, kNodes, kHeads * shape.width, 5);
+  const std::vector<float> few_grads = RandomPaddedRows(element, kNodes, kNodes, kHeads * shape.width, 5);
   const auto width = static_cast<size_t>(kHeads * shape.width), slots = static_cast<size_t>(kFanout * kHeads);
   struct Got {
     std::vector<double> out, slots, folded;
@@ -698,11 +700,11 @@ void CheckManyDestinations(int32_t one) {
     header.hop_nodes[kNumber] = rows;
     RunState state{};
     state.seed = 99;
-    const auto header_device = Uploaded(std::vector<BatchHeader>{header});
-    const auto state_device = Uploaded(std::vector<RunState>{state});
-    const auto nodes_device = Uploaded(nodes);
-    const auto neighbors = Uploaded(std::vector<int32_t>(static_cast<size_t>(rows) * kFanout));
-    const auto counts = Uploaded(std::vector<int32_t>(static_cast<size_t>(rows)));
+    const auto header_device = UploadToDevice(std::vector<BatchHeader>{header});
+    const auto state_device = UploadToDevice(std::vector<RunState>{state});
+    const auto nodes_device = UploadToDevice(nodes);
+    const auto neighbors = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(rows) * kFanout));
+    const auto counts = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(rows)));
     const OuterHopOnDevice outer{kFanout, rows, neighbors.get(), counts.get()};
     const KeptOnDevice kept(rows, kFanout, shape);
     const OnDevice out(element, std::vector<float>(static_cast<size_t>(rows) * width)), grad_out(element, grads);
@@ -769,7 +771,7 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   const BlockView view = block.view();
   InnerHop hop(block, 8);
   const AttentionShape shape{kIn, kHeads, static_cast<float>(kSlope)};
-  const std::vector<float> z = Padded(Element::kFloat32, view.num_src, hop.sources, kIn, 11);
+  const std::vector<float> z = RandomPaddedRows(Element::kFloat32, view.num_src, hop.sources, kIn, 11);
   std::vector<double> x = FirstRowsOf(z, view.num_src, kIn), out(static_cast<size_t>(view.num_dst * kHeads * kHeadWidth));
   std::vector<double> grad = RandomValues<double>(static_cast<int64_t>(out.size()), 6), grad_x(x.size());
   const std::vector<double> grad_given = grad;

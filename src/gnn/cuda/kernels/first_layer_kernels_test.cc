@@ -35,13 +35,13 @@ struct Value {
   uint16_t bits = 0;
 };
 
-float Rounded(double x) { return static_cast<float>(Value(static_cast<float>(x))); }
+float RoundToBFloat16(double x) { return static_cast<float>(Value(static_cast<float>(x))); }
 
 // Returns values uniform in [from, from + 2), rounded to bf16.
-std::vector<float> Random(size_t count, uint32_t seed, double from = -1) {
+std::vector<float> RandomBFloat16(size_t count, uint32_t seed, double from = -1) {
   std::mt19937 draw(seed);
   std::vector<float> values(count);
-  for (float& value : values) value = Rounded(from + static_cast<double>(draw()) / 2147483648.0);
+  for (float& value : values) value = RoundToBFloat16(from + static_cast<double>(draw()) / 2147483648.0);
   return values;
 }
 std::vector<Value> AsValues(const std::vector<float>& values) {
@@ -108,9 +108,10 @@ class FirstLayerKernels : public testing::Test {
 TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemselves) {
   constexpr int32_t kRows = 300, kPadded = 384, kIn = 40, kOut = 24;
   MakeBatch({kRows});
-  std::vector<float> x = Random(size_t{kPadded} * kIn, 1, 1.0);
-  const std::vector<float> w = Random(size_t{kOut} * kIn, 2), gain = Random(kOut, 3, 0.5), shift = Random(kOut, 4),
-                           linear_bias = Random(kOut, 5), grad_y = Random(size_t{kPadded} * kOut, 6);
+  std::vector<float> x = RandomBFloat16(size_t{kPadded} * kIn, 1, 1.0);
+  const std::vector<float> w = RandomBFloat16(size_t{kOut} * kIn, 2), gain = RandomBFloat16(kOut, 3, 0.5),
+                           shift = RandomBFloat16(kOut, 4), linear_bias = RandomBFloat16(kOut, 5),
+                           grad_y = RandomBFloat16(size_t{kPadded} * kOut, 6);
   const Between between{.activation = Activation::kLeakyRelu};
 
   // Computes the expected values from the rows, in double.
@@ -130,7 +131,8 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
     for (size_t r = 0; r < kRows; ++r) {
       const double hat = (p[r * kOut + j] - mean[j]) * inverse[j], y = double{gain[j]} * hat + double{shift[j]};
       const double g = double{grad_y[r * kOut + j]};
-      grad[r * kOut + j] = double{Rounded(y > 0 ? g : static_cast<double>(static_cast<float>(kLeakySlope)) * g)};
+      grad[r * kOut + j] =
+          double{RoundToBFloat16(y > 0 ? g : static_cast<double>(static_cast<float>(kLeakySlope)) * g)};
       dshift[j] += grad[r * kOut + j];
       product += grad[r * kOut + j] * hat;
       dbias[j] += g;
@@ -236,9 +238,9 @@ TEST_F(FirstLayerKernels, RowsWhoseInputIsKnownByValueOrByMarkHaveTheSameGradien
   MakeBatch({kRows});
   const RowsOnDevice rows = Rows(0, kPadded, kWidth);
   const Between between{.activation = Activation::kLeakyRelu, .dropout = {1, 2, 20000, 65536.0f / 45536.0f}};
-  const DeviceArray<Value> x = OnDevice(AsValues(Random(size_t{kPadded} * kWidth, 1))),
-                           grad_y = OnDevice(AsValues(Random(size_t{kPadded} * kWidth, 2)));
-  DeviceArray<float> memory = OnDevice(Random(size_t{kCoefficientArrays} * kWidth, 3));
+  const DeviceArray<Value> x = OnDevice(AsValues(RandomBFloat16(size_t{kPadded} * kWidth, 1))),
+                           grad_y = OnDevice(AsValues(RandomBFloat16(size_t{kPadded} * kWidth, 2)));
+  DeviceArray<float> memory = OnDevice(RandomBFloat16(size_t{kCoefficientArrays} * kWidth, 3));
   const ColumnCoefficients coefficients = CoefficientsIn(memory.get(), kWidth);
   DeviceArray<Value> y = OnDevice(Zeros<Value>(size_t{kPadded} * kWidth)),
                      unmarked = OnDevice(Zeros<Value>(size_t{kPadded} * kWidth));
@@ -303,11 +305,11 @@ TEST_F(FirstLayerKernels, TheGradientOfSourcesIsAggregateBackwardsAndItsSumsAreI
   hop.first = begin_device.get();
   hop.end = end_device.get();
 
-  const DeviceArray<Value> grad_out = OnDevice(AsValues(Random(size_t{128} * 2 * kWidth, 1))),
-                           z = OnDevice(AsValues(Random(size_t{kPadded} * kWidth, 2))),
-                           destinations = OnDevice(AsValues(Random(size_t{128} * kWidth, 3))),
-                           seeds = OnDevice(AsValues(Random(size_t{128} * 304, 4)));
-  const DeviceArray<float> bias = OnDevice(Random(kWidth, 5)), eps = OnDevice(std::vector<float>{0.25f});
+  const DeviceArray<Value> grad_out = OnDevice(AsValues(RandomBFloat16(size_t{128} * 2 * kWidth, 1))),
+                           z = OnDevice(AsValues(RandomBFloat16(size_t{kPadded} * kWidth, 2))),
+                           destinations = OnDevice(AsValues(RandomBFloat16(size_t{128} * kWidth, 3))),
+                           seeds = OnDevice(AsValues(RandomBFloat16(size_t{128} * 304, 4)));
+  const DeviceArray<float> bias = OnDevice(RandomBFloat16(kWidth, 5)), eps = OnDevice(std::vector<float>{0.25f});
   std::vector<uint16_t> some_marks;
   for (int i = 0; i < kPadded * kWidth / 8; ++i) some_marks.push_back(static_cast<uint16_t>(draw()));
   const DeviceArray<uint16_t> marks = OnDevice(some_marks);
@@ -381,10 +383,11 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
                                  .activation = Activation::kLeakyRelu};
   if (!NormedProductServes(shape)) GTEST_SKIP() << "the kernel is for devices of capability 9.0";
   MakeBatch({kSeeds, kRows});
-  const std::vector<float> x = Random(size_t{kPadded} * kIn, 1), w = Random(size_t{kOut} * kIn, 2),
-                           r = Random(size_t{kPadded} * kResidual, 3), rw = Random(size_t{kOut} * kResidual, 4),
-                           mean = Random(kOut, 5), scale = Random(kOut, 6, 0.5), shift = Random(kOut, 7),
-                           bias = Random(kOut, 8);
+  const std::vector<float> x = RandomBFloat16(size_t{kPadded} * kIn, 1), w = RandomBFloat16(size_t{kOut} * kIn, 2),
+                           r = RandomBFloat16(size_t{kPadded} * kResidual, 3),
+                           rw = RandomBFloat16(size_t{kOut} * kResidual, 4), mean = RandomBFloat16(kOut, 5),
+                           scale = RandomBFloat16(kOut, 6, 0.5), shift = RandomBFloat16(kOut, 7),
+                           bias = RandomBFloat16(kOut, 8);
   std::mt19937 draw(9);
   std::vector<uint8_t> kept(size_t{kPadded} * kOut / 8);
   for (uint8_t& byte : kept) byte = static_cast<uint8_t>(draw() | draw());
@@ -460,7 +463,8 @@ TEST_F(FirstLayerKernels, TheProductBeforeMarksIsItsPartsInDouble) {
     SCOPED_TRACE(count);
     const int32_t padded = (count + 255) / 128 * 128;
     MakeBatch({70, count});
-    std::vector<float> grad = Random(static_cast<size_t>(padded) * kInner, 1), w = Random(size_t{kInner} * kOut, 2);
+    std::vector<float> grad = RandomBFloat16(static_cast<size_t>(padded) * kInner, 1),
+                       w = RandomBFloat16(size_t{kInner} * kOut, 2);
     std::fill(grad.begin() + int64_t{count} * kInner, grad.end(), 0.0f);
     std::mt19937 draw(9);
     std::vector<uint16_t> marks(static_cast<size_t>(padded) * kOut / 8);

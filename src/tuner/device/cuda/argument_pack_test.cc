@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ResolvedArgument Integer(int32_t value) {
+ResolvedArgument IntegerArgument(int32_t value) {
   ResolvedArgument argument;
   argument.kind = ArgumentKind::kInteger;
   argument.bytes.resize(sizeof value);
@@ -22,7 +22,7 @@ ResolvedArgument Integer(int32_t value) {
   return argument;
 }
 
-ResolvedArgument Named(ArgumentKind kind, std::string name, int64_t offset = 0) {
+ResolvedArgument NamedArgument(ArgumentKind kind, std::string name, int64_t offset = 0) {
   ResolvedArgument argument;
   argument.kind = kind;
   argument.name = std::move(name);
@@ -30,7 +30,7 @@ ResolvedArgument Named(ArgumentKind kind, std::string name, int64_t offset = 0) 
   return argument;
 }
 
-Bindings Bound() {
+Bindings TestBindings() {
   Bindings bindings;
   bindings.tensors["x"].address = 0x1000;
   bindings.workspaces["w"] = 0x2000;
@@ -46,9 +46,10 @@ uint64_t AsPointer(const PackedArgument& argument) {
 }
 
 TEST(PackArguments, NamesBecomeAddressesPlusOffset) {
-  Result<std::vector<PackedArgument>> packed = PackArguments(
-      {Named(ArgumentKind::kTensor, "x", 8), Named(ArgumentKind::kWorkspace, "w", 16),
-       Named(ArgumentKind::kReference, "ref:y"), Named(ArgumentKind::kReference, "y")}, Bound(), {});
+  Result<std::vector<PackedArgument>> packed =
+      PackArguments({NamedArgument(ArgumentKind::kTensor, "x", 8), NamedArgument(ArgumentKind::kWorkspace, "w", 16),
+                     NamedArgument(ArgumentKind::kReference, "ref:y"), NamedArgument(ArgumentKind::kReference, "y")},
+                    TestBindings(), {});
   ASSERT_TRUE(packed.ok()) << packed.status().message();
   EXPECT_EQ(AsPointer((*packed)[0]), 0x1008u);
   EXPECT_EQ(AsPointer((*packed)[1]), 0x2010u);
@@ -64,8 +65,8 @@ TEST(PackArguments, StructsAreLaidOutAsInC) {
   };
   ResolvedArgument argument;
   argument.kind = ArgumentKind::kStruct;
-  argument.fields = {Integer(7), Named(ArgumentKind::kTensor, "x"), Integer(9)};
-  Result<std::vector<PackedArgument>> packed = PackArguments({argument}, Bound(), {});
+  argument.fields = {IntegerArgument(7), NamedArgument(ArgumentKind::kTensor, "x"), IntegerArgument(9)};
+  Result<std::vector<PackedArgument>> packed = PackArguments({argument}, TestBindings(), {});
   ASSERT_TRUE(packed.ok());
   Expected got{};
   ASSERT_EQ((*packed)[0].bytes.size(), sizeof got);
@@ -76,9 +77,11 @@ TEST(PackArguments, StructsAreLaidOutAsInC) {
 }
 
 TEST(PackArguments, WhatIsNotBoundIsNamed) {
-  EXPECT_THAT(PackArguments({Integer(1), Named(ArgumentKind::kTensor, "z")}, Bound(), {}).status().message(),
+  EXPECT_THAT(PackArguments({IntegerArgument(1), NamedArgument(ArgumentKind::kTensor, "z")}, TestBindings(), {})
+                  .status()
+                  .message(),
               HasSubstr("argument 2 (z)"));
-  EXPECT_THAT(PackArguments({Named(ArgumentKind::kTensorMap, "tiles")}, Bound(), {}).status().message(),
+  EXPECT_THAT(PackArguments({NamedArgument(ArgumentKind::kTensorMap, "tiles")}, TestBindings(), {}).status().message(),
               HasSubstr("argument 1 (tiles)"));
 }
 

@@ -10,12 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<BlockRequest> Blocks() {
+std::vector<BlockRequest> BlocksToPlace() {
   return {{1000, 16, true}, {0, 256, false}, {4096, 256, false}, {7, 2, true}, {12, 1024, false}, {3, 1, false}};
 }
 
 TEST(PlaceBlocks, EveryByteIsInOneBlockOrOneGap) {
-  const std::vector<BlockRequest> blocks = Blocks();
+  const std::vector<BlockRequest> blocks = BlocksToPlace();
   Result<ArenaPlan> plan = PlaceBlocks(blocks, 77);
   ASSERT_TRUE(plan.ok());
   ASSERT_EQ(plan->gaps.size(), blocks.size() + 1);
@@ -33,7 +33,7 @@ TEST(PlaceBlocks, EveryByteIsInOneBlockOrOneGap) {
 
 TEST(PlaceBlocks, AlignsAsPromisedAndNotOneBitMore) {
   for (uint64_t key = 1; key < 200; ++key) {
-    const std::vector<BlockRequest> blocks = Blocks();
+    const std::vector<BlockRequest> blocks = BlocksToPlace();
     Result<ArenaPlan> plan = PlaceBlocks(blocks, key);
     ASSERT_TRUE(plan.ok());
     for (size_t i = 0; i < blocks.size(); ++i) {
@@ -48,8 +48,8 @@ TEST(PlaceBlocks, AlignsAsPromisedAndNotOneBitMore) {
 }
 
 TEST(PlaceBlocks, OffsetsDependOnTheKey) {
-  EXPECT_NE(PlaceBlocks(Blocks(), 1)->offsets, PlaceBlocks(Blocks(), 2)->offsets);
-  EXPECT_EQ(PlaceBlocks(Blocks(), 1)->offsets, PlaceBlocks(Blocks(), 1)->offsets);
+  EXPECT_NE(PlaceBlocks(BlocksToPlace(), 1)->offsets, PlaceBlocks(BlocksToPlace(), 2)->offsets);
+  EXPECT_EQ(PlaceBlocks(BlocksToPlace(), 1)->offsets, PlaceBlocks(BlocksToPlace(), 1)->offsets);
 }
 
 TEST(PlaceBlocks, RefusesSizesNoDeviceHas) {

@@ -29,7 +29,7 @@ DrawRequest RequestOver(std::vector<float>& memory, uint64_t key) {
 }
 
 // Returns the result of host::Draw for the same request.
-std::vector<float> Drawn(DrawRequest request) {
+std::vector<float> DrawOnHost(DrawRequest request) {
   std::vector<float> memory(kElements);
   request.view.address = reinterpret_cast<uint64_t>(memory.data());
   EXPECT_TRUE(host::Draw(request).ok());
@@ -58,10 +58,10 @@ TEST(DrawnTiles, GiveWhatDrawingGivesWheneverTheyAreAskedFor) {
     for (const DrawRequest& request : requests) {
       std::fill(memory.begin(), memory.end(), -1.0f);
       ASSERT_TRUE(tiles.Draw(request).ok());
-      EXPECT_EQ(memory, Drawn(request));
+      EXPECT_EQ(memory, DrawOnHost(request));
       std::fill(memory.begin(), memory.end(), -2.0f);
       ASSERT_TRUE(tiles.Draw(request).ok());
-      EXPECT_EQ(memory, Drawn(request));
+      EXPECT_EQ(memory, DrawOnHost(request));
     }
   }
 }

@@ -11,7 +11,7 @@ namespace hone {
 namespace {
 
 // Returns a figure of the step's profile.
-double Profiled(SimBench& bench, const ResolvedStep& step, const std::string& figure) {
+double ProfileFigure(SimBench& bench, const ResolvedStep& step, const std::string& figure) {
   ResolvedPlan plan;
   plan.steps = {step};
   ProfileRequest request;
@@ -159,7 +159,7 @@ TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
   std::vector<double> times;
   for (const int64_t block : {128, 256, 512, 1024}) {
     const ResolvedStep step = SimBench::Step("k", {65536 / block}, {block}, {SimBench::T("x"), SimBench::T("y")});
-    EXPECT_EQ(Profiled(bench, step, "l1_hit_rate"), 0) << block;
+    EXPECT_EQ(ProfileFigure(bench, step, "l1_hit_rate"), 0) << block;
     times.push_back(bench.Modelled(step));
     EXPECT_NEAR(times.back(), times.front(), 0.05 * times.front()) << block;
   }
@@ -179,7 +179,7 @@ TEST(ModelledTime, RowsReReadWithinTheFirstLevelCacheHit) {
   bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
   for (const int64_t block : {256, 512}) {
     const ResolvedStep step = SimBench::Step("k", {8192}, {block}, {SimBench::T("x"), SimBench::T("y")});
-    EXPECT_EQ(Profiled(bench, step, "l1_hit_rate"), 50) << block;
+    EXPECT_EQ(ProfileFigure(bench, step, "l1_hit_rate"), 50) << block;
   }
 }
 
@@ -223,7 +223,7 @@ TEST(ModelledTime, IndicesBroadcastByShufflesDoNotHoldUpTheRows) {
   EXPECT_LE(broadcast, plain);
   EXPECT_GT(chained, 1.5 * broadcast);
   const auto in_flight = [&](const char* kernel) {
-    return Profiled(bench, GatherStep(kernel), "load_bytes_in_flight");
+    return ProfileFigure(bench, GatherStep(kernel), "load_bytes_in_flight");
   };
   EXPECT_GE(in_flight("broadcast"), 4 * in_flight("chained"));
 }

@@ -16,13 +16,13 @@ namespace {
 using testing::HasSubstr;
 
 // Returns "candidate.cu:N" for the line of `source` with the comment `mark`.
-std::string At(const std::string& source, const std::string& mark = "// HERE") {
+std::string PlaceOfMark(const std::string& source, const std::string& mark = "// HERE") {
   const size_t at = source.find(mark);
   HONE_CHECK(at != std::string::npos, "the source has no line marked " + mark);
   return "candidate.cu:" + std::to_string(1 + std::count(source.begin(), source.begin() + static_cast<ptrdiff_t>(at), '\n'));
 }
 
-std::vector<float> Ramp(size_t n) {
+std::vector<float> TestValues(size_t n) {
   std::vector<float> values(n);
   for (size_t i = 0; i < n; ++i) values[i] = static_cast<float>((i * 37) % 101) * 0.125f - 6.0f;
   return values;
@@ -33,7 +33,7 @@ LaunchOutcome RunSource(const std::string& source, int64_t grid, int64_t block, 
                   std::vector<float>* result = nullptr) {
   SimBench bench;
   bench.Load(source, {"k"});
-  bench.Input("x", Ramp(static_cast<size_t>(n)));
+  bench.Input("x", TestValues(static_cast<size_t>(n)));
   bench.Output("y", n * 4);
   LaunchOutcome outcome = bench.Run("k", {grid}, {block}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)}, shared);
   if (result != nullptr) *result = bench.Read<float>("y");
@@ -53,7 +53,7 @@ testing::AssertionResult Finds(const LaunchOutcome& outcome, LaunchStatus status
   return testing::AssertionFailure() << "no " << kind << " at " << location << ", but:\n" << all;
 }
 
-testing::AssertionResult Clean(const LaunchOutcome& outcome) {
+testing::AssertionResult EndsCleanly(const LaunchOutcome& outcome) {
   if (outcome.status == LaunchStatus::kOk) return testing::AssertionSuccess();
   return testing::AssertionFailure() << outcome.detail;
 }
@@ -68,7 +68,7 @@ TEST(SimFindings, WriteOutOfBounds) {
       y[i] = v;  // HERE
     })";
   const LaunchOutcome outcome = RunSource(source, 4, 64, 200);
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
   EXPECT_THAT(outcome.detail, HasSubstr("0 bytes past the end of 'y' (800 bytes)"));
   EXPECT_THAT(outcome.detail, HasSubstr("block (3, 0, 0) thread (8, 0, 0)"));
 }
@@ -80,7 +80,7 @@ TEST(SimFindings, ReadOutOfBounds) {
       float right = x[i + 1];  // HERE
       y[i] = right;
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 2, 32, 64), LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 2, 32, 64), LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, NullPointer) {
@@ -90,7 +90,7 @@ TEST(SimFindings, NullPointer) {
       p[threadIdx.x] = x[0];  // HERE
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 32, 64);
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
   EXPECT_THAT(outcome.detail, HasSubstr("null pointer"));
 }
 
@@ -103,9 +103,9 @@ TEST(SimFindings, SharedOutOfBounds) {
       y[threadIdx.x] = s[threadIdx.x];
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 64, 64, 32 * 4);
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
   EXPECT_THAT(outcome.detail, HasSubstr("shared memory"));
-  EXPECT_TRUE(Clean(RunSource(source, 1, 64, 64, 64 * 4)));
+  EXPECT_TRUE(EndsCleanly(RunSource(source, 1, 64, 64, 64 * 4)));
 }
 
 TEST(SimFindings, StaticSharedOutOfBounds) {
@@ -116,7 +116,7 @@ TEST(SimFindings, StaticSharedOutOfBounds) {
       __syncthreads();
       y[threadIdx.x] = s[threadIdx.x];
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, MisalignedVectorLoad) {
@@ -126,7 +126,7 @@ TEST(SimFindings, MisalignedVectorLoad) {
       v.x += 1;
       y[threadIdx.x] = v.x + v.y + v.z + v.w;
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 8, 64), LaunchStatus::kCrashed, "misaligned", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 8, 64), LaunchStatus::kCrashed, "misaligned", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, MisalignedVectorStore) {
@@ -135,7 +135,7 @@ TEST(SimFindings, MisalignedVectorStore) {
       float4 v = reinterpret_cast<const float4*>(x)[threadIdx.x];
       *reinterpret_cast<float4*>(y + 2) = v;  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 1, 64), LaunchStatus::kCrashed, "misaligned", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 1, 64), LaunchStatus::kCrashed, "misaligned", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, MissingBarrierBetweenWriteAndRead) {
@@ -148,7 +148,7 @@ TEST(SimFindings, MissingBarrierBetweenWriteAndRead) {
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 64, 64);
   // The first thread reads unwritten memory; later ones race with the writers.
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kRuleViolation, "shared_race", At(source)));
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kRuleViolation, "shared_race", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, MissingBarrierAtTheLoopsEnd) {
@@ -164,7 +164,7 @@ TEST(SimFindings, MissingBarrierAtTheLoopsEnd) {
       }
       y[t] = sum;
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 256), LaunchStatus::kRuleViolation, "shared_race", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 256), LaunchStatus::kRuleViolation, "shared_race", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, MissingSyncwarp) {
@@ -177,7 +177,7 @@ TEST(SimFindings, MissingSyncwarp) {
       y[t] = s[(t + 1) & 31] + v;  // HERE
     })";
   // A shuffle synchronizes the lanes but does not order memory.
-  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "shared_race", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "shared_race", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, SyncwarpIsNotEnoughAcrossWarps) {
@@ -189,7 +189,7 @@ TEST(SimFindings, SyncwarpIsNotEnoughAcrossWarps) {
       __syncwarp();
       y[t] = s[(t + 32) & 63];  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "shared_race", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "shared_race", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, AtomicAgainstPlainWrite) {
@@ -201,7 +201,7 @@ TEST(SimFindings, AtomicAgainstPlainWrite) {
       __syncthreads();
       y[threadIdx.x] = count;
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "shared_race", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "shared_race", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, UninitialisedShared) {
@@ -213,7 +213,8 @@ TEST(SimFindings, UninitialisedShared) {
       __syncthreads();
       y[t] = s[t];  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "uninitialised_read", At(source)));
+  EXPECT_TRUE(
+      Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "uninitialised_read", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, SharedDoesNotSurviveTheBlock) {
@@ -225,7 +226,8 @@ TEST(SimFindings, SharedDoesNotSurviveTheBlock) {
       __syncthreads();
       y[blockIdx.x * 32 + t] = s[t];  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 2, 32, 64), LaunchStatus::kRuleViolation, "uninitialised_read", At(source)));
+  EXPECT_TRUE(
+      Finds(RunSource(source, 2, 32, 64), LaunchStatus::kRuleViolation, "uninitialised_read", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, UninitialisedOutput) {
@@ -234,7 +236,8 @@ TEST(SimFindings, UninitialisedOutput) {
       int t = threadIdx.x;
       y[t] += x[t];  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "uninitialised_read", At(source)));
+  EXPECT_TRUE(
+      Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "uninitialised_read", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, InputWritten) {
@@ -244,7 +247,7 @@ TEST(SimFindings, InputWritten) {
       y[t] = x[t];
       x[t] = 0;  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "input_written", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kRuleViolation, "input_written", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, BarrierInADivergentBranch) {
@@ -254,7 +257,8 @@ TEST(SimFindings, BarrierInADivergentBranch) {
       if (t < 16) __syncthreads();  // HERE
       y[t] = x[t];
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "divergent_barrier", At(source)));
+  EXPECT_TRUE(
+      Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "divergent_barrier", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, TwoBranchesWithABarrierEach) {
@@ -269,7 +273,8 @@ TEST(SimFindings, TwoBranchesWithABarrierEach) {
         __syncthreads();
       }
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "divergent_barrier", At(source)));
+  EXPECT_TRUE(
+      Finds(RunSource(source, 1, 64, 64), LaunchStatus::kRuleViolation, "divergent_barrier", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, ShuffleThatSomeLanesSkip) {
@@ -286,8 +291,8 @@ TEST(SimFindings, ShuffleThatSomeLanesSkip) {
       y[t] = s[t ^ 1];
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 32, 64);
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kRuleViolation, "divergent_barrier", At(source)) ||
-              outcome.detail.find(At(source)) != std::string::npos)
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kRuleViolation, "divergent_barrier", PlaceOfMark(source)) ||
+              outcome.detail.find(PlaceOfMark(source)) != std::string::npos)
       << outcome.detail;
   EXPECT_EQ(outcome.status, LaunchStatus::kRuleViolation);
 }
@@ -298,7 +303,7 @@ TEST(SimFindings, Trap) {
       if (threadIdx.x == 5) __trap();  // HERE
       y[threadIdx.x] = x[threadIdx.x];
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kCrashed, "trap", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kCrashed, "trap", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, Assert) {
@@ -308,7 +313,7 @@ TEST(SimFindings, Assert) {
       y[threadIdx.x] = 0;
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 32, 32);
-  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "assert", At(source)));
+  EXPECT_TRUE(Finds(outcome, LaunchStatus::kCrashed, "assert", PlaceOfMark(source)));
   EXPECT_THAT(outcome.detail, HasSubstr("x[threadIdx.x] > 1e9f"));
 }
 
@@ -317,7 +322,7 @@ TEST(SimFindings, IntegerDivisionByZero) {
     __global__ void k(const float* x, float* y, int n) {
       y[threadIdx.x] = n / (n - 32 - (int)threadIdx.x);  // HERE
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 8, 32), LaunchStatus::kCrashed, "crash", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 8, 32), LaunchStatus::kCrashed, "crash", PlaceOfMark(source)));
 }
 
 TEST(SimFindings, IntrinsicsNameTheCandidatesLine) {
@@ -328,7 +333,7 @@ TEST(SimFindings, IntrinsicsNameTheCandidatesLine) {
     __global__ void k(const float* x, float* y, int n) {
       y[threadIdx.x] = fetch(x + threadIdx.x + n);
     })";
-  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kCrashed, "out_of_bounds", At(source)));
+  EXPECT_TRUE(Finds(RunSource(source, 1, 32, 32), LaunchStatus::kCrashed, "out_of_bounds", PlaceOfMark(source)));
 }
 
 // --- clean kernels ---
@@ -348,8 +353,8 @@ TEST(SimClean, VectorisedSilu) {
   const int n = 4096;
   std::vector<float> y;
   const LaunchOutcome outcome = RunSource(source, n / 4 / 128, 128, n, 0, &y);
-  ASSERT_TRUE(Clean(outcome));
-  const std::vector<float> x = Ramp(n);
+  ASSERT_TRUE(EndsCleanly(outcome));
+  const std::vector<float> x = TestValues(n);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], x[i] / (1 + std::exp(-x[i])), 1e-4) << i;
   // Each thread makes one 16-byte load and one store: 16 sectors per warp.
   EXPECT_EQ(outcome.cost->accesses, n / 4 * 2);
@@ -388,10 +393,10 @@ TEST(SimClean, SoftmaxWithShuffles) {
     })";
   SimBench bench;
   bench.Load(source, {"k"});
-  const std::vector<float> x = Ramp(8 * 300);
+  const std::vector<float> x = TestValues(8 * 300);
   bench.Input("x", x);
   bench.Output("y", 8 * 300 * 4);
-  ASSERT_TRUE(Clean(bench.Run("k", {8}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(300)})));
+  ASSERT_TRUE(EndsCleanly(bench.Run("k", {8}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(300)})));
   const std::vector<float> y = bench.Read<float>("y");
   for (size_t r = 0; r < 8; ++r) {
     double sum = 0, m = -1e30;
@@ -422,13 +427,15 @@ TEST(SimClean, TiledMatmulWithExternShared) {
   SimBench bench;
   bench.Load(source, {"k"});
   const size_t n = 64;
-  const std::vector<float> a = Ramp(n * n);
-  std::vector<float> b = Ramp(n * n);
+  const std::vector<float> a = TestValues(n * n);
+  std::vector<float> b = TestValues(n * n);
   std::reverse(b.begin(), b.end());
   bench.Input("a", a);
   bench.Input("b", b);
   bench.Output("c", static_cast<int64_t>(n * n * 4));
-  ASSERT_TRUE(Clean(bench.Run("k", {4, 4}, {16, 16}, {SimBench::T("a"), SimBench::T("b"), SimBench::T("c"), SimBench::I(static_cast<int>(n))}, 2 * 16 * 16 * 4)));
+  ASSERT_TRUE(EndsCleanly(bench.Run(
+      "k", {4, 4}, {16, 16}, {SimBench::T("a"), SimBench::T("b"), SimBench::T("c"), SimBench::I(static_cast<int>(n))},
+      2 * 16 * 16 * 4)));
   const std::vector<float> c = bench.Read<float>("c");
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < n; ++j) {
@@ -455,7 +462,7 @@ TEST(SimClean, HistogramWithAtomics) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * i % 23);
   bench.Input("x", x);
   bench.Input("bins", std::vector<int>(16), false);
-  ASSERT_TRUE(Clean(bench.Run("k", {8}, {128}, {SimBench::T("x"), SimBench::T("bins"), SimBench::I(5000)})));
+  ASSERT_TRUE(EndsCleanly(bench.Run("k", {8}, {128}, {SimBench::T("x"), SimBench::T("bins"), SimBench::I(5000)})));
   std::vector<int> expected(16);
   for (const int v : x) ++expected[static_cast<size_t>(v & 15)];
   EXPECT_EQ(bench.Read<int>("bins"), expected);
@@ -482,8 +489,8 @@ TEST(SimClean, WarpSynchronousReduction) {
       if (t < n && t > 0) y[t] = 0;
     })";
   std::vector<float> y;
-  ASSERT_TRUE(Clean(RunSource(source, 1, 64, 64, 0, &y)));
-  const std::vector<float> x = Ramp(64);
+  ASSERT_TRUE(EndsCleanly(RunSource(source, 1, 64, 64, 0, &y)));
+  const std::vector<float> x = TestValues(64);
   EXPECT_FLOAT_EQ(y[0], std::accumulate(x.begin(), x.end(), 0.0f));
 }
 
@@ -496,7 +503,7 @@ TEST(SimClean, AllLanesWriteTheSameValue) {
       __syncthreads();
       y[threadIdx.x] = s[1 - threadIdx.x / 32];
     })";
-  EXPECT_TRUE(Clean(RunSource(source, 1, 64, 64)));
+  EXPECT_TRUE(EndsCleanly(RunSource(source, 1, 64, 64)));
 }
 
 TEST(SimClean, NeighboursInOneWord) {
@@ -511,7 +518,7 @@ TEST(SimClean, NeighboursInOneWord) {
       __half2 pair = reinterpret_cast<__half2*>(h)[t / 2];
       y[t] = __low2float(pair) + __high2float(pair) + b[63 - t];
     })";
-  EXPECT_TRUE(Clean(RunSource(source, 1, 64, 64)));
+  EXPECT_TRUE(EndsCleanly(RunSource(source, 1, 64, 64)));
 }
 
 TEST(SimClean, EarlyExitBeforeBarriers) {
@@ -524,7 +531,7 @@ TEST(SimClean, EarlyExitBeforeBarriers) {
       __syncthreads();
       y[i] = s[threadIdx.x];
     })";
-  EXPECT_TRUE(Clean(RunSource(source, 2, 64, 100)));
+  EXPECT_TRUE(EndsCleanly(RunSource(source, 2, 64, 100)));
 }
 
 TEST(SimClean, LastBlockFinishesWithAFence) {
@@ -554,12 +561,13 @@ TEST(SimClean, LastBlockFinishesWithAFence) {
     })";
   SimBench bench;
   bench.Load(source, {"k"});
-  const std::vector<float> x = Ramp(8 * 32);
+  const std::vector<float> x = TestValues(8 * 32);
   bench.Input("x", x);
   bench.Output("y", 4);
   bench.Workspace("parts", 8 * 4, 0xa5);
   for (int again = 0; again < 2; ++again) {  // the counter is back at its initial value at the second launch
-    ASSERT_TRUE(Clean(bench.Run("k", {8}, {32}, {SimBench::T("x"), SimBench::T("y"), SimBench::W("parts"), SimBench::I(256)})));
+    ASSERT_TRUE(EndsCleanly(
+        bench.Run("k", {8}, {32}, {SimBench::T("x"), SimBench::T("y"), SimBench::W("parts"), SimBench::I(256)})));
     EXPECT_NEAR(bench.Read<float>("y")[0], std::accumulate(x.begin(), x.end(), 0.0f), 1e-3);
     EXPECT_TRUE(*bench.session().GlobalsChanged(bench.program()));
   }
@@ -585,8 +593,8 @@ TEST(SimClean, FlagBetweenWarpsWithFences) {
       }
     })";
   std::vector<float> y;
-  ASSERT_TRUE(Clean(RunSource(source, 1, 64, 64, 0, &y)));
-  EXPECT_EQ(y[3], Ramp(64)[35]);
+  ASSERT_TRUE(EndsCleanly(RunSource(source, 1, 64, 64, 0, &y)));
+  EXPECT_EQ(y[3], TestValues(64)[35]);
 }
 
 TEST(SimClean, LargeLocalArraysStayPrivate) {
@@ -599,7 +607,7 @@ TEST(SimClean, LargeLocalArraysStayPrivate) {
       y[threadIdx.x] = sum;
     })";
   const LaunchOutcome outcome = RunSource(source, 1, 64, 64);
-  ASSERT_TRUE(Clean(outcome));
+  ASSERT_TRUE(EndsCleanly(outcome));
   EXPECT_EQ(outcome.cost->accesses, 64 * 257);  // the array's own accesses are not counted
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<float> Ramp(size_t n) {
+std::vector<float> TestValues(size_t n) {
   std::vector<float> values(n);
   for (size_t i = 0; i < n; ++i) values[i] = static_cast<float>(i % 977) * 0.25f - 100.0f;
   return values;
@@ -30,7 +30,7 @@ TEST(SimSession, RunsAVectorKernel) {
       int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n) y[i] = a * x[i];
     })", {"scale"});
-  const std::vector<float> x = Ramp(1000);
+  const std::vector<float> x = TestValues(1000);
   bench.Input("x", x);
   bench.Output("y", 4000);
   const LaunchOutcome outcome = bench.Run("scale", {8}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(2.5f), SimBench::I(1000)});
@@ -42,7 +42,7 @@ TEST(SimSession, RunsAVectorKernel) {
   EXPECT_GT(outcome.cost->time_us, 0);
 }
 
-std::string Where(const LaunchOutcome& outcome) {
+std::string FindingsText(const LaunchOutcome& outcome) {
   std::string all = outcome.detail;
   for (const Finding& f : outcome.findings) all += "\n  " + f.kind + " " + f.location + " " + f.message;
   return all;
@@ -55,9 +55,9 @@ TEST(SimSession, AHangTimesOutAndTheNextLaunchWorks) {
     __global__ void fine(float* y) { y[threadIdx.x] = 2; })", {"hang", "fine"});
   bench.Output("y", 128);
   const LaunchOutcome hung = bench.RunSteps({SimBench::Step("hang", {1}, {32}, {SimBench::T("y")})}, false, 0.5);
-  EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << Where(hung);
+  EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << FindingsText(hung);
   const LaunchOutcome fine = bench.Run("fine", {1}, {32}, {SimBench::T("y")});
-  EXPECT_EQ(fine.status, LaunchStatus::kOk) << Where(fine);
+  EXPECT_EQ(fine.status, LaunchStatus::kOk) << FindingsText(fine);
   EXPECT_EQ(bench.Read<float>("y")[31], 2);
 }
 
@@ -67,7 +67,7 @@ TEST(SimSession, ASpinOnAFlagThatNobodySetsTimesOut) {
   bench.Input("flag", std::vector<int>{0}, false);
   bench.Output("y", 4);
   const LaunchOutcome hung = bench.RunSteps({SimBench::Step("k", {2}, {64}, {SimBench::T("flag"), SimBench::T("y")})}, false, 0.5);
-  EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << Where(hung);
+  EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << FindingsText(hung);
 }
 
 TEST(SimSession, ACrashInMachineCodeIsAnOutcomeAndTheNextLaunchWorks) {
@@ -187,7 +187,7 @@ TEST(SimSession, CooperativeGridsMeet) {
   bench.Output("y", static_cast<int64_t>(x.size()) * 4);
   const std::vector<ResolvedArgument> args{SimBench::T("x"), SimBench::T("part"), SimBench::T("y"), SimBench::I(0)};
   const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {40}, {64}, args, 0, true)});
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   const float total = std::accumulate(x.begin(), x.end(), 0.0f);
   const std::vector<float> y = bench.Read<float>("y");
   for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(y[i], x[i] / total, 1e-6) << i;  // each block kept its shared
@@ -208,7 +208,7 @@ TEST(SimSession, ABlockMayWaitForALaterOne) {
   bench.Input("flag", std::vector<int>{0}, false);
   bench.Output("y", 4);
   const LaunchOutcome outcome = bench.Run("k", {4}, {32}, {SimBench::T("flag"), SimBench::T("y")});
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(bench.Read<float>("y")[0], 5);
 }
 
@@ -226,16 +226,17 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
   draw.key = 3;
   ASSERT_TRUE(bench.session().Draw(draw).ok());
   const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, true);
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_DOUBLE_EQ(outcome.cost->sampled_block_fraction, 64.0 / 100000);
   EXPECT_NEAR(outcome.cost->dram_bytes, 2.0 * n * 4, 0.01 * n);
   // A defect of the last block alone is still found: the sample always contains this block.
   bench.Load("__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * 128 + threadIdx.x; y[i] = x[i]; }", {"k"});
   const LaunchOutcome bad = bench.RunSteps({SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, true);
-  EXPECT_EQ(bad.status, LaunchStatus::kCrashed) << Where(bad);
+  EXPECT_EQ(bad.status, LaunchStatus::kCrashed) << FindingsText(bad);
 }
 
-ResolvedStep Product(const std::string& a, const std::string& b, const std::string& out, int64_t m, int64_t n, int64_t k) {
+ResolvedStep ProductStep(const std::string& a, const std::string& b, const std::string& out, int64_t m, int64_t n,
+                         int64_t k) {
   ResolvedStep step;
   step.call = ResolvedCall{.a = {a, 0, 4 * m * k}, .b = {b, 0, 4 * k * n}, .out = {out, 0, 4 * m * n}, .m = m, .n = n, .k = k};
   return step;
@@ -250,9 +251,9 @@ TEST(SimSession, LibraryCallsStandBetweenLaunches) {
   bench.Workspace("g", 16, 0xa5);
   bench.Output("y", 16);
   const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("twice", {1}, {4}, {SimBench::T("x"), SimBench::W("h")}),
-                                                Product("h", "w", "g", 2, 2, 2),
+                                                ProductStep("h", "w", "g", 2, 2, 2),
                                                 SimBench::Step("twice", {1}, {4}, {SimBench::W("g"), SimBench::T("y")})});
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(bench.Read<float>("y"), (std::vector<float>{20, 8, 44, 16}));
   EXPECT_GT(outcome.cost->calls_us, 0);
   EXPECT_LT(outcome.cost->calls_us, outcome.cost->time_us);
@@ -264,7 +265,7 @@ TEST(SimSession, ALibraryCallThatReadsWhatNobodyWroteIsNamed) {
   bench.Input("x", std::vector<float>{1, 2, 3, 4});
   bench.Workspace("h", 16, 0xa5);
   bench.Output("y", 16);
-  const LaunchOutcome outcome = bench.RunSteps({Product("x", "h", "y", 2, 2, 2)});
+  const LaunchOutcome outcome = bench.RunSteps({ProductStep("x", "h", "y", 2, 2, 2)});
   EXPECT_EQ(outcome.status, LaunchStatus::kRuleViolation);
   EXPECT_EQ(outcome.detail, "matmul 2x2x2 float32 by cuBLASLt reads 'h' where nobody has written it");
   ASSERT_EQ(outcome.findings.size(), 1u);
@@ -278,7 +279,7 @@ TEST(SimSession, ALibraryCallIsComputedForAComparisonAndNotForATime) {
   bench.Input("x", std::vector<float>(kSize * kSize, 2));
   bench.Input("w", std::vector<float>(kSize * kSize, 1));
   ResolvedPlan plan;
-  plan.steps = {Product("x", "w", "y", kSize, kSize, kSize)};
+  plan.steps = {ProductStep("x", "w", "y", kSize, kSize, kSize)};
   for (const uint64_t key : {uint64_t{0}, uint64_t{7}}) {
     bench.NewWritten("y", kSize * kSize * 4);
     LaunchRequest request{.plan = &plan, .bindings = &bench.bindings(), .limit_seconds = 60, .sample_blocks = true, .sample_key = key};
@@ -290,11 +291,11 @@ TEST(SimSession, ALibraryCallIsComputedForAComparisonAndNotForATime) {
   }
   // The model takes operations at three quarters of the peak, or the bytes.
   const DeviceFacts& facts = bench.session().facts();
-  ResolvedStep large = Product("x", "w", "y", 1 << 14, 1 << 14, 1 << 14);
+  ResolvedStep large = ProductStep("x", "w", "y", 1 << 14, 1 << 14, 1 << 14);
   large.call->out.bytes = kSize * kSize * 4;  // the size of the bound memory; nothing is computed here
   const double seconds = large.call->flops() / (0.75 * facts.fp32_flops);
   EXPECT_NEAR(bench.Modelled(large), seconds * 1e6, 0.01 * seconds * 1e6);
-  const double narrow = bench.Modelled(Product("x", "w", "y", 1 << 14, 1, 1 << 14));
+  const double narrow = bench.Modelled(ProductStep("x", "w", "y", 1 << 14, 1, 1 << 14));
   EXPECT_GT(narrow, 1e6 * 4 * std::pow(2.0, 28) / facts.memory_bandwidth);
   large.call->dtype = DType::kBFloat16;
   EXPECT_LT(bench.Modelled(large), seconds * 1e6 / 5);
@@ -305,7 +306,7 @@ TEST(SimSession, ALibraryCallOfTooManyOperationsIsUnsupported) {
   bench.Load("__global__ void k() {}", {"k"});
   bench.Input("x", std::vector<float>(4, 1));
   bench.Output("y", 16);
-  const LaunchOutcome outcome = bench.RunSteps({Product("x", "x", "y", 1 << 20, 1 << 20, 1 << 20)});
+  const LaunchOutcome outcome = bench.RunSteps({ProductStep("x", "x", "y", 1 << 20, 1 << 20, 1 << 20)});
   EXPECT_EQ(outcome.status, LaunchStatus::kUnsupported);
   EXPECT_NE(outcome.detail.find("too many for the simulated GPU"), std::string::npos) << outcome.detail;
 }
@@ -324,7 +325,7 @@ TEST(SimSession, ASampleThatWaitsForUnsampledBlocksRunsWhole) {
   clear.target = "turn";
   clear.memset_bytes = 4;
   const LaunchOutcome outcome = bench.RunSteps({clear, SimBench::Step("k", {300}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(outcome.cost->sampled_block_fraction, 1.0);
   EXPECT_EQ(bench.Read<float>("y")[299], 299);
 }
@@ -332,7 +333,7 @@ TEST(SimSession, ASampleThatWaitsForUnsampledBlocksRunsWhole) {
 TEST(SimSession, TimesAreModelledAndRepeatExactly) {
   SimBench bench;
   bench.Load("__global__ void k(const float4* x, float4* y) { int i = blockIdx.x * 256 + threadIdx.x; y[i] = x[i]; }", {"k"});
-  bench.Input("x", Ramp(1 << 18));
+  bench.Input("x", TestValues(1 << 18));
   bench.Output("y", 4 << 18);
   const ResolvedStep step = SimBench::Step("k", {(1 << 16) / 256}, {256}, {SimBench::T("x"), SimBench::T("y")});
   const double first = bench.Modelled(step);
@@ -359,10 +360,10 @@ TEST(SimSession, TheTimeOfASampleDependsNeitherOnTheWorkersNorOnTheirLuck) {
           for (int i = threadIdx.x; i < n; i += 256) sum += w[i];
         y[blockIdx.x * 256 + threadIdx.x] = sum;
       })", {"k"});
-    bench.Input("w", Ramp(4096));
+    bench.Input("w", TestValues(4096));
     bench.Output("y", 4000 * 256 * 4);
     const LaunchOutcome outcome = bench.RunSteps({step}, true);
-    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
     if (first == 0) {
       first = outcome.cost->time_us;
       share = outcome.cost->sampled_block_fraction;
@@ -382,11 +383,11 @@ TEST(SimSession, TheBudgetEndsASampleAtTheSameBlock) {
         for (int r = 0; r < 2000 + int(blockIdx.x) % 5 * 700; ++r) sum += w[(r + threadIdx.x) % n];
         y[blockIdx.x * 512 + threadIdx.x] = sum;
       })", {"k"});
-    bench.Input("w", Ramp(512));
+    bench.Input("w", TestValues(512));
     bench.Output("y", 200 * 512 * 4);
     const LaunchOutcome outcome = bench.RunSteps(
         {SimBench::Step("k", {200}, {512}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(512)})}, true);
-    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+    ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
     if (share == 0) share = outcome.cost->sampled_block_fraction;
     EXPECT_LT(share, 64.0 / 200) << "the budget was meant to bind";
     EXPECT_EQ(outcome.cost->sampled_block_fraction, share) << workers;
@@ -403,7 +404,7 @@ TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
   bench.Workspace("turn", 4, 0);
   bench.Output("y", 90 * 4);
   const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {90}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
-  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << Where(outcome);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(bench.Read<float>("y")[0], 1);
 }
 
@@ -417,7 +418,7 @@ TEST(SimSession, TooMuchLocalMemoryIsUnsupported) {
     })", {"k"});
   bench.Output("y", 64 * 4);
   const LaunchOutcome outcome = bench.Run("k", {1}, {64}, {SimBench::T("y"), SimBench::I(3)});
-  EXPECT_EQ(outcome.status, LaunchStatus::kUnsupported) << Where(outcome);
+  EXPECT_EQ(outcome.status, LaunchStatus::kUnsupported) << FindingsText(outcome);
   EXPECT_THAT(outcome.detail, HasSubstr("local memory"));
 }
 

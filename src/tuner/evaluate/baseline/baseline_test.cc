@@ -29,7 +29,7 @@ Task TaskNamed(const std::string& name) {
   return *task;
 }
 
-std::string Refusal(const std::string& toml) {
+std::string RefusalOf(const std::string& toml) {
   const auto specs = ParseBaselines(toml, "baseline.toml", TaskNamed("matmul_bf16"));
   EXPECT_EQ(specs.status().code(), StatusCode::kInvalidArgument);
   return specs.status().message();
@@ -48,17 +48,17 @@ TEST(BaselineFile, EveryTasksFileIsUnderstood) {
 }
 
 TEST(BaselineFile, MistakesAreNamedWithTheirLineAndARemedy) {
-  EXPECT_THAT(Refusal("[[library]]\nkind = \"torhc\"\n"), HasSubstr("baseline.toml:2"));
-  EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\n"), HasSubstr("'expression'"));
-  EXPECT_THAT(Refusal("[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\nbogus = 1\n"), HasSubstr("bogus"));
+  EXPECT_THAT(RefusalOf("[[library]]\nkind = \"torhc\"\n"), HasSubstr("baseline.toml:2"));
+  EXPECT_THAT(RefusalOf("[[library]]\nkind = \"torch\"\n"), HasSubstr("'expression'"));
+  EXPECT_THAT(RefusalOf("[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\nbogus = 1\n"), HasSubstr("bogus"));
   const std::string expression = "[[library]]\nkind = \"torch\"\nexpression = \"a @ b\"\n";
-  EXPECT_THAT(Refusal(expression + "name = \"of one's own\"\n"), HasSubstr("rename it"));
-  EXPECT_THAT(Refusal(expression + "prepare.a = \"b\"\n"), HasSubstr("that the task does not have"));
-  EXPECT_THAT(Refusal(expression + "prepare.packed = 3\n"), HasSubstr("'packed'"));
+  EXPECT_THAT(RefusalOf(expression + "name = \"of one's own\"\n"), HasSubstr("rename it"));
+  EXPECT_THAT(RefusalOf(expression + "prepare.a = \"b\"\n"), HasSubstr("that the task does not have"));
+  EXPECT_THAT(RefusalOf(expression + "prepare.packed = 3\n"), HasSubstr("'packed'"));
   const std::string product =
       "[[library]]\nkind = \"cublaslt\"\na = \"a\"\nb = \"b\"\nc = \"c\"\nm = \"m\"\nn = \"n\"\n";
-  EXPECT_THAT(Refusal(product + "k = \"kk\"\n"), HasSubstr("no dimension of the task"));
-  EXPECT_THAT(Refusal(product + "k = \"k\"\nalgorithms = 0\n"), HasSubstr("1 to 64"));
+  EXPECT_THAT(RefusalOf(product + "k = \"kk\"\n"), HasSubstr("no dimension of the task"));
+  EXPECT_THAT(RefusalOf(product + "k = \"k\"\nalgorithms = 0\n"), HasSubstr("1 to 64"));
 }
 
 TEST(BaselineFile, ATaskWithoutOneHasNoLibraries) {

@@ -75,7 +75,8 @@ Task TheTask(const std::string& without = "") {
 }
 
 // Returns a plan of alternatives with these conditions, in order; "" for none.
-Candidate Plan(const Task& task, const std::vector<std::string>& conditions, const std::string& tune = "") {
+Candidate PlanOfAlternatives(const Task& task, const std::vector<std::string>& conditions,
+                             const std::string& tune = "") {
   std::string text = "/*hone\n" + tune;
   for (const std::string& when : conditions) {
     text += "[[launch]]\nkernel = \"k\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"out\"]\n";
@@ -160,7 +161,7 @@ TEST(FairShapes, ATaskWithoutHiddenRangesServesItsCasesOnly) {
   const FairShapes fair(task, kLimits);
   EXPECT_FALSE(fair.any());
   EXPECT_FALSE(fair.Allows({1024, 4096, 4, 64}));
-  const Candidate candidate = Plan(task, {"d > 3000", ""});
+  const Candidate candidate = PlanOfAlternatives(task, {"d > 3000", ""});
   EXPECT_TRUE(
       ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate}, {kLimits, 2, 16, 2, 99, true}, 1)
           .cases.empty());
@@ -220,7 +221,7 @@ TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
         "!(d <= 50000) && rows == 31", "rows * d > 2500000 && rows * d < 2510000",
         "rows >= 512 && rows % 8 == 5 && d % 7 == 3"}) {
     const Candidate candidate =
-        Plan(task, {"!(" + when + ")", ""}, "[tune]\nHELD = [8]\nBLOCK = [320]\nLARGE = [512]\n");
+        PlanOfAlternatives(task, {"!(" + when + ")", ""}, "[tune]\nHELD = [8]\nBLOCK = [320]\nLARGE = [512]\n");
     std::set<Dims> found;
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       const AimedShapes aimed = AimAt(task, candidate, seed, {0});
@@ -239,7 +240,7 @@ TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
 
 TEST(AimAtAlternatives, ServesEachOfManyAndGoesAroundThoseBefore) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"d % 4 == 0 && d <= 4096", "d % 4 == 0 && d <= 8192",
+  const Candidate candidate = PlanOfAlternatives(task, {"d % 4 == 0 && d <= 4096", "d % 4 == 0 && d <= 8192",
                                           "d % 4 == 0 && rows < 100", "d % 2 == 0", "d > 9000", "rows > 400", ""});
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const AimedShapes aimed = AimAt(task, candidate, seed);
@@ -253,7 +254,7 @@ TEST(AimAtAlternatives, ServesEachOfManyAndGoesAroundThoseBefore) {
 TEST(AimAtAlternatives, SaysWhatNoShapeTakes) {
   const Task task = TheTask();
   const Candidate candidate =
-      Plan(task,
+      PlanOfAlternatives(task,
            {"VEC > 4 && d > 3000", "rows == 32 && d == 7000 && groups == 8 && kind == 256 && VEC == 4",
             "(rows == 32 && d == 7000 && groups == 8 && kind == 256) && d % 2 == 0", "rows > 300", "d > 100000000",
             "(rows == 1024 && d == 70000 && groups == 8 && kind == 256) && d == 1000 * VEC", ""},
@@ -270,7 +271,7 @@ TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
   for (int i = 0; i < 5; ++i)
     conditions.push_back("rows * d % 1000003 == 999983 && rows % 2 == 0 && d % 2 == 0 && rows % 64 == 3");
   conditions.insert(conditions.end(), {"d > 5000", ""});
-  const Candidate candidate = Plan(task, conditions);
+  const Candidate candidate = PlanOfAlternatives(task, conditions);
   const FairShapes fair(task, kLimits);
   int asked = 0;
   const AimedShapes aimed =
@@ -282,7 +283,7 @@ TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
 // Only a resolved plan knows alignments. So a shape counts as taking an entry only if the resolved plan takes it.
 TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"align(x) < 16 && d > 3000", "align(x) < 16", ""});
+  const Candidate candidate = PlanOfAlternatives(task, {"align(x) < 16 && d > 3000", "align(x) < 16", ""});
   const AimedShapes aimed = AimAt(task, candidate, 3);
   EXPECT_EQ(aimed.taken, std::set<size_t>{2});
 }
@@ -291,7 +292,8 @@ TEST(AimAtAlternatives, LetsThePlanHaveTheLastWord) {
 // between 1 and 70000 hardly ever shows that; the largest width that takes the alternative always does.
 TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"d <= 1003 && d % 3 == 0", "d <= 3 * HELD", ""}, "[tune]\nHELD = [2001]\n");
+  const Candidate candidate =
+      PlanOfAlternatives(task, {"d <= 1003 && d % 3 == 0", "d <= 3 * HELD", ""}, "[tune]\nHELD = [2001]\n");
   const FairShapes fair(task, kLimits);
   const Resolver resolver{task, candidate};
   std::map<size_t, std::set<int64_t>> widths;
@@ -306,14 +308,14 @@ TEST(EdgesOfAlternatives, AreWhereTheyAreOnlyJustTaken) {
   EXPECT_TRUE(widths[2].contains(6004));
   EXPECT_TRUE(widths[2].contains(70064));  // 64 beyond the largest size that the task names
   EXPECT_TRUE(EdgesOfAlternatives(task, candidate.plan, {}, Facts(), fair, {0, 1, 2}, resolver, 3, 1).empty());
-  const Candidate plain = Plan(task, {""});
+  const Candidate plain = PlanOfAlternatives(task, {""});
   EXPECT_TRUE(EdgesOfAlternatives(task, plain.plan, {}, Facts(), fair, {}, Resolver{task, plain}, 3, 1).empty());
 }
 
 // Shapes that the plan leaves to the task's seed are not tried, because the candidate does not run on them.
 TEST(ShapesBeyond, AreOnesThatThePlanServes) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"d == 4097", "rows > 1000"});
+  const Candidate candidate = PlanOfAlternatives(task, {"d == 4097", "rows > 1000"});
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const AimedShapes shapes = ShapesBeyond(task, candidate.plan, {}, Facts(), {}, Resolver{task, candidate},
                                             {kLimits, 3, 16, 3, 99, true}, seed);
@@ -324,7 +326,8 @@ TEST(ShapesBeyond, AreOnesThatThePlanServes) {
 
 TEST(ShapesBeyond, HaveAsManyEdgesAsLaunchesAreLeftFor) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"d <= 40", "d <= 400", "d <= 800", "d <= 9000", "d <= 12000", ""});
+  const Candidate candidate =
+      PlanOfAlternatives(task, {"d <= 40", "d <= 400", "d <= 800", "d <= 9000", "d <= 12000", ""});
   const auto shapes = [&](int edges, int launches) {
     const BeyondOptions options{kLimits, 2, 16, edges, launches, true};
     return ShapesBeyond(task, candidate.plan, {}, Facts(), {0, 1, 2, 3, 5}, Resolver{task, candidate}, options, 4)
@@ -339,7 +342,8 @@ TEST(ShapesBeyond, HaveAsManyEdgesAsLaunchesAreLeftFor) {
 
 TEST(ShapesBeyond, FirstServesAlternativesThatNoTimedShapeTakes) {
   const Task task = TheTask();
-  const Candidate candidate = Plan(task, {"d == 4096", "d == 70000", "d == 9000", "d == 9001", "d > 3000", ""});
+  const Candidate candidate =
+      PlanOfAlternatives(task, {"d == 4096", "d == 70000", "d == 9000", "d == 9001", "d > 3000", ""});
   const auto taken = [&](int most, bool timed) {
     return ShapesBeyond(task, candidate.plan, {}, Facts(), {4, 5}, Resolver{task, candidate},
                         {kLimits, 0, most, 0, 99, timed}, 77)

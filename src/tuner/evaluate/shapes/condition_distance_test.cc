@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-ConditionDistance Of(const std::string& text, const std::map<std::string, int64_t>& constants = {}) {
+ConditionDistance DistanceOf(const std::string& text, const std::map<std::string, int64_t>& constants = {}) {
   Result<Expression> condition = Expression::Parse(text);
   EXPECT_TRUE(condition.ok()) << text << ": " << condition.status().message();
   return ConditionDistance(*condition, {"rows", "d"}, constants);
@@ -24,7 +24,7 @@ TEST(ConditionDistance, IsZeroExactlyWhereTheConditionHolds) {
         "ceil_div(d, VEC) <= sm_count", "(rows < 3) == (d < 4)", "(VEC == 1 ? rows : d) <= 7",
         "rows < 2 ? d < 3 : rows < 4 ? d < 9 : 1", "min(rows, d) == 3", "((d >= 3 && d < 9))", "1 < rows && rows != d",
         "VEC < 4", "d / VEC * VEC == d && !(rows > 2 && d > 4)"}) {
-    const ConditionDistance distance = Of(text, constants);
+    const ConditionDistance distance = DistanceOf(text, constants);
     const Expression condition = *Expression::Parse(text);
     for (int64_t rows = 0; rows < 8; ++rows) {
       for (int64_t d = 0; d < 30; ++d) {
@@ -40,7 +40,7 @@ TEST(ConditionDistance, IsZeroExactlyWhereTheConditionHolds) {
 }
 
 TEST(ConditionDistance, GrowsWithWhatIsMissing) {
-  const ConditionDistance distance = Of("rows * d >= 1000000 && d % 8 == 0");
+  const ConditionDistance distance = DistanceOf("rows * d >= 1000000 && d % 8 == 0");
   EXPECT_GT(distance.ToHold({1, 8}), distance.ToHold({1000, 8}));
   EXPECT_GT(distance.ToHold({1000, 8}), distance.ToHold({100000, 8}));
   EXPECT_GT(distance.ToHold({1000, 1003}), distance.ToHold({1000, 1001}));
@@ -48,32 +48,32 @@ TEST(ConditionDistance, GrowsWithWhatIsMissing) {
 }
 
 TEST(ConditionDistance, KnowsWhatConstantsRuleOut) {
-  EXPECT_TRUE(Of("EACH < 8 && d > 3", {{"EACH", 8}}).NeverHolds());
-  EXPECT_FALSE(Of("EACH < 8 || d > 3", {{"EACH", 8}}).NeverHolds());
-  EXPECT_TRUE(Of("(EACH < 8 || EACH == 9) && d > 3", {{"EACH", 8}}).NeverHolds());
-  EXPECT_FALSE(Of("EACH < 8 && d > 3", {{"EACH", 4}}).NeverHolds());
+  EXPECT_TRUE(DistanceOf("EACH < 8 && d > 3", {{"EACH", 8}}).NeverHolds());
+  EXPECT_FALSE(DistanceOf("EACH < 8 || d > 3", {{"EACH", 8}}).NeverHolds());
+  EXPECT_TRUE(DistanceOf("(EACH < 8 || EACH == 9) && d > 3", {{"EACH", 8}}).NeverHolds());
+  EXPECT_FALSE(DistanceOf("EACH < 8 && d > 3", {{"EACH", 4}}).NeverHolds());
 }
 
 TEST(ConditionDistance, FindsTheSizesThatAConditionFixes) {
-  const ConditionDistance both = Of("(d == 4 * EACH && rows == 16) && rows > 3", {{"EACH", 8}});
+  const ConditionDistance both = DistanceOf("(d == 4 * EACH && rows == 16) && rows > 3", {{"EACH", 8}});
   EXPECT_EQ(both.pinned(), (std::map<size_t, int64_t>{{0, 16}, {1, 32}}));
-  EXPECT_TRUE(Of("d == 8 || rows == 3").pinned().empty());
-  EXPECT_TRUE(Of("d % 8 == 0 && rows != 3").pinned().empty());
+  EXPECT_TRUE(DistanceOf("d == 8 || rows == 3").pinned().empty());
+  EXPECT_TRUE(DistanceOf("d % 8 == 0 && rows != 3").pinned().empty());
 }
 
 // align() and stride() need a resolved plan, and a division by zero has no value: neither gives a direction.
 TEST(ConditionDistance, LeavesWhatItCannotKnowToThePlan) {
-  const ConditionDistance unknown = Of("align(x) >= 2 && d > 4");
+  const ConditionDistance unknown = DistanceOf("align(x) >= 2 && d > 4");
   EXPECT_EQ(unknown.ToHold({1, 5}), 0);
   EXPECT_EQ(unknown.ToFail({1, 5}), 0);
   EXPECT_GT(unknown.ToHold({1, 4}), 0);
-  const ConditionDistance undefined = Of("d / rows == 3");
+  const ConditionDistance undefined = DistanceOf("d / rows == 3");
   EXPECT_EQ(undefined.ToHold({0, 5}), 1);
   EXPECT_EQ(undefined.ToFail({0, 5}), 1);
 }
 
 TEST(ConditionDistance, CountsItsWork) {
-  const ConditionDistance distance = Of("rows > 1 && d > VEC && VEC == 4", {{"VEC", 4}});
+  const ConditionDistance distance = DistanceOf("rows > 1 && d > VEC && VEC == 4", {{"VEC", 4}});
   EXPECT_EQ(distance.comparisons(), 0);
   distance.ToHold({1, 1});
   EXPECT_EQ(distance.comparisons(), 2);  // VEC == 4 is known

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Evaluation Ended(Verdict verdict, const std::string& detail) {
+Evaluation VerdictOf(Verdict verdict, const std::string& detail) {
   Evaluation evaluation;
   evaluation.verdict = verdict;
   evaluation.detail = detail;
@@ -22,48 +22,51 @@ Evaluation Ended(Verdict verdict, const std::string& detail) {
 const char kFault[] = "k, grid 1x1x1: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)";
 
 // Returns NameFault's result if the two further judgements end as `writable` and `beside`.
-Evaluation Named(const Evaluation& writable, const Evaluation& beside, std::vector<FaultSearch>* asked = nullptr) {
-  return NameFault(Ended(Verdict::kCrashed, kFault), [&](FaultSearch search) -> Result<Evaluation> {
+Evaluation NameFaultOf(const Evaluation& writable, const Evaluation& beside,
+                       std::vector<FaultSearch>* asked = nullptr) {
+  return NameFault(VerdictOf(Verdict::kCrashed, kFault), [&](FaultSearch search) -> Result<Evaluation> {
            if (asked != nullptr) asked->push_back(search);
            return search == FaultSearch::kInputsWritable ? writable : beside;
          }).value();
 }
 
 TEST(NameFault, IsAskedOfIllegalAccessesOnly) {
-  EXPECT_TRUE(EndedByAccess(Ended(Verdict::kCrashed, kFault)));
-  EXPECT_FALSE(EndedByAccess(Ended(Verdict::kCrashed, "k: CUDA_ERROR_ASSERT (device-side assert)")));
-  EXPECT_FALSE(EndedByAccess(Ended(Verdict::kOk, kFault)));
+  EXPECT_TRUE(EndedByAccess(VerdictOf(Verdict::kCrashed, kFault)));
+  EXPECT_FALSE(EndedByAccess(VerdictOf(Verdict::kCrashed, "k: CUDA_ERROR_ASSERT (device-side assert)")));
+  EXPECT_FALSE(EndedByAccess(VerdictOf(Verdict::kOk, kFault)));
 }
 
 TEST(NameFault, AnInputThatCameBackChangedIsNamed) {
   std::vector<FaultSearch> asked;
-  const Evaluation named = Named(Ended(Verdict::kRuleViolation, "changed its input x for rows=3"), {}, &asked);
+  const Evaluation named =
+      NameFaultOf(VerdictOf(Verdict::kRuleViolation, "changed its input x for rows=3"), {}, &asked);
   EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
   EXPECT_THAT(named.detail, HasSubstr("changed its input x"));
   EXPECT_THAT(asked, testing::ElementsAre(FaultSearch::kInputsWritable));
 }
 
 TEST(NameFault, AnInputWrittenAndPutBackIsNoAcceptance) {
-  const Evaluation named = Named(Ended(Verdict::kOk, ""), {});
+  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kOk, ""), {});
   EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
   EXPECT_THAT(named.detail, HasSubstr("wrote to an input"));
   EXPECT_THAT(named.detail, HasSubstr(kFault));
 }
 
 TEST(NameFault, AWriteBesideATensorIsNamed) {
-  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kRuleViolation, "wrote outside its buffers"));
+  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault),
+                                       VerdictOf(Verdict::kRuleViolation, "wrote outside its buffers"));
   EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
   EXPECT_THAT(named.detail, HasSubstr("outside"));
 }
 
 TEST(NameFault, AReadBesideATensorIsACrashThatSaysSo) {
-  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kOk, ""));
+  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kOk, ""));
   EXPECT_EQ(named.verdict, Verdict::kCrashed);
   EXPECT_THAT(named.detail, HasSubstr("read beside a tensor"));
 }
 
 TEST(NameFault, AWildAccessStaysWhatItWas) {
-  const Evaluation named = Named(Ended(Verdict::kCrashed, kFault), Ended(Verdict::kCrashed, kFault));
+  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kCrashed, kFault));
   EXPECT_EQ(named.verdict, Verdict::kCrashed);
   EXPECT_EQ(named.detail, kFault);
 }

@@ -25,7 +25,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // Sends the bytes of `request` and returns everything received until the server closes the connection.
-std::string Exchange(uint16_t port, const std::string& request) {
+std::string SendAndReceive(uint16_t port, const std::string& request) {
   const int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -56,7 +56,7 @@ class PageServerTest : public ::testing::Test {
     token_ = url.substr(url.find("token=") + 6);
   }
   std::string Get(const std::string& target, const std::string& headers, const std::string& host = "") {
-    return Exchange(server_->port(),
+    return SendAndReceive(server_->port(),
                     fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n{}Connection: close\r\n\r\n", target,
                                 host.empty() ? fmt::format("127.0.0.1:{}", server_->port()) : host, headers));
   }
@@ -99,12 +99,12 @@ TEST_F(PageServerTest, ForeignHostsAndOriginsAreRefusedEvenWithTheCookie) {
 }
 
 TEST_F(PageServerTest, OnlyReadingIsAnsweredAndNonsenseEndsNothing) {
-  EXPECT_THAT(Exchange(server_->port(),
+  EXPECT_THAT(SendAndReceive(server_->port(),
                        fmt::format("POST / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}Content-Length: 1\r\nConnection: "
                                    "close\r\n\r\nx",
                                    server_->port(), Cookie())),
               Not(HasSubstr("page /")));
-  EXPECT_THAT(Exchange(server_->port(), "nonsense\r\n\r\n"), Not(HasSubstr("page /")));
+  EXPECT_THAT(SendAndReceive(server_->port(), "nonsense\r\n\r\n"), Not(HasSubstr("page /")));
   EXPECT_THAT(Get("/" + std::string(100'000, 'a'), Cookie()), Not(HasSubstr("page /a")));
   EXPECT_THAT(Get("//elsewhere.example/?token=" + token_, ""), Not(HasSubstr("Location: //")));
   EXPECT_THAT(Get("/after", Cookie()), HasSubstr("page /after"));

@@ -25,7 +25,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string Refusal(const std::string& source) {
+std::string RefusalOf(const std::string& source) {
   const Result<std::string> rewritten = RewriteInlinePtx(source);
   return rewritten.ok() ? "accepted: " + *rewritten : rewritten.status().message();
 }
@@ -60,7 +60,7 @@ TEST(AsmStatements, NoneInCommentsLiteralsAndNames) {
 }
 
 // Counts the statements found in a source with one at each `@`.
-size_t Met(std::string source) {
+size_t CountStatements(std::string source) {
   for (size_t at = source.find('@'); at != std::string::npos; at = source.find('@', at)) {
     source.replace(at, 1, "asm(\"wgmma.x;\");");
   }
@@ -69,24 +69,24 @@ size_t Met(std::string source) {
 }
 
 TEST(AsmStatements, NoneWhereThePreprocessorLeavesThemOut) {
-  EXPECT_EQ(Met("#ifndef HONE_SIM\n@\n#endif\n"), 0u);
-  EXPECT_EQ(Met("#ifndef HONE_SIM  // not there\n@\n#else\n@\n#endif\n@"), 2u);
-  EXPECT_EQ(Met("#ifdef HONE_SIM\n@ @\n#else\n@\n#endif\n"), 2u);
-  EXPECT_EQ(Met("#if !defined(HONE_SIM)\n@\n#elif X\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if defined HONE_SIM\n@\n#elif X\n@\n#else\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if defined(__CUDA_ARCH__) && !defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if 0\n@\n# if X\n@\n# endif\n@\n#elif 1\n@\n#endif\n@"), 2u);
-  EXPECT_EQ(Met("#ifdef HONE_SIM\n#else\n#ifdef X\n#else\n@\n#endif\n@\n#endif\n"), 0u);
+  EXPECT_EQ(CountStatements("#ifndef HONE_SIM\n@\n#endif\n"), 0u);
+  EXPECT_EQ(CountStatements("#ifndef HONE_SIM  // not there\n@\n#else\n@\n#endif\n@"), 2u);
+  EXPECT_EQ(CountStatements("#ifdef HONE_SIM\n@ @\n#else\n@\n#endif\n"), 2u);
+  EXPECT_EQ(CountStatements("#if !defined(HONE_SIM)\n@\n#elif X\n@\n#endif\n"), 1u);
+  EXPECT_EQ(CountStatements("#if defined HONE_SIM\n@\n#elif X\n@\n#else\n@\n#endif\n"), 1u);
+  EXPECT_EQ(CountStatements("#if defined(__CUDA_ARCH__) && !defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 1u);
+  EXPECT_EQ(CountStatements("#if 0\n@\n# if X\n@\n# endif\n@\n#elif 1\n@\n#endif\n@"), 2u);
+  EXPECT_EQ(CountStatements("#ifdef HONE_SIM\n#else\n#ifdef X\n#else\n@\n#endif\n@\n#endif\n"), 0u);
 }
 
 TEST(AsmStatements, AllWhereItIsNotKnownWhatThePreprocessorDoes) {
-  EXPECT_EQ(Met("#if X\n@\n#else\n@\n#endif\n"), 2u);
-  EXPECT_EQ(Met("#if X || !defined(HONE_SIM)\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if !defined(HONE_SIM) || X\n@\n#endif\n"), 1u);
-  EXPECT_EQ(Met("#if X\n@\n#elif defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 2u);  // the last branch is certainly
-                                                                                   // skipped
-  EXPECT_EQ(Met("#if __CUDA_ARCH__ >= 900\n@\n#endif\n#endif\n#else\n@"), 2u);
-  EXPECT_EQ(Met("// #if 0\n@\n/*\n#if 0\n*/\n@\n"), 2u);
+  EXPECT_EQ(CountStatements("#if X\n@\n#else\n@\n#endif\n"), 2u);
+  EXPECT_EQ(CountStatements("#if X || !defined(HONE_SIM)\n@\n#endif\n"), 1u);
+  EXPECT_EQ(CountStatements("#if !defined(HONE_SIM) || X\n@\n#endif\n"), 1u);
+  EXPECT_EQ(CountStatements("#if X\n@\n#elif defined(HONE_SIM)\n@\n#else\n@\n#endif\n"), 2u);  // the last branch is
+                                                                                               // certainly skipped
+  EXPECT_EQ(CountStatements("#if __CUDA_ARCH__ >= 900\n@\n#endif\n#endif\n#else\n@"), 2u);
+  EXPECT_EQ(CountStatements("// #if 0\n@\n/*\n#if 0\n*/\n@\n"), 2u);
 }
 
 TEST(PtxRewrite, WhatIsLeftOutStaysAsItIsAndOnItsLine) {
@@ -122,40 +122,41 @@ TEST(PtxRewrite, KeepsLinesInCodeAndInMacros) {
 }
 
 TEST(PtxRewrite, RefusesWhatItDoesNotEmulateByName) {
-  EXPECT_EQ(Refusal("void f() {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}"),
+  EXPECT_EQ(RefusalOf("void f() {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}"),
             "line 2: inline PTX 'wgmma.fence.sync.aligned' is not emulated by the simulated GPU");
-  EXPECT_THAT(Refusal("asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                      "[%0], [%1, {%2, %3}], [%4];\" :: \"r\"(a), \"l\"(b), \"r\"(c), \"r\"(d), \"r\"(e));"),
-              HasSubstr("is not emulated"));
-  EXPECT_THAT(Refusal("asm(\"mbarrier.init.shared.b64 [%0], 1;\" :: \"r\"(a));"),
-              HasSubstr("'mbarrier.init.shared.b64' is not emulated"));
-  EXPECT_THAT(Refusal("asm(\"fence.proxy.async;\");"), HasSubstr("is not emulated"));
   EXPECT_THAT(
-      Refusal(
+      RefusalOf("asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                "[%0], [%1, {%2, %3}], [%4];\" :: \"r\"(a), \"l\"(b), \"r\"(c), \"r\"(d), \"r\"(e));"),
+      HasSubstr("is not emulated"));
+  EXPECT_THAT(RefusalOf("asm(\"mbarrier.init.shared.b64 [%0], 1;\" :: \"r\"(a));"),
+              HasSubstr("'mbarrier.init.shared.b64' is not emulated"));
+  EXPECT_THAT(RefusalOf("asm(\"fence.proxy.async;\");"), HasSubstr("is not emulated"));
+  EXPECT_THAT(
+      RefusalOf(
           "asm(\"mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};\" "
           ": \"=r\"(a), \"=r\"(a) : \"r\"(a), \"r\"(a), \"r\"(a), \"r\"(a), \"r\"(a), \"r\"(a), \"r\"(a), \"r\"(a));"),
       HasSubstr("is not emulated"));
-  EXPECT_THAT(Refusal("asm(\"{ LOOP: bra LOOP; }\");"), HasSubstr("labels and branches"));
-  EXPECT_THAT(Refusal("asm(\"ld.global.v8.b32 {%0}, [%1];\" : \"=r\"(a) : \"l\"(p));"), HasSubstr("is not emulated"));
-  EXPECT_THAT(Refusal("asm(\".reg .b128 q;\");"), HasSubstr("is not emulated"));
-  EXPECT_THAT(Refusal("asm goto(\"trap;\" :::: out);"), HasSubstr("asm goto"));
+  EXPECT_THAT(RefusalOf("asm(\"{ LOOP: bra LOOP; }\");"), HasSubstr("labels and branches"));
+  EXPECT_THAT(RefusalOf("asm(\"ld.global.v8.b32 {%0}, [%1];\" : \"=r\"(a) : \"l\"(p));"), HasSubstr("is not emulated"));
+  EXPECT_THAT(RefusalOf("asm(\".reg .b128 q;\");"), HasSubstr("is not emulated"));
+  EXPECT_THAT(RefusalOf("asm goto(\"trap;\" :::: out);"), HasSubstr("asm goto"));
 }
 
 TEST(PtxRewrite, CountsLinesAsDirectivesSay) {
-  EXPECT_THAT(Refusal("int generated;\n#line 7 \"kernel.cu\"\nint x;\nasm(\"wgmma.x;\");\n"), HasSubstr("line 8:"));
+  EXPECT_THAT(RefusalOf("int generated;\n#line 7 \"kernel.cu\"\nint x;\nasm(\"wgmma.x;\");\n"), HasSubstr("line 8:"));
 }
 
 TEST(PtxRewrite, SaysWhatIsMalformed) {
-  EXPECT_THAT(Refusal("asm(\"add.f32 %0, %1;\" : \"=f\"(a) : \"f\"(b));"), HasSubstr("2 operands where 3 are due"));
-  EXPECT_THAT(Refusal("asm(\"mov.u32 %0, %5;\" : \"=r\"(a));"), HasSubstr("has only 1"));
-  EXPECT_THAT(Refusal("asm(\"membar.gl\");"), HasSubstr("no semicolon"));
-  EXPECT_THAT(Refusal("asm(\"{ membar.gl;\");"), HasSubstr("leaves a brace open"));
-  EXPECT_THAT(Refusal("asm(\"mov.u32 %0, nowhere;\" : \"=r\"(a));"),
+  EXPECT_THAT(RefusalOf("asm(\"add.f32 %0, %1;\" : \"=f\"(a) : \"f\"(b));"), HasSubstr("2 operands where 3 are due"));
+  EXPECT_THAT(RefusalOf("asm(\"mov.u32 %0, %5;\" : \"=r\"(a));"), HasSubstr("has only 1"));
+  EXPECT_THAT(RefusalOf("asm(\"membar.gl\");"), HasSubstr("no semicolon"));
+  EXPECT_THAT(RefusalOf("asm(\"{ membar.gl;\");"), HasSubstr("leaves a brace open"));
+  EXPECT_THAT(RefusalOf("asm(\"mov.u32 %0, nowhere;\" : \"=r\"(a));"),
               HasSubstr("operand 'nowhere' that is not understood"));
-  EXPECT_THAT(Refusal("asm(\"ld.global.v4.f32 {%0, %1}, [%2];\" : \"=f\"(a), \"=f\"(b) : \"l\"(p));"),
+  EXPECT_THAT(RefusalOf("asm(\"ld.global.v4.f32 {%0, %1}, [%2];\" : \"=f\"(a), \"=f\"(b) : \"l\"(p));"),
               HasSubstr("vector of the wrong length"));
-  EXPECT_THAT(Refusal("asm(TEMPLATE : \"=f\"(a));"), HasSubstr("'TEMPLATE', which is not a string literal"));
-  EXPECT_THAT(Refusal("asm(\"mov.u32 %0, 1;\" : \"=q\"(a));"), HasSubstr("\"=q\""));
+  EXPECT_THAT(RefusalOf("asm(TEMPLATE : \"=f\"(a));"), HasSubstr("'TEMPLATE', which is not a string literal"));
+  EXPECT_THAT(RefusalOf("asm(\"mov.u32 %0, 1;\" : \"=q\"(a));"), HasSubstr("\"=q\""));
 }
 
 TEST(UnrollPragmas, OnlyBeforeLoopsAndCapped) {

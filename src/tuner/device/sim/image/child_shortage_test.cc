@@ -23,7 +23,7 @@ const std::string kDriver =
     "unavailable\ncompilation terminated.\n";
 const std::string kLinker = "collect2: fatal error: vfork: Resource temporarily unavailable\ncompilation terminated.\n";
 
-SubprocessResult Ended(int status, const std::string& err) {
+SubprocessResult ChildThatEnded(int status, const std::string& err) {
   SubprocessResult result;
   result.exit.exit_status = status;
   result.err = err;
@@ -31,19 +31,24 @@ SubprocessResult Ended(int status, const std::string& err) {
 }
 
 TEST(ChildShortage, IsToldFromDiagnosticsOfASource) {
-  EXPECT_TRUE(sim::ReportsNoChild(Ended(1, kDriver)));
-  EXPECT_TRUE(sim::ReportsNoChild(Ended(1, kLinker)));
-  EXPECT_TRUE(sim::ReportsNoChild(Ended(1, "x86_64-linux-gnu-g++-12: fatal error: cannot execute ‘as’: vfork: Cannot allocate memory\n")));
-  EXPECT_FALSE(sim::ReportsNoChild(Ended(0, kDriver)));
-  EXPECT_FALSE(sim::ReportsNoChild(Ended(1, "k.cu:3:2: error: #error vfork: Resource temporarily unavailable\n")));
-  EXPECT_FALSE(sim::ReportsNoChild(Ended(1, "k.cu:3:10: fatal error: vfork: Resource temporarily unavailable: No such file\n")));
-  EXPECT_FALSE(sim::ReportsNoChild(Ended(1, "g++: fatal error: no input files\n")));
+  EXPECT_TRUE(sim::ReportsNoChild(ChildThatEnded(1, kDriver)));
+  EXPECT_TRUE(sim::ReportsNoChild(ChildThatEnded(1, kLinker)));
+  EXPECT_TRUE(sim::ReportsNoChild(
+      ChildThatEnded(1, "x86_64-linux-gnu-g++-12: fatal error: cannot execute ‘as’: vfork: Cannot allocate memory\n")));
+  EXPECT_FALSE(sim::ReportsNoChild(ChildThatEnded(0, kDriver)));
+  EXPECT_FALSE(
+      sim::ReportsNoChild(ChildThatEnded(1, "k.cu:3:2: error: #error vfork: Resource temporarily unavailable\n")));
+  EXPECT_FALSE(sim::ReportsNoChild(
+      ChildThatEnded(1, "k.cu:3:10: fatal error: vfork: Resource temporarily unavailable: No such file\n")));
+  EXPECT_FALSE(sim::ReportsNoChild(ChildThatEnded(1, "g++: fatal error: no input files\n")));
 }
 
 TEST(ChildShortage, WaitsLongerEachTimeAndGivesTheFirstRealAnswer) {
   int runs = 0;
   std::vector<double> waits;
-  const auto run = [&]() -> Result<SubprocessResult> { return ++runs < 4 ? Ended(1, kDriver) : Ended(1, "k.cu:1:1: error: no\n"); };
+  const auto run = [&]() -> Result<SubprocessResult> {
+    return ++runs < 4 ? ChildThatEnded(1, kDriver) : ChildThatEnded(1, "k.cu:1:1: error: no\n");
+  };
   const auto probe = []() -> Result<SubprocessResult> { return Status::Internal("not needed"); };
   const Result<SubprocessResult> result =
       sim::RunDespiteShortage(run, probe, {.tries = 6, .first_wait_seconds = 1, .wait = [&](double s) { waits.push_back(s); }});
@@ -54,8 +59,8 @@ TEST(ChildShortage, WaitsLongerEachTimeAndGivesTheFirstRealAnswer) {
 
 TEST(ChildShortage, ThatLastsIsTheEnvironmentsAndWordsOfASourceAreItsOwn) {
   int runs = 0;
-  const auto refused = [&]() -> Result<SubprocessResult> { return ++runs, Ended(1, kDriver); };
-  const auto fine = []() -> Result<SubprocessResult> { return Ended(0, ""); };
+  const auto refused = [&]() -> Result<SubprocessResult> { return ++runs, ChildThatEnded(1, kDriver); };
+  const auto fine = []() -> Result<SubprocessResult> { return ChildThatEnded(0, ""); };
   const sim::ChildShortageRetry at_once{.tries = 3, .first_wait_seconds = 0, .wait = [](double) {}};
   const Result<SubprocessResult> both = sim::RunDespiteShortage(refused, refused, at_once);
   EXPECT_EQ(both.status().code(), StatusCode::kUnavailable);
@@ -78,7 +83,7 @@ TEST(ChildShortage, IsNeverACandidatesVerdict) {
     const auto has = [&](const char* word) { return std::find(asked.argv.begin(), asked.argv.end(), word) != asked.argv.end(); };
     if (refusals > 0 && !has("--version")) {
       --refusals;
-      return Ended(1, has("-shared") ? kLinker : kDriver);
+      return ChildThatEnded(1, has("-shared") ? kLinker : kDriver);
     }
     return RunSubprocess(asked);
   };

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Returns the amounts that the program's straight-line pieces add to one counter, in order.
-std::vector<int> Added(const std::string& assembly, int kind) {
+std::vector<int> AmountsAdded(const std::string& assembly, int kind) {
   const std::string counted = CountWork(assembly),
                     before = "%fs:" + std::to_string(8 * kind) + "(%rax), %rcx\n\tleaq\t";
   std::vector<int> added;
@@ -28,9 +28,9 @@ constexpr char kLoop[] =
     "\tcall\t*expf@GOTPCREL(%rip)\n\tvxorps\t%xmm1, %xmm1, %xmm1\n\tret\n";
 
 TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
-  EXPECT_EQ(Added(kLoop, kWorkOperations), (std::vector<int>{12, 4}));
-  EXPECT_EQ(Added(kLoop, kWorkSpecial), (std::vector<int>{1, 1}));
-  EXPECT_TRUE(Added(kLoop, kWorkLocalReads).empty());
+  EXPECT_EQ(AmountsAdded(kLoop, kWorkOperations), (std::vector<int>{12, 4}));
+  EXPECT_EQ(AmountsAdded(kLoop, kWorkSpecial), (std::vector<int>{1, 1}));
+  EXPECT_TRUE(AmountsAdded(kLoop, kWorkLocalReads).empty());
   // The program itself stays complete, and parts without countable work are unchanged.
   const std::string counted = CountWork(kLoop);
   for (size_t at = 0; at < std::string(kLoop).size();) {
@@ -43,49 +43,55 @@ TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
 }
 
 TEST(WorkCount, HalvesCountHalfAndTheSimulatorsFunctionsNothing) {
-  EXPECT_EQ(Added("h:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tvcvtps2ph\t$4, %xmm0, %xmm0\n\tret\n", kWorkOperations),
+  EXPECT_EQ(AmountsAdded("h:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tvcvtps2ph\t$4, %xmm0, %xmm0\n\tret\n", kWorkOperations),
             std::vector<int>{2});
-  EXPECT_EQ(Added("b:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tleal\t32767(%rax,%rdx), %eax\n\tret\n", kWorkOperations),
+  EXPECT_EQ(AmountsAdded("b:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tleal\t32767(%rax,%rdx), %eax\n\tret\n", kWorkOperations),
             std::vector<int>{2});
-  EXPECT_EQ(Added("p:\n\tvmulps\t%ymm0, %ymm1, %ymm0\n\tret\n", kWorkOperations), std::vector<int>{32});
+  EXPECT_EQ(AmountsAdded("p:\n\tvmulps\t%ymm0, %ymm1, %ymm0\n\tret\n", kWorkOperations), std::vector<int>{32});
   EXPECT_TRUE(
-      Added("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
+      AmountsAdded("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
 }
 
 TEST(WorkCount, AStatedRoundingCountsOneOperation) {
   const std::string product = "\tvmulsd\t%xmm0, %xmm1, %xmm0\n\tvcvtsd2ss\t%xmm0, %xmm0, %xmm0\n\tret\n";
   const std::string header = "\t.file 1 \"./cuda/detail/float_by_double.h\"\nd:\n\t.loc 1 2 3\n";
-  EXPECT_EQ(Added(header + product, kWorkOperations), std::vector<int>{4});
-  EXPECT_TRUE(Added(header + product, kWorkDoubles).empty());
-  EXPECT_TRUE(Added("d:\n" + product, kWorkOperations).empty());  // the candidate's own doubles count as such
+  EXPECT_EQ(AmountsAdded(header + product, kWorkOperations), std::vector<int>{4});
+  EXPECT_TRUE(AmountsAdded(header + product, kWorkDoubles).empty());
+  EXPECT_TRUE(AmountsAdded("d:\n" + product, kWorkOperations).empty());  // the candidate's own doubles count as such
 }
 
 TEST(WorkCount, DoublesCountApartUnlessTheSimulatorNeedsThem) {
   const std::string sum = "\tvaddsd\t%xmm0, %xmm1, %xmm0\n\tret\n";
-  EXPECT_TRUE(Added("d:\n" + sum, kWorkOperations).empty());
-  EXPECT_EQ(Added("d:\n" + sum, kWorkDoubles), std::vector<int>{1});
-  EXPECT_EQ(Added("d:\n\tvdivsd\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkDoubles), std::vector<int>{8});
-  EXPECT_EQ(Added("d:\n\tcall\t*exp@GOTPCREL(%rip)\n\tret\n", kWorkDoubles), std::vector<int>{10});
+  EXPECT_TRUE(AmountsAdded("d:\n" + sum, kWorkOperations).empty());
+  EXPECT_EQ(AmountsAdded("d:\n" + sum, kWorkDoubles), std::vector<int>{1});
+  EXPECT_EQ(AmountsAdded("d:\n\tvdivsd\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkDoubles), std::vector<int>{8});
+  EXPECT_EQ(AmountsAdded("d:\n\tcall\t*exp@GOTPCREL(%rip)\n\tret\n", kWorkDoubles), std::vector<int>{10});
   const std::string files = "\t.file 1 \"candidate.cc\"\n\t.file 2 \"/cache/include/detail/fast_math.h\"\n";
-  EXPECT_EQ(Added(files + "d:\n\t.loc 1 2 3\n" + sum, kWorkDoubles), std::vector<int>{1});
-  EXPECT_TRUE(Added(files + "d:\n\t.loc 2 2 3\n" + sum, kWorkDoubles).empty());
+  EXPECT_EQ(AmountsAdded(files + "d:\n\t.loc 1 2 3\n" + sum, kWorkDoubles), std::vector<int>{1});
+  EXPECT_TRUE(AmountsAdded(files + "d:\n\t.loc 2 2 3\n" + sum, kWorkDoubles).empty());
 }
 
 TEST(WorkCount, IntegersCountInTheCandidatesTextWhereTheyAreNoAddresses) {
   const std::string files = "\t.file 1 \"candidate.cc\"\n\t.file 2 \"/cache/include/detail/bits.h\"\n";
   const std::string hash = "\timull\t$77, %eax, %eax\n\tmovl\t%eax, %ecx\n\tshrl\t$13, %ecx\n\txorl\t%ecx, %eax\n\tret\n";
-  EXPECT_EQ(Added(files + "h:\n\t.loc 1 1 1\n" + hash, kWorkIntegers), std::vector<int>{3});
-  EXPECT_TRUE(Added(files + "h:\n\t.loc 2 1 1\n" + hash, kWorkIntegers).empty());
-  EXPECT_EQ(Added(files + "h:\n\t.loc 1 1 1\n\tcltd\n\tidivl\t%ecx\n\tret\n", kWorkIntegers), std::vector<int>{16});
+  EXPECT_EQ(AmountsAdded(files + "h:\n\t.loc 1 1 1\n" + hash, kWorkIntegers), std::vector<int>{3});
+  EXPECT_TRUE(AmountsAdded(files + "h:\n\t.loc 2 1 1\n" + hash, kWorkIntegers).empty());
+  EXPECT_EQ(AmountsAdded(files + "h:\n\t.loc 1 1 1\n\tcltd\n\tidivl\t%ecx\n\tret\n", kWorkIntegers),
+            std::vector<int>{16});
   // Steps of a loop, addresses, and a register that is zeroed.
-  EXPECT_TRUE(Added(files + "h:\n\t.loc 1 1 1\n\taddl\t$1, %eax\n\tsalq\t$2, %rdi\n\taddq\t%rsi, %rdi\n\txorl\t%eax, %eax\n"
-                    "\tleaq\t(%rax,%rdi,4), %rsi\n\tsubl\t$8, %edx\n\tret\n", kWorkIntegers).empty());
+  EXPECT_TRUE(
+      AmountsAdded(files +
+                       "h:\n\t.loc 1 1 1\n\taddl\t$1, %eax\n\tsalq\t$2, %rdi\n\taddq\t%rsi, %rdi\n\txorl\t%eax, %eax\n"
+                       "\tleaq\t(%rax,%rdi,4), %rsi\n\tsubl\t$8, %edx\n\tret\n",
+                   kWorkIntegers)
+          .empty());
 }
 
 TEST(WorkCount, LeavesOutTheProductOfFragments) {
   const std::string body = "\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n";
-  EXPECT_TRUE(Added("_ZN6nvcuda4wmma6detail8MultiplyILi16ELi16ELi16EEvPKPKv:\n" + body, kWorkOperations).empty());
-  EXPECT_EQ(Added("_ZN6nvcuda4wmma4mine4LoopEv:\n" + body, kWorkOperations), std::vector<int>{4});
+  EXPECT_TRUE(
+      AmountsAdded("_ZN6nvcuda4wmma6detail8MultiplyILi16ELi16ELi16EEvPKPKv:\n" + body, kWorkOperations).empty());
+  EXPECT_EQ(AmountsAdded("_ZN6nvcuda4wmma4mine4LoopEv:\n" + body, kWorkOperations), std::vector<int>{4});
 }
 
 TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
@@ -94,15 +100,17 @@ TEST(WorkCount, FollowsLocalArraysThatNoRegistersHold) {
       "16(%rsp,%rax,4)\n"
       "\tvmovups\t(%rbx), %xmm1\n\tvmovss\t%xmm1, 8(%rsp)\n\tmovl\tkTable(%rip), %eax\n\tret\n";
   const std::string large = "k:\n\tsubq\t$16384, %rsp\n" + body, small = "k:\n\tsubq\t$1000, %rsp\n" + body;
-  EXPECT_EQ(Added(large, kWorkLocalReads), std::vector<int>{16});  // 20 read, 4 of them announced by a hook
-  EXPECT_EQ(Added(large, kWorkLocalWrites), std::vector<int>{4});  // a fixed place of the frame may be a register
+  EXPECT_EQ(AmountsAdded(large, kWorkLocalReads), std::vector<int>{16});  // 20 read, 4 of them announced by a hook
+  EXPECT_EQ(AmountsAdded(large, kWorkLocalWrites),
+            std::vector<int>{4});  // a fixed place of the frame may be a register
   // There is a branch between the hook and the load, and inline assembly of the simulator.
-  EXPECT_TRUE(Added("k:\n\tsubq\t$16384, %rsp\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tjne\t.L2\n\tvmovss\t(%r12), "
-                    "%xmm0\n#APP\n\tmovl\t12(%rax), %eax\n#NO_APP\n.L2:\n\tret\n",
-                    kWorkLocalReads)
-                  .empty());
-  EXPECT_TRUE(Added(small, kWorkLocalReads).empty());
-  EXPECT_TRUE(Added(small, kWorkLocalWrites).empty());
+  EXPECT_TRUE(
+      AmountsAdded("k:\n\tsubq\t$16384, %rsp\n\tcall\t*__tsan_read4@GOTPCREL(%rip)\n\tjne\t.L2\n\tvmovss\t(%r12), "
+                   "%xmm0\n#APP\n\tmovl\t12(%rax), %eax\n#NO_APP\n.L2:\n\tret\n",
+                   kWorkLocalReads)
+          .empty());
+  EXPECT_TRUE(AmountsAdded(small, kWorkLocalReads).empty());
+  EXPECT_TRUE(AmountsAdded(small, kWorkLocalWrites).empty());
 }
 
 }  // namespace
