@@ -323,7 +323,7 @@ int main(int argc, char** argv) {
 
   std::sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.begin < b.begin; });
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.begin < b.begin; });
-  std::map<uint32_t, Step> steps;  // by the id of the launch
+  std::map<uint32_t, Step> steps;  // keyed by the id of the launch
   uint64_t first_launch = 0, last_launch = 0;
   for (const Call& call : calls) {
     if (call.name.rfind("cudaGraphLaunch", 0) != 0) continue;

@@ -37,9 +37,9 @@ struct TomlNode {
   int64_t integer = 0;
   double number = 0;  // kFloat; also set for kInteger
   bool boolean = false;
-  std::vector<TomlNode> items;                            // kArray
+  std::vector<TomlNode> items;                            // only for kArray
   std::vector<std::pair<std::string, TomlNode>> entries;  // kTable, in file order
-  int line = 0;                                           // 1-based, `line_offset` included; 0: not known
+  int line = 0;                                           // 1-based in the whole file (`line_offset` is added); 0: not known
 
   // The special members are defined in toml_document.cc: here TomlNode is an incomplete type in a pair, which clang
   // rejects.

@@ -23,7 +23,7 @@ namespace {
 struct Prepared {
   CUtensorMap a, b, d, a_scale;
 };
-std::map<const void*, Prepared> prepared;  // by the problem's a
+std::map<const void*, Prepared> prepared;  // keyed by the problem's a
 
 constexpr int kSms = 132;
 

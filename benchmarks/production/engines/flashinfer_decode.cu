@@ -42,7 +42,7 @@ struct Planned {
   DecodePlanInfo decode;
   PrefillPlanInfo prefill;
 };
-std::map<const void*, Planned> planned;  // by the problem's lengths
+std::map<const void*, Planned> planned;  // keyed by the problem's lengths
 
 constexpr size_t kFloats = size_t{256} << 20, kInts = size_t{8} << 20;
 

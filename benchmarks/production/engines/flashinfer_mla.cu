@@ -38,7 +38,7 @@ struct Planned {
   char *floats, *ints;
   MLAPlanInfo plan;
 };
-std::map<const void*, Planned> planned;  // by the problem's lengths
+std::map<const void*, Planned> planned;  // keyed by the problem's lengths
 
 constexpr size_t kFloats = size_t{128} << 20, kInts = size_t{8} << 20;
 

@@ -59,7 +59,7 @@ struct TargetCounts {
   // kMultiLabel: a label is predicted if its logit is above 0, which is a probability above 1/2.
   int64_t right = 0;                            // known labels that are predicted rightly
   ClassCounts labels;                           // by column: true labels, predicted labels, and labels that are both
-  std::vector<std::vector<ScoredNode>> scores;  // by column; lists of parts are not added up
+  std::vector<std::vector<ScoredNode>> scores;  // indexed by column; lists of parts are not added up
   // kValues:
   double squared = 0, absolute = 0;  // sums of the squares and of the absolute values of the errors
 

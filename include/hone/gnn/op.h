@@ -143,7 +143,7 @@ class DeviceOp {
   virtual Status EnqueueForward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& out) const = 0;
   // Enqueues the backward pass. Called after EnqueueForward, with the same call and x.
   //   grad_out  [num_dst, out], only read
-  //   grad_x    [num_src, in], overwritten; data null: not to be computed
+  //   grad_x    [num_src, in], overwritten; if its data is null, do not compute it
   // The parameters' gradients are overwritten.
   virtual Status EnqueueBackward(const DeviceOpCall& call, const DeviceRows& x, const DeviceRows& grad_out,
                                  const DeviceRows& grad_x) const = 0;

@@ -88,7 +88,7 @@ struct RunOptions {
 struct EpochTimes {
   double wall = 0;      // training and validation
   double train = 0;     // wall of the training part
-  double sample = 0;    // processor time summed over the threads that prepare batches
+  double sample = 0;    // processor time to draw samples, summed over the threads that prepare batches
   double slice = 0;     // likewise
   double transfer = 0;  // copies to the device; 0 on the CPU
   double compute = 0;   // wall of forward, loss, backward and update

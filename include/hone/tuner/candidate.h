@@ -51,9 +51,9 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::kInteger;
   std::string name;                  // of the tensor, workspace, scalar or tensor map
   std::string type;                  // kInteger, kScalar: i32 u32 i64 u64 f32 f64 f16 bf16 bool; kStruct: C++ type name
-  std::optional<Expression> value;   // kInteger
+  std::optional<Expression> value;   // only for kInteger
   std::optional<Expression> offset;  // kTensor (elements), kWorkspace (bytes)
-  std::vector<Argument> fields;      // kStruct
+  std::vector<Argument> fields;      // only for kStruct
 };
 
 // Fields of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
@@ -143,7 +143,7 @@ struct PlanEntry {
   int64_t memset_value = 0;        // byte value
   std::optional<Expression> memset_bytes;  // absent: the whole target
 
-  int line = 0;  // in the candidate's file, for messages
+  int line = 0;  // line in the candidate's file, used in messages
 };
 
 struct LaunchPlan {
@@ -211,7 +211,7 @@ struct ResolvedArgument {
   std::string name;          // tensor, workspace or tensor map
   int64_t byte_offset = 0;   // pointers
   std::vector<uint8_t> bytes;  // kInteger, kScalar: the value as passed, in its C size
-  std::vector<ResolvedArgument> fields;  // kStruct
+  std::vector<ResolvedArgument> fields;  // only for kStruct
 };
 
 // A pointer argument of a library call, and the number of bytes that the call reads or writes there.

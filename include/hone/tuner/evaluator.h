@@ -48,7 +48,7 @@ struct EvaluationRequest {
   std::string name = "candidate.cu";
   Binding binding;                    // overrides of tunables
   std::string incumbent_source;       // the kernel to compare with; empty: the task's seed
-  std::string incumbent_name;         // for messages
+  std::string incumbent_name;         // used in messages
   Binding incumbent_binding;
   uint64_t seed = 0;                  // 0: drawn from the system
   bool time = true;                   // false: stop after correctness

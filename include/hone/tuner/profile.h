@@ -52,7 +52,7 @@ struct KernelProfile {
   int64_t blocks = 0;
   int64_t threads_per_block = 0;
   int64_t shared_bytes = 0;              // per block, static and dynamic
-  std::map<std::string, double> values;  // by ProfileField::name; figures that could not be counted are absent
+  std::map<std::string, double> values;  // keyed by ProfileField::name; figures that could not be counted are absent
   std::vector<MemorySite> sites;         // most expensive first
 
   // Returns the value, or `otherwise` when it was not counted.
@@ -92,7 +92,7 @@ struct Profile {
   std::string note;  // one sentence: what could not be counted, why, and the remedy; empty: everything was counted
   std::vector<CaseProfile> cases;
   std::vector<ProfileFinding> findings;  // most valuable first
-  std::vector<SassLine> sass;            // by kernel, then by line; empty: not requested
+  std::vector<SassLine> sass;            // sorted by kernel, then by line; empty: not requested
 };
 
 // Describes the profile for people and for the analyst role: figures by case and kernel, then findings with their

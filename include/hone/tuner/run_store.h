@@ -30,8 +30,8 @@ enum class EventKind {
   kMemo,        // the result of a reply that is not a candidate: a plan, a diagnosis, findings, cases, or a problem
   kProposal,    // the result of an attempt's replies: a candidate, or the reason why there is none
   kVetting,     // a proposed case, run on the seed: accepted or refused
-  kSweepPoint,  // one binding of a sweep, evaluated
-  kEvaluation,  // a node, evaluated
+  kSweepPoint,  // the verdict on one binding (choice of tunables) of a sweep
+  kEvaluation,  // the verdict on a node (a version of the kernel)
   kProfile,     // profile of a node, taken because a prompt will show it
   kFinal,       // the best node, timed against the seed once more as the run's last measurement
   kResumed,     // the run was continued; requests in flight are repeated after this

@@ -249,14 +249,14 @@ struct RunView {
   // The task has no seed: node 0 is the reference made from its oracle (src/tuner/run/oracle_reference.h), which is
   // right and slow. Speedups are relative to node 0, and the first attempts write a kernel from the oracle.
   bool from_oracle = false;
-  SourceHash broken_start;                    // source of node 1, which may be broken; empty: none was given
+  SourceHash broken_start;                    // source given by --broken-start (node 1), right or not; empty: none
   std::vector<RememberedIdea> memory;         // ideas of earlier runs, as they were known when this run began
   bool start_uses_cute = false;               // node 0 is written in CuTe
   // With target `any`: the nodes from this number on are asked for without CuTe, because the judges had stated before
   // the run went on that they have no CuTe; -1: no node is.
   int64_t no_cute_from = -1;
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
-  std::vector<RunNode> nodes;                 // by id
+  std::vector<RunNode> nodes;                 // indexed by id
   int64_t settled = 0;                        // the nodes below this number are done
   int64_t best = 0;                           // best of the settled nodes; the seed when nothing was kept
   bool seed_broken = false;                   // true: the seed's own verdict was not `ok`

@@ -98,14 +98,14 @@ enum class IndexOrder {
 struct ValueSpec {
   Distribution distribution = Distribution::kNormal;
   double low = 0.0;     // kUniform, kLogUniform; kIndex: a whole number, 0 or more
-  double high = 1.0;    // kUniform, kLogUniform
-  double scale = 1.0;   // kNormal, kHeavyTailed, kCancelling
-  double offset = 0.0;  // kNormal
+  double high = 1.0;    // only for kUniform and kLogUniform
+  double scale = 1.0;   // only for kNormal, kHeavyTailed and kCancelling
+  double offset = 0.0;  // only for kNormal
   // Each input set draws two factors from [1 / vary, vary]: `scale` is multiplied by one, `offset` by the other.
   double vary = 1.0;
   // Expression over the dimensions. kIndex: exclusive bound of the values; kOffsets: the last offset.
   std::optional<Expression> index_bound;
-  IndexOrder index_order = IndexOrder::kIndependent;  // kIndex
+  IndexOrder index_order = IndexOrder::kIndependent;  // only for kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
   double ones = 0.5;                                  // kMask: the share of elements that are 1
   // kMask: a value, 0 or 1, that each line along the axis `along` holds at least once; -1: lines may hold one value
@@ -212,7 +212,7 @@ struct Task {
   std::string slice;                                      // independent slice dimension; empty: none
   std::vector<TensorSpec> tensors;
   std::vector<ScalarSpec> scalars;
-  std::map<std::string, Tolerance> tolerance;             // by output name; inout tensors included
+  std::map<std::string, Tolerance> tolerance;             // keyed by output name; inout tensors included
   std::vector<Case> cases;                                // time and check cases, in file order
   std::vector<HiddenGroup> hidden;                        // hidden cases are drawn from each group
   std::optional<Expression> flops;                        // floating-point operations of one launch

@@ -46,7 +46,7 @@ class StoreClient {
   static Result<std::unique_ptr<StoreClient>> Join(StoreClientOptions options);
   ~StoreClient();  // without Leave, the other ranks consider this rank lost
 
-  const std::vector<std::string>& hosts() const { return hosts_; }  // by rank
+  const std::vector<std::string>& hosts() const { return hosts_; }  // indexed by rank
   // Returns this rank's address, as its connection to the store has it.
   std::string own_address() const { return own_address_; }
 

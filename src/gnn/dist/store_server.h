@@ -72,7 +72,7 @@ class StoreServer {
   std::vector<std::unique_ptr<Client>> clients_;
   std::map<std::string, std::string> values_;
   std::map<std::string, std::vector<int>> waiting_;  // ranks that asked for a key that is not set yet
-  std::vector<std::string> hosts_;                   // by rank; empty: has not joined
+  std::vector<std::string> hosts_;                   // indexed by rank; empty: has not joined
   int joined_ = 0;
   std::optional<Message> lost_;  // the reported loss
   double started_ = 0, last_beat_ = 0;

@@ -17,7 +17,7 @@ namespace hone::gnn {
 struct TcpCommunicatorOptions {
   int rank = 0;
   std::vector<std::string> names;  // names of all ranks, by rank
-  std::vector<UniqueFd> links;     // by rank: a connected, non-blocking socket; none for this rank
+  std::vector<UniqueFd> links;     // indexed by rank: a connected, non-blocking socket; none for this rank
   double timeout_seconds = 600;    // limit on each operation
   // Called with the error when a connection breaks; returns the error to report. The monitor of the ranks may know the
   // true reason, which need not be the rank at the other end. The function may wait a little.

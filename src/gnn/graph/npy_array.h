@@ -61,7 +61,7 @@ class NpyArray {
   // kNotFound when the archive has no member `name` or `name`.npy.
   static Result<NpyArray> InArchive(std::shared_ptr<const ZipArchive> archive, const std::string& name);
 
-  const std::string& name() const { return name_; }  // for messages
+  const std::string& name() const { return name_; }  // used in messages
   const NpyHeader& header() const { return header_; }
   // Opens the array at item `first`, in file order.
   Result<NpyItems> Open(int64_t first = 0) const;

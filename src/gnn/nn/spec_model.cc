@@ -140,8 +140,8 @@ class SpecModel final : public Model<T> {
   };
   struct State final : Model<T>::State {
     std::vector<std::unique_ptr<LayerState>> operations;
-    std::vector<Buffer<T>> values;     // by the value whose memory it is
-    std::vector<Buffer<T>> gradients;  // by slot (SpecPlan::Value::slot)
+    std::vector<Buffer<T>> values;     // indexed by the value whose memory it is
+    std::vector<Buffer<T>> gradients;  // indexed by slot (SpecPlan::Value::slot)
     std::vector<SourcesOfHop> sources;
     std::vector<EdgesOfHop> edges;
     std::vector<Matrix<T>> views, grads;    // of each value
@@ -377,9 +377,9 @@ class SpecModel final : public Model<T> {
   const ModelSpec& spec_;  // owned by the options
   const SpecShapes shapes_;
   const int layers_;
-  std::vector<std::unique_ptr<gnn::Operation<T>>> operations_;  // by value; null for "x"
+  std::vector<std::unique_ptr<gnn::Operation<T>>> operations_;  // indexed by value; null for "x"
   SpecPlan plan_;
-  std::vector<std::vector<size_t>> carried_;  // by pass: the values it receives; last: the logits
+  std::vector<std::vector<size_t>> carried_;  // indexed by pass: the values it receives; last: the logits
   std::unique_ptr<typename Model<T>::State> pass_state_;
   Buffer<T> projected_;
 };

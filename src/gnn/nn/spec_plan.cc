@@ -109,7 +109,7 @@ class Planner {
       last[root[v]] = last[root[v]] == 0 ? until : std::min(last[root[v]], until);
     }
     // Memory is reused after its last reader was visited. The caller owns the logits' gradient.
-    std::vector<size_t> taken;  // by slot: the value that uses it, 0: none
+    std::vector<size_t> taken;  // indexed by slot: the value that uses it, 0: none
     for (size_t v = count() - 2; v > 0 && count() > 2; --v) {
       SpecPlan::Value& value = plan_.values[v];
       if (!value.wants_gradient || value.shares_gradient) continue;

@@ -35,7 +35,7 @@ constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
 // size, one per thread would take too much memory, and a table of only the batch's nodes is small.
 constexpr int64_t kDirectTableBytes = int64_t{48} << 20;
 
-// A chunk of rows in the stages.
+// Rows that go through the sampler's four stages together (docs/design/0034). A slot is one neighbor to be drawn.
 struct Chunk {
   int rows = 0;
   int64_t slots = 0;

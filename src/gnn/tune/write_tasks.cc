@@ -149,7 +149,7 @@ std::vector<ModelTask> MakeTasks(const TuneSource& source, const std::vector<Hot
   const BatchShape &median = batches.median(), &largest = batches.largest();
   const bool both = 20 * largest.edges() >= 21 * median.edges();
   std::vector<ModelTask> tasks;
-  std::vector<HotOperation> first;  // by task: an operation of its name
+  std::vector<HotOperation> first;  // indexed by task: an operation of its name
   for (const HotOperation& operation : operations) {
     const std::string name = TaskName(operation);
     auto task = std::find_if(tasks.begin(), tasks.end(), [&](const ModelTask& known) { return known.name == name; });

@@ -16,7 +16,7 @@ namespace hone {
 struct ArgumentLayout {
   int64_t size = 0;
   int64_t align = 1;
-  std::vector<int64_t> field_offsets;  // kStruct
+  std::vector<int64_t> field_offsets;  // only for kStruct
 };
 
 // Returns a resolved argument with the kinds and sizes that LayoutOf needs, and zeros as values. A layout does not

@@ -62,7 +62,7 @@ struct CompiledModule {
   std::string digest;                          // the compiler's first errors with their source lines
   std::string log;                             // the compiler's whole output
   std::string image;                           // cubin, or shared-library bytes for the simulator
-  std::map<std::string, std::string> lowered;  // by name expression: the kernel's symbol in the image
+  std::map<std::string, std::string> lowered;  // keyed by name expression: the kernel's symbol in the image
   std::vector<KernelResources> resources;
   std::vector<DeviceGlobal> globals;
   std::vector<std::string> labels;             // from the machine code: "emulated_fp32", "tensor_cores", …
@@ -75,7 +75,7 @@ struct CompiledModule {
 struct CompiledProgram {
   Candidate candidate;
   Binding binding;
-  std::map<std::string, CompiledModule> modules;  // by BindingKey
+  std::map<std::string, CompiledModule> modules;  // keyed by BindingKey
 };
 
 }  // namespace hone

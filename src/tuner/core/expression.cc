@@ -99,7 +99,7 @@ std::string Trimmed(std::string_view text) {
 struct Expression::Node {
   expression::Operation operation = expression::Operation::kConstant;
   int64_t constant = 0;
-  std::string name;                // kName, kCall
+  std::string name;                // only for kName and kCall
   std::vector<std::string> texts;  // kCall: source texts of the arguments
   std::vector<std::shared_ptr<const Node>> operands;
 };

@@ -81,7 +81,7 @@ class Arena {
 struct DrawRequest {
   TensorView view;
   ValueSpec values;              // distribution and its parameters; index_bound already in `index_bound`
-  int64_t index_bound = 0;       // kIndex, kOffsets
+  int64_t index_bound = 0;       // only for kIndex and kOffsets
   uint64_t key = 0;              // secret; one per (evaluation, input set, tensor)
   uint64_t permutation_key = 0;  // 0: slice s is drawn as slice s; else as slice Permute(s)
   uint64_t redraw_key = 0;       // 0: none; else slices in `redrawn` are drawn with this key, as themselves

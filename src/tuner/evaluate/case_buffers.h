@@ -31,7 +31,7 @@ struct InputSet {
   uint64_t redraw_key = 0;        // the key that redraws the slices of `redrawn`
   std::vector<int64_t> redrawn;   // sorted indices of slices that are drawn afresh in their places
   const HandCase* hand = nullptr;  // if not null, its values are the inputs and nothing is drawn; owned by the task
-  const std::map<std::string, ValueSpec>* values = nullptr;  // by tensor: a case's own distributions, in place of
+  const std::map<std::string, ValueSpec>* values = nullptr;  // keyed by tensor: a case's own distributions, in place of
                                                              // TensorSpec::values; null: none; owned by the task
   std::string name() const;  // "default", "heavy_tailed", …: for messages
 };
@@ -116,14 +116,14 @@ class CaseBuffers {
   uint64_t fill_key_ = 0;  // secret from which fills follow
   uint64_t fills_ = 0;     // number of fills so far
   bool fixed_fills_ = false;
-  std::map<std::string, FillSpec> last_fill_;  // by output; absent: filled with the fixed poison, or never filled
+  std::map<std::string, FillSpec> last_fill_;  // keyed by output; absent: filled with the fixed poison, or never filled
   std::map<std::string, TensorShape> shapes_;
   std::map<std::string, int64_t> base_align_;
   int64_t slices_ = 1;
   bool sampled_ = false;
   std::unique_ptr<Arena> arena_;
-  std::vector<int> place_;                     // by block, set after set: the block's number in the arena
-  std::map<std::string, size_t> first_block_;  // by tensor or "workspace:NAME": number of its block within a set
+  std::vector<int> place_;                     // indexed by block, set after set: the block's number in the arena
+  std::map<std::string, size_t> first_block_;  // keyed by tensor or "workspace:NAME": number of its block within a set
   std::vector<std::string> workspace_names_;
   std::vector<Bindings> bindings_;
 };

@@ -63,7 +63,7 @@ class SpoolServer {
   Evaluator& evaluator_;
   Spool& spool_;
   ServeOptions options_;
-  std::map<std::string, int> failed_looks_;  // by bundle ID: number of looks in which the bundle failed
+  std::map<std::string, int> failed_looks_;  // keyed by bundle ID: number of looks in which the bundle failed
 };
 
 }  // namespace hone

@@ -24,7 +24,7 @@ struct Subject {
   Task task;
   std::string base_text, head_text;     // the kernel's texts, with plans; empty base_text: nothing to compare with
   std::string note;                     // about the plan of a file without one, for the user; may be empty
-  std::vector<CaseDecision> decisions;  // by case of entry.cases
+  std::vector<CaseDecision> decisions;  // indexed by case of entry.cases
   // Returns whether the kernel needs a verdict: not if it was removed, or if only its path has changed.
   bool judged() const { return entry.status == GateStatus::kPassed && entry.changed; }
 };

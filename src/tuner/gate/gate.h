@@ -64,7 +64,7 @@ struct GateReport {
   GateOptions options;
   GateRule rule;                           // the rule for this number of comparisons
   int comparisons = 0;                     // number of timed cases of all kernels
-  std::vector<GateKernel> kernels;         // by path
+  std::vector<GateKernel> kernels;         // sorted by path
   std::vector<UnjudgedFile> unjudged;      // changed files with kernels that nothing judged, by path
   std::vector<std::string> changed_tasks;  // sentences: what the change does to tasks, oracles and tolerances
   std::vector<std::string> warnings;

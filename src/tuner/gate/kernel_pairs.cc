@@ -23,7 +23,7 @@ struct Found {
   std::string folder;  // folder of the kernel's task, in the kernel's own tree
   std::string text;
 };
-using Kernels = std::map<std::string, Found>;  // by path
+using Kernels = std::map<std::string, Found>;  // keyed by path
 
 Result<Kernels> KernelsIn(const SourceTree& tree) {
   const std::vector<std::string> folders = TaskFolders(tree);

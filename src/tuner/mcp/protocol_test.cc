@@ -140,8 +140,8 @@ class Served {
     return end_.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready;
   }
 
-  // Counts calls of the tool `count`. Calls share it, because a server whose client is gone abandons them: they may
-  // run, or even begin, after this object is destroyed.
+  // State that calls of the tool `count` share with the test, by a shared_ptr. A server whose client is gone abandons
+  // its calls, so these may run, or even begin, after the test's server is destroyed.
   struct Counts {
     std::atomic<int> running{0};
     std::atomic<bool> stopped{false}, release{false};

@@ -71,7 +71,7 @@ class Toolbox {
  private:
   ToolboxOptions options_;
   std::mutex evaluators_mutex_;
-  std::map<std::string, std::shared_ptr<Evaluator>> evaluators_;  // by the requested device name
+  std::map<std::string, std::shared_ptr<Evaluator>> evaluators_;  // keyed by the requested device name
 };
 
 inline constexpr size_t kMostSourceBytes = 1 << 20;  // largest candidate in a request

@@ -324,7 +324,7 @@ class HttpProvider : public ModelProvider {
   const int max_retries_;
   const double request_seconds_;
   const HttpProviderHooks hooks_;
-  std::atomic<bool> reached_ = false;
+  std::atomic<bool> reached_ = false;  // the service has answered at least once
   std::mutex mutex_;  // guards the following members
   Rng rng_;
   WireAllowances allowances_;

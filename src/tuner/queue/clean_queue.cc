@@ -186,7 +186,7 @@ class Cleaner {
   const CleanWish& wish_;
   double now_ = 0;                        // Unix seconds by the server's clock
   std::vector<std::string> keys_;         // all keys of the queue
-  std::map<std::string, Entry> entries_;  // by job ID
+  std::map<std::string, Entry> entries_;  // keyed by job ID
   CleanReport report_;
 };
 

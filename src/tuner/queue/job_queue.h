@@ -148,7 +148,7 @@ class JobQueue {
       double since = 0;  // SteadySeconds of the first of the consecutive looks with this owner
     };
     double looked = 0;                 // SteadySeconds of the last look
-    std::map<std::string, Held> held;  // by entry
+    std::map<std::string, Held> held;  // keyed by entry
   };
   std::array<Watch, 2> watches_;  // 0: of jobs that no sieve has seen; 1: of sieved jobs
 };

@@ -20,8 +20,8 @@ namespace hone {
 std::string AttemptChart(const RunView& view);
 
 // Returns the CSS class that colours a bar, to be appended to "fill": "" for surely faster than 1x by more than 0.5 %,
-// " slow" for surely slower by more than 0.5 %, else " same". `low` and `high`: the speedup's interval, or the speedup
-// twice.
+// " slow" for surely slower by more than 0.5 %, else " same". `low` and `high`: the speedup's interval; both are
+// the speedup itself if it has no interval.
 std::string_view BarClass(double low, double high);
 
 // Draws one bar per timed shape: the speedup over node 0, which is called `start` (StartName), with its 95 % interval

@@ -46,7 +46,8 @@ std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
   return rows;
 }
 
-// Returns one side of a row: number and text. `changed`: the cell's attribute.
+// Returns one side of a row as HTML: the line's number and its text. `changed`: an attribute of the text's cell, which
+// marks a changed line; or "".
 std::string Cells(const std::vector<std::string>& lines, size_t line, const char* changed) {
   if (line == kNone) return "<td class=n></td><td class=none></td>";
   return fmt::format("<td class=n data-n='{}'></td><td{}>{}</td>", line + 1, changed, lines[line]);

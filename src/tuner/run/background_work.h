@@ -38,7 +38,7 @@ class BackgroundWork {
   std::mutex mutex_;
   std::condition_variable arrived_;              // a step was queued
   std::deque<Step> steps_;                       // not executed yet
-  std::map<std::string, std::jthread> running_;  // by key; accessed only by the scheduler's thread
+  std::map<std::string, std::jthread> running_;  // keyed by key; accessed only by the scheduler's thread
 };
 
 }  // namespace hone

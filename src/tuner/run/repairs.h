@@ -17,7 +17,7 @@ struct RepairCount {
     int64_t told = 0;    // replies with this problem after which a repair was asked for
     int64_t mended = 0;  // those whose repair was usable
   };
-  std::map<std::string, Replies> replies;  // by problem (agents/reply.h, run/read_reply.cc)
+  std::map<std::string, Replies> replies;  // keyed by problem (agents/reply.h, run/read_reply.cc)
   int64_t judged = 0;                      // versions of attempts that were judged
   int64_t right = 0;                       // correct versions among them
   // Incorrect versions that were made from a correct version or from the run's start. An incorrect version that was

@@ -35,8 +35,8 @@ StructureCount CountStructure(const RunView& view);
 // Returns "3 of 41 replies (7.3 %)", or "no replies".
 std::string StructureText(const StructureCount& count);
 
-// Returns whether a problem of a node (agents/reply.h, agents/regions.h) concerns form. A refusal, an empty reply or a
-// repeated idea does not.
+// Returns whether a node failed because its reply was malformed, by the node's `problem` (agents/reply.h,
+// agents/regions.h). A refusal, an empty reply or a repeated idea is not malformed.
 bool IsStructuralProblem(std::string_view problem);
 // Returns whether the first error in a compiler's text concerns the file's structure: braces, duplicate definitions,
 // text outside of functions. For g++, NVRTC and nvcc. An undeclared name may come from an edit that lost a function or

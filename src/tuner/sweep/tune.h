@@ -31,7 +31,7 @@ TunePoint MakePoint(Binding binding, Evaluation evaluation);
 // The winners among a sweep's points, as indexes.
 struct SweepChoice {
   std::optional<size_t> best;                    // the point with the best mean; nullopt: none is right
-  std::vector<std::pair<Dims, size_t>> winners;  // by time case: the winning point
+  std::vector<std::pair<Dims, size_t>> winners;  // for each time case: the winning point
 };
 // Chooses the best point by the mean, and other points for the shapes where they are surely faster than it, by more
 // than the share `shape_margin`.
@@ -55,7 +55,7 @@ struct TuneOptions {
   uint64_t seed = 0;
   // Share by which another binding must be surely faster in a shape to be used there.
   double shape_margin = kShapeMargin;
-  std::map<std::string, Evaluation> known;  // by BindingKey: points of an earlier, interrupted sweep
+  std::map<std::string, Evaluation> known;  // keyed by BindingKey: points of an earlier, interrupted sweep
   // Called for every new point, one at a time, before the point is used; a Status ends the sweep.
   std::function<Status(const Binding&, const Evaluation&)> on_point;
   std::stop_token stop;
@@ -65,7 +65,7 @@ struct TuneResult {
   std::vector<TunePoint> points;                 // in the order tried; known ones included
   int64_t left_out = 0;                          // bindings beyond max_points, or not reached before a stop
   std::optional<size_t> best;                    // point with the best mean; nullopt: no binding was ok
-  std::vector<std::pair<Dims, size_t>> winners;  // by time case: the winning point
+  std::vector<std::pair<Dims, size_t>> winners;  // for each time case: the winning point
   std::string source;                            // the candidate's text with its winners; empty: no binding was right,
                                                  // or needs_no_change
   bool needs_no_change = false;                  // the first choices are the best for every shape

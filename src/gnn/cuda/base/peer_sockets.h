@@ -35,7 +35,7 @@ class PeerSockets {
   explicit PeerSockets(Communicator& ranks) : ranks_(&ranks), links_(static_cast<size_t>(ranks.size())) {}
   Status Link(int listener, const std::vector<std::string>& names);
   Communicator* ranks_;
-  std::vector<UniqueFd> links_;  // by rank; this rank's entry is empty
+  std::vector<UniqueFd> links_;  // indexed by rank; this rank's entry is empty
   size_t most_ = 1;
 };
 

@@ -11,7 +11,7 @@ namespace {
 struct Contender {
   std::unique_ptr<Model<float>> model;
   std::unique_ptr<GpuEngine> engine;
-  std::vector<double> seconds, results;  // by epoch: its time; its loss and accuracy
+  std::vector<double> seconds, results;  // indexed by epoch: its time; its loss and accuracy
 };
 
 bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {

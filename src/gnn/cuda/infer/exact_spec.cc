@@ -383,8 +383,8 @@ class Planner {
   // The state of the pass that is being planned.
   int pass_ = 0;
   std::vector<Step> steps_;
-  std::vector<Held> held_;   // by unit
-  std::vector<bool> taken_;  // by slot
+  std::vector<Held> held_;   // indexed by unit
+  std::vector<bool> taken_;  // indexed by slot
   ExactNorm logits_norm_;
 };
 

@@ -64,7 +64,7 @@ class ExactPacker {
   // Packs a whole weight as [padded out, padded in] and returns where it lies.
   int64_t Matrix(const std::string& name, int64_t out, int64_t in);
   // Reads the normalisation `prefix` + weight, bias, running_mean and running_var. `linear_bias` names the bias of the
-  // preceding Linear, which only shifts the mean; empty: none.
+  // preceding Linear, which is folded in by shifting running_mean; empty: none.
   ExactNorm Normalisation(const std::string& prefix, const std::string& linear_bias, int64_t width);
   // Reads the attention `prefix` + lin.weight [heads * width, in], att_src and att_dst. One product serves all heads:
   // the heads' weights are blocks on a diagonal if heads are concatenated, and side by side if they are averaged.
@@ -79,7 +79,7 @@ class ExactPacker {
   Status status_;
 };
 
-// The packed pools on the device, and the products of blocks of rows with them.
+// The model's weights on the device, packed in one array a dtype, and the products of blocks of rows with them.
 class ExactProducts {
  public:
   // `matmuls` is borrowed and must outlive the products. A product has `product_rows` rows, so the memory of a block

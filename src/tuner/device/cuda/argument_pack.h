@@ -19,7 +19,7 @@
 namespace hone {
 
 inline constexpr size_t kTensorMapBytes = 128;
-using EncodedTensorMaps = std::map<std::string, std::vector<uint8_t>>;  // by name; kTensorMapBytes each
+using EncodedTensorMaps = std::map<std::string, std::vector<uint8_t>>;  // keyed by name; kTensorMapBytes each
 
 struct PackedArgument {
   std::string name;            // for messages: "argument 2 (x)"

@@ -84,7 +84,7 @@ class CudaProgram : public LoadedProgram {
   std::shared_ptr<SampleGraph> graph_;
   Keeping keeping_;
   std::vector<CUmodule> modules_;
-  std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // by binding key and name expression
+  std::map<std::pair<std::string, std::string>, CudaKernel> kernels_;  // keyed by binding key and name expression
   std::vector<Global> found_;   // globals of the modules loaded so far, until they are kept
   int64_t global_bytes_ = 0;    // bytes of writable globals, all modules together
   std::vector<harness::GlobalPiece> pieces_;  // pieces of host_image_

@@ -65,7 +65,7 @@ class GuardedArena : public CudaArena {
   std::shared_ptr<std::function<Status()>> move_;  // the remaining work of Rearrange, for CudaContext::RunDeferred
   std::vector<Block> blocks_;
   std::vector<harness::Gap> gaps_;
-  std::vector<size_t> gap_of_block_;  // by block: number of the gap before it; the gap after it is the next
+  std::vector<size_t> gap_of_block_;  // indexed by block: number of the gap before it; the gap after it is the next
   uint64_t base_ = 0;
 };
 

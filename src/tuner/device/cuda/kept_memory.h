@@ -56,7 +56,7 @@ class KeptMemory {
   std::vector<uint64_t> Shrink(size_t total, size_t kept, size_t more);
 
   size_t most_kept_;
-  std::map<uint64_t, Known> in_use_, kept_;       // by address
+  std::map<uint64_t, Known> in_use_, kept_;       // keyed by address
   std::multimap<size_t, uint64_t> kept_by_size_;  // addresses of kept_
   size_t used_bytes_ = 0, kept_bytes_ = 0;
   size_t peak_ = 0, earlier_peak_ = 0;  // most bytes in use at one moment, in this period and in the one before

@@ -26,7 +26,7 @@ struct PreparedStep {
   bool is_launch() const { return !is_memset && call == nullptr; }
 
   CUfunction function = nullptr;
-  std::string kernel;  // for messages
+  std::string kernel;  // used in messages
   std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{0, 0, 0};
   unsigned shared_bytes = 0;
   bool cooperative = false;

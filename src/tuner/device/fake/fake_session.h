@@ -101,7 +101,7 @@ struct FakeKernel {
 // The script of a device. Functions may be empty: then there is no noise, and the clock is steady.
 struct FakeDevice {
   DeviceFacts facts = DefaultFacts();
-  std::map<std::string, FakeKernel> kernels;          // by name expression, tunables replaced
+  std::map<std::string, FakeKernel> kernels;          // keyed by name expression, tunables replaced
   double call_microseconds = 5;                       // time of each library call
   std::function<double()> log_noise;                  // relative noise of each timed sample
   std::function<DeviceCondition(int64_t)> condition;  // argument: number of the call, from 0

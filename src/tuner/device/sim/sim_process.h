@@ -57,7 +57,7 @@ class SimProcess {
   ChildProcess child_;
   UniqueFd socket_;
   int64_t writable_bytes_ = 0;
-  std::map<uint64_t, std::vector<Mapping>> shown_;  // by map_begin
+  std::map<uint64_t, std::vector<Mapping>> shown_;  // keyed by map_begin
 };
 
 }  // namespace hone::sim

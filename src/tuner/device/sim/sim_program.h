@@ -39,7 +39,7 @@ class SimProgram : public LoadedProgram {
                             int64_t shared_bytes) const override;
   int64_t WritableGlobalBytes() const override;
 
-  std::map<std::string, SimModule> modules;  // by binding key
+  std::map<std::string, SimModule> modules;  // keyed by binding key
 
  private:
   const GpuModel& gpu_;

@@ -41,7 +41,7 @@ struct CubinInfo {
   std::vector<std::string> managed;    // names of __managed__ variables
   std::vector<std::string> externs;    // functions that the driver or another module would have to provide
   std::vector<std::string> labels;     // labels by AddMachineLabels, over all kernels
-  std::map<std::string, CubinSignature> signatures;  // by kernel
+  std::map<std::string, CubinSignature> signatures;  // keyed by kernel
   // Describes writable memory that no variable of `globals` covers: a section of an unknown name, or room between
   // variables that no alignment explains. Compilers leave none. The text is a noun phrase for a message; empty: none.
   std::string hidden_memory;

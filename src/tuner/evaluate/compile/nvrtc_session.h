@@ -40,7 +40,7 @@ struct NvrtcReply {
   bool rejected = false;  // the source is at fault (a compilation error), not the options or NVRTC
   std::string log;
   std::string cubin;
-  std::map<std::string, std::string> lowered;  // by name expression: the kernel's symbol in the cubin
+  std::map<std::string, std::string> lowered;  // keyed by name expression: the kernel's symbol in the cubin
   bool pch_used = false;                       // the precompiled header was used
 };
 

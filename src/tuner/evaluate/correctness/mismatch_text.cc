@@ -11,8 +11,8 @@
 namespace hone {
 namespace {
 
-// Where terms as large as the inputs cancel, float32 arithmetic leaves an error of this share of the inputs' size:
-// sixteen rounding units.
+// Where terms as large as the inputs cancel, float32 arithmetic leaves an error of this share of the inputs'
+// magnitude: 16 times float32's unit roundoff, 2^-24.
 constexpr double kCancelled = 0x1p-20;
 // Widest vector or tile whose incomplete last one (the tail) is named as a possible cause.
 constexpr int64_t kWidestTail = 1024;

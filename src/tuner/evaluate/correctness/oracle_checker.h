@@ -125,7 +125,7 @@ class OracleChecker {
     int64_t elements = 0;
   };
   bool incumbent_ = false;
-  std::map<std::pair<bool, std::string>, ErrorSums> error_sums_;  // by side and tensor
+  std::map<std::pair<bool, std::string>, ErrorSums> error_sums_;  // keyed by side and tensor
 };
 
 }  // namespace hone

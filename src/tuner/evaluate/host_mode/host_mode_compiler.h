@@ -21,7 +21,7 @@ struct HostModeCompilerOptions {
   std::vector<std::string> command;
   std::string prelude;  // text put before the candidate's: includes of the headers that it may rely on
   std::vector<std::string>
-      tool_paths;  // paths that the tools read and execute: the toolkit, the host compiler, the shell that nvcc calls
+      tool_paths;  // what the sandbox lets the tools read and execute: the toolkit, the host compiler, nvcc's shell
   std::vector<std::string> read_paths;                       // paths of further headers
   std::string search_path = "/usr/local/bin:/usr/bin:/bin";  // PATH of the tools
   std::string scratch_directory;         // empty: /tmp

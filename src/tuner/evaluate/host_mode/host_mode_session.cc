@@ -53,7 +53,7 @@ class HostModeSession::HostProgram : public LoadedProgram {
   }
   int64_t WritableGlobalBytes() const override { return 0; }
 
-  std::map<std::string, std::unique_ptr<HostLibrary>> libraries;  // by binding key
+  std::map<std::string, std::unique_ptr<HostLibrary>> libraries;  // keyed by binding key
 };
 
 HostModeSession::~HostModeSession() {

@@ -56,7 +56,7 @@ struct JudgeRequest {
   EvaluationRequest options;                   // seed must be set; sources are not read here
   double launch_limit_seconds = 10;
   double timing_budget_seconds = 2;          // for each timed case: timing stops at the first look after this time
-  FloorCache* floors = nullptr;              // null: floors are measured each time
+  FloorCache* floors = nullptr;              // keeps measured floors between judgements; null: measured anew
   bool vast_alone = false;                   // runs CheckVastWhole and nothing else
   int64_t vast_elements = int64_t{1} << 31;  // CheckVastWhole's largest tensor has more elements; tests set fewer
   GateSwitches gates;

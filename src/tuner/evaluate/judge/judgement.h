@@ -103,7 +103,7 @@ class Judgement {
   const JudgeProgress& progress_;
   std::string phase_ = "load", phase_detail_;
   double phase_limit_seconds_;
-  std::map<std::pair<std::string, std::string>, std::set<Dims>> shapes_of_finding_;  // by kind and location
+  std::map<std::pair<std::string, std::string>, std::set<Dims>> shapes_of_finding_;  // keyed by kind and location
 
  public:
   CountedSession session;

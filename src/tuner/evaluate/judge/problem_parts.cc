@@ -102,7 +102,7 @@ class WrittenElements {
 
  private:
   ElementRuns runs_;
-  std::vector<int64_t> before_;  // by run: number of written elements in all earlier runs
+  std::vector<int64_t> before_;  // indexed by run: number of written elements in all earlier runs
   int64_t count_ = 0;
 };
 

@@ -146,7 +146,7 @@ class Linter {
   std::list<CompiledProgram> compiled_;  // declared before the programs loaded from them, which they must outlive
   BenchProgram oracle_, seed_;
   std::vector<Variant> variants_;
-  std::map<std::string, CancellingOutput> cancelling_;  // by output: its worst cancelled element so far
+  std::map<std::string, CancellingOutput> cancelling_;  // keyed by output: its worst cancelled element so far
   TaskReport report_;
 };
 

@@ -120,8 +120,8 @@ double ScaleToUnit(double apart) {
 
 struct ConditionDistance::Part {
   condition::Kind kind = condition::Kind::kUnknown;
-  std::vector<std::unique_ptr<Part>> parts;  // kAnd, kOr, kNot
-  std::optional<Expression> left, right;     // kCompare
+  std::vector<std::unique_ptr<Part>> parts;  // only for kAnd, kOr and kNot
+  std::optional<Expression> left, right;     // only for kCompare
   std::string comparison;
   int64_t work = 1;                        // kCompare: cost of its evaluation, one for each 32 bytes of its text
   std::optional<double> to_hold, to_fail;  // distances of a kCompare that names no dimension; nullopt: it names one

@@ -148,7 +148,7 @@ struct Graph {
   std::deque<Operation> nodes;
 };
 struct Exec {
-  std::vector<std::pair<const Operation*, Operation>> nodes;  // by the graph's node
+  std::vector<std::pair<const Operation*, Operation>> nodes;  // keyed by the graph's node
 };
 Graph* capturing = nullptr;
 

@@ -385,7 +385,7 @@ class SimCompiler : public Compiler {
   std::string prelude_directory_;   // prelude.h and prelude.h.gch
   TemporaryDirectory own_cache_;    // used if no cache directory was given
   std::mutex precompile_mutex_;
-  std::map<std::vector<std::string>, Status> precompiled_;  // by variant flags
+  std::map<std::vector<std::string>, Status> precompiled_;  // keyed by variant flags
 };
 
 std::vector<std::string> CompilerFlags() {

@@ -84,7 +84,7 @@ class HappensBefore {
   };
   struct Row {
     Stamp block = 0;            // block_begin_ of the block it belongs to
-    std::vector<Stamp> known;   // by thread
+    std::vector<Stamp> known;   // indexed by thread
   };
   using Vector = std::vector<Stamp>;
 
@@ -102,8 +102,8 @@ class HappensBefore {
   bool any_row_ = false;
   // State for atomics with fences. `fence_[t]`: the thread's stamp at its last fence; 0: none in this block.
   std::vector<Stamp> fence_;
-  std::map<uint64_t, Vector> published_;           // by address
-  std::map<int, Vector> seen_;                     // by thread: read by atomics, not yet fenced
+  std::map<uint64_t, Vector> published_;           // keyed by address
+  std::map<int, Vector> seen_;                     // keyed by thread: read by atomics, not yet fenced
 };
 
 }  // namespace hone::sim

@@ -59,8 +59,8 @@ struct LaunchSpec {
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
   uint32_t stack_bytes = 64 * 1024;          // size of a simulated thread's stack
-  uint32_t local_bytes = 0;                  // bytes at the top of the stack that a kernel's frames use, and that are
-                                             // filled when a block starts
+  uint32_t local_bytes = 0;                  // size of a kernel's local variables at the top of the stack,
+                                             // which are filled with arbitrary values when a block starts
   uint64_t fill_key = 0;                     // selects the contents of shared and local memory at the start of a block;
                                              // 0: one fixed pattern
 
