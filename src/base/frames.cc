@@ -56,7 +56,7 @@ class Deadline {
   }
 
  private:
-  std::optional<std::chrono::steady_clock::time_point> at_;
+  std::optional<std::chrono::steady_clock::time_point> at_;  // when the time is up; nullopt: never
 };
 
 // Returns true when `events` (or a hang-up) came before the deadline.

@@ -93,7 +93,7 @@ class TomlErrors {
   void Push(int line, std::string_view context, std::string_view key, std::string_view message, Entry entry);
 
   std::string file_;
-  size_t most_;
+  size_t most_;  // limit of errors that are kept
   std::vector<Entry> entries_;
 };
 

@@ -404,7 +404,7 @@ class PipelineImplementation final : public BatchPipeline {
   std::deque<ActiveEpoch> epochs_;
   std::vector<Slot*> ring_;
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;
+  std::vector<Slot*> free_;  // slots that no batch uses
   int64_t largest_bytes_;
   std::vector<std::thread> workers_;
 };

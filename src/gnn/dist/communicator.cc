@@ -57,19 +57,19 @@ class SoloCommunicator final : public Communicator {
   Status Exchange(std::string_view, std::span<const std::span<const std::byte>> to,
                   std::span<const std::span<std::byte>> from) override {
     const std::lock_guard lock(mutex_);
-    if (!why_.ok()) return why_;
+    if (!abort_reason_.ok()) return abort_reason_;
     HONE_CHECK(to[0].size() == from[0].size(), "a rank sends itself what it expects");
     if (!to[0].empty()) std::memcpy(from[0].data(), to[0].data(), to[0].size());
     return Status::Ok();
   }
   void Abort(const Status& why) override {
     const std::lock_guard lock(mutex_);
-    if (why_.ok()) why_ = why;
+    if (abort_reason_.ok()) abort_reason_ = why;
   }
 
  private:
   std::mutex mutex_;
-  Status why_;
+  Status abort_reason_;
 };
 
 }  // namespace

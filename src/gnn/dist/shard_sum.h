@@ -67,8 +67,8 @@ class ShardSum {
   const size_t float_count_, double_count_;
   int done_ = 0;                              // this rank's shards that were added in this step
   std::vector<std::unique_ptr<Node>> nodes_;  // complete nodes so far, in order
-  std::vector<std::unique_ptr<Node>> free_;
-  std::unique_ptr<Node> next_;
+  std::vector<std::unique_ptr<Node>> free_;  // nodes to be used again
+  std::unique_ptr<Node> next_;  // the node that the current shard's gradients go into
   std::vector<std::vector<std::byte>> outgoing_, incoming_;
 };
 

@@ -80,7 +80,7 @@ class StoreClient {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Message> to_send_;
-  std::map<std::string, std::string> values_;
+  std::map<std::string, std::string> values_;  // values received from the store, by key
   bool welcome_ = false, leaving_ = false, stop_ = false;
   std::optional<Status> loss_;
   std::thread thread_;

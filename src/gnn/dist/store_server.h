@@ -70,7 +70,7 @@ class StoreServer {
 
   StoreServerOptions options_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::map<std::string, std::string> values_;
+  std::map<std::string, std::string> values_;  // values that ranks have set, by key
   std::map<std::string, std::vector<int>> waiting_;  // ranks that asked for a key that is not set yet
   std::vector<std::string> hosts_;                   // indexed by rank; empty: has not joined
   int joined_ = 0;

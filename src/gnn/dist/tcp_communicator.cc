@@ -77,8 +77,8 @@ class TcpCommunicator final : public Communicator {
   void Abort(const Status& why) override {
     {
       const std::lock_guard lock(mutex_);
-      if (!why_.ok()) return;
-      why_ = why;
+      if (!abort_reason_.ok()) return;
+      abort_reason_ = why;
     }
     const uint64_t one = 1;
     (void)!write(wake_.get(), &one, sizeof(one));
@@ -87,7 +87,7 @@ class TcpCommunicator final : public Communicator {
  private:
   Status aborted() {
     const std::lock_guard lock(mutex_);
-    return why_;
+    return abort_reason_;
   }
 
   // Transfers all messages of one operation.
@@ -211,7 +211,7 @@ class TcpCommunicator final : public Communicator {
   const TcpCommunicatorOptions options_;
   const UniqueFd wake_;
   std::mutex mutex_;
-  Status why_;
+  Status abort_reason_;
   uint64_t sequence_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<pollfd> polled_;

@@ -127,7 +127,7 @@ class ColumnReader final : public FeatureReader {
 
  private:
   NpyArray array_;
-  std::vector<float> whole_;
+  std::vector<float> whole_;  // all values, if they were read at once; empty: read from array_ in pieces
   std::vector<float> column_;
   size_t row_ = 0;
 };

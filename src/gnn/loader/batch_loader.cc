@@ -94,7 +94,7 @@ class BlockPool {
  private:
   const size_t most_kept_;
   std::mutex mutex_;
-  std::vector<Block> free_;
+  std::vector<Block> free_;  // blocks that no batch uses
 };
 
 class PooledBatch final : public LoadedBatch {

@@ -33,7 +33,7 @@ class OneThread {
   ~OneThread() { omp_set_num_threads(before_); }
 
  private:
-  int before_ = omp_get_max_threads();
+  int before_ = omp_get_max_threads();  // number of OpenMP threads to restore
 };
 
 // Computes C = op(A) op(B) + beta * C with row-major matrices, in the calling thread.

@@ -29,7 +29,7 @@ class ShardStatistics {
 
  private:
   std::vector<Parameter<float>*> buffers_;
-  std::vector<std::vector<float>> before_;
+  std::vector<std::vector<float>> before_;  // the buffers' values at the beginning of the step
   size_t size_ = 0;
 };
 

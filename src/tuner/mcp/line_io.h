@@ -34,7 +34,7 @@ class LineReader {
   size_t longest_;
   std::string buffer_;
   size_t searched_ = 0;  // bytes of buffer_ that are known to have no line end
-  bool ended_ = false;
+  bool ended_ = false;  // the input has ended
   UniqueFd wake_read_, wake_write_;
 };
 

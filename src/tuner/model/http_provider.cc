@@ -140,7 +140,7 @@ class HttpProvider : public ModelProvider {
       http.body = wire_->Body(request, endpoint_.model, allowances);
       http.total_seconds = limit - watch.Seconds();
       HONE_ASSIGN_OR_RETURN(Attempt attempt, Try(http, progress, watch, stop));
-      if (attempt.response.status > 0) reached_ = true;
+      if (attempt.response.status > 0) has_answered_ = true;
       if (IsReply(attempt)) {
         spending.Add(attempt.reply, request);
         return std::move(attempt.reply);
@@ -276,13 +276,13 @@ class HttpProvider : public ModelProvider {
     if (reply.error) return FailureOfEvent(endpoint_, *reply.error);
     // If the connection broke, the last line is incomplete, and its JSON is not the service's fault.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
-    if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
+    if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), has_answered_);
     if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, /*retry=*/true);
     if (reply.text.empty() && !attempt.stray.empty() && attempt.stray.find("data:") == std::string::npos) {
       return Nonsense(attempt.stray, /*retry=*/false);
     }
     if (!reply.malformed.empty() && reply.text.empty()) return Nonsense(reply.malformed, /*retry=*/false);
-    return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), reached_);
+    return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), has_answered_);
   }
 
   // Returns the failure for an answer that is no chat reply. `bytes`: its beginning.
@@ -324,7 +324,7 @@ class HttpProvider : public ModelProvider {
   const int max_retries_;
   const double request_seconds_;
   const HttpProviderHooks hooks_;
-  std::atomic<bool> reached_ = false;  // the service has answered at least once
+  std::atomic<bool> has_answered_ = false;  // a reply has arrived: a later failure to connect is temporary
   std::mutex mutex_;  // guards the following members
   Rng rng_;
   WireAllowances allowances_;

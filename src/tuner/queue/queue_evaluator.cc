@@ -170,7 +170,7 @@ class QueueEvaluator final : public Evaluator {
   std::mutex mutex_;
   uint64_t next_ = 0;
   std::map<std::string, uint64_t> asked_;  // how often each bundle was asked for, by its hash
-  std::vector<std::unique_ptr<JobQueue>> free_;
+  std::vector<std::unique_ptr<JobQueue>> free_;  // connections that no evaluation uses
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ class RedisServer {
   std::string program_;
   int port_ = 0;
   pid_t pid_ = 0;
-  bool there_ = false;
+  bool there_ = false;  // the server was started and answers
 };
 
 }  // namespace hone

@@ -283,7 +283,7 @@ class Worker {
   const ServeQueueOptions& options_;
   const JudgeTools tools_;  // of this machine
   std::mutex mutex_;
-  int busy_ = 0;
+  int busy_ = 0;  // jobs that are being judged
   double last_job_ = 0, began_ = 0;  // SteadySeconds of the last job, and of the begin
   std::deque<double> answered_;  // times of the answers in the last minute
   Served served_;

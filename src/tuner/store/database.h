@@ -75,7 +75,7 @@ class Database {
       : path_(std::move(path)), handle_(handle), what_(what) {}
   std::string path_;
   sqlite3* handle_;
-  const char* what_;
+  const char* what_;  // what the file holds, for error messages
 };
 
 // A Transaction is rolled back when it is destroyed, unless it was committed. It borrows the Database.
@@ -91,7 +91,7 @@ class Transaction {
 
  private:
   Database& database_;
-  bool open_ = false;
+  bool open_ = false;  // a transaction has begun and is not committed
 };
 
 }  // namespace hone

@@ -103,7 +103,7 @@ class Names {
   }
 
  private:
-  std::set<std::string> taken_;
+  std::set<std::string> taken_;  // names that are in use
 };
 
 // Returns `text` with the identifiers that are keys of `renamed` replaced by their values.
@@ -396,7 +396,7 @@ class Writer {
   }
 
   const ModuleTaskOptions& options_;
-  const Description told_;
+  const Description told_;  // what the Python process reported of the module
   const std::map<std::string, std::string> dim_names_;
   Names names_;
   std::map<std::string, std::string> tensor_names_;

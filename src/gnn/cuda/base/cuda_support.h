@@ -47,7 +47,7 @@ class AllocationCount {
   static bool IsNowhere(const void* pointer) { return pointer == nowhere_; }
 
  private:
-  AllocationCount* before_;
+  AllocationCount* before_;  // the count that was active when this one began, and is again at its end
   int64_t bytes_ = 0;
   static thread_local AllocationCount* active_;
   alignas(512) static unsigned char nowhere_[512];

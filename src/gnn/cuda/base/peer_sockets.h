@@ -36,7 +36,7 @@ class PeerSockets {
   Status Link(int listener, const std::vector<std::string>& names);
   Communicator* ranks_;
   std::vector<UniqueFd> links_;  // indexed by rank; this rank's entry is empty
-  size_t most_ = 1;
+  size_t most_ = 1;  // limit of descriptors that every rank can take in one message
 };
 
 // Checks that all ranks are on one host; otherwise returns kInvalidArgument with the remedy. Collective.

@@ -135,7 +135,7 @@ class HostFeed final : public TransferStage {
   Stream copies_;
   int32_t batch_ = 0, shards_ = 1, local_shards_ = 1;
   int workers_ = 0;
-  bool begun_ = false;
+  bool begun_ = false;  // an epoch has begun
   bool numbers_outermost_ = false;
   HostBatchCuts cuts_;
   // Memory for feature slices that this feed makes itself (cuts.batches), one per batch held and one for the next.

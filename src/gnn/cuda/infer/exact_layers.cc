@@ -136,7 +136,7 @@ class LayersForm final : public ExactForm {
   const ExactModel model_;
   const Element element_;
   const int64_t size_;
-  Sizes most_;
+  Sizes most_;  // largest widths of any layer
   ExactProducts products_;
   DeviceArray<unsigned char> gathered_, plain_, finished_, own_;
   DeviceArray<float> partials_, scores_;

@@ -75,7 +75,7 @@ class ExactPacker {
   static int64_t Reserve(std::vector<float>& pool, int64_t count);
 
   std::map<std::string, const std::vector<float>*> tensors_;
-  ExactWeights& to_;
+  ExactWeights& to_;  // where the packed weights go
   Status status_;
 };
 

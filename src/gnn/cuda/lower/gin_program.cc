@@ -63,7 +63,7 @@ class GinProgram final : public Program {
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
     if (envelope_.trains) HONE_RETURN_IF_ERROR(second_stream_.Make(context_));
-    if (envelope_.trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
+    if (envelope_.trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(small_kernels_begin_event_.Make());
     if (from_moments_) {
       const GinLayer& layer = shape_.layers[0];
       HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
@@ -155,7 +155,7 @@ class GinProgram final : public Program {
     return input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream);
   }
 
-  cudaEvent_t small_kernels_begin() const override { return room_.handle; }
+  cudaEvent_t small_kernels_begin() const override { return small_kernels_begin_event_.handle; }
 
   int32_t hideable_misses() const override { return HideableMissesOfLongSteps(envelope_); }
 
@@ -297,7 +297,8 @@ class GinProgram final : public Program {
   };
 
   Status NoteRoom(cudaStream_t stream) {
-    if (room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+    if (small_kernels_begin_event_.handle != nullptr)
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(small_kernels_begin_event_.handle, stream));
     return Status::Ok();
   }
   // Plans the product that gives a weight's gradient, on the second stream.
@@ -385,7 +386,7 @@ class GinProgram final : public Program {
   DeviceArray<unsigned char> top_, head_plain_, head_, grad_head_;
   DeviceArray<float> partials_, second_partials_, source_partials_;
   SecondStream second_stream_;
-  Event room_;
+  Event small_kernels_begin_event_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // one kernel computes layer 0's first product and what follows it
   bool marked_product_ = false;  // one kernel goes backward through layer 0's second Linear and what precedes it

@@ -63,7 +63,7 @@ class SageRiProgram final : public Program {
     steps_.resize(shape_.layers.size());
     from_moments_ = shape_.normalises && InputNorm::Serves(context_, envelope_);
     if (trains) HONE_RETURN_IF_ERROR(second_stream_.Make(context_));
-    if (trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(room_.Make());
+    if (trains && !AllocationCount::active()) HONE_RETURN_IF_ERROR(small_kernels_begin_event_.Make());
     if (from_moments_) {
       const SageRiLayer& layer = shape_.layers[0];
       HONE_RETURN_IF_ERROR(input_norm_.Make(context_, envelope_,
@@ -169,7 +169,7 @@ class SageRiProgram final : public Program {
     return Status::Ok();
   }
 
-  cudaEvent_t small_kernels_begin() const override { return room_.handle; }
+  cudaEvent_t small_kernels_begin() const override { return small_kernels_begin_event_.handle; }
 
   int32_t hideable_misses() const override { return HideableMissesOfLongSteps(envelope_); }
 
@@ -183,7 +183,7 @@ class SageRiProgram final : public Program {
       const RowsOnDevice rows = Rows(batch, l, shape_.hidden);
       if (l == 0 && normed_product_) {
         HONE_RETURN_IF_ERROR(EnqueueFirstLayer(batch, stream));
-        HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+        HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(small_kernels_begin_event_.handle, stream));
         continue;
       }
       if (l > 0) {
@@ -209,7 +209,8 @@ class SageRiProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), Norm(l), envelope_.trains,
                                                      Coefficients(l), AfterNorm(l), output, partials_.get(), stream));
       }
-      if (l == 0 && room_.handle != nullptr) HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(room_.handle, stream));
+      if (l == 0 && small_kernels_begin_event_.handle != nullptr)
+        HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(small_kernels_begin_event_.handle, stream));
     }
     HONE_RETURN_IF_ERROR(head0_.Forward(collected_.get(), middle_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(Seeds(batch, shape_.middle), element, middle_.get(),
@@ -408,7 +409,7 @@ class SageRiProgram final : public Program {
   DeviceArray<unsigned char> collected_, middle_, grad_collected_, grad_middle_;
   DeviceArray<float> partials_, second_partials_;
   SecondStream second_stream_;
-  Event room_;
+  Event small_kernels_begin_event_;
   bool from_moments_ = false;
   bool normed_product_ = false;  // one kernel computes layer 0 forward
   InputNorm input_norm_;

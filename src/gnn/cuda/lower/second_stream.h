@@ -20,7 +20,7 @@ class OwnProducts {
   MatmulLibrary& library() const { return *library_; }
 
  private:
-  std::unique_ptr<MatmulLibrary> own_;
+  std::unique_ptr<MatmulLibrary> own_;  // the library handle that belongs to this stream
   MatmulLibrary* library_ = nullptr;
   DeviceArray<unsigned char> counted_;
 };

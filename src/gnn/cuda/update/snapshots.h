@@ -37,7 +37,7 @@ class Snapshots {
   DeviceArray<unsigned char> copy_;
   PinnedBytes host_;
   Stream beside_;
-  Event taken_;
+  Event taken_;  // recorded on the main stream when the copy may begin
   std::array<Event, kSlots> arrived_;
   uint64_t count_ = 0, good_ = 0;  // copies are numbered from 1; 0: none
 };

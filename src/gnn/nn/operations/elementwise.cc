@@ -95,7 +95,7 @@ class Add final : public Operation<T> {
   }
 
  private:
-  size_t last_;
+  size_t last_;  // index of the last operand, which eps scales
   Parameter<T> eps_;
 };
 

@@ -33,7 +33,7 @@ class SourcesOfHop {
 
  private:
   SourceMajorBlock sources_;
-  bool made_ = false;
+  bool made_ = false;  // sources_ holds the current block's edges
 };
 
 template <typename T>

@@ -138,8 +138,8 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   CUdevice device_;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
-  CUevent done_ = nullptr;
-  bool lost_ = false;
+  CUevent done_ = nullptr;  // event that a wait for the stream polls
+  bool lost_ = false;  // the device failed: no call can succeed any more
   double last_wait_ended_ = 0;
   std::unique_ptr<VirtualMemory> virtual_;
   std::map<CUdeviceptr, Shown> shown_;

@@ -363,7 +363,7 @@ class CudnnCalls : public LibraryCalls {
   Functions functions_;
   cudnnHandle_t handle_ = nullptr;
   DeviceBlock workspace_;
-  std::map<Kind, std::unique_ptr<Described>> known_;
+  std::map<Kind, std::unique_ptr<Described>> known_;  // convolutions that were set up before
 };
 
 CUresult PreparedConvolution::Enqueue(CUstream stream) const {

@@ -162,7 +162,7 @@ class FakeSession : public DeviceSession {
   void RunLate();
 
   FakeDevice device_;
-  bool lost_ = false;
+  bool lost_ = false;  // the fake device has failed
   std::vector<std::function<void()>> late_;  // by FakeLaunch::WriteLate; RunLate makes these writes
   int64_t launches_ = 0, samples_ = 0, conditions_ = 0;
   std::shared_ptr<int64_t> allocated_ = std::make_shared<int64_t>(0);  // bytes; shared with arenas, which may outlive a

@@ -47,7 +47,7 @@ class AddressBook {
 
  private:
   std::mutex mutex_;
-  std::map<uint64_t, uint64_t> taken_;
+  std::map<uint64_t, uint64_t> taken_;  // sizes of the address ranges in use, keyed by their beginning
 };
 
 AddressBook& TheAddressBook() {

@@ -146,7 +146,7 @@ class CudaHostStream final : public HostStream {
   CUgraphExec graph_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent start_ = nullptr, end_ = nullptr;
-  CUresult failed_ = CUDA_SUCCESS;
+  CUresult failed_ = CUDA_SUCCESS;  // an error that the host function left behind
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ class HostModeSession : public DeviceSession {
   std::unique_ptr<HostStream> stream_;
   std::unique_ptr<Arena> flush_;  // buffer that FlushCaches reads: four times L2, all zero; null: not needed yet
   double last_timed_ = 0;         // SteadySeconds at which the last sample of a host function ended; 0: none yet
-  bool lost_ = false;
+  bool lost_ = false;  // a host function broke the device's context
 };
 
 }  // namespace hone

@@ -66,7 +66,7 @@ class FairShapes {
  private:
   const Task& task_;
   ShapeLimits limits_;
-  bool any_ = false;
+  bool any_ = false;  // there are fair shapes
   std::vector<std::string> dimensions_;
   std::vector<Range> ranges_;
   std::vector<std::pair<size_t, size_t>> ordered_;  // pairs of dimensions whose first is never larger than its second

@@ -26,7 +26,7 @@ class SourceLines {
 
  private:
   std::string image_, scratch_directory_;
-  std::map<uint64_t, std::string> known_;
+  std::map<uint64_t, std::string> known_;  // position by program counter; empty text: unknown
 };
 
 }  // namespace hone::sim

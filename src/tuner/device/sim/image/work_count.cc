@@ -231,11 +231,11 @@ class CallChains {
   int64_t Own(size_t i) const { return functions_[i].counted ? functions_[i].frame : 0; }
   int64_t Below(size_t i, int depth) {
     if (below_[i] != kUnknown) return below_[i];
-    if (depth > kMostDeep || busy_.contains(i)) return kRegisterBytes + 1;
-    busy_.insert(i);
+    if (depth > kMostDeep || in_progress_.contains(i)) return kRegisterBytes + 1;
+    in_progress_.insert(i);
     int64_t most = 0;
     for (const size_t callee : callees_[i]) most = std::max(most, Below(callee, depth + 1));
-    busy_.erase(i);
+    in_progress_.erase(i);
     order_.push_back(i);
     return below_[i] = Own(i) + most;
   }
@@ -243,7 +243,7 @@ class CallChains {
   std::vector<Function>& functions_;
   std::vector<std::vector<size_t>> callees_;
   std::vector<int64_t> below_, above_;
-  std::set<size_t> busy_;
+  std::set<size_t> in_progress_;
   std::vector<size_t> order_;
 };
 
