@@ -10,7 +10,7 @@ namespace {
 bool TakesValue(const CLI::Option& option) { return option.get_type_size() != 0; }
 
 // Returns the option with this name, as "--json" or "-h"; null if there is none.
-const CLI::Option* Named(const CLI::App& command, const std::string& name) {
+const CLI::Option* OptionNamed(const CLI::App& command, const std::string& name) {
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& known : option->get_lnames()) {
       if ("--" + known == name) return option;
@@ -31,7 +31,7 @@ const CLI::App* Subcommand(const CLI::App& command, const std::string& name) {
 }
 
 // Returns the choices in CLI11's description of a check, "TEXT:{bf16,fp32}".
-std::vector<std::string> Choices(const CLI::Option& option) {
+std::vector<std::string> ChoicesOf(const CLI::Option& option) {
   std::vector<std::string> choices;
   const std::string type = option.get_type_name();
   size_t at = type.find('{');
@@ -51,7 +51,7 @@ void AddValues(const CLI::App& command, const Guide& guide, const CLI::Option& o
   const auto add = [&](const std::string& word) {
     if (word.starts_with(typed)) completions.words.emplace_back(before + word, "");
   };
-  for (const std::string& choice : Choices(option)) add(choice);
+  for (const std::string& choice : ChoicesOf(option)) add(choice);
   const ValueKind* kind = guide.Value(command, option);
   if (kind == nullptr) return;
   for (const std::string& word : kind->words) add(word);
@@ -183,7 +183,7 @@ Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<
     } else if (!only_arguments && word == "--") {
       only_arguments = true;
     } else if (!only_arguments && word.size() > 1 && word[0] == '-') {
-      const CLI::Option* option = Named(*command, word.substr(0, word.find('=')));
+      const CLI::Option* option = OptionNamed(*command, word.substr(0, word.find('=')));
       if (option != nullptr && TakesValue(*option) && word.find('=') == std::string::npos) open = option;
     } else if (const CLI::App* sub = arguments == 0 ? Subcommand(*command, word) : nullptr; sub != nullptr) {
       command = sub;
@@ -198,7 +198,7 @@ Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<
   }
   if (!only_arguments && typed.starts_with("-")) {
     if (const size_t equals = typed.find('='); equals != std::string::npos) {
-      const CLI::Option* option = Named(*command, typed.substr(0, equals));
+      const CLI::Option* option = OptionNamed(*command, typed.substr(0, equals));
       if (option != nullptr && TakesValue(*option)) {
         AddValues(*command, guide, *option, typed.substr(0, equals + 1), typed.substr(equals + 1), completions);
       }

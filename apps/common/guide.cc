@@ -25,7 +25,7 @@ constexpr size_t kWidth = 100;  // columns of help
 constexpr size_t kColumn = 26;  // column where descriptions begin
 
 // Returns `text` in lines of at most `width` columns, all but the first behind `indent` spaces.
-std::string Wrapped(const std::string& text, size_t indent, size_t width) {
+std::string WrapText(const std::string& text, size_t indent, size_t width) {
   std::istringstream words(text);
   std::string out, line;
   for (std::string word; words >> word;) {
@@ -39,11 +39,11 @@ std::string Wrapped(const std::string& text, size_t indent, size_t width) {
 }
 
 // Returns a line of help: a title, and from column kColumn on its text, wrapped.
-std::string Row(const std::string& title, const std::string& text) {
+std::string HelpRow(const std::string& title, const std::string& text) {
   const std::string left = "  " + title;
   const std::string gap =
       left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
-  return left + (text.empty() ? "" : gap + Wrapped(text, kColumn, kWidth)) + "\n";
+  return left + (text.empty() ? "" : gap + WrapText(text, kColumn, kWidth)) + "\n";
 }
 
 class HelpLayout : public CLI::Formatter {
@@ -51,11 +51,11 @@ class HelpLayout : public CLI::Formatter {
   explicit HelpLayout(const Guide& guide) : guide_(guide) { label("Positionals", "Arguments"); }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return Row(is_positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option),
+    return HelpRow(is_positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option),
                OptionText(*option));
   }
   std::string make_subcommand(const CLI::App* command) const override {
-    return Row(command->get_name(), command->get_description());
+    return HelpRow(command->get_name(), command->get_description());
   }
   std::string make_description(const CLI::App* command) const override {
     const std::string path = CommandPath(*command);
@@ -79,11 +79,11 @@ class HelpLayout : public CLI::Formatter {
     std::string out;
     if (!page->examples.empty()) out += "Examples:\n";
     for (const Example& example : page->examples) {
-      out += "  " + example.line + "\n      " + Wrapped(example.meaning, 6, kWidth) + "\n";
+      out += "  " + example.line + "\n      " + WrapText(example.meaning, 6, kWidth) + "\n";
     }
     if (!page->exit_statuses.empty()) out += "\nExit status:\n";
     for (const auto& [status, meaning] : page->exit_statuses)
-      out += fmt::format("  {}  {}\n", status, Wrapped(meaning, 5, kWidth));
+      out += fmt::format("  {}  {}\n", status, WrapText(meaning, 5, kWidth));
     if (!page->document.empty()) out += fmt::format("\nMore: {}\n", PlaceOfDocument(page->document));
     return out;
   }

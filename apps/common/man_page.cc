@@ -15,7 +15,7 @@ namespace {
 
 // Writes text for roff, where a backslash, a hyphen that may be copied, and a dot or quote at the start of a line are
 // special.
-std::string Roff(const std::string& text) {
+std::string EscapeRoff(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool starts = i == 0 || text[i - 1] == '\n';
@@ -46,9 +46,10 @@ std::string PageName(const CLI::App& command, const Guide& guide) {
 // Returns the command's synopsis for roff: its name, its arguments, and whether it has subcommands.
 std::string Synopsis(const CLI::App& command, const Guide& guide) {
   const std::string path = CommandPath(command);
-  std::string text = fmt::format("\\fB{}\\fR [\\fIOPTIONS\\fR]", Roff(guide.program + (path.empty() ? "" : " " + path)));
+  std::string text =
+      fmt::format("\\fB{}\\fR [\\fIOPTIONS\\fR]", EscapeRoff(guide.program + (path.empty() ? "" : " " + path)));
   for (const CLI::Option* option : command.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
-    std::string name = "\\fI" + Roff(option->get_name(/*positional=*/true, /*all_options=*/false)) + "\\fR";
+    std::string name = "\\fI" + EscapeRoff(option->get_name(/*positional=*/true, /*all_options=*/false)) + "\\fR";
     if (option->get_expected_max() > 1) name += "...";
     text += " " + (option->get_required() ? name : "[" + name + "]");
   }
@@ -61,15 +62,15 @@ std::string Synopsis(const CLI::App& command, const Guide& guide) {
 // Appends the page of a command, then the pages of the commands below it.
 void AppendPage(const CLI::App& command, const Guide& guide, const std::string& version, std::vector<ManPage>& pages) {
   const std::string name = PageName(command, guide);
-  std::string text = fmt::format(".TH {} 1 \"\" \"{} {}\" \"Hone\"\n", Upper(Roff(name)), guide.program, version);
-  text += fmt::format(".SH NAME\n{} \\- {}\n", Roff(name), Roff(command.get_description()));
+  std::string text = fmt::format(".TH {} 1 \"\" \"{} {}\" \"Hone\"\n", Upper(EscapeRoff(name)), guide.program, version);
+  text += fmt::format(".SH NAME\n{} \\- {}\n", EscapeRoff(name), EscapeRoff(command.get_description()));
   text += ".SH SYNOPSIS\n" + Synopsis(command, guide) + "\n";
   const auto entries = [&](const std::vector<const CLI::Option*>& options, bool positional) {
     for (const CLI::Option* option : options) {
       text += fmt::format(
           ".TP\n\\fB{}\\fR\n{}\n",
-          Roff(positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option)),
-          Roff(OptionText(*option)));
+          EscapeRoff(positional ? option->get_name(/*positional=*/true, /*all_options=*/false) : OptionTitle(*option)),
+          EscapeRoff(OptionText(*option)));
     }
   };
   const std::vector<const CLI::Option*> arguments = command.get_options([](const CLI::Option* o) { return o->get_positional(); });
@@ -77,30 +78,33 @@ void AppendPage(const CLI::App& command, const Guide& guide, const std::string& 
   entries(arguments, /*positional=*/true);
   text += ".SH OPTIONS\n";
   for (const auto& [title, options] : GroupedOptions(command, guide)) {
-    if (title != "Options") text += fmt::format(".SS \"{}\"\n", Roff(title));
+    if (title != "Options") text += fmt::format(".SS \"{}\"\n", EscapeRoff(title));
     entries(options, /*positional=*/false);
   }
   if (!command.get_subcommands({}).empty()) text += ".SH COMMANDS\n";
   for (const CLI::App* sub : command.get_subcommands({})) {
-    text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", Roff(PageName(*sub, guide)), Roff(sub->get_description()));
+    text +=
+        fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", EscapeRoff(PageName(*sub, guide)), EscapeRoff(sub->get_description()));
   }
   const CommandPage* page = guide.Page(command);
   if (page != nullptr && !page->examples.empty()) {
     text += ".SH EXAMPLES\n";
     for (const Example& example : page->examples) {
-      text += fmt::format(".PP\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", Roff(example.meaning), Roff(example.line));
+      text +=
+          fmt::format(".PP\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", EscapeRoff(example.meaning), EscapeRoff(example.line));
     }
   }
   if (page != nullptr && !page->exit_statuses.empty()) {
     text += ".SH EXIT STATUS\n";
-    for (const auto& [status, meaning] : page->exit_statuses) text += fmt::format(".TP\n{}\n{}\n", status, Roff(meaning));
+    for (const auto& [status, meaning] : page->exit_statuses)
+      text += fmt::format(".TP\n{}\n{}\n", status, EscapeRoff(meaning));
   }
   if (command.get_parent() == nullptr && !guide.environment.empty()) {
     text += ".SH ENVIRONMENT\n";
     std::istringstream lines(guide.environment);
     for (std::string line; std::getline(lines, line);) {
       const size_t tab = line.find('\t');
-      text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", Roff(line.substr(0, tab)), Roff(line.substr(tab + 1)));
+      text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", EscapeRoff(line.substr(0, tab)), EscapeRoff(line.substr(tab + 1)));
     }
   }
   std::vector<std::string> others;
@@ -109,9 +113,11 @@ void AppendPage(const CLI::App& command, const Guide& guide, const std::string& 
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
   text += ".SH SEE ALSO\n";
-  for (size_t i = 0; i < others.size(); ++i) text += fmt::format(".BR {} (1){}\n", Roff(others[i]), i + 1 < others.size() ? "," : "");
+  for (size_t i = 0; i < others.size(); ++i)
+    text += fmt::format(".BR {} (1){}\n", EscapeRoff(others[i]), i + 1 < others.size() ? "," : "");
   if (page != nullptr && !page->document.empty()) {
-    text += fmt::format(".PP\nThe file {} among the documents of Hone, which a package keeps in /usr/share/doc/hone.\n", Roff(page->document));
+    text += fmt::format(".PP\nThe file {} among the documents of Hone, which a package keeps in /usr/share/doc/hone.\n",
+                        EscapeRoff(page->document));
   }
   pages.push_back({name + ".1", std::move(text)});
   for (const CLI::App* sub : command.get_subcommands({})) AppendPage(*sub, guide, version, pages);

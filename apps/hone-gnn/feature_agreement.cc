@@ -15,11 +15,11 @@ namespace {
 
 constexpr const char* kPlaces[] = {"device", "peers", "host"};
 
-int Number(const FeaturePlace& place) { return place.host ? 2 : place.peers ? 1 : 0; }
+int PlaceNumber(const FeaturePlace& place) { return place.host ? 2 : place.peers ? 1 : 0; }
 
 // Gives every rank the `place` of rank 0.
 Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
-  std::string text = fmt::format("{} {} {}", Number(place), place.presampled ? 1 : 0, place.cache_rows);
+  std::string text = fmt::format("{} {} {}", PlaceNumber(place), place.presampled ? 1 : 0, place.cache_rows);
   HONE_RETURN_IF_ERROR(ranks.Broadcast("where features are", text, 0));
   place.host = text[0] == '2';
   place.peers = text[0] == '1';
@@ -31,13 +31,13 @@ Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
 // Gives every rank the place that is furthest from the device on any of them.
 Status TakeFurthest(Communicator& ranks, const FeatureWish& wish, const FeaturesHeld& held, FeaturePlace& place) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                        ranks.AllGather("where features are", kPlaces[Number(place)]));
+                        ranks.AllGather("where features are", kPlaces[PlaceNumber(place)]));
   int furthest = 0;
   for (const std::string& name : all) {
     furthest = std::max(furthest, static_cast<int>(std::find(kPlaces, kPlaces + 3, name) - kPlaces));
   }
   Status status = Status::Ok();
-  if (Number(place) != furthest) {
+  if (PlaceNumber(place) != furthest) {
     FeatureWish further = wish;
     further.where = kPlaces[furthest];
     const Result<FeaturePlace> found = held(further);

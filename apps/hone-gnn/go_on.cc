@@ -10,7 +10,7 @@ namespace hone::gnn {
 namespace {
 
 // Quotes a word so that a shell reads it back.
-std::string Quoted(std::string_view word) {
+std::string ShellQuoted(std::string_view word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
@@ -28,7 +28,7 @@ std::string GoOnCommand(const CLI::App& command, std::span<CLI::Option* const> k
                         const std::string& from, bool repeat_epochs, bool repeat_checkpoint) {
   constexpr std::array<std::string_view, 6> kNever = {"--resume", "--init",  "--overwrite",
                                                       "--json",   "--quiet", "--help"};
-  std::string text = "hone-gnn train " + Quoted(graph) + " --resume " + Quoted(from);
+  std::string text = "hone-gnn train " + ShellQuoted(graph) + " --resume " + ShellQuoted(from);
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (option->count() == 0 || option->get_positional() || !name.starts_with("--")) continue;
@@ -37,7 +37,7 @@ std::string GoOnCommand(const CLI::App& command, std::span<CLI::Option* const> k
     if ((name == "--epochs" && !repeat_epochs) || (name == "--checkpoint" && !repeat_checkpoint)) continue;
     text += " " + name;
     if (option->get_expected_max() == 0) continue;  // a flag
-    for (const std::string& value : option->results()) text += " " + (IsPlain(value) ? value : Quoted(value));
+    for (const std::string& value : option->results()) text += " " + (IsPlain(value) ? value : ShellQuoted(value));
   }
   return text;
 }

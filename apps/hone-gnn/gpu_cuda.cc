@@ -30,7 +30,7 @@ namespace hone::gnn {
 namespace {
 
 // Copies the sizes that the trainer's engine reports to `gpu`.
-void Take(const Trainer& trainer, GpuRun& gpu) {
+void CopySizes(const Trainer& trainer, GpuRun& gpu) {
   const cuda::HeldOnDevice held = cuda::HeldBy(trainer);
   gpu.num_edges = held.num_edges;
   gpu.device_bytes = held.device_bytes;
@@ -281,7 +281,7 @@ Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> g
                                                   const std::string& init, GpuRun& gpu) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Trainer> trainer,
                         cuda::MakeGpuTrainer(std::move(graph), model, options, run, TrainerOptions(gpu), init));
-  Take(*trainer, gpu);
+  CopySizes(*trainer, gpu);
   return trainer;
 }
 
@@ -303,7 +303,7 @@ Result<std::unique_ptr<Trainer>> ResumeTrainerOnGpu(std::shared_ptr<const Graph>
   HONE_ASSIGN_OR_RETURN(
       std::unique_ptr<Trainer> trainer,
       cuda::ResumeGpuTrainer(std::move(graph), checkpoint, run, TrainerOptions(gpu), epochs, learning_rate));
-  Take(*trainer, gpu);
+  CopySizes(*trainer, gpu);
   return trainer;
 }
 

@@ -10,7 +10,7 @@ using Statuses = std::vector<std::pair<int, std::string>>;
 constexpr const char* kUsage = "wrong usage, or an input that is not there or not valid";
 constexpr const char* kEnvironment = "the environment failed: a disk, the memory, a GPU, another rank";
 
-Statuses Done() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
+Statuses StatusesOfCommand() { return {{0, "done"}, {2, kUsage}, {3, kEnvironment}}; }
 // Returns the exit statuses of commands that use neither a GPU nor other ranks.
 Statuses DoneOnTheHost() { return {{0, "done"}, {2, kUsage}, {3, "the environment failed: a disk or the memory"}}; }
 
@@ -106,13 +106,13 @@ std::vector<CommandPage> Pages() {
                      "Writes the rows that the first layer computes for every node.", true},
                     {"hone-gnn infer graph run --fanout 20,20 --nodes test --json",
                      "Predicts the test nodes from samples.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = StatusesOfCommand(),
        .document = "docs/training.md"},
       {.command = "serve",
        .groups = {kWhere, kShown},
        .examples = {{"echo '7 3' | hone-gnn serve graph run --quiet",
                      "Answers one request, for the classes of nodes 7 and 3.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = StatusesOfCommand(),
        .document = "docs/training.md"},
       {.command = "tune-model",
        .groups = {{"The model", {"--hidden", "--layers", "--heads", "--aggregation"}},
@@ -146,7 +146,7 @@ std::vector<CommandPage> Pages() {
                      "Times the preparation of an epoch's batches on two threads.", true},
                     {"hone-gnn bench epoch graph --fanout 10,5 --hidden 32 --epochs 1",
                      "Times an epoch of training and its parts.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = StatusesOfCommand(),
        .document = "docs/sampling.md"},
       {.command = "bench sampler",
        .examples = {{"hone-gnn bench sampler graph --fanout 15,10,5 --batches 4",
@@ -162,7 +162,7 @@ std::vector<CommandPage> Pages() {
        .groups = {kModel, kSampling, kLearning, kRates, kValidation, kWhere, kShown},
        .examples = {{"hone-gnn bench epoch graph --fanout 10,5 --hidden 32 --epochs 1",
                      "Times an epoch of training and its parts.", true}},
-       .exit_statuses = Done(),
+       .exit_statuses = StatusesOfCommand(),
        .document = "docs/training.md"},
       {.command = "help",
        .examples = {{"hone-gnn help bench epoch", "Prints what `hone-gnn bench epoch --help` does.", true}},

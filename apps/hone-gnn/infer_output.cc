@@ -16,7 +16,7 @@ bool IsCsv(const std::string& path) { return path.ends_with(".csv"); }
 
 // Returns the headings of the columns: names of classes, numbers where a class has none, or the columns' numbers behind
 // an e where they are no classes.
-std::vector<std::string> Headings(const InferOutput& output, const Graph& graph, int64_t columns) {
+std::vector<std::string> ColumnHeadings(const InferOutput& output, const Graph& graph, int64_t columns) {
   std::vector<std::string> headings;
   for (int64_t c = 0; c < columns; ++c) {
     const auto at = static_cast<size_t>(c);
@@ -90,7 +90,7 @@ Status WriteInferOutput(const InferOutput& output, const Graph& graph, std::span
   // Without an option, several labels or values a node have outputs in place of classes.
   if (output.probabilities || output.Flag().empty()) LogitsToOutputs(kind, rows);
   if (!IsCsv(output.path)) return WriteNpy(output.path, rows.logits, rows.num_classes);
-  return WriteCsv(output.path, nodes, rows.logits, Headings(output, graph, rows.num_classes));
+  return WriteCsv(output.path, nodes, rows.logits, ColumnHeadings(output, graph, rows.num_classes));
 }
 
 }  // namespace hone::gnn

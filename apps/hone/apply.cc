@@ -31,7 +31,7 @@ struct ApplyFlags {
 };
 
 // Returns the kernel to be written, with its facts: a run's winner, or a candidate's file.
-Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& flags) {
+Result<KernelPackage> PackageToWrite(const CommandContext& context, const ApplyFlags& flags) {
   if (!flags.file.empty()) {
     if (flags.node >= 0 || !flags.store.empty()) {
       return Status::InvalidArgument("--node and --store choose from a run; a file is taken as it is");
@@ -56,7 +56,7 @@ Result<KernelPackage> Package(const CommandContext& context, const ApplyFlags& f
 }
 
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
-  HONE_ASSIGN_OR_RETURN(const KernelPackage package, Package(context, flags));
+  HONE_ASSIGN_OR_RETURN(const KernelPackage package, PackageToWrite(context, flags));
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;
   HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files,
                         WritePackage(package, out,

@@ -82,7 +82,7 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
 // Returns how a stored run differs from what the command asks for; empty if it does not. `target`: as it was given. A
 // run that began with any target stays what it is when the judges state later that they have no CuTe; it is then asked
 // for CUDA alone from there on.
-std::string Difference(const RunOptions& stored, const RunOptions& asked, const std::string& target) {
+std::string DifferenceFromRequest(const RunOptions& stored, const RunOptions& asked, const std::string& target) {
   if (stored.model != asked.model) return fmt::format("its model is {}, not {}", stored.model, asked.model);
   if (stored.max_attempts != asked.max_attempts) {
     return fmt::format("it has {} attempts, not {}", stored.max_attempts, asked.max_attempts);
@@ -185,7 +185,8 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
       const RunOptions& options = variant.options;
       Result<RunView> view = LoadRun(*store, id);
       if (view.ok()) {
-        if (const std::string difference = Difference(view->options, options, targets[i]); !difference.empty()) {
+        if (const std::string difference = DifferenceFromRequest(view->options, options, targets[i]);
+            !difference.empty()) {
           return Status::InvalidArgument(fmt::format(
               "run {} is of another bench: {}; give this one a name of its own with --name", id, difference));
         }

@@ -26,7 +26,7 @@ namespace hone {
 namespace fs = std::filesystem;
 namespace {
 
-std::string Environment(const char* name) {
+std::string EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -36,8 +36,8 @@ std::string DirectoryWithoutHome() { return fs::temp_directory_path() / fmt::for
 
 // Returns Hone's folder in the one that the environment variable `xdg` names, else in `below_home` of HOME.
 std::string UserDirectory(const char* xdg, const char* below_home) {
-  if (std::string base = Environment(xdg); !base.empty()) return base + "/hone";
-  if (std::string home = Environment("HOME"); !home.empty()) return home + "/" + below_home + "/hone";
+  if (std::string base = EnvironmentVariable(xdg); !base.empty()) return base + "/hone";
+  if (std::string home = EnvironmentVariable("HOME"); !home.empty()) return home + "/" + below_home + "/hone";
   return DirectoryWithoutHome();
 }
 
@@ -53,20 +53,20 @@ CommandContext MakeCommandContext() {
   CommandContext context;
   std::error_code error;
   context.executable = fs::read_symlink("/proc/self/exe", error).string();
-  context.cache_directory = Environment("HONE_CACHE");
+  context.cache_directory = EnvironmentVariable("HONE_CACHE");
   if (context.cache_directory.empty()) context.cache_directory = UserDirectory("XDG_CACHE_HOME", ".cache");
-  context.state_directory = Environment("HONE_STATE");
+  context.state_directory = EnvironmentVariable("HONE_STATE");
   if (context.state_directory.empty()) context.state_directory = UserDirectory("XDG_STATE_HOME", ".local/state");
-  context.cuda_home = Environment("CUDA_HOME");
-  context.cutlass_home = Environment("CUTLASS_HOME");
-  if (context.cutlass_home.empty()) context.cutlass_home = Environment("CUTLASS_PATH");
-  context.search_path = Environment("PATH");
+  context.cuda_home = EnvironmentVariable("CUDA_HOME");
+  context.cutlass_home = EnvironmentVariable("CUTLASS_HOME");
+  if (context.cutlass_home.empty()) context.cutlass_home = EnvironmentVariable("CUTLASS_PATH");
+  context.search_path = EnvironmentVariable("PATH");
   // Python's variables are inherited too: a user's PyTorch may be found only through them, and compiled code is kept
   // where they say.
   for (const char* name :
        {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "TMPDIR", "PYTHONPATH",
         "PYTHONUSERBASE", "HONE_PYTHON", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}) {
-    if (const std::string value = Environment(name); !value.empty())
+    if (const std::string value = EnvironmentVariable(name); !value.empty())
       context.environment.push_back(name + ("=" + value));
   }
   context.stdout_is_terminal = isatty(STDOUT_FILENO) == 1;
@@ -74,7 +74,8 @@ CommandContext MakeCommandContext() {
   if (context.stdout_is_terminal)
     context.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
   // NO_COLOR, if it is set and not empty, switches colour off (https://no-color.org); so does a terminal called "dumb".
-  context.colour = context.stdout_is_terminal && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
+  context.colour =
+      context.stdout_is_terminal && EnvironmentVariable("NO_COLOR").empty() && EnvironmentVariable("TERM") != "dumb";
   return context;
 }
 

@@ -48,7 +48,7 @@ Result<std::unique_ptr<TuningDatabase>> OpenToChange(const CommandContext& conte
 }
 
 // Returns whether --task and --device choose this row.
-bool Wanted(const DbFlags& flags, const TuningRow& row) {
+bool IsSelected(const DbFlags& flags, const TuningRow& row) {
   return (flags.task.empty() || row.entry.task == flags.task) &&
          (flags.device.empty() || row.entry.device == flags.device);
 }
@@ -59,7 +59,7 @@ Status List(const CommandContext& context, const DbFlags& flags) {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> database, OpenToRead(context, flags));
     HONE_ASSIGN_OR_RETURN(rows, database->Entries());
   }
-  std::erase_if(rows, [&](const TuningRow& row) { return !Wanted(flags, row); });
+  std::erase_if(rows, [&](const TuningRow& row) { return !IsSelected(flags, row); });
   if (flags.json)
     Print("{}\n", DumpJson(TuningRowsJson(rows), 2));
   else

@@ -30,7 +30,7 @@ struct GateFlags {
 };
 
 // Parses a share: "2%" or "0.02".
-Result<double> Share(const char* option, const std::string& text, double least, double most) {
+Result<double> ParseShare(const char* option, const std::string& text, double least, double most) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   const bool percent = std::string_view(end) == "%";
@@ -73,8 +73,8 @@ Status WriteReports(const GateFlags& flags, const std::string& junit, const std:
 // Runs the gate. `printed` becomes true when a verdict has been printed.
 Status Judge(CommandContext& context, const GateFlags& flags, bool& printed) {
   GateOptions options;
-  HONE_ASSIGN_OR_RETURN(options.slower, Share("--slower", flags.slower, 0, 10));
-  HONE_ASSIGN_OR_RETURN(options.rate, Share("--rate", flags.rate, kSmallestRate, 0.5));
+  HONE_ASSIGN_OR_RETURN(options.slower, ParseShare("--slower", flags.slower, 0, 10));
+  HONE_ASSIGN_OR_RETURN(options.rate, ParseShare("--rate", flags.rate, kSmallestRate, 0.5));
   options.time = !flags.no_time;
   options.parallel = flags.parallel;
   for (const std::string& kernel : flags.kernels) {

@@ -19,7 +19,7 @@ constexpr size_t kDetailBytes = 4000;  // limit on the bytes of a compiler's mes
 constexpr size_t kUnjudgedTold = 10;   // files that belong to no task, in a text
 constexpr size_t kDetailsTold = 10;    // kernels with details in a comment: GitHub's limit is 65,536 characters
 
-std::string Counted(size_t count, const char* one, const char* many) {
+std::string CountText(size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
@@ -44,7 +44,7 @@ const GateCase* WorstCase(const GateKernel& kernel) {
 }
 
 // Returns a kernel's result in a few words.
-std::string Outcome(const GateKernel& kernel, const GateOptions& options) {
+std::string OutcomeInWords(const GateKernel& kernel, const GateOptions& options) {
   switch (kernel.status) {
     case GateStatus::kPassed:
       if (!kernel.changed) return "moved, unchanged";
@@ -68,7 +68,7 @@ std::vector<std::string> UnjudgedText(const GateReport& report) {
   std::vector<std::string> sentences;
   for (const UnjudgedFile& file : report.unjudged) {
     if (sentences.size() == kUnjudgedTold) {
-      sentences.push_back(fmt::format("{} not judged", Counted(report.unjudged.size() - kUnjudgedTold,
+      sentences.push_back(fmt::format("{} not judged", CountText(report.unjudged.size() - kUnjudgedTold,
                                                                "more such file is", "more such files are")));
       break;
     }
@@ -113,11 +113,11 @@ std::string RuleText(const GateReport& report) {
       "A case fails when {} of at most {} evaluations put its whole 95 % interval more than {:g} % slower: for all {} "
       "together, the chance of a false alarm is at most {:g} %.",
       report.rule.hits, report.rule.rounds, percent,
-      Counted(static_cast<size_t>(report.comparisons), "comparison", "comparisons"), 100 * report.options.rate);
+      CountText(static_cast<size_t>(report.comparisons), "comparison", "comparisons"), 100 * report.options.rate);
 }
 
 // Returns text for a cell of a Markdown table, with all characters escaped that could end the cell or be markup.
-std::string Cell(std::string_view text) {
+std::string MarkdownCell(std::string_view text) {
   std::string out;
   for (const char c : VisibleLine(text)) {
     if (c == '|' || c == '<' || c == '`' || c == '*' || c == '_' || c == '[' || c == '\\' || c == '@' || c == '#')
@@ -128,7 +128,7 @@ std::string Cell(std::string_view text) {
 }
 
 // Returns the text unchanged in a code fence that is longer than any fence in it.
-std::string Fenced(std::string text) {
+std::string FencedBlock(std::string text) {
   text = RepairUtf8(VisibleText(text));
   if (text.size() > kDetailBytes) {
     text.resize(kDetailBytes);
@@ -157,11 +157,11 @@ std::string GateSummary(const GateReport& report) {
   const size_t wrong = CountOf(report, GateStatus::kWrong), slower = CountOf(report, GateStatus::kSlower),
                skipped = CountOf(report, GateStatus::kNotJudged);
   std::string text = report.kernels.empty() ? "No kernel with a task differs"
-                                            : Counted(report.kernels.size(), "kernel differs", "kernels differ");
+                                            : CountText(report.kernels.size(), "kernel differs", "kernels differ");
   text += fmt::format(" between {} and {}", report.base, report.head);
   if (!report.kernels.empty()) {
     if (!report.options.run)
-      text += wrong == 0 ? ": each compiles" : fmt::format(": {} not compile", Counted(wrong, "does", "do"));
+      text += wrong == 0 ? ": each compiles" : fmt::format(": {} not compile", CountText(wrong, "does", "do"));
     else if (wrong + slower > 0)
       text += fmt::format(": {} wrong, {} {}", wrong, slower, SlowerText(report));
     else
@@ -169,7 +169,7 @@ std::string GateSummary(const GateReport& report) {
     if (skipped > 0) text += fmt::format(", {} not judged", skipped);
   }
   if (!report.unjudged.empty())
-    text += fmt::format("; {} not judged", Counted(report.unjudged.size(), "changed file with kernels was",
+    text += fmt::format("; {} not judged", CountText(report.unjudged.size(), "changed file with kernels was",
                                                    "changed files with kernels were"));
   return text + ".";
 }
@@ -178,7 +178,7 @@ std::string GateText(const GateReport& report) {
   std::string text = GateSummary(report) + "\n";
   if (!report.kernels.empty()) text += fmt::format("{}. {}\n", WhereText(report), RuleText(report));
   for (const GateKernel& k : report.kernels) {
-    text += fmt::format("\n{}  {} ({})\n", PathText(k), Outcome(k, report.options), k.task);
+    text += fmt::format("\n{}  {} ({})\n", PathText(k), OutcomeInWords(k, report.options), k.task);
     if (!k.detail.empty()) text += "  " + k.detail + "\n";
     for (const GateCase& c : k.cases) {
       text += fmt::format("  {:<40} {:<30} {}\n", DimsText(c.dims), SpeedupCell(c, report.modelled),
@@ -285,34 +285,35 @@ std::string GateJUnit(const GateReport& report) {
 
 std::string GateMarkdown(const GateReport& report) {
   std::string text =
-      fmt::format("### Kernels: {}\n\n{}\n", report.failed() ? "failed" : "passed", Cell(GateSummary(report)));
+      fmt::format("### Kernels: {}\n\n{}\n", report.failed() ? "failed" : "passed", MarkdownCell(GateSummary(report)));
   if (!report.kernels.empty()) {
     text += fmt::format("\n| kernel | outcome | worst case | speedup over the base{} |\n|---|---|---|---|\n",
                         report.modelled ? " (modelled)" : " (95 %)");
     for (const GateKernel& k : report.kernels) {
       const GateCase* worst = WorstCase(k);
       const bool failed = k.status == GateStatus::kWrong || k.status == GateStatus::kSlower;
-      text +=
-          fmt::format("| {} | {}{}{} | {} | {} |\n", Cell(PathText(k)), failed ? "**" : "",
-                      Cell(Outcome(k, report.options)), failed ? "**" : "", worst ? Cell(DimsText(worst->dims)) : "",
-                      worst ? Cell(SpeedupCell(*worst, report.modelled)) : "");
+      text += fmt::format("| {} | {}{}{} | {} | {} |\n", MarkdownCell(PathText(k)), failed ? "**" : "",
+                          MarkdownCell(OutcomeInWords(k, report.options)), failed ? "**" : "",
+                          worst ? MarkdownCell(DimsText(worst->dims)) : "",
+                          worst ? MarkdownCell(SpeedupCell(*worst, report.modelled)) : "");
     }
     size_t told = 0;
     for (const GateKernel& k : report.kernels) {
       if (k.status != GateStatus::kWrong && k.status != GateStatus::kNotJudged) continue;
       if (++told > kDetailsTold) continue;
-      text += fmt::format("\n{}: {}\n\n{}", Cell(k.path), Cell(Outcome(k, report.options)), Fenced(k.detail));
+      text += fmt::format("\n{}: {}\n\n{}", MarkdownCell(k.path), MarkdownCell(OutcomeInWords(k, report.options)),
+                          FencedBlock(k.detail));
     }
     if (told > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", told - kDetailsTold);
   }
   if (!report.unjudged.empty()) text += "\n**Changed files with kernels that were not judged:**\n\n";
-  for (const std::string& sentence : UnjudgedText(report)) text += "* " + Cell(sentence) + "\n";
+  for (const std::string& sentence : UnjudgedText(report)) text += "* " + MarkdownCell(sentence) + "\n";
   if (!report.changed_tasks.empty()) text += "\n**The change touches what kernels are judged by:**\n\n";
-  for (const std::string& sentence : report.changed_tasks) text += "* " + Cell(sentence) + "\n";
-  for (const std::string& warning : report.warnings) text += "* warning: " + Cell(warning) + "\n";
+  for (const std::string& sentence : report.changed_tasks) text += "* " + MarkdownCell(sentence) + "\n";
+  for (const std::string& warning : report.warnings) text += "* warning: " + MarkdownCell(warning) + "\n";
   if (!report.kernels.empty())
-    text +=
-        fmt::format("\n{} in {:.0f} s. {}\n", Cell(WhereText(report)), report.seconds, Cell(RuleText(report)));
+    text += fmt::format("\n{} in {:.0f} s. {}\n", MarkdownCell(WhereText(report)), report.seconds,
+                        MarkdownCell(RuleText(report)));
   return text;
 }
 
@@ -347,7 +348,7 @@ std::string GateErrorJUnit(const GateError& error) {
 std::string GateErrorMarkdown(const GateError& error) {
   return fmt::format(
       "### Kernels: no verdict\n\nWhether {} breaks or slows a kernel of {} could not be found out.\n\n{}",
-      Cell(error.head), Cell(error.base), Fenced(error.message));
+      MarkdownCell(error.head), MarkdownCell(error.base), FencedBlock(error.message));
 }
 
 }  // namespace hone

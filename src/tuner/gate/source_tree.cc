@@ -151,7 +151,7 @@ Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& sid
 
 // Returns the paths that the working tree has changed, if `commit` is checked out there. Empty if another commit is
 // checked out, or if there is no working tree, as in a bare repository.
-std::vector<std::string> Uncommitted(const GitOptions& git, const std::string& commit) {
+std::vector<std::string> UncommittedPaths(const GitOptions& git, const std::string& commit) {
   const Result<std::string> standing = CommitOf(git, "HEAD");
   if (!standing.ok() || *standing != commit) return {};
   const Result<std::string> listed = AskGit(git, {"diff", "--name-only", "-z", "HEAD"});
@@ -187,7 +187,7 @@ Result<TreePair> OpenTrees(const GitOptions& git, const std::string& base, const
                         base_commit.empty() ? FolderTree::Open(base) : GitTree::Open(git, base_name, base_commit));
   HONE_ASSIGN_OR_RETURN(pair.head,
                         head_commit.empty() ? FolderTree::Open(head) : GitTree::Open(git, head, head_commit));
-  if (!head_commit.empty()) pair.uncommitted = Uncommitted(git, head_commit);
+  if (!head_commit.empty()) pair.uncommitted = UncommittedPaths(git, head_commit);
   return pair;
 }
 

@@ -19,7 +19,7 @@ constexpr size_t kValueBytes = 60;  // limit on the bytes of a value in a senten
 // The files of a task's folder besides kernels (docs/task-format.md).
 constexpr const char* kTaskFiles[] = {"task.toml", "oracle.cu", "reference.py", "baseline.toml"};
 
-std::string Joined(const std::string& folder, std::string_view file) {
+std::string JoinPath(const std::string& folder, std::string_view file) {
   return folder.empty() ? std::string(file) : fmt::format("{}/{}", folder, file);
 }
 
@@ -60,7 +60,7 @@ std::string ValueText(const TomlNode& node) {
   return "";
 }
 
-std::string Short(const std::string& text) { return ClipText(text, kValueBytes); }
+std::string ShortValue(const std::string& text) { return ClipText(text, kValueBytes); }
 
 bool IsArrayOfTables(const TomlNode& node) {
   return node.kind == TomlNode::Kind::kArray && !node.items.empty() &&
@@ -105,8 +105,8 @@ void CompareArrays(const std::string& path, const TomlNode& before, const TomlNo
   std::sort(is.begin(), is.end());
   std::set_difference(was.begin(), was.end(), is.begin(), is.end(), std::back_inserter(gone));
   std::set_difference(is.begin(), is.end(), was.begin(), was.end(), std::back_inserter(added));
-  for (const std::string& one : gone) differences.push_back(fmt::format("[[{}]] {} is gone", path, Short(one)));
-  for (const std::string& one : added) differences.push_back(fmt::format("[[{}]] {} is new", path, Short(one)));
+  for (const std::string& one : gone) differences.push_back(fmt::format("[[{}]] {} is gone", path, ShortValue(one)));
+  for (const std::string& one : added) differences.push_back(fmt::format("[[{}]] {} is new", path, ShortValue(one)));
   if (gone.empty() && added.empty()) differences.push_back(fmt::format("the order of [[{}]] changes", path));
 }
 
@@ -114,11 +114,11 @@ void CompareArrays(const std::string& path, const TomlNode& before, const TomlNo
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
                   std::vector<std::string>& differences) {
   if (before == nullptr) {
-    differences.push_back(fmt::format("{} = {} is new", path, Short(ValueText(*after))));
+    differences.push_back(fmt::format("{} = {} is new", path, ShortValue(ValueText(*after))));
     return;
   }
   if (after == nullptr) {
-    differences.push_back(fmt::format("{} = {} is gone", path, Short(ValueText(*before))));
+    differences.push_back(fmt::format("{} = {} is gone", path, ShortValue(ValueText(*before))));
     return;
   }
   if (before->kind == TomlNode::Kind::kTable && after->kind == TomlNode::Kind::kTable) {
@@ -137,12 +137,12 @@ void CompareNodes(const std::string& path, const TomlNode* before, const TomlNod
     return;
   }
   const std::string was = ValueText(*before), is = ValueText(*after);
-  if (was != is) differences.push_back(fmt::format("{}: {} becomes {}", path, Short(was), Short(is)));
+  if (was != is) differences.push_back(fmt::format("{}: {} becomes {}", path, ShortValue(was), ShortValue(is)));
 }
 
 // Returns the name of the task in a folder of the tree; empty if it cannot be read.
 std::string NameOf(const SourceTree& tree, const std::string& folder) {
-  const Result<std::string> text = tree.Read(Joined(folder, "task.toml"));
+  const Result<std::string> text = tree.Read(JoinPath(folder, "task.toml"));
   if (!text.ok()) return "";
   const Result<TomlNode> toml = ParseToml(*text, folder);
   const TomlNode* name = toml.ok() ? toml->Find("name") : nullptr;
@@ -154,8 +154,8 @@ Result<std::string> DescribeFiles(const SourceTree& base, const std::string& bas
                                   const std::string& head_folder) {
   std::string what;
   for (const char* file : kTaskFiles) {
-    const std::string path = Joined(head_folder, file);
-    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(base, Joined(base_folder, file)));
+    const std::string path = JoinPath(head_folder, file);
+    HONE_ASSIGN_OR_RETURN(const std::optional<std::string> before, TextOf(base, JoinPath(base_folder, file)));
     HONE_ASSIGN_OR_RETURN(const std::optional<std::string> after, TextOf(head, path));
     if (before == after) continue;
     what += (what.empty() ? "" : ", ") + std::string(file);

@@ -15,11 +15,11 @@ namespace {
 constexpr size_t kShortText = 400;  // bytes; a shorter text is not cut
 constexpr size_t kShortList = 2;    // items; a shorter list is not cut
 
-size_t Bytes(const Json& value) { return DumpJson(value, -1).size(); }
+size_t JsonBytes(const Json& value) { return DumpJson(value, -1).size(); }
 
 // Returns the longest text or list within `value`, and its size and place in `bytes` and `found`; null if all are
 // short.
-Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string& found) {
+Json* LargestValue(Json& value, const std::string& place, size_t& bytes, std::string& found) {
   Json* largest = nullptr;
   const auto consider = [&](Json& one, const std::string& at, size_t size) {
     if (size <= bytes) return;
@@ -31,22 +31,22 @@ Json* Largest(Json& value, const std::string& place, size_t& bytes, std::string&
     const size_t size = value.get_ref<const std::string&>().size();
     if (size > kShortText) consider(value, place, size);
   } else if (value.is_array() && value.size() > kShortList) {
-    consider(value, place, Bytes(value));
+    consider(value, place, JsonBytes(value));
   }
   if (value.is_object()) {
     for (const auto& [name, field] : value.items()) {
-      if (Json* inner = Largest(field, place.empty() ? name : place + "." + name, bytes, found)) largest = inner;
+      if (Json* inner = LargestValue(field, place.empty() ? name : place + "." + name, bytes, found)) largest = inner;
     }
   } else if (value.is_array() && value.size() <= kShortList) {
     for (size_t i = 0; i < value.size(); ++i) {
-      if (Json* inner = Largest(value[i], fmt::format("{}[{}]", place, i), bytes, found)) largest = inner;
+      if (Json* inner = LargestValue(value[i], fmt::format("{}[{}]", place, i), bytes, found)) largest = inner;
     }
   }
   return largest;
 }
 
 // Returns the field at a place such as "profile.sass"; null if there is none.
-Json* At(Json& value, const std::string& place) {
+Json* FieldAt(Json& value, const std::string& place) {
   Json* here = &value;
   for (size_t start = 0; start <= place.size();) {
     const size_t end = std::min(place.find('.', start), place.size());
@@ -59,7 +59,7 @@ Json* At(Json& value, const std::string& place) {
   return here;
 }
 
-void Note(std::vector<std::string>& left_out, const std::string& place) {
+void NoteLeftOut(std::vector<std::string>& left_out, const std::string& place) {
   if (std::find(left_out.begin(), left_out.end(), place) == left_out.end()) left_out.push_back(place);
 }
 
@@ -81,16 +81,16 @@ std::string FitText(std::string text, std::string_view rest_lies_in, size_t most
 
 Json FitJson(Json value, const std::vector<std::string>& first, std::vector<std::string>& left_out, size_t most) {
   for (const std::string& place : first) {
-    if (Bytes(value) <= most) return value;
-    Json* part = At(value, place);
+    if (JsonBytes(value) <= most) return value;
+    Json* part = FieldAt(value, place);
     if (part == nullptr || part->empty()) continue;
     *part = part->is_string() ? Json("") : part->is_array() ? Json::array() : *part;
-    Note(left_out, place);
+    NoteLeftOut(left_out, place);
   }
-  while (Bytes(value) > most) {
+  while (JsonBytes(value) > most) {
     size_t bytes = 0;
     std::string place;
-    Json* largest = Largest(value, "", bytes, place);
+    Json* largest = LargestValue(value, "", bytes, place);
     if (largest == nullptr) break;
     if (largest->is_string()) {
       std::string text = largest->get<std::string>();
@@ -99,7 +99,7 @@ Json FitJson(Json value, const std::vector<std::string>& first, std::vector<std:
     } else {
       largest->erase(largest->begin() + static_cast<std::ptrdiff_t>((largest->size() + 1) / 2), largest->end());
     }
-    Note(left_out, place);
+    NoteLeftOut(left_out, place);
   }
   return value;
 }

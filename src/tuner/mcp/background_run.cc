@@ -25,10 +25,10 @@ namespace {
 
 constexpr int64_t kMostLogBytes = 64 << 20;
 
-void Pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+void SleepFor(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 // Returns the null-terminated array of pointers that execve takes; it borrows the texts.
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+std::vector<char*> ExecPointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
@@ -57,8 +57,8 @@ Result<pid_t> StartInBackground(const BackgroundProgram& program) {
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.argv[0].c_str(), &actions, &attributes, Pointers(program.argv).data(),
-                                Pointers(program.environment).data());
+  const int error = posix_spawn(&pid, program.argv[0].c_str(), &actions, &attributes, ExecPointers(program.argv).data(),
+                                ExecPointers(program.environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return Status::Unavailable(fmt::format("start {}: {}", program.argv[0], std::strerror(error)));
@@ -86,7 +86,7 @@ Result<std::string> WaitForRunId(pid_t pid, const std::string& log, double secon
     }
     if (watch.Seconds() > seconds)
       return Status::TimedOut(fmt::format("the run has not begun within {:.0f} s; its output is in {}", seconds, log));
-    Pause(0.02);
+    SleepFor(0.02);
   }
 }
 
@@ -131,7 +131,7 @@ bool StopRun(const std::string& store, const std::string& run, double seconds) {
     }
     (void)EndOfBackground(*holder);
     if (watch.Seconds() > seconds) return false;
-    Pause(0.05);
+    SleepFor(0.05);
   }
   return true;
 }

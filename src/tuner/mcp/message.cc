@@ -9,7 +9,7 @@
 namespace hone::mcp {
 namespace {
 
-Message Invalid(int code, std::string problem, Json id = nullptr) {
+Message InvalidMessage(int code, std::string problem, Json id = nullptr) {
   Message message;
   message.code = code;
   message.problem = std::move(problem);
@@ -23,31 +23,31 @@ std::string OnOneLine(Json message) { return DumpJson(message, -1); }
 
 Message ParseMessage(std::string_view line) {
   if (FindTooDeepJson(line) != std::string_view::npos)
-    return Invalid(kParseError, fmt::format("the message is nested more than {} deep", kMaxJsonDepth));
+    return InvalidMessage(kParseError, fmt::format("the message is nested more than {} deep", kMaxJsonDepth));
   Json value = ReadJsonText(line);
   if (value.is_discarded())
-    return Invalid(kParseError, "the line is no JSON in UTF-8; a message is one JSON object on one line");
+    return InvalidMessage(kParseError, "the line is no JSON in UTF-8; a message is one JSON object on one line");
   if (value.is_array())
-    return Invalid(kInvalidRequest, "batches are not taken: send each message on a line of its own");
-  if (!value.is_object()) return Invalid(kInvalidRequest, "a message is a JSON object");
+    return InvalidMessage(kInvalidRequest, "batches are not taken: send each message on a line of its own");
+  if (!value.is_object()) return InvalidMessage(kInvalidRequest, "a message is a JSON object");
   Message message;
   const auto id = value.find("id");
   const bool has_id = id != value.end();
   const bool id_fits = has_id && (id->is_string() || id->is_number_integer());
   if (id_fits) message.id = *id;
   if (value.value("jsonrpc", Json()) != "2.0")
-    return Invalid(kInvalidRequest, "the field jsonrpc must be \"2.0\"", message.id);
+    return InvalidMessage(kInvalidRequest, "the field jsonrpc must be \"2.0\"", message.id);
   const auto method = value.find("method");
   if (method == value.end() && (value.contains("result") || value.contains("error"))) {
     message.kind = Message::Kind::kResponse;
     return message;
   }
   if (method == value.end() || !method->is_string())
-    return Invalid(kInvalidRequest, "the field method must be a string", message.id);
+    return InvalidMessage(kInvalidRequest, "the field method must be a string", message.id);
   message.method = method->get<std::string>();
-  if (has_id && !id_fits) return Invalid(kInvalidRequest, "the field id must be a string or an integer");
+  if (has_id && !id_fits) return InvalidMessage(kInvalidRequest, "the field id must be a string or an integer");
   if (const auto params = value.find("params"); params != value.end() && !params->is_null()) {
-    if (!params->is_object()) return Invalid(kInvalidParams, "the field params must be an object", message.id);
+    if (!params->is_object()) return InvalidMessage(kInvalidParams, "the field params must be an object", message.id);
     message.params = std::move(*params);
   }
   message.kind = has_id ? Message::Kind::kRequest : Message::Kind::kNotification;

@@ -71,7 +71,7 @@ struct RunState {
   std::string state;  // running | stopped | finished
 };
 
-Result<RunState> Look(const Toolbox& toolbox, const std::string& name) {
+Result<RunState> ReadRunState(const Toolbox& toolbox, const std::string& name) {
   const std::string& path = toolbox.options().store;
   // Look for the run's process before reading its events. A run that ends in between is then reported as running once
   // more, and not as stopped without an end.
@@ -167,7 +167,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
             fmt::format("{} belongs to a new run: one that is continued has what it began with", name));
       }
     }
-    HONE_ASSIGN_OR_RETURN(const RunState run, Look(toolbox, arguments.at("resume").get<std::string>()));
+    HONE_ASSIGN_OR_RETURN(const RunState run, ReadRunState(toolbox, arguments.at("resume").get<std::string>()));
     if (run.state == "running")
       return Status::InvalidArgument(fmt::format("run {} is running already", run.view.info.id));
     if (run.state == "finished") {
@@ -212,13 +212,13 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   started.Add(pid);
   context.progress(1, std::nullopt, "waiting for the run to begin");
   HONE_ASSIGN_OR_RETURN(const std::string run, WaitForRunId(pid, program.log, kBeginSeconds));
-  HONE_ASSIGN_OR_RETURN(RunState state, Look(toolbox, run));
+  HONE_ASSIGN_OR_RETURN(RunState state, ReadRunState(toolbox, run));
   // The process prints the run's ID just before it locks the run, which fails if another process has locked it.
   std::optional<int> end;
   for (int look = 0; look < 100 && state.state == "stopped" && !end; ++look) {
     end = EndOfBackground(pid);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    HONE_ASSIGN_OR_RETURN(state, Look(toolbox, run));
+    HONE_ASSIGN_OR_RETURN(state, ReadRunState(toolbox, run));
   }
   if (end.value_or(0) > 1 && state.state == "stopped") {
     return Status::Unavailable(fmt::format("run {} could not go on: {}", run, ComplaintsIn(program.log)));
@@ -229,7 +229,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
 Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   const double patience = arguments.value("wait_seconds", 0.0);
   const Stopwatch watch;
-  HONE_ASSIGN_OR_RETURN(RunState run, Look(toolbox, arguments.value("run", std::string("last"))));
+  HONE_ASSIGN_OR_RETURN(RunState run, ReadRunState(toolbox, arguments.value("run", std::string("last"))));
   const std::string id = run.view.info.id;
   // The call is done when a further node is done, or the run has ended.
   const auto done = [](const RunView& view) {
@@ -241,19 +241,19 @@ Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, cons
     context.progress(watch.Seconds() + 1e-3, patience,
                      fmt::format("{} nodes, {} attempts", run.view.nodes.size(), run.view.attempts));
     std::this_thread::sleep_for(std::chrono::milliseconds(250));
-    HONE_ASSIGN_OR_RETURN(run, Look(toolbox, id));
+    HONE_ASSIGN_OR_RETURN(run, ReadRunState(toolbox, id));
   }
   return StateAnswer(toolbox, run);
 }
 
 Result<ToolAnswer> StopRunTool(const Toolbox& toolbox, const Json& arguments) {
-  HONE_ASSIGN_OR_RETURN(RunState run, Look(toolbox, arguments.at("run").get<std::string>()));
+  HONE_ASSIGN_OR_RETURN(RunState run, ReadRunState(toolbox, arguments.at("run").get<std::string>()));
   const std::string id = run.view.info.id;
   if (run.state == "running" && !StopRun(toolbox.options().store, id, arguments.value("wait_seconds", 30.0))) {
     return Status::TimedOut(fmt::format(
         "run {} was asked to stop, and finishes an evaluation first: call run_status to see when it has", id));
   }
-  HONE_ASSIGN_OR_RETURN(run, Look(toolbox, id));
+  HONE_ASSIGN_OR_RETURN(run, ReadRunState(toolbox, id));
   return StateAnswer(toolbox, run);
 }
 

@@ -47,7 +47,7 @@ std::string WithArticle(const std::string& type) {
   return (type == "object" || type == "integer" ? "an " : "a ") + type;
 }
 
-Status Misfit(const std::string& where, const std::string& problem) {
+Status SchemaError(const std::string& where, const std::string& problem) {
   return Status::InvalidArgument(where + ": " + problem);
 }
 
@@ -56,7 +56,7 @@ Status CheckObject(const Json& schema, const Json& value, const std::string& whe
   const Json& fields = schema.contains("properties") ? schema.at("properties") : empty;
   for (const Json& name : schema.value("required", Json::array())) {
     if (!value.contains(name.get<std::string>()))
-      return Misfit(where, fmt::format("the field '{}' is missing", name.get<std::string>()));
+      return SchemaError(where, fmt::format("the field '{}' is missing", name.get<std::string>()));
   }
   for (const auto& [name, field] : value.items()) {
     if (const auto known = fields.find(name); known != fields.end()) {
@@ -70,7 +70,7 @@ Status CheckObject(const Json& schema, const Json& value, const std::string& whe
     } else if (!more->get<bool>()) {
       std::vector<std::string> names;
       for (const auto& [known_name, unused] : fields.items()) names.push_back(known_name);
-      return Misfit(
+      return SchemaError(
           where, fmt::format("there is no field '{}'{}; {}", name.substr(0, 80), DidYouMean(name.substr(0, 80), names),
                              names.empty() ? "it takes none" : fmt::format("it takes {}", fmt::join(names, ", "))));
     }
@@ -118,7 +118,7 @@ Status CheckAgainst(const Json& schema, const Json& value, const std::string& wh
       fits = fits || IsOfType(value, one);
       wanted += (wanted.empty() ? "" : " or ") + WithArticle(one);
     }
-    if (!fits) return Misfit(where, fmt::format("expected {}, found {}", wanted, TypeOf(value)));
+    if (!fits) return SchemaError(where, fmt::format("expected {}, found {}", wanted, TypeOf(value)));
   }
   if (const auto choices = schema.find("enum"); choices != schema.end()) {
     bool fits = false;
@@ -130,28 +130,28 @@ Status CheckAgainst(const Json& schema, const Json& value, const std::string& wh
     const std::string found =
         value.is_string() ? value.get<std::string>().substr(0, 80) : DumpJson(value).substr(0, 80);
     if (!fits)
-      return Misfit(where,
+      return SchemaError(where,
                     fmt::format("'{}' is none of {}{}", found, fmt::join(names, ", "), DidYouMean(found, names)));
   }
   if (value.is_number()) {
     const double number = value.get<double>();
     if (schema.contains("minimum") && number < schema.at("minimum").get<double>())
-      return Misfit(where, fmt::format("{} is less than {}", DumpJson(value), DumpJson(schema.at("minimum"))));
+      return SchemaError(where, fmt::format("{} is less than {}", DumpJson(value), DumpJson(schema.at("minimum"))));
     if (schema.contains("maximum") && number > schema.at("maximum").get<double>())
-      return Misfit(where, fmt::format("{} is more than {}", DumpJson(value), DumpJson(schema.at("maximum"))));
+      return SchemaError(where, fmt::format("{} is more than {}", DumpJson(value), DumpJson(schema.at("maximum"))));
   }
   if (value.is_string()) {
     const size_t length = value.get_ref<const std::string&>().size();
     if (schema.contains("minLength") && length < schema.at("minLength").get<size_t>())
-      return Misfit(where, "the text is empty");
+      return SchemaError(where, "the text is empty");
     if (schema.contains("maxLength") && length > schema.at("maxLength").get<size_t>()) {
-      return Misfit(where, fmt::format("the text has {} bytes, and {} are taken at most", length,
+      return SchemaError(where, fmt::format("the text has {} bytes, and {} are taken at most", length,
                                        schema.at("maxLength").get<size_t>()));
     }
   }
   if (value.is_array()) {
     if (schema.contains("maxItems") && value.size() > schema.at("maxItems").get<size_t>()) {
-      return Misfit(where, fmt::format("the list has {} items, and {} are taken at most", value.size(),
+      return SchemaError(where, fmt::format("the list has {} items, and {} are taken at most", value.size(),
                                        schema.at("maxItems").get<size_t>()));
     }
     if (const auto item = schema.find("items"); item != schema.end()) {

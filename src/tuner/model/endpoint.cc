@@ -18,7 +18,7 @@ std::string Lower(std::string text) {
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // Returns what an error says: its message, else its code or type.
-std::string Words(const WireError& error) {
+std::string ErrorWords(const WireError& error) {
   if (!error.message.empty()) return error.message;
   if (!error.code.empty()) return error.code;
   return error.type.empty() ? "no reason given" : error.type;
@@ -48,7 +48,7 @@ AttemptFailure Fail(const Endpoint& e, StatusCode code, bool retry, const std::s
 
 AttemptFailure FailureOfStatus(const Endpoint& e, int status, const WireError& error,
                                std::optional<double> retry_after) {
-  const std::string answer = fmt::format("{} at {} answered {}: {}", e.Name(), e.base_url, status, Words(error));
+  const std::string answer = fmt::format("{} at {} answered {}: {}", e.Name(), e.base_url, status, ErrorWords(error));
   const auto give_up = [&](StatusCode code, const std::string& remedy) {
     return Fail(e, code, /*retry=*/false, answer + "; " + remedy);
   };
@@ -93,7 +93,7 @@ AttemptFailure FailureOfEvent(const Endpoint& e, const WireError& error) {
   if (status != 0) return FailureOfStatus(e, status, error, std::nullopt);
   AttemptFailure failure =
       Fail(e, StatusCode::kUnavailable, !OutOfMoney(error),
-           fmt::format("{} at {} broke off with an error: {}", e.Name(), e.base_url, Words(error)));
+           fmt::format("{} at {} broke off with an error: {}", e.Name(), e.base_url, ErrorWords(error)));
   return failure;
 }
 
@@ -128,7 +128,8 @@ AttemptFailure FailureOfTransfer(const Endpoint& e, const HttpRequest& request, 
   }
 }
 
-std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_tokens, const WireError& error) {
+std::optional<WireAllowances> AllowancesAfterError(const WireAllowances& sent, int64_t asked_tokens,
+                                                   const WireError& error) {
   const std::string message = Lower(error.message);
   WireAllowances next = sent;
   const bool unknown = Contains(message, "unsupported") || Contains(message, "not supported") ||

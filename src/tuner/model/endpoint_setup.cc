@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 // Returns the value of an environment variable.
-std::optional<std::string> Variable(const std::vector<std::string>& environment, std::string_view name) {
+std::optional<std::string> EnvironmentVariable(const std::vector<std::string>& environment, std::string_view name) {
   for (const std::string& entry : environment) {
     if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
       return entry.substr(name.size() + 1);
@@ -23,7 +23,7 @@ std::optional<std::string> Variable(const std::vector<std::string>& environment,
 
 std::string FirstVariable(const std::vector<std::string>& environment, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    if (const auto value = Variable(environment, name); value && !value->empty()) return *value;
+    if (const auto value = EnvironmentVariable(environment, name); value && !value->empty()) return *value;
   }
   return "";
 }
@@ -36,7 +36,7 @@ Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOp
                           : endpoint.own_service          ? wire.DefaultKeyVariable()
                                                           : "";
   if (endpoint.key_variable.empty()) return Status::Ok();
-  endpoint.key = Variable(options.environment, endpoint.key_variable).value_or("");
+  endpoint.key = EnvironmentVariable(options.environment, endpoint.key_variable).value_or("");
   const size_t first = endpoint.key.find_first_not_of(" \t\r\n");
   endpoint.key = first == std::string::npos
                      ? ""
@@ -46,7 +46,7 @@ Status FindKey(const ChatWire& wire, const ServiceModel& model, const ProviderOp
         "{} needs a key, and the environment variable {} is {}; set it, name another variable with --key-env, or "
         "another endpoint with --base-url",
         endpoint.Name(), endpoint.key_variable,
-        Variable(options.environment, endpoint.key_variable) ? "empty" : "not set"));
+        EnvironmentVariable(options.environment, endpoint.key_variable) ? "empty" : "not set"));
   }
   for (const char c : endpoint.key) {
     if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 127) {

@@ -34,7 +34,7 @@ std::string NumberName(int64_t number) { return fmt::format("{:04}", number); }
 
 // Returns possible file names of a request, in order of preference. Another run that uses the folder may have taken the
 // first.
-std::vector<std::string> Names(const ModelRequest& request) {
+std::vector<std::string> PossibleNames(const ModelRequest& request) {
   const std::string number = NumberName(request.number);
   return {number, fmt::format("{}-{}", number, request.run.substr(request.run.rfind('-') + 1)),
           fmt::format("{}-{}", number, request.run)};
@@ -122,7 +122,7 @@ class MailboxProvider : public ModelProvider {
       return posted;
     }
     const std::string json_text = RequestJson(request);
-    for (const std::string& name : Names(request)) {
+    for (const std::string& name : PossibleNames(request)) {
       const std::string base = fmt::format("{}/requests/{}", directory_, name);
       // link() refuses an existing name, so two runs that share a folder never take each other's.
       const std::string aside = fmt::format("{}.{}.tmp", base, ::getpid());

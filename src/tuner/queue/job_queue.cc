@@ -191,7 +191,7 @@ constexpr double kForgottenSeconds = 24 * 3600;  // silence after which a worker
 std::string TextOf(const RedisReply& reply) { return reply.kind == RedisReply::Kind::kText ? reply.text : ""; }
 
 // Returns the value of `name` in a reply of INFO or in a stream's entry.
-std::string Field(const RedisReply& pairs, std::string_view name) {
+std::string FieldOfPairs(const RedisReply& pairs, std::string_view name) {
   for (size_t i = 0; i + 1 < pairs.list.size(); i += 2) {
     if (pairs.list[i].text == name) return pairs.list[i + 1].text;
   }
@@ -335,7 +335,7 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (seized.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         const std::optional<ClaimedJob> job,
-        HandOut(kTakeOverThis, worker, {Stream(sieved), seized.list[0].text, Field(seized.list[1], "id")}));
+        HandOut(kTakeOverThis, worker, {Stream(sieved), seized.list[0].text, FieldOfPairs(seized.list[1], "id")}));
     if (job) return job;
   }
   while (true) {
@@ -357,7 +357,7 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (entry.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         std::optional<ClaimedJob> came,
-        HandOut(kTakeThis, worker, {Stream(/*sieved=*/false), entry.list[0].text, Field(entry.list[1], "id")}));
+        HandOut(kTakeThis, worker, {Stream(/*sieved=*/false), entry.list[0].text, FieldOfPairs(entry.list[1], "id")}));
     if (came) return came;
   }
 }
@@ -424,7 +424,9 @@ Result<QueueCounts> JobQueue::Counts() {
   counts.waiting_sieved = sieved.first;
   counts.claimed = submitted.second + sieved.second;
   counts.dead = dead.integer;
-  const auto counted = [&](std::string_view name) { return std::strtoll(Field(since, name).c_str(), nullptr, 10); };
+  const auto counted = [&](std::string_view name) {
+    return std::strtoll(FieldOfPairs(since, name).c_str(), nullptr, 10);
+  };
   counts.answered = counted("answered");
   counts.put_back = counted("put_back");
   counts.died = counted("died");

@@ -20,7 +20,7 @@ constexpr double kConnectSeconds = 5;
 constexpr int kDeepestReply = 8;  // limit on nested lists in a reply
 constexpr int kLongestList = 1 << 20;  // limit on the elements of a list in a reply
 
-timeval Interval(double seconds) {
+timeval TimevalOf(double seconds) {
   return {static_cast<time_t>(seconds),
           static_cast<suseconds_t>((seconds - static_cast<double>(static_cast<time_t>(seconds))) * 1e6)};
 }
@@ -35,21 +35,21 @@ struct BoundedArray {
   }
 };
 template <typename Count>
-void Bound(void* (*&create)(const redisReadTask*, Count)) {
+void BoundArrays(void* (*&create)(const redisReadTask*, Count)) {
   BoundedArray<Count>::make = create;
   create = &BoundedArray<Count>::Make;
 }
 redisReplyObjectFunctions* BoundedReplies(const redisReplyObjectFunctions& usual) {
   static redisReplyObjectFunctions bounded = [&usual] {
     redisReplyObjectFunctions functions = usual;
-    Bound(functions.createArray);
+    BoundArrays(functions.createArray);
     return functions;
   }();
   return &bounded;
 }
 
 // Returns a copy of hiredis's reply, which hiredis owns. Lists nested deeper than kDeepestReply are cut.
-RedisReply Copy(const redisReply& reply, int depth) {
+RedisReply CopyReply(const redisReply& reply, int depth) {
   RedisReply copy;
   switch (reply.type) {
     case REDIS_REPLY_INTEGER:
@@ -65,7 +65,7 @@ RedisReply Copy(const redisReply& reply, int depth) {
     case REDIS_REPLY_ARRAY:
       copy.kind = RedisReply::Kind::kList;
       for (size_t i = 0; i < reply.elements && depth < kDeepestReply; ++i)
-        copy.list.push_back(Copy(*reply.element[i], depth + 1));
+        copy.list.push_back(CopyReply(*reply.element[i], depth + 1));
       break;
     default:
       break;
@@ -106,7 +106,7 @@ class HiredisConnection final : public RedisConnection {
 
   Status Open() {
     tls_.reset();
-    context_.reset(redisConnectWithTimeout(address_.host.c_str(), address_.port, Interval(kConnectSeconds)));
+    context_.reset(redisConnectWithTimeout(address_.host.c_str(), address_.port, TimevalOf(kConnectSeconds)));
     if (context_ == nullptr) return Status::Unavailable("no memory for a connection to Redis");
     if (context_->err != 0) {
       const Status lost = Lost("cannot be reached");
@@ -114,7 +114,7 @@ class HiredisConnection final : public RedisConnection {
     }
     context_->reader->fn = BoundedReplies(*context_->reader->fn);
     if (address_.tls) {
-      if (redisSetTimeout(context_.get(), Interval(kConnectSeconds)) != REDIS_OK) return Lost("went away");
+      if (redisSetTimeout(context_.get(), TimevalOf(kConnectSeconds)) != REDIS_OK) return Lost("went away");
       Result<std::unique_ptr<TlsChannel>> channel = TlsChannel::Connect(context_->fd, address_.host, address_.ca_file);
       if (!channel.ok()) {
         context_.reset();
@@ -153,13 +153,13 @@ class HiredisConnection final : public RedisConnection {
       texts.push_back(word.data());
       lengths.push_back(word.size());
     }
-    if (redisSetTimeout(context_.get(), Interval(seconds)) != REDIS_OK) return Lost("went away");
+    if (redisSetTimeout(context_.get(), TimevalOf(seconds)) != REDIS_OK) return Lost("went away");
     const std::unique_ptr<redisReply, Free> reply(
         tls_ != nullptr ? AskOverTls(texts, lengths)
                         : static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(words.size()),
                                                                     texts.data(), lengths.data())));
     if (reply == nullptr) return Lost("went away");
-    RedisReply copy = Copy(*reply, 0);
+    RedisReply copy = CopyReply(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
       const std::string message = fmt::format("Redis at {}:{} refused {}: {}{}", address_.host, address_.port, words[0],
                                               copy.text, RemedyFor(copy.text));

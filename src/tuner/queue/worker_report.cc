@@ -28,7 +28,7 @@ nlohmann::json ReportJson(const WorkerReport& r) {
   return json;
 }
 
-bool Alive(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
+bool ReportsRecently(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
 
 }  // namespace
 
@@ -64,7 +64,7 @@ Status CanAllInclude(std::string_view include_set, const std::vector<SaidByWorke
   bool stated = false;
   for (const SaidByWorker& said : workers) {
     const Result<WorkerReport> report = DecodeWorkerReport(said.report);
-    if (!Alive(said) || !report.ok() || report->sieve || !report->tools.stated) continue;
+    if (!ReportsRecently(said) || !report.ok() || report->sieve || !report->tools.stated) continue;
     stated = true;
     HONE_RETURN_IF_ERROR(CanIncludeThere(include_set, report->tools, "worker " + said.worker));
   }
@@ -95,14 +95,15 @@ std::string QueueStateText(const QueueState& state) {
     }
     text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10.0f}  {:>8}  {}", w.worker, wide,
                         fmt::format("{}/{}", report->busy, report->threads), report->judged,
-                        Alive(w) ? report->per_minute : 0.0, report->put_back + report->unreadable, report->device);
+                        ReportsRecently(w) ? report->per_minute : 0.0, report->put_back + report->unreadable,
+                        report->device);
     if (report->tools.stated) {
       text += fmt::format("  {}, {}", report->tools.toolkit,
                           report->tools.cutlass.empty() ? "no CuTe" : "CuTe of CUTLASS " + report->tools.cutlass);
     }
     if (report->sieve) text += fmt::format("  sieve, {} passed on", report->passed_on);
-    if (!Alive(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
-    if (!Alive(w) && report->busy > 0 && w.seconds_ago < 2 * kLeaseSeconds)
+    if (!ReportsRecently(w)) text += fmt::format("  silent for {:.0f} s", w.seconds_ago);
+    if (!ReportsRecently(w) && report->busy > 0 && w.seconds_ago < 2 * kLeaseSeconds)
       text += fmt::format(": others take over what it judged {:.0f} s after its last renewal", kLeaseSeconds);
     if (!report->last_failure.empty()) text += fmt::format("  last failure: {}", report->last_failure);
     text += '\n';
@@ -118,7 +119,7 @@ std::string QueueStateToJson(const QueueState& state, int indent) {
         report.ok() ? ReportJson(*report) : nlohmann::json{{"unreadable_report", report.status().message()}};
     one["worker"] = w.worker;
     one["seconds_ago"] = w.seconds_ago;
-    one["alive"] = Alive(w);
+    one["alive"] = ReportsRecently(w);
     workers.push_back(std::move(one));
   }
   return DumpJson(nlohmann::json{{"queue", state.queue},

@@ -26,14 +26,15 @@ double TickStep(double span) {
   return 10 * power;
 }
 
-std::string Text(double x, double y, const char* anchor, const std::string& text, const char* colour = "var(--soft)") {
+std::string SvgText(double x, double y, const char* anchor, const std::string& text,
+                    const char* colour = "var(--soft)") {
   return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' font-size='13' fill='{}'>{}</text>", x, y, anchor,
                      colour, EscapeMarkup(text));
 }
 
 // Draws the same chart for a wide screen and for a phone.
 template <typename Draw>
-std::string Both(const Draw& draw) {
+std::string WideAndNarrow(const Draw& draw) {
   return "<div class=wide>" + draw(760.0) + "</div>\n<div class=narrow>" + draw(360.0) + "</div>\n";
 }
 
@@ -69,13 +70,13 @@ std::string AttemptDrawing(const RunView& view, double width) {
   const double step = TickStep(high - low);
   for (double tick = std::ceil(low / step) * step; tick <= high; tick += step) {
     svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--line)'/>", left, y(tick), right);
-    svg += Text(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}×", tick));
+    svg += SvgText(left - 6, y(tick) + 4, "end", fmt::format("{:.3g}×", tick));
   }
   svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--soft)' stroke-dasharray='4 3'/>", left, y(1), right);
   // Writes nodes' numbers below the chart.
   const double node_step = std::max(1.0, TickStep(static_cast<double>(count)));
   for (double node = 0; node < static_cast<double>(count); node += node_step) {
-    svg += Text(x(static_cast<int64_t>(node)), 266, "middle", fmt::format("{:.0f}", node));
+    svg += SvgText(x(static_cast<int64_t>(node)), 266, "middle", fmt::format("{:.0f}", node));
   }
   // Draws the best so far.
   std::string path = fmt::format("M{:.1f} {:.1f}", x(0), y(1));
@@ -100,8 +101,8 @@ std::string AttemptDrawing(const RunView& view, double width) {
                          2 * arm, 2 * arm, 2 * arm, 2 * arm, 2 * arm, title);
     }
   }
-  if (failed) svg += Text(left - 6, floor - 2, "end", "failed");
-  svg += Text((left + right) / 2, 284, "middle", "node");
+  if (failed) svg += SvgText(left - 6, floor - 2, "end", "failed");
+  svg += SvgText((left + right) / 2, 284, "middle", "node");
   return svg + "</svg>";
 }
 
@@ -110,7 +111,7 @@ std::string ShapeName(const Dims& dims) { return EscapeMarkup(DimsText(dims)); }
 }  // namespace
 
 std::string AttemptChart(const RunView& view) {
-  return "<figure>" + Both([&](double width) { return AttemptDrawing(view, width); }) +
+  return "<figure>" + WideAndNarrow([&](double width) { return AttemptDrawing(view, width); }) +
          fmt::format(
              "<figcaption>Each mark is a node, an attempt or a sweep, at its speedup over {}{}, which multiplies the "
              "gains of "
@@ -232,14 +233,14 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
         fmt::format("<svg viewBox='0 0 {:.0f} 302' role=img aria-label='roofline{}'>", width, modelled_note);
     for (double v = y_low; v <= y_high * 1.01; v *= 10) {
       svg += fmt::format("<path d='M{} {:.1f}H{}' stroke='var(--line)'/>", left, y(v), right);
-      svg += Text(left - 6, y(v) + 4, "end",
+      svg += SvgText(left - 6, y(v) + 4, "end",
                   v >= 1e12  ? fmt::format("{:.0f} T", v / 1e12)
                   : v >= 1e9 ? fmt::format("{:.0f} G", v / 1e9)
                              : fmt::format("{:.0f} M", v / 1e6));
     }
     for (double v = x_low; v <= x_high * 1.01; v *= 10) {
       svg += fmt::format("<path d='M{:.1f} {}V{}' stroke='var(--line)'/>", x(v), top, bottom);
-      svg += Text(x(v), bottom + 17,
+      svg += SvgText(x(v), bottom + 17,
                   v <= x_low * 1.01    ? "start"
                   : v >= x_high / 1.01 ? "end"
                                        : "middle",
@@ -252,7 +253,7 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
           "<path d='M{:.1f} {:.1f}L{:.1f} {:.1f}H{:.1f}' fill=none stroke='var(--ink)' stroke-width='1.6'{}/>",
           x(lowest), y(lowest * facts.memory_bandwidth), x(std::min(knee, x_high)),
           y(std::min(knee, x_high) * facts.memory_bandwidth), right, dash);
-      svg += Text(right, y(peak) - 5, "end", name, "var(--ink)");
+      svg += SvgText(right, y(peak) - 5, "end", name, "var(--ink)");
     };
     roof(facts.fp32_flops, "float32", "");
     if (tensor && facts.tensor_bf16_flops > 0)
@@ -266,10 +267,10 @@ std::string RooflineChart(const std::vector<RooflinePoint>& points, const Device
                                  DimsText(p.dims), p.flops / p.seconds / 1e12, p.flops / p.bytes,
                                  100 * p.bytes / p.seconds / facts.memory_bandwidth)));
     }
-    svg += Text((left + right) / 2, 294, "middle", "operations a byte");
+    svg += SvgText((left + right) / 2, 294, "middle", "operations a byte");
     return svg + "</svg>";
   };
-  return "<figure>" + Both(draw) +
+  return "<figure>" + WideAndNarrow(draw) +
          fmt::format(
              "<figcaption>Operations a second{} over operations a byte, one mark a timed shape: filled the best, ring "
              "{}. The roofs are datasheet figures of {}.</figcaption></figure>\n",

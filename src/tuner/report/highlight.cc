@@ -32,7 +32,7 @@ bool IsKeyword(std::string_view word) {
 
 // Appends `text` to the last line, inside the element `tag`, which is closed at each line end and opened again on the
 // next line.
-void Put(std::vector<std::string>& lines, std::string_view text, const char* tag) {
+void AppendInTag(std::vector<std::string>& lines, std::string_view text, const char* tag) {
   while (true) {
     const size_t end = text.find('\n');
     const std::string_view part = text.substr(0, end);
@@ -57,12 +57,12 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
     const auto to = [&](size_t end) { return std::min(end, text.size()); };
     if (text[0] == '\n') {
       line_start = true;
-      Put(lines, text.substr(0, 1), nullptr);
+      AppendInTag(lines, text.substr(0, 1), nullptr);
       text.remove_prefix(1);
       continue;
     }
     if (text[0] == ' ' || text[0] == '\t' || text[0] == '\r') {
-      Put(lines, text.substr(0, 1), nullptr);
+      AppendInTag(lines, text.substr(0, 1), nullptr);
       text.remove_prefix(1);
       continue;
     }
@@ -88,7 +88,7 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
       tag = next != std::string_view::npos && text[next] == '=' ? "b" : "u";
     }
     line_start = false;
-    Put(lines, text.substr(0, length), tag);
+    AppendInTag(lines, text.substr(0, length), tag);
     text.remove_prefix(length);
   }
 }
@@ -97,13 +97,13 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
 void PutGap(std::vector<std::string>& lines, std::string_view text) {
   constexpr std::string_view kPlan = "/*hone";
   const auto plain = [&](std::string_view part) {
-    if (!part.empty()) Put(lines, part, part.find('/') == std::string_view::npos ? nullptr : "i");
+    if (!part.empty()) AppendInTag(lines, part, part.find('/') == std::string_view::npos ? nullptr : "i");
   };
   const size_t plan = text.find(kPlan);
   const size_t end = plan == std::string_view::npos ? plan : text.find("*/", plan);
   if (end == std::string_view::npos) return plain(text);
   plain(text.substr(0, plan));
-  Put(lines, kPlan, "i");
+  AppendInTag(lines, kPlan, "i");
   PutToml(lines, text.substr(plan + kPlan.size(), end - plan - kPlan.size()));
   plain(text.substr(end));
 }
@@ -136,7 +136,7 @@ std::vector<std::string> HighlightCuda(std::string_view text) {
       case TokenKind::kPunctuation:
         break;
     }
-    Put(lines, t.text, tag);
+    AppendInTag(lines, t.text, tag);
     at = t.end;
   }
   gap(text.size());

@@ -28,7 +28,7 @@
 namespace hone {
 namespace {
 
-std::string Paragraphs(const std::string& text) {
+std::string ParagraphsHtml(const std::string& text) {
   std::string out;
   size_t at = 0;
   while (at < text.size()) {
@@ -42,7 +42,7 @@ std::string Paragraphs(const std::string& text) {
 
 // Returns the roofline chart of node 0 and the best version at every timed shape. Returns an empty text if the task or
 // the device's facts cannot be read any more, because a report must not fail for a chart.
-std::string Roofline(RunStore& store, const RunView& view, const std::vector<Event>& events) {
+std::string RooflineOfRun(RunStore& store, const RunView& view, const std::vector<Event>& events) {
   Result<std::string> toml = store.Source(view.task_toml_hash);
   if (!toml.ok() || events.empty()) return "";
   const Result<Task> task = ParseTask(*toml, "task.toml");
@@ -72,7 +72,7 @@ std::string Roofline(RunStore& store, const RunView& view, const std::vector<Eve
 }
 
 // Returns one of the page's figures: a value above its name.
-std::string Tile(const std::string& value, const std::string& name) {
+std::string FigureTile(const std::string& value, const std::string& name) {
   return fmt::format("<div class=tile><b>{}</b><span>{}</span></div>\n", EscapeMarkup(value), EscapeMarkup(name));
 }
 
@@ -82,30 +82,30 @@ std::string Tiles(const RunView& view) {
   const RunTally tally = Tally(view);
   std::string out = "<div class=tiles>\n";
   if (view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk) {
-    out += Tile(fmt::format("{:.3f}×", view.final_result->evaluation.geomean_speedup.value_or(1.0)),
+    out += FigureTile(fmt::format("{:.3f}×", view.final_result->evaluation.geomean_speedup.value_or(1.0)),
                 fmt::format("as fast as {}{}: node {}, {}", StartName(view), modelled_note, view.best,
                             ShapesText(view.final_result->evaluation)));
   } else {
-    out += Tile(fmt::format("{:.3f}×", view.node(view.best).speedup.value_or(1.0)),
+    out += FigureTile(fmt::format("{:.3f}×", view.node(view.best).speedup.value_or(1.0)),
                 fmt::format("estimated, over {}{}", StartName(view), modelled_note));
   }
-  out += Tile(fmt::format("{} / {} / {}", view.attempts, tally.right, tally.kept),
+  out += FigureTile(fmt::format("{} / {} / {}", view.attempts, tally.right, tally.kept),
               fmt::format("attempts / right / kept{}", tally.swept_bindings == 0 ? "" : "; " + SweepsText(tally)));
-  out += Tile(DurationText(view.seconds),
+  out += FigureTile(DurationText(view.seconds),
               fmt::format("{} for {} evaluation{}", view.seconds < 3600 ? "minutes:seconds" : "hours:minutes:seconds",
                           view.evaluations, view.evaluations == 1 ? "" : "s"));
   const std::string tokens = TokensText(view.usage.input + view.usage.output);
   const std::string requests = fmt::format("{} request{}", view.requests, view.requests == 1 ? "" : "s");
   // If some replies have no price, the tokens are shown in place of the cost.
   if (view.unpriced_replies > 0) {
-    out += Tile(tokens, fmt::format("tokens in {}; {}", requests,
+    out += FigureTile(tokens, fmt::format("tokens in {}; {}", requests,
                                     view.cost_usd > 0 ? "cost " + CostText(view.cost_usd, view.unpriced_replies)
                                                       : "their cost is not known"));
   } else if (AsksNoModel(view)) {
-    out += Tile(std::to_string(view.requests),
+    out += FigureTile(std::to_string(view.requests),
                 fmt::format("mechanical rewrite{}; no model was asked", view.requests == 1 ? "" : "s"));
   } else {
-    out += Tile(CostText(view.cost_usd, 0), fmt::format("{}, {} tokens", requests, tokens));
+    out += FigureTile(CostText(view.cost_usd, 0), fmt::format("{}, {} tokens", requests, tokens));
   }
   return out + "</div>\n";
 }
@@ -125,7 +125,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
         "<p><span class=badge>modelled</span> This device is simulated: every time and speedup below is modelled, none "
         "is measured. Results were checked by execution.</p>\n";
   }
-  body += Tiles(view) + Paragraphs(BaselineText(view) + OutcomeText(view) + FormText(view));
+  body += Tiles(view) + ParagraphsHtml(BaselineText(view) + OutcomeText(view) + FormText(view));
   if (view.asked_again > 0)
     body +=
         fmt::format("<p>{} request{} had to be asked again.</p>\n", view.asked_again, view.asked_again == 1 ? "" : "s");
@@ -151,7 +151,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
     body += ShapeTable(*best.evaluation,
                        best.id == 0 ? StartName(view) : fmt::format("node {}", std::max<int64_t>(best.incumbent, 0)));
   }
-  body += Roofline(store, view, events);
+  body += RooflineOfRun(store, view, events);
   if (const std::string tree = TreeChart(view); !tree.empty()) body += "<h2 id=tree>The tree</h2>\n" + tree;
 
   body += "<h2 id=attempts>Attempts</h2>\n" + NodeSection(store, view, links) + SweepSection(view);

@@ -21,21 +21,21 @@ constexpr size_t kMostDiffBytes = 1'200'000, kMostTableBytes = 800'000;
 bool Right(const RunNode& n) { return n.evaluation && n.evaluation->verdict == Verdict::kOk; }
 
 // Returns at most `most` bytes of the text, cut between characters, with "…" at the end if it is cut.
-std::string Clipped(const std::string& text, size_t most) {
+std::string ClipToBytes(const std::string& text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   return text.substr(0, most) + "…";
 }
 
 // Returns a name such as wrong_output as HTML that may break only after underscores.
-std::string Name(const std::string& name) {
+std::string BreakableName(const std::string& name) {
   std::string out;
   for (const char c : EscapeMarkup(name)) out += c == '_' ? "_<wbr>" : std::string(1, c);
   return out;
 }
 
 // Returns why a correct node was kept or not; empty for other nodes.
-std::string Reason(const RunView& view, const RunNode& n) {
+std::string WhyKeptOrNot(const RunView& view, const RunNode& n) {
   if (!n.gain || n.id == 0) return "";
   const std::string gain = fmt::format("{} over node {}, the best then", SpeedupText(*n.gain, view.info.modelled),
                                        std::max<int64_t>(n.incumbent, 0));
@@ -68,7 +68,7 @@ std::string NodeBlock(const RunView& view, const RunNode& n, const std::string& 
       ok                                                         ? "good"
       : n.evaluation || (!n.problem.empty() && !FoundNothing(n)) ? "bad"
                                                                  : "soft",
-      Name(verdict), n.gain ? fmt::format("{:.3f}×", n.gain->median) : "",
+      BreakableName(verdict), n.gain ? fmt::format("{:.3f}×", n.gain->median) : "",
       n.speedup ? fmt::format("{:.3f}×", *n.speedup) : "",
       n.rejected ? "rejected"
       : n.kept   ? "kept"
@@ -102,7 +102,7 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
         best ? " class=best" : "", EscapeMarkup(p->binding.empty() ? "(as it stands)" : BindingKey(p->binding)),
         best ? " <small>best</small>" : "", EscapeMarkup(over),
         p->evaluation.geomean_speedup && ok ? fmt::format("{:.3f}×", *p->evaluation.geomean_speedup) : "",
-        Name(std::string(VerdictName(p->evaluation.verdict))),
+        BreakableName(std::string(VerdictName(p->evaluation.verdict))),
         ok ? "" : EscapeMarkup(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
   }
   const SweepPoint& first = *sweep.points.front();
@@ -134,12 +134,12 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
                                            : "; asked: " + EscapeMarkup(roles));
   }
   if (n.hint) out += "<p class=soft>" + EscapeMarkup(HintText(*n.hint)) + "</p>\n";
-  if (const std::string reason = Reason(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
+  if (const std::string reason = WhyKeptOrNot(view, n); !reason.empty()) out += "<p>" + EscapeMarkup(reason) + "</p>\n";
   if (!n.detail.empty() && (!n.evaluation || n.evaluation->detail.find(n.detail) == std::string::npos))
-    out += "<p>" + EscapeMarkup(Clipped(n.detail, 600)) + "</p>\n";
+    out += "<p>" + EscapeMarkup(ClipToBytes(n.detail, 600)) + "</p>\n";
   if (n.evaluation && !ok) {
     if (!n.evaluation->detail.empty())
-      out += "<pre class=text>" + EscapeMarkup(Clipped(n.evaluation->detail, 900)) + "</pre>\n";
+      out += "<pre class=text>" + EscapeMarkup(ClipToBytes(n.evaluation->detail, 900)) + "</pre>\n";
     if (n.evaluation->mismatch && !TellsMismatch(*n.evaluation))
       out += "<p>First wrong: " + EscapeMarkup(MismatchText(*n.evaluation->mismatch)) + "</p>\n";
   }
@@ -148,10 +148,10 @@ std::string NodeFacts(const RunView& view, const RunNode& n) {
     if (memo.node != n.id || n.id == 0 || memo.kind == "problem") continue;
     planned = planned || memo.text == n.reasoning;
     out += fmt::format("<p class=soft>{}</p><pre class=text>{}</pre>\n", EscapeMarkup(memo.kind),
-                       EscapeMarkup(Clipped(memo.text.empty() ? memo.idea : memo.text, 1200)));
+                       EscapeMarkup(ClipToBytes(memo.text.empty() ? memo.idea : memo.text, 1200)));
   }
   if (!n.reasoning.empty() && !planned)
-    out += "<pre class=text>" + EscapeMarkup(Clipped(n.reasoning, 1200)) + "</pre>\n";
+    out += "<pre class=text>" + EscapeMarkup(ClipToBytes(n.reasoning, 1200)) + "</pre>\n";
   if (ok && !n.evaluation->resources.empty())
     out += "<p class=soft>" + EscapeMarkup(ResourcesText(*n.evaluation)) + "</p>\n";
   return out;

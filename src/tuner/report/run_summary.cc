@@ -359,21 +359,21 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
 
 namespace {
 
-int Counted(const StrategyRow& row) { return row.runs - row.waiting; }
+int CountedRuns(const StrategyRow& row) { return row.runs - row.waiting; }
 
 // Returns "66.7%", a share of the runs that do not wait; "-": all of them wait. `sign` follows the number.
 std::string ShareCell(int count, const StrategyRow& row, std::string_view sign) {
-  return Counted(row) == 0 ? std::string("-") : fmt::format("{:.1f}{}", 100.0 * count / Counted(row), sign);
+  return CountedRuns(row) == 0 ? std::string("-") : fmt::format("{:.1f}{}", 100.0 * count / CountedRuns(row), sign);
 }
 
 // Returns "1.817x"; "waiting": all of the row's runs wait. `times` is the sign after the number.
 std::string MeanCell(double speedup, const StrategyRow& row, std::string_view times) {
-  return Counted(row) == 0 ? std::string("waiting") : fmt::format("{:.3f}{}", speedup, times);
+  return CountedRuns(row) == 0 ? std::string("waiting") : fmt::format("{:.3f}{}", speedup, times);
 }
 
 // Returns the number of runs, or "2/3" if two of them have a result and one waits.
 std::string RunsCell(const StrategyRow& row) {
-  return row.waiting == 0 ? std::to_string(row.runs) : fmt::format("{}/{}", Counted(row), row.runs);
+  return row.waiting == 0 ? std::to_string(row.runs) : fmt::format("{}/{}", CountedRuns(row), row.runs);
 }
 
 }  // namespace
@@ -426,12 +426,12 @@ std::string ComparisonText(const RunComparison& c) {
 std::string ComparisonToJson(const RunComparison& c, int indent) {
   Json rows = Json::array();
   for (const StrategyRow& r : c.rows) {
-    const auto known = [&](double x) { return Counted(r) > 0 ? Json(x) : Json(); };
+    const auto known = [&](double x) { return CountedRuns(r) > 0 ? Json(x) : Json(); };
     rows.push_back({{"name", r.name},
                     {"runs", r.runs},
                     {"waiting", r.waiting},
-                    {"success", known(static_cast<double>(r.successes) / Counted(r))},
-                    {"faster", known(static_cast<double>(r.faster) / Counted(r))},
+                    {"success", known(static_cast<double>(r.successes) / CountedRuns(r))},
+                    {"faster", known(static_cast<double>(r.faster) / CountedRuns(r))},
                     {"geomean", known(r.geomean)},
                     {"median", known(r.median)},
                     {"attempts", r.attempts},
@@ -473,7 +473,7 @@ std::string ComparisonHtml(const RunComparison& c) {
       "<h2>Geometric mean of the speedups</h2>\n<figure><div class=bars style='--one:{:.2f}%'>\n",
       100 / high);
   for (const StrategyRow& r : c.rows) {
-    if (Counted(r) == 0) continue;
+    if (CountedRuns(r) == 0) continue;
     body += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}× <small>median {:.3f}×</small></span><span "
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",

@@ -48,7 +48,7 @@ std::vector<Row> PairLines(const std::vector<DiffLine>& lines) {
 
 // Returns one side of a row as HTML: the line's number and its text. `changed`: an attribute of the text's cell, which
 // marks a changed line; or "".
-std::string Cells(const std::vector<std::string>& lines, size_t line, const char* changed) {
+std::string SideCells(const std::vector<std::string>& lines, size_t line, const char* changed) {
   if (line == kNone) return "<td class=n></td><td class=none></td>";
   return fmt::format("<td class=n data-n='{}'></td><td{}>{}</td>", line + 1, changed, lines[line]);
 }
@@ -78,8 +78,8 @@ std::string SideBySide(std::string_view before, std::string_view after, std::str
       continue;
     }
     skipped = false;
-    out += "<tr>" + Cells(a, rows[i].before, rows[i].changed ? " class=del" : "") +
-           Cells(b, rows[i].after, rows[i].changed ? " class=add" : "") + "</tr>\n";
+    out += "<tr>" + SideCells(a, rows[i].before, rows[i].changed ? " class=del" : "") +
+           SideCells(b, rows[i].after, rows[i].changed ? " class=add" : "") + "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
 }

@@ -13,7 +13,7 @@ namespace {
 
 bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-size_t Width(std::string_view text) {
+size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), BeginsCharacter));
 }
 
@@ -26,7 +26,7 @@ std::string Trimmed(std::string line) {
 
 std::string ClippedLine(std::string_view written, size_t columns) {
   std::string text = VisibleLine(written);
-  if (Width(text) <= columns) return text;
+  if (DisplayWidth(text) <= columns) return text;
   size_t end = 0;
   for (size_t used = 0; end < text.size(); ++end) {
     if (BeginsCharacter(text[end]) && ++used >= columns) break;
@@ -34,7 +34,7 @@ std::string ClippedLine(std::string_view written, size_t columns) {
   return text.substr(0, end) + "…";
 }
 
-std::string Flow(const std::vector<std::string>& pieces, size_t indent, int columns) {
+std::string FlowPieces(const std::vector<std::string>& pieces, size_t indent, int columns) {
   // The last column stays empty, because some terminals wrap when it is written.
   const size_t room =
       columns == 0 ? 1'000'000 : std::max<size_t>(static_cast<size_t>(std::max(columns - 1, 0)), indent + 8);
@@ -42,7 +42,7 @@ std::string Flow(const std::vector<std::string>& pieces, size_t indent, int colu
   for (const std::string& written : pieces) {
     const std::string piece = ClippedLine(written, room - indent);
     if (piece.empty()) continue;
-    if (!line.empty() && Width(line) + 2 + Width(piece) > room) {
+    if (!line.empty() && DisplayWidth(line) + 2 + DisplayWidth(piece) > room) {
       text += line + "\n";
       line.clear();
     }
@@ -51,7 +51,7 @@ std::string Flow(const std::vector<std::string>& pieces, size_t indent, int colu
   return line.empty() ? text : text + line + "\n";
 }
 
-std::string Wrapped(std::string_view text, int columns) {
+std::string WrapText(std::string_view text, int columns) {
   if (columns == 0) return std::string(text);
   const size_t room = static_cast<size_t>(std::max(columns - 1, 20));
   std::string out;
@@ -62,7 +62,7 @@ std::string Wrapped(std::string_view text, int columns) {
     const size_t indent = std::min(line.find_first_not_of(' '), line.size());
     line.remove_prefix(indent);
     std::string row(indent, ' ');
-    if (Width(line) + indent <= room) {
+    if (DisplayWidth(line) + indent <= room) {
       out += row.append(line) + "\n";
       continue;
     }
@@ -71,7 +71,7 @@ std::string Wrapped(std::string_view text, int columns) {
       const size_t space = std::min(line.find(' '), line.size());
       const std::string_view word = line.substr(0, space);
       line.remove_prefix(std::min(space + 1, line.size()));
-      if (!first && Width(row) + 1 + Width(word) > room) {
+      if (!first && DisplayWidth(row) + 1 + DisplayWidth(word) > room) {
         out += row + "\n";
         row = std::string(indent, ' ');
         first = true;
@@ -99,10 +99,10 @@ std::string RowText(const OutcomeRow& row, int columns) {
     text =
         Trimmed(fmt::format("{:>4}  {:<{}} {:<18} {:>8}  {}", row.number,
                             ClippedLine(row.label, static_cast<size_t>(width)), width, verdict, row.figure, row.fate)) +
-        "\n" + Flow({row.so_far}, 8, columns);
+        "\n" + FlowPieces({row.so_far}, 8, columns);
   } else {
-    text = Flow({fmt::format("{:>4}  {}", row.number, row.label)}, 0, columns) +
-           Flow({verdict, row.figure, row.fate, row.so_far}, 8, columns);
+    text = FlowPieces({fmt::format("{:>4}  {}", row.number, row.label)}, 0, columns) +
+           FlowPieces({verdict, row.figure, row.fate, row.so_far}, 8, columns);
   }
   text.pop_back();
   return text;

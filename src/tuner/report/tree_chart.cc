@@ -21,7 +21,7 @@ struct Place {
 };
 
 // Returns each node's lane and row. `on_path`: whether a node is on the way to the best.
-std::vector<Place> Layout(const RunView& view, const std::vector<bool>& on_path) {
+std::vector<Place> PlaceNodes(const RunView& view, const std::vector<bool>& on_path) {
   const size_t count = view.nodes.size();
   std::vector<std::vector<size_t>> children(count);
   std::vector<size_t> descendants(count, 0);
@@ -84,7 +84,7 @@ std::string TreeChart(const RunView& view) {
     if (on_path[static_cast<size_t>(n)]) break;
     on_path[static_cast<size_t>(n)] = true;
   }
-  const std::vector<Place> places = Layout(view, on_path);
+  const std::vector<Place> places = PlaceNodes(view, on_path);
   const auto x = [&](size_t n) { return 10 + kLane * places[n].lane; };
   const auto y = [&](size_t n) { return kRow / 2 + kRow * places[n].row; };
   int lanes = 0;

@@ -32,7 +32,7 @@ Json TurnJson(const Turn& turn) {
 }
 
 // Returns an event without its time and texts.
-EventDraft Draft(EventKind kind, int64_t node, const Json& payload, const Evaluation* evaluation = nullptr) {
+EventDraft DraftEvent(EventKind kind, int64_t node, const Json& payload, const Evaluation* evaluation = nullptr) {
   EventDraft draft;
   draft.kind = kind;
   draft.node = node;
@@ -66,13 +66,13 @@ EventDraft Encode(const RunStarted& e) {
     payload["memory"].push_back({{"run", m.run}, {"task", m.task}, {"class", m.workload}, {"device", m.device}, {"idea", m.idea}, {"limiter", m.limiter},
                                  {"gain", m.gain}, {"low", m.low}, {"high", m.high}, {"bytes", m.bytes}, {"diff", m.diff}});
   }
-  return Draft(EventKind::kStarted, 0, payload);
+  return DraftEvent(EventKind::kStarted, 0, payload);
 }
 
 EventDraft Encode(const AttemptOpened& e) {
   Json turns = Json::array();
   for (const Turn& turn : e.turns) turns.push_back(TurnJson(turn));
-  return Draft(EventKind::kChoice, e.node,
+  return DraftEvent(EventKind::kChoice, e.node,
                {{"action", "attempt"},
                 {"parent", e.parent},
                 {"purpose", e.purpose},
@@ -82,14 +82,14 @@ EventDraft Encode(const AttemptOpened& e) {
                 {"turns", turns}});
 }
 EventDraft Encode(const SweepOpened& e) {
-  return Draft(EventKind::kChoice, e.node,
+  return DraftEvent(EventKind::kChoice, e.node,
                {{"action", "sweep"}, {"parent", e.parent}, {"incumbent", e.incumbent}, {"known", e.known}});
 }
 EventDraft Encode(const CasesAsked& e) {
-  return Draft(EventKind::kChoice, 0, {{"action", "cases"}, {"turn", TurnJson(e.turn)}});
+  return DraftEvent(EventKind::kChoice, 0, {{"action", "cases"}, {"turn", TurnJson(e.turn)}});
 }
-EventDraft Encode(const FinalBegun& e) { return Draft(EventKind::kChoice, e.node, {{"action", "final"}}); }
-EventDraft Encode(const OtherChoice&) { return Draft(EventKind::kChoice, -1, Json::object()); }
+EventDraft Encode(const FinalBegun& e) { return DraftEvent(EventKind::kChoice, e.node, {{"action", "final"}}); }
+EventDraft Encode(const OtherChoice&) { return DraftEvent(EventKind::kChoice, -1, Json::object()); }
 
 EventDraft Encode(const RequestAsked& e) {
   Json messages = Json::array();
@@ -116,12 +116,12 @@ EventDraft Encode(const RequestAsked& e) {
                               {"gain", e.hint->gain}});
     }
   }
-  return Draft(EventKind::kRequest, e.node, payload);
+  return DraftEvent(EventKind::kRequest, e.node, payload);
 }
 
 EventDraft Encode(const ReplyArrived& e) {
   const StoredReply& r = e.reply;
-  return Draft(EventKind::kReply, -1,
+  return DraftEvent(EventKind::kReply, -1,
                {{"number", r.number},
                 {"text", r.text.hex()},
                 {"finish", FinishReasonName(r.finish)},
@@ -135,7 +135,8 @@ EventDraft Encode(const ReplyArrived& e) {
                 {"seconds", r.seconds}});
 }
 EventDraft Encode(const RequestFailed& e) {
-  return Draft(EventKind::kReply, -1, {{"number", e.number}, {"error", {{"code", e.code}, {"message", e.message}}}});
+  return DraftEvent(EventKind::kReply, -1,
+                    {{"number", e.number}, {"error", {{"code", e.code}, {"message", e.message}}}});
 }
 
 EventDraft Encode(const MemoMade& e) {
@@ -163,7 +164,7 @@ EventDraft Encode(const MemoMade& e) {
       payload["cases"].push_back(std::move(proposed));
     }
   }
-  return Draft(EventKind::kMemo, m.node, payload);
+  return DraftEvent(EventKind::kMemo, m.node, payload);
 }
 
 EventDraft Encode(const NodeProposed& e) {
@@ -186,32 +187,34 @@ EventDraft Encode(const NodeProposed& e) {
     payload["source"] = e.source.hex();
     payload["bindings"] = e.bindings;
   }
-  return Draft(EventKind::kProposal, e.node, payload);
+  return DraftEvent(EventKind::kProposal, e.node, payload);
 }
 
 EventDraft Encode(const CaseVetted& e) {
-  return Draft(EventKind::kVetting, 0, {{"case", e.index}, {"accepted", e.accepted}, {"detail", e.detail}},
+  return DraftEvent(EventKind::kVetting, 0, {{"case", e.index}, {"accepted", e.accepted}, {"detail", e.detail}},
                e.evaluation ? &*e.evaluation : nullptr);
 }
 EventDraft Encode(const SweepPointJudged& e) {
-  return Draft(EventKind::kSweepPoint, e.point.node,
+  return DraftEvent(EventKind::kSweepPoint, e.point.node,
                {{"binding", BindingJson(e.point.binding)}, {"incumbent", e.point.incumbent}}, &e.point.evaluation);
 }
 EventDraft Encode(const NodeJudged& e) {
-  return Draft(EventKind::kEvaluation, e.node, {{"incumbent", e.incumbent}}, &e.evaluation);
+  return DraftEvent(EventKind::kEvaluation, e.node, {{"incumbent", e.incumbent}}, &e.evaluation);
 }
-EventDraft Encode(const NodeProfiled& e) { return Draft(EventKind::kProfile, e.node, Json::object(), &e.evaluation); }
-EventDraft Encode(const FinalJudged& e) { return Draft(EventKind::kFinal, e.node, Json::object(), &e.evaluation); }
+EventDraft Encode(const NodeProfiled& e) {
+  return DraftEvent(EventKind::kProfile, e.node, Json::object(), &e.evaluation);
+}
+EventDraft Encode(const FinalJudged& e) { return DraftEvent(EventKind::kFinal, e.node, Json::object(), &e.evaluation); }
 
 EventDraft Encode(const RunResumed& e) {
   Json payload = {{"in_flight", e.in_flight}};
   if (e.no_cute_from >= 0) payload["no_cute_from"] = e.no_cute_from;
-  return Draft(EventKind::kResumed, -1, payload);
+  return DraftEvent(EventKind::kResumed, -1, payload);
 }
 EventDraft Encode(const NoteTaken& e) {
-  return Draft(EventKind::kNote, e.remark.node, {{"number", e.remark.request}, {"text", e.remark.text}});
+  return DraftEvent(EventKind::kNote, e.remark.node, {{"number", e.remark.request}, {"text", e.remark.text}});
 }
-EventDraft Encode(const SittingEnded& e) { return Draft(EventKind::kEnded, -1, {{"reason", e.reason}}); }
+EventDraft Encode(const SittingEnded& e) { return DraftEvent(EventKind::kEnded, -1, {{"reason", e.reason}}); }
 
 // --- reading; a damaged payload throws nlohmann's exceptions, which DecodeEvent turns into a Status ---
 

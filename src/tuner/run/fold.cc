@@ -161,7 +161,7 @@ Status ApplyTo(RunView& view, const Event&, RequestAsked& e) {
   return Status::Ok();
 }
 
-Result<std::vector<PendingRequest>::iterator> Answered(RunView& view, const Event& event, int64_t number) {
+Result<std::vector<PendingRequest>::iterator> FindPendingRequest(RunView& view, const Event& event, int64_t number) {
   auto found = std::find_if(view.pending.begin(), view.pending.end(),
                             [&](const PendingRequest& p) { return p.number == number; });
   if (found != view.pending.end()) return found;
@@ -170,13 +170,13 @@ Result<std::vector<PendingRequest>::iterator> Answered(RunView& view, const Even
 
 Status ApplyTo(RunView& view, const Event& event, RequestFailed& e) {
   // The request stays pending, so that it is sent again when the run is resumed.
-  HONE_RETURN_IF_ERROR(Answered(view, event, e.number).status());
+  HONE_RETURN_IF_ERROR(FindPendingRequest(view, event, e.number).status());
   view.provider_failure = std::move(e.message);
   return Status::Ok();
 }
 
 Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
-  HONE_ASSIGN_OR_RETURN(const auto found, Answered(view, event, e.reply.number));
+  HONE_ASSIGN_OR_RETURN(const auto found, FindPendingRequest(view, event, e.reply.number));
   const StoredReply& reply = e.reply;
   view.usage.input += reply.usage.input;
   view.usage.output += reply.usage.output;

@@ -44,7 +44,7 @@ ElementType TypeOf(DType dtype) {
   return {"float", "static_cast<float>(value)"};
 }
 
-std::string Elements(const TensorSpec& tensor) {
+std::string ElementCount(const TensorSpec& tensor) {
   std::string text;
   for (const Expression& extent : tensor.shape) text += fmt::format("{}({})", text.empty() ? "" : " * ", extent.text());
   return text.empty() ? "1" : text;
@@ -53,7 +53,7 @@ std::string Elements(const TensorSpec& tensor) {
 // Adds to `plan` the step that rounds one result into its tensor, and to `code` the step's kernel. The workspace is
 // dense and row-major; the tensor may have strides.
 void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string& code) {
-  const std::string count = Elements(tensor);
+  const std::string count = ElementCount(tensor);
   const ElementType type = TypeOf(tensor.dtype);
   std::string args = fmt::format("\"hone_ref_{0}\", \"{0}\", \"{1}:i64\"", tensor.name, count);
   std::string parameters, place = "i";
@@ -85,7 +85,7 @@ void AddStore(const TensorSpec& tensor, int step, std::string& plan, std::string
 }
 
 // Returns the error for an oracle from which no starting kernel can be made.
-Status Unfit(const Task& task, const std::string& why) {
+Status UnfitOracle(const Task& task, const std::string& why) {
   return Status::InvalidArgument(fmt::format(
       "task {} has no seed.cu, and its oracle cannot be made into a kernel to start from: {}; add a seed.cu, or give one "
       "with --seed-kernel",
@@ -95,14 +95,14 @@ Status Unfit(const Task& task, const std::string& why) {
 }  // namespace
 
 Result<std::string> ReferenceFromOracle(const Task& task) {
-  if (HasTorchModule(task)) return Unfit(task, "it is a PyTorch module");
+  if (HasTorchModule(task)) return UnfitOracle(task, "it is a PyTorch module");
   const Result<Candidate> oracle =
       ParseCandidate(task.oracle_source, task.name + "/oracle.cu", task, /*is_oracle=*/true);
-  if (!oracle.ok()) return Unfit(task, oracle.status().message());
-  if (oracle->plan.host_mode) return Unfit(task, "it is in host mode");
+  if (!oracle.ok()) return UnfitOracle(task, oracle.status().message());
+  if (oracle->plan.host_mode) return UnfitOracle(task, "it is in host mode");
   std::string source = task.oracle_source;
   const size_t begin = source.find("/*hone"), end = begin == std::string::npos ? begin : source.find("*/", begin);
-  if (end == std::string::npos) return Unfit(task, "its plan comment cannot be found");
+  if (end == std::string::npos) return UnfitOracle(task, "its plan comment cannot be found");
 
   std::string plan = source.substr(begin, end - begin);
   for (size_t at = 0; (at = plan.find("ref:", at)) != std::string::npos;) plan.replace(at, 4, "hone_ref_");
@@ -124,7 +124,7 @@ Result<std::string> ReferenceFromOracle(const Task& task) {
   if (!rest.ends_with('\n')) rest += '\n';
   source = source.substr(0, begin) + plan + "*/\n" + headers + rest + code;
   if (const Status status = ParseCandidate(source, "reference.cu", task).status(); !status.ok()) {
-    return Unfit(task, status.message());
+    return UnfitOracle(task, status.message());
   }
   return source;
 }

@@ -14,7 +14,7 @@ namespace hone {
 namespace {
 
 // Returns what must be equal for a node of the recorded run and of the replay.
-std::string Fate(const RunNode& n) {
+std::string ComparedText(const RunNode& n) {
   return fmt::format("from node {}, {}, '{}', source {}, {}{}", n.parent, n.purpose, n.idea, n.source_hash.hex().substr(0, 12),
                      n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem, n.kept ? ", kept" : "");
 }
@@ -73,10 +73,10 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   for (const RunNode& node : out.recorded.nodes) {
     if (!node.done()) break;
     const bool there = node.id < static_cast<int64_t>(out.replayed.nodes.size());
-    const std::string now = there ? Fate(out.replayed.node(node.id)) : "not there";
-    if (now != Fate(node)) {
-      out.difference = fmt::format("node {} was recorded as {}; repeated it is {}{}{}", node.id, Fate(node), now,
-                                   out.difference.empty() ? "" : "; ", out.difference);
+    const std::string now = there ? ComparedText(out.replayed.node(node.id)) : "not there";
+    if (now != ComparedText(node)) {
+      out.difference = fmt::format("node {} was recorded as {}; repeated it is {}{}{}", node.id, ComparedText(node),
+                                   now, out.difference.empty() ? "" : "; ", out.difference);
       break;
     }
     ++out.compared;

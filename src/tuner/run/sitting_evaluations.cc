@@ -15,7 +15,7 @@ namespace {
 constexpr int kProfileQuads = 20;  // of the timing with a profile, on which no decision depends
 
 // Returns an error if the verdict shows that the environment failed and not the candidate.
-Result<Evaluation> Sound(Result<Evaluation> evaluation) {
+Result<Evaluation> ErrorIfDeviceLost(Result<Evaluation> evaluation) {
   if (evaluation.ok() && evaluation->verdict == Verdict::kDeviceLost) {
     return Status::Unavailable("the device was lost: " + evaluation->detail);
   }
@@ -47,7 +47,7 @@ void Sitting::Judge(const std::string& key, EvaluationRequest request, const Tas
                     std::function<Status(const Evaluation&)> done) {
   if (work_.Running(key) || pending_evaluations_.contains(key)) return;
   work_.Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> BackgroundWork::Step {
-    Result<Evaluation> evaluation = Sound(
+    Result<Evaluation> evaluation = ErrorIfDeviceLost(
         d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
           // The detail may begin with the phase's name ("check" is a case's role too), which is not repeated.
           Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));

@@ -52,14 +52,14 @@ std::string SourceText(const Json& json) {
   return text;
 }
 
-std::string Line(const Json& json) { return DumpJson(json) + "\n"; }
+std::string JsonLine(const Json& json) { return DumpJson(json) + "\n"; }
 
 }  // namespace
 
 Result<std::string> ExportRun(RunStore& store, const std::string& run) {
   HONE_ASSIGN_OR_RETURN(RunInfo info, store.FindRun(run));
   HONE_ASSIGN_OR_RETURN(std::vector<Event> events, store.Events(info.id));
-  std::string out = Line({{"format", "hone-run"},
+  std::string out = JsonLine({{"format", "hone-run"},
                           {"version", kExportVersion},
                           {"id", info.id},
                           {"task", info.task},
@@ -79,13 +79,13 @@ Result<std::string> ExportRun(RunStore& store, const std::string& run) {
                  {"node", event.node},
                  {"payload", payload}};
     if (!event.evaluation.empty()) line["evaluation"] = ReadJsonText(event.evaluation);
-    lines += Line(line);
+    lines += JsonLine(line);
   }
   for (const std::string& hash : hashes) {
     Result<std::string> text = store.Source(SourceHash(hash));
     // A string of 64 digits need not be the hash of a stored source; others are left out.
     if (text.ok())
-      out += Line(SourceLine(hash, *text));
+      out += JsonLine(SourceLine(hash, *text));
     else if (text.status().code() != StatusCode::kNotFound)
       return text.status();
   }

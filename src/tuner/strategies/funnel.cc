@@ -27,7 +27,7 @@ bool Usable(const Knowledge& run, int64_t id) {
 
 // Returns the version from which all directions start: the seed, or the first version written in its place, or the
 // result of its sweep if that is faster.
-int64_t Start(const Knowledge& run) {
+int64_t StartingVersion(const Knowledge& run) {
   int64_t start = 0;
   if (run.view().from_oracle || !InTarget(run, 0)) {
     for (int64_t id = 1; id < run.known() && start == 0; ++id) {
@@ -120,10 +120,11 @@ class FunnelStrategy : public Strategy {
     }
     const int64_t first_wide = WholeSettingOf(o, "funnel.wide"), patience = WholeSettingOf(o, "funnel.patience");
     if (wide < first_wide)
-      return Ask(run, Start(run), kWidePrompt, fmt::format("direction {} of {}", wide + 1, first_wide));
+      return Ask(run, StartingVersion(run), kWidePrompt, fmt::format("direction {} of {}", wide + 1, first_wide));
     std::vector<Line> lines = Lines(run);
     if (lines.empty())
-      return Ask(run, Start(run), kWidePrompt, fmt::format("direction {}: none so far came out right", wide + 1));
+      return Ask(run, StartingVersion(run), kWidePrompt,
+                 fmt::format("direction {}: none so far came out right", wide + 1));
     if (patience > 0 && since >= patience) {
       return Ask(run, BestInTarget(run), kWidePrompt,
                  fmt::format("direction {}: no gain in {} attempts", wide + 1, since));

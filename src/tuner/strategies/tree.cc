@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostShown = 8;  // the most relatives of a kind that a prompt shows, the newest
 
 // Returns how near to correct an incorrect node is; larger is nearer: wrong output is nearer than a compile error.
-int Nearness(const RunNode& node) {
+int NearnessToRight(const RunNode& node) {
   if (!node.evaluation) return 0;
   switch (node.evaluation->verdict) {
     case Verdict::kOk: return 9;
@@ -96,7 +96,8 @@ class Tree {
       const double fast_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
       const double fast_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
       if (fast_x != fast_y) return fast_x < fast_y;
-      return Nearness(x) < Nearness(y);  // max_element returns the first of equal ones; Next passes the newest first
+      return NearnessToRight(x) <
+             NearnessToRight(y);  // max_element returns the first of equal ones; Next passes the newest first
     });
   }
 

@@ -59,7 +59,7 @@ std::string WithText(const Binding& binding) {
 
 // Returns whether a launch entry accepts the rule's single shape; nullopt if that depends on the device or on the
 // tensors' alignment.
-std::optional<bool> Takes(const PlanEntry& entry, const DispatchRule& rule) {
+std::optional<bool> EntryAccepts(const PlanEntry& entry, const DispatchRule& rule) {
   if (!entry.when) return true;
   std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());
   for (const auto& [name, value] : rule.binding) known[name] = value;
@@ -195,7 +195,7 @@ Result<std::string> WriteDispatch(const Candidate& candidate, const Task& task, 
       for (size_t i = 0; i < plan.entries.size(); ++i) {
         if (rule.shape && !plan.entries[i].is_memset) {
           if (served.contains(plan.entries[i].step)) continue;
-          const std::optional<bool> takes = Takes(plan.entries[i], rule);
+          const std::optional<bool> takes = EntryAccepts(plan.entries[i], rule);
           if (takes && !*takes) continue;
           if (takes) served.insert(plan.entries[i].step);
         }

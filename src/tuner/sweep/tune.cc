@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-int Distance(const Binding& a, const Binding& b) {
+int CountDifferences(const Binding& a, const Binding& b) {
   int distance = 0;
   for (const auto& [name, value] : a) {
     const auto other = b.find(name);
@@ -41,7 +41,7 @@ std::vector<Binding> SweepOrder(const LaunchPlan& plan, int64_t max_points) {
   std::vector<Binding> all = AllBindings(plan);
   const Binding first = DefaultBinding(plan);
   std::stable_sort(all.begin(), all.end(), [&](const Binding& a, const Binding& b) {
-    return std::min(Distance(a, first), 2) < std::min(Distance(b, first), 2);
+    return std::min(CountDifferences(a, first), 2) < std::min(CountDifferences(b, first), 2);
   });
   if (static_cast<int64_t>(all.size()) > max_points) all.resize(static_cast<size_t>(std::max<int64_t>(max_points, 1)));
   return all;

@@ -38,7 +38,7 @@ std::string UsualWorkloads(const fs::path& definition) {
 
 // Returns the path of the file `name`, which is relative to the root of a data set, by trying `from` and the folders
 // above it as the root. Empty: there is no such file, or the name is absolute or has "..".
-std::string Locate(const fs::path& from, const fs::path& name) {
+std::string FindBelowRoots(const fs::path& from, const fs::path& name) {
   if (name.is_absolute()) return "";
   for (const fs::path& part : name) {
     if (part == "..") return "";
@@ -85,7 +85,7 @@ Result<DefinitionFiles> ReadDefinitionFiles(const std::string& path, const std::
       if (!input.is_object() || !input.contains("path") || !input["path"].is_string()) continue;
       const std::string stored = input["path"].get<std::string>();
       if (found.files.contains(stored)) continue;
-      const std::string where = Locate(folder, stored);
+      const std::string where = FindBelowRoots(folder, stored);
       found.files[stored] = where;
       if (!where.empty()) found.readable.push_back(where);
     }

@@ -60,23 +60,23 @@ std::string DescribeScript() {
 namespace {
 
 // Returns the files with which scripts that talk over a socket begin.
-std::string Common() {
+std::string CommonScripts() {
   return std::string(hone_torch_problem, hone_torch_problem_size) +
          std::string(hone_torch_frames, hone_torch_frames_size);
 }
 
 }  // namespace
 
-std::string ServeScript() { return Common() + std::string(hone_torch_serve, hone_torch_serve_size); }
+std::string ServeScript() { return CommonScripts() + std::string(hone_torch_serve, hone_torch_serve_size); }
 
 std::string RefereeScript() {
-  return Common() + std::string(hone_torch_weights, hone_torch_weights_size) +
+  return CommonScripts() + std::string(hone_torch_weights, hone_torch_weights_size) +
          std::string(hone_torch_lifted, hone_torch_lifted_size) +
          std::string(hone_torch_referee, hone_torch_referee_size);
 }
 
 std::string StageScript() {
-  return Common() + std::string(hone_torch_weights, hone_torch_weights_size) +
+  return CommonScripts() + std::string(hone_torch_weights, hone_torch_weights_size) +
          std::string(hone_torch_driver, hone_torch_driver_size) +
          std::string(hone_torch_device_plan, hone_torch_device_plan_size) +
          std::string(hone_torch_lift, hone_torch_lift_size) + std::string(hone_torch_stage, hone_torch_stage_size);

@@ -26,7 +26,7 @@ const Interval* SpeedupAt(const Evaluation& evaluation, const Dims& dims) {
 }
 
 // Returns the points as another sitting (another sweep of the same bindings) might have measured them.
-std::vector<TunePoint> Redrawn(const std::vector<TunePoint>& points, Rng& rng) {
+std::vector<TunePoint> RedrawPoints(const std::vector<TunePoint>& points, Rng& rng) {
   std::vector<TunePoint> drawn = points;
   for (TunePoint& point : drawn) {
     for (CaseResult& c : point.evaluation.cases) {
@@ -70,7 +70,7 @@ std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured) 
   return points;
 }
 
-bool Comparable(const TuningEntry& a, const TuningEntry& b) {
+bool AreComparable(const TuningEntry& a, const TuningEntry& b) {
   return a.task_text == b.task_text && a.incumbent == b.incumbent && a.device == b.device && a.driver == b.driver &&
          a.sm_count == b.sm_count && a.modelled == b.modelled && a.judge == b.judge;
 }
@@ -99,7 +99,7 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
     };
     consider(entry);
     for (const RowPoints& other : others) {
-      if (other.row.id != entry.row.id && Comparable(other.row.entry, entry.row.entry)) consider(other);
+      if (other.row.id != entry.row.id && AreComparable(other.row.entry, entry.row.entry)) consider(other);
     }
     shape.regret = std::max(0.0, shape.best.speedup.median / shape.speedup.median - 1);
     explanation.shapes.push_back(std::move(shape));
@@ -124,7 +124,8 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
   std::map<Dims, int> flips;
   int whole_flips = 0;
   for (int i = 0; i < pairs_of_sittings; ++i) {
-    const std::vector<TunePoint> first = Redrawn(explanation.points, rng), second = Redrawn(explanation.points, rng);
+    const std::vector<TunePoint> first = RedrawPoints(explanation.points, rng),
+                                 second = RedrawPoints(explanation.points, rng);
     const Chosen a = ChosenOf(first, ChooseWinners(first, kShapeMargin)),
                  b = ChosenOf(second, ChooseWinners(second, kShapeMargin));
     whole_flips += a.whole != b.whole;

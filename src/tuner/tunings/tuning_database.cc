@@ -97,7 +97,7 @@ Status InsertText(Database& database, const std::string& text) {
   return insert.Run();
 }
 
-Result<bool> Inserted(Database& database) {
+Result<bool> WasInserted(Database& database) {
   HONE_ASSIGN_OR_RETURN(const int64_t changes, database.Scalar("SELECT changes()"));
   return changes > 0;
 }
@@ -121,7 +121,7 @@ Result<bool> InsertEntry(Database& database, const TuningEntry& entry) {
       .Bind(11, int64_t{entry.modelled})
       .Bind(12, entry.judge);
   HONE_RETURN_IF_ERROR(insert.Run());
-  return Inserted(database);
+  return WasInserted(database);
 }
 
 Result<bool> InsertPoint(Database& database, const std::string& id, const MeasuredPoint& point) {
@@ -131,7 +131,7 @@ Result<bool> InsertPoint(Database& database, const std::string& id, const Measur
   insert.Bind(5, int64_t{point.trials}).Bind(6, int64_t{point.quads}).Bind(7, int64_t{point.evaluation.gates});
   insert.Bind(8, VerdictName(point.evaluation.verdict)).Bind(9, EvaluationToJson(point.evaluation, -1));
   HONE_RETURN_IF_ERROR(insert.Run());
-  return Inserted(database);
+  return WasInserted(database);
 }
 
 }  // namespace

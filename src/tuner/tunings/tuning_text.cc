@@ -37,7 +37,7 @@ std::string SpeedupText(const Interval& speedup, bool modelled) {
 std::string PercentText(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // Writes cells side by side, each column as wide as its widest cell.
-std::string Columns(const std::vector<std::vector<std::string>>& lines) {
+std::string AlignColumns(const std::vector<std::vector<std::string>>& lines) {
   std::vector<size_t> widths;
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) {
@@ -89,7 +89,7 @@ std::string TuningRowsText(const std::vector<TuningRow>& rows) {
                      fmt::format("{}", row.points), fmt::format("{}", row.right), fmt::format("{}", row.sittings),
                      DayText(row.newest)});
   }
-  return Columns(lines);
+  return AlignColumns(lines);
 }
 
 json TuningRowsJson(const std::vector<TuningRow>& rows) {
@@ -128,7 +128,7 @@ std::string ExplanationText(const TuningRow& row, const Explanation& explanation
                      PercentText(shape.regret), e.modelled ? "none" : PercentText(shape.flip_rate),
                      fmt::format("{} of {}", shape.agreeing, shape.sittings)});
   }
-  text += "\n" + Columns(lines);
+  text += "\n" + AlignColumns(lines);
   text +=
       "\nregret: how much faster the best known binding is than the chosen one; flips: how often two sittings, drawn "
       "from the measured intervals,\n"

@@ -64,12 +64,12 @@ void ReadInterval(JsonFields& fields, const char* name, std::optional<Interval>*
   });
 }
 
-std::string Speedup(const std::optional<Interval>& speedup) {
+std::string SpeedupWithInterval(const std::optional<Interval>& speedup) {
   return speedup ? fmt::format("{:.2f}x [{:.2f}, {:.2f}]", speedup->median, speedup->low, speedup->high) : "-";
 }
 
 // Returns the summary of one level's results. `timed` and `compiled` are as for SummarizeSuite.
-SuiteSummary Summary(int level, const std::vector<const SuiteResult*>& results, bool timed, bool compiled) {
+SuiteSummary SummarizeLevel(int level, const std::vector<const SuiteResult*>& results, bool timed, bool compiled) {
   SuiteSummary summary;
   summary.level = level;
   summary.submissions = static_cast<int>(results.size());
@@ -274,7 +274,7 @@ std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results
     for (const SuiteResult& result : results) {
       if (level < 0 || result.submission.level == level) chosen.push_back(&result);
     }
-    summaries.push_back(Summary(level, chosen, timed, compiled));
+    summaries.push_back(SummarizeLevel(level, chosen, timed, compiled));
   };
   for (const int level : levels) add(level);
   if (levels.size() != 1) add(-1);
@@ -287,9 +287,11 @@ std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vecto
                                 "guarantee", "over eager (95 %)", "over compile (95 %)", "seconds",
                                 searched ? fmt::format(" {:>8} {:>10} {:>8}", "attempts", "tokens", "minutes") : "");
   for (const SuiteResult& result : results) {
-    out += fmt::format("{:<{}} {:<15} {:<15} {:>20} {:>20} {:>8.1f}{}\n", result.submission.name, searched ? 16 : 44, result.verdict, result.guarantee,
-                       Speedup(result.over_eager), Speedup(result.over_compiled), result.seconds,
-                       searched ? fmt::format(" {:>8} {:>10} {:>8.1f}", result.attempts, result.tokens, result.minutes) : "");
+    out += fmt::format(
+        "{:<{}} {:<15} {:<15} {:>20} {:>20} {:>8.1f}{}\n", result.submission.name, searched ? 16 : 44, result.verdict,
+        result.guarantee, SpeedupWithInterval(result.over_eager), SpeedupWithInterval(result.over_compiled),
+        result.seconds,
+        searched ? fmt::format(" {:>8} {:>10} {:>8.1f}", result.attempts, result.tokens, result.minutes) : "");
   }
   const auto part = [&](const char* over, auto geomean, auto fast) {
     bool any = false;
@@ -335,8 +337,10 @@ std::string SuitePage(const std::string& title, const std::string& conditions, c
   body += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>name</th><th>verdict</th><th>guarantee</th><th>over eager</th><th>over torch.compile</th>{}<th>detail</th></tr>\n",
                       searched ? "Problems" : "Submissions", searched ? "<th>attempts</th><th>tokens</th><th>minutes</th>" : "");
   for (const SuiteResult& result : results) {
-    body += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", EscapeMarkup(result.submission.name), EscapeMarkup(result.verdict),
-                        EscapeMarkup(result.guarantee), Speedup(result.over_eager), Speedup(result.over_compiled));
+    body +=
+        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", EscapeMarkup(result.submission.name),
+                    EscapeMarkup(result.verdict), EscapeMarkup(result.guarantee),
+                    SpeedupWithInterval(result.over_eager), SpeedupWithInterval(result.over_compiled));
     if (searched) body += fmt::format("<td>{}</td><td>{}</td><td>{:.1f}</td>", result.attempts, result.tokens, result.minutes);
     body += fmt::format("<td>{}</td></tr>\n", EscapeMarkup(result.detail.substr(0, 300)));
   }

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-std::set<std::string> Lines(const std::string& text) {
+std::set<std::string> LinesOf(const std::string& text) {
   std::set<std::string> lines;
   for (size_t at = 0; at < text.size();) {
     size_t end = text.find('\n', at);
@@ -36,7 +36,7 @@ class BuiltinProvider : public ModelProvider {
     Result<Candidate> parent = ParseCandidate(attachment("parent"), "parent.cu", task);
     if (!parent.ok()) return parent.status().WithContext("builtin: the parent is no candidate");
     HONE_ASSIGN_OR_RETURN(SourceView view, SourceView::Make(*parent, task));
-    const std::set<std::string> tried = Lines(attachment("tried"));
+    const std::set<std::string> tried = LinesOf(attachment("tried"));
     // Attempts that are under way from the same parent have the rewrites that come first.
     int64_t taken = std::strtoll(attachment("siblings").c_str(), nullptr, 10);
 

@@ -62,7 +62,7 @@ bool SameTokens(const SourceView& view, int a_first, int a_last, int b_first, in
   return true;
 }
 
-bool Contains(const SourceView& view, int first, int last, std::initializer_list<std::string_view> words) {
+bool ContainsWord(const SourceView& view, int first, int last, std::initializer_list<std::string_view> words) {
   for (int i = first; i <= last; ++i) {
     for (const std::string_view word : words) {
       if (view.token(i).text.starts_with(word) && view.token(i).kind == TokenKind::kIdentifier) return true;
@@ -71,7 +71,7 @@ bool Contains(const SourceView& view, int first, int last, std::initializer_list
   return false;
 }
 
-bool Assigned(const SourceView& view, int first, int last, std::string_view name) {
+bool IsAssigned(const SourceView& view, int first, int last, std::string_view name) {
   for (int i = first; i + 1 <= last; ++i) {
     if (!Is(view.token(i), name)) continue;
     const std::string_view next = view.token(i + 1).text;
@@ -115,7 +115,7 @@ struct KeptPointer {
 };
 
 // Puts two more spaces before every line but the first, and none before directives.
-std::string Indented(const std::string& text) {
+std::string IndentMore(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     out += text[i];
@@ -131,10 +131,10 @@ bool StandsAlone(const SourceView& view, const ForLoop& loop) {
          (Is(before, ";") || Is(before, "{") || Is(before, "}") || before.kind == TokenKind::kDirective);
 }
 
-bool Usable(const SourceView& view, const ForLoop& loop, std::string_view index) {
-  return !Contains(view, loop.body_first, loop.body_last,
+bool IsRewritable(const SourceView& view, const ForLoop& loop, std::string_view index) {
+  return !ContainsWord(view, loop.body_first, loop.body_last,
                    {"continue", "break", "return", "goto", "__sync", "__shfl", "asm"}) &&
-         !Assigned(view, loop.body_first, loop.body_last, index);
+         !IsAssigned(view, loop.body_first, loop.body_last, index);
 }
 
 // Returns whether anything except the first loop itself, through the pointer of `read`, may write the tensor before the
@@ -241,8 +241,8 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
             fmt::format("loops of {} have a body without braces, or stand inside another statement", kernel.name));
       }
       if (later.empty() || !header || !StandsAlone(view, one)) continue;
-      bool usable = Usable(view, one, header->name);
-      for (const ForLoop* two : later) usable = usable && Usable(view, *two, header->name);
+      bool usable = IsRewritable(view, one, header->name);
+      for (const ForLoop* two : later) usable = usable && IsRewritable(view, *two, header->name);
       if (!usable) {
         reason.Set(Reason::kBody,
                    fmt::format("the loops of {} leave early, synchronise or change {}", kernel.name, header->name));
@@ -253,7 +253,7 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
       for (int i = one.open + 1; i < one.close; ++i) {
         const Token& t = view.token(i);
         if (t.kind != TokenKind::kIdentifier || Is(t, header->name)) continue;
-        steady = steady && !Assigned(view, one.body_first, later.back()->body_last, t.text);
+        steady = steady && !IsAssigned(view, one.body_first, later.back()->body_last, t.text);
       }
       if (!steady) {
         reason.Set(Reason::kSteady,
@@ -328,7 +328,7 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
             "{7}for ({0} {1} = static_cast<{0}>({2}) + static_cast<{0}>(HONE_TUNE_KEEP) * static_cast<{0}>({4}); "
             "{1} < {3}; {1} += {4}) {6}",
             header->type, header->name, header->first, header->bound, header->step,
-            Indented(body_text(loop, first_loop)), original, pad);
+            IndentMore(body_text(loop, first_loop)), original, pad);
         return text;
       };
       std::vector<const ForLoop*> all{&one};

@@ -38,7 +38,7 @@ std::optional<std::string> BlockThreads(const SourceView& view, const PlanEntry&
   return text;
 }
 
-RewriteOutcome Bounds(const SourceView& view, bool full_occupancy) {
+RewriteOutcome BoundLaunches(const SourceView& view, bool full_occupancy) {
   std::vector<TextEdit> edits;
   std::string reason = "no kernel is launched by the plan";
   for (const KernelText& kernel : view.kernels()) {
@@ -86,9 +86,9 @@ RewriteOutcome Bounds(const SourceView& view, bool full_occupancy) {
 
 }  // namespace
 
-RewriteOutcome AddLaunchBounds(const SourceView& view) { return Bounds(view, false); }
+RewriteOutcome AddLaunchBounds(const SourceView& view) { return BoundLaunches(view, false); }
 
-RewriteOutcome BoundRegistersForFullOccupancy(const SourceView& view) { return Bounds(view, true); }
+RewriteOutcome BoundRegistersForFullOccupancy(const SourceView& view) { return BoundLaunches(view, true); }
 
 RewriteOutcome AddRestrict(const SourceView& view) {
   std::vector<TextEdit> edits;
@@ -112,7 +112,7 @@ RewriteOutcome AddRestrict(const SourceView& view) {
 namespace {
 
 // Normalizes a name: "kBlockSize", "BLOCK_SIZE" and "block_size" are equal.
-std::string Plain(std::string_view name) {
+std::string NormalizeName(std::string_view name) {
   std::string plain;
   if (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])) != 0)
     name.remove_prefix(1);
@@ -130,7 +130,7 @@ bool StandsForTheBlock(const SourceView& view, std::string_view name) {
       "block",           "threads",         "blocksize",       "blockdim", "blockthreads", "blockx",
       "blockdimx",       "threadsperblock", "numthreads",      "nthreads", "tpb",          "threadcount",
       "threadblocksize", "blocksizex",      "numthreadsblock", "ctasize"};
-  if (kNames.count(Plain(name)) != 0) return true;
+  if (kNames.count(NormalizeName(name)) != 0) return true;
   const auto count = static_cast<int>(view.tokens().size());
   const auto is = [&](int i, std::string_view text) { return i >= 0 && i < count && Is(view.token(i), text); };
   for (int i = 0; i < count; ++i) {

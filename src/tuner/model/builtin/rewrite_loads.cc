@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-std::string Plural(size_t count, std::string_view noun) {
+std::string CountText(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
@@ -40,10 +40,10 @@ RewriteOutcome HintLoads(const SourceView& view, std::string_view function) {
       edits.push_back({end, end, ")"});
     }
   }
-  if (!edits.empty()) return Applied(view, edits, Plural(edits.size() / 2, "load") + " changed");
+  if (!edits.empty()) return Applied(view, edits, CountText(edits.size() / 2, "load") + " changed");
   if (written_tensors + other_types > 0) {
     return NotApplicable(fmt::format("{} of tensors that are written too, {} of types without such a load",
-                                     Plural(written_tensors, "load"), other_types));
+                                     CountText(written_tensors, "load"), other_types));
   }
   return NotApplicable("no plain load of an input was found in the kernels' own bodies");
 }
@@ -88,7 +88,7 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
   }
   if (!edits.empty()) {
     return Applied(view, edits,
-                   fmt::format("{} changed{}", Plural(edits.size() / 3, "store"),
+                   fmt::format("{} changed{}", CountText(edits.size() / 3, "store"),
                                read_again == 0 ? ""
                                                : fmt::format(", {} left alone because the kernel "
                                                              "reads them again",
@@ -97,7 +97,7 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
   if (read_again + other > 0) {
     return NotApplicable(
         fmt::format("{} that the kernel reads again, {} to workspaces or of types without such a store",
-                    Plural(read_again, "store"), other));
+                    CountText(read_again, "store"), other));
   }
   return NotApplicable("no plain store to a tensor was found in the kernels' own bodies");
 }

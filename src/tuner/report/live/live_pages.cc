@@ -56,7 +56,7 @@ std::string CompareLink(int64_t a, int64_t b, const char* kind, const std::strin
 bool HasSource(const RunView& view, int64_t node) { return node >= 0 && !view.node(node).source_hash.empty(); }
 
 // Returns the line of links in a node's block.
-std::string Links(const RunView& view, const RunNode& node) {
+std::string LinksOfNode(const RunView& view, const RunNode& node) {
   std::string out = fmt::format("<p><a class=whole href='/node/{}'>conversation and source</a>", node.id);
   if (HasSource(view, node.id) && HasSource(view, node.parent))
     out += " · " + CompareLink(node.parent, node.id, "compare", fmt::format("side by side with node {}", node.parent));
@@ -138,7 +138,7 @@ Result<std::string> ComparePage(RunStore& store, const RunView& view, const std:
                            all ? -1 : 4);
 }
 
-bool Ended(const RunInfo& info) { return info.events > 0 && info.state != "open"; }
+bool RunHasEnded(const RunInfo& info) { return info.events > 0 && info.state != "open"; }
 
 int HttpStatus(const Status& status) {
   if (status.code() == StatusCode::kNotFound) return 404;
@@ -161,20 +161,20 @@ Result<std::string> LivePages::Page(const std::string& path, const std::map<std:
   HONE_ASSIGN_OR_RETURN(const RunView view, LoadRun(*store_, run_));
   if (path == "/") {
     HONE_ASSIGN_OR_RETURN(std::string body,
-                          HtmlReportBody(*store_, view, [&](const RunNode& n) { return Links(view, n); }));
+                          HtmlReportBody(*store_, view, [&](const RunNode& n) { return LinksOfNode(view, n); }));
     body += "<p><a href='/compare'>Any two versions side by side</a></p>\n";
-    return HtmlLivePage(title + view.info.task, body, info.events, Ended(info));
+    return HtmlLivePage(title + view.info.task, body, info.events, RunHasEnded(info));
   }
   if (path.starts_with("/node/")) {
     const std::string text = path.substr(6);
     const std::optional<int64_t> id = NodeNumber(view, text);
     if (!id) return NoSuchNode(view, text);
     HONE_ASSIGN_OR_RETURN(const std::string body, NodePage(*store_, view, *id));
-    return HtmlLivePage(fmt::format("{}node {}", title, *id), body, info.events, Ended(info));
+    return HtmlLivePage(fmt::format("{}node {}", title, *id), body, info.events, RunHasEnded(info));
   }
   if (path == "/compare") {
     HONE_ASSIGN_OR_RETURN(const std::string body, ComparePage(*store_, view, query));
-    return HtmlLivePage(title + "side by side", body, info.events, Ended(info));
+    return HtmlLivePage(title + "side by side", body, info.events, RunHasEnded(info));
   }
   return Status::NotFound(fmt::format("There is no page '{}'; the report is at '/'.", path));
 }
@@ -192,7 +192,8 @@ PageAnswer LivePages::Get(const std::string& path, const std::map<std::string, s
   const Result<RunInfo> info = store_->FindRun(run_);
   if (!info.ok()) return failed(info.status());
   if (path == "/version") {
-    return {200, "application/json", fmt::format("{{\"events\": {}, \"ended\": {}}}\n", info->events, Ended(*info))};
+    return {200, "application/json",
+            fmt::format("{{\"events\": {}, \"ended\": {}}}\n", info->events, RunHasEnded(*info))};
   }
   if (info->events != kept_events_ || kept_.size() >= kMostKept) kept_.clear();
   kept_events_ = info->events;
