@@ -90,7 +90,7 @@ struct EpochPlan {
 struct PipelineTimes {
   double wait_seconds = 0;      // wall time that the consumer spent in Next: the preparation that was not hidden
   double sample_seconds = 0;    // processor time, summed over workers
-  double slice_seconds = 0;     // likewise, for features and labels
+  double slice_seconds = 0;     // processor time to gather features and labels, summed over workers
   double transfer_seconds = 0;  // as the transfer stage reports it
   int64_t batches = 0;          // batches that the consumer took
   int64_t nodes = 0;            // nodes of these batches, which are their input rows

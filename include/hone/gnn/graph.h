@@ -95,7 +95,7 @@ class Graph {
   // [num_nodes] in [0, num_classes) or kNoLabel; empty: none. In a graph with targets() a label is no class: it is 0
   // for a node with at least one known target, and kNoLabel for others.
   virtual std::span<const int32_t> labels() const = 0;
-  virtual int32_t num_classes() const = 0;  // with targets(): their width
+  virtual int32_t num_classes() const = 0;  // number of classes, or the width of targets()
   virtual TargetView targets() const { return {}; }
   // class_names()[c] is the name of class c, or of column c of targets(), in UTF-8. There are at most num_classes
   // names, and none if the graph's classes are only numbers.

@@ -89,7 +89,7 @@ struct MiniBatch {
   FeatureRows features;         // [sample.num_nodes(), width]
   std::vector<int32_t> labels;  // [num_seeds]; kNoLabel where there is none
   double sample_seconds = 0;    // processor time of the thread that prepared it
-  double slice_seconds = 0;     // likewise, for features and labels
+  double slice_seconds = 0;     // processor time to gather its features and labels
   double transfer_seconds = 0;  // as the transfer stage reports it; 0 without one
 };
 

@@ -89,7 +89,7 @@ struct EpochTimes {
   double wall = 0;      // training and validation
   double train = 0;     // wall of the training part
   double sample = 0;    // processor time to draw samples, summed over the threads that prepare batches
-  double slice = 0;     // likewise
+  double slice = 0;     // processor time to gather feature rows, summed over the same threads
   double transfer = 0;  // copies to the device; 0 on the CPU
   double compute = 0;   // wall of forward, loss, backward and update
   double exposed = 0;   // wall that the training part spent waiting for a batch

@@ -58,7 +58,7 @@ struct Argument {
 
 // Fields of cuTensorMapEncodeTiled; dims and box innermost first, strides in bytes, outermost last.
 struct TensorMapSpec {
-  std::string name;    // by which arguments pass the map
+  std::string name;    // name by which arguments pass the map
   std::string tensor;  // name of the tensor that the map describes
   std::string dtype;  // empty: the tensor's own
   std::vector<Expression> dims;

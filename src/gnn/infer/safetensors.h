@@ -34,7 +34,7 @@ inline constexpr std::string_view kChecksumKey = "hone.crc32c";  // metadata: ei
 
 struct TensorFile {
   std::map<std::string, std::string> metadata;  // the header's __metadata__, without the checksum
-  std::vector<StoredTensor> tensors;            // in the order of their bytes
+  std::vector<StoredTensor> tensors;            // the file's tensors, in the order of their bytes
   bool has_checksum = false;                    // true: the file had a checksum, which was correct
 
   const StoredTensor* Find(std::string_view name) const;

@@ -18,8 +18,8 @@ using Kind = HotOperation::Kind;
 using How = AggregateSpec::How;
 
 struct Number {
-  const char* dtype;  // in task.toml
-  const char* type;   // in CUDA
+  const char* dtype;  // name of the type in task.toml
+  const char* type;   // name of the type in CUDA
   int bytes;
 };
 constexpr Number kFloat{"float32", "float", 4}, kHalf{"float16", "__half", 2}, kBFloat{"bfloat16", "__nv_bfloat16", 2};

@@ -34,7 +34,7 @@ struct TaskPlace {
 };
 
 struct ModelTask {
-  std::string name;  // of the task and of its folder
+  std::string name;  // name of the task and of its folder
   std::vector<TaskPlace> places;
   std::vector<TimedShape> timed;  // the task's timed cases
   TaskTexts texts;

@@ -21,7 +21,7 @@ struct SearchReplace {
 // Describes where whole lines stand in a source. Blank lines around them are ignored.
 struct LinesFound {
   size_t times = 0;           // number of occurrences; 0 also for a text without a line
-  size_t begin = 0, end = 0;  // of the first occurrence, newline included
+  size_t begin = 0, end = 0;  // bytes of the first occurrence in the source, newline included
   std::string near;           // if times is 0: similar lines of the source
 };
 LinesFound FindLines(std::string_view source, std::string_view lines);

@@ -13,7 +13,7 @@ namespace hone {
 
 struct SourceLine {
   std::string_view text;      // refers to the source
-  size_t begin = 0, end = 0;  // in the source, newline included
+  size_t begin = 0, end = 0;  // bytes of the line in the source, newline included
 };
 std::vector<SourceLine> SplitLines(std::string_view source);
 

@@ -47,7 +47,7 @@ RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBod
 // Describes damage that is visible without a compiler. `problem` is empty if none was found.
 struct StructureFault {
   std::string problem;  // unbalanced_brackets | duplicate_definition | kernel_missing
-  std::string detail;   // with the line
+  std::string detail;   // what is wrong, with the line
 };
 StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan);
 

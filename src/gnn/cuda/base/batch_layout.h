@@ -117,7 +117,7 @@ struct BatchHeader {
   uint32_t valid;  // 0: there is no batch, and kernels must do nothing
   uint32_t step;
   uint32_t epoch;
-  uint32_t tag;                     // of the batch's entries in the node table
+  uint32_t tag;                     // tag of the batch's entries in the node table
   int64_t first_seed;               // index of the first seed in the epoch's order
   double weight;                    // divisor of the loss: labels of the whole step, or the sum of their weights
   int32_t hop_nodes[kMaxHopsOnDevice + 1];  // nodes known after hop h

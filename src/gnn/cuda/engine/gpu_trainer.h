@@ -65,7 +65,7 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
 
 // The memory that a trainer made by these functions holds.
 struct HeldOnDevice {
-  int64_t num_edges = 0;     // of the graph; an outline does not know the number
+  int64_t num_edges = 0;     // edges of the graph; an outline does not know their number
   int64_t device_bytes = 0;  // graph, model, envelopes and workspaces
   int64_t host_bytes = 0;    // feature rows in host memory; 0: none are
   bool host_shared = false;  // whether all ranks of the host share them

@@ -22,7 +22,7 @@ struct GraphSize {
   int64_t feature_stride_bytes = 0;
   int64_t edge_feature_bytes =
       0;                     // of the table of edges' features, if the model reads them; it is always on the device
-  int64_t target_bytes = 0;  // of the targets of a graph with several labels or values a node
+  int64_t target_bytes = 0;  // bytes of the targets of a graph with several labels or values a node
 };
 
 // Upper bounds of the memory that a run takes besides the graph, in bytes.

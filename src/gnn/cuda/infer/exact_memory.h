@@ -73,7 +73,7 @@ class SplitTable {
   // made with it.
   struct Order {
     const int32_t* ranks = nullptr;   // [nodes] place of each node, on the device
-    std::span<const int32_t> places;  // the same, on the host
+    std::span<const int32_t> places;  // place of each node, on the host
   };
   // Makes a table to be written.
   Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for);

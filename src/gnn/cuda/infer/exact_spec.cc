@@ -34,7 +34,7 @@ struct Step {
   int64_t table_at = 0, out_at = -1;
   int from = kNoSlot, to = kNoSlot;  // the slot read, and the slot written
   int64_t width = 0;                 // padded columns of the rows that the step makes
-  int64_t columns = 0;               // the same without padding
+  int64_t columns = 0;               // columns without padding
   int64_t in = 0;                    // padded columns of the rows that the step reads
   FullAggregate aggregate = {};
   bool symmetric = false;

@@ -401,7 +401,7 @@ class Predictor final : public LatencyPredictor {
   MappedValue<LatencyRequest> request_;
   MappedValue<LatencyReply> reply_;
   float* host_logits_ = nullptr;    // logits of a reply in mapped memory
-  float* device_logits_ = nullptr;  // the same memory by its device address
+  float* device_logits_ = nullptr;  // the logits' memory by its device address
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
   Observed of_one_;   // measured by requests of one node

@@ -34,7 +34,7 @@ struct DeviceLoaderOptions {
   const int32_t* columns = nullptr;
   const int64_t* edge_ids = nullptr;
   int64_t nodes = 0, edges = 0;
-  std::vector<int32_t> fanouts;       // as in SampledBlocksOptions
+  std::vector<int32_t> fanouts;       // neighbors drawn in each hop (SampledBlocksOptions::sampler)
   int64_t batch = 1024;               // largest number of seeds per batch
   std::vector<RowTable> node_tables;  // in device or host memory that the device can read; borrowed
   std::vector<RowTable> edge_tables;

@@ -249,7 +249,7 @@ class SpecProgram final : public Program {
     Dense dense;
     DeviceArray<float> coefficients, moments;
     DeviceArray<int32_t> winners;
-    AggregateChoice choice;  // of kernels, for an aggregate over an inner hop
+    AggregateChoice choice;  // which kernels an aggregate over an inner hop takes
     SpecAttention attention;
     SpecOwn own;
   };

@@ -26,9 +26,9 @@ namespace hone {
 struct TorchOptions {
   std::vector<std::string> python_directories;  // folders in which `python3` is looked for
   std::vector<std::string> environment;         // of the child process, "NAME=value"
-  int ordinal = 0;                              // of the GPU
+  int ordinal = 0;                              // number of the GPU
   int64_t l2_bytes = 0;                         // size of the GPU's L2 cache
-  uint64_t seed = 1;                            // of the child's random numbers
+  uint64_t seed = 1;                            // seed of the child's random numbers
   const CompiledProgram* candidate = nullptr;   // timed in interleaved quads, if its plan allows that; null: not timed
   DeviceFacts facts;                            // of the GPU; needed where `candidate` is not null
   std::string cuda_home = {};                   // toolkit whose compilers a module may run; empty: /usr/local/cuda

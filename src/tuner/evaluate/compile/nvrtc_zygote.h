@@ -58,7 +58,7 @@ struct ZygoteGreeting {
 inline constexpr int kNoProcess = 125;
 // A ChildEnd says how a compiling child ended.
 struct ChildEnd {
-  int signal = 0, exit_status = 0;  // of the process; signal 0: it exited
+  int signal = 0, exit_status = 0;  // how the process ended; signal 0: it exited with exit_status
   bool timed_out = false;
   bool out_of_memory = false;
 };

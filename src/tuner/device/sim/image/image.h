@@ -21,7 +21,7 @@ struct ImageNotes {
   uint32_t dynamic_offset = 0;  // offset of dynamic shared memory in the thread-local segment
   bool has_dynamic = false;
   std::vector<std::pair<uint32_t, uint32_t>> guards;
-  std::vector<std::pair<uint64_t, uint64_t>> constants;  // as in ImageSymbols
+  std::vector<std::pair<uint64_t, uint64_t>> constants;  // ranges of __constant__ variables (ImageSymbols)
 };
 
 // A loaded image. It stays loaded for the life of the process; several OS threads use it.
