@@ -44,7 +44,7 @@ struct NormedProduct {
   const void* residual_weight = nullptr;  // [outputs, residual_inputs]
   const float* residual_bias = nullptr;   // [outputs]
   void* y = nullptr;                      // [padded_rows, outputs]
-  void* also = nullptr;                   // a second copy of y; null: none (BetweenOutput::also)
+  void* also = nullptr;                   // the seeds' rows of y are also written here; null: no (BetweenOutput::also)
   int64_t also_stride = 0;
   uint16_t* marks = nullptr;  // [padded_rows, outputs / 8]
 };
