@@ -1,14 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. A block takes a group of 128 columns of x and w at a
-// time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added up and then multiplied by the scales
-// of its columns in float32. The next group is asked for while this one is multiplied. Where rows are few, several blocks share the groups
-// of their columns and leave sums in float32, which a second kernel adds.
+// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. Up to 64 rows, a block takes a group of 128 columns of x
+// and w at a time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added up and then multiplied by
+// the scales of its columns in float32. The next group is asked for while this one is multiplied. Several blocks share the groups of their
+// columns and leave sums in float32, which a second kernel adds. More rows share the work of widening: one kernel writes all scaled weights as
+// bfloat16, and a second multiplies 128 rows and 256 columns in a block, from tiles that arrive several steps ahead.
 /*hone
 [[workspace]]
 name = "parts"
 bytes = "m <= 64 ? max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)) * m * n * 4 : 0"
+
+[[workspace]]
+name = "wide"
+bytes = "m > 64 && pairs % 64 == 0 ? n * pairs * 4 : 0"
 
 [[launch]]
 kernel = "multiply<16>"
@@ -19,17 +24,16 @@ when   = "pairs % 64 == 0 && pairs > 0 && m <= 16"
 
 [[launch]]
 kernel = "multiply<64>"
-grid   = ["ceil_div(n, 64)", "ceil_div(m, 64)", "m <= 64 ? max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64)) : 1"]
+grid   = ["ceil_div(n, 64)", "1", "max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64))"]
 block  = ["128"]
 args   = ["x", "w", "scale", "y", "parts", "m:i32", "n:i32", "pairs:i32"]
 when   = "pairs % 64 == 0 && pairs > 0 && m <= 64"
 
 [[launch]]
-kernel = "multiply_large"
-grid   = ["ceil_div(n, 128)", "ceil_div(m, 128)"]
-block  = ["512"]
-shared = "131072"
-args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+kernel = "widen"
+grid   = ["ceil_div(n * (pairs / 16), 256)"]
+block  = ["256"]
+args   = ["w", "scale", "wide", "n * (pairs / 16):i64", "pairs:i32"]
 when   = "pairs % 64 == 0 && pairs > 0"
 
 [[launch]]
@@ -37,6 +41,15 @@ kernel = "multiply_any"
 grid   = ["ceil_div(n, 32)", "ceil_div(m, 8)"]
 block  = ["32", "8"]
 args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
+
+[[launch]]
+step   = 1
+kernel = "multiply_wide"
+grid   = ["ceil_div(n, 256)", "ceil_div(m, 128)"]
+block  = ["256"]
+shared = "4 * (128 + 256) * 128"
+args   = ["x", "wide", "y", "m:i32", "n:i32", "2 * pairs:i32"]
+when   = "pairs % 64 == 0 && pairs > 0 && m > 64"
 
 [[launch]]
 step   = 1
@@ -196,102 +209,105 @@ __device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool th
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
 }
 
-// 128 rows and 128 columns of y. Shared memory holds two groups of x, then two of w, 128 rows of 256 bytes each, as above. Each of sixteen
-// warps has 32 rows and 32 columns.
-__global__ void __launch_bounds__(512)
-    multiply_large(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
-                   __nv_bfloat16* __restrict__ y, int m, int n, int pairs) {
-  constexpr int kSide = 128, kBytes = kSide * kGroup * 2;
-  extern __shared__ __align__(128) unsigned char large[];
-  const unsigned memory = SharedAddress(large);
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-  const int first_row = blockIdx.y * kSide, first_column = blockIdx.x * kSide, groups = pairs / 64;
-  const int warp_row = warp / 4 * 32, warp_column = warp % 4 * 32;
-
-  const auto copy_x = [&](int group) {
+// A thread widens 16 bytes of w, 32 numbers, and multiplies them by their scale. `chunks`: 16 bytes each, of all rows.
+__global__ void widen(const unsigned char* __restrict__ w, const __half* __restrict__ scale, __nv_bfloat16* __restrict__ wide, long long chunks,
+                      int pairs) {
+  const long long at = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  if (at >= chunks) return;
+  const uint4 packed = reinterpret_cast<const uint4*>(w)[at];
+  const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
+  const float factor = __half2float(scale[at / 4]);  // four chunks are a group
+  uint4* const to = reinterpret_cast<uint4*>(wide) + at * 4;
 #pragma unroll
-    for (int i = 0; i < kSide * 16 / 512; ++i) {
-      const int at = i * 512 + thread, r = at / 16, chunk = at % 16;
-      const bool there = first_row + r < m;
-      CopyAsync(memory + static_cast<unsigned>(group % 2 * kBytes + r * 256 + ((chunk ^ (r & 7)) * 16)),
-                x + (static_cast<long long>(there ? first_row + r : 0) * pairs + group * 64) * 2 + chunk * 8, there);
+  for (int j = 0; j < 4; ++j) {
+    unsigned four[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const unsigned byte = words[j] >> (8 * i);
+      const float low = static_cast<float>(static_cast<int>((byte & 15u) ^ 8u) - 8);
+      const float high = static_cast<float>(static_cast<int>((byte >> 4 & 15u) ^ 8u) - 8);
+      const __nv_bfloat162 pair = __floats2bfloat162_rn(low * factor, high * factor);
+      four[i] = *reinterpret_cast<const unsigned*>(&pair);
+    }
+    to[j] = make_uint4(four[0], four[1], four[2], four[3]);
+  }
+}
+
+// y [128, 256] of a block = x wide^T: both have rows of k numbers, a multiple of 128. Shared memory holds four steps of 64 columns: 128 rows
+// of x, then 256 of wide, 128 bytes each, their chunks placed as above. Each of eight warps has 64 rows and 64 columns.
+__global__ void __launch_bounds__(256, 1)
+    multiply_wide(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ wide, __nv_bfloat16* __restrict__ y, int m, int n, int k) {
+  constexpr int kRows = 128, kAcross = 256, kStages = 4, kStageBytes = (kRows + kAcross) * 128;
+  extern __shared__ __align__(128) unsigned char stages[];
+  const unsigned memory = SharedAddress(stages);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kAcross, steps = k / 64;
+  const int warp_row = warp / 4 * 64, warp_column = warp % 4 * 64;
+
+  // A thread copies one chunk of every 32nd row.
+  const int own_row = thread / 8, chunk = thread % 8;
+  const unsigned own_place = static_cast<unsigned>(own_row * 128 + ((chunk ^ (own_row & 7)) * 16));
+  const auto copy = [&](int step) {
+    if (step < steps) {
+      const unsigned to = memory + static_cast<unsigned>(step % kStages * kStageBytes) + own_place;
+#pragma unroll
+      for (int i = 0; i < (kRows + kAcross) / 32; ++i) {
+        const bool of_x = i < kRows / 32;
+        const int row = of_x ? first_row + own_row + i * 32 : first_column + own_row + i * 32 - kRows;
+        const bool there = row < (of_x ? m : n);
+        CopyAsync(to + i * 32 * 128, (of_x ? x : wide) + static_cast<long long>(there ? row : 0) * k + step * 64 + chunk * 8, there);
+      }
     }
     asm volatile("cp.async.commit_group;");
   };
-  // A thread has 16 bytes of a row of w, 32 integers.
-  const int own_row = thread / 4, own_part = thread % 4;
-  const auto read_w = [&](int group) {
-    return first_column + own_row < n
-               ? *reinterpret_cast<const uint4*>(w + static_cast<long long>(first_column + own_row) * pairs + group * 64 + own_part * 16)
-               : make_uint4(0, 0, 0, 0);
-  };
-  copy_x(0);
-  uint4 packed = read_w(0);
-  float sums[2][4][4] = {};
-  for (int group = 0; group < groups; ++group) {
-    const unsigned words[4] = {packed.x, packed.y, packed.z, packed.w};
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const int chunk = own_part * 4 + j;
-      const unsigned v = words[j];
-      *reinterpret_cast<uint4*>(large + (2 + group % 2) * kBytes + own_row * 256 + ((chunk ^ (own_row & 7)) * 16)) =
-          make_uint4(Widen(v & 255u), Widen((v >> 8) & 255u), Widen((v >> 16) & 255u), Widen(v >> 24));
-    }
-    float of_group[4][2];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int column = first_column + warp_column + j * 8 + t * 2 + e;
-        of_group[j][e] = column < n ? __half2float(scale[static_cast<long long>(column) * groups + group]) : 0.0f;
-      }
-    }
-    asm volatile("cp.async.wait_all;");
+  for (int s = 0; s < kStages - 1; ++s) copy(s);
+
+  float sums[4][8][4] = {};
+  for (int step = 0; step < steps; ++step) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2));
     __syncthreads();
-    if (group + 1 < groups) {
-      copy_x(group + 1);
-      packed = read_w(group + 1);
-    }
-    const unsigned left = memory + static_cast<unsigned>(group % 2 * kBytes), right = left + 2 * kBytes;
-    float part[2][4][4] = {};
-#pragma unroll 2
-    for (int s = 0; s < kGroup / 16; ++s) {
-      unsigned factors[2][4];
+    copy(step + kStages - 1);
+    const unsigned left = memory + static_cast<unsigned>(step % kStages * kStageBytes), right = left + kRows * 128;
 #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const int r = warp_column + j * 16 + (lane >> 4) * 8 + (lane & 7), chunk = s * 2 + ((lane >> 3) & 1);
-        LoadMatrices(factors[j], right + static_cast<unsigned>(r * 256 + ((chunk ^ (r & 7)) * 16)));
+    for (int s = 0; s < 4; ++s) {
+      unsigned of_x[4][4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int r = warp_row + i * 16 + (lane & 15);
+        LoadMatrices(of_x[i], left + static_cast<unsigned>(r * 128 + (((s * 2 + (lane >> 4)) ^ (r & 7)) * 16)));
       }
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        unsigned of_x[4];
-        const int r = warp_row + i * 16 + ((lane >> 3) & 1) * 8 + (lane & 7), chunk = s * 2 + (lane >> 4);
-        LoadMatrices(of_x, left + static_cast<unsigned>(r * 256 + ((chunk ^ (r & 7)) * 16)));
-#pragma unroll
-        for (int j = 0; j < 4; ++j) Multiply(part[i][j], of_x, factors[j / 2][j % 2 * 2], factors[j / 2][j % 2 * 2 + 1]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
+        unsigned factors[4];
+        const int r = warp_column + j * 16 + (lane >> 4) * 8 + (lane & 7);
+        LoadMatrices(factors, right + static_cast<unsigned>(r * 128 + (((s * 2 + ((lane >> 3) & 1)) ^ (r & 7)) * 16)));
 #pragma unroll
-        for (int e = 0; e < 4; ++e) sums[i][j][e] += part[i][j][e] * of_group[j][e % 2];
+        for (int i = 0; i < 4; ++i) {
+          Multiply(sums[i][2 * j], of_x[i], factors[0], factors[1]);
+          Multiply(sums[i][2 * j + 1], of_x[i], factors[2], factors[3]);
+        }
       }
     }
   }
+  asm volatile("cp.async.wait_all;");
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 4; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = first_row + warp_row + i * 16 + half * 8 + g;
       if (row >= m) continue;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
+      for (int j = 0; j < 8; ++j) {
         const int column = first_column + warp_column + j * 8 + t * 2;
         __nv_bfloat16* const to = y + static_cast<long long>(row) * n + column;
-        if (column < n) to[0] = __float2bfloat16(sums[i][j][2 * half]);
-        if (column + 1 < n) to[1] = __float2bfloat16(sums[i][j][2 * half + 1]);
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+        if (n % 2 == 0) {
+          if (column < n) *reinterpret_cast<__nv_bfloat162*>(to) = pair;
+        } else {
+          if (column < n) to[0] = pair.x;
+          if (column + 1 < n) to[1] = pair.y;
+        }
       }
     }
   }
