@@ -135,7 +135,7 @@ TEST_F(SecondDevice, SeesOutputsThatAreReadBeforeTheyAreWritten) {
 }
 
 TEST_F(SecondDevice, AKernelThatItCannotRunIsNotRefusedForThat) {
-  const Evaluation evaluation = Judge(Kernel(std::string("  asm volatile(\"wgmma.fence.sync.aligned;\");\n") + kHonest));
+  const Evaluation evaluation = Judge(Kernel(std::string("  asm volatile(\"barrier.cluster.arrive.aligned;\");\n") + kHonest));
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   EXPECT_THAT(evaluation.labels, Contains("not_simulated"));
   const auto why = std::find_if(evaluation.findings.begin(), evaluation.findings.end(),
@@ -169,7 +169,7 @@ TEST_F(SecondDevice, ATextThatAsksForTheDeviceAndIsRightOnBothPasses) {
 // Honest kernels may have plain code for the simulated GPU beside instructions that it does not know.
 TEST_F(SecondDevice, CodeForAGpuThatDoesNotRunThereIsAFinding) {
   const Evaluation evaluation = Judge(
-      Kernel(std::string("#ifndef HONE_SIM\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n#endif\n") + kHonest));
+      Kernel(std::string("#ifndef HONE_SIM\n  asm volatile(\"barrier.cluster.arrive.aligned;\");\n#endif\n") + kHonest));
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   EXPECT_THAT(evaluation.labels, Not(Contains("not_simulated")));
   ASSERT_FALSE(evaluation.findings.empty());

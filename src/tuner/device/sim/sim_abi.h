@@ -138,6 +138,15 @@ void hone_sim_cp_async_commit(void);
 void hone_sim_cp_async_wait(uint32_t groups_left);  // at most `groups_left` of the newest groups stay in flight
 void hone_sim_cp_async_wait_all(void);              // uncommitted copies included
 
+// wgmma. Tensor cores read shared memory through the async proxy: what a thread writes is seen there only after a
+// fence.proxy.async of the writer, or of the reader after a barrier. They may read until the wait.
+void hone_sim_fence_proxy_async(void);
+void hone_sim_wgmma_fence(void);
+void hone_sim_wgmma_begin(void);  // before the reads of an instruction: whole warp groups of 128 threads, after a fence
+void hone_sim_wgmma_read(const void* shared);  // 16 bytes that the instruction reads, until the wait for its group
+void hone_sim_wgmma_commit(void);
+void hone_sim_wgmma_wait(uint32_t groups_left);  // at most `groups_left` of the newest groups stay in flight
+
 // These functions convert to and from 32-bit shared addresses (cvta.to.shared). hone_sim_from_shared also takes
 // addresses computed from one. hone_sim_to_shared of an address that is not in shared memory ends the launch as out of
 // bounds.

@@ -466,10 +466,10 @@ TEST_F(DeviceCode, TrapsAssertionsAndTheUnsupported) {
       "#include <cooperative_groups.h>\n__global__ void k(float* x) { cooperative_groups::this_cluster().sync(); }\n",
       "k", {1, 32}, {&x});
   EXPECT_EQ(run.launch.status, LaunchStatus::kUnsupported) << run.Explain();
-  run = Launch("__global__ void k(float* x) {\n\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}\n", "k", {1, 32},
+  run = Launch("__global__ void k(float* x) {\n\n  asm volatile(\"barrier.cluster.arrive.aligned;\");\n}\n", "k", {1, 32},
                {&x});
   EXPECT_EQ(run.compile, Verdict::kUnsupported);
-  EXPECT_THAT(run.digest, HasSubstr("line 3: inline PTX 'wgmma.fence.sync.aligned' is not emulated"));
+  EXPECT_THAT(run.digest, HasSubstr("line 3: inline PTX 'barrier.cluster.arrive.aligned' is not emulated"));
 }
 
 // A complete, typical kernel: row softmax with shuffles, float4 and fast exponentials.

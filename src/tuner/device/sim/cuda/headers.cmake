@@ -43,7 +43,8 @@ set(HONE_SIM_CUDA_HEADERS
     detail/sync.h
     detail/thread.h
     detail/vector_types.h
-    detail/warp.h)
+    detail/warp.h
+    detail/wgmma.h)
 
 # What stands beside CUTLASS's headers when a candidate uses CuTe; only then are they on the include path.
 set(HONE_SIM_CUTE_HEADERS

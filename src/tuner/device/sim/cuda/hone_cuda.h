@@ -3,7 +3,7 @@
 //
 // Defines the CUDA C++ device code that the simulated GPU supports, for the host's C++ compiler (g++ 12 or newer, C++17
 // or newer). Every candidate is compiled after this header, so nothing in it may be slow to parse; it is precompiled in
-// practice. Missing features (thread-block clusters, tensor maps, wgmma, cuda::std) fail to compile or end a launch as
+// practice. Missing features (thread-block clusters, tensor maps, mbarriers, cuda::std) fail to compile or end a launch as
 // `unsupported`: their effect is never guessed.
 //
 // All names that are not CUDA's live in namespace hone_sim or begin with HONE_SIM_.

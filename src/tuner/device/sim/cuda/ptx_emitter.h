@@ -86,6 +86,8 @@ class PtxEmitter {
   Status AddressConversion();
   Status MatrixMultiply();
   Status MatrixMove(bool load);
+  Status WarpGroup();
+  Status WarpGroupMultiply();
   Status Nothing() { return Status::Ok(); }
 
   const PtxInstruction& i_;

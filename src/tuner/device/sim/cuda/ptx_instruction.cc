@@ -39,6 +39,7 @@ Result<std::string> PtxEmitter::Run() {
     h["mma"] = [](PtxEmitter& e) { return e.MatrixMultiply(); };
     h["ldmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(/*load=*/true); };
     h["stmatrix"] = [](PtxEmitter& e) { return e.MatrixMove(/*load=*/false); };
+    h["wgmma"] = [](PtxEmitter& e) { return e.WarpGroup(); };
     // Hints and profiling need no code. (`discard` allows any contents afterwards; here the bytes stay.)
     for (const char* op :
          {"prefetch", "prefetchu", "applypriority", "discard", "griddepcontrol", "pmevent", "setmaxnreg"}) {

@@ -15,6 +15,7 @@
 #include "detail/memory.h"
 #include "detail/mma.h"
 #include "detail/thread.h"
+#include "detail/wgmma.h"
 
 namespace hone_ptx {
 

@@ -91,7 +91,7 @@ TEST(AsmStatements, AllWhereItIsNotKnownWhatThePreprocessorDoes) {
 
 TEST(PtxRewrite, WhatIsLeftOutStaysAsItIsAndOnItsLine) {
   const std::string source =
-      "int F() {\n#ifdef HONE_SIM\n  return __LINE__;\n#else\n  asm(\"wgmma.fence.sync.aligned;\");\n#endif\n}\n";
+      "int F() {\n#ifdef HONE_SIM\n  return __LINE__;\n#else\n  asm(\"barrier.cluster.arrive.aligned;\");\n#endif\n}\n";
   EXPECT_EQ(*RewriteInlinePtx(source), source);
   const auto code = testing::DeviceCode::Compile(source + "extern \"C\" int line() { return F(); }\n");
   ASSERT_TRUE(code.ok()) << code.status().message();
@@ -122,15 +122,15 @@ TEST(PtxRewrite, KeepsLinesInCodeAndInMacros) {
 }
 
 TEST(PtxRewrite, RefusesWhatItDoesNotEmulateByName) {
-  EXPECT_EQ(RefusalOf("void f() {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}"),
-            "line 2: inline PTX 'wgmma.fence.sync.aligned' is not emulated by the simulated GPU");
+  EXPECT_EQ(RefusalOf("void f() {\n  asm volatile(\"barrier.cluster.arrive.aligned;\");\n}"),
+            "line 2: inline PTX 'barrier.cluster.arrive.aligned' is not emulated by the simulated GPU");
   EXPECT_THAT(
       RefusalOf("asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                 "[%0], [%1, {%2, %3}], [%4];\" :: \"r\"(a), \"l\"(b), \"r\"(c), \"r\"(d), \"r\"(e));"),
       HasSubstr("is not emulated"));
   EXPECT_THAT(RefusalOf("asm(\"mbarrier.init.shared.b64 [%0], 1;\" :: \"r\"(a));"),
               HasSubstr("'mbarrier.init.shared.b64' is not emulated"));
-  EXPECT_THAT(RefusalOf("asm(\"fence.proxy.async;\");"), HasSubstr("is not emulated"));
+  EXPECT_THAT(RefusalOf("asm(\"fence.proxy.alias;\");"), HasSubstr("is not emulated"));
   EXPECT_THAT(
       RefusalOf(
           "asm(\"mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%8,%9};\" "

@@ -96,7 +96,13 @@ Status PtxEmitter::BarrierOrFence() {
             (Has("arrive") ? ", 0); " : ", 1); ");
     return Status::Ok();
   }
-  // membar, fence. Proxy fences belong to instructions that are not emulated.
+  if (Has("proxy")) {
+    // Other proxies belong to instructions that are not emulated.
+    if (!Has("async") || !OnlyKnown({"proxy", "async", "shared::cta", "global"}) || Count() != 0) return Unsupported();
+    out_ += "hone_sim_fence_proxy_async(); ";
+    return Status::Ok();
+  }
+  // membar, fence.
   if (!OnlyKnown({"cta", "gl", "sys", "gpu", "sc", "acq_rel", "acquire", "release"})) return Unsupported();
   out_ += "hone_sim_fence(" + Scope() + "); ";
   return Status::Ok();

@@ -222,6 +222,12 @@ void hone_sim_cp_async(void* to, const void* from, uint32_t bytes, uint32_t sour
 void hone_sim_cp_async_commit(void) {}
 void hone_sim_cp_async_wait(uint32_t) {}
 void hone_sim_cp_async_wait_all(void) {}
+void hone_sim_fence_proxy_async(void) {}
+void hone_sim_wgmma_fence(void) {}
+void hone_sim_wgmma_begin(void) {}
+void hone_sim_wgmma_read(const void*) {}
+void hone_sim_wgmma_commit(void) {}
+void hone_sim_wgmma_wait(uint32_t) {}
 uint32_t hone_sim_to_shared(const void* generic) {
   return static_cast<uint32_t>(static_cast<const unsigned char*>(generic) - hone::testing::g_shared);
 }

@@ -174,9 +174,9 @@ TEST(SimCompiler, TheDeviceHeapBreaksTheRules) {
 }
 
 TEST(SimCompiler, PtxThatIsNotEmulatedIsUnsupported) {
-  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n  y[0] = 1;\n}", {"k"});
+  const CompiledModule module = SimBench::Compile("__global__ void k(float* y) {\n  asm volatile(\"barrier.cluster.arrive.aligned;\");\n  y[0] = 1;\n}", {"k"});
   EXPECT_EQ(module.verdict, Verdict::kUnsupported);
-  EXPECT_THAT(module.digest, HasSubstr("wgmma"));
+  EXPECT_THAT(module.digest, HasSubstr("barrier.cluster"));
 }
 
 // -fsanitize=thread gives no hook to the copies that a call makes of its aggregates, so such loads would cost nothing

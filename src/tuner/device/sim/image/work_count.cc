@@ -66,7 +66,7 @@ Origin OriginOf(std::string_view path) {
   if (path == "candidate.cc" || EndsWith(path, "/candidate.cc")) return Origin::kCandidate;
   if (EndsWith(path, "detail/float_by_double.h")) return Origin::kRounded;
   for (const char* header : {"detail/fast_math.h", "detail/half_common.h", "detail/half_arithmetic.inc",
-                             "detail/float8.h", "detail/mma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp4.h", "cuda_fp8.h"}) {
+                             "detail/float8.h", "detail/mma.h", "detail/wgmma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp4.h", "cuda_fp8.h"}) {
     if (EndsWith(path, header)) return Origin::kFloatByDouble;
   }
   return Origin::kHeader;

@@ -211,6 +211,25 @@ void hone_sim_cp_async_wait_all(void) {
   w.FinishCopies(*w.fiber, 0, /*uncommitted_too=*/true);
 }
 
+void hone_sim_fence_proxy_async(void) {
+  Worker& w = Current();
+  w.block->order.ProxyFence(w.self);
+}
+
+void hone_sim_wgmma_fence(void) { Current().fiber->group_fenced = true; }
+void hone_sim_wgmma_begin(void) { Current().BeginGroupProduct(HONE_PC); }
+void hone_sim_wgmma_read(const void* shared) { Current().ReadForGroup(Address(shared), HONE_PC); }
+
+void hone_sim_wgmma_commit(void) {
+  Worker& w = Current();
+  w.fiber->group_reads->push_back({nullptr, 0, /*committed=*/true, HONE_PC, {}});
+}
+
+void hone_sim_wgmma_wait(uint32_t groups_left) {
+  Worker& w = Current();
+  w.FinishGroupReads(*w.fiber, groups_left);
+}
+
 uint32_t hone_sim_to_shared(const void* generic) {
   Worker& w = RunningWorker();
   const uint64_t offset = Address(generic) - w.shared_begin;

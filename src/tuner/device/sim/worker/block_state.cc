@@ -13,7 +13,8 @@ BlockState::BlockState(int threads, uint32_t stack_bytes, uint32_t shared_bytes)
       threads_(threads),
       stride_((size_t{stack_bytes} + kHeader + 63) / 64 * 64 + 9 * 64),
       stacks_(static_cast<size_t>(threads) * stride_),
-      copies_(static_cast<size_t>(threads)) {
+      copies_(static_cast<size_t>(threads)),
+      group_reads_(static_cast<size_t>(threads)) {
   for (int t = 0; t < threads; ++t) new (&fiber(t)) Fiber();
 }
 

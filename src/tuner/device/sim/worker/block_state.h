@@ -38,8 +38,9 @@ enum class Wait : uint8_t {
 
 enum class Collective : uint8_t { kSync, kShuffle, kVote, kMatchAny, kMatchAll, kReduce, kGather, kActiveMask };
 
+// A copy by cp.async, or a read by wgmma.
 struct CopyInFlight {
-  void* destination;  // in shared memory
+  void* destination;  // in shared memory; of a read, where it reads
   uint32_t bytes;
   bool committed;    // true: ends a group of copies, and is no copy itself
   uint64_t pc;
@@ -62,6 +63,8 @@ struct Fiber {
   const void* gather_from = nullptr;
   void* gather_to = nullptr;
   std::vector<CopyInFlight>* copies = nullptr;  // cp.async not yet waited for; owned by the block
+  std::vector<CopyInFlight>* group_reads = nullptr;  // reads of wgmma not yet waited for; owned by the block
+  bool group_fenced = false;                         // the thread has executed wgmma.fence
   uint32_t commits = 0;
   uint64_t volatile_read = 0;  // address of the thread's last volatile read of global memory
 };
@@ -108,6 +111,7 @@ class BlockState {
     return *reinterpret_cast<const uint64_t*>(stacks_.data() + static_cast<size_t>(thread) * stride_) == 0;
   }
   std::vector<CopyInFlight>& copies(int thread) { return copies_[static_cast<size_t>(thread)]; }
+  std::vector<CopyInFlight>& group_reads(int thread) { return group_reads_[static_cast<size_t>(thread)]; }
 
   std::array<Warp, kWarpSize> warps;
   std::array<NamedBarrier, 16> named;
@@ -134,7 +138,7 @@ class BlockState {
   int threads_;
   size_t stride_;
   ZeroedArray<uint8_t> stacks_;
-  std::vector<std::vector<CopyInFlight>> copies_;
+  std::vector<std::vector<CopyInFlight>> copies_, group_reads_;
 };
 
 }  // namespace hone::sim

@@ -10,6 +10,8 @@ HappensBefore::HappensBefore() {
   for (auto& warp : warps_) warp = std::make_unique<Warp>();
   rows_.resize(kMaxBlockThreads);
   fence_.resize(kMaxBlockThreads);
+  proxy_own_.resize(kMaxBlockThreads);
+  proxy_base_.resize(kMaxBlockThreads);
 }
 
 void HappensBefore::BeginBlock(int threads) {
@@ -20,6 +22,8 @@ void HappensBefore::BeginBlock(int threads) {
   if (!published_.empty()) published_.clear();
   if (!seen_.empty()) seen_.clear();
   std::fill(fence_.begin(), fence_.begin() + threads, 0);
+  std::fill(proxy_own_.begin(), proxy_own_.begin() + threads, 0);
+  std::fill(proxy_base_.begin(), proxy_base_.begin() + threads, 0);
 }
 
 void HappensBefore::BlockBarrier() {
@@ -117,6 +121,12 @@ void HappensBefore::Fence(int self) {
   }
 }
 
+void HappensBefore::ProxyFence(int self) {
+  proxy_own_[static_cast<size_t>(self)] = now_;
+  proxy_base_[static_cast<size_t>(self)] = base_;
+  if (!exhausted()) Tick();  // else a write after the fence passes for one before it until stamps begin anew
+}
+
 void HappensBefore::AtomicAccess(int self, uint64_t address, bool reads, bool writes, bool acquire, bool release) {
   const Stamp fenced = fence_[static_cast<size_t>(self)];
   if (reads) {
@@ -160,6 +170,8 @@ void HappensBefore::Restart() {
   for (auto& warp : warps_) *warp = Warp();
   for (auto& row : rows_) row.reset();
   std::fill(fence_.begin(), fence_.end(), 0);
+  std::fill(proxy_own_.begin(), proxy_own_.end(), kRestartStamp);
+  std::fill(proxy_base_.begin(), proxy_base_.end(), 0);
   published_.clear();
   seen_.clear();
   any_row_ = false;

@@ -73,6 +73,15 @@ class HappensBefore {
   // Records an atomic or volatile access. `acquire` and `release` take effect at once; without them, fences decide.
   void AtomicAccess(int self, uint64_t address, bool reads, bool writes, bool acquire, bool release);
 
+  // Records fence.proxy.async of a thread.
+  void ProxyFence(int self);
+  // Returns whether the async proxy, on behalf of `reader`, sees what `writer` wrote at `stamp`: the writer has executed a
+  // proxy fence since, or the reader one after a barrier of the block that came later than the write.
+  bool SeenByAsyncProxy(int writer, Stamp stamp, int reader) const {
+    return stamp < block_begin_ || stamp <= proxy_own_[static_cast<size_t>(writer)] ||
+           stamp < proxy_base_[static_cast<size_t>(reader)];
+  }
+
   // Returns true once stamps run out: the caller stamps its recorded accesses kRestartStamp and calls Restart.
   bool exhausted() const { return now_ >= kLastStamp; }
   void Restart();
@@ -102,6 +111,7 @@ class HappensBefore {
   bool any_row_ = false;
   // State for atomics with fences. `fence_[t]`: the thread's stamp at its last fence; 0: none in this block.
   std::vector<Stamp> fence_;
+  std::vector<Stamp> proxy_own_, proxy_base_;      // of each thread, at its last proxy fence: the stamp, and base_
   std::map<uint64_t, Vector> published_;           // keyed by address
   std::map<int, Vector> seen_;                     // keyed by thread: read by atomics, not yet fenced
 };

@@ -64,6 +64,20 @@ class SharedShadow {
 
   const SharedConflict& conflict() const { return conflict_; }
 
+  // Returns the thread whose last write of the 16 bytes at `offset`, a multiple of 16, the async proxy need not see when
+  // it reads on behalf of `reader`; -1 if there is none.
+  int UnseenByAsyncProxy(uint32_t offset, int reader, const HappensBefore& hb) const {
+    for (uint32_t word = offset / 4; word < offset / 4 + 4; ++word) {
+      const bool split = IsSplit(words_[word], hb);
+      for (uint32_t i = 0; i < (split ? 4u : 1u); ++i) {
+        const uint32_t write = split ? split_[word * 4 + i].write : words_[word].write;
+        const int writer = static_cast<int>(write & 1023);
+        if (!hb.SeenByAsyncProxy(writer, write >> 12, reader)) return writer;
+      }
+    }
+    return -1;
+  }
+
   // Call after HappensBefore::exhausted: all recorded accesses become written and ordered.
   void Restart();
 

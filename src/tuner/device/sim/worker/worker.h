@@ -96,6 +96,12 @@ class Worker {
   void Yield();
   void FinishCopies(Fiber& f, uint32_t groups_left, bool uncommitted_too);
 
+  // wgmma (worker_warp_group.cc).
+  void BeginGroupProduct(uint64_t pc);
+  void ReadForGroup(uint64_t address, uint64_t pc);
+  void FinishGroupReads(Fiber& f, uint32_t groups_left);
+  void GroupNotWaitedFor();
+
   std::string WhereText() const;  // "block (0, 0, 0) thread (31, 0, 0)"
   std::string ThreadText(int thread) const;
   std::string AddressText(uint64_t address, uint64_t bytes) const;  // "'x' + 4096 bytes", "16 bytes past the end of 'x'"

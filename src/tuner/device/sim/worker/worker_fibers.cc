@@ -67,6 +67,9 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     f.volatile_read = 0;
     f.copies = &state.copies(t);
     f.copies->clear();
+    f.group_reads = &state.group_reads(t);
+    f.group_reads->clear();
+    f.group_fenced = false;
     if (spec.local_bytes == 0) f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
   }
   for (int w = 0; w < state.warp_count(); ++w) {
@@ -94,6 +97,7 @@ void Worker::FiberMain(transfer_t transfer) {
   w.scheduler_ = transfer.fctx;
   w.launch->spec->entry(w.launch->spec->arguments.data());
   w.FinishCopies(*w.fiber, /*groups_left=*/0, /*uncommitted_too=*/true);
+  if (!w.fiber->group_reads->empty()) [[unlikely]] w.GroupNotWaitedFor();
   w.fiber->wait = Wait::kExited;
   jump_fcontext(w.scheduler_, nullptr);
   __builtin_unreachable();

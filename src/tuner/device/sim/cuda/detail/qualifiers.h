@@ -27,7 +27,8 @@
 #define CUDART_VERSION 13000
 #define CUDA_VERSION 13000
 // Device code often asks whether it is being compiled for the device; here it always is, for compute
-// capability 9.0 without the architecture-specific features (wgmma, TMA), which are not simulated.
+// capability 9.0. Of its architecture-specific features wgmma alone is simulated (detail/wgmma.h), so their macro stays
+// undefined.
 #define __CUDA_ARCH__ 900
 #define HONE_SIM 1
 
