@@ -212,21 +212,21 @@ void hone_sim_cp_async_wait_all(void) {
 }
 
 void hone_sim_fence_proxy_async(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.block->order.ProxyFence(w.self);
 }
 
-void hone_sim_wgmma_fence(void) { Current().fiber->group_fenced = true; }
-void hone_sim_wgmma_begin(void) { Current().BeginGroupProduct(HONE_PC); }
-void hone_sim_wgmma_read(const void* shared) { Current().ReadForGroup(Address(shared), HONE_PC); }
+void hone_sim_wgmma_fence(void) { RunningWorker().fiber->group_fenced = true; }
+void hone_sim_wgmma_begin(void) { RunningWorker().BeginGroupProduct(HONE_PC); }
+void hone_sim_wgmma_read(const void* shared) { RunningWorker().ReadForGroup(Address(shared), HONE_PC); }
 
 void hone_sim_wgmma_commit(void) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.fiber->group_reads->push_back({nullptr, 0, /*committed=*/true, HONE_PC, {}});
 }
 
 void hone_sim_wgmma_wait(uint32_t groups_left) {
-  Worker& w = Current();
+  Worker& w = RunningWorker();
   w.FinishGroupReads(*w.fiber, groups_left);
 }
 
