@@ -257,7 +257,7 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
   }
 }
 
-std::string SuggestName(std::string_view word, const std::vector<std::string>& candidates) {
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   if (std::string meant = DidYouMean(word, candidates); !meant.empty()) return meant;
   if (candidates.empty() || candidates.size() > 24) return "";
   return fmt::format(" (known: {})", fmt::join(candidates, ", "));
@@ -450,7 +450,7 @@ void TableReader::Finish() {
   for (const auto& [key, node] : table_.entries) {
     if (known_.contains(key)) continue;
     errors_.AddUnknown(table_, context_.empty(), node.line, context_, key,
-                       fmt::format("is not a known field{}", SuggestName(key, known)));
+                       fmt::format("is not a known field{}", Suggestion(key, known)));
     return;
   }
 }
