@@ -20,7 +20,7 @@ const char* StandingName(Standing standing) {
   return "";
 }
 
-void SetAble(Diagnosis& diagnosis) {
+void Conclude(Diagnosis& diagnosis) {
   diagnosis.able = true;
   for (const CheckGroup& group : diagnosis.groups) {
     for (const Check& check : group.checks) diagnosis.able &= check.standing != Standing::kNeeded;

@@ -16,7 +16,7 @@ std::vector<Tool> AllTools(const std::shared_ptr<Toolbox>& toolbox) {
   return tools;
 }
 
-std::string ServerInstructions() {
+std::string Instructions() {
   return "Hone judges CUDA kernels: it says whether a kernel computes what a task asks for, and how fast it is against "
          "a "
          "baseline, measured in pairs with confidence intervals. To make a kernel faster: call `tasks` to see what "

@@ -128,7 +128,7 @@ AttemptFailure FailureOfTransfer(const Endpoint& e, const HttpRequest& request, 
   }
 }
 
-std::optional<WireAllowances> AllowancesAfterError(const WireAllowances& sent, int64_t asked_tokens,
+std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_tokens,
                                                    const WireError& error) {
   const std::string message = Lower(error.message);
   WireAllowances next = sent;

@@ -37,7 +37,7 @@ std::string WhatRepeatsIt(const Evaluation& evaluation, bool seed_was_given) {
   return fmt::format("  --seed {} repeats this verdict, with the same inputs and hidden cases.\n", evaluation.seed);
 }
 
-std::string IndentLines(std::string_view text) {
+std::string Indented(std::string_view text) {
   text = text.substr(0, text.find_last_not_of('\n') + 1);
   std::string out;
   while (!text.empty()) {
@@ -51,7 +51,7 @@ std::string IndentLines(std::string_view text) {
 std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   std::string out = fmt::format("{}  {} on {}: {}\n", evaluation.task, evaluation.candidate, evaluation.device,
                                 VerdictName(evaluation.verdict));
-  out += IndentLines(evaluation.detail);
+  out += Indented(evaluation.detail);
   if (evaluation.verdict == Verdict::kParseError) {
     out += "  docs/candidate-format.md describes launch plans, and `hone new` writes one for a kernel and its launch\n";
   }
