@@ -41,7 +41,7 @@ void LogitsToOutputs(TargetKind kind, Predictions& predictions) {
   }
 }
 
-double AccuracyOver(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels) {
+double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels) {
   int64_t labelled = 0, right = 0;
   for (size_t i = 0; i < nodes.size() && !labels.empty(); ++i) {
     const int32_t label = labels[static_cast<size_t>(nodes[i])];
