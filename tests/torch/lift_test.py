@@ -348,13 +348,14 @@ class Lifting(unittest.TestCase):
         os.close(descriptor)
 
     def test_a_plan_that_is_cut_off_is_refused(self):
-        header = json.dumps({"blobs": [[0, 1 << 30]]}).encode()
-        descriptor = os.memfd_create("plan", os.MFD_ALLOW_SEALING)
-        os.write(descriptor, b"HONELIFT" + struct.pack("<Q", len(header)) + header)
-        fcntl.fcntl(descriptor, room["ADD_SEALS"], room["SEALS"])
-        with self.assertRaisesRegex(room["BadPlan"], "cut off"):
-            room["PlanFile"](descriptor)
-        os.close(descriptor)
+        header = json.dumps({"blobs": [[4096, 1 << 30]]}).encode()
+        for place, length in ((4096, len(header)), (4096, len(header) + 1), (1 << 62, 1)):  # a blob, the header's end, and its place are outside
+            descriptor = os.memfd_create("plan", os.MFD_ALLOW_SEALING)
+            os.write(descriptor, (b"HONELIFT" + struct.pack("<QQ", place, length)).ljust(4096, b"\0") + header)
+            fcntl.fcntl(descriptor, room["ADD_SEALS"], room["SEALS"])
+            with self.assertRaisesRegex(room["BadPlan"], "cut off"):
+                room["PlanFile"](descriptor)
+            os.close(descriptor)
 
 
 class Allocations(unittest.TestCase):

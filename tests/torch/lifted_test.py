@@ -5,6 +5,7 @@
 The stage captures nothing and the player evaluates a Python function, but both use the judge's protocol and the judge's memory. The
 requests and their order, the comparison with right results and the refusals are the referee's own code.
 """
+import contextlib
 import json
 import mmap
 import os
@@ -22,7 +23,7 @@ for name in ("problem", "frames", "weights", "lifted", "referee"):
         exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 import torch
 
-ONE_BUILD = threading.Lock()  # threads share PyTorch's random numbers, where the judge's processes do not
+ONE_BUILD = threading.RLock()  # threads share PyTorch's random numbers and initialisers, where the judge's processes do not
 unlocked_build = room["Problem"].build
 
 
@@ -31,7 +32,16 @@ def locked_build(*arguments, **keywords):
         return unlocked_build(*arguments, **keywords)
 
 
-room["Problem"].build = locked_build
+unlocked_undrawn = room["undrawn"]
+
+
+@contextlib.contextmanager
+def locked_undrawn():
+    with ONE_BUILD, unlocked_undrawn():
+        yield
+
+
+room["Problem"].build, room["undrawn"] = locked_build, locked_undrawn
 PROBLEM = """
 import torch
 rows, width = 6, 5

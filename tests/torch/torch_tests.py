@@ -672,10 +672,11 @@ print(open({kernels!r} + "/" + name + ".cu").read())
 
 
 def lifted(folder):
-    """Runs lifted_test.py, the tests of the referee's part in judging lifted modules: stages and players are threads there."""
-    ran = subprocess.run([sys.executable, os.path.join(HERE, "lifted_test.py")], capture_output=True, text=True, timeout=300, cwd=folder)
+    """Runs lifted_test.py, the tests of the referee's part in judging lifted modules, and serve_test.py, those of the reference's process."""
+    ran = subprocess.run([sys.executable, "-m", "unittest", "lifted_test", "serve_test"], capture_output=True, text=True, timeout=300, cwd=folder,
+                         env={**os.environ, "PYTHONPATH": HERE})
     if ran.returncode != 0:
-        fail("lifted_test.py", ran.stderr[-4000:])
+        fail("lifted_test.py or serve_test.py", ran.stderr[-4000:])
 
 
 def search(folder):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes and reads a device plan, which holds what lift.py has captured for player.py, and reads the symbols of a cubin.
 
-A plan is a sealed file without a name: 8 bytes of magic, the header's length, the header (JSON), then blobs at multiples of 4 KiB.
-The header:
+A plan is a sealed file without a name: 8 bytes of magic, the header's place and its length, blobs at multiples of 4 KiB, then the header
+(JSON):
   "base", "bytes": the range of addresses in which all memory that PyTorch allocated lies
   "chunks": [[address, bytes]] that are mapped there; "foreign": [[address, bytes]] that something other than PyTorch allocated
   "blocks": [[address, bytes]] of each tensor or workspace that existed before the capture or came during it; gaps are guards
@@ -31,42 +31,37 @@ class BadPlan(Exception):
 
 
 class PlanWriter:
-    """Writes a plan. Blobs are collected in a file of their own, since the header, which is known last, comes first in the plan."""
+    """Writes a plan. The header comes behind the blobs, because it is known last, and blobs may have gigabytes."""
 
     def __init__(self):
-        self.blobs = os.memfd_create("hone-lifted-blobs")
-        self.count, self.table = 0, []
+        self.file = os.memfd_create("hone-lifted", os.MFD_ALLOW_SEALING)
+        self.end, self.table = PAGE, []
 
     def blob(self, pieces, size):
         """Adds a blob of `size` bytes, which `pieces` yields in parts, and returns its number."""
-        at = os.lseek(self.blobs, (os.lseek(self.blobs, 0, os.SEEK_END) + PAGE - 1) // PAGE * PAGE, os.SEEK_SET)
+        at = os.lseek(self.file, (self.end + PAGE - 1) // PAGE * PAGE, os.SEEK_SET)
         written = 0
         for piece in pieces:
             view = memoryview(piece)
             while len(view):
-                part = os.write(self.blobs, view)
+                part = os.write(self.file, view)
                 view, written = view[part:], written + part
         if written != size:
             raise BadPlan(f"a blob of {size} bytes has {written}")
+        self.end = at + size
         self.table.append([at, size])
         return len(self.table) - 1
 
     def finish(self, header):
-        """Writes the plan with this header to a sealed file, and returns the file's descriptor."""
+        """Writes the header, seals the file and returns its descriptor."""
         text = json.dumps({**header, "blobs": self.table}).encode()
-        begin = (16 + len(text) + PAGE - 1) // PAGE * PAGE
-        whole = os.memfd_create("hone-lifted", os.MFD_ALLOW_SEALING)
-        os.write(whole, MAGIC + struct.pack("<Q", len(text)))
+        os.lseek(self.file, self.end, os.SEEK_SET)
         view = memoryview(text)
         while len(view):
-            view = view[os.write(whole, view):]
-        os.lseek(whole, begin, os.SEEK_SET)
-        at, end = 0, os.lseek(self.blobs, 0, os.SEEK_END)
-        while at < end:
-            at += os.sendfile(whole, self.blobs, at, min(end - at, 1 << 30))
-        os.close(self.blobs)
-        fcntl.fcntl(whole, ADD_SEALS, SEALS)
-        return whole
+            view = view[os.write(self.file, view):]
+        os.pwrite(self.file, MAGIC + struct.pack("<QQ", self.end, len(text)), 0)
+        fcntl.fcntl(self.file, ADD_SEALS, SEALS)
+        return self.file
 
 
 class PlanFile:
@@ -78,22 +73,23 @@ class PlanFile:
         if fcntl.fcntl(descriptor, GET_SEALS) & SEALS != SEALS:
             raise BadPlan("the plan's file is not sealed")
         size = os.fstat(descriptor).st_size
-        if size < 16:
+        if size < PAGE:
             raise BadPlan("the plan's file is empty")
         self.memory = mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
-        magic, length = struct.unpack("<8sQ", self.memory[:16])
-        if magic != MAGIC or length > min(size - 16, self.MOST_HEADER):
+        magic, place, length = struct.unpack("<8sQQ", self.memory[:24])
+        if magic != MAGIC or length > self.MOST_HEADER:
             raise BadPlan("what came is no plan")
-        self.header = json.loads(self.memory[16:16 + length])
-        self.begin = (16 + length + PAGE - 1) // PAGE * PAGE
+        if place + length > size:
+            raise BadPlan("the plan is cut off")
+        self.header = json.loads(self.memory[place:place + length])
         for at, bytes_of in self.header["blobs"]:
-            if at < 0 or bytes_of < 0 or self.begin + at + bytes_of > size:
+            if at < 0 or bytes_of < 0 or at + bytes_of > size:
                 raise BadPlan("the plan is cut off")
 
     def blob(self, number):
         """Returns (a blob's bytes as a ctypes array, not copied; their number)."""
         at, size = self.header["blobs"][number]
-        return (ctypes.c_char * size).from_buffer(self.memory, self.begin + at), size
+        return (ctypes.c_char * size).from_buffer(self.memory, at), size
 
 
 class Cubin:

@@ -7,6 +7,7 @@ with whole numbers. A size is changed in the file's syntax tree before the file 
 (`hidden = 4 * width`) change too.
 """
 import ast
+import contextlib
 import copy
 import json
 import math
@@ -342,15 +343,40 @@ def evaluate(problem, sizes, model, inputs, state, precision="float64"):
     return outputs_of(result), given, taken
 
 
-def model_for(problem, sizes, precision="float64"):
-    """Returns an instance whose own constants have the precision's dtype."""
+@contextlib.contextmanager
+def undrawn():
+    """Makes torch.nn.init leave parameters as they are: drawing those of a large module on the host takes a second."""
+    import torch
+    init, plain = torch.nn.init, {}
+
+    def leaving(function):
+        def fill(tensor, *arguments, **keywords):
+            return tensor if isinstance(tensor, torch.nn.Parameter) else function(tensor, *arguments, **keywords)
+        return fill
+
+    for name, function in vars(init).items():
+        if name.endswith("_") and not name.startswith("_") and callable(function):
+            plain[name] = function
+    for name, function in plain.items():
+        setattr(init, name, leaving(function))
+    try:
+        yield
+    finally:
+        for name, function in plain.items():
+            setattr(init, name, function)
+
+
+def model_for(problem, sizes, precision="float64", drawn=True):
+    """Returns an instance whose own constants have the precision's dtype. Without `drawn`, its parameters hold arbitrary values, for
+    evaluate(), which is given others."""
     import torch
     dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype if precision == "float64" else torch.float32)
     try:
         torch.manual_seed(0)
-        model, _ = problem.build(sizes)
+        with contextlib.nullcontext() if drawn else undrawn():
+            model, _ = problem.build(sizes)
         return model.to(dtype)
     finally:
         torch.set_default_dtype(before)

@@ -450,7 +450,7 @@ class Referee:
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
                          if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
         with torch.device(self.device):
-            model = self.made(case, seed, precision, lambda: model_for(self.problem, case["sizes"], precision).to(self.device))
+            model = self.made(case, seed, precision, lambda: model_for(self.problem, case["sizes"], precision, drawn=False).to(self.device))
             results, _, _ = evaluate(self.problem, case["sizes"], model, inputs, state, precision)
         return results, magnitude
 

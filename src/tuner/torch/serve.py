@@ -12,6 +12,8 @@ import time
 
 FRAMES, MEMORY = Frames(3), 4
 ROOM = 5  # free memory that evaluating a module on the GPU is taken to need, in sizes of its inputs and results
+KEPT_SHARE = 40    # this part of the GPU's memory is kept from one evaluation to the next: allocating it takes as long as a small evaluation
+MOST_MODELS = 64   # modules that are kept, of as many sizes: a verdict needs about twenty
 
 
 class Shared:
@@ -28,14 +30,26 @@ class Server:
         self.models = {}
         self.memory, self.bytes = None, 0
         self.shared = None  # memory of the GPU that the judge maps, as a tensor of bytes
+        self.handle = ""    # of `shared`, in hexadecimal digits
+        self.spare = None   # such memory that the judge has given back, and its handle
         self.gpu = gpu_of(job)
+        self.most_kept = 0
+        if self.gpu is not None:
+            import torch
+            self.most_kept = torch.cuda.mem_get_info(self.gpu)[1] // KEPT_SHARE
 
     def model(self, sizes, precision, device):
-        """Returns the module at these sizes, which is kept until other sizes are asked for."""
+        """Returns the module at these sizes, which is kept. Its own weights are dropped: each evaluation brings the task's."""
         key = (tuple(sorted(sizes.items())), precision, device)
         if key not in self.models:
-            self.models.clear()  # keeps one model at a time, since weights may be large
-            self.models[key] = model_for(self.problem, sizes, precision).to(device)
+            if len(self.models) >= MOST_MODELS:
+                self.models.pop(next(iter(self.models)))
+            model = model_for(self.problem, sizes, precision, drawn=False).to(device)
+            given = set(self.job["state"].values())
+            for name, tensor in state_of(model).items():
+                if name in given:
+                    tensor.data = tensor.data.new_empty(0)
+            self.models[key] = model
         return self.models[key]
 
     def answer(self, request):
@@ -83,23 +97,36 @@ class Server:
         if shared:
             torch.cuda.synchronize()
         del results, after, made, result, tensors
-        if self.gpu is not None:
+        if self.gpu is not None and torch.cuda.memory_reserved(self.gpu) > self.most_kept:
             torch.cuda.empty_cache()  # the judge's process needs the memory
 
     def share(self, size):
-        """Frees the memory that the judge maps, and makes `size` bytes of it. Returns its handle in hexadecimal digits; "": there is none.
+        """Takes back the memory that the judge maps, and makes `size` bytes of it. Returns its handle in hexadecimal digits; "": there is none.
 
-        Plain memory of the driver, because PyTorch's own allocator gives parts of larger blocks, whose handle is that of the block.
+        Plain memory of the driver, because PyTorch's own allocator gives parts of larger blocks, whose handle is that of the block. A block
+        that is not too large is kept for the next call, which mostly asks for the same size.
         """
         import ctypes
         import torch
         cuda = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
+
+        def free(block):
+            if block is not None:
+                torch.cuda.synchronize()
+                cuda.cudaFree(ctypes.c_void_p(block[0].data_ptr()))
+
         if self.shared is not None:
-            address, self.shared = ctypes.c_void_p(self.shared.data_ptr()), None
-            torch.cuda.synchronize()
-            cuda.cudaFree(address)
+            self.spare, self.shared = (self.shared, self.handle), None
+            if self.spare[0].numel() > self.most_kept:
+                free(self.spare)
+                self.spare = None
         if size == 0:
             return ""
+        if self.spare is not None and self.spare[0].numel() == size:
+            (self.shared, self.handle), self.spare = self.spare, None
+            return self.handle
+        free(self.spare)
+        self.spare = None
         torch.cuda.empty_cache()
         if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
             return ""  # the module needs memory too, and would be evaluated on the CPU
@@ -111,8 +138,8 @@ class Server:
             cuda.cudaGetLastError()
             cuda.cudaFree(address)
             return ""
-        self.shared = torch.as_tensor(Shared(address.value, size), device=self.gpu)
-        return bytes(handle).hex()
+        self.shared, self.handle = torch.as_tensor(Shared(address.value, size), device=self.gpu), bytes(handle).hex()
+        return self.handle
 
     def compute(self, tensors, sizes, precision, device):
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""

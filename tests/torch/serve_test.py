@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The Hone Authors
+# SPDX-License-Identifier: Apache-2.0
+"""serve_test.py: tests what the judge's reference process keeps from one evaluation to the next. Needs PyTorch but no GPU.
+
+The memory that the judge and this process share on a GPU is plain memory of this file, handed out by a stand-in for CUDA's runtime.
+"""
+import ctypes
+import mmap
+import os
+import sys
+import unittest
+from unittest import mock
+
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
+room = {"__name__": "room"}
+for name in ("problem", "frames", "serve"):
+    with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
+        exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
+import torch
+
+PROBLEM = """
+import torch
+rows, width = 6, 5
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cell = torch.nn.GRU(width, width, batch_first=True)
+        self.norm = torch.nn.BatchNorm1d(width)
+        self.out = torch.nn.Linear(width, width, bias=False)
+        self.again = torch.nn.Linear(width, width)
+        self.again.weight = self.out.weight
+        self.offset = torch.full((width,), 0.25)
+
+    def forward(self, x):
+        made, _ = self.cell(x.unsqueeze(0))
+        return self.again(self.out(self.norm(made.squeeze(0)))) + self.offset
+
+def get_inputs():
+    return [torch.rand(rows, width)]
+
+def get_init_inputs():
+    return [width]
+"""
+
+
+class Evaluations(unittest.TestCase):
+    def setUp(self):
+        problem = room["Problem"](PROBLEM, "problem.py")
+        model, _ = problem.build({})
+        self.state = [name for name, tensor in room["state_of"](model).items() if not room["counter"](name, tensor)]
+        self.server = room["Server"]({"text": PROBLEM, "file": "problem.py", "class": "Model", "training": True, "inputs": [{"tensor": "x"}],
+                                      "outputs": ["out"], "state": {name.replace(".", "_"): name for name in self.state}, "booleans": [],
+                                      "sizes": {}})
+        self.file = os.memfd_create("memory")
+        room["MEMORY"] = self.file
+        self.addCleanup(os.close, self.file)
+
+    def evaluate(self, rows, width, seed):
+        """Returns the server's results (out, running mean) and the module's own, in double precision, with drawn weights."""
+        torch.manual_seed(seed)
+        own, _ = room["Problem"](PROBLEM, "problem.py").build({"rows": rows, "width": width}, dtype=torch.float64)
+        own.offset = own.offset.double()
+        for tensor in room["state_of"](own).values():
+            if tensor.is_floating_point():
+                tensor.data = torch.rand(tensor.shape).double() + 0.1
+        x = torch.rand(rows, width)
+        given = {"x": x, **{name.replace(".", "_"): tensor.detach() for name, tensor in room["state_of"](own).items() if name in self.state}}
+        tensors, results, at = [], [], 0
+        for name, tensor in given.items():
+            tensors.append({"name": name, "dtype": "float64" if name != "x" else "float32", "shape": list(tensor.shape), "offset": at})
+            at += (tensor.numel() * tensor.element_size() + 255) // 256 * 256
+        for name, shape in (("out", [rows, width]), ("norm_running_mean", [width])):
+            results.append({"name": name, "shape": shape, "offset": at})
+            at += (8 * shape[0] * (shape[1] if len(shape) > 1 else 1) + 255) // 256 * 256
+        os.ftruncate(self.file, max(at, os.fstat(self.file).st_size))
+        memory = mmap.mmap(self.file, at)
+        for one in tensors:
+            data = given[one["name"]].contiguous().numpy().tobytes()
+            memory[one["offset"]:one["offset"] + len(data)] = data
+        self.server.answer({"dims": {"rows": rows, "width": width}, "tensors": tensors, "results": results, "bytes": at})
+        made = [torch.frombuffer(memory, dtype=torch.float64, count=max(1, torch.Size(one["shape"]).numel()), offset=one["offset"]).reshape(one["shape"]).clone()
+                for one in results]
+        with torch.no_grad():
+            right = own(x.double())
+        return made, [right, own.norm.running_mean]
+
+    def test_modules_of_many_sizes_are_kept_without_their_weights_and_answer_with_the_tasks(self):
+        with mock.patch.object(self.server.problem, "build", wraps=self.server.problem.build) as build:
+            for seed, (rows, width) in enumerate([(6, 5), (3, 4), (6, 5), (3, 4), (7, 5), (6, 5)]):
+                made, right = self.evaluate(rows, width, seed)
+                for mine, wanted in zip(made, right):
+                    self.assertLess((mine - wanted).abs().max().item(), 1e-12, f"{rows} x {width}, seed {seed}")
+            self.assertEqual(build.call_count, 3)
+        for model in self.server.models.values():
+            held = [name for name, tensor in room["state_of"](model).items() if tensor.numel() > 1]
+            self.assertEqual(held, [], "a kept module holds no weights")
+
+    def test_a_module_for_given_weights_draws_none_and_leaves_the_initialisers_as_they_were(self):
+        plain = torch.nn.init.kaiming_uniform_
+        with mock.patch.object(torch.nn.init, "kaiming_uniform_", wraps=plain) as draw:
+            model = room["model_for"](self.server.problem, {}, drawn=False)
+            self.assertEqual(draw.call_count, 0)
+            self.assertIs(torch.nn.init.kaiming_uniform_, draw)
+            self.assertEqual((model.out.weight.dtype, model.offset.dtype, model.offset.tolist()), (torch.float64, torch.float64, [0.25] * 5))
+            room["model_for"](self.server.problem, {})
+            self.assertEqual(draw.call_count, 2)
+
+    def test_no_more_modules_are_kept_than_the_limit(self):
+        for rows in range(2, 2 + room["MOST_MODELS"] + 3):
+            self.server.model({"rows": rows, "width": 2}, "float64", "cpu")
+        self.assertEqual(len(self.server.models), room["MOST_MODELS"])
+
+
+class Runtime:
+    """Stands in for CUDA's runtime: memory is the host's, and a handle holds the address."""
+
+    def __init__(self):
+        self.live, self.made = {}, 0
+
+    def cudaMalloc(self, pointer, size):
+        buffer = (ctypes.c_char * size.value)()
+        self.live[ctypes.addressof(buffer)] = buffer
+        self.made += 1
+        pointer._obj.value = ctypes.addressof(buffer)
+        return 0
+
+    def cudaFree(self, address):
+        del self.live[address.value]
+        return 0
+
+    def cudaIpcGetMemHandle(self, handle, address):
+        handle[:8] = address.value.to_bytes(8, "little")
+        return 0
+
+
+class SharedMemory(unittest.TestCase):
+    def setUp(self):
+        self.runtime = Runtime()
+        self.server = room["Server"]({"text": PROBLEM, "file": "problem.py", "class": "Model", "training": True})
+        self.server.gpu, self.server.most_kept = "cpu", 4096
+        self.free = 1 << 30
+
+        def tensor_at(address, size):
+            return torch.frombuffer(self.runtime.live[address], dtype=torch.uint8, count=size)
+
+        for patch in (mock.patch.object(ctypes, "CDLL", lambda _: self.runtime), mock.patch.object(torch.version, "cuda", "13.0"),
+                      mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(torch.cuda, "empty_cache"),
+                      mock.patch.object(torch.cuda, "mem_get_info", lambda _: (self.free, 1 << 30)), mock.patch.dict(room, {"Shared": tensor_at})):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_a_block_that_the_judge_gives_back_serves_the_next_call_of_the_same_size(self):
+        first = self.server.share(4096)
+        self.assertEqual(self.server.share(0), "")
+        self.assertEqual(self.server.share(4096), first)
+        self.assertEqual(self.runtime.made, 1)
+        self.server.share(0)
+        self.assertNotEqual(self.server.share(2048), "")
+        self.assertEqual((self.runtime.made, len(self.runtime.live)), (2, 1), "a block of another size replaces the one that was kept")
+
+    def test_a_large_block_is_freed_when_it_is_given_back(self):
+        self.server.share(8192)
+        self.server.share(0)
+        self.assertEqual(len(self.runtime.live), 0)
+
+    def test_without_room_for_the_module_there_is_no_memory_to_share(self):
+        self.free = 4 * 4096
+        self.assertEqual(self.server.share(4096), "")
+        self.assertEqual(len(self.runtime.live), 0)
+        self.free = 1 << 30
+        self.assertNotEqual(self.server.share(4096), "")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    sys.exit(unittest.main())
