@@ -84,12 +84,13 @@ TEST(ShippedTasks, AreThoseThatTheDocumentationNames) {
               testing::IsSupersetOf(
                   {"causal_conv1d",  "conv2d",           "edge_softmax",           "embedding_bag",
                    "fp8_block_matmul", "fused_add_rmsnorm", "gather_mean",         "gather_mean_backward",
-                   "gelu_tanh",      "histogram",        "int4_quantize",          "layernorm",
+                   "gelu_tanh",      "grouped_matmul",   "histogram",              "int4_quantize",          "layernorm",
                    "matmul_bf16",    "matmul_f32",       "merge_attn_states",      "mla_decode_attention",
                    "moe_gating",     "mxfp4_dequantize", "mxfp4_quantize",         "nvfp4_gemv",
                    "paged_decode_attention", "prefill_attention", "prefix_sum",    "relu",
                    "rmsnorm",        "rmsnorm_quant_fp8", "rope_kv_write",         "sample_mean",
-                   "silu_and_mul",   "softmax",          "top_k",                  "transpose",
+                   "silu_and_mul",   "softmax",          "sort",                   "top_k",
+                   "transpose",
                    "w4a16_matmul"}));
 }
 
