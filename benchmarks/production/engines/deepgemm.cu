@@ -6,8 +6,8 @@
 // the task's timed shapes on 132 multiprocessors. It wants the scales of a with rows innermost; they are transposed
 // before the timing, so that their transposition costs it nothing.
 //
-//   nvcc -shared -Xcompiler -fPIC -std=c++20 -O3 -gencode arch=compute_90a,code=sm_90a -I DEEPGEMM/deep_gemm/include
-//     -I CUTLASS/include -I .. deepgemm.cu -o deepgemm.so
+//   nvcc -shared -Xcompiler -fPIC -std=c++20 -O3 --expt-relaxed-constexpr -gencode arch=compute_90a,code=sm_90a
+//     -I DEEPGEMM/deep_gemm/include -I CUTLASS/include -I .. deepgemm.cu -o deepgemm.so
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
