@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/queue/redis_connection.h"
+#include "tuner/torch/python_process.h"
 #include "tuner/workbench/candidate_file.h"
 #include "tuner/workbench/task_catalog.h"
 
@@ -175,8 +177,12 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
         "--device {}: a PyTorch module is judged on this machine; use auto, cuda:N, or sim for its CPU", device));
   }
   const std::string wanted = device == "cuda" ? "cuda:0" : device;
-  for (const DeviceFacts& facts : ListDevices(context.cuda_home, context.cutlass_home, context.search_path).devices) {
-    if (facts.modelled || (wanted != "auto" && facts.id != wanted)) continue;
+  // The driver and Python both take a tenth of a second to start.
+  std::future<Result<Python>> python = std::async(std::launch::async, [&context] { return FindPython(context.environment); });
+  const std::vector<DeviceFacts> gpus = ListGpus();
+  if (Result<Python> found = python.get(); found.ok()) options.python = *std::move(found);  // an error is reported by the judge
+  for (const DeviceFacts& facts : gpus) {
+    if (wanted != "auto" && facts.id != wanted) continue;
     options.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
     options.gpu_name = facts.name;
     options.l2_bytes = facts.l2_bytes;

@@ -38,4 +38,12 @@ DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_
   return list;
 }
 
+std::vector<DeviceFacts> ListGpus() {
+#ifdef HONE_WITH_CUDA
+  Result<std::vector<DeviceFacts>> gpus = ListCudaDevices();
+  if (gpus.ok()) return *std::move(gpus);
+#endif
+  return {};
+}
+
 }  // namespace hone

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ListDevices lists the devices of this machine on which candidates can be judged.
+// ListDevices lists the devices of this machine on which candidates can be judged, ListGpus only its GPUs.
 #pragma once
 
 #include <string>
@@ -19,5 +19,9 @@ struct DeviceList {
 // Returns the devices. `cuda_home` and `cutlass_home` may be empty for the usual places. `search_path` lists folders of
 // programs, as PATH does.
 DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_home, const std::string& search_path);
+
+// Returns the GPUs of this machine; empty: there is none, or this build cannot use one. Unlike ListDevices, does not look
+// for tools, which takes tenths of a second.
+std::vector<DeviceFacts> ListGpus();
 
 }  // namespace hone

@@ -21,6 +21,7 @@
 // answered by {}. referee.py is the other side.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,13 @@
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
+#include "tuner/torch/python_process.h"
 
 namespace hone {
 
 struct HostedOptions {
   std::vector<std::string> environment;  // "NAME=value": PATH, HONE_PYTHON, and other variables that Python reads
+  std::optional<Python> python;          // the Python that judges; nullopt: FindPython() finds it
   std::string cuda_home;                 // the CUDA toolkit that a submission may run; empty: /usr/local/cuda
   int gpu = -1;                          // ordinal of the GPU; -1: on the CPU, without times
   std::string gpu_name;                  // name of the GPU in the evaluation
