@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor cores in bfloat16 (mma m16n8k16), which hold integers from -8 to 7 exactly. Up to 64 rows, a block takes a group of 128 columns of x
-// and w at a time: the bytes of w become bfloat16 on their way to shared memory, the products of a group are added up and then multiplied by
-// the scales of its columns in float32. The next group is asked for while this one is multiplied. Several blocks share the groups of their
-// columns and leave sums in float32, which a second kernel adds. More rows share the work of widening: one kernel writes all scaled weights as
-// bfloat16, and a second multiplies 128 rows and 256 columns in a block, from tiles that arrive several steps ahead.
+// Tensor cores in bfloat16, which hold integers from -8 to 7 exactly. Up to 64 rows, a block takes a group of 128 columns of x and w at a time:
+// the bytes of w become bfloat16 on their way to shared memory, the products of a group are added up (mma m16n8k16) and then multiplied by the
+// scales of its columns in float32. The next group is asked for while this one is multiplied. Several blocks share the groups of their columns
+// and leave sums in float32, which a second kernel adds. More rows share the work of widening on Hopper: one kernel writes all scaled weights as
+// bfloat16, and a second multiplies 256 rows and 128 columns in a block by wgmma, from tiles that arrive two steps ahead. Other GPUs take 64 rows
+// at a time.
 /*hone
 [[workspace]]
 name = "parts"
@@ -13,21 +14,23 @@ bytes = "m <= 64 ? max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64
 
 [[workspace]]
 name = "wide"
-bytes = "m > 64 && pairs % 64 == 0 ? n * pairs * 4 : 0"
+bytes = "cc == 90 && m > 64 && pairs % 64 == 0 ? n * pairs * 4 : 0"
 
 [[launch]]
 kernel = "multiply<16>"
 grid   = ["ceil_div(n, 64)", "ceil_div(m, 16)", "max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64))"]
 block  = ["128"]
+shared = "(16 + 64) * 256"
 args   = ["x", "w", "scale", "y", "parts", "m:i32", "n:i32", "pairs:i32"]
 when   = "pairs % 64 == 0 && pairs > 0 && m <= 16"
 
 [[launch]]
 kernel = "multiply<64>"
-grid   = ["ceil_div(n, 64)", "1", "max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64))"]
+grid   = ["ceil_div(n, 64)", "ceil_div(m, 64)", "m > 64 ? 1 : max(1, min(min(8, 1056 / max(1, ceil_div(n, 64))), pairs / 64))"]
 block  = ["128"]
+shared = "(64 + 64) * 256"
 args   = ["x", "w", "scale", "y", "parts", "m:i32", "n:i32", "pairs:i32"]
-when   = "pairs % 64 == 0 && pairs > 0 && m <= 64"
+when   = "pairs % 64 == 0 && pairs > 0 && (m <= 64 || cc != 90)"
 
 [[launch]]
 kernel = "widen"
@@ -45,11 +48,11 @@ args   = ["x", "w", "scale", "y", "m:i32", "n:i32", "pairs:i32"]
 [[launch]]
 step   = 1
 kernel = "multiply_wide"
-grid   = ["ceil_div(n, 256)", "ceil_div(m, 128)"]
+grid   = ["ceil_div(n, 128)", "ceil_div(m, 256)"]
 block  = ["256"]
-shared = "4 * (128 + 256) * 128"
+shared = "4 * (256 + 128) * 128 + 1024"
 args   = ["x", "wide", "y", "m:i32", "n:i32", "2 * pairs:i32"]
-when   = "pairs % 64 == 0 && pairs > 0 && m > 64"
+when   = "cc == 90 && pairs % 64 == 0 && pairs > 0 && m > 64"
 
 [[launch]]
 step   = 1
@@ -103,7 +106,7 @@ __global__ void __launch_bounds__(128)
     multiply(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
              __nv_bfloat16* __restrict__ y, float* __restrict__ parts, int m, int n, int pairs) {
   constexpr int kTiles = kRows / 16, kLoads = kRows * 16 / 128;  // chunks of x a thread copies
-  __shared__ __align__(128) unsigned char shared[(kRows + kColumns) * kGroup * 2];
+  extern __shared__ __align__(128) unsigned char shared[];
   const unsigned left = SharedAddress(shared), right = left + kRows * kGroup * 2;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kColumns, groups = pairs / 64;
@@ -233,16 +236,43 @@ __global__ void widen(const unsigned char* __restrict__ w, const __half* __restr
   }
 }
 
-// y [128, 256] of a block = x wide^T: both have rows of k numbers, a multiple of 128. Shared memory holds four steps of 64 columns: 128 rows
-// of x, then 256 of wide, 128 bytes each, their chunks placed as above. Each of eight warps has 64 rows and 64 columns.
+// Where wgmma finds a tile of rows of 128 bytes whose chunk c of 16 bytes stands at c ^ (r % 8) in row r: groups of eight rows are 1024 bytes
+// apart. The tile begins at a multiple of 1024.
+__device__ __forceinline__ unsigned long long Tile(unsigned address) {
+  return static_cast<unsigned long long>(address >> 4) | 1ULL << 16 | 64ULL << 32 | 1ULL << 62;
+}
+
+// c [64, 128] = a [64, 16] b [128, 16]^T, added to c if `add`. Compute capability 9.0 alone has this instruction.
+#if __CUDA_ARCH__ == 900
+__device__ __forceinline__ void MultiplyTiles(float (&c)[64], unsigned long long a, unsigned long long b, int add) {
+  asm volatile(
+      "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "
+      "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+      "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, add, 1, 1, 0, 0;\n}"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]),
+        "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+        "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]), "+f"(c[25]), "+f"(c[26]), "+f"(c[27]),
+        "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
+        "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]),
+        "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
+        "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
+      : "l"(a), "l"(b), "r"(add));
+}
+#endif
+
+// y [256, 128] of a block = x wide^T: both have rows of k numbers, a multiple of 128. Shared memory holds four steps of 64 columns: 256 rows
+// of x, then 128 of wide, 128 bytes each, their chunks placed as above. Each of two warp groups has twice 64 rows. The tensor cores are a step
+// behind the copies' barrier, so that they have work while threads wait for one another.
 __global__ void __launch_bounds__(256, 1)
     multiply_wide(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ wide, __nv_bfloat16* __restrict__ y, int m, int n, int k) {
-  constexpr int kRows = 128, kAcross = 256, kStages = 4, kStageBytes = (kRows + kAcross) * 128;
-  extern __shared__ __align__(128) unsigned char stages[];
-  const unsigned memory = SharedAddress(stages);
+#if __CUDA_ARCH__ == 900
+  constexpr int kRows = 256, kAcross = 128, kStages = 4, kStageBytes = (kRows + kAcross) * 128;
+  extern __shared__ __align__(128) unsigned char shared[];
+  const unsigned memory = (SharedAddress(shared) + 1023) & ~1023u;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kAcross, steps = k / 64;
-  const int warp_row = warp / 4 * 64, warp_column = warp % 4 * 64;
+  const int first_row = blockIdx.y * kRows, first_column = blockIdx.x * kAcross, steps = k / 64, group_row = warp / 4 * 128;
 
   // A thread copies one chunk of every 32nd row.
   const int own_row = thread / 8, chunk = thread % 8;
@@ -258,50 +288,41 @@ __global__ void __launch_bounds__(256, 1)
         CopyAsync(to + i * 32 * 128, (of_x ? x : wide) + static_cast<long long>(there ? row : 0) * k + step * 64 + chunk * 8, there);
       }
     }
-    asm volatile("cp.async.commit_group;");
+    asm volatile("cp.async.commit_group;" ::: "memory");
   };
 #pragma unroll
-  for (int s = 0; s < kStages - 1; ++s) copy(s);
+  for (int s = 0; s < kStages - 2; ++s) copy(s);
 
-  float sums[4][8][4] = {};
+  float sums[2][64] = {};
   for (int step = 0; step < steps; ++step) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2));
-    __syncthreads();
-    copy(step + kStages - 1);
-    const unsigned left = memory + static_cast<unsigned>(step % kStages * kStageBytes), right = left + kRows * 128;
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 3) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // wgmma shall see what this thread has copied
+    __syncthreads();  // everybody's wgmma of the step before last has ended, and its place is free
+    copy(step + kStages - 2);
+    const unsigned left = memory + static_cast<unsigned>(step % kStages * kStageBytes + group_row * 128);
+    const unsigned right = memory + static_cast<unsigned>(step % kStages * kStageBytes + kRows * 128);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int s = 0; s < 4; ++s) {
-      unsigned of_x[4][4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int r = warp_row + i * 16 + (lane & 15);
-        LoadMatrices(of_x[i], left + static_cast<unsigned>(r * 128 + (((s * 2 + (lane >> 4)) ^ (r & 7)) * 16)));
-      }
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        unsigned factors[4];
-        const int r = warp_column + j * 16 + (lane >> 4) * 8 + (lane & 7);
-        LoadMatrices(factors, right + static_cast<unsigned>(r * 128 + (((s * 2 + ((lane >> 3) & 1)) ^ (r & 7)) * 16)));
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          Multiply(sums[i][2 * j], of_x[i], factors[0], factors[1]);
-          Multiply(sums[i][2 * j + 1], of_x[i], factors[2], factors[3]);
-        }
-      }
+      for (int i = 0; i < 2; ++i) MultiplyTiles(sums[i], Tile(left + i * 64 * 128 + s * 32), Tile(right + s * 32), 1);
     }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
   }
-  asm volatile("cp.async.wait_all;");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 2; ++i) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = first_row + warp_row + i * 16 + half * 8 + g;
+      const int row = first_row + group_row + i * 64 + warp % 4 * 16 + half * 8 + g;
       if (row >= m) continue;
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const int column = first_column + warp_column + j * 8 + t * 2;
+      for (int j = 0; j < 16; ++j) {
+        const int column = first_column + j * 8 + t * 2;
         __nv_bfloat16* const to = y + static_cast<long long>(row) * n + column;
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(sums[i][4 * j + 2 * half], sums[i][4 * j + 2 * half + 1]);
         if (n % 2 == 0) {
           if (column < n) *reinterpret_cast<__nv_bfloat162*>(to) = pair;
         } else {
@@ -311,6 +332,7 @@ __global__ void __launch_bounds__(256, 1)
       }
     }
   }
+#endif
 }
 
 __global__ void multiply_any(const __nv_bfloat16* __restrict__ x, const unsigned char* __restrict__ w, const __half* __restrict__ scale,
