@@ -199,7 +199,7 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
       "also time the libraries that the task's baseline.toml names; for a .py file, torch.compile of the module");
   command->add_flag(
       "--hosted", flags->hosted,
-      "run a .py file as it is, in a Python process of its own, instead of extracting its kernels (docs/torch.md)");
+      "run a .py file as it is, in a Python process of its own, instead of extracting its kernels (docs/finished-modules.md)");
   command->add_option("--trace", flags->trace,
                       "append the verdict to this file in FlashInfer-Bench's form, one line per workload");
   AddDeviceFlags(*command, flags->device);

@@ -108,7 +108,7 @@ void RegisterReportCommand(CLI::App& app, CommandContext& context) {
   command->add_option(
       "--store", flags->store,
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
-  command->add_flag("--json", flags->json, "write the figures as JSON (docs/interop.md)");
+  command->add_flag("--json", flags->json, "write the figures as JSON (docs/apply.md)");
   command->add_flag("--compare", flags->compare, "print the table of a comparison even for one run");
   CLI::Option* serve = command->add_flag(
       "--serve", flags->serve,

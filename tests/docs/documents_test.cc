@@ -144,8 +144,8 @@ TEST(Documents, EveryKindOfFindingIsExplained) {
 
 // The tables name a file under src/tuner and, after it, identifiers or texts that stand in it.
 TEST(Documents, MechanismsOfThePapersStandWhereThePageSays) {
-  const std::string page = Read(kRoot / "docs/strategies.md");
-  const size_t begin = page.find("## Where each paper's mechanism stands");
+  const std::string page = Read(kRoot / "docs/strategies-papers.md");
+  const size_t begin = page.find("# Where each paper's mechanism stands");
   ASSERT_NE(begin, std::string::npos);
   std::istringstream lines(page.substr(begin));
   const std::regex code("`([^`]+)`"), row(R"(^\| [^|]+ \| ([^|]+) \| [^|]+ \|$)");

@@ -165,8 +165,8 @@ TEST(DocumentedOptions, APageThatDocumentsACommandNamesAllItsOptions) {
     const char *command, *page, *besides;  // besides: a command whose options the page refers to
   };
   std::map<std::string, std::string> pages = Pages();
-  for (const Row& row : {Row{"bench strategies", "strategies.md", ""}, Row{"optimize", "optimizing.md", ""},
-                         Row{"bench kernelbench", "torch.md", "optimize"}, Row{"worker", "queue.md", ""},
+  for (const Row& row : {Row{"bench strategies", "comparing-strategies.md", ""}, Row{"optimize", "optimizing.md", ""},
+                         Row{"bench kernelbench", "kernelbench.md", "optimize"}, Row{"worker", "queue.md", ""},
                          Row{"workers", "queue.md", ""}, Row{"rights", "queue.md", ""}, Row{"clean", "queue.md", ""}}) {
     ASSERT_TRUE(HoneCommands().contains(row.command) && pages.contains(row.page)) << row.command;
     const std::set<std::string> named = OptionsIn(pages[row.page]);

@@ -148,7 +148,7 @@ TEST_F(CommandLine, OptimizeAndWorkerSaySoTooAndInTheirJson) {
 // Every field of the JSON that a command prints must be in its documents, by its own name.
 TEST_F(CommandLine, FieldsOfEveryCommandsJsonAreDocumented) {
   std::string pages;
-  for (const char* page : {"docs/evaluation-json.md", "docs/interop.md", "docs/formats/run-store.md"}) {
+  for (const char* page : {"docs/evaluation-json.md", "docs/interop.md", "docs/apply.md", "docs/formats/run-store.md"}) {
     pages += ReadFile(kSource + "/" + page).value();
   }
   std::set<std::string> words;

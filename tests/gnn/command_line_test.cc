@@ -599,7 +599,10 @@ TEST_F(HoneGnn, SumsOverEveryNeighborAreWarnedOfWhereTrainingSawSamples) {
 }
 
 TEST_F(HoneGnn, HasEveryOptionDescribed) {
-  const std::string document = ReadFile(HONE_SOURCE_DIR "/docs/training.md").value();
+  std::string document;
+  for (const char* page : {"training.md", "gpu-training.md", "inference.md"}) {
+    document += ReadFile(std::string(HONE_SOURCE_DIR "/docs/") + page).value();
+  }
   const std::regex option(R"(  (--[a-z-]+))");
   for (const char* command : {"train", "infer", "serve"}) {
     const std::string help = Run({command, "--help"}).out;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that the chances stated in docs/measurement.md follow from the judge's numbers.
+// Tests that the chances stated in docs/precision.md follow from the judge's numbers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace hone {
 namespace {
 
 std::string Page() {
-  std::ifstream stream(std::string(HONE_SOURCE_DIR) + "/docs/measurement.md");
+  std::ifstream stream(std::string(HONE_SOURCE_DIR) + "/docs/precision.md");
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 

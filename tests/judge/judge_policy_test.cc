@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests that each group of the judge's chosen numbers names a section that docs/measurement.md has.
+// Tests that each group of the judge's chosen numbers names a section of a page of docs/ that has it.
 #include "tuner/evaluate/judge/judge_policy.h"
 
 #include <gtest/gtest.h>
@@ -19,14 +19,15 @@ std::string Text(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-TEST(JudgePolicy, NamesSectionsThatTheMeasurementPageHas) {
-  const std::string policy = Text("/src/tuner/evaluate/judge/judge_policy.h"), page = Text("/docs/measurement.md");
-  const std::string before = "// ---- docs/measurement.md, \"";
+TEST(JudgePolicy, NamesSectionsThatThePagesHave) {
+  const std::string policy = Text("/src/tuner/evaluate/judge/judge_policy.h");
+  const std::string before = "// ---- docs/";
   int sections = 0;
   for (size_t at = policy.find(before); at != std::string::npos; at = policy.find(before, at + 1)) {
-    const size_t begin = at + before.size();
+    const size_t name = at + before.size(), begin = policy.find('"', name) + 1;
+    const std::string page = policy.substr(name, policy.find(',', name) - name);
     const std::string section = policy.substr(begin, policy.find('"', begin) - begin);
-    EXPECT_NE(page.find("# " + section + "\n"), std::string::npos) << section;
+    EXPECT_NE(Text("/docs/" + page).find("# " + section + "\n"), std::string::npos) << page << ", " << section;
     ++sections;
   }
   EXPECT_GE(sections, 5);

@@ -967,9 +967,11 @@ def masks(folder):
 
 
 def tutorial(folder):
-    """Follows docs/torch.md as a reader would."""
-    with open(os.path.join(HERE, "..", "..", "docs", "torch.md"), encoding="utf-8") as page:
-        text = page.read()
+    """Follows docs/torch.md and docs/finished-modules.md as a reader would."""
+    text = ""
+    for name in ("torch.md", "finished-modules.md"):
+        with open(os.path.join(HERE, "..", "..", "docs", name), encoding="utf-8") as page:
+            text += page.read()
     blocks = {kind: re.search(rf"```{kind}\n(.*?)```", text, re.S).group(1) for kind in ("python", "cuda")}
     submission = re.findall(r"```python\n(.*?)```", text, re.S)[1]
     commands = re.findall(r"```sh\nhone ([^\n]*fused_linear[^\n]*)\n```", text)

@@ -131,7 +131,7 @@ struct Finding {
 };
 
 // Version of the gates that a candidate must pass. It grows when gates are tightened: a verdict of an older version
-// then proves less (docs/measurement.md, "The version of the gates").
+// then proves less (docs/precision.md, "The version of the gates").
 inline constexpr int kGatesVersion = 6;
 
 struct Evaluation {

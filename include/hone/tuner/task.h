@@ -143,8 +143,8 @@ struct ScalarSpec {
 
 // The criterion for an output y. It passes when max |err| / max(|ref|, rms(ref over its slice), floor) <= c_max on
 // every input set, and rms(err) / rms(ref) <= c_rms on zero-mean and cancelling sets. An |err| of `absolute` or less
-// counts as right whatever the reference. `hone tasks check` derives and validates tolerances; see docs/measurement.md,
-// "Precision".
+// counts as right whatever the reference. `hone tasks check` derives and validates tolerances; see
+// docs/precision.md.
 struct Tolerance {
   double c_max = 0.0;
   double c_rms = 0.0;

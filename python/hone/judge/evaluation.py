@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
-# Findings that cast doubt on the times of an evaluation (docs/measurement.md, "Looked at again").
+# Findings that cast doubt on the times of an evaluation (docs/precision.md, "Looked at again").
 DOUBTS = ("beyond_peak", "slow_samples", "varies_between_runs", "unverified_timed_shape")
 
 
@@ -125,7 +125,7 @@ class Evaluation:
     labels: tuple[str, ...]
     mismatch: Mismatch | None
     guarantee: str
-    gates: int  # version of the gates that a candidate had to pass (docs/measurement.md); 0: nothing was judged
+    gates: int  # version of the gates that a candidate had to pass (docs/precision.md); 0: nothing was judged
     raw: Mapping[str, Any] = field(repr=False)
 
     @property

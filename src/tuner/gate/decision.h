@@ -11,7 +11,7 @@
 //
 // If the true speedup is at the limit or better, a round is a hit with a probability of at most 2.5 % (one side of a 95
 // % interval), as long as quads are exchangeable. 2.0 to 2.8 % were measured for four kinds of simulated noise, and
-// 10.7 % for the fifth, where one kernel's time fluctuates slowly (decision_test.cc; docs/measurement.md, "The
+// 10.7 % for the fifth, where one kernel's time fluctuates slowly (decision_test.cc; docs/timing.md, "The
 // intervals"). The rule always assumes 11 %. `hits` is the smallest number for which the binomial tail, times the
 // number of comparisons (Bonferroni, because cases may depend on one another in any way), is at most the rate.
 //

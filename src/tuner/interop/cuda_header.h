@@ -8,7 +8,7 @@
 // The function executes a launch plan as the evaluator does: in each step it takes the first entry whose `when` holds,
 // evaluates grid, block, shared memory, workspaces and arguments, and enqueues the launch. The device code stands in
 // the header once for each binding of tunables that the plan uses, each time in a namespace of its own. For shapes at
-// which the run did not show the winner to be faster, the seed runs instead. docs/interop.md describes the header for
+// which the run did not show the winner to be faster, the seed runs instead. docs/apply.md describes the header for
 // users.
 #pragma once
 

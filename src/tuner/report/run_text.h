@@ -96,7 +96,7 @@ std::string ResourcesText(const Evaluation& evaluation);
 // Describes one node: idea, models asked, plan and diagnosis, verdict with the first mismatch, timings, the difference
 // to its parent; with `prompts`, every request of the node and its reply.
 Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t node, bool prompts, int columns = 0);
-// Returns the same as JSON (docs/interop.md, "Looking at runs as JSON").
+// Returns the same as JSON (docs/apply.md, "Looking at runs as JSON").
 Result<std::string> NodeToJson(RunStore& store, const RunView& view, int64_t node, bool prompts, int indent = 2);
 
 // Returns the view as JSON (docs/formats/run-store.md, "hone show --json").

@@ -5,8 +5,8 @@
 //
 // A submission's code runs on the host and may launch anything. On a GPU it is judged "lifted" where that is possible:
 // the work that its forward() gives the GPU is captured, and only this work is judged, in a process without the
-// submission's code. Otherwise it is judged "hosted", which guarantees less (docs/torch.md, "What a verdict
-// guarantees"). There are three kinds of process, each in a sandbox:
+// submission's code. Otherwise it is judged "hosted", which guarantees less (docs/finished-modules.md, "What
+// a hosted verdict guarantees"). There are three kinds of process, each in a sandbox:
 // * the referee draws inputs, computes the right results and measures time;
 // * a stage runs a module: the submission, or on a GPU the task's own module as the baseline, so that both are timed
 //   alike;

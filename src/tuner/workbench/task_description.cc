@@ -169,7 +169,7 @@ std::string TaskText(const Task& task, const DeviceFacts& gpu) {
     text += fmt::format("  {:<{}}  {:<9} {:<9} {}\n", t.name, width, TensorRoleName(t.role), DTypeName(t.dtype), ShapeText(t));
   }
   for (const ScalarSpec& s : task.scalars) text += fmt::format("  {:<{}}  {:<9} {:<9} {:g}\n", s.name, width, "scalar", DTypeName(s.dtype), s.value);
-  text += "\nTolerance (docs/measurement.md, \"Precision\")\n";
+  text += "\nTolerance (docs/precision.md)\n";
   for (const auto& [output, t] : task.tolerance) {
     text += fmt::format("  {:<{}}  largest error {:g} of the value's scale, root mean square {:g}\n", output, width, t.c_max, t.c_rms);
   }

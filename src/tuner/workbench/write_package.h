@@ -30,7 +30,7 @@ enum class PackageForm {
 // header, or the only file, comes first.
 Result<std::vector<GeneratedFile>> WritePackage(const KernelPackage& package, const std::string& out,
                                                 PackageForm form = PackageForm::kExtension);
-// Returns the fields of `hone apply --json` (docs/interop.md).
+// Returns the fields of `hone apply --json` (docs/apply.md).
 nlohmann::json PackageJson(const KernelPackage& package, const std::vector<GeneratedFile>& files,
                            const std::string& out);
 

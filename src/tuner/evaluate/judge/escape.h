@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file computes how likely it is that a wrong output of a timed launch escapes, as docs/measurement.md states it
+// This file computes how likely it is that a wrong output of a timed launch escapes, as docs/precision.md states it
 // ("How a wrong output could escape"). It is arithmetic on the numbers of judge_policy.h.
 #pragma once
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This file holds every number of the judge that was chosen rather than computed, with its reason and the section of
-// docs/measurement.md that argues it. A change here can change verdicts or times, so the document must change as well.
+// docs/measurement.md, docs/precision.md or docs/timing.md that argues it. A change here can change verdicts or times, so
+// the document must change as well.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +116,7 @@ inline constexpr int kMostBeyondLaunches = 150;
 // on them.
 inline constexpr uint64_t kBeyondStream = 0x0ddba11;
 
-// ---- docs/measurement.md, "The sample"
+// ---- docs/timing.md, "The sample"
 
 // A launch shorter than this is too short to time alone: up to kMostSets launches go into one graph, each on buffers of
 // its own.
@@ -131,7 +132,7 @@ inline constexpr int64_t kWarmCaches = 4;
 // The buffer sets of a warm sample take at most one part in this many of the L2 cache.
 inline constexpr int64_t kWarmCacheShare = 2;
 
-// ---- docs/measurement.md, "Looked at again"
+// ---- docs/precision.md, "Looked at again"
 
 // A sample that takes more than kSlowSample times the median is slow. A kernel has a finding if its share of slow
 // samples exceeds kSlowShare and twice the incumbent's share: the median alone would hide up to half of the samples.
@@ -141,7 +142,7 @@ inline constexpr double kSlowShare = 0.05;
 // is then float32's own.
 inline constexpr double kReducedPrecision = 2.5e-4;
 
-// ---- docs/measurement.md, "When to stop"
+// ---- docs/timing.md, "When to stop"
 
 inline constexpr int kMostQuadsShort = 100;  // limit for kernels so short that a sample holds several launches
 inline constexpr int kMostQuadsLong = 50;    // limit for kernels of which a sample holds one launch

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This file measures the times of one case on a GPU. docs/measurement.md, "Correct, in two levels" and "Timing".
+// This file measures the times of one case on a GPU. docs/measurement.md, "Correct, in two levels", and docs/timing.md.
 #pragma once
 
 #include "hone/base/status.h"

@@ -4,7 +4,7 @@
 // This file decides whether a time, measured or modelled, is plausible for the work that the task asks for. The bytes
 // that must move are a proof: a time in which memory of known bandwidth could not move them is refused. The number of
 // operations is no proof, because Winograd's algorithm, split products and plain algebra need fewer; a time above the
-// device's peak is a reason to look again. docs/measurement.md, "Looked at again".
+// device's peak is a reason to look again. docs/precision.md, "Looked at again".
 #pragma once
 
 #include "hone/base/status.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // This file chooses the parts of a large problem that the oracle computes after a sample of its blocks has run on the
-// simulated GPU (docs/measurement.md, "How a wrong output could escape").
+// simulated GPU (docs/precision.md, "How a wrong output could escape").
 //
 // Slices are independent because the task says so. If a slice is long, as a row of a large matrix product is, the
 // oracle could afford only one. Most such problems are independent along a second dimension too. A part then consists

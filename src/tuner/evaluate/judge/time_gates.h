@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // These gates time a candidate on the task's timed cases: measured on a GPU (measured_time.h), modelled on a simulated
-// one (modelled_time.h). docs/measurement.md, "Timing".
+// one (modelled_time.h). docs/timing.md.
 #pragma once
 
 #include <optional>

@@ -4,7 +4,7 @@
 // This file computes intervals for reports, and judges whether a timing was undisturbed.
 //
 // A report has the median of the samples and a 95 % interval around it; decisions are sequential_test.h's. Medians and
-// order statistics are used, so that one interrupted sample cannot move a report. docs/measurement.md explains why a
+// order statistics are used, so that one interrupted sample cannot move a report. docs/timing.md explains why a
 // report has neither the minimum nor a bootstrap interval. The functions are pure and may be called from any thread.
 #pragma once
 

@@ -19,7 +19,7 @@
 //   * Boundaries are carried to Student's t with B degrees of freedom at equal tail probability.
 //
 // The class is pure arithmetic: no clock, no device, no randomness. It is not thread-safe. sequential_test_test.cc
-// measures error rates, coverage and power; docs/measurement.md, "When to stop", gives the reasons.
+// measures error rates, coverage and power; docs/timing.md, "When to stop", gives the reasons.
 #pragma once
 
 #include <string_view>
