@@ -39,7 +39,7 @@ std::string BuildJson(const std::string& program, const BuildFacts& facts) {
   return DumpJson(json, 2);
 }
 
-void AddVersionFlag(CLI::App& app) {
+void AddVersionOption(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
   // This option comes before --version, which ends the program as soon as its turn comes.
   CLI::Option* json = app.add_flag("--json", *as_json, "write the answer to --version as JSON");

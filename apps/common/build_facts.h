@@ -17,6 +17,6 @@ std::string BuildText(const std::string& program, const BuildFacts& facts);
 std::string BuildJson(const std::string& program, const BuildFacts& facts);
 
 // Adds `--version` to `app`, which has the program's name, and `--json`, which makes `--version` print JSON.
-void AddVersionFlag(CLI::App& app);
+void AddVersionOption(CLI::App& app);
 
 }  // namespace hone

@@ -84,7 +84,7 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
-void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
+void AddHostMemoryOption(CLI::App& command, FeatureWish& wish) {
   command
       .add_option("--host-memory", wish.host_gib,
                   "with host: how many GiB of the host's memory the feature rows of all its ranks may take; by default "
@@ -93,7 +93,7 @@ void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish) {
       ->check(kAboveZero);
 }
 
-void AddPipelineFlag(CLI::App& command, DeviceFlags& flags) {
+void AddPipelineOption(CLI::App& command, DeviceFlags& flags) {
   command
       .add_option("--pipeline", flags.pipeline,
                   "where a GPU's batches are sampled and their features gathered: on the GPU itself (gpu), or on the "

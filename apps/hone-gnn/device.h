@@ -31,9 +31,9 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // Adds --features, --cache-rows and --cache-policy to a command that trains or predicts.
 void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
 // Adds --host-memory to such a command.
-void AddHostMemoryFlag(CLI::App& command, FeatureWish& wish);
+void AddHostMemoryOption(CLI::App& command, FeatureWish& wish);
 // Adds --pipeline and --pipeline-without to such a command.
-void AddPipelineFlag(CLI::App& command, DeviceFlags& flags);
+void AddPipelineOption(CLI::App& command, DeviceFlags& flags);
 
 struct DeviceChoice {
   bool cuda = false;

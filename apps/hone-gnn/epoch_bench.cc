@@ -232,8 +232,8 @@ void RegisterEpochBenchCommand(CLI::App& app, CommandResult& result) {
       ->check(kAboveZero);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
-  AddHostMemoryFlag(*command, flags->features);
-  AddPipelineFlag(*command, flags->device);
+  AddHostMemoryOption(*command, flags->features);
+  AddPipelineOption(*command, flags->device);
   AddRankFlags(*command, flags->ranks);
   command->add_option("--threads", flags->run.threads, "how many threads compute; by default all the process may use")
       ->check(CLI::Range(0, 1024));

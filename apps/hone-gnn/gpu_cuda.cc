@@ -55,7 +55,7 @@ Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
 }
 
 // Converts a place of features to the engine's type.
-cuda::FeatureStorage Storage(const FeaturePlace& place) {
+cuda::FeatureStorage ToFeatureStorage(const FeaturePlace& place) {
   cuda::FeatureStorage storage;
   if (place.host) storage.tier = cuda::FeatureTier::kCached;
   if (place.peers) storage.tier = cuda::FeatureTier::kPeers;
@@ -65,7 +65,7 @@ cuda::FeatureStorage Storage(const FeaturePlace& place) {
 }
 
 // Returns where the features will lie if the run fits in the GPU's free memory, else the error of GpuHolds.
-Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
+Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
                            const FeatureWish& wish) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
@@ -108,7 +108,7 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     const FeaturePlace place{.peers = true,
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows_of_peers,
                              .presampled = wish.policy == "presampling"};
-    options.storage = Storage(place);
+    options.storage = ToFeatureStorage(place);
     options.storage.processes = wish.peers;
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
@@ -118,7 +118,7 @@ Result<FeaturePlace> Holds(const GraphOutline& graph, ModelOptions model, cuda::
     const FeaturePlace place{.host = true,
                              .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
                              .presampled = wish.policy == "presampling"};
-    options.storage = Storage(place);
+    options.storage = ToFeatureStorage(place);
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
   }
@@ -133,13 +133,13 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
           .eval_batch = static_cast<int32_t>(options.batch),
           .fp32 = gpu.fp32,
           .seed = options.seed,
-          .storage = Storage(gpu.features),
+          .storage = ToFeatureStorage(gpu.features),
           .trains = false,
           .predicts = nodes};
 }
 
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
-  cuda::FeatureStorage storage = Storage(gpu.features);
+  cuda::FeatureStorage storage = ToFeatureStorage(gpu.features);
   storage.host_bytes = gpu.most_host_bytes;
   return {.fp32 = gpu.fp32,
           .storage = storage,
@@ -246,7 +246,7 @@ Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
                               bool fp32, const FeatureWish& wish) {
-  return Holds(graph, model,
+  return PlaceOfFeatures(graph, model,
                {.fanouts = options.fanouts,
                 .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
                 .batch = static_cast<int32_t>(options.batch),
@@ -257,7 +257,7 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
                               bool fp32, const FeatureWish& wish) {
-  return Holds(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), wish);
+  return PlaceOfFeatures(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), wish);
 }
 
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {

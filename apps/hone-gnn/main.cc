@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   hone::gnn::CommandResult result;
   CLI::App app{"Trains and serves graph neural networks on sampled mini-batches."};
   app.name("hone-gnn");
-  hone::AddVersionFlag(app);
+  hone::AddVersionOption(app);
   app.require_subcommand(1);
   app.failure_message(hone::UsageMessage);
   hone::gnn::RegisterConvertCommand(app, result);

@@ -472,8 +472,8 @@ void RegisterTrainCommand(CLI::App& app, CommandResult& result) {
   AddSplitFlag(*command, flags->split);
   AddDeviceFlags(*command, flags->device);
   AddFeatureFlags(*command, flags->features);
-  AddHostMemoryFlag(*command, flags->features);
-  AddPipelineFlag(*command, flags->device);
+  AddHostMemoryOption(*command, flags->features);
+  AddPipelineOption(*command, flags->device);
   command
       ->add_option(
           "--tuned", flags->tuned,

@@ -56,7 +56,7 @@ json ToJson(const TuneSource& source, const std::string& folder, const std::vect
                     {"sources", ToJson(batches.Of(hop, &HopShape::num_src))},
                     {"edges", ToJson(batches.Of(hop, &HopShape::edges))},
                     {"most_draws_of_a_source", ToJson(batches.Of(hop, &HopShape::most_uses))},
-                    {"slots_filled", batches.Filled(hop, source.measured.fanouts[h])}});
+                    {"slots_filled", batches.ShareOfFilledSlots(hop, source.measured.fanouts[h])}});
   }
   json written = json::array();
   for (const ModelTask& task : tasks) {

@@ -39,7 +39,7 @@ std::string Bytes(int64_t bytes) {
 }
 
 // Describes the contents in one line.
-std::string Line(const Contents& c) {
+std::string DescribeContents(const Contents& c) {
   std::string line = fmt::format("{} answer{} ({}), {} waiting, {} given up", c.answers, c.answers == 1 ? "" : "s",
                                  Bytes(c.answer_bytes), c.waiting, c.dead);
   if (c.lost > 0) line += fmt::format(", {} that nobody will judge", c.lost);
@@ -106,9 +106,9 @@ Status Run(const CleanFlags& flags) {
     Print("{}\n", DumpJson(json, 2));
     return Status::Ok();
   }
-  Print("There: {}, {} being judged.\n", Line(cleaned.there), cleaned.judging);
+  Print("There: {}, {} being judged.\n", DescribeContents(cleaned.there), cleaned.judging);
   if (named)
-    Print("{}: {}.{}\n", flags.really ? "Removed" : "Meant", Line(cleaned.meant),
+    Print("{}: {}.{}\n", flags.really ? "Removed" : "Meant", DescribeContents(cleaned.meant),
           !flags.really ? " --yes removes them."
           : flags.all
               ? " Nothing else is left of it either: the device's name, the counts and the list of workers are gone."

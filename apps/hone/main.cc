@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   hone::CommandContext context = hone::MakeCommandContext();
   CLI::App app{"Hone makes GPU kernels fast, and proves that they are right."};
   app.name("hone");
-  hone::AddVersionFlag(app);
+  hone::AddVersionOption(app);
   app.require_subcommand(1);
   // Arguments may be names of files that come from elsewhere.
   app.failure_message([](const CLI::App* command, const CLI::Error& error) {

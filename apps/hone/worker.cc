@@ -143,7 +143,7 @@ Status Run(CommandContext& context, const WorkerFlags& flags) {
   SpoolServer server(*evaluator, spool, std::move(options));
   int judged = 0, unreadable = 0, put_back = 0;
   while (!signals.token().stop_requested()) {
-    HONE_ASSIGN_OR_RETURN(const Served served, server.Look());
+    HONE_ASSIGN_OR_RETURN(const Served served, server.JudgeClaimable());
     judged += served.judged;
     unreadable += served.unreadable;
     put_back += served.put_back;

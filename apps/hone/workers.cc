@@ -21,7 +21,7 @@ struct WorkersFlags {
   bool json = false, watch = false;
 };
 
-Result<QueueState> Look(JobQueue& queue, const std::string& name) {
+Result<QueueState> ReadQueueState(JobQueue& queue, const std::string& name) {
   QueueState state;
   state.queue = name;
   HONE_ASSIGN_OR_RETURN(state.counts, queue.Counts());
@@ -34,7 +34,7 @@ Status Run(const CommandContext& context, const WorkersFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
   const SignalStop stop;
   do {
-    HONE_ASSIGN_OR_RETURN(const QueueState state, Look(*queue, address.queue));
+    HONE_ASSIGN_OR_RETURN(const QueueState state, ReadQueueState(*queue, address.queue));
     // On a terminal, each update replaces the one before it.
     if (flags.watch && context.stdout_is_terminal) WriteAsIs(stdout, "\x1b[H\x1b[2J");
     if (flags.json)

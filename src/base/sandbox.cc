@@ -102,7 +102,7 @@ constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncat
 constexpr int kFirstRulesetDescriptor = 100;
 
 // Returns the version of Landlock that the kernel offers; 0: none.
-int Version() {
+int LandlockVersion() {
   const long version = syscall(kCreateRuleset, nullptr, 0, kVersionFlag);
   return version > 0 ? static_cast<int>(version) : 0;
 }
@@ -197,7 +197,7 @@ std::vector<std::string> SandboxReport::Warnings() const {
 
 SandboxReport ProbeSandbox() {
   SandboxReport report;
-  report.landlock_abi = landlock::Version();
+  report.landlock_abi = landlock::LandlockVersion();
   report.landlock_network = report.landlock_abi >= 4;
   report.landlock_signals = report.landlock_abi >= 6;
   report.seccomp = SeccompAvailable();

@@ -40,7 +40,7 @@ uint32_t Decode(std::string_view character) {
   return value;
 }
 
-std::string Visible(std::string_view text, bool one_line) {
+std::string EscapeInvisible(std::string_view text, bool one_line) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -83,7 +83,7 @@ std::string Visible(std::string_view text, bool one_line) {
 
 }  // namespace
 
-std::string VisibleText(std::string_view text) { return Visible(text, false); }
-std::string VisibleLine(std::string_view text) { return Visible(text, true); }
+std::string VisibleText(std::string_view text) { return EscapeInvisible(text, false); }
+std::string VisibleLine(std::string_view text) { return EscapeInvisible(text, true); }
 
 }  // namespace hone

@@ -24,7 +24,7 @@ std::string TaskWithoutEmptyCase() {
 TEST(CheckedRules, CasesComeInTheOrderOfTheirSize) {
   JudgeBench bench(TaskWithoutEmptyCase());
   bench.options.time = false;
-  bench.task.hand_cases.clear();  // hand-worked cases come last, whatever their size
+  bench.task.hand_worked_cases.clear();  // hand-worked cases come last, whatever their size
   bench.task.hidden.clear();      // the shapes beyond the hidden ranges come last too
   std::vector<int64_t> sizes;
   bench.candidate().run = [&sizes](FakeLaunch& launch) {
@@ -108,7 +108,7 @@ TEST(CheckedRules, AHandWorkedCaseThatTheOracleMissesMakesTheTaskInvalid) {
   right.options.time = false;
   const Evaluation passed = right.Run();
   EXPECT_EQ(passed.verdict, Verdict::kOk) << passed.detail;
-  EXPECT_EQ(passed.metrics.at("hand_cases"), 1);
+  EXPECT_EQ(passed.metrics.at("hand_worked_cases"), 1);
   std::string toml(kScaleTask);
   const std::string outputs = "outputs.out = [";
   const size_t at = toml.find(outputs);

@@ -32,7 +32,7 @@ class FindingSession : public FakeSession {
 
 Evaluation Judged(bool time, FindingsOf found) {
   JudgeBench bench;
-  bench.task.hand_cases.clear();  // the evaluation does not list hand-worked cases
+  bench.task.hand_worked_cases.clear();  // the evaluation does not list hand-worked cases
   bench.options.time = time;
   bench.make_session = [found = std::move(found)](const FakeDevice& device) {
     return std::make_unique<FindingSession>(device, found);

@@ -23,7 +23,7 @@ TEST(SampleMeanTask, ItsHandCasesAreWhatTheEngineDraws) {
   const Result<Task> task = LoadTask(HONE_SOURCE_DIR "/tasks/sample_mean");
   ASSERT_TRUE(task.ok()) << task.status().message();
   int replaced = 0, drawn = 0;
-  for (const HandCase& hand : task->hand_cases) {
+  for (const HandWorkedCase& hand : task->hand_worked_cases) {
     const int64_t dim = hand.dims.at("dim"), fanout = hand.dims.at("fanout");
     const std::vector<double>& x = hand.inputs.at("x");
     const std::vector<int64_t> offsets = Integers(hand.inputs.at("row_offsets")), columns = Integers(hand.inputs.at("columns"));

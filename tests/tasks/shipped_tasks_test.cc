@@ -56,7 +56,7 @@ class ShippedTask : public testing::TestWithParam<std::string> {
   // Returns every shape that the task names, and many that it may be asked for.
   std::vector<Case> AllCases() const {
     std::vector<Case> cases = task_.cases;
-    for (const HandCase& hand : task_.hand_cases) cases.push_back({hand.dims, CaseRole::kCheck});
+    for (const HandWorkedCase& hand : task_.hand_worked_cases) cases.push_back({hand.dims, CaseRole::kCheck});
     for (uint64_t seed = 1; seed <= kHiddenDraws; ++seed) {
       for (Case& hidden : DrawHiddenCases(task_, seed)) cases.push_back(std::move(hidden));
     }
@@ -111,7 +111,7 @@ TEST_P(ShippedTask, IsNamedAfterItsFolderAndSaysWhatItComputes) {
   EXPECT_EQ(task_.slice.empty(), scatters);
   // Outputs with more than one right value have examples instead of hand-worked cases.
   const bool examples = task_.toml.find("[[example]]") != std::string::npos;
-  EXPECT_EQ(task_.hand_cases.empty(), examples);
+  EXPECT_EQ(task_.hand_worked_cases.empty(), examples);
   for (const auto& [dim, description] : task_.dims) EXPECT_FALSE(description.empty()) << dim;
 }
 

@@ -197,7 +197,7 @@ std::string_view WorkloadClassName(WorkloadClass c);
 std::optional<WorkloadClass> WorkloadClassFromName(std::string_view name);
 
 // Values worked out by hand that the oracle must reproduce: the linter's check of the oracle itself.
-struct HandCase {
+struct HandWorkedCase {
   Dims dims;
   bool candidates = true;                               // candidates also run on it
   std::map<std::string, std::vector<double>> inputs;   // in and inout tensors, row-major
@@ -217,7 +217,7 @@ struct Task {
   std::vector<HiddenGroup> hidden;                        // hidden cases are drawn from each group
   std::optional<Expression> flops;                        // floating-point operations of one launch
   std::optional<Expression> bytes;  // bytes that one launch must move; absent: CompulsoryTraffic derives a lower bound
-  std::vector<HandCase> hand_cases;
+  std::vector<HandWorkedCase> hand_worked_cases;
 
   // Sources, as text. `oracle_source` writes doubles to `ref:NAME` arguments. `seed_source` may be empty.
   std::string oracle_source;

@@ -3,7 +3,7 @@
 //
 // The batches of all epochs are numbered in delivery order; such a number is a ticket. A worker takes the next ticket,
 // prepares its batch without holding the lock, and puts the batch into the ring at the ticket's place. The consumer
-// takes batches off the ring in order. Tickets are issued at most Limit() ahead of the consumer: this bounds the queue
+// takes batches off the ring in order. Tickets are issued at most MostTicketsAhead() ahead of the consumer: this bounds the queue
 // and keeps the ring's places distinct. One mutex guards everything. It is taken twice per batch, and a batch takes
 // milliseconds.
 #include "hone/gnn/batch_pipeline.h"
@@ -210,7 +210,7 @@ class PipelineImplementation final : public BatchPipeline {
   }
 
   // Returns how many tickets may be ahead of the consumer.
-  int64_t Limit() const {
+  int64_t MostTicketsAhead() const {
     const int64_t bytes = options_.features ? std::max<int64_t>(largest_bytes_, 1) : 1;
     return std::clamp<int64_t>(options_.buffer_bytes / bytes, 1, queue_);
   }
@@ -220,7 +220,7 @@ class PipelineImplementation final : public BatchPipeline {
     std::vector<NodeId> seeds;
     std::unique_lock lock(mutex_);
     while (true) {
-      work_.wait(lock, [&] { return stopping_ || (issued_ < planned_ && issued_ < taken_ + Limit()); });
+      work_.wait(lock, [&] { return stopping_ || (issued_ < planned_ && issued_ < taken_ + MostTicketsAhead()); });
       if (stopping_) return;
       const int64_t ticket = issued_++;
       const ActiveEpoch& epoch = EpochOf(ticket);
@@ -228,7 +228,7 @@ class PipelineImplementation final : public BatchPipeline {
       const int64_t offset = ticket - epoch.first;
       Slot* const slot = TakeSlot();
       ++busy_;
-      if (issued_ < planned_ && issued_ < taken_ + Limit()) work_.notify_one();
+      if (issued_ < planned_ && issued_ < taken_ + MostTicketsAhead()) work_.notify_one();
       lock.unlock();
       slot->status = Prepare(sampler, plan, offset, seeds, *slot);
       lock.lock();
@@ -375,7 +375,7 @@ class PipelineImplementation final : public BatchPipeline {
     // If there are more batch objects than the budget now allows (they were made when batches were smaller), this one's
     // rows are freed. Objects for as many batches as the consumer held at once are kept: the next epoch needs them
     // again, and pinned memory takes tens of milliseconds to allocate, which also waits for the device.
-    if (static_cast<int64_t>(free_.size()) > Limit() + most_lent_) slot->rows.Drop();
+    if (static_cast<int64_t>(free_.size()) > MostTicketsAhead() + most_lent_) slot->rows.Drop();
     free_.push_back(slot);
   }
 

@@ -78,8 +78,8 @@ void StoreServer::Run() {
         client->heard = now;
         if (!(keep = Handle(*client, *message))) break;
       }
-      if (!open && keep) Gone(*client, "its connection closed");
-      if (client->stream.overflows()) Gone(*client, "it takes no messages");
+      if (!open && keep) NoteLostClient(*client, "its connection closed");
+      if (client->stream.overflows()) NoteLostClient(*client, "it takes no messages");
       client->closing = client->closing || !open || !keep || client->stream.overflows();
     }
     CheckTimes(now);
@@ -135,7 +135,7 @@ bool StoreServer::Handle(Client& client, const Message& message) {
     }
     return true;
   }
-  Gone(client, "it sent a message that is none of this program's");
+  NoteLostClient(client, "it sent a message that is none of this program's");
   return false;
 }
 
@@ -187,7 +187,7 @@ bool StoreServer::Join(Client& client, const Message& message) {
   return true;
 }
 
-void StoreServer::Gone(const Client& client, const std::string& how) {
+void StoreServer::NoteLostClient(const Client& client, const std::string& how) {
   if (client.rank < 0 || client.left || client.closing) return;
   Lose(static_cast<int>(StatusCode::kUnavailable),
        fmt::format("{} was lost: {}", RankName(client.rank, client.host), how));
@@ -215,7 +215,7 @@ void StoreServer::CheckTimes(double now) {
     if (client->rank < 0) {
       client->closing = now - client->heard > kSilentStrangerSeconds;
     } else if (!client->left && now - client->heard > options_.heartbeat_timeout) {
-      Gone(*client, fmt::format("no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)",
+      NoteLostClient(*client, fmt::format("no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)",
                                 options_.heartbeat_timeout));
       client->closing = true;
     }

@@ -156,7 +156,7 @@ class TcpCommunicator final : public Communicator {
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         break;
       } else if (errno != EINTR) {
-        return Broken(peer, errno);
+        return BrokenConnection(peer, errno);
       }
     }
     return Status::Ok();
@@ -174,11 +174,11 @@ class TcpCommunicator final : public Communicator {
         t.received += static_cast<size_t>(n);
         if (heading && t.received == sizeof(Header)) HONE_RETURN_IF_ERROR(CheckHeader(what, peer, t));
       } else if (n == 0) {
-        return Broken(peer, 0);
+        return BrokenConnection(peer, 0);
       } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
         break;
       } else if (errno != EINTR) {
-        return Broken(peer, errno);
+        return BrokenConnection(peer, errno);
       }
     }
     return Status::Ok();
@@ -198,7 +198,7 @@ class TcpCommunicator final : public Communicator {
   }
 
   // Returns the error for a broken connection, or the reason that the ranks' monitor knows.
-  Status Broken(size_t peer, int error) {
+  Status BrokenConnection(size_t peer, int error) {
     const Status seen = Status::Unavailable(fmt::format("{} was lost: its connection {}", Name(static_cast<int>(peer)),
                                                         error == 0 || error == ECONNRESET || error == EPIPE
                                                             ? std::string("closed")

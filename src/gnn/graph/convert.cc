@@ -438,7 +438,7 @@ class Conversion {
     for (int i = 0; i < 3; ++i) {
       if (report_.split_sizes[i] > 0) split_at[i] = header.Add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
     }
-    const std::string provenance = Provenance();
+    const std::string provenance = ProvenanceJson();
     const size_t provenance_at =
         header.Add(SectionType::kProvenance, SectionDtype::kBytes, static_cast<int64_t>(provenance.size()));
     std::string names = ClassNamesText(source_.class_names);
@@ -474,7 +474,7 @@ class Conversion {
   }
 
   // Returns the JSON of the provenance section.
-  std::string Provenance() const {
+  std::string ProvenanceJson() const {
     const auto escaped = [](const std::string& path) {
       std::string text;
       for (const char c : path) {

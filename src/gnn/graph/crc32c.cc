@@ -25,7 +25,7 @@ constexpr std::array<uint32_t, 256> MakeTable() {
 }
 constexpr std::array<uint32_t, 256> kTable = MakeTable();
 
-uint32_t Portable(uint32_t c, const unsigned char* p, size_t n) {
+uint32_t PortableCrc32c(uint32_t c, const unsigned char* p, size_t n) {
   for (; n > 0; --n) c = kTable[(c ^ *p++) & 0xff] ^ (c >> 8);
   return c;
 }
@@ -38,7 +38,7 @@ __attribute__((target("sse4.2"))) uint32_t Hardware(uint32_t c, const unsigned c
     std::memcpy(&word, p, 8);
     wide = _mm_crc32_u64(wide, word);
   }
-  return Portable(static_cast<uint32_t>(wide), p, n);
+  return PortableCrc32c(static_cast<uint32_t>(wide), p, n);
 }
 #endif
 
@@ -50,7 +50,7 @@ uint32_t Crc32c(uint32_t crc, const void* bytes, size_t size) {
   static const bool hardware = __builtin_cpu_supports("sse4.2");
   if (hardware) return ~Hardware(~crc, p, size);
 #endif
-  return ~Portable(~crc, p, size);
+  return ~PortableCrc32c(~crc, p, size);
 }
 
 }  // namespace hone::gnn

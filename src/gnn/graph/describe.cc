@@ -17,7 +17,7 @@ namespace {
 
 // Returns the root of v's tree in a union-find forest, with path halving. The smaller id becomes the root, so no ranks
 // are kept.
-NodeId Root(std::vector<NodeId>& parent, NodeId v) {
+NodeId RootOf(std::vector<NodeId>& parent, NodeId v) {
   while (parent[static_cast<size_t>(v)] != v) {
     NodeId& up = parent[static_cast<size_t>(v)];
     up = parent[static_cast<size_t>(up)];
@@ -94,7 +94,7 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
         ++d.labelled_edges;
         same += labels[static_cast<size_t>(u)] == label;
       }
-      const NodeId a = Root(parent, v), b = Root(parent, u);
+      const NodeId a = RootOf(parent, v), b = RootOf(parent, u);
       if (a != b) parent[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
     }
     if (progress && v % 65536 == 0) progress("describing", v, csr.num_nodes);
@@ -115,7 +115,7 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
   d.max_degree = quantile(1);
 
   std::fill(degrees.begin(), degrees.end(), 0);
-  for (NodeId v = 0; v < csr.num_nodes; ++v) ++degrees[static_cast<size_t>(Root(parent, v))];
+  for (NodeId v = 0; v < csr.num_nodes; ++v) ++degrees[static_cast<size_t>(RootOf(parent, v))];
   for (const int64_t size : degrees) {
     d.components += size > 0;
     d.largest_component = std::max(d.largest_component, size);

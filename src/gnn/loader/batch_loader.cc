@@ -80,7 +80,7 @@ class BlockPool {
     return block;
   }
   // Keeps a block for later batches, or frees it if enough are kept.
-  void Give(Block block) {
+  void GiveBack(Block block) {
     {
       const std::lock_guard lock(mutex_);
       if (free_.size() < most_kept_) {
@@ -103,7 +103,7 @@ class PooledBatch final : public LoadedBatch {
     block = memory.memory;
     block_bytes = memory.bytes;
   }
-  ~PooledBatch() override { pool_->Give(memory_); }
+  ~PooledBatch() override { pool_->GiveBack(memory_); }
 
  private:
   std::shared_ptr<BlockPool> pool_;
@@ -362,7 +362,7 @@ class ThreadedLoader final : public BatchLoader {
       alone_->input_.push_back(static_cast<int64_t>(alone_->seeds_.size()));
       alone_->seeds_.push_back(static_cast<NodeId>(one));
     }
-    return Guarded(*alone_, {.seed = seed, .epoch = epoch, .step = step});
+    return MakeGuarded(*alone_, {.seed = seed, .epoch = epoch, .step = step});
   }
 
  private:
@@ -407,7 +407,7 @@ class ThreadedLoader final : public BatchLoader {
   }
 
   // Makes a batch. Running out of memory becomes an error.
-  static Result<std::unique_ptr<LoadedBatch>> Guarded(BatchMaker& maker, const BatchKey& key) {
+  static Result<std::unique_ptr<LoadedBatch>> MakeGuarded(BatchMaker& maker, const BatchKey& key) {
     try {
       return maker.Make(key);
     } catch (const std::bad_alloc&) {
@@ -445,7 +445,7 @@ class ThreadedLoader final : public BatchLoader {
         maker.seeds_.push_back(static_cast<NodeId>(epoch.seeds[static_cast<size_t>(position)]));
       }
       Result<std::unique_ptr<LoadedBatch>> made =
-          Guarded(maker, {.seed = epoch.seed, .epoch = epoch.epoch, .step = static_cast<uint32_t>(step)});
+          MakeGuarded(maker, {.seed = epoch.seed, .epoch = epoch.epoch, .step = static_cast<uint32_t>(step)});
       lock.lock();
       --busy_;
       if (steps_ > 0) {  // false after Cancel

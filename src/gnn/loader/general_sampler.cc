@@ -170,7 +170,7 @@ class Sampler final : public GeneralSampler {
       const std::span<const double> weights =
           rules_.weights.subspan(static_cast<size_t>(row), static_cast<size_t>(degree));
       return rules_.replace ? WeightedWithReplacement(key, node, weights, fanout)
-                            : Weighted(key, node, weights, fanout);
+                            : DrawWeighted(key, node, weights, fanout);
     }
     slots_.resize(static_cast<size_t>(fanout));
     for (int32_t s = 0; s < fanout; ++s) {
@@ -201,7 +201,7 @@ class Sampler final : public GeneralSampler {
   // Draws without replacement: the `fanout` smallest of exponential times, with the weights as rates, are such draws in
   // order (Efraimidis and Spirakis 2006). The row has a random stream of its own, because it needs as many numbers as
   // it has edges.
-  void Weighted(const DrawKey& key, uint32_t node, std::span<const double> weights, int32_t fanout) {
+  void DrawWeighted(const DrawKey& key, uint32_t node, std::span<const double> weights, int32_t fanout) {
     const PhiloxWords start = DrawBlock(key, node, 0, 0);
     const uint64_t stream = uint64_t{start[1]} << 32 | start[0];
     times_.clear();

@@ -52,7 +52,7 @@ class GatConv final : public Layer<T> {
     const int64_t dim = options_.in_width;
     Fold(state.folded.Resize(2 * heads, dim));
     const Matrix<T> scores = state.scores.Resize(block.num_src, 2 * heads);
-    LinearForward<T>({x.data, block.num_src, dim, x.stride}, Folded(state), /*bias=*/nullptr, /*accumulate=*/false,
+    LinearForward<T>({x.data, block.num_src, dim, x.stride}, FoldedWeights(state), /*bias=*/nullptr, /*accumulate=*/false,
                      scores, context.threads);
     const AttentionWeights<T> weights{state.edge_weights.Resize(block.num_edges() * heads),
                                       state.self_weights.Resize(int64_t{block.num_dst} * heads)};
@@ -130,7 +130,7 @@ class GatConv final : public Layer<T> {
                          {state.edge_weights.data(), state.self_weights.data()}, sums,
                          state.edge_grads.Resize(block.num_edges() * heads),
                          state.self_grads.Resize(int64_t{block.num_dst} * heads), grad_scores, grad_x, threads);
-    if (!grad_x.empty()) LinearBackwardInput<T>(grad_scores, Folded(state), /*accumulate=*/true, grad_x, threads);
+    if (!grad_x.empty()) LinearBackwardInput<T>(grad_scores, FoldedWeights(state), /*accumulate=*/true, grad_x, threads);
     const Matrix<T> grad_folded = state.grad_folded.Resize(2 * heads, dim);
     std::fill_n(grad_folded.data, grad_folded.rows * dim, T(0));
     LinearBackwardWeight<T>(grad_scores, sources, grad_folded, state.partials, threads);
@@ -159,7 +159,7 @@ class GatConv final : public Layer<T> {
     }
   }
   T Slope() const { return static_cast<T>(options_.negative_slope); }
-  Matrix<const T> Folded(const State& state) const {
+  Matrix<const T> FoldedWeights(const State& state) const {
     return {state.folded.data(), 2 * options_.heads, options_.in_width, options_.in_width};
   }
   // Returns the weight rows of head h.

@@ -54,7 +54,7 @@ struct Padded {
   }
   std::vector<T> Inside() const { return {values.begin(), values.begin() + rows.rows * rows.cols}; }
   // Returns the first row of the padding that was changed; -1: none was.
-  int64_t Written(T padding) const {
+  int64_t FirstWrittenPadding(T padding) const {
     for (size_t i = static_cast<size_t>(rows.rows * rows.cols); i < values.size(); ++i) {
       if (values[i] != padding) return static_cast<int64_t>(i) / rows.cols;
     }
@@ -100,7 +100,7 @@ class Run {
   std::vector<T>& x() { return x_.values; }
   // Runs Forward, and returns the sum of its result times the given gradient: the function that Backward
   // differentiates.
-  double Objective() {
+  double RunObjective() {
     Forward();
     double sum = 0;
     for (size_t i = 0; i < batch_.grad.size(); ++i) sum += batch_.grad[i] * static_cast<double>(out_.values[i]);
@@ -110,7 +110,7 @@ class Run {
  private:
   // Records the first row behind the batch's rows that a call has overwritten.
   static void Note(const Padded<T>& of, const char* who, const char* what, Outcome<T>& outcome) {
-    const int64_t row = of.Written(T(kCanary));
+    const int64_t row = of.FirstWrittenPadding(T(kCanary));
     if (row >= 0 && outcome.padding.empty()) {
       outcome.padding = fmt::format("{} wrote row {} of {}, which has {}", who, row, what, of.rows.rows);
     }
@@ -124,7 +124,7 @@ class Run {
 };
 
 template <typename T>
-Outcome<T> Both(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T before = T(0),
+Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T before = T(0),
                 T gradients_before = T(0)) {
   Run<T> run(layer, batch, place, threads, before);
   run.Forward();
@@ -169,7 +169,7 @@ class Checker {
 
   // Runs all checks.
   std::vector<OpFinding> Check() {
-    const Outcome<float> plain = Both<float>(*layer_, batch_, place_);
+    const Outcome<float> plain = RunBothWays<float>(*layer_, batch_, place_);
     if (!plain.padding.empty()) {
       Find("padded-rows", plain.padding);
     } else if (HasNan(plain.out) || HasNan(plain.grad_x)) {
@@ -189,7 +189,7 @@ class Checker {
   // Checks that the number of threads does not change a result.
   void CheckThreads(const Outcome<float>& plain) {
     for (const int threads : {1, 2, 3, 8}) {
-      const Outcome<float> again = Both<float>(*layer_, batch_, place_, threads);
+      const Outcome<float> again = RunBothWays<float>(*layer_, batch_, place_, threads);
       const std::string difference = FirstDifference(plain, again, place_);
       if (difference.empty()) continue;
       Find("one-order", fmt::format("{} with 1 and with {} threads", difference, threads));
@@ -199,7 +199,7 @@ class Checker {
 
   // Checks that results overwrite their memory, and that the parameters' gradients are added to theirs.
   void CheckOverwrites(const Outcome<float>& plain) {
-    const Outcome<float> over = Both<float>(*layer_, batch_, place_, 1, 7.5f);
+    const Outcome<float> over = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
     if (over.out != plain.out) {
       Find("overwrites",
            "Forward's result depends on what its memory held: " + FirstDifference(plain.out, over.out, place_.out));
@@ -207,7 +207,7 @@ class Checker {
       Find("overwrites",
            "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over.grad_x, place_.in));
     }
-    const Outcome<float> added = Both<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
+    const Outcome<float> added = RunBothWays<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
     for (size_t p = 0; p < plain.gradients.size(); ++p) {
       for (size_t i = 0; i < plain.gradients[p].size(); ++i) {
         const float expected = plain.gradients[p][i] + 64.0f, found = added.gradients[p][i];
@@ -250,7 +250,7 @@ class Checker {
       const std::vector<double> before = values;
       const auto at = [&](double step) {
         for (size_t i = 0; i < direction.size(); ++i) values[i] = before[i] + step * direction[i];
-        return run.Objective();
+        return run.RunObjective();
       };
       const double above = at(kStep), below = at(-kStep), difference = (above - below) / (2 * kStep);
       values = before;

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kPiece = 16384;
 
 template <typename T>
-int64_t Size(const Parameter<T>& parameter) {
+int64_t SizeOf(const Parameter<T>& parameter) {
   return static_cast<int64_t>(parameter.value.size());
 }
 }  // namespace
@@ -75,7 +75,7 @@ double Adam<T>::Step(int threads) {
     const T* gradient = trainable_[p]->gradient.data();
     T* m = first_[p].value.data();
     T* v = second_[p].value.data();
-    ParallelRows(threads, Size(*trainable_[p]), kPiece, [=](int64_t begin, int64_t end) {
+    ParallelRows(threads, SizeOf(*trainable_[p]), kPiece, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T g = gradient[i] * scale + decay * value[i];
         m[i] = beta1 * m[i] + rest1 * g;
@@ -91,7 +91,7 @@ template <typename T>
 void Adam<T>::ZeroGradients(int threads) {
   for (Parameter<T>* parameter : trainable_) {
     T* gradient = parameter->gradient.data();
-    ParallelRows(threads, Size(*parameter), kPiece * 4,
+    ParallelRows(threads, SizeOf(*parameter), kPiece * 4,
                  [=](int64_t begin, int64_t end) { std::fill(gradient + begin, gradient + end, T(0)); });
   }
 }

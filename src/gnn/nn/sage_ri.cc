@@ -25,7 +25,7 @@ namespace hone::gnn {
 namespace {
 
 template <typename T>
-Matrix<T> Columns(Matrix<T> x, int64_t first, int64_t count) {
+Matrix<T> ColumnsOf(Matrix<T> x, int64_t first, int64_t count) {
   return {x.data + first, x.rows, count, x.stride};
 }
 
@@ -81,14 +81,14 @@ class SageRi final : public Model<T> {
     x = DropInput(sample, FirstRows(x, sample.num_nodes()), state, context);
     const int64_t seeds = sample.num_seeds();
     const Matrix<T> collected = state.collected.Resize(seeds, lin0_.in());
-    CopyTo<T>(FirstRows(x, seeds), Columns(collected, 0, Width(0)), context.threads);
+    CopyTo<T>(FirstRows(x, seeds), ColumnsOf(collected, 0, Width(0)), context.threads);
     for (int i = 0; i < options_.layers; ++i) {
       context.layer = i;
       const BlockView block = sample.Block(i);
       const Matrix<T> out = Step(state, i).out.Resize(block.num_dst, options_.hidden);
       RunLayer(i, block, x, out, Step(state, i), context);
       x = out;
-      CopyTo<T>(FirstRows(x, seeds), Columns(collected, CollectedAt(i + 1), options_.hidden), context.threads);
+      CopyTo<T>(FirstRows(x, seeds), ColumnsOf(collected, CollectedAt(i + 1), options_.hidden), context.threads);
     }
     const Matrix<T> middle = state.middle.Resize(seeds, Middle());
     lin0_.Forward(collected, /*accumulate=*/false, middle, context.threads);
@@ -114,7 +114,7 @@ class SageRi final : public Model<T> {
     lin0_.BackwardInput(middle, /*accumulate=*/false, collected, threads);  // the gradient of `collected` overwrites it
 
     Matrix<T> grad = state.gradients[0].Resize(seeds, hidden);
-    CopyTo<T>(Columns(collected, CollectedAt(options_.layers), hidden), grad, threads);
+    CopyTo<T>(ColumnsOf(collected, CollectedAt(options_.layers), hidden), grad, threads);
     for (int i = options_.layers - 1; i >= 0; --i) {
       context.layer = i;
       const BlockView block = sample.Block(i);
@@ -132,7 +132,7 @@ class SageRi final : public Model<T> {
         return;
       }
       AddTo<T>(grad, FirstRows(grad_in, block.num_dst), threads);
-      AddTo<T>(Columns(collected, CollectedAt(i), hidden), FirstRows(grad_in, seeds), threads);
+      AddTo<T>(ColumnsOf(collected, CollectedAt(i), hidden), FirstRows(grad_in, seeds), threads);
       grad = grad_in;
     }
   }
@@ -152,18 +152,18 @@ class SageRi final : public Model<T> {
     const bool last = pass + 1 == num_passes();
     const int64_t at = pass == 0 ? 0 : Middle();
     out = FirstRows(out, block.num_dst);
-    const Matrix<const T> in = Columns(x, at, Width(pass));
-    const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : Columns(out, 0, Middle());
+    const Matrix<const T> in = ColumnsOf(x, at, Width(pass));
+    const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : ColumnsOf(out, 0, Middle());
     const Matrix<T> next =
-        last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : Columns(out, Middle(), options_.hidden);
+        last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : ColumnsOf(out, Middle(), options_.hidden);
     RunLayer(pass, block, in, next, Step(state, pass), context);
     if (pass == 0) {
-      LinearForward<T>(FirstRows(in, block.num_dst), Columns(lin0_.weight(), 0, Width(0)), lin0_.bias(),
+      LinearForward<T>(FirstRows(in, block.num_dst), ColumnsOf(lin0_.weight(), 0, Width(0)), lin0_.bias(),
                        /*accumulate=*/false, middle, threads);
     } else {
-      CopyTo<T>(Columns(FirstRows(x, block.num_dst), 0, Middle()), middle, threads);
+      CopyTo<T>(ColumnsOf(FirstRows(x, block.num_dst), 0, Middle()), middle, threads);
     }
-    LinearForward<T>(next, Columns(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
+    LinearForward<T>(next, ColumnsOf(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
                      /*accumulate=*/true, middle, threads);
     if (last) lin1_.Forward(middle, /*accumulate=*/false, out, threads);
   }

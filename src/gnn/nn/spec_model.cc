@@ -88,7 +88,7 @@ class SpecModel final : public Model<T> {
       if (v + 1 < count()) {
         size_t done = 0;
         if (value.shares_gradient) {
-          grad = Shared(v, value.uses[0], state);
+          grad = SharedGradient(v, value.uses[0], state);
           done = 1;
         } else {
           grad = state.gradients[value.slot].Resize(RowsOf(v, sample), shapes_.width[v]);
@@ -115,10 +115,10 @@ class SpecModel final : public Model<T> {
   }
   void ProjectRows(int, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
     State& state = PassState();
-    const LayerContext context = Evaluating(given);
+    const LayerContext context = ForEvaluation(given);
     state.views[0] = Writable(x);
     RunFirstValues(x.rows, state, context);
-    Carry(0, out, state, context);
+    CollectCarried(0, out, state, context);
   }
   void RunProjectedPass(int pass, const BlockView& block, Matrix<const T> projected, Matrix<T> out,
                         const LayerContext& given) override {
@@ -276,7 +276,7 @@ class SpecModel final : public Model<T> {
     }
   }
   // Returns the gradient of v if it is a part of its first use's gradient.
-  Matrix<T> Shared(size_t v, const SpecPlan::Use& use, const State& state) const {
+  Matrix<T> SharedGradient(size_t v, const SpecPlan::Use& use, const State& state) const {
     const Matrix<T> whole = state.grads[use.value];
     return {whole.data + operations_[use.value]->Share(use.operand).first_column, whole.rows, shapes_.width[v],
             whole.stride};
@@ -338,7 +338,7 @@ class SpecModel final : public Model<T> {
     if (pass_state_ == nullptr) pass_state_ = MakeState();
     return static_cast<State&>(*pass_state_);
   }
-  static LayerContext Evaluating(LayerContext context) {
+  static LayerContext ForEvaluation(LayerContext context) {
     context.training = false;
     return context;
   }
@@ -349,7 +349,7 @@ class SpecModel final : public Model<T> {
     }
   }
   // Collects the values that pass `pass` receives, side by side.
-  void Carry(int pass, Matrix<T> out, State& state, const LayerContext& context) const {
+  void CollectCarried(int pass, Matrix<T> out, State& state, const LayerContext& context) const {
     int64_t at = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
       CopyTo<T>(FirstRows(state.views[v], out.rows), {out.data + at, out.rows, shapes_.width[v], out.stride},
@@ -360,7 +360,7 @@ class SpecModel final : public Model<T> {
   // Runs a pass on the values that it receives, side by side in `carried`.
   void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& given) {
     State& state = PassState();
-    const LayerContext context = Evaluating(given);
+    const LayerContext context = ForEvaluation(given);
     for (EdgesOfHop& edges : state.edges) edges.made = false;
     int64_t at = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
@@ -370,7 +370,7 @@ class SpecModel final : public Model<T> {
     for (size_t v = 1; v < count(); ++v) {
       if (PassOf(v) == pass) RunForward(v, block, block.num_dst, state, context);
     }
-    Carry(pass + 1, FirstRows(out, block.num_dst), state, context);
+    CollectCarried(pass + 1, FirstRows(out, block.num_dst), state, context);
   }
 
   const ModelOptions options_;

@@ -70,10 +70,10 @@ class StackModel final : public Model<T> {
       Step& step = state.steps[i];
       const Matrix<T> out = last && !plan_.head ? logits : step.out.Resize(block.num_dst, layers_[i]->out_width());
       layers_[i]->Forward(block, x, Normalises(i) ? step.plain.Resize(out.rows, out.cols) : out, *step.layer, context);
-      if (!last) Between(i, step, out, context);
+      if (!last) ApplyAfterLayer(i, step, out, context);
       x = out;
     }
-    if (plan_.head) Head(x, logits, state, context);
+    if (plan_.head) ApplyHead(x, logits, state, context);
   }
 
   void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits,
@@ -149,8 +149,8 @@ class StackModel final : public Model<T> {
     const Matrix<T> plain =
         Normalises(i) || (last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
     run(*layers_[i], *step.layer, plain, context);
-    if (!last) Between(i, step, out, context);
-    if (last && plan_.head) Head(plain, out, state, context);
+    if (!last) ApplyAfterLayer(i, step, out, context);
+    if (last && plan_.head) ApplyHead(plain, out, state, context);
   }
 
   struct Step {
@@ -188,7 +188,7 @@ class StackModel final : public Model<T> {
   }
 
   // Applies the operations after layer i, in place.
-  void Between(size_t i, Step& step, Matrix<T> out, const LayerContext& context) {
+  void ApplyAfterLayer(size_t i, Step& step, Matrix<T> out, const LayerContext& context) {
     if (Normalises(i)) {
       norms_[i].Forward({step.plain.data(), out.rows, out.cols, out.cols}, context.training, step.statistics, out,
                         context.threads);
@@ -205,7 +205,7 @@ class StackModel final : public Model<T> {
   }
 
   // Applies the head: linear, activation and dropout, linear.
-  void Head(Matrix<const T> x, Matrix<T> logits, StackState& state, LayerContext context) {
+  void ApplyHead(Matrix<const T> x, Matrix<T> logits, StackState& state, LayerContext context) {
     context.layer = static_cast<int>(layers_.size());
     const Matrix<T> hidden = state.head.out.Resize(x.rows, options_.hidden);
     lin1_.Forward(x, /*accumulate=*/false, hidden, context.threads);

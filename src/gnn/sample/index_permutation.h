@@ -39,7 +39,7 @@ class IndexPermutation {
   // Returns the index at position i. Requires i in [0, count).
   constexpr int64_t operator()(int64_t i) const {
     do {
-      i = Pass(i);
+      i = PermuteOnce(i);
     } while (i >= count_);
     return i;
   }
@@ -53,7 +53,7 @@ class IndexPermutation {
     return x ^ (x >> 16);
   }
   // Puts an index through the network once.
-  constexpr int64_t Pass(int64_t i) const {
+  constexpr int64_t PermuteOnce(int64_t i) const {
     uint32_t low = static_cast<uint32_t>(i & ((int64_t{1} << low_bits_) - 1));
     uint32_t high = static_cast<uint32_t>(i >> low_bits_);
     const uint32_t low_mask = static_cast<uint32_t>((uint64_t{1} << low_bits_) - 1);

@@ -125,7 +125,7 @@ class HashNodeMap {
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = columns[slot[i]];
       neighbors[i] = node;
-      PrefetchRead(entries + Home(node));
+      PrefetchRead(entries + FirstEntryOf(node));
     }
   }
   int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
@@ -133,7 +133,7 @@ class HashNodeMap {
     const uint32_t base = base_.value();
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = neighbors[i];
-      uint32_t at = Home(node);
+      uint32_t at = FirstEntryOf(node);
       // The loop has one branch, on "the entry of another node", which is rare. Two branches would first ask "the entry
       // of this node?", which cannot be predicted.
       for (uint32_t tries = 1; (AllOnesIf(entries[at].node != node) & AllOnesIf(entries[at].stored >= base)) != 0;
@@ -162,7 +162,7 @@ class HashNodeMap {
   Entry* table() const { return reinterpret_cast<Entry*>(storage_.data()); }
   // Returns the entry at which the search for `node` begins. Eight consecutive ids share a cache line, because in most
   // graphs nodes with near ids are visited together.
-  uint32_t Home(NodeId node) const {
+  uint32_t FirstEntryOf(NodeId node) const {
     const auto id = static_cast<uint32_t>(node);
     return ((id >> 3) * 0x9E3779B1u >> shift_) << 3 | (id & 7);
   }
@@ -181,7 +181,7 @@ class HashNodeMap {
     shift_ = 32 - (bits - 3);  // the hash shifted by this selects a cache line
     mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
     for (int32_t local = 0; local < known; ++local) {
-      uint32_t at = Home(nodes[local]);
+      uint32_t at = FirstEntryOf(nodes[local]);
       for (uint32_t tries = 1; table()[at].stored >= base_.value(); ++tries) at = Next(at, tries);
       table()[at] = {nodes[local], base_.value() + static_cast<uint32_t>(local)};
     }

@@ -128,15 +128,15 @@ class CpuTrainer final : public Trainer {
 
   // Records whether a communicator operation failed, which means that a rank was lost. Model and position are then as
   // after the last completed step.
-  Status Heard(const Status& status) {
+  Status NoteLostRank(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
 
   // Returns whether any rank was asked to stop.
-  Result<bool> Stopping(const TrainEvents& events) {
+  Result<bool> AnyRankStops(const TrainEvents& events) {
     double wanted = events.stop && events.stop() ? 1 : 0;
-    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
+    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
     return wanted > 0;
   }
 
@@ -194,7 +194,7 @@ class CpuTrainer final : public Trainer {
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
+    HONE_ASSIGN_OR_RETURN(const bool asked, AnyRankStops(events));
     return asked && position_.epoch < options_.epochs;
   }
 
@@ -238,7 +238,7 @@ class CpuTrainer final : public Trainer {
       }
       times.compute += compute.Seconds();
     }
-    if (sum_) HONE_RETURN_IF_ERROR(Heard(sum_->Finish()));
+    if (sum_) HONE_RETURN_IF_ERROR(NoteLostRank(sum_->Finish()));
     const Stopwatch update;
     const std::span<const double> totals = sum_ ? sum_->doubles() : std::span(alone);
     if (sum_) {
@@ -344,7 +344,7 @@ class CpuTrainer final : public Trainer {
     const bool targets = graph_->targets().num_rows > 0;
     const Result<bool> stopped =
         targets ? SumOverRanks(ranks_, part.stopped, part.targets) : SumOverRanks(ranks_, part.stopped, part.classes);
-    HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+    HONE_RETURN_IF_ERROR(NoteLostRank(stopped.status()));
     if (*stopped) return true;
     report.times.evaluate = watch.Seconds();
     if (targets) {

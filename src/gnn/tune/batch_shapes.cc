@@ -40,7 +40,7 @@ Spread MeasuredBatches::Of(int hop, int64_t HopShape::*size) const {
   return {values.front(), values[(values.size() - 1) / 2], values.back()};
 }
 
-double MeasuredBatches::Filled(int hop, int32_t fanout) const {
+double MeasuredBatches::ShareOfFilledSlots(int hop, int32_t fanout) const {
   double edges = 0, slots = 0;
   for (const BatchShape& batch : batches) {
     edges += static_cast<double>(batch.hops[static_cast<size_t>(hop)].edges);

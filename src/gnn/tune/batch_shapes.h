@@ -51,7 +51,7 @@ struct MeasuredBatches {
   // Returns the spread of one of HopShape's members over the batches.
   Spread Of(int hop, int64_t HopShape::*size) const;
   // Returns the share of the slots of a hop that are filled, over all batches.
-  double Filled(int hop, int32_t fanout) const;
+  double ShareOfFilledSlots(int hop, int32_t fanout) const;
 };
 
 // Draws batches of the graph's training nodes as training does, epoch by epoch. kInvalidArgument: a fanout of

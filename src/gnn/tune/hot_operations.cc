@@ -35,7 +35,7 @@ class Finder {
 
  private:
   std::string Name(const SpecUnit& unit) const { return spec_.values[unit.value - 1].name; }
-  std::string Operands(const SpecUnit& unit) const {
+  std::string NamesOfOperands(const SpecUnit& unit) const {
     std::string text;
     for (const std::string& name : spec_.values[unit.value - 1].of) text += (text.empty() ? "" : ", ") + name;
     return text;
@@ -72,7 +72,7 @@ class Finder {
     operation.in_width = operation.out_width = unit.width;
     operation.value = Name(unit);
     operation.where = fmt::format(
-        "Value '{}' (aggregate of {}): destinations are {}; {}.", operation.value, Operands(unit), RowsText(unit.hop),
+        "Value '{}' (aggregate of {}): destinations are {}; {}.", operation.value, NamesOfOperands(unit), RowsText(unit.hop),
         drawn
             ? "neighbors' rows are read from the graph's features. The engine draws the neighbors in the same kernel; "
               "here they are drawn already"
@@ -97,7 +97,7 @@ class Finder {
     operation.out_width = operation.in_width * attention.heads;
     operation.value = Name(unit);
     operation.where = fmt::format("Value '{}' (attention over {}), before its projection: destinations are {}.",
-                                  operation.value, Operands(unit), RowsText(unit.hop));
+                                  operation.value, NamesOfOperands(unit), RowsText(unit.hop));
     const int64_t sums = operation.out_width;
     out_.operations.push_back(operation);
     operation.kind = Kind::kAttentionBackward;
@@ -120,7 +120,7 @@ class Finder {
     operation.value = Name(unit);
     const std::string rows = RowsText(unit.hop);
     operation.where = fmt::format("Value '{}' ({} of {}): rows are {}.", operation.value,
-                                  OperationName(spec_.values[unit.value - 1].operation), Operands(unit), rows);
+                                  OperationName(spec_.values[unit.value - 1].operation), NamesOfOperands(unit), rows);
     out_.operations.push_back(operation);
     if (input_gradient) {
       operation.kind = Kind::kLinearBackwardInput;

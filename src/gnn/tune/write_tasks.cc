@@ -194,7 +194,7 @@ std::string FolderText(const TuneSource& source, const std::vector<ModelTask>& t
     const int32_t fanout = source.measured.fanouts[h];
     text += fmt::format("| {} | {} | {} | {} | {} | {:.1f} % | {} |\n", h, fanout, spread(hop, &HopShape::num_dst),
                         spread(hop, &HopShape::num_src), spread(hop, &HopShape::edges),
-                        100 * batches.Filled(hop, fanout), spread(hop, &HopShape::most_uses));
+                        100 * batches.ShareOfFilledSlots(hop, fanout), spread(hop, &HopShape::most_uses));
   }
   if (!operations.left_out.empty()) {
     text += "\n## For which no task is written\n\n";

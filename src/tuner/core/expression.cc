@@ -451,28 +451,28 @@ class Walk {
     if (!Failed()) status_ = Status::InvalidArgument(std::move(message));
     return 0;
   }
-  int64_t Overflow(Operation operation, int64_t a, int64_t b) {
+  int64_t FailByOverflow(Operation operation, int64_t a, int64_t b) {
     return Fail(fmt::format("{} {} {} does not fit in 64 bits", a, OperationText(operation), b));
   }
 
   int64_t Add(int64_t a, int64_t b) {
     int64_t value;
-    return __builtin_add_overflow(a, b, &value) ? Overflow(Operation::kAdd, a, b) : value;
+    return __builtin_add_overflow(a, b, &value) ? FailByOverflow(Operation::kAdd, a, b) : value;
   }
   int64_t Subtract(Operation operation, int64_t a, int64_t b) {
     int64_t value;
-    return __builtin_sub_overflow(a, b, &value) ? Overflow(operation, a, b) : value;
+    return __builtin_sub_overflow(a, b, &value) ? FailByOverflow(operation, a, b) : value;
   }
   int64_t Multiply(int64_t a, int64_t b) {
     int64_t value;
-    return __builtin_mul_overflow(a, b, &value) ? Overflow(Operation::kMultiply, a, b) : value;
+    return __builtin_mul_overflow(a, b, &value) ? FailByOverflow(Operation::kMultiply, a, b) : value;
   }
   // Returns whether a / b is defined; records a failure otherwise.
   bool Divide(Operation operation, int64_t a, int64_t b) {
     if (b == 0) {
       Fail(fmt::format("division by zero in {} {} 0", a, OperationText(operation)));
     } else if (b == -1 && a == std::numeric_limits<int64_t>::min()) {
-      Overflow(operation, a, b);
+      FailByOverflow(operation, a, b);
     }
     return !Failed();
   }
@@ -543,7 +543,7 @@ class NumberWalk {
         return best;
       }
       default:
-        return Binary(node.operation, operand(0), operand(1));
+        return ApplyBinary(node.operation, operand(0), operand(1));
     }
   }
 
@@ -552,7 +552,7 @@ class NumberWalk {
     if (status_.ok()) status_ = Status::InvalidArgument(std::move(message));
     return 0;
   }
-  static double Binary(Operation operation, double a, double b) {
+  static double ApplyBinary(Operation operation, double a, double b) {
     switch (operation) {
       case Operation::kEqual:
         return a == b;

@@ -491,7 +491,7 @@ class PlanParser {
     reader.Finish();
   }
 
-  std::vector<Expression> Extents(TableReader& reader, std::string_view key, bool required, bool occupancy) {
+  std::vector<Expression> TakeExtents(TableReader& reader, std::string_view key, bool required, bool occupancy) {
     std::vector<Expression> extents;
     if (auto values = TakeExpressions(reader, key)) {
       extents = std::move(*values);
@@ -513,11 +513,11 @@ class PlanParser {
       if (bad) reader.Error("kernel", fmt::format("'{}' {}", entry.kernel, *bad));
     }
     ReadCommon(reader, entry);
-    entry.grid = Extents(reader, "grid", /*required=*/true, /*occupancy=*/true);
-    entry.block = Extents(reader, "block", /*required=*/true, /*occupancy=*/false);
+    entry.grid = TakeExtents(reader, "grid", /*required=*/true, /*occupancy=*/true);
+    entry.block = TakeExtents(reader, "block", /*required=*/true, /*occupancy=*/false);
     entry.shared = TakeExpression(reader, "shared");
     if (entry.shared) CheckExpression(reader, "shared", *entry.shared);
-    entry.cluster = Extents(reader, "cluster", /*required=*/false, /*occupancy=*/false);
+    entry.cluster = TakeExtents(reader, "cluster", /*required=*/false, /*occupancy=*/false);
     entry.cooperative = reader.Boolean("cooperative").value_or(false);
     entry.programmatic_dependent_launch = reader.Boolean("pdl").value_or(false);
     ReadArguments(reader, entry);
@@ -551,7 +551,7 @@ class PlanParser {
   }
 
   // Reads a tensor or workspace of a library call.
-  std::optional<Argument> Operand(TableReader& reader, std::string_view key, bool required) {
+  std::optional<Argument> TakeOperand(TableReader& reader, std::string_view key, bool required) {
     if (!required && !reader.Has(key)) return std::nullopt;
     Result<Argument> operand = ParseArgument(reader.RequiredString(key), names_);
     if (!errors_.ok()) return std::nullopt;
@@ -606,10 +606,10 @@ class PlanParser {
     const char* const second = convolution ? "weight" : "b";
     ReadCommon(reader, entry);
     LibraryCall call;
-    const std::optional<Argument> a = Operand(reader, first, /*required=*/true),
-                                  b = Operand(reader, second, /*required=*/true),
-                                  out = Operand(reader, "out", /*required=*/true);
-    call.bias = Operand(reader, "bias", /*required=*/false);
+    const std::optional<Argument> a = TakeOperand(reader, first, /*required=*/true),
+                                  b = TakeOperand(reader, second, /*required=*/true),
+                                  out = TakeOperand(reader, "out", /*required=*/true);
+    call.bias = TakeOperand(reader, "bias", /*required=*/false);
     if (!errors_.ok()) return;
     call.a = *a;
     call.b = *b;
@@ -645,9 +645,9 @@ class PlanParser {
       sizes.batch = size("batch", "an expression for the images");
       sizes.in_channels = size("in_channels", "an expression for the channels of the input");
       sizes.out_channels = size("out_channels", "an expression for the channels of out");
-      sizes.size = Extents(reader, "size", /*required=*/true, /*occupancy=*/false);
+      sizes.size = TakeExtents(reader, "size", /*required=*/true, /*occupancy=*/false);
       const auto axes = [&](std::string_view key, bool required) {
-        std::vector<Expression> values = Extents(reader, key, required, /*occupancy=*/false);
+        std::vector<Expression> values = TakeExtents(reader, key, required, /*occupancy=*/false);
         if (errors_.ok() && !values.empty() && values.size() != sizes.size.size()) {
           reader.Error(key, fmt::format("has {} values, and 'size' has {}: one for each axis of the image", values.size(), sizes.size.size()));
         }

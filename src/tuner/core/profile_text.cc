@@ -29,7 +29,7 @@ std::string ShortNumber(double value) {
 std::string BytesText(double value) { return ShortNumber(value) + (value >= 1e4 ? "B" : " B"); }
 
 // Returns the fields that were counted, with their labels: "DRAM 93 %, L2 40 %".
-std::string Percents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
+std::string CountedPercents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
   std::string text;
   for (const auto& [label, field] : fields) {
     if (!kernel.Has(field)) continue;
@@ -115,7 +115,7 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
   *text += fmt::format("{}  {}: {:.2f} us, {} blocks of {} threads, {} bytes of shared memory\n", indent, kernel.kernel,
                        kernel.duration_us, kernel.blocks, kernel.threads_per_block, kernel.shared_bytes);
   AppendLine(text, indent, "busy",
-             {Percents(kernel, {{"memory", "memory_throughput"},
+             {CountedPercents(kernel, {{"memory", "memory_throughput"},
                                 {"DRAM", "dram_throughput"},
                                 {"L2", "l2_throughput"},
                                 {"L1 and shared", "l1_throughput"},
@@ -123,7 +123,7 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
                                 {"issue", "issue_active"},
                                 {"tensor cores", "tensor_active"}})});
   AppendLine(text, indent, "warps",
-       {Percents(kernel, {{"occupancy", "occupancy"}}),
+       {CountedPercents(kernel, {{"occupancy", "occupancy"}}),
         kernel.Has("waves") ? fmt::format("{:.2f} waves of blocks", kernel.Value("waves")) : "",
         kernel.Has("eligible_warps") ? fmt::format("{:.2f} ready of each scheduler", kernel.Value("eligible_warps")) : "",
         kernel.Has("load_bytes_in_flight")
@@ -132,13 +132,13 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
        {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
         PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
         kernel.Value("atomic_requests") > 0 ? ShortNumber(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
-        Percents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
+        CountedPercents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
         kernel.Has("dram_bytes") ? BytesText(kernel.Value("dram_bytes")) + " of device memory" : ""});
   AppendLine(text, indent, "shared memory", {SharedMemoryText(kernel)});
   AppendLine(text, indent, "warps wait for", {StallsText(kernel)});
   AppendLine(text, indent, "instructions", {InstructionMix(kernel)});
   AppendLine(text, indent, "each limit alone, of the time",
-       {Percents(kernel, {{"DRAM", "limit_dram"}, {"L2", "limit_l2"}, {"load-store", "limit_lsu"}, {"issue", "limit_issue"},
+       {CountedPercents(kernel, {{"DRAM", "limit_dram"}, {"L2", "limit_l2"}, {"load-store", "limit_lsu"}, {"issue", "limit_issue"},
                           {"tensor", "limit_tensor"}, {"latency", "limit_latency"}, {"starting blocks", "limit_dispatch"},
                           {"atomics", "limit_atomics"}})});
   size_t shown = 0;

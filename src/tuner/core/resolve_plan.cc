@@ -151,7 +151,7 @@ class Resolver {
   Status Fail(const PlanEntry& entry, std::string_view field, std::string message) const {
     return At(entry, field, Status::InvalidArgument(std::move(message)));
   }
-  Status Limit(const PlanEntry& entry, std::string_view field, std::string message) const {
+  Status ExceedsLimit(const PlanEntry& entry, std::string_view field, std::string message) const {
     return At(entry, field, Status::ResourceExhausted(std::move(message)));
   }
   // Evaluates an expression of an entry; an error gets the entry's line and field.
@@ -245,11 +245,11 @@ class Resolver {
   }
 
   // Evaluates a size of a call, which must fit a library's 32-bit sizes.
-  Result<int64_t> Size(const PlanEntry& entry, std::string_view field, const Expression& expression, const Scope& scope) const {
+  Result<int64_t> EvaluateSize(const PlanEntry& entry, std::string_view field, const Expression& expression, const Scope& scope) const {
     HONE_ASSIGN_OR_RETURN(const int64_t value, Value(entry, field, expression, scope));
     if (value < 0) return Fail(entry, field, fmt::format("'{}' is negative ({}) for {}", expression.text(), value, DimsText(dims_)));
     if (value > std::numeric_limits<int32_t>::max()) {
-      return Limit(entry, field, fmt::format("'{}' is {} for {}; a call takes at most {}", expression.text(), value, DimsText(dims_),
+      return ExceedsLimit(entry, field, fmt::format("'{}' is {} for {}; a call takes at most {}", expression.text(), value, DimsText(dims_),
                                              std::numeric_limits<int32_t>::max()));
     }
     return value;
@@ -296,19 +296,19 @@ class Resolver {
   Status ResolveCall(const PlanEntry& entry, const LibraryCall& call, size_t index, const PlanScope& scope) {
     ResolvedCall matmul;
     if (call.algorithm) {
-      HONE_ASSIGN_OR_RETURN(matmul.algorithm, Size(entry, "algorithm", *call.algorithm, scope));
+      HONE_ASSIGN_OR_RETURN(matmul.algorithm, EvaluateSize(entry, "algorithm", *call.algorithm, scope));
       if (matmul.algorithm >= kMostAlgorithms) {
-        return Limit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
+        return ExceedsLimit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
                                                      matmul.algorithm, kMostAlgorithms));
       }
     }
     matmul.dtype = call.dtype;
     if (call.convolution) return ResolveConvolution(entry, call, std::move(matmul), index, scope);
-    HONE_ASSIGN_OR_RETURN(matmul.m, Size(entry, "m", call.m, scope));
-    HONE_ASSIGN_OR_RETURN(matmul.n, Size(entry, "n", call.n, scope));
-    HONE_ASSIGN_OR_RETURN(matmul.k, Size(entry, "k", call.k, scope));
+    HONE_ASSIGN_OR_RETURN(matmul.m, EvaluateSize(entry, "m", call.m, scope));
+    HONE_ASSIGN_OR_RETURN(matmul.n, EvaluateSize(entry, "n", call.n, scope));
+    HONE_ASSIGN_OR_RETURN(matmul.k, EvaluateSize(entry, "k", call.k, scope));
     if (call.batch) {
-      HONE_ASSIGN_OR_RETURN(matmul.batch, Size(entry, "batch", *call.batch, scope));
+      HONE_ASSIGN_OR_RETURN(matmul.batch, EvaluateSize(entry, "batch", *call.batch, scope));
     }
     // An empty product launches nothing, like a grid without blocks.
     if (matmul.m == 0 || matmul.n == 0 || matmul.batch == 0) return Status::Ok();
@@ -335,11 +335,11 @@ class Resolver {
   Status ResolveConvolution(const PlanEntry& entry, const LibraryCall& call, ResolvedCall resolved, size_t index, const PlanScope& scope) {
     const ConvolutionSizes& sizes = *call.convolution;
     ResolvedConvolution c{.transposed = sizes.transposed};
-    HONE_ASSIGN_OR_RETURN(c.batch, Size(entry, "batch", sizes.batch, scope));
-    HONE_ASSIGN_OR_RETURN(c.in_channels, Size(entry, "in_channels", sizes.in_channels, scope));
-    HONE_ASSIGN_OR_RETURN(c.out_channels, Size(entry, "out_channels", sizes.out_channels, scope));
+    HONE_ASSIGN_OR_RETURN(c.batch, EvaluateSize(entry, "batch", sizes.batch, scope));
+    HONE_ASSIGN_OR_RETURN(c.in_channels, EvaluateSize(entry, "in_channels", sizes.in_channels, scope));
+    HONE_ASSIGN_OR_RETURN(c.out_channels, EvaluateSize(entry, "out_channels", sizes.out_channels, scope));
     if (sizes.groups) {
-      HONE_ASSIGN_OR_RETURN(c.groups, Size(entry, "groups", *sizes.groups, scope));
+      HONE_ASSIGN_OR_RETURN(c.groups, EvaluateSize(entry, "groups", *sizes.groups, scope));
     }
     const auto fail = [&](std::string_view field, const std::string& what) {
       return Fail(entry, field, fmt::format("{} for {}", what, DimsText(dims_)));
@@ -354,7 +354,7 @@ class Resolver {
                             std::vector<int64_t>* into) -> Status {
       into->assign(axes, usual);
       for (size_t axis = 0; axis < expressions.size(); ++axis) {
-        HONE_ASSIGN_OR_RETURN((*into)[axis], Size(entry, field, expressions[axis], scope));
+        HONE_ASSIGN_OR_RETURN((*into)[axis], EvaluateSize(entry, field, expressions[axis], scope));
         if ((*into)[axis] < least) return fail(field, fmt::format("'{}' is {}; it must be at least {}", expressions[axis].text(), (*into)[axis], least));
       }
       return Status::Ok();
@@ -418,7 +418,7 @@ class Resolver {
     return shape.span_bytes;
   }
 
-  Status Extents(const PlanEntry& entry, std::string_view field, const std::vector<Expression>& expressions,
+  Status EvaluateExtents(const PlanEntry& entry, std::string_view field, const std::vector<Expression>& expressions,
                  const Scope& scope, int64_t least, const std::array<int64_t, 3>& most,
                  std::array<int64_t, 3>& values) const {
     for (size_t axis = 0; axis < expressions.size(); ++axis) {
@@ -429,7 +429,7 @@ class Resolver {
                                 DimsText(dims_), least));
       }
       if (values[axis] > most[axis]) {
-        return Limit(entry, field,
+        return ExceedsLimit(entry, field,
                      fmt::format("'{}' is {} for {}; axis {} takes at most {}", expressions[axis].text(), values[axis],
                                  DimsText(dims_), "xyz"[axis], most[axis]));
       }
@@ -438,10 +438,10 @@ class Resolver {
   }
 
   Status BlockAndShared(const PlanEntry& entry, const Scope& scope, ResolvedStep& step) const {
-    HONE_RETURN_IF_ERROR(Extents(entry, "block", entry.block, scope, 1, {1024, 1024, 64}, step.block));
+    HONE_RETURN_IF_ERROR(EvaluateExtents(entry, "block", entry.block, scope, 1, {1024, 1024, 64}, step.block));
     const int64_t threads = step.block[0] * step.block[1] * step.block[2];
     if (threads > facts_.max_threads_per_block) {
-      return Limit(
+      return ExceedsLimit(
           entry, "block",
           fmt::format("{} threads in a block; this device takes at most {}", threads, facts_.max_threads_per_block));
     }
@@ -452,7 +452,7 @@ class Resolver {
       }
       const int64_t most = std::max(facts_.smem_optin, facts_.smem_per_block);
       if (step.shared_bytes > most) {
-        return Limit(
+        return ExceedsLimit(
             entry, "shared",
             fmt::format("{} bytes of shared memory; a block of this device gets at most {}", step.shared_bytes, most));
       }
@@ -495,7 +495,7 @@ class Resolver {
     };
 
     HONE_RETURN_IF_ERROR(
-        Extents(entry, "grid", entry.grid, scope, 0, {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
+        EvaluateExtents(entry, "grid", entry.grid, scope, 0, {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
     // A grid without blocks launches nothing. The other fields need not make sense for such a shape.
     if (step.grid[0] == 0 || step.grid[1] == 0 || step.grid[2] == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(BlockAndShared(entry, scope, step));
@@ -516,12 +516,12 @@ class Resolver {
   Status ResolveCluster(const PlanEntry& entry, const Scope& scope, ResolvedStep& step) const {
     if (entry.cluster.empty()) return Status::Ok();
     if (facts_.cc_major < 9)
-      return Limit(entry, "cluster", "clusters need a device of compute capability 9.0 or newer");
+      return ExceedsLimit(entry, "cluster", "clusters need a device of compute capability 9.0 or newer");
     step.cluster = {1, 1, 1};
-    HONE_RETURN_IF_ERROR(Extents(entry, "cluster", entry.cluster, scope, 1, {16, 16, 16}, step.cluster));
+    HONE_RETURN_IF_ERROR(EvaluateExtents(entry, "cluster", entry.cluster, scope, 1, {16, 16, 16}, step.cluster));
     const int64_t blocks = step.cluster[0] * step.cluster[1] * step.cluster[2];
     if (blocks > 16)
-      return Limit(entry, "cluster", fmt::format("{} blocks in a cluster; at most 16 are possible", blocks));
+      return ExceedsLimit(entry, "cluster", fmt::format("{} blocks in a cluster; at most 16 are possible", blocks));
     for (size_t axis = 0; axis < 3; ++axis) {
       if (step.grid[axis] % step.cluster[axis] != 0) {
         return Fail(entry, "cluster",

@@ -813,7 +813,7 @@ class TaskParser {
     }
     for (size_t i = 0; i < tables.size(); ++i) {
       TableReader fields(*tables[i], Context("hand", i), errors_);
-      HandCase hand;
+      HandWorkedCase hand;
       hand.dims = ReadCaseDims(fields);
       hand.candidates = fields.Boolean("candidates").value_or(true);
       CheckResolves(fields, "dims", hand.dims);
@@ -821,7 +821,7 @@ class TaskParser {
       if (errors_.ok()) ReadHandValues(fields, "outputs", hand.dims, /*inputs=*/false, hand.outputs);
       for (const std::string_view key : {"inputs", "outputs"}) (void)fields.Take(key);
       fields.Finish();
-      task_.hand_cases.push_back(std::move(hand));
+      task_.hand_worked_cases.push_back(std::move(hand));
     }
   }
 

@@ -223,9 +223,9 @@ TEST(ParseTask, ReadsEveryField) {
   ASSERT_EQ(task.hidden.size(), 1u);
   EXPECT_EQ(task.hidden[0].count, 3);
   EXPECT_EQ(task.hidden[0].ranges[1].multiple, 8);
-  ASSERT_EQ(task.hand_cases.size(), 1u);
-  EXPECT_THAT(task.hand_cases[0].inputs.at("x"), ElementsAre(0.0, 1.0, 2.0, 3.0));
-  EXPECT_THAT(task.hand_cases[0].outputs.at("out"), ElementsAre(0.0, 2.19317573589));
+  ASSERT_EQ(task.hand_worked_cases.size(), 1u);
+  EXPECT_THAT(task.hand_worked_cases[0].inputs.at("x"), ElementsAre(0.0, 1.0, 2.0, 3.0));
+  EXPECT_THAT(task.hand_worked_cases[0].outputs.at("out"), ElementsAre(0.0, 2.19317573589));
   EXPECT_EQ(task.toml, kSilu);
   EXPECT_EQ(task.FindTensor("out"), &task.tensors[1]);
   EXPECT_EQ(task.FindTensor("eps"), nullptr);

@@ -194,7 +194,7 @@ std::string PrefixNames(std::string_view text, std::string_view prefix) {
 
 
 // Escapes text for a C string literal or #line.
-std::string Escaped(std::string_view text) {
+std::string EscapeLiteral(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -403,13 +403,13 @@ std::string PlanCheckText(const TranslationUnit& unit, const std::vector<std::st
   if (packed) text += "struct __nv_fp4x2_e2m1;\n";
   if (narrow) text += "struct __nv_fp8_e4m3;\nstruct __nv_fp8_e5m2;\nstruct __nv_fp8_e8m0;\n";
   text += PrefixNames(kTemplates, prefix);
-  const std::string file = Escaped(unit.file);
+  const std::string file = EscapeLiteral(unit.file);
   for (const PlanCheck& check : unit.checks) {
     std::string condition = check.condition;
     ReplaceAll(condition, kPrefix, prefix);
     ReplaceAll(condition, kKernelType, fmt::format("decltype(&{})", kernels[check.kernel]));
     line(check.line, file);
-    text += fmt::format("static_assert({}, \"launch plan: {}\");\n", condition, Escaped(check.message));
+    text += fmt::format("static_assert({}, \"launch plan: {}\");\n", condition, EscapeLiteral(check.message));
   }
   return text;
 }
@@ -433,7 +433,7 @@ TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task
   }
 
   std::string& body = result.body;
-  const std::string file = Escaped(result.file);
+  const std::string file = EscapeLiteral(result.file);
   for (const auto& [name, value] : unit.binding)
     body += fmt::format("#define HONE_TUNE_{} {}\n", name,
                         value < 0 ? fmt::format("({})", value) : fmt::format("{}", value));

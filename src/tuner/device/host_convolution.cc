@@ -38,7 +38,7 @@ struct Geometry {
       dilation{1, 1, 1};
 };
 
-std::array<int64_t, 3> Coordinates(int64_t place, const std::array<int64_t, 3>& extents) {
+std::array<int64_t, 3> CoordinatesOf(int64_t place, const std::array<int64_t, 3>& extents) {
   return {place / (extents[1] * extents[2]), place / extents[2] % extents[1], place % extents[2]};
 }
 
@@ -48,7 +48,7 @@ std::array<int64_t, 3> Coordinates(int64_t place, const std::array<int64_t, 3>& 
 template <typename Take>
 void ForTaps(const Geometry& g, const std::array<int64_t, 3>& strided, const std::array<int64_t, 3>& reached,
              int64_t place, const Take& take) {
-  const std::array<int64_t, 3> at = Coordinates(place, strided);
+  const std::array<int64_t, 3> at = CoordinatesOf(place, strided);
   int64_t tap = 0;
   for (int64_t z = 0; z < g.kernel[0]; ++z) {
     for (int64_t y = 0; y < g.kernel[1]; ++y) {

@@ -253,7 +253,7 @@ void ForEachRow(const TensorView& view, F&& visit) {
 }
 
 template <typename T>
-T* Base(const TensorView& view) {
+T* BaseOf(const TensorView& view) {
   return reinterpret_cast<T*>(static_cast<uintptr_t>(view.address));  // NOLINT: addresses are pointers here
 }
 
@@ -376,7 +376,7 @@ Status Draw(const DrawRequest& request) {
 
   WithType(view.dtype, [&](auto tag) {
     using T = typename decltype(tag)::Type;
-    T* memory = Base<T>(view);
+    T* memory = BaseOf<T>(view);
     ForEachRow(view, [&](const Row& row) {
       Source source = source_of(row.slice);
       for (int64_t i = 0; i < row.count; ++i) {
@@ -404,7 +404,7 @@ namespace {
 
 void FillPattern(const TensorView& view, uint64_t bits) {
   const int64_t width = DTypeBytes(view.dtype);
-  char* memory = Base<char>(view);
+  char* memory = BaseOf<char>(view);
   for (int64_t at = 0; at + width <= view.span_bytes; at += width) {
     std::memcpy(memory + at, &bits, static_cast<size_t>(width));  // little-endian: the low bytes
   }
@@ -432,7 +432,7 @@ void FillWith(const TensorView& view, const FillSpec& fill) {
     return;
   }
   const harness::FillMask mask = MaskOf(view.dtype, fill.kind);
-  char* memory = Base<char>(view);
+  char* memory = BaseOf<char>(view);
   for (int64_t at = 0; at < view.span_bytes; ++at) memory[at] = static_cast<char>(harness::MaskedByte(fill.key, mask, at));
 }
 
@@ -463,8 +463,8 @@ Status GatherSlices(const TensorView& source, const TensorView& destination, con
   TensorView from = destination;
   from.strides = source.strides;
   const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
-  const char* read = Base<const char>(source);
-  char* write = Base<char>(destination);
+  const char* read = BaseOf<const char>(source);
+  char* write = BaseOf<char>(destination);
   std::vector<int64_t> read_offsets;  // per row of `from`, in elements, slice axis moved to the listed slice
   ForEachRow(from, [&](const Row& row) {
     const int64_t shift = source.slice_axis >= 0 && row.slice_step == 0
@@ -509,8 +509,8 @@ Status GatherBox(const TensorView& source, const TensorView& destination, const 
     }
   }
   const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
-  const char* read = Base<const char>(source);
-  char* write = Base<char>(destination);
+  const char* read = BaseOf<const char>(source);
+  char* write = BaseOf<char>(destination);
   ForEachInBox(source, destination, kept, [&](int64_t from, int64_t to) {
     std::memcpy(write + static_cast<size_t>(to) * width, read + static_cast<size_t>(from) * width, width);
   });
@@ -548,7 +548,7 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
     using Word = WordOf<T>;
     const harness::UnwrittenPattern pattern = harness::UnwrittenOf(PoisonBits(output.dtype), precision);
     const auto pattern_mask = static_cast<Word>(pattern.mask), pattern_value = static_cast<Word>(pattern.value);
-    const T* memory = Base<const T>(output);
+    const T* memory = BaseOf<const T>(output);
     ForEachRow(output, [&](const Row& row) {
       constexpr int64_t kNumbers = kPair<T> ? 2 : 1;
       for (int64_t i = 0; i < row.count * kNumbers; ++i) {
@@ -595,7 +595,7 @@ std::vector<uint64_t> Digest(const TensorView& view, uint64_t key) {
   digest::MakeKeys(key, static_cast<uint64_t>(view.elements / view.slices() * width), keys.data());
   WithWord(view.dtype, [&](auto tag) {
     using Word = typename decltype(tag)::Type;
-    const Word* memory = Base<const Word>(view);
+    const Word* memory = BaseOf<const Word>(view);
     ForEachRow(view, [&](const Row& row) {
       digest::Sum sum(keys.data());
       for (int64_t i = 0; i < row.count; ++i) {

@@ -105,14 +105,14 @@ class CudaBackend : public Backend {
       }
       return evaluation;
     }
-    if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(Confined({"--host-mode"}));
+    if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(ConfinedOptions({"--host-mode"}));
     return JudgeAndName(*host_worker_, job, progress);
   }
 
  private:
   // Returns options for a worker that judges one job. It is confined except for the GPU, because it loads code that
   // Hone did not compile.
-  WorkerOptions Confined(const std::vector<std::string>& flags) const {
+  WorkerOptions ConfinedOptions(const std::vector<std::string>& flags) const {
     WorkerOptions confined;
     confined.argv = {options_.executable, "__worker", "--device", device_, "--fd", "3"};
     confined.argv.insert(confined.argv.end(), flags.begin(), flags.end());
@@ -132,7 +132,7 @@ class CudaBackend : public Backend {
   WorkerClient& WorkerForMachineCode(const JudgeJob& job) {
     std::unique_ptr<WorkerClient>& worker = HasTorchModule(job.task) ? machine_code_worker_beside_python_ : machine_code_worker_;
     if (worker == nullptr) {
-      WorkerOptions worker_options = Confined({});
+      WorkerOptions worker_options = ConfinedOptions({});
       if (HasTorchModule(job.task)) {
         worker_options.sandbox.reset();
         worker_options.job_limit_seconds = 0;

@@ -69,7 +69,7 @@ Result<Evaluation> JudgeBundle(Evaluator& evaluator, const SpoolBundle& bundle, 
   }
 }
 
-Result<Served> SpoolServer::Look() {
+Result<Served> SpoolServer::JudgeClaimable() {
   std::set<std::string> left_alone;
   for (const auto& [id, looks] : failed_looks_) {
     if (looks >= options_.max_looks) left_alone.insert(id);

@@ -57,7 +57,7 @@ class SpoolServer {
 
   // Claims the pending bundles and returns when each is answered or put back. When stopped, it puts back the bundles
   // that it has not started. A Status means that the spool itself cannot be read or written.
-  Result<Served> Look();
+  Result<Served> JudgeClaimable();
 
  private:
   Evaluator& evaluator_;

@@ -115,7 +115,7 @@ class ServeSpool : public testing::Test {
 TEST_F(ServeSpool, AFailureOfTheMachineThatPassesIsTriedAgain) {
   evaluator_.failures = 2;
   SpoolServer server(evaluator_, *spool_, Quick());
-  const Served served = server.Look().value();
+  const Served served = server.JudgeClaimable().value();
   EXPECT_EQ(served.judged, 1);
   EXPECT_EQ(served.put_back, 0);
   EXPECT_EQ(evaluator_.calls, 3);
@@ -164,7 +164,7 @@ TEST_F(ServeSpool, ProfilesAreLeftOutWhereTheWorkerIsToldTo) {
     ServeOptions options = Quick();
     options.profiles = profiles;
     SpoolServer server(evaluator_, *spool_, options);
-    EXPECT_GE(server.Look().value().judged, 1);
+    EXPECT_GE(server.JudgeClaimable().value().judged, 1);
     EXPECT_EQ(evaluator_.profiled, profiles == Profiles::kNone ? 0 : 1);
     EXPECT_EQ(evaluator_.gains_only, profiles == Profiles::kGains ? 1 : 0);
   }
@@ -174,7 +174,7 @@ TEST_F(ServeSpool, NobodyAsksForAProfileInTheWorkersPlace) {
   ServeOptions options = Quick();
   options.profiles = ServeOptions::Profiles::kAll;
   SpoolServer server(evaluator_, *spool_, options);
-  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().judged, 1);
   EXPECT_EQ(evaluator_.profiled, 0);
 }
 
@@ -244,7 +244,7 @@ TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
   options.stop = stop.get_token();
   options.on_bundle = [&](const std::string&, const Result<Evaluation>&) { stop.request_stop(); };
   SpoolServer server(evaluator_, *spool_, options);
-  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().judged, 1);
   EXPECT_TRUE(In("running")) << "the other worker's";
   int pending = 0, done = 0;
   for (const std::string& id : ids) {
@@ -258,7 +258,7 @@ TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
 TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
   evaluator_.failures = 1000;
   SpoolServer server(evaluator_, *spool_, Quick());
-  const Served served = server.Look().value();
+  const Served served = server.JudgeClaimable().value();
   EXPECT_EQ(served.judged, 0);
   EXPECT_EQ(served.put_back, 1);
   EXPECT_TRUE(In("pending") && In("failed"));
@@ -268,7 +268,7 @@ TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
   EXPECT_THAT(answer.message(), HasSubstr("confine with Landlock"));
   // The machine works again: the same bundle is judged, and the reason is removed.
   evaluator_.failures = 0;
-  EXPECT_EQ(server.Look().value().judged, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().judged, 1);
   EXPECT_EQ(spool_->Answer(id_).value().verdict, Verdict::kCompileError);
   EXPECT_FALSE(In("pending") || In("failed"));
 }
@@ -277,7 +277,7 @@ TEST_F(ServeSpool, ALostDeviceIsNoVerdictEither) {
   evaluator_.failures = 1000;
   evaluator_.loses_device = true;
   SpoolServer server(evaluator_, *spool_, Quick(2));
-  EXPECT_EQ(server.Look().value().put_back, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().put_back, 1);
   EXPECT_EQ(evaluator_.calls, 2);
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("Xid 79"));
 }
@@ -285,20 +285,20 @@ TEST_F(ServeSpool, ALostDeviceIsNoVerdictEither) {
 TEST_F(ServeSpool, AWorkerThatKeepsFailingLeavesTheBundleToOthers) {
   evaluator_.failures = 1000;
   SpoolServer server(evaluator_, *spool_, Quick(1, 2));
-  EXPECT_EQ(server.Look().value().put_back, 1);
-  EXPECT_EQ(server.Look().value().put_back, 1);
-  EXPECT_EQ(server.Look().value().put_back, 0);
+  EXPECT_EQ(server.JudgeClaimable().value().put_back, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().put_back, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().put_back, 0);
   EXPECT_EQ(evaluator_.calls, 2);
   EXPECT_TRUE(In("pending"));
   evaluator_.failures = 0;
   SpoolServer another(evaluator_, *spool_, Quick());
-  EXPECT_EQ(another.Look().value().judged, 1);
+  EXPECT_EQ(another.JudgeClaimable().value().judged, 1);
 }
 
 TEST_F(ServeSpool, ABundleThatNobodyCanReadIsAnsweredWithTheReason) {
   std::ofstream(folder_ / ("pending/" + id_ + ".json")) << "{\"protocol\": 99}";
   SpoolServer server(evaluator_, *spool_, Quick());
-  const Served served = server.Look().value();
+  const Served served = server.JudgeClaimable().value();
   EXPECT_EQ(served.unreadable, 1);
   EXPECT_EQ(evaluator_.calls, 0);
   EXPECT_TRUE(In("done"));
@@ -314,14 +314,14 @@ TEST_F(ServeSpool, ARequestWhoseNumbersCannotBeMeantIsAnsweredWithTheField) {
                 {"correctness_trials = 0", [](EvaluationRequest& r) { r.correctness_trials = 0; }},
                 {"time case 1", [](EvaluationRequest& r) { r.only_time_cases = {0, 1}; }}};
   SpoolServer server(evaluator_, *spool_, Quick());
-  EXPECT_EQ(server.Look().value().judged, 1);  // the bundle was not changed
+  EXPECT_EQ(server.JudgeClaimable().value().judged, 1);  // the bundle was not changed
   evaluator_.calls = 0;
   for (const auto& [field, spoil] : spoilt) {
     EvaluationRequest request = request_;
     spoil(request);
     const std::string id = Spool::BundleId(task_, request);
     ASSERT_TRUE(spool_->Submit(task_, request).ok());
-    const Served served = server.Look().value();
+    const Served served = server.JudgeClaimable().value();
     EXPECT_EQ(served.unreadable, 1) << field;
     EXPECT_THAT(spool_->Answer(id).status().message(), HasSubstr(field));
     EXPECT_FALSE(FileExists(folder_ / ("pending/" + id + ".json"))) << field;
@@ -380,7 +380,7 @@ TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
   ASSERT_NE(text.find(whole), std::string::npos);
   std::ofstream(path) << text.replace(text.find(whole), whole.size(), "\"max_quads\": \"many\"");
   SpoolServer server(evaluator_, *spool_, Quick());
-  EXPECT_EQ(server.Look().value().unreadable, 1);
+  EXPECT_EQ(server.JudgeClaimable().value().unreadable, 1);
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("evaluation options"));
 }
 

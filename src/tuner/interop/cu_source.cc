@@ -115,7 +115,7 @@ class Reader {
   void Run() {
     s_.tokens = LexCuda(s_.text);
     count_ = static_cast<int>(s_.tokens.size());
-    Items(0, count_, "");
+    ReadItems(0, count_, "");
     for (CuItem& item : s_.items) {
       item.end = At(item.last).end;
     }
@@ -125,8 +125,8 @@ class Reader {
       previous = item.end;
     }
     for (size_t f = 0; f < s_.functions.size(); ++f) {
-      Locals(s_.functions[f]);
-      Launches(static_cast<int>(f));
+      ReadLocals(s_.functions[f]);
+      CollectLaunches(static_cast<int>(f));
       HostCalls(static_cast<int>(f));
     }
   }
@@ -161,10 +161,10 @@ class Reader {
   int depth_ = 0;
 
   // Reads the top-level items in [i, end). `scope`: the enclosing namespaces, "a::b::".
-  void Items(int i, int end, const std::string& scope) {
+  void ReadItems(int i, int end, const std::string& scope) {
     while (i < end) {
       if (At(i).kind == TokenKind::kDirective) {
-        Directive(i++);
+        ReadDirective(i++);
         continue;
       }
       if (Is(i, "namespace") || (Is(i, "inline") && Is(i + 1, "namespace"))) {
@@ -177,7 +177,7 @@ class Reader {
         if (Is(open, "{") && At(open).match > 0 && depth_ < kMostScopes) {
           Add(CuItemKind::kScope, i, open);
           ++depth_;
-          Items(open + 1, At(open).match, name.empty() ? scope : scope + name + "::");
+          ReadItems(open + 1, At(open).match, name.empty() ? scope : scope + name + "::");
           --depth_;
           Add(CuItemKind::kScope, At(open).match, At(open).match);
           i = At(open).match + 1;
@@ -187,7 +187,7 @@ class Reader {
       if (Is(i, "extern") && Is(i + 1, "\"C\"") && Is(i + 2, "{") && At(i + 2).match > 0 && depth_ < kMostScopes) {
         Add(CuItemKind::kScope, i, i + 2);
         ++depth_;
-        Items(i + 3, At(i + 2).match, scope);
+        ReadItems(i + 3, At(i + 2).match, scope);
         --depth_;
         Add(CuItemKind::kScope, At(i + 2).match, At(i + 2).match);
         i = At(i + 2).match + 1;
@@ -204,13 +204,13 @@ class Reader {
         if (At(last).match > last) last = At(last).match;
       }
       last = std::min(last, end - 1);
-      Declaration(i, last, scope);
+      ReadDeclaration(i, last, scope);
       i = last + 1;
     }
   }
 
   // Reads the preprocessor directive at token `i`.
-  void Directive(int i) {
+  void ReadDirective(int i) {
     const string_view text = At(i).text;
     size_t at = 1;
     while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
@@ -249,7 +249,7 @@ class Reader {
   }
 
   // Reads the declaration or definition [first, last].
-  void Declaration(int first, int last, const std::string& scope) {
+  void ReadDeclaration(int first, int last, const std::string& scope) {
     bool kernel = false, device = false, constant = false, has_parentheses = false, host = false;
     int begin = first;
     if (Is(first, "template")) begin = SkipAngles(first + 1);
@@ -267,7 +267,7 @@ class Reader {
                          Is(begin, "using") || Is(begin, "typedef");
     if (kernel && Is(last, "}")) {
       Add(CuItemKind::kKernel, first, last);
-      return Kernel(first, last, scope);
+      return ReadKernel(first, last, scope);
     }
     if (kernel) return Add(CuItemKind::kDevice, first, last);  // a kernel that is only declared here
     if (is_type && !(host && !device)) return Add(CuItemKind::kType, first, last);
@@ -279,16 +279,16 @@ class Reader {
       const std::string name = equals > first ? std::string(At(equals - 1).text) : "";
       if (Is(equals, "=")) s_.constants[name] = Text(equals + 1, last);
       if (!function || Is(begin, "constexpr") || Text(first, equals).find("constexpr") != std::string::npos) {
-        if (function) Function(first, last);
+        if (function) ReadFunction(first, last);
         return Add(CuItemKind::kConstant, first, last, name);
       }
     }
     CuItem item{CuItemKind::kHost, first, last, 0, 0, ""};
-    if (has_parentheses && Is(last, "}")) item.name = Function(first, last);
+    if (has_parentheses && Is(last, "}")) item.name = ReadFunction(first, last);
     s_.items.push_back(item);
   }
 
-  CuParameter Parameter(int first, int last) const {  // [first, last)
+  CuParameter ReadParameter(int first, int last) const {  // [first, last)
     CuParameter p;
     int star = -1, name = -1;
     for (int i = first; i < last && !Is(i, "="); ++i) {
@@ -317,7 +317,7 @@ class Reader {
   std::vector<CuParameter> Parameters(int open, int close) const {
     std::vector<CuParameter> list;
     for (const auto& [first, last] : Split(open + 1, close)) {
-      if (first < last) list.push_back(Parameter(first, last));
+      if (first < last) list.push_back(ReadParameter(first, last));
     }
     return list;
   }
@@ -339,7 +339,7 @@ class Reader {
   }
 
   // Reads the definition of a kernel, the last item, in [first, last].
-  void Kernel(int first, int last, const std::string& scope) {
+  void ReadKernel(int first, int last, const std::string& scope) {
     CuKernel k;
     k.item = static_cast<int>(s_.items.size()) - 1;
     if (Is(first, "template")) {
@@ -372,7 +372,7 @@ class Reader {
   }
 
   // Reads the definition of a host function in [first, last] and returns its name; empty: it is none.
-  std::string Function(int first, int last) {
+  std::string ReadFunction(int first, int last) {
     for (int i = first; i <= last; ++i) {
       if (!Is(i, "(") || At(i).match < 0) continue;
       const int close = At(i).match;
@@ -418,7 +418,7 @@ class Reader {
     return reads_arguments(question + 1, colon) ? Text(begin, end) : Text(question + 1, colon);
   }
 
-  void Locals(CuFunction& f) {
+  void ReadLocals(CuFunction& f) {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (At(i).kind != TokenKind::kIdentifier) continue;
       const std::string name(At(i).text);
@@ -447,7 +447,7 @@ class Reader {
 
   // Collects the conditions of the ifs around token `i` into `launch`, outermost first.
   template <typename Call>
-  void Conditions(const CuFunction& f, int i, Call& launch) {
+  void ReadConditions(const CuFunction& f, int i, Call& launch) {
     int inner = i;
     // Handles what directly precedes a statement or a block, at token `before`: the ) of `if (c)`, or `else`.
     const auto look = [&](int before) {
@@ -515,7 +515,7 @@ class Reader {
   }
 
   // Collects the launches in a host function, k<<<…>>>(…).
-  void Launches(int function) {
+  void CollectLaunches(int function) {
     const CuFunction& f = s_.functions[static_cast<size_t>(function)];
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (!Is(i, "<<") || !Is(i + 1, "<") || At(i).end != At(i + 1).begin) continue;
@@ -545,7 +545,7 @@ class Reader {
       for (const auto& [a, b] : Split(i + 2, close, /*angles=*/false)) launch.configuration.push_back(Text(a, b));
       for (const auto& [a, b] : Split(close + 4, At(close + 3).match)) launch.arguments.push_back(Text(a, b));
       while (Is(name - 1, "::")) name -= 2;
-      Conditions(f, name, launch);
+      ReadConditions(f, name, launch);
       s_.launches.push_back(std::move(launch));
     }
   }
@@ -572,7 +572,7 @@ class Reader {
       call.function = function;
       call.line = LineOf(i);
       call.token = i;
-      Conditions(f, i, call);
+      ReadConditions(f, i, call);
       s_.calls.push_back(std::move(call));
     }
   }

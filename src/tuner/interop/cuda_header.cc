@@ -36,7 +36,7 @@ std::string AliasOf(const Task& task, const std::string& tensor) {
 }
 
 // Returns the comment at the beginning of the header: where the kernels come from, times, parameters, errors.
-std::string Preamble(const KernelPackage& package, const HeaderSignature& signature) {
+std::string OpeningComment(const KernelPackage& package, const HeaderSignature& signature) {
   const Task& task = package.task;
   std::string out = fmt::format(
       "// {}: {}\n//\n// Written by `hone apply` from {}; the kernels below carry their authors' own licence "
@@ -200,7 +200,7 @@ Result<std::string> CudaHeader(const KernelPackage& package) {
   const EmbeddedSource winner_source = EmbedSource(package.winner.source);
   const EmbeddedSource seed_source = EmbedSource(package.seed.source);
 
-  std::string out = Preamble(package, signature) + "#pragma once\n\n";
+  std::string out = OpeningComment(package, signature) + "#pragma once\n\n";
   std::vector<std::string> includes = {"<cuda.h>",   "<cuda_bf16.h>", "<cuda_fp16.h>", "<cuda_runtime.h>", "<float.h>",
                                        "<limits.h>", "<math.h>",      "<stdint.h>",    "<string.h>"};
   const auto include = [&](const std::string& name) {

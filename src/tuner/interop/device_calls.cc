@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-bool Identifier(const CuSource& s, int i) {
+bool IsIdentifierAt(const CuSource& s, int i) {
   return i >= 0 && i < static_cast<int>(s.tokens.size()) && s.token(i).kind == TokenKind::kIdentifier;
 }
 
@@ -18,7 +18,7 @@ CuParameter ParameterAt(const CuSource& s, int begin, int end) {
   for (int i = begin; i < end && !s.TokenIs(i, "="); ++i) {
     if (s.TokenIs(i, "*") || s.TokenIs(i, "[")) star = star < 0 ? i : star;
     if (s.TokenIs(i, "const") && star < 0) p.to_const = true;
-    if (Identifier(s, i) && !s.TokenIs(i, "const") && !s.TokenIs(i, "__restrict__") && !s.TokenIs(i, "__restrict")) name = i;
+    if (IsIdentifierAt(s, i) && !s.TokenIs(i, "const") && !s.TokenIs(i, "__restrict__") && !s.TokenIs(i, "__restrict")) name = i;
   }
   if (name < 0) return p;
   p.name = std::string(s.token(name).text);
@@ -51,7 +51,7 @@ std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) 
       --name;
       site.explicit_template_arguments = true;
     }
-    site.name = Identifier(source, name) ? std::string(source.token(name).text) : "";
+    site.name = IsIdentifierAt(source, name) ? std::string(source.token(name).text) : "";
     // A parenthesis without a name before it, or a cast's, is part of the argument: the call is further out.
     if (site.name.empty() || site.name.ends_with("_cast")) {
       site = {};
@@ -65,7 +65,7 @@ std::optional<CallSite> EnclosingCall(const CuSource& source, int i, int begin) 
 
 std::optional<DeviceFunction> FindDeviceFunction(const CuSource& source, const std::string& name) {
   for (int i = 0; i + 1 < static_cast<int>(source.tokens.size()); ++i) {
-    if (!Identifier(source, i) || !source.TokenIs(i, name) || !source.TokenIs(i + 1, "(")) continue;
+    if (!IsIdentifierAt(source, i) || !source.TokenIs(i, name) || !source.TokenIs(i + 1, "(")) continue;
     const int close = source.token(i + 1).match;
     if (close < 0 || !source.TokenIs(close + 1, "{") || source.token(close + 1).match < 0) continue;
     DeviceFunction f;

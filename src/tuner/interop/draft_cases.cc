@@ -192,8 +192,8 @@ std::string TaskDrafter::WorkText() {
         }
         // n random draws from N rows select about N (1 - exp(-n / N)) different rows, which is at least N n / (N + n).
         const std::string n = Elements(*chooser), rows = t.shape[0];
-        moved = fmt::format("{0} * {1} / max(1, {2} + {1})", Wrapped(rows), n, rows);
-        for (size_t i = 1; i < t.shape.size(); ++i) moved += " * " + Wrapped(t.shape[i]);
+        moved = fmt::format("{0} * {1} / max(1, {2} + {1})", InParentheses(rows), n, rows);
+        for (size_t i = 1; i < t.shape.size(); ++i) moved += " * " + InParentheses(t.shape[i]);
       }
       // The factor of rows, which divides, comes first: the integer division then precedes the other factors.
       bytes += fmt::format("{}{} * {}", bytes.empty() ? "" : " + ", moved, times * size);
@@ -450,7 +450,7 @@ std::string TaskDrafter::HiddenText() const {
     }
     if (const auto least = least_sizes.find(d); least != least_sizes.end()) {
       out += fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, Quoted(least->second),
-                         Quoted("4 * " + Wrapped(least->second)),
+                         Quoted("4 * " + InParentheses(least->second)),
                          Multiple(d) > 1 ? fmt::format(", multiple = {}", Multiple(d)) : "");
       continue;
     }

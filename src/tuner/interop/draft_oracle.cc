@@ -156,7 +156,7 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
                                   fmt::format("target[i] = {};", std::isnan(number) ? "nan(\"\")" : Number(number)));
   }
   const std::string elements =
-      e.bytes.empty() ? Elements(t) : fmt::format("{} / {}", Wrapped(e.bytes), DTypeBytes(dtype));
+      e.bytes.empty() ? Elements(t) : fmt::format("{} / {}", InParentheses(e.bytes), DTypeBytes(dtype));
   return ElementwiseLaunch(step, name, elements, {"ref:" + t.name});
 }
 
@@ -227,7 +227,7 @@ Status TaskDrafter::Oracle() {
     DraftEntry copy = *e;
     copy.template_args.clear();
     // Shared memory is doubled, because it holds doubles where it held floats.
-    steps += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", Wrapped(e->shared)),
+    steps += EntryText(copy, args, step++, e->shared.empty() ? "" : fmt::format("2 * {}", InParentheses(e->shared)),
                        /*with_when=*/false);
   }
   for (const DraftTensor& t : tensors_) {

@@ -101,7 +101,7 @@ std::string List(const std::vector<std::string>& items) {
   for (const std::string& item : items) out += fmt::format("{}{}", out.empty() ? "" : ", ", Quoted(item));
   return "[" + out + "]";
 }
-std::string Wrapped(const std::string& text) {
+std::string InParentheses(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   return tokens.size() <= 1 ? text : "(" + text + ")";
 }
@@ -110,7 +110,7 @@ std::string ReplaceNames(const std::string& text, const std::map<std::string, st
   for (const Token& t : LexCuda(text)) {
     const auto found = by.find(std::string(t.text));
     if (t.kind == TokenKind::kIdentifier && found != by.end())
-      edits.push_back({t.begin, t.end, Wrapped(found->second)});
+      edits.push_back({t.begin, t.end, InParentheses(found->second)});
   }
   return TidyExpression(ApplyEdits(text, std::move(edits)));
 }

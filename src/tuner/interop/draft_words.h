@@ -26,7 +26,7 @@ std::string IntegerSuffix(std::string_view type);
 std::string Quoted(std::string_view text);
 std::string List(const std::vector<std::string>& items);
 // Returns the text in parentheses unless it is a single word.
-std::string Wrapped(const std::string& text);
+std::string InParentheses(const std::string& text);
 // Returns `text` with every whole word that is a key of `by` replaced by its value.
 std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& by);
 // Returns the parts between the commas that are not inside brackets: trimmed, without empty parts.

@@ -24,11 +24,11 @@ class PlanReader {
 
   Status Run(const TomlNode& root) {
     for (const auto& [key, node] : root.entries) {
-      if (key == "tune") HONE_RETURN_IF_ERROR(Tune(node));
+      if (key == "tune") HONE_RETURN_IF_ERROR(ReadTunables(node));
       if (key == "mode" && node.string != "device")
-        return Refused(node.line, fmt::format("its mode is \"{}\"", node.string));
+        return RefuseConstruct(node.line, fmt::format("its mode is \"{}\"", node.string));
       for (const char* table : {"call", "workspace", "tensor_map"}) {
-        if (key == table) return Refused(node.line, fmt::format("it has a [[{}]]", table));
+        if (key == table) return RefuseConstruct(node.line, fmt::format("it has a [[{}]]", table));
       }
     }
     for (const auto& [key, node] : root.entries) {
@@ -48,23 +48,23 @@ class PlanReader {
 
  private:
   // Returns the error for a construct that is valid in a plan but from which no task can be derived.
-  Status Refused(int line, const std::string& what) const {
+  Status RefuseConstruct(int line, const std::string& what) const {
     return Status::InvalidArgument(fmt::format(
         "{}:{}: the file has a launch plan, and no task can be drawn from it, for {}. Write task.toml yourself "
         "(task-format.md in the "
         "documentation) and keep this file beside it as seed.cu; or take the plan out and say --grid and --block",
         file_, line, what));
   }
-  Status Bad(int line, const std::string& what) const {
+  Status InvalidPlan(int line, const std::string& what) const {
     return Status::InvalidArgument(fmt::format("{}:{}: the launch plan's {}", file_, line, what));
   }
 
-  Status Tune(const TomlNode& table) {
+  Status ReadTunables(const TomlNode& table) {
     for (const auto& [name, choices] : table.entries) {
       const TomlNode* first =
           choices.kind == TomlNode::Kind::kArray && !choices.items.empty() ? &choices.items.front() : nullptr;
       if (first == nullptr || first->kind != TomlNode::Kind::kInteger)
-        return Bad(choices.line,
+        return InvalidPlan(choices.line,
                    fmt::format("[tune] field '{}' must list integers, as in {} = [128, 256]", name, name));
       plan_.first_choices[name] = first->integer;
     }
@@ -72,12 +72,12 @@ class PlanReader {
   }
 
   // Returns the expression with tunables replaced by `choices`, and records the names of sizes in it.
-  Result<std::string> Text(const TomlNode& node, const std::string& field, const std::string& given,
+  Result<std::string> SubstitutedText(const TomlNode& node, const std::string& field, const std::string& given,
                            const Binding& choices) {
     const std::string text = SubstituteTunables(given, choices);
     const Result<Expression> expression = Expression::Parse(text);
     if (!expression.ok())
-      return Bad(node.line, fmt::format("field '{}': '{}': {}", field, given, expression.status().message()));
+      return InvalidPlan(node.line, fmt::format("field '{}': '{}': {}", field, given, expression.status().message()));
     for (const std::string& name : expression->Names()) {
       if (!IsReservedName(name) && std::find(plan_.sizes.begin(), plan_.sizes.end(), name) == plan_.sizes.end())
         plan_.sizes.push_back(name);
@@ -104,39 +104,39 @@ class PlanReader {
     const TomlNode* args = table.Find("args");
     for (const TomlNode& arg : args == nullptr ? std::vector<TomlNode>() : args->items) {
       if (arg.string.starts_with("struct:") || arg.string.starts_with("tensormap:"))
-        return Refused(arg.line, fmt::format("args has '{}'", arg.string));
+        return RefuseConstruct(arg.line, fmt::format("args has '{}'", arg.string));
       const size_t colon = arg.string.rfind(':');
       if (colon == std::string::npos) {
         if (!IsIdentifier(arg.string))
-          return Refused(arg.line, fmt::format("args has '{}', a tensor from somewhere in its middle", arg.string));
+          return RefuseConstruct(arg.line, fmt::format("args has '{}', a tensor from somewhere in its middle", arg.string));
         entry.args.push_back(arg.string);
         continue;
       }
       const std::string type = arg.string.substr(colon + 1), value = arg.string.substr(0, colon);
       if (type == "f32" || type == "f64" || type == "f16" || type == "bf16") {
         if (!IsIdentifier(value))
-          return Bad(arg.line,
+          return InvalidPlan(arg.line,
                      fmt::format("field 'args': '{}' must name a number of the task, as in eps:f32", arg.string));
         entry.args.push_back(arg.string);
         continue;
       }
-      HONE_ASSIGN_OR_RETURN(const std::string text, Text(arg, "args", value, choices));
+      HONE_ASSIGN_OR_RETURN(const std::string text, SubstitutedText(arg, "args", value, choices));
       entry.args.push_back(text + ":" + type);
     }
     if (launch) {
       entry.kernel = SubstituteTunables(string("kernel"), choices);
       if (entry.kernel.empty())
-        return Bad(entry.line, "[[launch]] lacks the field 'kernel': name the __global__ function");
+        return InvalidPlan(entry.line, "[[launch]] lacks the field 'kernel': name the __global__ function");
       for (const auto& [key, list] : {std::pair("grid", &entry.grid), std::pair("block", &entry.block)}) {
         const TomlNode* node = table.Find(key);
         if (node == nullptr || node->items.empty())
-          return Bad(entry.line,
+          return InvalidPlan(entry.line,
                      fmt::format("[[launch]] lacks the field '{}': write a list of expressions, as in {} = [\"256\"]",
                                  key, key));
         for (const TomlNode& item : node->items) {
           HONE_ASSIGN_OR_RETURN(
               std::string text,
-              Text(item, key, item.kind == TomlNode::Kind::kInteger ? std::to_string(item.integer) : item.string,
+              SubstitutedText(item, key, item.kind == TomlNode::Kind::kInteger ? std::to_string(item.integer) : item.string,
                    choices));
           list->push_back(std::move(text));
         }
@@ -149,7 +149,7 @@ class PlanReader {
          {std::pair("shared", &entry.shared), std::pair("when", &entry.when), std::pair("bytes", &entry.bytes)}) {
       const std::string text = string(key);
       if (text.empty()) continue;
-      HONE_ASSIGN_OR_RETURN(*into, Text(*table.Find(key), key, text, choices));
+      HONE_ASSIGN_OR_RETURN(*into, SubstitutedText(*table.Find(key), key, text, choices));
     }
     plan_.entries.push_back(std::move(entry));
     return Status::Ok();

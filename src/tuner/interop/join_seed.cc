@@ -47,13 +47,13 @@ std::set<int> StepsOf(const LaunchPlan& plan) {
 }
 
 // Returns the text of a plan entry that does nothing: a memset of 0 bytes.
-std::string Nothing(int step, const std::string& output, const std::string& when) {
+std::string EntryThatDoesNothing(int step, const std::string& output, const std::string& when) {
   return fmt::format("\n[[memset]]\nstep = {}\ntarget = {}\nbytes = \"0\"\n{}", step, Quote(output),
                      when.empty() ? "" : fmt::format("when = {}\n", Quote(when)));
 }
 
 // Returns why a seed cannot follow another plan; empty: it can.
-std::string Obstacle(const Candidate& partial, const Candidate& seed) {
+std::string WhyNotJoinable(const Candidate& partial, const Candidate& seed) {
   const LaunchPlan &p = partial.plan, &s = seed.plan;
   if (p.host_mode || s.host_mode) return "one of them is in host mode";
   if (!s.workspaces.empty() || !s.tensor_maps.empty()) return "the seed's plan has workspaces or tensor maps";
@@ -115,7 +115,7 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
   if (task.seed_source.empty()) return refuse("the task has none");
   HONE_ASSIGN_OR_RETURN(const Candidate seed, ParseCandidate(task.seed_source, task.name + "/seed.cu", task));
   if (!ServedWhen(seed.plan).empty()) return refuse("the seed does not serve every shape either");
-  if (const std::string why = Obstacle(partial, seed); !why.empty()) return refuse(why);
+  if (const std::string why = WhyNotJoinable(partial, seed); !why.empty()) return refuse(why);
 
   HONE_ASSIGN_OR_RETURN(const PlanOutline plan, FindPlan(source));
   const std::set<int> own = StepsOf(partial.plan), others = StepsOf(seed.plan);
@@ -141,12 +141,12 @@ Result<std::string> JoinSeed(const Task& task, const std::string& source, const 
   }
   std::string behind;
   for (const int step : others) {
-    if (own.count(step) == 0) behind += Nothing(step, output, holds);
+    if (own.count(step) == 0) behind += EntryThatDoesNothing(step, output, holds);
   }
   HONE_ASSIGN_OR_RETURN(const std::string entries, SeedEntries(seed));
   behind += entries;
   for (const int step : own) {
-    if (others.count(step) == 0) behind += Nothing(step, output, "");
+    if (others.count(step) == 0) behind += EntryThatDoesNothing(step, output, "");
   }
   const bool line_ended = plan.end > 0 && source[plan.end - 1] == '\n';
   edits.push_back(

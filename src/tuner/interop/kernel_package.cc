@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-std::string Named(const Dims& dims) {
+std::string DimsByName(const Dims& dims) {
   std::string text;
   for (const auto& [name, value] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
   return text;
@@ -19,7 +19,7 @@ std::string Named(const Dims& dims) {
 
 // Returns the evaluation whose times decide between `node` and the seed. `*paired`: it timed the node and the seed in
 // turn.
-Result<const Evaluation*> Deciding(const RunView& view, int64_t node, bool* paired) {
+Result<const Evaluation*> DecidingEvaluation(const RunView& view, int64_t node, bool* paired) {
   *paired = true;
   if (view.final_result && view.final_result->node == node) {
     const Evaluation& e = view.final_result->evaluation;
@@ -93,7 +93,7 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   }
   KernelPackage package;
   HONE_ASSIGN_OR_RETURN(package.task, LoadRunTask(store, view));
-  HONE_ASSIGN_OR_RETURN(const Evaluation* evaluation, Deciding(view, node, &package.paired));
+  HONE_ASSIGN_OR_RETURN(const Evaluation* evaluation, DecidingEvaluation(view, node, &package.paired));
   HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(node).source_hash));
   HONE_ASSIGN_OR_RETURN(std::string seed, store.Source(view.seed_hash));
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(winner, fmt::format("node-{}.cu", node), package.task));
@@ -132,7 +132,7 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
       if (other == nullptr) {
         return Status::InvalidArgument(
             fmt::format("run {} has no time of the seed for {}: the shapes where node {} wins cannot be told",
-                        view.info.id, Named(c.dims), node));
+                        view.info.id, DimsByName(c.dims), node));
       }
       const Interval& a = *other->time_us;
       shape.seed_us = a.median;

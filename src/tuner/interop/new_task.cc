@@ -39,7 +39,7 @@ bool UsedByDeviceCode(const CuSource& source, const std::string& name) {
 // Returns the launch that `launch` repeats with the same kernel, configuration and arguments: the last one, or any one if
 // `launch` stands in a loop. A test program launches once to warm up or to check, and again to take the time. Returns
 // nullptr if there is none.
-const CuLaunch* Repeated(const std::vector<CuLaunch>& before, const CuLaunch& launch) {
+const CuLaunch* FindRepeatedLaunch(const std::vector<CuLaunch>& before, const CuLaunch& launch) {
   for (size_t back = 0; back < before.size(); ++back) {
     const CuLaunch& one = before[before.size() - 1 - back];
     const bool looped = !launch.conditions_known || !one.conditions_known;
@@ -242,7 +242,7 @@ Status TaskDrafter::ChooseLaunches() {
   for (const CuLaunch& l : s_.launches) {
     if (!wanted(l)) continue;
     if (l.function == function_) {
-      if (const CuLaunch* same = Repeated(launches_, l)) {
+      if (const CuLaunch* same = FindRepeatedLaunch(launches_, l)) {
         Inferred(fmt::format("line {} repeats line {} (a timing loop?): launched once", l.line, same->line));
       } else {
         launches_.push_back(l);
@@ -623,7 +623,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     if (value.ok()) {
       const bool constant = *value == "1";
       if (!constant)
-        entry.when += (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? Wrapped(*value) : *value);
+        entry.when += (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? InParentheses(*value) : *value);
       entry.conditions = launch.conditions;
     } else {
       Inferred(fmt::format("the condition '{}' around a launch of '{}' is left out ({})", condition, kernel->name,

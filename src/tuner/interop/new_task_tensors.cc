@@ -32,7 +32,7 @@ void TaskDrafter::CountElements(int width, std::string* extent) {
   if (width == 1) return;
   const std::string divided = fmt::format(" / {}", width);
   if (!extent->ends_with(divided)) {
-    *extent = fmt::format("{} * {}", width, Wrapped(*extent));
+    *extent = fmt::format("{} * {}", width, InParentheses(*extent));
     return;
   }
   *extent = TidyExpression(extent->substr(0, extent->size() - divided.size()));

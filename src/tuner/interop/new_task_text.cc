@@ -44,7 +44,7 @@ std::string TaskDrafter::Workspaces(int64_t element_bytes) const {
   for (const DraftTensor& t : tensors_) {
     if (!t.workspace) continue;
     std::string bytes = std::to_string(element_bytes > 0 ? element_bytes : t.dtype ? DTypeBytes(*t.dtype) : 4);
-    for (const std::string& e : t.shape) bytes += " * " + Wrapped(e);
+    for (const std::string& e : t.shape) bytes += " * " + InParentheses(e);
     out += fmt::format("\n[[workspace]]\nname = {}\nbytes = {}\n", Quoted(t.name),
                        Quoted(t.shape.empty() ? kFillIn : bytes));
   }
@@ -53,7 +53,7 @@ std::string TaskDrafter::Workspaces(int64_t element_bytes) const {
 
 std::string TaskDrafter::Elements(const DraftTensor& t) {
   std::string elements;
-  for (const std::string& extent : t.shape) elements += (elements.empty() ? "" : " * ") + Wrapped(extent);
+  for (const std::string& extent : t.shape) elements += (elements.empty() ? "" : " * ") + InParentheses(extent);
   return elements.empty() ? kFillIn : elements;
 }
 

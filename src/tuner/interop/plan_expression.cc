@@ -76,7 +76,7 @@ int SizeOf(string_view type) {
 }
 
 // Returns whether the text needs no parentheses as an operand.
-bool Simple(string_view text) {
+bool IsSimple(string_view text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() == 1) return true;
   const size_t last = tokens.size() - 1;
@@ -85,7 +85,7 @@ bool Simple(string_view text) {
          tokens[1].match == static_cast<int>(last);
 }
 
-std::string Operand(const std::string& text) { return Simple(text) ? text : "(" + text + ")"; }
+std::string Operand(const std::string& text) { return IsSimple(text) ? text : "(" + text + ")"; }
 
 // Returns whether a word ends the operand of a shift: an operator that binds no tighter, or a bracket that closes.
 bool EndsShiftOperand(string_view word) {
@@ -109,7 +109,7 @@ size_t LeftOfShift(const std::string& out) {
 }
 
 // Returns the value of an expression that consists of numbers, as text; other text unchanged.
-std::string Folded(const std::string& text) {
+std::string FoldConstants(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   if (tokens.size() < 2) return text;
   for (const Token& t : tokens) {
@@ -209,14 +209,14 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         const std::string_view operand = text.substr(tokens[begin].begin, tokens[end - 1].end - tokens[begin].begin);
         const Result<std::string> right = Resolve(operand, depth + 1);
         if (!right.ok()) return right;
-        by = Number(Folded(*right));
+        by = Number(FoldConstants(*right));
       }
       if (!by || *by < 0 || *by > 62)
         return Status::InvalidArgument(fmt::format("'{}' shifts by what is not known", text));
       const size_t left = LeftOfShift(out);
       const std::string shifted =
           fmt::format("{} {} {}", Operand(out.substr(left)), right_shift ? "/" : "*", 1LL << *by);
-      out = out.substr(0, left) + Operand(Folded(shifted));
+      out = out.substr(0, left) + Operand(FoldConstants(shifted));
       i = end - 1;
       continue;
     }

@@ -17,7 +17,7 @@ namespace hone {
 namespace {
 
 // Returns the text with `prefix` before each line.
-std::string Multiline(std::string_view text, std::string_view prefix) {
+std::string PrefixLines(std::string_view text, std::string_view prefix) {
   std::string out;
   while (!text.empty()) {
     const size_t end = text.find('\n');
@@ -481,7 +481,7 @@ Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding
     list += fmt::format("{}const_cast<void*>(static_cast<const void*>(&a{}))",
                         list.empty() ? "" : ",\n                      ", i);
   }
-  out += Multiline(arguments, "  ");
+  out += PrefixLines(arguments, "  ");
   out += fmt::format("        void* args[] = {{{}}};\n", list.empty() ? "nullptr" : list);
   out +=
       "        if (!ok) return cudaErrorInvalidValue;\n        error = launch.Run(args, stream);\n"

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-bool Is(const CuSource& source, int i, std::string_view text) {
+bool IsToken(const CuSource& source, int i, std::string_view text) {
   return i >= 0 && i < static_cast<int>(source.tokens.size()) && source.token(i).text == text;
 }
 bool IsIdentifierAt(const CuSource& source, int i) {
@@ -20,7 +20,7 @@ int EndOfValue(const CuSource& source, int i, int limit) {
   for (; i < limit; ++i) {
     if (source.token(i).match > i) {
       i = source.token(i).match;
-    } else if (Is(source, i, ";") || Is(source, i, ",") || Is(source, i, ")")) {
+    } else if (IsToken(source, i, ";") || IsToken(source, i, ",") || IsToken(source, i, ")")) {
       break;
     }
   }
@@ -30,23 +30,23 @@ int EndOfValue(const CuSource& source, int i, int limit) {
 // Returns whether the * at token `i` is part of a declaration and not a product: `float* p`, `Pack<4>* p`, `float *a =
 // x, *b = y`.
 bool BehindAType(const CuSource& source, int i) {
-  if (Is(source, i - 1, ">") || Is(source, i - 1, "*") || Is(source, i - 1, ",")) return true;
-  return IsIdentifierAt(source, i - 1) && !Is(source, i - 1, "else") && !Is(source, i - 1, "return") &&
-         !Is(source, i - 1, "do");
+  if (IsToken(source, i - 1, ">") || IsToken(source, i - 1, "*") || IsToken(source, i - 1, ",")) return true;
+  return IsIdentifierAt(source, i - 1) && !IsToken(source, i - 1, "else") && !IsToken(source, i - 1, "return") &&
+         !IsToken(source, i - 1, "do");
 }
 
 // Returns the token in the value of an `auto` that makes it a pointer, x in x + i, &x[i] or reinterpret_cast<T*>(x);
 // -1: it is none, as in x[i] or f(x).
 int PointerOfAuto(const CuSource& source, int value, int end, const std::function<bool(int)>& is_pointer) {
   for (int k = value; k < end; ++k) {
-    const bool cast = Is(source, k, "(") && Is(source, k - 1, ">");
-    const bool call = Is(source, k, "(") && IsIdentifierAt(source, k - 1);
-    if ((call && !cast) || Is(source, k, "[")) {
+    const bool cast = IsToken(source, k, "(") && IsToken(source, k - 1, ">");
+    const bool call = IsToken(source, k, "(") && IsIdentifierAt(source, k - 1);
+    if ((call && !cast) || IsToken(source, k, "[")) {
       if (source.token(k).match > k) k = source.token(k).match;
       continue;
     }
     if (!IsIdentifierAt(source, k) || !is_pointer(k)) continue;
-    if (Is(source, k - 1, "*") || (Is(source, k + 1, "[") && !Is(source, k - 1, "&"))) return -1;
+    if (IsToken(source, k - 1, "*") || (IsToken(source, k + 1, "[") && !IsToken(source, k - 1, "&"))) return -1;
     return k;
   }
   return -1;
@@ -56,13 +56,13 @@ int PointerOfAuto(const CuSource& source, int value, int end, const std::functio
 
 std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, int i, int limit,
                                                        const std::function<bool(int)>& is_pointer) {
-  const bool automatic = Is(source, i, "auto");
-  if (!automatic && !(Is(source, i, "*") && BehindAType(source, i))) return std::nullopt;
+  const bool automatic = IsToken(source, i, "auto");
+  if (!automatic && !(IsToken(source, i, "*") && BehindAType(source, i))) return std::nullopt;
   int name = i + 1;
-  while (Is(source, name, "__restrict__") || Is(source, name, "__restrict") || Is(source, name, "const") ||
-         (!automatic && Is(source, name, "*")))
+  while (IsToken(source, name, "__restrict__") || IsToken(source, name, "__restrict") || IsToken(source, name, "const") ||
+         (!automatic && IsToken(source, name, "*")))
     ++name;
-  if (name >= limit || !IsIdentifierAt(source, name) || !Is(source, name + 1, "=")) return std::nullopt;
+  if (name >= limit || !IsIdentifierAt(source, name) || !IsToken(source, name + 1, "=")) return std::nullopt;
   PointerDeclaration found{name, name + 2, EndOfValue(source, name + 2, limit), -1};
   if (automatic) {
     found.base = PointerOfAuto(source, found.value, found.end, is_pointer);
@@ -77,24 +77,24 @@ std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, i
 
 std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limit) {
   PointerMove move{i, i + 2, 0, false};
-  const bool first = Is(source, i - 1, ";") || Is(source, i - 1, "{") || Is(source, i - 1, "}");
-  if (Is(source, i + 1, "+=") || Is(source, i + 1, "-=")) {
-    if (Is(source, i - 1, "*")) return std::nullopt;
+  const bool first = IsToken(source, i - 1, ";") || IsToken(source, i - 1, "{") || IsToken(source, i - 1, "}");
+  if (IsToken(source, i + 1, "+=") || IsToken(source, i + 1, "-=")) {
+    if (IsToken(source, i - 1, "*")) return std::nullopt;
     move.end = EndOfValue(source, i + 2, limit);
-    if (Is(source, i + 1, "+=")) move.value = i + 2;
-  } else if (Is(source, i + 1, "=") && Is(source, i + 2, source.token(i).text) &&
-             (Is(source, i + 3, "+") || Is(source, i + 3, "-"))) {
-    if (Is(source, i - 1, "*") || IsIdentifierAt(source, i - 1)) return std::nullopt;
+    if (IsToken(source, i + 1, "+=")) move.value = i + 2;
+  } else if (IsToken(source, i + 1, "=") && IsToken(source, i + 2, source.token(i).text) &&
+             (IsToken(source, i + 3, "+") || IsToken(source, i + 3, "-"))) {
+    if (IsToken(source, i - 1, "*") || IsIdentifierAt(source, i - 1)) return std::nullopt;
     move.end = EndOfValue(source, i + 4, limit);
-    if (Is(source, i + 3, "+")) move.value = i + 4;
-  } else if (!Is(source, i + 1, "++") && !Is(source, i + 1, "--") && !Is(source, i - 1, "++") &&
-             !Is(source, i - 1, "--")) {
+    if (IsToken(source, i + 3, "+")) move.value = i + 4;
+  } else if (!IsToken(source, i + 1, "++") && !IsToken(source, i + 1, "--") && !IsToken(source, i - 1, "++") &&
+             !IsToken(source, i - 1, "--")) {
     return std::nullopt;
-  } else if (Is(source, i - 1, "++") || Is(source, i - 1, "--")) {
+  } else if (IsToken(source, i - 1, "++") || IsToken(source, i - 1, "--")) {
     move.end = i + 1;
-    if (Is(source, i + 1, "[")) return std::nullopt;  // ++x[i] changes an element
+    if (IsToken(source, i + 1, "[")) return std::nullopt;  // ++x[i] changes an element
   }
-  move.statement = first && Is(source, move.end, ";");
+  move.statement = first && IsToken(source, move.end, ";");
   return move;
 }
 

@@ -19,7 +19,7 @@ namespace {
 using std::string_view;
 
 // Maps functions of float to those of double. Names with a leading double underscore are CUDA's intrinsics.
-const std::map<string_view, string_view>& Functions() {
+const std::map<string_view, string_view>& FunctionsOfDouble() {
   static const std::map<string_view, string_view> kMap = {{"expf", "exp"},
                                                           {"__expf", "exp"},
                                                           {"exp2f", "exp2"},
@@ -134,15 +134,15 @@ class Promoter {
   PromotedCode Run() {
     for (const CuItem& item : s_.items) {
       if (item.kind == CuItemKind::kKernel) {
-        const KernelToPromote* chosen = Chosen(item);
+        const KernelToPromote* chosen = KernelOfItem(item);
         if (chosen == nullptr) {  // the oracle does not launch this kernel
           edits_.push_back({s_.token(item.first).begin, item.end, ""});
           continue;
         }
-        Item(item, chosen);
+        RewriteItem(item, chosen);
       } else if (item.kind == CuItemKind::kDevice || item.kind == CuItemKind::kType ||
                  item.kind == CuItemKind::kConstant) {
-        Item(item, nullptr);
+        RewriteItem(item, nullptr);
       }
     }
     PromotedCode result;
@@ -156,22 +156,22 @@ class Promoter {
 
  private:
   const Token& At(int i) const { return s_.token(i); }
-  bool Is(int i, string_view text) const {
+  bool IsToken(int i, string_view text) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
   }
-  bool Identifier(int i) const {
+  bool IsIdentifier(int i) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
   }
   void Replace(int i, string_view text) { edits_.push_back({At(i).begin, At(i).end, std::string(text)}); }
   // Records why the code at token `i` cannot be rewritten.
-  void Reason(int i, const std::string& what) {
+  void AddReason(int i, const std::string& what) {
     const auto line =
         1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
     reasons_.insert(fmt::format("{} (line {} of seed.cu)", what, line));
   }
 
   // Returns the kernel that the oracle launches and that is this item; null: none is.
-  const KernelToPromote* Chosen(const CuItem& item) const {
+  const KernelToPromote* KernelOfItem(const CuItem& item) const {
     for (const KernelToPromote& k : kernels_) {
       const CuItem& own = s_.items[static_cast<size_t>(k.kernel->item)];
       if (own.first == item.first) return &k;
@@ -180,7 +180,7 @@ class Promoter {
   }
 
   // Rewrites an item. `kernel`: the kernel that it is; null: it is another item.
-  void Item(const CuItem& item, const KernelToPromote* kernel) {
+  void RewriteItem(const CuItem& item, const KernelToPromote* kernel) {
     std::map<string_view, std::string> substituted;  // template parameter -> argument
     int first = item.first;
     if (kernel != nullptr) {
@@ -191,8 +191,8 @@ class Promoter {
       if (!parameters.empty()) {  // removes template<…>: the arguments replace the parameters
         int end = item.first + 1, depth = 0;
         for (;; ++end) {
-          if (Is(end, "<")) ++depth;
-          if (Is(end, ">") && --depth == 0) break;
+          if (IsToken(end, "<")) ++depth;
+          if (IsToken(end, ">") && --depth == 0) break;
         }
         edits_.push_back({At(item.first).begin, At(end).end, ""});
         first = end + 1;
@@ -202,8 +202,8 @@ class Promoter {
     // Collects the names of variables, since a variable may be called `half`.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
-      if (Identifier(i) && Identifier(i + 1) && !Is(i, "const") && !Is(i, "typename") && !Is(i, "return") &&
-          !Is(i, "inline") && !Is(i, "static") && !At(i).text.starts_with("__")) {
+      if (IsIdentifier(i) && IsIdentifier(i + 1) && !IsToken(i, "const") && !IsToken(i, "typename") && !IsToken(i, "return") &&
+          !IsToken(i, "inline") && !IsToken(i, "static") && !At(i).text.starts_with("__")) {
         variables.insert(At(i + 1).text);
       }
     }
@@ -224,35 +224,35 @@ class Promoter {
       if (t.kind != TokenKind::kIdentifier) continue;
       if (variables.count(t.text) != 0 && t.text == "half") continue;
       const string_view word = meaning(i);
-      if (word == "asm" || word == "__asm__") Reason(i, "inline assembly");
-      if (word == "wmma" || word == "mma_sync" || word == "nvcuda") Reason(i, "tensor cores");
+      if (word == "asm" || word == "__asm__") AddReason(i, "inline assembly");
+      if (word == "wmma" || word == "mma_sync" || word == "nvcuda") AddReason(i, "tensor cores");
       if (word.starts_with("__float_as_") || word.starts_with("__int_as_float") ||
           word.starts_with("__uint_as_float")) {
-        Reason(i, "the bits of a float are used: " + std::string(word));
+        AddReason(i, "the bits of a float are used: " + std::string(word));
       }
       if (word.starts_with("__half2") && FromHalf().count(word) == 0 && !IsVector(word))
-        Reason(i, "packed halves: " + std::string(word));
+        AddReason(i, "packed halves: " + std::string(word));
       if (word.starts_with("__nv_cvt_") || word.starts_with("__nv_fp8x")) {
-        Reason(i, "8-bit floats converted in pairs or by intrinsics: " + std::string(word));
+        AddReason(i, "8-bit floats converted in pairs or by intrinsics: " + std::string(word));
       }
       if (word.starts_with("__h") && word.size() > 4 && word != "__half" && word != "__host__" &&
-          !word.starts_with("__half") && Is(i + 1, "(")) {
-        Reason(i, "arithmetic in half precision: " + std::string(word));
+          !word.starts_with("__half") && IsToken(i + 1, "(")) {
+        AddReason(i, "arithmetic in half precision: " + std::string(word));
       }
       if (IsVector(word) && (word != "float4" && word != "float2" && word != "float3"))
-        Reason(i, "packed values: " + std::string(word));
+        AddReason(i, "packed values: " + std::string(word));
       if (word == "reinterpret_cast") {
         // A cast that reads an input as float2 or float4 is sound; other casts depend on the bytes of floats.
-        const bool reads = Is(i + 1, "<") && Is(i + 2, "const") && (Is(i + 3, "float4") || Is(i + 3, "float2"));
+        const bool reads = IsToken(i + 1, "<") && IsToken(i + 2, "const") && (IsToken(i + 3, "float4") || IsToken(i + 3, "float2"));
         int open = i + 1;
-        while (open < item.last && !Is(open, "(")) ++open;
-        const bool whole = MeaningOf(Is(open + 1, "&") && Identifier(open + 2) ? open + 2 : open + 1).integer;
-        if (!reads && !whole) Reason(i, "a pointer is reinterpreted");
+        while (open < item.last && !IsToken(open, "(")) ++open;
+        const bool whole = MeaningOf(IsToken(open + 1, "&") && IsIdentifier(open + 2) ? open + 2 : open + 1).integer;
+        if (!reads && !whole) AddReason(i, "a pointer is reinterpreted");
       }
-      if ((word == "float4" || word == "float2") && !reads_pack(i) && Is(i + 1, "*")) Reason(i, "packed stores");
-      if (word == "make_float4" || word == "make_float2") Reason(i, "packed values are built: " + std::string(word));
-      const auto function = Functions().find(word);
-      if (function != Functions().end() && Is(i + 1, "(")) {
+      if ((word == "float4" || word == "float2") && !reads_pack(i) && IsToken(i + 1, "*")) AddReason(i, "packed stores");
+      if (word == "make_float4" || word == "make_float2") AddReason(i, "packed values are built: " + std::string(word));
+      const auto function = FunctionsOfDouble().find(word);
+      if (function != FunctionsOfDouble().end() && IsToken(i + 1, "(")) {
         Replace(i, function->second);
         continue;
       }
@@ -260,7 +260,7 @@ class Promoter {
         Replace(i, "static_cast<double>");
         continue;
       }
-      if (FromHalf().count(word) != 0 && Is(i + 1, "(") && At(i + 1).match > 0) {
+      if (FromHalf().count(word) != 0 && IsToken(i + 1, "(") && At(i + 1).match > 0) {
         edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
         edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
         Skip(i + 2, At(i + 1).match);
@@ -268,15 +268,15 @@ class Promoter {
       }
       const bool scalar_type = word == "float" || IsHalf(word);
       if (scalar_type) {
-        Type(i, word, kernel, substituted);
+        RewriteType(i, word, kernel, substituted);
         continue;
       }
       const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
-      if (reads_input && !Is(i + 1, "[")) GivenToHelper(i, body);
+      if (reads_input && !IsToken(i + 1, "[")) GivenToHelper(i, body);
       // Wraps the element of an input in HONE_ORACLE_IN where it is read.
-      if (reads_input && Is(i + 1, "[") && At(i + 1).match > 0 && !Is(i - 1, "&") && !Is(i - 1, ".") && !Skipped(i)) {
+      if (reads_input && IsToken(i + 1, "[") && At(i + 1).match > 0 && !IsToken(i - 1, "&") && !IsToken(i - 1, ".") && !IsSkipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
-        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : Base(kernel);
+        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : DTypeOfDerivedPointers(kernel);
         if (dtype == DType::kFloat32 || dtype == DType::kFloat64 || IsFloat8(dtype)) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
           edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
@@ -291,7 +291,7 @@ class Promoter {
     }
   }
 
-  bool reads_pack(int i) const { return Is(i - 1, "const"); }
+  bool reads_pack(int i) const { return IsToken(i - 1, "const"); }
 
   // The kinds of tensors into which a pointer may point. If none of the three is true, the name is not a pointer into a
   // tensor.
@@ -319,14 +319,14 @@ class Promoter {
     std::vector<int> blocks = {kernel->kernel->body_close};  // ends of the blocks around token `i`, innermost last
     for (int i = kernel->kernel->body_open + 1; i < kernel->kernel->body_close; ++i) {
       while (blocks.size() > 1 && i > blocks.back()) blocks.pop_back();
-      if (Is(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
+      if (IsToken(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
       const auto declared = PointerDeclarationAt(s_, i, kernel->kernel->body_close, followed);
       if (!declared) continue;
       Pointer pointer{declared->name, blocks.back(), {}};
       for (int k = declared->value; k < declared->end; ++k) {
-        const Meaning m = Identifier(k) ? MeaningOf(k) : Meaning{};
+        const Meaning m = IsIdentifier(k) ? MeaningOf(k) : Meaning{};
         // In x + ids[i], `ids` is only read and is not what the pointer points into.
-        if (k != declared->base && Is(k + 1, "[")) continue;
+        if (k != declared->base && IsToken(k + 1, "[")) continue;
         pointer.meaning.input = pointer.meaning.input || m.input;
         pointer.meaning.output = pointer.meaning.output || m.output;
         pointer.meaning.integer = pointer.meaning.integer || m.integer;
@@ -359,7 +359,7 @@ class Promoter {
     if (deduced ||
         (p.type != "float" && !IsHalf(p.type) && std::find(names.begin(), names.end(), p.type) == names.end()))
       return;
-    Reason(i,
+    AddReason(i,
            fmt::format(
                "'{}' is given '{}', a pointer into an input: inputs keep their type, and the helper's `{}* {}` would "
                "become double; read the input in the kernel and pass values",
@@ -368,7 +368,7 @@ class Promoter {
 
   // Returns the dtype taken for a pointer that is derived from an input: that of the kernel's floating input. With
   // several, the last by name.
-  DType Base(const KernelToPromote* kernel) const {
+  DType DTypeOfDerivedPointers(const KernelToPromote* kernel) const {
     DType dtype = DType::kInt32;
     for (const auto& [name, p] : kernel->parameters) {
       if (p.role == TensorRole::kIn && IsFloating(p.dtype)) dtype = p.dtype;
@@ -378,15 +378,15 @@ class Promoter {
 
   // Rewrites the type at token `i` (`float`, a half type, or a template parameter that stands for one; `word` is the
   // type itself) as double, unless it is the type of a pointer into an input.
-  void Type(int i, string_view word, const KernelToPromote* kernel,
+  void RewriteType(int i, string_view word, const KernelToPromote* kernel,
             const std::map<string_view, std::string>& substituted) {
     int star = i + 1;
-    while (Is(star, "const")) ++star;
-    if (Is(star, "*")) {
+    while (IsToken(star, "const")) ++star;
+    if (IsToken(star, "*")) {
       int name = star + 1;
-      while (Is(name, "__restrict__") || Is(name, "const") || Is(name, "__restrict")) ++name;
-      const auto [input, output, integer] = Identifier(name) ? MeaningOf(name) : Meaning{};
-      if (input && output) Reason(i, fmt::format("'{}' points into an input and an output", At(name).text));
+      while (IsToken(name, "__restrict__") || IsToken(name, "const") || IsToken(name, "__restrict")) ++name;
+      const auto [input, output, integer] = IsIdentifier(name) ? MeaningOf(name) : Meaning{};
+      if (input && output) AddReason(i, fmt::format("'{}' points into an input and an output", At(name).text));
       if (kernel != nullptr && input) {
         if (substituted.count(At(i).text) != 0) Replace(i, word);
         return;
@@ -398,7 +398,7 @@ class Promoter {
 
   // Marks tokens [first, last] as already wrapped in HONE_ORACLE_IN.
   void Skip(int first, int last) { skipped_.emplace_back(first, last); }
-  bool Skipped(int i) const {
+  bool IsSkipped(int i) const {
     return std::any_of(skipped_.begin(), skipped_.end(),
                        [&](const auto& range) { return i >= range.first && i <= range.second; });
   }

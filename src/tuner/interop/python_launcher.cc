@@ -208,7 +208,7 @@ std::string TorchName(DType dtype) {
   return fmt::format("_torch.{}", dtype == DType::kInt4Pair ? "uint8" : DTypeName(dtype));
 }
 
-Result<std::string> Tuple(const std::vector<Expression>& expressions) {
+Result<std::string> TupleOfSizes(const std::vector<Expression>& expressions) {
   std::string text;
   for (const Expression& one : expressions) {
     HONE_ASSIGN_OR_RETURN(const std::string part, PythonSizeExpression(one.text()));
@@ -314,8 +314,8 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   std::string make, allocate, check, first;
   for (const HeaderParameter& p : signature.tensors) {
     const TensorSpec& tensor = *task.FindTensor(p.plan);
-    HONE_ASSIGN_OR_RETURN(const std::string shape, Tuple(tensor.shape));
-    HONE_ASSIGN_OR_RETURN(const std::string strides, Tuple(tensor.strides));
+    HONE_ASSIGN_OR_RETURN(const std::string shape, TupleOfSizes(tensor.shape));
+    HONE_ASSIGN_OR_RETURN(const std::string strides, TupleOfSizes(tensor.strides));
     tensors.push_back(p.plan);
     if (tensor.role == TensorRole::kOut) {
       results.push_back(p.plan);

@@ -30,7 +30,7 @@ struct ServingForm {
 };
 
 // Returns the known operators.
-const std::vector<ServingForm>& Forms() {
+const std::vector<ServingForm>& KnownForms() {
   static const std::vector<ServingForm> forms = {
       {"silu_and_mul",
        {"x", "out"},
@@ -87,16 +87,16 @@ std::string PassedOn(std::string_view signature) {
 
 Result<GeneratedFile> ServingOperator(const KernelPackage& package) {
   const Task& task = package.task;
-  const auto form = std::find_if(Forms().begin(), Forms().end(), [&](const ServingForm& one) {
+  const auto form = std::find_if(KnownForms().begin(), KnownForms().end(), [&](const ServingForm& one) {
     if (task.name != one.task || task.tensors.size() != one.tensors.size()) return false;
     for (size_t i = 0; i < one.tensors.size(); ++i) {
       if (task.tensors[i].name != one.tensors[i]) return false;
     }
     return true;
   });
-  if (form == Forms().end()) {
+  if (form == KnownForms().end()) {
     std::string known;
-    for (const ServingForm& one : Forms()) known += fmt::format("{}{}", known.empty() ? "" : ", ", one.task);
+    for (const ServingForm& one : KnownForms()) known += fmt::format("{}{}", known.empty() ? "" : ", ", one.task);
     return Status::InvalidArgument(fmt::format(
         "task {} does what no operator of sgl-kernel does that Hone knows ({}): use --as torch", task.name, known));
   }

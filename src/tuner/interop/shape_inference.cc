@@ -40,8 +40,8 @@ class BodyReader {
   BodyReader(const CuSource& source, const CuKernel& kernel, const KernelBounds& bounds)
       : s_(source), k_(kernel), bounds_(bounds) {
     BlockEnds();
-    Definitions();
-    Limits();
+    CollectDefinitions();
+    CollectLimits();
   }
 
   std::map<std::string, PointerUse> Run() {
@@ -54,7 +54,7 @@ class BodyReader {
     for (const auto& [name, use] : uses) derived_[name] = {{k_.body_open, k_.body_close, name, {}}};
     const auto followed = [&](int k) { return Pointer(Word(k), k) != nullptr; };
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (Identifier(i) && !Is(i - 1, ".") && followed(i)) Moved(i);
+      if (IsIdentifier(i) && !IsToken(i - 1, ".") && followed(i)) NoteMove(i);
       const std::optional<PointerDeclaration> declared = PointerDeclarationAt(s_, i, k_.body_close, followed);
       if (!declared) continue;
       const int name = declared->name, end = declared->end;
@@ -68,17 +68,17 @@ class BodyReader {
       bool seen = false;
       int depth_paren = 0;
       for (; k < end; ++k) {
-        if (Is(k, "reinterpret_cast")) vector = true;
-        if (Is(k, base.c_str()) && !seen) {
+        if (IsToken(k, "reinterpret_cast")) vector = true;
+        if (IsToken(k, base.c_str()) && !seen) {
           seen = true;
-          if (Is(k + 1, "[") && At(k + 1).match > 0) {
+          if (IsToken(k + 1, "[") && At(k + 1).match > 0) {
             for (int j = k + 2; j < At(k + 1).match; ++j) after.push_back(Word(j));
             break;
           }
           int j = k + 1;
           for (; j < end; ++j) {
-            if (Is(j, "(")) ++depth_paren;
-            if (Is(j, ")") && --depth_paren < 0) break;
+            if (IsToken(j, "(")) ++depth_paren;
+            if (IsToken(j, ")") && --depth_paren < 0) break;
             after.push_back(Word(j));
           }
           if (!after.empty() && after[0] == "+")
@@ -98,13 +98,13 @@ class BodyReader {
       skip_.insert({i, end});
     }
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (!Identifier(i) || Is(i - 1, ".") || Is(i - 1, "->")) continue;
+      if (!IsIdentifier(i) || IsToken(i - 1, ".") || IsToken(i - 1, "->")) continue;
       const DerivedPointer* found = Pointer(Word(i), i);
       if (found == nullptr) continue;
       PointerUse& use = uses[found->parameter];
       int access_end = -1;
       Words index = found->offset;
-      if (Is(i + 1, "[") && At(i + 1).match > 0) {
+      if (IsToken(i + 1, "[") && At(i + 1).match > 0) {
         access_end = At(i + 1).match;
         if (!index.empty()) index.push_back("+");
         for (int k = i + 2; k < access_end; ++k) index.push_back(Word(k));
@@ -114,54 +114,54 @@ class BodyReader {
         if (in_definition) continue;
         // The pointer is passed to a function, dereferenced by *, or cast and then indexed: reinterpret_cast<T*>(x)[i].
         int k = i;
-        while (k < k_.body_close && !Is(k, ")")) ++k;
-        const bool steps = Is(i + 1, "++") || Is(i + 1, "--");  // *out++ = …
-        const int behind = steps || (Is(i - 2, "(") && Is(i + 1, ")")) ? i + 2 : i + 1;
-        if (Is(k + 1, "[") && At(k + 1).match > 0) {
+        while (k < k_.body_close && !IsToken(k, ")")) ++k;
+        const bool steps = IsToken(i + 1, "++") || IsToken(i + 1, "--");  // *out++ = …
+        const int behind = steps || (IsToken(i - 2, "(") && IsToken(i + 1, ")")) ? i + 2 : i + 1;
+        if (IsToken(k + 1, "[") && At(k + 1).match > 0) {
           access_end = At(k + 1).match;
           use.vector_access = true;
           index = {"?"};
         } else {
           // Atomics both read and write. A call of a function of the file has the effects of that function's body.
-          const bool product = Identifier(i - 2) || Is(i - 2, ")") || Is(i - 2, "]");
+          const bool product = IsIdentifier(i - 2) || IsToken(i - 2, ")") || IsToken(i - 2, "]");
           if (IsAtomic(i)) {
             use.read = use.written = true;
-          } else if (Is(i - 1, "*") && (!product || Stored(behind))) {
-            Effect(behind, use);  // *name = …
+          } else if (IsToken(i - 1, "*") && (!product || IsAssignment(behind))) {
+            NoteEffect(behind, use);  // *name = …
           } else {
             use.elsewhere = true;
-            Passed(i, use);
+            NoteCall(i, use);
             continue;
           }
           if (index.empty()) index = {"0"};
           access_end = i;
-          Reached(index, !steps, i, use, uses);
+          NoteAccess(index, !steps, i, use, uses);
           continue;
         }
       }
       const bool atomic = IsAtomic(i);
       int after = access_end + 1;
-      while (Is(after, ".") || (Identifier(after) && Is(after - 1, "."))) ++after;
+      while (IsToken(after, ".") || (IsIdentifier(after) && IsToken(after - 1, "."))) ++after;
       if (atomic) {
         use.read = use.written = true;
-      } else if (Is(i - 1, "&") && !Is(i - 2, ")") && !Identifier(i - 2)) {
-        Passed(i, use);  // f(&x[i])
+      } else if (IsToken(i - 1, "&") && !IsToken(i - 2, ")") && !IsIdentifier(i - 2)) {
+        NoteCall(i, use);  // f(&x[i])
       } else {
-        Effect(after, use);
+        NoteEffect(after, use);
       }
-      Reached(index, /*stays=*/true, i, use, uses);
+      NoteAccess(index, /*stays=*/true, i, use, uses);
     }
-    Choosers(uses);
-    Padding(uses);
+    MarkIndices(uses);
+    FindNegativeElements(uses);
     return uses;
   }
 
  private:
   const Token& At(int i) const { return s_.token(i); }
-  bool Is(int i, std::string_view text) const {
+  bool IsToken(int i, std::string_view text) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
   }
-  bool Identifier(int i) const {
+  bool IsIdentifier(int i) const {
     return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
   }
   std::string Word(int i) const {
@@ -170,7 +170,7 @@ class BodyReader {
 
   // Records what the access `index` at token `i` implies for the shape behind a pointer. `stays`: the access does not
   // move the pointer, as *out++ does.
-  void Reached(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
+  void NoteAccess(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
     const bool first = stays && index == Words{"0"};
     use.first = use.first || first;
     use.elsewhere = use.elsewhere || !first;
@@ -187,12 +187,12 @@ class BodyReader {
 
   // Records that the pointer at token `i` is moved, in += row * d: it has another offset from here to the end of its
   // block. If it is moved in a loop or conditionally, its offset is unknown.
-  void Moved(int i) {
+  void NoteMove(int i) {
     const std::optional<PointerMove> move = PointerMoveAt(s_, i, k_.body_close);
     if (!move) return;
     const DerivedPointer meaning = *Pointer(Word(i), i);
     // The statement is not an access, unless it is *out++.
-    if (!Is(i - 1, "*")) skip_.insert({move->first - 1, move->end});
+    if (!IsToken(i - 1, "*")) skip_.insert({move->first - 1, move->end});
     std::vector<DerivedPointer>& all = derived_.at(Word(i));
     if (move->statement && move->value > 0 && BlockEnd(i) == meaning.to) {
       Words offset = meaning.offset;
@@ -206,7 +206,7 @@ class BodyReader {
     }
   }
   // Returns whether token `i` is an assignment operator.
-  bool Stored(int i) const {
+  bool IsAssignment(int i) const {
     const std::string next = Word(i);
     return next == "=" ||
            (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
@@ -232,7 +232,7 @@ class BodyReader {
   void BlockEnds() {
     std::vector<int> open = {k_.body_close};
     for (int i = k_.body_open; i <= k_.body_close; ++i) {
-      if (i > k_.body_open && Is(i, "{") && At(i).match > i) open.push_back(At(i).match);
+      if (i > k_.body_open && IsToken(i, "{") && At(i).match > i) open.push_back(At(i).match);
       block_ends_.push_back(open.back());
       if (i == open.back() && open.size() > 1) open.pop_back();
     }
@@ -268,22 +268,22 @@ class BodyReader {
     int k = i - 1;
     for (bool again = true; again;) {
       again = false;
-      while (Is(k, "&") || Is(k, "(")) --k, again = true;
-      if (Is(k, ">")) {
+      while (IsToken(k, "&") || IsToken(k, "(")) --k, again = true;
+      if (IsToken(k, ">")) {
         int depth = 0;
         for (; k > k_.body_open; --k) {
-          if (Is(k, ">")) ++depth;
-          if (Is(k, "<") && --depth == 0) break;
+          if (IsToken(k, ">")) ++depth;
+          if (IsToken(k, "<") && --depth == 0) break;
         }
         --k;
         if (!Word(k).ends_with("_cast")) return Word(k).starts_with("atomic");
         --k, again = true;
       }
     }
-    return Word(k).starts_with("atomic") && Is(k + 1, "(");
+    return Word(k).starts_with("atomic") && IsToken(k + 1, "(");
   }
   // Records whether an access writes, updates or reads its element. `after`: the first token behind the access.
-  void Effect(int after, PointerUse& use) const {
+  void NoteEffect(int after, PointerUse& use) const {
     const std::string next = Word(after);
     if (next == "=") {
       use.written = true;
@@ -295,7 +295,7 @@ class BodyReader {
     }
   }
   // Records the effects of a call to which the pointer at token `i` is passed.
-  void Passed(int i, PointerUse& use) const {
+  void NoteCall(int i, PointerUse& use) const {
     PointerUse inner;
     const std::optional<CallSite> call = EnclosingCall(s_, i, k_.body_open);
     if (!call || !InFunction(*call, 0, inner)) inner.read = true;
@@ -314,11 +314,11 @@ class BodyReader {
       return true;
     }
     for (int k = f->body_open + 1; k < f->body_close; ++k) {
-      if (!Is(k, p.name) || Is(k - 1, ".") || Is(k - 1, "->")) continue;
-      if (Is(k + 1, "[") && At(k + 1).match > 0) {
-        Effect(At(k + 1).match + 1, use);
-      } else if (Is(k - 1, "*") && !Identifier(k - 2) && !Is(k - 2, ")")) {
-        Effect(k + 1, use);
+      if (!IsToken(k, p.name) || IsToken(k - 1, ".") || IsToken(k - 1, "->")) continue;
+      if (IsToken(k + 1, "[") && At(k + 1).match > 0) {
+        NoteEffect(At(k + 1).match + 1, use);
+      } else if (IsToken(k - 1, "*") && !IsIdentifier(k - 2) && !IsToken(k - 2, ")")) {
+        NoteEffect(k + 1, use);
       } else {
         const std::optional<CallSite> on = EnclosingCall(s_, k, f->body_open);
         if (depth > 4 || !on || !InFunction(*on, depth + 1, use))
@@ -329,14 +329,14 @@ class BodyReader {
   }
 
   // Finds id < 0, id >= 0 or id == -1 with id = ids[t], which show that the kernel expects negative elements.
-  void Padding(std::map<std::string, PointerUse>& uses) {
+  void FindNegativeElements(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      const bool zero = (Is(i, "<") || Is(i, ">=")) && Is(i + 1, "0");
-      const bool minus = (Is(i, "==") || Is(i, "!=") || Is(i, ">") || Is(i, "<=")) && Is(i + 1, "-") && Is(i + 2, "1");
+      const bool zero = (IsToken(i, "<") || IsToken(i, ">=")) && IsToken(i + 1, "0");
+      const bool minus = (IsToken(i, "==") || IsToken(i, "!=") || IsToken(i, ">") || IsToken(i, "<=")) && IsToken(i + 1, "-") && IsToken(i + 2, "1");
       if (!zero && !minus) continue;
       int begin = i - 1;
-      if (Is(begin, "]") && At(begin).match >= 0) begin = At(begin).match - 1;
-      if (!Identifier(begin)) continue;
+      if (IsToken(begin, "]") && At(begin).match >= 0) begin = At(begin).match - 1;
+      if (!IsIdentifier(begin)) continue;
       Words words;
       for (int k = begin; k < i; ++k) words.push_back(Word(k));
       position_ = i;
@@ -344,7 +344,7 @@ class BodyReader {
       if (words.size() == 1) {
         const Words* value = DefinitionOf(words[0]);
         if (value == nullptr) continue;
-        words = Unwrapped(*value);
+        words = WithoutCasts(*value);
       }
       if (words.size() < 4 || words[1] != "[" || words.back() != "]") continue;
       if (const DerivedPointer* pointer = Pointer(words[0], i)) uses[pointer->parameter].padded = true;
@@ -352,37 +352,37 @@ class BodyReader {
   }
 
   // Marks pointers whose elements are used as an index of any array, without a visible bound.
-  void Choosers(std::map<std::string, PointerUse>& uses) {
+  void MarkIndices(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (!Identifier(i) || !Is(i + 1, "[") || At(i + 1).match < 0) continue;
+      if (!IsIdentifier(i) || !IsToken(i + 1, "[") || At(i + 1).match < 0) continue;
       Words index;
       for (int k = i + 2; k < At(i + 1).match; ++k) index.push_back(Word(k));
       position_ = i;
-      if (const std::optional<std::string> reach = Reach(index, 0); reach && (*reach)[0] != '@') continue;
-      for (const std::string& pointer : Loads(index, 0)) uses[pointer].index = true;
+      if (const std::optional<std::string> reach = ExclusiveBound(index, 0); reach && (*reach)[0] != '@') continue;
+      for (const std::string& pointer : PointersLoadedBy(index, 0)) uses[pointer].index = true;
     }
   }
   // Returns the pointer parameters from whose elements a value is computed.
-  std::set<std::string> Loads(const Words& words, int depth) const {
+  std::set<std::string> PointersLoadedBy(const Words& words, int depth) const {
     std::set<std::string> pointers;
     if (depth > 4) return pointers;
     for (size_t i = 0; i < words.size(); ++i) {
       const DerivedPointer* found = Pointer(words[i], position_);
       if (found != nullptr && i + 1 < words.size() && words[i + 1] == "[") pointers.insert(found->parameter);
       if (const Words* value = DefinitionOf(words[i]); value != nullptr && found == nullptr) {
-        for (const std::string& p : Loads(*value, depth + 1)) pointers.insert(p);
+        for (const std::string& p : PointersLoadedBy(*value, depth + 1)) pointers.insert(p);
       }
     }
     return pointers;
   }
 
   // Collects every definition of an integer, int row = blockIdx.x, with the block in which it is valid.
-  void Definitions() {
+  void CollectDefinitions() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (!Identifier(i) || !Is(i + 1, "=") || !(Identifier(i - 1) || Is(i - 1, ","))) continue;
+      if (!IsIdentifier(i) || !IsToken(i + 1, "=") || !(IsIdentifier(i - 1) || IsToken(i - 1, ","))) continue;
       int end = i + 2;
       Words value;
-      while (end < k_.body_close && !Is(end, ";") && !Is(end, ",")) {
+      while (end < k_.body_close && !IsToken(end, ";") && !IsToken(end, ",")) {
         if (At(end).match > end) {
           for (int k = end; k < At(end).match; ++k) value.push_back(Word(k));
           end = At(end).match;
@@ -395,9 +395,9 @@ class BodyReader {
   }
 
   // Collects comparisons of an expression with a size: `row < rows`, `row >= rows`.
-  void Limits() {
+  void CollectLimits() {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (!(Is(i + 1, "<") || Is(i + 1, ">=")) || !(Identifier(i) || Is(i, ")"))) continue;
+      if (!(IsToken(i + 1, "<") || IsToken(i + 1, ">=")) || !(IsIdentifier(i) || IsToken(i, ")"))) continue;
       // Goes back to where the compared expression begins.
       int begin = i;
       while (begin - 1 > k_.body_open) {
@@ -431,7 +431,7 @@ class BodyReader {
     }
     // Collects the reversed form, rows > row.
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
-      if (Identifier(i) && bounds_.dims.count(Word(i)) != 0 && Is(i + 1, ">") && Identifier(i + 2))
+      if (IsIdentifier(i) && bounds_.dims.count(Word(i)) != 0 && IsToken(i + 1, ">") && IsIdentifier(i + 2))
         limits_[Word(i + 2)].emplace_back(i, Word(i));
     }
   }
@@ -469,7 +469,7 @@ class BodyReader {
   }
 
   // Returns the operands of the additions outside of all brackets.
-  std::vector<Words> Summands(const Words& words) const {
+  std::vector<Words> SplitSummands(const Words& words) const {
     std::vector<Words> parts(1);
     int depth = 0;
     for (const std::string& w : words) {
@@ -485,7 +485,7 @@ class BodyReader {
   }
 
   // Returns the expression without casts and parentheses around the whole of it.
-  static Words Unwrapped(Words words) {
+  static Words WithoutCasts(Words words) {
     // Removes casts and parentheses around everything.
     for (bool again = true; again && words.size() > 2;) {
       again = false;
@@ -519,12 +519,12 @@ class BodyReader {
   }
 
   // Returns a summand split into its factors; nullopt: it has another operator than *.
-  std::optional<Term> Factors(const Words& words) const {
+  std::optional<Term> SplitFactors(const Words& words) const {
     Term term;
     Words factor;
     int depth = 0;
     const auto finish = [&]() {
-      Words one = Unwrapped(factor);
+      Words one = WithoutCasts(factor);
       factor.clear();
       if (one.empty()) return false;
       if (one.size() == 1 &&
@@ -537,7 +537,7 @@ class BodyReader {
       }
       return true;
     };
-    Words rest = Unwrapped(words);
+    Words rest = WithoutCasts(words);
     for (const std::string& w : rest) {
       if (w == "(" || w == "[") ++depth;
       if (w == ")" || w == "]") --depth;
@@ -554,7 +554,7 @@ class BodyReader {
   }
 
   // Returns "rows" for "rows * d" divided by "d"; nullopt: the factors do not cancel.
-  static std::optional<std::string> Quotient(const std::string& all, const std::string& part) {
+  static std::optional<std::string> QuotientText(const std::string& all, const std::string& part) {
     const auto factors = [](const std::string& text) {
       std::vector<std::string> parts(1);
       int depth = 0;
@@ -588,9 +588,9 @@ class BodyReader {
   }
 
   // Returns the exclusive bound of a name or expression: "rows".
-  std::optional<std::string> Reach(const Words& given, int depth) const {
+  std::optional<std::string> ExclusiveBound(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
-    const Words words = Unwrapped(given);
+    const Words words = WithoutCasts(given);
     // The bound of a % d is d.
     int level = 0;
     for (size_t i = 0; i < words.size(); ++i) {
@@ -626,10 +626,10 @@ class BodyReader {
       if (words[i] == "(") --level;
       if (level != 0 || words[i] != "/" || i == 0) continue;
       const std::optional<std::string> all =
-          Reach(Words(words.begin(), words.begin() + static_cast<long>(i)), depth + 1);
+          ExclusiveBound(Words(words.begin(), words.begin() + static_cast<long>(i)), depth + 1);
       const std::optional<std::string> part = SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
       if (!all || !part || (*all)[0] == '@') break;
-      if (std::optional<std::string> quotient = Quotient(*all, *part)) return quotient;
+      if (std::optional<std::string> quotient = QuotientText(*all, *part)) return quotient;
       break;
     }
     // A name may be used for several variables: the last comparison before the access is taken, else the first one
@@ -642,7 +642,7 @@ class BodyReader {
       return *size;
     }
     if (words.size() == 1) {
-      if (const Words* value = DefinitionOf(words[0])) return Reach(*value, depth + 1);
+      if (const Words* value = DefinitionOf(words[0])) return ExclusiveBound(*value, depth + 1);
       return std::nullopt;
     }
     if (words.size() == 3 && words[0] == "blockIdx" && words[1] == ".") {
@@ -658,11 +658,11 @@ class BodyReader {
   // where base = row * d. A local that is compared with a size is an index itself, and stays. The file may be anybody's, so the number of
   // summands is bounded.
   std::vector<Words> ExpandedSummands(const Words& index) const {
-    std::vector<Words> parts = Summands(index);
+    std::vector<Words> parts = SplitSummands(index);
     for (size_t i = 0; i < parts.size();) {
-      const Words one = Unwrapped(parts[i]);
+      const Words one = WithoutCasts(parts[i]);
       const Words* value = one.size() == 1 && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
-      const std::vector<Words> inner = value != nullptr ? Summands(Unwrapped(*value)) : std::vector<Words>();
+      const std::vector<Words> inner = value != nullptr ? SplitSummands(WithoutCasts(*value)) : std::vector<Words>();
       if (parts.size() + inner.size() > kMostSummands || std::none_of(inner.begin(), inner.end(), [&](const Words& w) { return IsOffset(w); })) {
         ++i;
         continue;
@@ -675,7 +675,7 @@ class BodyReader {
 
   // Returns whether a summand is a size times something that is none: row * d.
   bool IsOffset(const Words& summand) const {
-    const std::optional<Term> term = Factors(summand);
+    const std::optional<Term> term = SplitFactors(summand);
     return term && term->others.size() == 1 && std::any_of(term->sizes.begin(), term->sizes.end(), [](const std::string& size) {
       return std::isdigit(static_cast<unsigned char>(size[0])) == 0;
     });
@@ -684,7 +684,7 @@ class BodyReader {
   // Returns the extents of a flattened index, outermost first.
   std::optional<Words> Shape(const Words& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
-    const Words index = Unwrapped(given);
+    const Words index = WithoutCasts(given);
     if (index.size() == 1 && limits_.count(index[0]) == 0) {
       if (const Words* value = DefinitionOf(index[0])) return Shape(*value, depth + 1);
     }
@@ -692,7 +692,7 @@ class BodyReader {
     std::vector<Words> plain;
     const std::vector<Words> parts = ExpandedSummands(index);
     for (const Words& part : parts) {
-      std::optional<Term> term = Factors(part);
+      std::optional<Term> term = SplitFactors(part);
       if (!term) return std::nullopt;
       // An offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape.
       if (term->others.empty()) continue;
@@ -703,9 +703,9 @@ class BodyReader {
       // position.
       if (!has_size && term->sizes.size() == 1) {
         for (const Words& other : parts) {
-          const Words inner = Unwrapped(other);
-          if (inner.size() == 1 && inner != Unwrapped(part))
-            has_size = has_size || Reach(inner, depth + 1) == term->sizes[0];
+          const Words inner = WithoutCasts(other);
+          if (inner.size() == 1 && inner != WithoutCasts(part))
+            has_size = has_size || ExclusiveBound(inner, depth + 1) == term->sizes[0];
         }
       }
       if (has_size && term->others.size() == 1) {
@@ -721,11 +721,11 @@ class BodyReader {
         // Without a limit, blockIdx.x * blockDim.x + threadIdx.x implies nothing.
         return std::nullopt;
       }
-      if (std::optional<std::string> reach = Reach(plain[0], depth + 1)) return Words{*reach};
+      if (std::optional<std::string> reach = ExclusiveBound(plain[0], depth + 1)) return Words{*reach};
       return std::nullopt;
     }
     for (const Words& part : plain) {  // label in x[row * d + label], with label = labels[i], is below d
-      const std::optional<std::string> reach = Reach(part, depth + 1);
+      const std::optional<std::string> reach = ExclusiveBound(part, depth + 1);
       if (!reach || (*reach)[0] != '@') continue;
       const auto& inner = std::min_element(strided.begin(), strided.end(), [](const Term& a, const Term& b) {
                             return a.sizes.size() < b.sizes.size();
@@ -739,7 +739,7 @@ class BodyReader {
     const Words outer = Split(strided[0].others[0]);
     // In (b * H + h) * D + i, the outer part b * H + h is itself a flattened index.
     Words shape;
-    if (std::optional<std::string> reach = Reach(outer, depth + 1)) {
+    if (std::optional<std::string> reach = ExclusiveBound(outer, depth + 1)) {
       shape = {*reach};
     } else if (std::optional<Words> inner = Shape(outer, depth + 1)) {
       shape = *inner;

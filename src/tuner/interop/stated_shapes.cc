@@ -14,7 +14,7 @@ namespace {
 
 using std::string_view;
 
-const CuFunction* Function(const CuSource& source, int function) {
+const CuFunction* FunctionAt(const CuSource& source, int function) {
   return function < 0 ? nullptr : &source.functions[static_cast<size_t>(function)];
 }
 
@@ -57,7 +57,7 @@ std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string&
 
 // Returns the PyTorch function that makes the local `name` ("empty", "zeros", "empty_like"), and the text of its
 // arguments.
-std::optional<std::pair<std::string, std::string>> Factory(const CuFunction& f, const std::string& name) {
+std::optional<std::pair<std::string, std::string>> FactoryCall(const CuFunction& f, const std::string& name) {
   const auto local = f.locals.find(name);
   if (local == f.locals.end()) return std::nullopt;
   const std::vector<Token> tokens = LexCuda(local->second);
@@ -76,7 +76,7 @@ struct Comment {
 };
 
 // Returns the lines of the file's comments.
-std::vector<Comment> Comments(const CuSource& source) {
+std::vector<Comment> CommentLines(const CuSource& source) {
   std::vector<Comment> lines;
   const auto gap = [&](size_t begin, size_t end) {
     const string_view text = string_view(source.text).substr(begin, end - begin);
@@ -98,7 +98,7 @@ std::vector<Comment> Comments(const CuSource& source) {
 
 // Returns the names that a comment's shape at position `at` of `line` belongs to: {q, k} for "q, k: [". `parenthesis`:
 // the shape is in round brackets, which are taken for a shape only behind a colon, "=", "is" or "shape".
-std::set<std::string> Subjects(string_view line, size_t at, bool parenthesis) {
+std::set<std::string> NamesBeforeShape(string_view line, size_t at, bool parenthesis) {
   std::vector<Token> before = LexCuda(line.substr(0, at));
   bool introduced = false;  // a colon, an equals sign or "shape"
   while (!before.empty()) {
@@ -124,9 +124,9 @@ std::set<std::string> Subjects(string_view line, size_t at, bool parenthesis) {
 }  // namespace
 
 std::optional<StatedShape> ShapeFromHost(const CuSource& source, int function, const std::string& name) {
-  const CuFunction* f = Function(source, function);
+  const CuFunction* f = FunctionAt(source, function);
   if (f == nullptr) return std::nullopt;
-  if (const auto made = Factory(*f, name)) {
+  if (const auto made = FactoryCall(*f, name)) {
     const auto& [how, inside] = *made;
     if (how.ends_with("_like")) {
       const std::vector<std::string> arguments = SplitCommas(inside);
@@ -156,7 +156,7 @@ std::optional<StatedShape> ShapeFromHost(const CuSource& source, int function, c
 
 std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::string& name) {
   std::vector<StatedShape> shapes;
-  for (const Comment& c : Comments(source)) {
+  for (const Comment& c : CommentLines(source)) {
     const string_view line = string_view(source.text).substr(c.begin, c.end - c.begin);
     for (size_t at = 0; at < line.size(); ++at) {
       const char open = line[at];
@@ -167,7 +167,7 @@ std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::s
       const size_t words = line.find_first_not_of(" \t/*");
       std::set<std::string> subjects;
       if (words < at) {
-        subjects = Subjects(line.substr(words), at - words, open == '(');
+        subjects = NamesBeforeShape(line.substr(words), at - words, open == '(');
       } else if (words == at) {
         // A comment behind a parameter speaks of the last name before it.
         for (size_t i = source.tokens.size(); i-- > 0;) {
@@ -214,8 +214,8 @@ std::optional<StatedShape> ElementsFromHost(const CuSource& source, int function
 }
 
 std::string MadeBy(const CuSource& source, int function, const std::string& name) {
-  const CuFunction* f = Function(source, function);
-  const auto made = f == nullptr ? std::nullopt : Factory(*f, name);
+  const CuFunction* f = FunctionAt(source, function);
+  const auto made = f == nullptr ? std::nullopt : FactoryCall(*f, name);
   return made ? made->first : "";
 }
 

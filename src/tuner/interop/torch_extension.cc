@@ -81,7 +81,7 @@ class BindingWriter {
     for (const HeaderParameter& p : signature_.scalars) cpp_[p.plan] = p.name;
   }
 
-  Result<std::string> Source() const {
+  Result<std::string> BindingSource() const {
     std::string inputs, in_place, outputs, checks, call, allocate, returned, types;
     for (const HeaderParameter& p : signature_.tensors) {
       const TensorSpec& t = *task_.FindTensor(p.plan);
@@ -226,7 +226,7 @@ class BindingWriter {
   }
 
   // Returns the text of setup.py.
-  std::string Setup() const {
+  std::string SetupPy() const {
     return fmt::format(
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
         "# Written by `hone apply` from {1}.\n"
@@ -401,10 +401,10 @@ std::vector<DimSource> FindDimensions(const Task& task) {
 
 Result<std::vector<GeneratedFile>> TorchExtension(const KernelPackage& package) {
   const BindingWriter writer(package);
-  HONE_ASSIGN_OR_RETURN(std::string source, writer.Source());
+  HONE_ASSIGN_OR_RETURN(std::string source, writer.BindingSource());
   return std::vector<GeneratedFile>{
       {fmt::format("hone_{}_torch.cu", package.task.name), std::move(source), "the PyTorch binding"},
-      {"setup.py", writer.Setup(), "builds it as a package"},
+      {"setup.py", writer.SetupPy(), "builds it as a package"},
       {"load.py", writer.Load(), "builds it on first use"}};
 }
 

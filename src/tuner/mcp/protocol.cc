@@ -65,7 +65,7 @@ std::string NegotiatedVersion(const Json& params) {
   return std::string(kNewestSessionVersion);
 }
 
-Json Finished(Json result, Era era, Cacheable cacheable) {
+Json CompleteResult(Json result, Era era, Cacheable cacheable) {
   if (era == Era::kSession) return result;
   result["resultType"] = "complete";
   if (cacheable == Cacheable::kYes) {

@@ -93,7 +93,7 @@ class HoneResources : public Resources {
   }
 
   Result<ResourceText> Read(const std::string& uri) override {
-    const auto parts = Parts(uri);
+    const auto parts = SplitUri(uri);
     const auto is = [&](size_t count, std::string_view first) { return parts.size() == count && parts[0] == first; };
     if (is(1, "devices")) return ResourceText{"application/json", DevicesText()};
     if (is(2, "docs")) {
@@ -142,7 +142,7 @@ class HoneResources : public Resources {
             {"baseline.toml", &task.baseline_toml}};
   }
 
-  static std::vector<std::string> Parts(const std::string& uri) {
+  static std::vector<std::string> SplitUri(const std::string& uri) {
     std::vector<std::string> parts;
     if (!uri.starts_with(kScheme)) return parts;
     for (size_t start = kScheme.size(); start <= uri.size();) {

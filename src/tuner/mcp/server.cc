@@ -273,21 +273,21 @@ class Session : public std::enable_shared_from_this<Session> {
         try {
           const CallContext context{call->stop.get_token(), self->input_ended_.get_token(),
                                     [&](double done, std::optional<double> total, const std::string& what) {
-                                      self->Progress(*call, done, total, what);
+                                      self->ReportProgress(*call, done, total, what);
                                     }};
           message = work(*call, context);
         } catch (const std::exception& error) {  // of the standard library, such as std::bad_alloc
           message = ErrorMessage(call->id, kInternalError, error.what());
         }
-        self->Answered(*call, key, std::move(message));
+        self->SendAnswer(*call, key, std::move(message));
       }).detach();
     } catch (const std::system_error& error) {
-      Answered(*call, key,
+      SendAnswer(*call, key,
                ErrorMessage(call->id, kInternalError, fmt::format("no thread could be started: {}", error.what())));
     }
   }
 
-  void Progress(Call& call, double done, std::optional<double> total, const std::string& what) {
+  void ReportProgress(Call& call, double done, std::optional<double> total, const std::string& what) {
     const std::lock_guard lock(call.mutex);
     const double now = SteadySeconds();
     if (call.progress_token.is_null() || call.silent || now - call.last_time < kLeastSecondsBetweenProgress) return;
@@ -300,7 +300,7 @@ class Session : public std::enable_shared_from_this<Session> {
     writer_.WriteIfRoom(NotificationMessage("notifications/progress", params));
   }
 
-  void Answered(Call& call, const std::string& key, std::string message) {
+  void SendAnswer(Call& call, const std::string& key, std::string message) {
     bool send = false;
     {
       const std::lock_guard lock(call.mutex);

@@ -22,7 +22,7 @@ Json ParseWireJson(std::string_view text) {
   return json;
 }
 
-const Json& Member(const Json& json, std::string_view key) {
+const Json& MemberOrNull(const Json& json, std::string_view key) {
   static const Json kNull;
   if (!json.is_object()) return kNull;
   const auto found = json.find(key);
@@ -30,12 +30,12 @@ const Json& Member(const Json& json, std::string_view key) {
 }
 
 std::string TextOf(const Json& json, std::string_view key) {
-  const Json& member = Member(json, key);
+  const Json& member = MemberOrNull(json, key);
   return member.is_string() ? member.get<std::string>() : "";
 }
 
 std::optional<int64_t> CountOf(const Json& json, std::string_view key) {
-  const Json& member = Member(json, key);
+  const Json& member = MemberOrNull(json, key);
   // A number beyond 2^53 is no count, and converting 1e300 to an integer is undefined.
   if (!member.is_number() || member.get<double>() < 0 || member.get<double>() > 9007199254740992.0) return std::nullopt;
   return member.get<int64_t>();
@@ -74,18 +74,18 @@ WireError ReadWireError(std::string_view body) {
     error.message = OneLine(body);
     return error;
   }
-  const Json& inner = Member(json, "error");
+  const Json& inner = MemberOrNull(json, "error");
   const Json& source = inner.is_object() ? inner : json;
   error.message = inner.is_string() ? inner.get<std::string>() : TextOf(source, "message");
   if (error.message.empty()) {
-    const Json& detail = Member(json, "detail");
+    const Json& detail = MemberOrNull(json, "detail");
     error.message = detail.is_null()     ? DumpWireJson(json)
                     : detail.is_string() ? TextOf(json, "detail")
                                          : DumpWireJson(detail);
   }
   error.message = OneLine(error.message);
   error.type = TextOf(source, "type");
-  error.code = ScalarText(Member(source, "code"));
+  error.code = ScalarText(MemberOrNull(source, "code"));
   if (const int code = std::atoi(error.code.c_str()); code >= 400 && code < 600) error.status = code;
   return error;
 }

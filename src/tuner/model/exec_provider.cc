@@ -96,7 +96,7 @@ class ExecProvider : public ModelProvider {
       HONE_ASSIGN_OR_RETURN(const double wait, attempts.Failed(outcome->failure, watch.Seconds(),
                                                                [&](int failures) { return Backoff(failures); }));
       if (progress) progress({watch.Seconds(), 0, attempts.NextText(wait)});
-      if (!options_.sleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + Shown());
+      if (!options_.sleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + CommandForMessages());
     }
   }
 
@@ -131,24 +131,24 @@ class ExecProvider : public ModelProvider {
     double shown = 0;
     while (!(exit = child.Wait(std::min(kPollSeconds, std::max(0.001, limit - watch.Seconds()))))) {
       // Leaving this function ends the command and all it has started.
-      if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
+      if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + CommandForMessages());
       if (watch.Seconds() >= limit) {
         return Status::TimedOut(
-            fmt::format("{} did not end within {:.4g} s and was killed{}", Shown(), limit, ErrorText(err)));
+            fmt::format("{} did not end within {:.4g} s and was killed{}", CommandForMessages(), limit, ErrorText(err)));
       }
       if (SizeOf(out) > kMaxOutputBytes) {
         return Status::Unavailable(
-            fmt::format("{} wrote more than {} MiB and was killed", Shown(), kMaxOutputBytes >> 20));
+            fmt::format("{} wrote more than {} MiB and was killed", CommandForMessages(), kMaxOutputBytes >> 20));
       }
       if (progress && watch.Seconds() > shown + 0.2) {
         shown = watch.Seconds();
-        progress({shown, (SizeOf(out) + 3) / 4, "waiting for " + Shown()});
+        progress({shown, (SizeOf(out) + 3) / 4, "waiting for " + CommandForMessages()});
       }
     }
     if (!exit->success()) {
       Outcome failed;
       failed.failure =
-          Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), exit->Describe(), ErrorText(err)));
+          Status::Unavailable(fmt::format("{} ended with {}{}", CommandForMessages(), exit->Describe(), ErrorText(err)));
       // 126 and 127 are the shell's codes for "not executable" and "not found": a retry would end the same way.
       failed.retry = !(exit->signal == 0 && (exit->exit_status == 126 || exit->exit_status == 127));
       return failed;
@@ -161,7 +161,7 @@ class ExecProvider : public ModelProvider {
     return BackoffSeconds(failures, options_.backoff, rng_);
   }
 
-  std::string Shown() const {
+  std::string CommandForMessages() const {
     const bool is_long = command_.size() > 80;
     return fmt::format("the command '{}{}'", redactor_.Message(RepairUtf8(command_.substr(0, 80))), is_long ? "…" : "");
   }

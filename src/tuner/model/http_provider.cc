@@ -53,7 +53,7 @@ class HttpProvider : public ModelProvider {
     Attempts attempts(max_retries_, LimitOf(request));
     Result<StreamedReply> streamed = Ask(request, progress, watch, std::move(stop), spending, attempts);
     if (!streamed.ok()) {
-      const Status status(streamed.status().code(), streamed.status().message() + spending.Lost());
+      const Status status(streamed.status().code(), streamed.status().message() + spending.DescribeLostTokens());
       std::lock_guard lock(mutex_);
       unpaid_.Merge(spending);
       return status;
@@ -118,7 +118,7 @@ class HttpProvider : public ModelProvider {
       cached_input += other.cached_input;
       longest_input = std::max(longest_input, other.longest_input);
     }
-    std::string Lost() const {
+    std::string DescribeLostTokens() const {
       if (discarded.input + discarded.output == 0) return "";
       return fmt::format("; about {} tokens in and {} out were spent on broken-off answers", discarded.input,
                          discarded.output);
@@ -134,7 +134,7 @@ class HttpProvider : public ModelProvider {
   Result<StreamedReply> Ask(const ModelRequest& request, const ModelProgressSink& progress, const Stopwatch& watch,
                             std::stop_token stop, Spending& spending, Attempts& attempts) {
     const double limit = LimitOf(request);
-    WireAllowances allowances = Learnt();
+    WireAllowances allowances = LearntAllowances();
     while (true) {
       HttpRequest http = base_;
       http.body = wire_->Body(request, endpoint_.model, allowances);
@@ -145,7 +145,7 @@ class HttpProvider : public ModelProvider {
         spending.Add(attempt.reply, request);
         return std::move(attempt.reply);
       }
-      if (const auto next = Conceded(attempt, allowances, request)) {
+      if (const auto next = ConcededAllowances(attempt, allowances, request)) {
         allowances = *next;
         continue;
       }
@@ -170,7 +170,7 @@ class HttpProvider : public ModelProvider {
   }
 
   // Returns what earlier requests have shown the service to accept.
-  WireAllowances Learnt() {
+  WireAllowances LearntAllowances() {
     std::lock_guard lock(mutex_);
     return allowances_;
   }
@@ -248,7 +248,7 @@ class HttpProvider : public ModelProvider {
   }
 
   // Returns with what allowances to send the request again; nullopt: the failure has another cause.
-  std::optional<WireAllowances> Conceded(const Attempt& attempt, const WireAllowances& sent,
+  std::optional<WireAllowances> ConcededAllowances(const Attempt& attempt, const WireAllowances& sent,
                                          const ModelRequest& request) {
     const int status = attempt.response.status;
     if (status != 400 && status != 422) return std::nullopt;
@@ -277,16 +277,16 @@ class HttpProvider : public ModelProvider {
     // If the connection broke, the last line is incomplete, and its JSON is not the service's fault.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
     if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), has_answered_);
-    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return Nonsense(reply.malformed, /*retry=*/true);
+    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return FailureForNonsense(reply.malformed, /*retry=*/true);
     if (reply.text.empty() && !attempt.stray.empty() && attempt.stray.find("data:") == std::string::npos) {
-      return Nonsense(attempt.stray, /*retry=*/false);
+      return FailureForNonsense(attempt.stray, /*retry=*/false);
     }
-    if (!reply.malformed.empty() && reply.text.empty()) return Nonsense(reply.malformed, /*retry=*/false);
+    if (!reply.malformed.empty() && reply.text.empty()) return FailureForNonsense(reply.malformed, /*retry=*/false);
     return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), has_answered_);
   }
 
   // Returns the failure for an answer that is no chat reply. `bytes`: its beginning.
-  AttemptFailure Nonsense(std::string_view bytes, bool retry) const {
+  AttemptFailure FailureForNonsense(std::string_view bytes, bool retry) const {
     return {Status::Unavailable(endpoint_.redactor.Message(fmt::format(
                 "{} at {} answered with what is no chat reply (\"{}\"); does the base URL lead to a chat service?",
                 endpoint_.Name(), endpoint_.base_url, ReadWireError(bytes.substr(0, 200)).message))),

@@ -87,7 +87,7 @@ class MailboxProvider : public ModelProvider {
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink& progress,
                               std::stop_token stop) override {
     const Stopwatch watch;
-    HONE_ASSIGN_OR_RETURN(std::string name, Post(request));
+    HONE_ASSIGN_OR_RETURN(std::string name, FindOrPost(request));
     const std::string reply_path = fmt::format("{}/replies/{}.md", directory_, name);
     std::optional<int64_t> last_size;
     while (true) {
@@ -112,7 +112,7 @@ class MailboxProvider : public ModelProvider {
 
  private:
   // Finds this request among the posted ones, or posts it under its number.
-  Result<std::string> Post(const ModelRequest& request) {
+  Result<std::string> FindOrPost(const ModelRequest& request) {
     std::lock_guard lock(post_mutex_);
     HONE_ASSIGN_OR_RETURN(std::string posted, FindPosted(request));
     if (!posted.empty()) {

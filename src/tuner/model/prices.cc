@@ -38,7 +38,7 @@ std::string_view WithoutDate(std::string_view name) {
 }
 
 // Reads an amount of dollars that must not be negative; nullopt: the key is absent.
-std::optional<double> Dollars(TableReader& table, std::string_view key) {
+std::optional<double> TakeDollars(TableReader& table, std::string_view key) {
   const std::optional<double> value = table.Number(key);
   if (value && (*value < 0 || !std::isfinite(*value))) {
     table.Error(key, "a price is zero or more US dollars per million tokens");
@@ -48,7 +48,7 @@ std::optional<double> Dollars(TableReader& table, std::string_view key) {
 
 double RequiredDollars(TableReader& table, std::string_view key) {
   if (!table.Has(key)) table.Missing(key, "US dollars per million tokens, as in 'input = 1.25'");
-  return Dollars(table, key).value_or(0);
+  return TakeDollars(table, key).value_or(0);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ Result<PriceTable> PriceTable::Parse(std::string_view toml, std::string_view fil
     }
     price.input = RequiredDollars(table, "input");
     price.output = RequiredDollars(table, "output");
-    price.cached_input = Dollars(table, "cached_input").value_or(price.input);
+    price.cached_input = TakeDollars(table, "cached_input").value_or(price.input);
     price.up_to_input = table.Integer("up_to_input").value_or(0);
     if (table.Has("up_to_input") && price.up_to_input <= 0) {
       table.Error("up_to_input", "the longest prompt in tokens that this is the price of; leave it out for any");

@@ -19,19 +19,19 @@ bool SseParser::Feed(std::string_view bytes, const SseSink& sink) {
     if (end == std::string_view::npos) return true;
     after_cr_ = bytes[end] == '\r';
     bytes.remove_prefix(end + 1);
-    Line(line_, sink);
+    HandleLine(line_, sink);
     line_.clear();
   }
   return true;
 }
 
 void SseParser::Finish(const SseSink& sink) {
-  if (!line_.empty()) Line(line_, sink);
+  if (!line_.empty()) HandleLine(line_, sink);
   line_.clear();
   Dispatch(sink);
 }
 
-void SseParser::Line(std::string_view line, const SseSink& sink) {
+void SseParser::HandleLine(std::string_view line, const SseSink& sink) {
   if (first_line_) {
     first_line_ = false;
     if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);

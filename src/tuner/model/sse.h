@@ -34,7 +34,7 @@ class SseParser {
   void Finish(const SseSink& sink);
 
  private:
-  void Line(std::string_view line, const SseSink& sink);
+  void HandleLine(std::string_view line, const SseSink& sink);
   void Dispatch(const SseSink& sink);
 
   const size_t max_bytes_;

@@ -48,9 +48,9 @@ class Cleaner {
     // has been answered since.
     HONE_RETURN_IF_ERROR(ListKeys());
     for (const char* stream : {"jobs", "sieved"}) HONE_RETURN_IF_ERROR(ListEntries(prefix_ + stream));
-    HONE_RETURN_IF_ERROR(Answers());
-    HONE_RETURN_IF_ERROR(Waiting());
-    HONE_RETURN_IF_ERROR(Dead());
+    HONE_RETURN_IF_ERROR(CleanAnswers());
+    HONE_RETURN_IF_ERROR(CleanWaiting());
+    HONE_RETURN_IF_ERROR(CleanDead());
     if (wish_.all) {
       report_.meant = report_.there;
       if (wish_.really) HONE_RETURN_IF_ERROR(Remove(keys_));
@@ -106,7 +106,7 @@ class Cleaner {
   }
 
   // Handles answers and bundles of jobs that are neither waiting nor in progress.
-  Status Answers() {
+  Status CleanAnswers() {
     std::set<std::string> answered;
     const std::string answer = prefix_ + "answer:";
     for (const std::string& key : keys_) {
@@ -140,7 +140,7 @@ class Cleaner {
     return wish_.really && !wish_.all ? Remove(meant) : Status::Ok();
   }
 
-  Status Waiting() {
+  Status CleanWaiting() {
     for (const auto& [id, entry] : entries_) {
       (entry.claimed ? report_.claimed : report_.there.waiting) += 1;
       if (entry.claimed || !wish_.waiting || entry.age < wish_.older_seconds) continue;
@@ -155,7 +155,7 @@ class Cleaner {
     return Status::Ok();
   }
 
-  Status Dead() {
+  Status CleanDead() {
     std::vector<std::string> meant;
     HONE_RETURN_IF_ERROR(ForEachEntry(prefix_ + "dead", [&](const std::string& entry, const std::string&, double age) {
       ++report_.there.dead;

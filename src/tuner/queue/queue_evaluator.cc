@@ -105,7 +105,7 @@ class QueueEvaluator final : public Evaluator {
     submitted = true;
     Result<std::optional<std::string>> answer = queue->WaitForAnswer(id, kLookSeconds);
     if (answer.ok() && !*answer && report_) TellWhatIsAhead(*queue);
-    if (answer.ok()) Give(std::move(queue));
+    if (answer.ok()) GiveBack(std::move(queue));
     return answer;
   }
 
@@ -153,7 +153,7 @@ class QueueEvaluator final : public Evaluator {
     }
     return JobQueue::Open(address_);
   }
-  void Give(std::unique_ptr<JobQueue> queue) {
+  void GiveBack(std::unique_ptr<JobQueue> queue) {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(queue));
   }

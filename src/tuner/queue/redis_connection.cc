@@ -109,12 +109,12 @@ class HiredisConnection final : public RedisConnection {
     context_.reset(redisConnectWithTimeout(address_.host.c_str(), address_.port, TimevalOf(kConnectSeconds)));
     if (context_ == nullptr) return Status::Unavailable("no memory for a connection to Redis");
     if (context_->err != 0) {
-      const Status lost = Lost("cannot be reached");
+      const Status lost = LoseConnection("cannot be reached");
       return {lost.code(), lost.message() + "; start one there (redis-server), or name another address (docs/queue.md)"};
     }
     context_->reader->fn = BoundedReplies(*context_->reader->fn);
     if (address_.tls) {
-      if (redisSetTimeout(context_.get(), TimevalOf(kConnectSeconds)) != REDIS_OK) return Lost("went away");
+      if (redisSetTimeout(context_.get(), TimevalOf(kConnectSeconds)) != REDIS_OK) return LoseConnection("went away");
       Result<std::unique_ptr<TlsChannel>> channel = TlsChannel::Connect(context_->fd, address_.host, address_.ca_file);
       if (!channel.ok()) {
         context_.reset();
@@ -153,12 +153,12 @@ class HiredisConnection final : public RedisConnection {
       texts.push_back(word.data());
       lengths.push_back(word.size());
     }
-    if (redisSetTimeout(context_.get(), TimevalOf(seconds)) != REDIS_OK) return Lost("went away");
+    if (redisSetTimeout(context_.get(), TimevalOf(seconds)) != REDIS_OK) return LoseConnection("went away");
     const std::unique_ptr<redisReply, Free> reply(
         tls_ != nullptr ? AskOverTls(texts, lengths)
                         : static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(words.size()),
                                                                     texts.data(), lengths.data())));
-    if (reply == nullptr) return Lost("went away");
+    if (reply == nullptr) return LoseConnection("went away");
     RedisReply copy = CopyReply(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
       const std::string message = fmt::format("Redis at {}:{} refused {}: {}{}", address_.host, address_.port, words[0],
@@ -188,7 +188,7 @@ class HiredisConnection final : public RedisConnection {
     }
   }
 
-  Status Lost(const char* what) {
+  Status LoseConnection(const char* what) {
     const std::string why = tls_ != nullptr                             ? tls_error_
                             : context_ == nullptr || context_->err == 0 ? ""
                                                                         : context_->errstr;

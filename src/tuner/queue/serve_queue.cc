@@ -85,7 +85,7 @@ class Worker {
   }
 
  private:
-  bool Over() {
+  bool IsOver() {
     const std::lock_guard lock(mutex_);
     const bool idle =
         options_.until_idle_seconds > 0 && busy_ == 0 && SteadySeconds() - last_job_ > options_.until_idle_seconds;
@@ -101,12 +101,12 @@ class Worker {
         Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address_, options_.lease_seconds);
         if (opened.ok()) queue = std::move(*opened);
       }
-      if (queue != nullptr && !queue->Say(options_.worker, EncodeWorkerReport(Now())).ok()) queue.reset();
+      if (queue != nullptr && !queue->Say(options_.worker, EncodeWorkerReport(ReportNow())).ok()) queue.reset();
     } while (StoppableSleep(kSaySeconds, stop));
     if (queue != nullptr) (void)queue->Say(options_.worker, "");
   }
 
-  WorkerReport Now() {
+  WorkerReport ReportNow() {
     const std::lock_guard lock(mutex_);
     const double now = SteadySeconds();
     while (!answered_.empty() && now - answered_.front() > 60) answered_.pop_front();
@@ -130,11 +130,11 @@ class Worker {
     std::unique_ptr<JobQueue> queue;
     Patience patience;
     int failures = 0;
-    while (!Over()) {
+    while (!IsOver()) {
       const Status done = Next(own, queue, failures);
       if (done.ok()) {
         patience.Succeeded();
-        Trouble("");
+        NoteTrouble("");
         if (failures >= options_.most_failures) {
           return Status::Unavailable(
               fmt::format("{} jobs in a row could not be judged on this machine: {}", failures, last_failure_));
@@ -143,7 +143,7 @@ class Worker {
       }
       // User and password were accepted before, but a restarted server may not have its users yet.
       if (done.code() != StatusCode::kUnavailable && !IsLoginRefused(done.message())) return done;
-      Trouble(done.message());
+      NoteTrouble(done.message());
       queue.reset();
       if (!patience.Wait(options_.judging.stop)) return options_.judging.stop.stop_requested() ? Status::Ok() : done;
     }
@@ -241,14 +241,14 @@ class Worker {
         queue.reset();
       }
       if (status.code() != StatusCode::kUnavailable && !IsLoginRefused(status.message())) return status;
-      Trouble(status.message());
+      NoteTrouble(status.message());
       if (!patience.Wait()) return status;
     }
   }
 
   // Calls on_trouble with the reason why the server cannot be used, once for the same words. Empty: it can be used
   // again.
-  void Trouble(const std::string& why) {
+  void NoteTrouble(const std::string& why) {
     const std::lock_guard lock(mutex_);
     if (why.empty()) {
       troubles_.clear();

@@ -77,7 +77,7 @@ std::string FigureTile(const std::string& value, const std::string& name) {
 }
 
 // Returns the run's four most important figures, which the rest of the page does not repeat.
-std::string Tiles(const RunView& view) {
+std::string KeyFigures(const RunView& view) {
   const char* modelled_note = view.info.modelled ? ", modelled" : "";
   const RunTally tally = Tally(view);
   std::string out = "<div class=tiles>\n";
@@ -125,7 +125,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
         "<p><span class=badge>modelled</span> This device is simulated: every time and speedup below is modelled, none "
         "is measured. Results were checked by execution.</p>\n";
   }
-  body += Tiles(view) + ParagraphsHtml(BaselineText(view) + OutcomeText(view) + FormText(view));
+  body += KeyFigures(view) + ParagraphsHtml(BaselineText(view) + OutcomeText(view) + FormText(view));
   if (view.asked_again > 0)
     body +=
         fmt::format("<p>{} request{} had to be asked again.</p>\n", view.asked_again, view.asked_again == 1 ? "" : "s");

@@ -99,7 +99,7 @@ table.sides{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;table-
 @media print{.tree,.scroll{max-height:none;overflow:visible}}
 )css";
 
-std::string Frame(std::string_view title, std::string_view head, std::string_view before_main,
+std::string PageFrame(std::string_view title, std::string_view head, std::string_view before_main,
                   std::string_view attributes, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
@@ -110,10 +110,10 @@ std::string Frame(std::string_view title, std::string_view head, std::string_vie
 
 }  // namespace
 
-std::string HtmlPage(std::string_view title, std::string_view body) { return Frame(title, "", "", "", body); }
+std::string HtmlPage(std::string_view title, std::string_view body) { return PageFrame(title, "", "", "", body); }
 
 std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended) {
-  return Frame(title, "<script src=/live.js defer></script>\n",
+  return PageFrame(title, "<script src=/live.js defer></script>\n",
                "<div class=bar-top><span id=status class=soft role=status></span><span class='soft keys'><kbd>j</kbd> "
                "<kbd>k</kbd> next and "
                "previous node, <kbd>o</kbd> its page, <kbd>c</kbd> compare with its parent, <kbd>u</kbd> the "

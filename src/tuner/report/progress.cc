@@ -38,7 +38,7 @@ ProgressPrinter::~ProgressPrinter() {
   if (drawn_) write_(kClearLine);
 }
 
-void ProgressPrinter::Line(const std::string& text, const char* colour) {
+void ProgressPrinter::WriteLine(const std::string& text, const char* colour) {
   write_(
       fmt::format("{}{}{}{}\n", drawn_ ? kClearLine : "", colour, VisibleText(text), *colour != '\0' ? "\x1b[0m" : ""));
   drawn_ = false;
@@ -65,13 +65,13 @@ void ProgressPrinter::Redraw() {
 void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const std::string& why) {
   const bool ok = node.evaluation && node.evaluation->verdict == Verdict::kOk;
   const char* colour = !colour_ ? "" : node.kept ? "\x1b[32m" : ok || node.id == 0 ? "" : "\x1b[31m";
-  Line(NodeLine(view, node, row_columns()), colour);
+  WriteLine(NodeLine(view, node, row_columns()), colour);
   if (why.empty()) return;
   // On a terminal the line is cut to its width, with "…" at the end; in a file it is whole.
   const std::string first = VisibleLine(why.substr(0, why.find('\n')));
   std::string fitting = terminal_ ? FitTo(first, columns_ - 9) : first;
   if (fitting != first) fitting = FitTo(first, columns_ - 10) + "…";
-  Line("        " + fitting);
+  WriteLine("        " + fitting);
 }
 
 void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
@@ -97,7 +97,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       // again.
       const auto again = std::count_if(view.pending.begin(), view.pending.end(),
                                        [](const PendingRequest& p) { return !p.suspended; });
-      Line(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
+      WriteLine(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
                        again == 0 ? "" : fmt::format("; {} request(s) will be asked again", again)));
       break;
     }
@@ -114,19 +114,19 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       }
       break;
     case EventKind::kSweepPoint: {
-      Line(SweepLine(view.sweep.back(), row_columns()));
+      WriteLine(SweepLine(view.sweep.back(), row_columns()));
       break;
     }
     case EventKind::kReply: {
       if (const auto failed = DecodeAs<RequestFailed>(event))
-        Line("      the model did not answer: " + failed->message);
+        WriteLine("      the model did not answer: " + failed->message);
       break;
     }
     case EventKind::kNote:
-      if (!view.remarks.empty()) Line("      note: " + view.remarks.back().text);
+      if (!view.remarks.empty()) WriteLine("      note: " + view.remarks.back().text);
       break;
     case EventKind::kFinal:
-      Line(fmt::format("      paired with {} once more: {}", StartName(view),
+      WriteLine(fmt::format("      paired with {} once more: {}", StartName(view),
                        view.final_result->evaluation.geomean_speedup
                            ? fmt::format("{:.3f}x{}", *view.final_result->evaluation.geomean_speedup,
                                          view.info.modelled ? ", modelled" : "")

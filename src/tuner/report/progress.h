@@ -27,7 +27,7 @@ class ProgressPrinter : public RunObserver {
   void OnActivity(const std::string& what) override;
 
  private:
-  void Line(const std::string& text, const char* colour = "");
+  void WriteLine(const std::string& text, const char* colour = "");
   void NodeLines(const RunView& view, const RunNode& node, const std::string& why);
   void Redraw();
   int row_columns() const { return terminal_ ? columns_ : 0; }

@@ -270,7 +270,7 @@ std::string OutcomeText(const RunView& view) {
 }
 
 std::string ResultText(const RunView& view, int columns) {
-  if (view.seed_broken) return Wrapped(OutcomeText(view), columns);
+  if (view.seed_broken) return WrapText(OutcomeText(view), columns);
   const RunTally tally = Tally(view);
   std::string text = BaselineText(view);
   text += fmt::format("{} attempt{}: {} right, {} kept; {}{} evaluation{} in {}.\n", view.attempts,
@@ -282,12 +282,12 @@ std::string ResultText(const RunView& view, int columns) {
   }
   text += SpentText(view) + FormText(view);
   const bool proven = view.best != 0 && view.final_result && view.final_result->evaluation.verdict == Verdict::kOk;
-  if (!proven) return Wrapped(text + OutcomeText(view), columns);
+  if (!proven) return WrapText(text + OutcomeText(view), columns);
   const Evaluation& e = view.final_result->evaluation;
   text += fmt::format("Node {} is {:.3f}x as fast as {}{} ({}).\n", view.final_result->node,
                       e.geomean_speedup.value_or(1.0), StartName(view), view.info.modelled ? ", modelled" : "",
                       ShapesText(e));
-  return Wrapped(text + OutcomeText(view) + CaseTable(e, columns) + DescribeLibraries(e, "  "), columns);
+  return WrapText(text + OutcomeText(view) + CaseTable(e, columns) + DescribeLibraries(e, "  "), columns);
 }
 
 std::string ReasonText(const RunView& view) {
@@ -346,10 +346,10 @@ std::string RunText(const RunView& view, int columns) {
   std::string text =
       fmt::format("Run {}: {} on {}, strategy {}, model {}, {}\n", view.info.id, view.info.task, JudgedOn(view),
                   view.options.strategy, view.options.model, view.ended.empty() ? "open" : view.ended);
-  text = Wrapped(text, columns) + NodeHeader(columns) + "\n";
+  text = WrapText(text, columns) + NodeHeader(columns) + "\n";
   for (const RunNode& node : view.nodes) text += NodeLine(view, node, columns) + "\n";
-  text += Wrapped("A gain is over the version that was the best when its node was begun.\n", columns);
-  return text + "\n" + ResultText(view, columns) + Wrapped(GatesText(view), columns) + Wrapped(RemarksText(view, 20), columns);
+  text += WrapText("A gain is over the version that was the best when its node was begun.\n", columns);
+  return text + "\n" + ResultText(view, columns) + WrapText(GatesText(view), columns) + WrapText(RemarksText(view, 20), columns);
 }
 
 bool AsksNoModel(const RunView& view) { return view.options.model == "builtin"; }
@@ -476,7 +476,7 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     }
     text += CaseTable(*node.evaluation, columns);
     if (!node.evaluation->resources.empty())
-      text += Wrapped("resources: " + ResourcesText(*node.evaluation) + "\n", columns);
+      text += WrapText("resources: " + ResourcesText(*node.evaluation) + "\n", columns);
     for (const Finding& f : node.evaluation->findings) {
       if (text.find(f.message) != std::string::npos) continue;
       const bool placed = f.location.empty() || f.message.ends_with("at " + f.location);

@@ -34,7 +34,7 @@ std::string ClippedLine(std::string_view written, size_t columns) {
   return text.substr(0, end) + "…";
 }
 
-std::string Flow(const std::vector<std::string>& pieces, size_t indent, int columns) {
+std::string FlowPieces(const std::vector<std::string>& pieces, size_t indent, int columns) {
   // The last column stays empty, because some terminals wrap when it is written.
   const size_t room =
       columns == 0 ? 1'000'000 : std::max<size_t>(static_cast<size_t>(std::max(columns - 1, 0)), indent + 8);
@@ -51,7 +51,7 @@ std::string Flow(const std::vector<std::string>& pieces, size_t indent, int colu
   return line.empty() ? text : text + line + "\n";
 }
 
-std::string Wrapped(std::string_view text, int columns) {
+std::string WrapText(std::string_view text, int columns) {
   if (columns == 0) return std::string(text);
   const size_t room = static_cast<size_t>(std::max(columns - 1, 20));
   std::string out;
@@ -99,10 +99,10 @@ std::string RowText(const OutcomeRow& row, int columns) {
     text =
         Trimmed(fmt::format("{:>4}  {:<{}} {:<18} {:>8}  {}", row.number,
                             ClippedLine(row.label, static_cast<size_t>(width)), width, verdict, row.figure, row.fate)) +
-        "\n" + Flow({row.so_far}, 8, columns);
+        "\n" + FlowPieces({row.so_far}, 8, columns);
   } else {
-    text = Flow({fmt::format("{:>4}  {}", row.number, row.label)}, 0, columns) +
-           Flow({verdict, row.figure, row.fate, row.so_far}, 8, columns);
+    text = FlowPieces({fmt::format("{:>4}  {}", row.number, row.label)}, 0, columns) +
+           FlowPieces({verdict, row.figure, row.fate, row.so_far}, 8, columns);
   }
   text.pop_back();
   return text;

@@ -23,7 +23,7 @@ std::string Flow(const std::vector<std::string>& pieces, size_t indent, int colu
 
 // Returns the lines of `text` wrapped at spaces; what is wrapped has its line's indentation. A word that is longer than
 // a line stays whole, because it is mostly a path that users copy.
-std::string Wrapped(std::string_view text, int columns);
+std::string WrapText(std::string_view text, int columns);
 
 // A row about an attempt and its outcome. Every field but the label may be empty.
 struct OutcomeRow {

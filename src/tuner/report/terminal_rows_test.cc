@@ -30,11 +30,11 @@ TEST(Flow, BreaksBetweenPiecesOnly) {
 }
 
 TEST(Wrapped, BreaksSentencesAtSpacesAndLeavesPathsWhole) {
-  EXPECT_EQ(Wrapped("  one two three four\nfive\n", 21), "  one two three four\nfive\n");
-  EXPECT_EQ(Wrapped("  one two three four five six\n", 21), "  one two three four\n  five six\n");
-  EXPECT_EQ(Wrapped("see /a/very/long/path/that/nobody/breaks now\n", 21),
+  EXPECT_EQ(WrapText("  one two three four\nfive\n", 21), "  one two three four\nfive\n");
+  EXPECT_EQ(WrapText("  one two three four five six\n", 21), "  one two three four\n  five six\n");
+  EXPECT_EQ(WrapText("see /a/very/long/path/that/nobody/breaks now\n", 21),
             "see\n/a/very/long/path/that/nobody/breaks\nnow\n");
-  EXPECT_EQ(Wrapped("no end, and as long as it likes", 0), "no end, and as long as it likes");
+  EXPECT_EQ(WrapText("no end, and as long as it likes", 0), "no end, and as long as it likes");
 }
 
 TEST(RowText, FitsEveryTerminalAndKeepsItsFigures) {

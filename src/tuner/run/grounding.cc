@@ -8,7 +8,7 @@ namespace hone {
 namespace {
 
 // Returns whether a reply's problem is that it names a place that does not exist or is ambiguous.
-bool Misquoted(const std::string& problem) {
+bool IsMisquoted(const std::string& problem) {
   return problem == "anchor_not_found" || problem == "anchor_not_unique" || problem == "no_region" ||
          problem == "unknown_region";
 }
@@ -24,7 +24,7 @@ GroundingCount CountGrounding(const RunView& view) {
     if (!asked.bound) return;
     if (asked.role == "planner") {
       ++count.plans;
-      count.misquoted += Misquoted(problem);
+      count.misquoted += IsMisquoted(problem);
     } else {
       ++count.codes;
       count.outside += problem == "outside_plan" || problem == "too_wide";

@@ -16,7 +16,7 @@ namespace hone {
 namespace {
 
 // Returns the key of an evaluation. Two attempts may have the same source: the candidate's name tells them apart.
-std::string Key(const std::string& name, const SourceHash& source, const Binding& binding, const SourceHash& rival,
+std::string EvaluationKey(const std::string& name, const SourceHash& source, const Binding& binding, const SourceHash& rival,
                 bool final) {
   return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
 }
@@ -40,7 +40,7 @@ class RecordedEvaluator : public Evaluator {
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
         : request.time
-            ? Key(request.name, SourceHash::Of(request.source), request.binding, SourceHash::Of(rival), request.warm)
+            ? EvaluationKey(request.name, SourceHash::Of(request.source), request.binding, SourceHash::Of(rival), request.warm)
             : VettingKey(task.toml));
     if (found != evaluations_.end()) return found->second;
     return Status::NotFound(fmt::format("run {} holds no evaluation of {}{}{} against {}", run_, request.name,
@@ -77,14 +77,14 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[Key(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), /*final=*/false)] =
+        evaluations[EvaluationKey(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), /*final=*/false)] =
             *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
-        evaluations[Key(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival),
+        evaluations[EvaluationKey(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival),
                         /*final=*/false)] = point.evaluation;
         break;
       }
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         break;
       }
       case EventKind::kFinal:
-        evaluations[Key(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0),
+        evaluations[EvaluationKey(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0),
                         true)] = view.final_result->evaluation;
         break;
       case EventKind::kVetting: {

@@ -95,7 +95,7 @@ Status Sitting::Append(const RunEvent& what, std::vector<std::string> sources) {
 
 Status Sitting::End(const std::string& reason) { return Append(SittingEnded{reason}); }
 
-void Sitting::Activity(const std::string& what) {
+void Sitting::ReportActivity(const std::string& what) {
   if (d_.observer != nullptr) d_.observer->OnActivity(what);
 }
 

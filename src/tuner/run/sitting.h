@@ -41,7 +41,7 @@ class Sitting {
   Status Append(const RunEvent& what, std::vector<std::string> sources = {});
   // Records that the sitting, or the run, has ended.
   Status End(const std::string& reason);
-  void Activity(const std::string& what);
+  void ReportActivity(const std::string& what);
   Result<std::string> SourceOf(int64_t node);
   std::string WaitingText() const;
   Status StartWhatIsDue();

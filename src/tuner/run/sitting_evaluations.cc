@@ -50,7 +50,7 @@ void Sitting::Judge(const std::string& key, EvaluationRequest request, const Tas
     Result<Evaluation> evaluation = ErrorIfDeviceLost(
         d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
           // The detail may begin with the phase's name ("check" is a case's role too), which is not repeated.
-          Activity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
+          ReportActivity(request.name + ": " + (detail.starts_with(phase + " ") ? detail : phase + " " + detail));
         }));
     return [this, key, evaluation = std::move(evaluation), done] {
       if (evaluation.status().code() == StatusCode::kPending) {

@@ -114,11 +114,11 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     HONE_RETURN_IF_ERROR(Append(asked, std::move(texts)));
   }
   if (d_.suspend) request->limit_seconds = d_.suspend_seconds;
-  Activity(fmt::format("asking {} for node {}", d_.provider->Name(), id));
+  ReportActivity(fmt::format("asking {} for node {}", d_.provider->Name(), id));
   work_.Start(key, [this, number, request = std::move(*request)]() -> BackgroundWork::Step {
     Result<ModelReply> reply = d_.provider->Complete(
         request,
-        [this](const ModelProgress& p) { Activity(fmt::format("{} ({:.0f} s)", p.message, p.waited_seconds)); },
+        [this](const ModelProgress& p) { ReportActivity(fmt::format("{} ({:.0f} s)", p.message, p.waited_seconds)); },
         cancel_.get_token());
     return [this, number, reply = std::move(reply)] { return Answered(number, reply); };
   });

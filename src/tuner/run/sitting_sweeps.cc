@@ -49,7 +49,7 @@ void Sitting::StartSweep(int64_t id) {
               [this, id, key, swept, incumbent, task, candidate = std::move(*candidate),
                options]() mutable -> BackgroundWork::Step {
                 options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
-                  Activity(fmt::format("sweeping {}", BindingKey(binding)));
+                  ReportActivity(fmt::format("sweeping {}", BindingKey(binding)));
                   // The loop's thread stores the point; the sweep waits until it has.
                   auto written = std::make_shared<std::promise<Status>>();
                   work_.Put([this, swept, incumbent, binding, evaluation, written] {

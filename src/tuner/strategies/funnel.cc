@@ -20,7 +20,7 @@ bool AskedBy(const RunNode& node, std::string_view prompt) {
 }
 
 // Returns whether attempts may start from a version.
-bool Usable(const Knowledge& run, int64_t id) {
+bool CanStartFrom(const Knowledge& run, int64_t id) {
   const RunNode& node = run.node(id);
   return Right(node) && !node.rejected && InTarget(run, id);
 }
@@ -31,13 +31,13 @@ int64_t StartingVersion(const Knowledge& run) {
   int64_t start = 0;
   if (run.view().from_oracle || !InTarget(run, 0)) {
     for (int64_t id = 1; id < run.known() && start == 0; ++id) {
-      if (run.node(id).origin == "reply" && Usable(run, id)) start = id;
+      if (run.node(id).origin == "reply" && CanStartFrom(run, id)) start = id;
     }
   }
   int64_t best = start;
   for (int64_t id = 1; id < run.known(); ++id) {
     const RunNode& node = run.node(id);
-    if (node.origin == "sweep" && node.parent == start && node.kept && Usable(run, id)) best = id;
+    if (node.origin == "sweep" && node.parent == start && node.kept && CanStartFrom(run, id)) best = id;
   }
   return best;
 }
@@ -54,7 +54,7 @@ std::vector<Line> Lines(const Knowledge& run) {
   std::vector<Line> lines;
   for (int64_t id = 1; id < run.known(); ++id) {
     const RunNode& node = run.node(id);
-    if (!Usable(run, id) || !node.speedup) continue;
+    if (!CanStartFrom(run, id) || !node.speedup) continue;
     int64_t first = id;
     while (first > 0 && !AskedBy(run.node(first), kWidePrompt)) first = run.node(first).parent;
     if (first <= 0) continue;
@@ -76,7 +76,7 @@ std::optional<SweepAction> OpenChoices(const Knowledge& run) {
   const std::vector<int64_t>& swept = run.view().swept;
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);
-    if (node.origin != "reply" || node.bindings < 2 || !Usable(run, id)) continue;
+    if (node.origin != "reply" || node.bindings < 2 || !CanStartFrom(run, id)) continue;
     if (std::find(swept.begin(), swept.end(), id) != swept.end()) continue;
     return SweepAction{id, run.best()};
   }

@@ -7,7 +7,7 @@
 namespace hone {
 namespace {
 
-bool Swept(const RunView& view, int64_t node) {
+bool IsSwept(const RunView& view, int64_t node) {
   return std::find(view.swept.begin(), view.swept.end(), node) != view.swept.end();
 }
 
@@ -55,7 +55,7 @@ std::string StopReason(const Knowledge& run) {
 
 std::optional<SweepAction> DueSweep(const Knowledge& run) {
   if (run.options().max_sweep_points < 1) return std::nullopt;
-  if (run.opened() == 1 && run.node(0).bindings > 1 && !Swept(run.view(), 0)) {
+  if (run.opened() == 1 && run.node(0).bindings > 1 && !IsSwept(run.view(), 0)) {
     // If evaluations are submitted in batches, the seed's sweep is part of the first batch, to save one at the end.
     // Otherwise it waits until the seed is known to be correct.
     const RunOptions& o = run.options();
@@ -63,7 +63,7 @@ std::optional<SweepAction> DueSweep(const Knowledge& run) {
   }
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);
-    if (node.origin != "reply" || !Right(node) || node.kept || node.bindings < 2 || Swept(run.view(), id)) continue;
+    if (node.origin != "reply" || !Right(node) || node.kept || node.bindings < 2 || IsSwept(run.view(), id)) continue;
     if (node.bindings > run.node(node.parent).bindings) return SweepAction{id, run.best()};
   }
   return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
   const RunView& view = run.view();
   const RunNode& best = view.node(view.best);
   const bool time_left = view.options.max_seconds <= 0 || view.seconds < view.options.max_seconds;
-  if (best.bindings > 1 && !Swept(view, best.id) && time_left && reason != "floor_reached" &&
+  if (best.bindings > 1 && !IsSwept(view, best.id) && time_left && reason != "floor_reached" &&
       view.options.max_sweep_points > 0) {
     return SweepAction{best.id, best.id};
   }

@@ -38,7 +38,7 @@ class RefineStrategy : public Strategy {
       attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
       return attempt;
     }
-    const std::optional<int64_t> base = Base(run);
+    const std::optional<int64_t> base = BaseOfStep(run);
     if (!base) return FirstVersion(run);
     attempt.parent = *base;
     attempt.turns = {{"coder", "refine_optimise", o.temperature, profile, /*ledger=*/true, {}}};
@@ -48,7 +48,7 @@ class RefineStrategy : public Strategy {
 
  private:
   // Returns the version from which a step starts; nullopt: one must be written first.
-  static std::optional<int64_t> Base(const Knowledge& run) {
+  static std::optional<int64_t> BaseOfStep(const Knowledge& run) {
     const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle || !InTarget(run, 0);
     const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
     if (!generate && from_best) return run.best();

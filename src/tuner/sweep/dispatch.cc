@@ -23,7 +23,7 @@ struct Segment {
 
 // Divides the shapes, in ascending order of a variable's values, into segments with one winner each. nullopt when two
 // shapes with the same value have different winners.
-std::optional<std::vector<Segment>> Segments(const std::vector<ShapeChoice>& shapes,
+std::optional<std::vector<Segment>> DivideIntoSegments(const std::vector<ShapeChoice>& shapes,
                                              const std::vector<double>& values) {
   std::vector<size_t> order(shapes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -116,7 +116,7 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
   const std::string* variable = nullptr;
   std::vector<Segment> best;
   for (const auto& [name, values] : variables) {
-    std::optional<std::vector<Segment>> segments = Segments(shapes, values);
+    std::optional<std::vector<Segment>> segments = DivideIntoSegments(shapes, values);
     // If every value has its own winner, this is no pattern: the shapes are named exactly instead, and all others get
     // the common binding.
     if (segments && segments->size() > 2 && segments->size() == shapes.size()) continue;

@@ -216,34 +216,34 @@ class Writer {
   Writer(const ModuleTaskOptions& options, Description told, std::map<std::string, std::string> dim_names, Names names)
       : options_(options), told_(std::move(told)), dim_names_(std::move(dim_names)), names_(std::move(names)) {}
 
-  std::string Toml() {
+  std::string WriteToml() {
     NameTensors();
-    Head();
-    Dims();
+    WriteHead();
+    WriteDims();
     for (const DescribedTensor& tensor : told_.inputs) {
-      if (tensor.value.empty()) Tensor(tensor, tensor_names_.at("in " + tensor.name), "in", tensor.stress);
+      if (tensor.value.empty()) WriteTensor(tensor, tensor_names_.at("in " + tensor.name), "in", tensor.stress);
     }
     for (const DescribedTensor& tensor : told_.state)
-      Tensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, /*stress=*/false);
+      WriteTensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, /*stress=*/false);
     for (const DescribedTensor& tensor : told_.outputs)
-      Tensor(tensor, tensor_names_.at("out " + tensor.name), "out", /*stress=*/false);
+      WriteTensor(tensor, tensor_names_.at("out " + tensor.name), "out", /*stress=*/false);
     for (const DescribedTensor& tensor : told_.inputs) {
       if (tensor.scalar.empty()) continue;
       out_ += fmt::format("\n[[scalar]]\nname = {}\ndtype = {}\nvalue = {}\n", TomlString(tensor_names_.at("in " + tensor.name)),
                           TomlString(tensor.scalar), tensor.value);
     }
     Reference();
-    for (const DescribedTensor& tensor : told_.outputs) Tolerance(tensor, tensor_names_.at("out " + tensor.name));
+    for (const DescribedTensor& tensor : told_.outputs) WriteTolerance(tensor, tensor_names_.at("out " + tensor.name));
     for (const DescribedTensor& tensor : told_.state) {
-      if (tensor.role == "inout") Tolerance(tensor, tensor_names_.at("state " + tensor.name));
+      if (tensor.role == "inout") WriteTolerance(tensor, tensor_names_.at("state " + tensor.name));
     }
     if (!told_.flops.empty()) out_ += fmt::format("\n[work]\nflops = {}\n", TomlString(told_.flops));
-    Cases();
+    WriteCases();
     return out_;
   }
 
   // Returns the seed's text with the task's names in its placeholders. Call it after Toml, which chooses the names.
-  Result<std::string> Seed() const {
+  Result<std::string> SeedText() const {
     std::string text;
     for (size_t at = 0; at < told_.seed.size();) {
       const size_t open = told_.seed.find("@{", at);
@@ -276,7 +276,7 @@ class Writer {
     }
   }
 
-  void Head() {
+  void WriteHead() {
     std::string summary = options_.summary.empty() ? told_.summary : options_.summary;
     if (summary.empty()) {
       const size_t most = 12;
@@ -294,21 +294,21 @@ class Writer {
     for (const std::string& note : told_.notes) out_ += fmt::format("# {}\n", note);
   }
 
-  void Dims() {
+  void WriteDims() {
     out_ += "\n[dims]\n";
     for (const DescribedDim& dim : told_.dims) {
       out_ += fmt::format("{} = {}\n", dim_names_.at(dim.name),
                           TomlString(fmt::format("{} of the file, {} there{}", dim.name, dim.size,
                                                  dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : "")));
     }
-    if (told_.dims.empty()) out_ += fmt::format("{} = \"nothing varies: every size is the file's\"\n", Whole());
+    if (told_.dims.empty()) out_ += fmt::format("{} = \"nothing varies: every size is the file's\"\n", NameOfWhole());
   }
-  std::string Whole() {
+  std::string NameOfWhole() {
     if (whole_.empty()) whole_ = names_.Take("whole", "_");
     return whole_;
   }
 
-  void Tensor(const DescribedTensor& tensor, const std::string& name, const std::string& role, bool stress) {
+  void WriteTensor(const DescribedTensor& tensor, const std::string& name, const std::string& role, bool stress) {
     out_ += fmt::format("\n[[tensor]]\nname = {}\nrole = {}\ndtype = {}\nshape = {}\n", TomlString(name), TomlString(role),
                         TomlString(tensor.dtype), ShapeToml(tensor.shape));
     if (role == "out") return;
@@ -356,7 +356,7 @@ class Writer {
     if (!sizes.empty()) out_ += "\n[reference.sizes]\n" + sizes;
   }
 
-  void Tolerance(const DescribedTensor& tensor, const std::string& name) {
+  void WriteTolerance(const DescribedTensor& tensor, const std::string& name) {
     const DescribedTolerance& told = tensor.tolerance;
     out_ += "\n";
     if (!told.least.empty()) {
@@ -367,11 +367,11 @@ class Writer {
     if (told.abs > 0) out_ += fmt::format("abs = {}\n", Number(told.abs));
   }
 
-  void Cases() {
+  void WriteCases() {
     std::map<std::string, int64_t> file;
     for (const DescribedDim& dim : told_.dims) file[dim.name] = dim.size;
     if (told_.dims.empty()) {
-      for (const char* role : {"time", "check"}) out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, Whole());
+      for (const char* role : {"time", "check"}) out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, NameOfWhole());
       return;
     }
     out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
@@ -608,8 +608,8 @@ Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::str
                                               : fmt::format("slice {}: outputs along it are independent, by permuting and by leaving out", told.slice));
   const std::string file = options.file;
   Writer writer(options, std::move(told), std::move(dim_names), std::move(names));
-  draft.task_toml = writer.Toml();
-  HONE_ASSIGN_OR_RETURN(draft.seed_cu, writer.Seed());
+  draft.task_toml = writer.WriteToml();
+  HONE_ASSIGN_OR_RETURN(draft.seed_cu, writer.SeedText());
   const Result<Task> task = ParseTask(draft.task_toml, "task.toml of " + file);
   if (!task.ok()) return Status::Internal("the task that was made of it cannot be read: " + task.status().message());
   if (!draft.seed_cu.empty()) {

@@ -214,9 +214,9 @@ class TorchReference : public HostReference {
   // Sends the process a request and returns its answer. `refused`: the code of the Status if the answer is an error.
   Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused) {
     const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, {}, limit_seconds);
-    if (!sent.ok()) return Gone(sent.code() == StatusCode::kTimedOut, limit_seconds, doing);
+    if (!sent.ok()) return EndProcess(sent.code() == StatusCode::kTimedOut, limit_seconds, doing);
     Result<Frame> frame = ReceiveFrame(socket_.get(), limit_seconds, kMostAnswerBytes);
-    if (!frame.ok()) return Gone(frame.status().code() == StatusCode::kTimedOut, limit_seconds, doing);
+    if (!frame.ok()) return EndProcess(frame.status().code() == StatusCode::kTimedOut, limit_seconds, doing);
     HONE_ASSIGN_OR_RETURN(json answer, ParseJson(frame->header, "PyTorch's answer"));
     if (answer.is_object() && answer.contains("error") && answer["error"].is_string()) {
       return Status(refused, answer["error"].get<std::string>());
@@ -226,7 +226,7 @@ class TorchReference : public HostReference {
 
   // Records that the process has ended, or ends it because it is late, and returns the error, which later calls return
   // too.
-  Status Gone(bool late, double limit_seconds, const std::string& doing) {
+  Status EndProcess(bool late, double limit_seconds, const std::string& doing) {
     std::optional<ExitState> end;
     if (!late) end = child_.Wait(5);
     if (!end) child_.Kill();

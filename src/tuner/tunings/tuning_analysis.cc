@@ -70,7 +70,7 @@ std::vector<TunePoint> NewestPoints(const std::vector<MeasuredPoint>& measured) 
   return points;
 }
 
-bool Comparable(const TuningEntry& a, const TuningEntry& b) {
+bool AreComparable(const TuningEntry& a, const TuningEntry& b) {
   return a.task_text == b.task_text && a.incumbent == b.incumbent && a.device == b.device && a.driver == b.driver &&
          a.sm_count == b.sm_count && a.modelled == b.modelled && a.judge == b.judge;
 }
@@ -99,7 +99,7 @@ Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& o
     };
     consider(entry);
     for (const RowPoints& other : others) {
-      if (other.row.id != entry.row.id && Comparable(other.row.entry, entry.row.entry)) consider(other);
+      if (other.row.id != entry.row.id && AreComparable(other.row.entry, entry.row.entry)) consider(other);
     }
     shape.regret = std::max(0.0, shape.best.speedup.median / shape.speedup.median - 1);
     explanation.shapes.push_back(std::move(shape));

@@ -29,7 +29,7 @@ Result<std::pair<std::string, std::string>> Pair(const char* option, const std::
 }
 
 // Parses a whole number, zero or more; `option` names it in errors.
-Result<int64_t> Whole(const char* option, const std::string& text) {
+Result<int64_t> ParseWholeNumber(const char* option, const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) {
@@ -39,7 +39,7 @@ Result<int64_t> Whole(const char* option, const std::string& text) {
 }
 
 // Splits the text at its commas outside of parentheses, and drops blanks outside of them.
-std::vector<std::string> Parts(const std::string& text) {
+std::vector<std::string> SplitAtCommas(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
   for (const char c : text) {
@@ -58,14 +58,14 @@ Result<std::pair<std::string, NewTaskOptions::HiddenRange>> ReadHidden(const std
   NewTaskOptions::HiddenRange range;
   std::string rest = pair.second;
   if (const size_t colon = rest.find(':'); colon != std::string::npos) {
-    HONE_ASSIGN_OR_RETURN(range.multiple, Whole("--hidden", rest.substr(colon + 1)));
+    HONE_ASSIGN_OR_RETURN(range.multiple, ParseWholeNumber("--hidden", rest.substr(colon + 1)));
     rest.resize(colon);
   }
   const size_t dots = rest.find("..");
-  HONE_ASSIGN_OR_RETURN(range.low, Whole("--hidden", rest.substr(0, dots)));
+  HONE_ASSIGN_OR_RETURN(range.low, ParseWholeNumber("--hidden", rest.substr(0, dots)));
   range.high = range.low;
   if (dots != std::string::npos) {
-    HONE_ASSIGN_OR_RETURN(range.high, Whole("--hidden", rest.substr(dots + 2)));
+    HONE_ASSIGN_OR_RETURN(range.high, ParseWholeNumber("--hidden", rest.substr(dots + 2)));
   }
   if (range.high < range.low || range.multiple < 1) {
     return Status::InvalidArgument(
@@ -82,7 +82,7 @@ Status FillMore(const TaskAnswers& flags, NewTaskOptions& o) {
     o.lets[pair.first] = pair.second;
   }
   for (const std::string& text : flags.hidden) {
-    for (const std::string& part : Parts(text)) {
+    for (const std::string& part : SplitAtCommas(text)) {
       HONE_ASSIGN_OR_RETURN(auto pair, ReadHidden(part));
       o.hidden[pair.first] = pair.second;
     }
@@ -116,9 +116,9 @@ Status Fill(const TaskAnswers& flags, NewTaskOptions& o) {
         "--class {}: gemm, elementwise, reduction, convolution, attention, gather, graph or other", o.workload));
   }
   o.kernels = flags.kernels;
-  o.dims = Parts(flags.dims);
-  o.grid = Parts(flags.grid);
-  o.block = Parts(flags.block);
+  o.dims = SplitAtCommas(flags.dims);
+  o.grid = SplitAtCommas(flags.grid);
+  o.block = SplitAtCommas(flags.block);
   const auto pairs = [](const char* option, const std::vector<std::string>& texts,
                         std::map<std::string, std::string>& into) -> Status {
     for (const std::string& text : texts) {
@@ -226,7 +226,7 @@ bool IsAboutTolerance(const std::string& problem) {
 
 // Fits the written tolerance to the errors that the check has measured, and returns the check of the result. Keeps the
 // tolerance as it is where the task has other problems, or gets some.
-Result<DraftCheck> Fit(const EvaluatorOptions& evaluator, const DraftCheck& checked, PreparedTask& prepared) {
+Result<DraftCheck> FitTolerance(const EvaluatorOptions& evaluator, const DraftCheck& checked, PreparedTask& prepared) {
   if (!std::all_of(checked.problems.begin(), checked.problems.end(), IsAboutTolerance)) return checked;
   const std::string path = prepared.directory + "/task.toml", before = prepared.draft.task_toml;
   const FittedTolerance fitted = FitTolerance(checked.task, checked.precision, before);
@@ -288,7 +288,7 @@ void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
     checked = CheckDraft(evaluator, prepared.directory);
   }
   if (checked.ok()) {
-    checked = Fit(evaluator, *checked, prepared);
+    checked = FitTolerance(evaluator, *checked, prepared);
   }
   if (checked.ok()) {
     if (!checked->nan_answer.empty()) {

@@ -77,9 +77,9 @@ class Writer {
       for (const json& workload : workloads) {
         if (!Fits(workload, one.dims)) continue;
         known = true;
-        lines.push_back(Line(workload, evaluation));
+        lines.push_back(TraceLine(workload, evaluation));
       }
-      if (!known) lines.push_back(Line(MadeWorkload(one.dims), evaluation));
+      if (!known) lines.push_back(TraceLine(MadeWorkload(one.dims), evaluation));
     }
     return lines;
   }
@@ -176,7 +176,7 @@ class Writer {
     return made;
   }
 
-  std::string Line(const json& workload, const json& evaluation) const {
+  std::string TraceLine(const json& workload, const json& evaluation) const {
     const json line = {
         {"definition", definition_}, {"workload", workload}, {"solution", facts_.solution}, {"evaluation", evaluation}};
     return DumpJson(line);

@@ -23,7 +23,7 @@ __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dr
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     if (x.v[i] > 0.0f) mark |= 1u << i;
-    x.v[i] = Activated(kind, x.v[i]);
+    x.v[i] = ApplyActivation(kind, x.v[i]);
   }
   if (dropout.threshold == 0) return static_cast<RowMark>(mark);
   const PhiloxWords words = WordsOf(dropout, node, vector);

@@ -26,7 +26,7 @@ __device__ inline DropoutKey MaskKey(const DropoutOnLoad& mask, const RunState* 
 __device__ inline float ToFloat(float x) { return x; }
 __device__ inline float ToFloat(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-__device__ inline float Activated(Activation kind, float x) {
+__device__ inline float ApplyActivation(Activation kind, float x) {
   switch (kind) {
     case Activation::kIdentity:
       return x;
@@ -63,7 +63,7 @@ __device__ inline void Activate8(Activation kind, const float* bias, int32_t vec
   }
   if (kind == Activation::kIdentity) return;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) x.v[i] = Activated(kind, x.v[i]);
+  for (int i = 0; i < 8; ++i) x.v[i] = ApplyActivation(kind, x.v[i]);
 }
 // Multiplies grad by f'(x + bias), where f is the activation `kind`; `bias` may be null.
 __device__ inline void ActivationSlope8(Activation kind, const float* bias, int32_t vector, Float8 x, Float8& grad) {

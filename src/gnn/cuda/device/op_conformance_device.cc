@@ -192,7 +192,7 @@ class Bench {
     HONE_RETURN_IF_ERROR(sizes_.Upload(sizes.data(), 6));
     const uint64_t seed = 5;
     HONE_RETURN_IF_ERROR(seed_.Upload(&seed, 1));
-    HONE_RETURN_IF_ERROR(nodes_.Upload(Filled(batch.nodes, shape_.most_src, -1).data(), shape_.most_src));
+    HONE_RETURN_IF_ERROR(nodes_.Upload(PadTo(batch.nodes, shape_.most_src, -1).data(), shape_.most_src));
     HONE_RETURN_IF_ERROR(PutEdges(batch));
     const float nan = std::numeric_limits<float>::quiet_NaN();
     HONE_RETURN_IF_ERROR(x_.Put(batch.x, nan));
@@ -227,7 +227,7 @@ class Bench {
   }
 
  private:
-  static std::vector<int32_t> Filled(std::vector<int32_t> values, int32_t count, int32_t fill) {
+  static std::vector<int32_t> PadTo(std::vector<int32_t> values, int32_t count, int32_t fill) {
     values.resize(static_cast<size_t>(count), fill);
     return values;
   }
@@ -261,7 +261,7 @@ class Bench {
     }
     by_source.resize(columns.size(), 0xffffffffu);
     HONE_RETURN_IF_ERROR(columns_.Upload(columns.data(), static_cast<int64_t>(columns.size())));
-    HONE_RETURN_IF_ERROR(counts_.Upload(Filled(counts, shape_.most_dst, 1 << 20).data(), shape_.most_dst));
+    HONE_RETURN_IF_ERROR(counts_.Upload(PadTo(counts, shape_.most_dst, 1 << 20).data(), shape_.most_dst));
     HONE_RETURN_IF_ERROR(by_source_.Upload(by_source.data(), static_cast<int64_t>(by_source.size())));
     HONE_RETURN_IF_ERROR(edges_.Upload(features.data(), edges_.size()));
     HONE_RETURN_IF_ERROR(first_.Upload(first.data(), shape_.most_src));
@@ -326,14 +326,14 @@ class Checker {
       HONE_ASSIGN_OR_RETURN(const Outcome repeated, Replay(batch_, 0));
       if (repeated == plain) continue;
       Find("one-order",
-           fmt::format("replay {} of one batch gives other bits: {}", again + 2, Difference(plain, repeated)));
+           fmt::format("replay {} of one batch gives other bits: {}", again + 2, DescribeDifference(plain, repeated)));
       break;
     }
     HONE_ASSIGN_OR_RETURN(const Outcome over, Replay(batch_, 7.5f));
-    if (!(over == plain) && !Found("one-order")) {
-      Find("overwrites", "what is written depends on what its memory held: " + Difference(plain, over));
+    if (!(over == plain) && !HasFinding("one-order")) {
+      Find("overwrites", "what is written depends on what its memory held: " + DescribeDifference(plain, over));
     }
-    if (!Found("as-the-cpu") && !Found("padded-rows")) {
+    if (!HasFinding("as-the-cpu") && !HasFinding("padded-rows")) {
       HONE_ASSIGN_OR_RETURN(const Outcome others, Replay(other_, 0));
       Compare("device-sizes", others, other_, "a replay for another batch, of other sizes: ");
     }
@@ -347,7 +347,7 @@ class Checker {
   void Find(const char* rule, const std::string& what) {
     findings_.push_back({rule, fmt::format("in {}: {}", ElementName(), what)});
   }
-  bool Found(const char* rule) const {
+  bool HasFinding(const char* rule) const {
     return std::any_of(findings_.begin(), findings_.end(), [&](const OpFinding& f) { return f.rule == rule; });
   }
 
@@ -389,7 +389,7 @@ class Checker {
     return bench_.Take();
   }
 
-  std::string Difference(const Outcome& a, const Outcome& b) const {
+  std::string DescribeDifference(const Outcome& a, const Outcome& b) const {
     const auto first = [](const std::vector<float>& x, const std::vector<float>& y, int64_t columns) {
       for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
         if (std::bit_cast<uint32_t>(x[i]) == std::bit_cast<uint32_t>(y[i])) continue;
@@ -466,8 +466,8 @@ class Checker {
     HONE_RETURN_IF_ERROR(bench_.Backward(*op_, stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     HONE_ASSIGN_OR_RETURN(const Outcome between, bench_.Take());
-    if (between == plain || Found("one-order")) return Status::Ok();
-    Find("no-state", Difference(plain, between) + ", where another batch's forward came before this one's backward");
+    if (between == plain || HasFinding("one-order")) return Status::Ok();
+    Find("no-state", DescribeDifference(plain, between) + ", where another batch's forward came before this one's backward");
     return Status::Ok();
   }
 

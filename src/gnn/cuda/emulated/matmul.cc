@@ -24,7 +24,7 @@ float ValueAt(const void* data, int64_t i) {
 }
 
 // Returns [rows, cols] as fp32, transposed if requested.
-std::vector<float> Widened(const void* data, Element element, int64_t rows, int64_t cols, bool transpose) {
+std::vector<float> ToFloatMatrix(const void* data, Element element, int64_t rows, int64_t cols, bool transpose) {
   std::vector<float> out(static_cast<size_t>(rows * cols));
   const auto fill = [&](auto value_at) {
     for (int64_t r = 0; r < rows; ++r) {
@@ -58,10 +58,10 @@ void Store(const std::vector<float>& row, Element element, void* out, int64_t at
 }
 
 void Multiply(const MatmulShape& shape, const void* a, const void* b, void* out) {
-  const std::vector<float> left = shape.transpose_a ? Widened(a, shape.in, shape.k, shape.m, /*transpose=*/true)
-                                                    : Widened(a, shape.in, shape.m, shape.k, /*transpose=*/false);
-  const std::vector<float> right = shape.transpose_b ? Widened(b, shape.in, shape.n, shape.k, /*transpose=*/true)
-                                                     : Widened(b, shape.in, shape.k, shape.n, /*transpose=*/false);
+  const std::vector<float> left = shape.transpose_a ? ToFloatMatrix(a, shape.in, shape.k, shape.m, /*transpose=*/true)
+                                                    : ToFloatMatrix(a, shape.in, shape.m, shape.k, /*transpose=*/false);
+  const std::vector<float> right = shape.transpose_b ? ToFloatMatrix(b, shape.in, shape.n, shape.k, /*transpose=*/true)
+                                                     : ToFloatMatrix(b, shape.in, shape.k, shape.n, /*transpose=*/false);
   std::vector<float> row(static_cast<size_t>(shape.n));
   for (int64_t i = 0; i < shape.m; ++i) {
     std::fill(row.begin(), row.end(), 0.0f);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kBlock = 64;
 using Value = __nv_bfloat16;
 
-__device__ float Product(const void* x, const void* weight, int64_t row, int64_t column, int32_t inputs) {
+__device__ float DotOfRows(const void* x, const void* weight, int64_t row, int64_t column, int32_t inputs) {
   float sum = 0;
   for (int64_t k = 0; k < inputs; ++k) {
     sum += ToFloat(static_cast<const Value*>(x)[row * inputs + k]) *
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int i = 0; i < 8; ++i) {
     const int32_t column = vector * 8 + i;
     const ColumnCoefficients& c = product.coefficients;
-    y.v[i] = (Product(product.x, product.weight, row, column, shape.inputs) - c.mean[column]) * c.scale[column] +
+    y.v[i] = (DotOfRows(product.x, product.weight, row, column, shape.inputs) - c.mean[column]) * c.scale[column] +
              c.shift[column];
   }
   RowMark mark = ActivateAndMark8(product.between.activation, {}, 0, 0, y);
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kBlock)
   if (product.marks != nullptr) product.marks[at] = mark;
   for (int i = 0; i < 8 && shape.residual_inputs > 0; ++i) {
     const int32_t column = vector * 8 + i;
-    y.v[i] += Product(product.residual, product.residual_weight, row, column, shape.residual_inputs);
+    y.v[i] += DotOfRows(product.residual, product.residual_weight, row, column, shape.residual_inputs);
     if (product.residual_bias != nullptr) y.v[i] += product.residual_bias[column];
   }
   Store8(static_cast<Value*>(product.y) + at * 8, y);

@@ -85,7 +85,7 @@ class PlantedSumOnDevice final : public DeviceOp {
 
  private:
   static constexpr int64_t kMostRows = 4096;
-  float* Sums(const DeviceOpCall& call) const {
+  float* SumsOf(const DeviceOpCall& call) const {
     return plant_ == Plant::kKeepsState ? kept_.get() : static_cast<float*>(call.saved);
   }
   template <typename T>
@@ -97,15 +97,15 @@ class PlantedSumOnDevice final : public DeviceOp {
     const int64_t threads = int64_t{rows} * columns_;
     const auto* from = static_cast<const T*>(x.data);
     if (plant_ == Plant::kSumsByThread) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(Sums(call), 0, static_cast<size_t>(threads) * 4, call.stream));
+      HONE_CUDA_RETURN_IF_ERROR(cudaMemsetAsync(SumsOf(call), 0, static_cast<size_t>(threads) * 4, call.stream));
       HONE_RETURN_IF_ERROR(LaunchOp(call, SumAsTheyComeKernel<T>, Blocks(threads * call.shape.fanout), kBlock, call.hop,
-                                    from, x.stride, columns_, Sums(call)));
+                                    from, x.stride, columns_, SumsOf(call)));
     } else {
       HONE_RETURN_IF_ERROR(
-          LaunchOp(call, SumKernel<T>, Blocks(threads), kBlock, call.hop, from, x.stride, columns_, Sums(call)));
+          LaunchOp(call, SumKernel<T>, Blocks(threads), kBlock, call.hop, from, x.stride, columns_, SumsOf(call)));
     }
     return LaunchOp(call, ScaleKernel<T>, Blocks(threads), kBlock, call.hop, plant_ == Plant::kWritesPaddedRows,
-                    Sums(call), call.parameters[0], columns_, static_cast<T*>(out.data), out.stride);
+                    SumsOf(call), call.parameters[0], columns_, static_cast<T*>(out.data), out.stride);
   }
   template <typename T>
   Status Backward(const DeviceOpCall& call, const DeviceRows& grad_out, const DeviceRows& grad_x) const {
@@ -115,7 +115,7 @@ class PlantedSumOnDevice final : public DeviceOp {
                                     call.hop, plant_ == Plant::kAddsGradient, grad, grad_out.stride, call.parameters[0],
                                     columns_, static_cast<T*>(grad_x.data), grad_x.stride));
     }
-    return LaunchOp(call, WeightKernel<T>, Blocks(columns_), kBlock, call.hop, Sums(call), grad, grad_out.stride,
+    return LaunchOp(call, WeightKernel<T>, Blocks(columns_), kBlock, call.hop, SumsOf(call), grad, grad_out.stride,
                     columns_, call.gradients[0]);
   }
 

@@ -179,7 +179,7 @@ class GpuTrainer final : public Trainer {
 
   // Notes a lost rank, and returns `status`. For operations of the ranks between steps, when the device's state is
   // good.
-  Status Heard(const Status& status) {
+  Status NoteLostRank(const Status& status) {
     rank_lost_ = rank_lost_ || !status.ok();
     return status;
   }
@@ -215,9 +215,9 @@ class GpuTrainer final : public Trainer {
   }
 
   // Returns whether any rank was asked to stop.
-  Result<bool> Stopping(const TrainEvents& events) {
+  Result<bool> AnyRankStops(const TrainEvents& events) {
     double wanted = events.stop && events.stop() ? 1 : 0;
-    HONE_RETURN_IF_ERROR(Heard(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
+    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
     return wanted > 0;
   }
 
@@ -262,7 +262,7 @@ class GpuTrainer final : public Trainer {
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    HONE_ASSIGN_OR_RETURN(const bool asked, Stopping(events));
+    HONE_ASSIGN_OR_RETURN(const bool asked, AnyRankStops(events));
     return asked && position_.epoch < options_.epochs;
   }
 
@@ -316,7 +316,7 @@ class GpuTrainer final : public Trainer {
         counts.Add(targets.Row(valid_[static_cast<size_t>(place)]), outputs.data() + place * targets.width);
       }
       const Result<bool> stopped = SumOverRanks(ranks_, events.stop && events.stop(), counts);
-      HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+      HONE_RETURN_IF_ERROR(NoteLostRank(stopped.status()));
       if (*stopped) return true;
       if (ranks_.size() > 1) counts.scores.clear();  // of this rank alone
       ReportValidation(options_, position_, ScoresOf(std::move(counts)), report);
@@ -331,7 +331,7 @@ class GpuTrainer final : public Trainer {
       counts.Add(label, classes[static_cast<size_t>(place)]);
     }
     const Result<bool> stopped = SumOverRanks(ranks_, events.stop && events.stop(), counts);
-    HONE_RETURN_IF_ERROR(Heard(stopped.status()));
+    HONE_RETURN_IF_ERROR(NoteLostRank(stopped.status()));
     if (*stopped) return true;
     ReportValidation(options_, position_, counts, kNaN, report);
     report.times.evaluate = watch.Seconds();

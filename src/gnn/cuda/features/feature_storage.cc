@@ -25,7 +25,7 @@ Status Check(const FeatureStorage& storage) {
 }
 
 // Ranks on the device or, if the scores do not fit there, on the host.
-Result<DeviceArray<int32_t>> Likeliest(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
+Result<DeviceArray<int32_t>> RankLikeliestRows(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                        const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
       LikeliestOnGpu(device, shape.seeds.empty() ? graph.train_nodes() : shape.seeds, shape, storage, graph.flags().symmetric);
@@ -49,7 +49,7 @@ Result<StorageFacts> ShareWithPeers(const Graph& graph, const FeatureStorage& st
   }
   StorageFacts facts;
   if (storage.cache_rows == 0) return facts;
-  HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
+  HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, RankLikeliestRows(graph, storage, shape, device));
   facts.cached_rows = cached.size();
   // Nothing is staged, because reading peers' rows in place is as fast as copying them would be.
   HONE_RETURN_IF_ERROR(device.FillCache(cached.get(), cached.size(), 0));
@@ -70,7 +70,7 @@ Result<StorageFacts> ChangeStorage(const Graph& graph, const FeatureStorage& sto
   HONE_RETURN_IF_ERROR(device.MoveFeaturesToHost(storage.threads));
   StorageFacts facts;
   {
-    HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, Likeliest(graph, storage, shape, device));
+    HONE_ASSIGN_OR_RETURN(const DeviceArray<int32_t> cached, RankLikeliestRows(graph, storage, shape, device));
     facts.cached_rows = cached.size();
     const int64_t others = device.view().num_nodes - cached.size();  // no batch has more misses
     const int64_t staging = storage.misses == MissPath::kZeroCopy ? 0 : std::min(storage.staging_rows, others);

@@ -200,27 +200,27 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 // Returns a grid of at most 2048 blocks, which stride over the nodes, so that each block has many to sum up.
-unsigned Strided(int64_t num_nodes) {
+unsigned StridedGridSize(int64_t num_nodes) {
   const int64_t blocks = BlocksOf(num_nodes, kBlock);
   return static_cast<unsigned>(blocks < 2048 ? blocks : 2048);
 }
-unsigned Grid(int64_t threads) { return static_cast<unsigned>(BlocksOf(threads, kBlock)); }
+unsigned GridSize(int64_t threads) { return static_cast<unsigned>(BlocksOf(threads, kBlock)); }
 
 }  // namespace
 
 cudaError_t EnqueueInclusionSeeds(const InclusionOnDevice& inclusion, const int32_t* train, int64_t count, double seed,
                                   cudaStream_t stream) {
-  return Launch(SeedsKernel, Grid(count), kBlock, 0, stream, inclusion, train, count, seed);
+  return Launch(SeedsKernel, GridSize(count), kBlock, 0, stream, inclusion, train, count, seed);
 }
 
 cudaError_t EnqueueInclusionHop(const GraphOnDevice& graph, const InclusionOnDevice& inclusion, int32_t fanout,
                                 double seed, bool symmetric, cudaStream_t stream) {
-  Launch(DrawnKernel, Grid(graph.num_nodes), kBlock, 0, stream, graph, inclusion, fanout, seed);
+  Launch(DrawnKernel, GridSize(graph.num_nodes), kBlock, 0, stream, graph, inclusion, fanout, seed);
   if (symmetric) {
-    Launch(GatherKernel, Grid(graph.num_nodes * kLanesANode), kBlock, 0, stream, graph, inclusion);
+    Launch(GatherKernel, GridSize(graph.num_nodes * kLanesANode), kBlock, 0, stream, graph, inclusion);
   } else {
-    Launch(ScatterKernel, Grid(graph.num_nodes * kLanesANode), kBlock, 0, stream, graph, inclusion);
-    Launch(KnownKernel, Grid(graph.num_nodes), kBlock, 0, stream, graph.num_nodes, inclusion);
+    Launch(ScatterKernel, GridSize(graph.num_nodes * kLanesANode), kBlock, 0, stream, graph, inclusion);
+    Launch(KnownKernel, GridSize(graph.num_nodes), kBlock, 0, stream, graph.num_nodes, inclusion);
   }
   return cudaPeekAtLastError();
 }
@@ -229,7 +229,7 @@ cudaError_t EnqueueCountReads(const GraphOnDevice& graph, int hop, int fanout, i
                               const BatchHeader* header, const int32_t* nodes, uint32_t* stamps, uint32_t* counts,
                               cudaStream_t stream) {
   const auto launch = [&](auto kernel, int lanes) {
-    return Launch(kernel, Grid(int64_t{rows} * lanes), kBlock, 0, stream, graph, hop, fanout, state, header, nodes,
+    return Launch(kernel, GridSize(int64_t{rows} * lanes), kBlock, 0, stream, graph, hop, fanout, state, header, nodes,
                   stamps, counts);
   };
   if (fanout > kNarrowFanout) {
@@ -243,7 +243,7 @@ cudaError_t EnqueueCountReads(const GraphOnDevice& graph, int hop, int fanout, i
 
 cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& key, int digit,
                                  unsigned long long* histogram, cudaStream_t stream) {
-  return Launch(HistogramKernel, Strided(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit, histogram);
+  return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit, histogram);
 }
 
 cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
@@ -260,7 +260,7 @@ cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& 
 
 cudaError_t EnqueueSumReads(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes,
                             unsigned long long* sums, cudaStream_t stream) {
-  return Launch(SumReadsKernel, Strided(num_nodes), kBlock, 0, stream, places, cached, counts, num_nodes, sums);
+  return Launch(SumReadsKernel, StridedGridSize(num_nodes), kBlock, 0, stream, places, cached, counts, num_nodes, sums);
 }
 
 }  // namespace hone::gnn::cuda

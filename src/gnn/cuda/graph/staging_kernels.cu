@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice st
 }
 
 // Returns the number of blocks that copy `rows` rows concurrently, at most `most`.
-unsigned Blocks(int64_t rows, int most) {
+unsigned BlocksThatCopy(int64_t rows, int most) {
   constexpr int64_t kRowsABlock = kBlock / kLanesARow * kInFlight;
   return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, most));
 }
@@ -167,12 +167,12 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
 
 cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(CopyMissesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging, few);
+  return Launch(CopyMissesKernel, BlocksThatCopy(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging, few);
 }
 
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(ReleasePlacesKernel, Blocks(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging);
+  return Launch(ReleasePlacesKernel, BlocksThatCopy(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging);
 }
 
 cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places, cudaStream_t stream) {
@@ -184,7 +184,7 @@ cudaError_t EnqueuePlaces(const int32_t* cached, int64_t count, int32_t* places,
 cudaError_t EnqueueCopyRows(const int32_t* cached, int64_t count, int32_t parts, const void* host, void* to,
                             cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
-  return Launch(CopyRowsKernel, Blocks(count, kFillBlocks), kBlock, 0, stream, cached, count, parts, host, to);
+  return Launch(CopyRowsKernel, BlocksThatCopy(count, kFillBlocks), kBlock, 0, stream, cached, count, parts, host, to);
 }
 
 }  // namespace hone::gnn::cuda

@@ -107,7 +107,7 @@ struct PassRows {
             .first = first,
             .count = static_cast<int32_t>(rows)};
   }
-  LongRows Long(int64_t first, int64_t rows) const {
+  LongRows LongRowsIn(int64_t first, int64_t rows) const {
     const int64_t from = long_rows->LowerBound(first), until = long_rows->LowerBound(first + rows);
     const int64_t piece = long_rows->first_pieces[static_cast<size_t>(from)];
     return {.positions = positions.get() + from,
@@ -344,7 +344,7 @@ class ExactRun {
     Staging& staging = staging_[static_cast<size_t>(turn)];
     staging.first = first;
     staging.count = rows;
-    ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows), .long_rows = pass.Long(first, rows)};
+    ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows), .long_rows = pass.LongRowsIn(first, rows)};
     if (l + 1 < form_->passes()) {
       block.out = output_->view();
       if (pass.ids.empty() && output_->whole()) block.first = block.out.device + first * block.out.stride_bytes;

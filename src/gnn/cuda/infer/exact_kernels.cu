@@ -36,7 +36,7 @@ __device__ int64_t NodeOf(const BlockRows& rows, int64_t i) {
   return rows.ids == nullptr ? rows.first + i : static_cast<int64_t>(__ldg(rows.ids + i));
 }
 
-__device__ void Join8(Reduction reduction, const Float8& x, Float8& to) {
+__device__ void Reduce8(Reduction reduction, const Float8& x, Float8& to) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) to.v[i] = reduction == Reduction::kMax ? fmaxf(to.v[i], x.v[i]) : to.v[i] + x.v[i];
 }
@@ -44,7 +44,7 @@ __device__ void Scale8(float factor, Float8& x) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
-__device__ Float8 Filled8(float value) {
+__device__ Float8 Broadcast8(float value) {
   Float8 x;
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] = value;
@@ -76,7 +76,7 @@ template <typename In, bool kScaled>
 __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const int32_t* columns, int64_t begin,
                               int64_t end, const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  Float8 sum = Filled8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
+  Float8 sum = Broadcast8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
   int32_t next = begin + lane < end ? __ldg(columns + begin + lane) : 0;
   for (int64_t from = begin; from < end; from += 32) {
     const int64_t left = end - from;
@@ -97,9 +97,9 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
         if (!reads || j + u * lanes.sides + lanes.side >= count) continue;
-        Float8 row = Widened(rows[u]);
+        Float8 row = WidenRaw8(rows[u]);
         if (kScaled) Scale8(factors[kScaled ? u : 0], row);
-        Join8(reduction, row, sum);
+        Reduce8(reduction, row, sum);
       }
     }
   }
@@ -107,7 +107,7 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
     Float8 other;
 #pragma unroll
     for (int i = 0; i < 8; ++i) other.v[i] = __shfl_xor_sync(kFullWarp, sum.v[i], offset);
-    Join8(reduction, other, sum);
+    Reduce8(reduction, other, sum);
   }
   return sum;
 }
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, B
   for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
     Float8 sum = Load8(partials + (begin * vectors + vector) * 8);
     for (int64_t piece = begin + 1; piece < end; ++piece) {
-      Join8(what.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
+      Reduce8(what.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
     }
     PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-__device__ float Logit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
+__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
   const float sum = __ldg(scores + source * 2 * what.heads + head) +
                     __ldg(scores + node * 2 * what.heads + what.heads + head);
   return sum > 0.0f ? sum : what.negative_slope * sum;
@@ -256,14 +256,14 @@ __device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, 
   Softmax result = {kNoLogit, 0.0f};
   for (int64_t slot = begin + lane; slot < end; slot += 32) {
     const int32_t source = __ldg(columns + slot);
-    if (source != node) result.largest = fmaxf(result.largest, Logit(what, scores, source, node, head));
+    if (source != node) result.largest = fmaxf(result.largest, AttentionLogit(what, scores, source, node, head));
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     result.largest = fmaxf(result.largest, __shfl_xor_sync(kFullWarp, result.largest, offset));
   }
   for (int64_t slot = begin + lane; slot < end; slot += 32) {
     const int32_t source = __ldg(columns + slot);
-    if (source != node) result.sum += expf(Logit(what, scores, source, node, head) - result.largest);
+    if (source != node) result.sum += expf(AttentionLogit(what, scores, source, node, head) - result.largest);
   }
   for (int offset = 16; offset > 0; offset /= 2) result.sum += __shfl_xor_sync(kFullWarp, result.sum, offset);
   return result;
@@ -283,7 +283,7 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
     const int32_t mine = lane < count ? __ldg(columns + from + lane) : 0;
     const int32_t place_of_mine = PlaceOf(x, mine);
     float weight = 0;
-    if (lane < count && mine != node) weight = expf(Logit(what, scores, mine, node, head) - largest);
+    if (lane < count && mine != node) weight = expf(AttentionLogit(what, scores, mine, node, head) - largest);
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
       const int which = j + lanes.side;
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what
       const bool reads = vector < vectors;
       const Float8 sum = WeightedSlots<In>(what, rows.columns, begin, end, node, scores, head, of_slots.largest, x,
                                            lanes, vector, reads);
-      if (reads) PutAttention(of_slots, Logit(what, scores, node, node, head), sum, self, lanes, vector, to);
+      if (reads) PutAttention(of_slots, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
     }
   }
 }
@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += factor * part.v[i];
       }
-      PutAttention(all, Logit(what, scores, node, node, head), sum, self, lanes, vector, to);
+      PutAttention(all, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
     }
   }
 }

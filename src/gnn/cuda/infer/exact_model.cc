@@ -22,7 +22,7 @@ class Planner {
     plan_.padded_classes = RoundUp(options_.num_classes, 8);
   }
 
-  Result<ExactModel> Sage() {
+  Result<ExactModel> BuildSage() {
     HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
     for (int l = 0; l < options_.layers; ++l) {
       const bool last = l + 1 == options_.layers;
@@ -38,10 +38,10 @@ class Planner {
       layer.steps.push_back(step);
       plan_.layers.push_back(layer);
     }
-    return Done();
+    return FinishedPlan();
   }
 
-  Result<ExactModel> Gat() {
+  Result<ExactModel> BuildGat() {
     HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
     const int64_t heads = options_.heads;
     for (int l = 0; l < options_.layers; ++l) {
@@ -66,10 +66,10 @@ class Planner {
       layer.steps.push_back(step);
       plan_.layers.push_back(layer);
     }
-    return Done();
+    return FinishedPlan();
   }
 
-  Result<ExactModel> Gin() {
+  Result<ExactModel> BuildGin() {
     HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
     const bool normalises = options_.norm != "none";
     const int64_t hidden = options_.hidden;
@@ -80,21 +80,21 @@ class Planner {
       layer.aggregate = {.reduction = Reduction::kSum, .self = FullAggregate::Self::kAdded};
       const std::vector<float>& eps = packer_.Tensor(name + "eps", 1);
       if (Fine()) layer.aggregate.own_factor = 1.0f + eps[0];
-      ExactStep first = Linear(name + "nn.0", Width(l), hidden, !normalises);
+      ExactStep first = LinearStep(name + "nn.0", Width(l), hidden, !normalises);
       if (normalises) first.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
       first.activation = activation;
-      ExactStep second = Linear(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, /*bias=*/true);
+      ExactStep second = LinearStep(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, /*bias=*/true);
       second.activation = activation;
       layer.steps = {first, second};
       if (l + 1 == options_.layers) {
-        ExactStep head = Linear("lin1", hidden, hidden, /*bias=*/true);
+        ExactStep head = LinearStep("lin1", hidden, hidden, /*bias=*/true);
         head.activation = activation;
         layer.steps.push_back(head);
-        layer.steps.push_back(Linear("lin2", hidden, options_.num_classes, /*bias=*/true));
+        layer.steps.push_back(LinearStep("lin2", hidden, options_.num_classes, /*bias=*/true));
       }
       plan_.layers.push_back(layer);
     }
-    return Done();
+    return FinishedPlan();
   }
 
   Result<ExactModel> SageRi() {
@@ -115,25 +115,25 @@ class Planner {
                     layer.gathered());
         layer.own_bias = packer_.Vector("res_linears.0.bias", hidden);
         layer.contributions.push_back(
-            {.of_gathered = true, .in = layer.gathered(), .weight = Part(0, in, layer.gathered(), layer.in)});
+            {.of_gathered = true, .in = layer.gathered(), .weight = PackHeadColumns(0, in, layer.gathered(), layer.in)});
       }
       layer.contributions.push_back(
-          {.in = step.out, .weight = Part(in + l * hidden, hidden, step.out, 0)});
+          {.in = step.out, .weight = PackHeadColumns(in + l * hidden, hidden, step.out, 0)});
       plan_.layers.push_back(layer);
     }
-    return Done();
+    return FinishedPlan();
   }
 
  private:
   static size_t At(int64_t i) { return static_cast<size_t>(i); }
   bool Fine() const { return packer_.status().ok(); }
   int64_t Width(int layer) const { return layer == 0 ? options_.in_width : options_.hidden; }
-  Result<ExactModel> Done() {
+  Result<ExactModel> FinishedPlan() {
     HONE_RETURN_IF_ERROR(packer_.status());
     return std::move(plan_);
   }
 
-  ExactStep Linear(const std::string& name, int64_t in, int64_t out, bool bias) {
+  ExactStep LinearStep(const std::string& name, int64_t in, int64_t out, bool bias) {
     ExactStep step;
     step.in = RoundUp(in, 8);
     step.out = RoundUp(out, 8);
@@ -179,7 +179,7 @@ class Planner {
   }
   // Packs columns from … from + count - 1 of the head as a weight with rows of `stride` elements, from the weight's
   // column `at` on, and returns the weight's place.
-  int64_t Part(int64_t from, int64_t count, int64_t stride, int64_t at) {
+  int64_t PackHeadColumns(int64_t from, int64_t count, int64_t stride, int64_t at) {
     const int64_t place = packer_.ReserveWeights(plan_.padded_classes * stride);
     for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {
       for (int64_t f = 0; f < count; ++f) {
@@ -202,9 +202,9 @@ class Planner {
 Result<ExactModel> PlanExactModel(Model<float>& model) {
   Planner planner(model);
   const std::string& kind = model.options().kind;
-  if (kind == "sage") return planner.Sage();
-  if (kind == "gat") return planner.Gat();
-  if (kind == "gin") return planner.Gin();
+  if (kind == "sage") return planner.BuildSage();
+  if (kind == "gat") return planner.BuildGat();
+  if (kind == "gin") return planner.BuildGin();
   if (kind == "sage-ri") return planner.SageRi();
   return Status::InvalidArgument("exact inference on the GPU knows sage, gat, gin and sage-ri, not '" + kind + "'");
 }

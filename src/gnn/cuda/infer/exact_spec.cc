@@ -221,7 +221,7 @@ class Planner {
     if (held_[u].slot != kNoSlot) return;
     Put({.kind = Step::Kind::kTake, .table_at = ColumnIn(pass_, u), .to = NewSlot(u), .width = Padded(u)});
   }
-  int Target(size_t u) {
+  int SlotForResult(size_t u) {
     if (!units_[u].makes_logits) return NewSlot(u);
     held_[u].slot = kLogitsSlot;
     return kLogitsSlot;
@@ -242,7 +242,7 @@ class Planner {
       case Kind::kProduct:
         Put({.kind = Step::Kind::kProduct,
              .from = SlotOf(unit.operands[0]),
-             .to = Target(u),
+             .to = SlotForResult(u),
              .width = Padded(u),
              .in = Padded(unit.operands[0]),
              .weight = packer_.Matrix(Prefix(unit.value) + ".weight", unit.width, units_[unit.operands[0]].width)});
@@ -255,7 +255,7 @@ class Planner {
                              .shift = packer_.Vector(Prefix(unit.value) + ".bias", unit.width)};
         Put({.kind = Step::Kind::kNormaliseRows,
              .from = SlotOf(unit.operands[0]),
-             .to = Target(u),
+             .to = SlotForResult(u),
              .width = Padded(u),
              .columns = unit.width,
              .norm = norm});
@@ -265,7 +265,7 @@ class Planner {
         PlanAdd(u);
         break;
       case Kind::kConcat: {
-        const int to = Target(u);
+        const int to = SlotForResult(u);
         int64_t at = 0;
         for (size_t i = 0; i < unit.operands.size(); ++i) {
           const bool fills = i + 1 == unit.operands.size();
@@ -285,7 +285,7 @@ class Planner {
       case Kind::kOwn:
         break;  // a model with an operation of the caller's own has been refused
       case Kind::kLogits:
-        Put({.kind = Step::Kind::kTake, .from = SlotOf(unit.operands[0]), .to = Target(u), .width = Padded(u)});
+        Put({.kind = Step::Kind::kTake, .from = SlotOf(unit.operands[0]), .to = SlotForResult(u), .width = Padded(u)});
         break;
     }
     if (!Gathers(u)) DoneWith(u);
@@ -299,7 +299,7 @@ class Planner {
     const auto& spec = std::get<AggregateSpec>(Operation(unit.value));
     Step step{.kind = Step::Kind::kAggregate,
               .table_at = ColumnIn(pass_, unit.operands[0]),
-              .to = Target(u),
+              .to = SlotForResult(u),
               .width = Padded(u)};
     step.aggregate.self = FullAggregate::Self::kLeftOut;
     step.aggregate.reduction = spec.how == AggregateSpec::How::kMax   ? Reduction::kMax
@@ -318,7 +318,7 @@ class Planner {
     const int64_t width = spec.concatenate ? unit.width / spec.heads : unit.width;
     Step step{.kind = Step::Kind::kAttention,
               .table_at = ColumnIn(pass_, unit.operands[0]),
-              .to = Target(u),
+              .to = SlotForResult(u),
               .width = Padded(u),
               .in = Padded(unit.operands[0]),
               .attention = packer_.Attention(Prefix(unit.value) + ".", units_[unit.operands[0]].width, width,
@@ -358,7 +358,7 @@ class Planner {
   void PlanAdd(size_t u) {
     const SpecUnit& unit = units_[u];
     const bool eps = std::get<AddSpec>(Operation(unit.value)).eps;
-    const int to = Target(u);
+    const int to = SlotForResult(u);
     for (size_t i = 1; i < unit.operands.size(); ++i) {
       Step step{.kind = Step::Kind::kFinish,
                 .from = i == 1 ? SlotOf(unit.operands[0]) : to,
@@ -427,8 +427,8 @@ class SpecForm final : public ExactForm {
     }
     for (const Step& step : plan_.passes[pass]) {
       if (step.kind != Step::Kind::kAttention) continue;
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueScores(Attention(step), input.num_nodes, Columns(input, step), input.element,
-                                              static_cast<int32_t>(step.in), Scores(step, input), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueScores(Attention(step), input.num_nodes, ColumnsOfStep(input, step), input.element,
+                                              static_cast<int32_t>(step.in), ScoresOf(step, input), stream));
     }
     return Status::Ok();
   }
@@ -439,10 +439,10 @@ class SpecForm final : public ExactForm {
   }
 
  private:
-  RowTable Columns(const ExactInput& input, const Step& step) const {
+  RowTable ColumnsOfStep(const ExactInput& input, const Step& step) const {
     return ColumnsFrom(input.rows, step.table_at * ElementBytes(input.element));
   }
-  float* Scores(const Step& step, const ExactInput& input) const {
+  float* ScoresOf(const Step& step, const ExactInput& input) const {
     return scores_.get() + step.scores_at * input.num_nodes;
   }
   FullAttention Attention(const Step& step) const {
@@ -454,11 +454,11 @@ class SpecForm final : public ExactForm {
     return slot == kNoSlot ? nullptr : slots_[static_cast<size_t>(slot)].get();
   }
   Element ElementOf(int slot) const { return slot == kLogitsSlot ? Element::kFloat32 : element_; }
-  RowsIn From(int slot, int64_t width) const {
+  RowsIn RowsFrom(int slot, int64_t width) const {
     return {.block = static_cast<const unsigned char*>(Slot(slot)),
             .block_stride_bytes = width * ElementBytes(ElementOf(slot))};
   }
-  RowsOut To(int slot, int64_t width, int64_t column = 0) const {
+  RowsOut RowsTo(int slot, int64_t width, int64_t column = 0) const {
     const int64_t bytes = ElementBytes(ElementOf(slot));
     return {.block = static_cast<unsigned char*>(Slot(slot)) + column * bytes,
             .table = {},
@@ -476,14 +476,14 @@ class SpecForm final : public ExactForm {
     switch (step.kind) {
       case Step::Kind::kTake: {
         const bool own = step.from == kNoSlot;
-        const RowsIn from = own ? RowsIn{.table = Columns(input, step)} : From(step.from, step.width);
+        const RowsIn from = own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
         HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, own ? input.element : element_, width,
-                                                     To(step.to, step.width), ElementOf(step.to), width, stream));
+                                                     RowsTo(step.to, step.width), ElementOf(step.to), width, stream));
         return Status::Ok();
       }
       case Step::Kind::kCarry: {
         const bool own = step.from == kNoSlot;
-        const RowsIn from = own ? RowsIn{.table = Columns(input, step)} : From(step.from, step.width);
+        const RowsIn from = own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
         HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, own ? input.element : element_, width,
                                                      Next(block, step.out_at), element_, width, stream));
         return Status::Ok();
@@ -491,21 +491,21 @@ class SpecForm final : public ExactForm {
       case Step::Kind::kPut: {
         const int64_t fill = step.fills ? step.width - step.first_column : step.columns;
         HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(
-            block.rows, From(step.from, step.in), element_, static_cast<int32_t>(step.columns),
-            To(step.to, step.width, step.first_column), element_, static_cast<int32_t>(fill), stream));
+            block.rows, RowsFrom(step.from, step.in), element_, static_cast<int32_t>(step.columns),
+            RowsTo(step.to, step.width, step.first_column), element_, static_cast<int32_t>(fill), stream));
         return Status::Ok();
       }
       case Step::Kind::kAggregate: {
         FullAggregate what = step.aggregate;
         if (step.symmetric) what.scales = scales_.get();
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAggregate(what, block.rows, block.long_rows, Columns(input, step),
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAggregate(what, block.rows, block.long_rows, ColumnsOfStep(input, step),
                                                        input.element, width, ElementOf(step.to), Slot(step.to),
                                                        partials_.get(), stream));
         return Status::Ok();
       }
       case Step::Kind::kAttention:
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAttention(
-            Attention(step), block.rows, block.long_rows, Scores(step, input), Columns(input, step), input.element,
+            Attention(step), block.rows, block.long_rows, ScoresOf(step, input), ColumnsOfStep(input, step), input.element,
             static_cast<int32_t>(step.in), element_, gathered_.get(), partials_.get(), stream));
         return products_.Enqueue(block.rows.count, step.heads * step.in, step.width, step.attention.weight,
                                  ElementOf(step.to), gathered_.get(), Slot(step.to), stream);
@@ -522,7 +522,7 @@ class SpecForm final : public ExactForm {
                                 .residual_factor = step.residual_factor};
         const bool carries = step.out_at >= 0;
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishRows(finish, block.rows, element_, Slot(step.from), width,
-                                                    carries ? Next(block, step.out_at) : To(step.to, step.width),
+                                                    carries ? Next(block, step.out_at) : RowsTo(step.to, step.width),
                                                     carries ? Slot(step.to) : nullptr, stream));
         return Status::Ok();
       }

@@ -95,7 +95,7 @@ class Lane {
     return program_->EnqueueForward(batch, logits_.get(), stream);
   }
   // Returns the header of the latest sample, which has the number of nodes after each hop.
-  Result<BatchHeader> Header() const {
+  Result<BatchHeader> DownloadHeader() const {
     std::vector<BatchHeader> header;
     HONE_RETURN_IF_ERROR(header_.Download(header));
     return header[0];
@@ -251,7 +251,7 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(size.worst->Make(context_, *plan_, hops_, worst));
       HONE_ASSIGN_OR_RETURN(const Observed observed, Observe(*size.worst));
       if (s == 0) of_one_ = observed;
-      usual = Usual(observed, 1, worst);
+      usual = UsualSizes(observed, 1, worst);
       HONE_RETURN_IF_ERROR(Capture(*size.worst));
       // Products use buffers in multiples of 128 rows. If both sizes round up to the same multiples, one lane serves
       // both.
@@ -261,7 +261,7 @@ class Predictor final : public LatencyPredictor {
       }
       if (!differs) return Status::Ok();
     } else {
-      usual = Usual(of_one_, kSizes[s], {});
+      usual = UsualSizes(of_one_, kSizes[s], {});
       for (size_t h = 0; h < usual.size(); ++h) {
         const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
         if (int64_t{usual[h]} * hops_[h] >= most) return Status::Ok();  // such requests are always split in halves
@@ -304,7 +304,7 @@ class Predictor final : public LatencyPredictor {
       HONE_RETURN_IF_ERROR(
           lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
-      HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.Header());
+      HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.DownloadHeader());
       for (size_t h = 0; h < hops; ++h) {
         observed.mean[h] += header.hop_nodes[h];
         observed.variance[h] += static_cast<double>(header.hop_nodes[h]) * header.hop_nodes[h];
@@ -319,7 +319,7 @@ class Predictor final : public LatencyPredictor {
   }
   // Returns the mean plus five standard deviations of the nodes after each hop, for a request that is as large as
   // `times` observed requests. The nodes of a request add up, and none can need more than its share of the worst case.
-  std::vector<int32_t> Usual(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
+  std::vector<int32_t> UsualSizes(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
     std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(of.mean[0]))};
     if (!worst.empty()) known[0] = worst[0];
     for (size_t h = 1; h < of.mean.size(); ++h) {

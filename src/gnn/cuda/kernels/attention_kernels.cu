@@ -176,7 +176,7 @@ struct CopiedTurns {
     return x;
   }
   __device__ Float8 TakeGradient(bool has, int g = 0) const {
-    return has ? Widened(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
+    return has ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
   }
 };
 
@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       }
       float dots[MostItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
-      if (first == 0) own = rows.Scale() * group.Sum(Dot8(by_destination, Widened(x[0])));
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, WidenRaw8(x[i]));
+      if (first == 0) own = rows.Scale() * group.Sum(Dot8(by_destination, WidenRaw8(x[0])));
       const float score = rows.Scale() * group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
       const float now_top = fmaxf(top, group.MaxOfItems(counts ? logit : -INFINITY));
       float weight = counts ? __expf(logit - now_top) : 0.0f;
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
       const float scaled = rows.Scale() * weight;
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), sum);
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), WidenRaw8(x[i]), sum);
       const int32_t item = first + group.item;
       if (group.speaks() && group.item < kItems && item < count) {
         kept.At(item, h) = !kWhole ? score : score > 0.0f ? weight : -weight;
@@ -298,8 +298,8 @@ __global__ void __launch_bounds__(kBlock, 3)
       const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
       float dots[MostItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, Widened(x[i]));
-      const float own = group.Sum(Dot8(by_destination, Widened(x[0])));
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, WidenRaw8(x[i]));
+      const float own = group.Sum(Dot8(by_destination, WidenRaw8(x[0])));
       const float score = group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
       const float top = group.MaxOfItems(counts ? logit : -INFINITY);
       float weight = counts ? __expf(logit - top) : 0.0f;
@@ -308,7 +308,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
       Float8 sum = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, weight), Widened(x[i]), sum);
+      for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, weight), WidenRaw8(x[i]), sum);
       if (group.speaks() && group.item < kItems && group.item < count) {
         kept.At(group.item, h) = score > 0.0f ? weight : -weight;
       }
@@ -378,7 +378,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
         of.Load(rows, group, first, place, mine, at, x);
         float dots[MostItems(kItems)] = {};
 #pragma unroll
-        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(x[i]));
+        for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(x[i]));
         const float dot = rows.Scale() * group.SumByItem(dots);
         expected += group.SumOfItems(fabsf(alpha) * dot);
 #pragma unroll
@@ -390,14 +390,14 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
           total = group.SumOfItems(value);
           const float scaled = rows.Scale() * value;
 #pragma unroll
-          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), Widened(x[i]), by_source);
-          AddScaled8(rows.Scale() * total, Widened(x[0]), by_destination);
+          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), WidenRaw8(x[i]), by_source);
+          AddScaled8(rows.Scale() * total, WidenRaw8(x[0]), by_destination);
         } else {
           if (group.speaks() && exists) gradient.At(item, h) = dot;
           const float scaled = rows.Scale() * through;
 #pragma unroll
           for (int i = 0; i < kItems; ++i) {
-            const Float8 value = Widened(x[i]);
+            const Float8 value = WidenRaw8(x[i]);
             AddScaled8(group.Of(i, scaled * dot), value, by_source);
             AddScaled8(group.Of(i, scaled), value, slopes);
           }
@@ -413,7 +413,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
           total += value;
         }
         total = group.Of(0, group.SumOfItems(total));
-        AddScaled8(rows.Scale() * total, Widened(itself), by_destination);
+        AddScaled8(rows.Scale() * total, WidenRaw8(itself), by_destination);
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
@@ -484,7 +484,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       }
       float dots[MostItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, Widened(turns.Item(mine && i < count, i)));
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(turns.Item(mine && i < count, i)));
       const float dot = group.SumByItem(dots);
       const float expected = group.SumOfItems(fabsf(alpha) * dot);
       AwaitCopies<1>();  // the items are read again below, which saves registers
@@ -493,7 +493,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       const float total = group.SumOfItems(value);
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
-        const Float8 x = Widened(turns.Item(mine && i < count, i));
+        const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
         AddScaled8(group.Of(i, value), x, by_source);
         if (i == 0) AddScaled8(total, x, by_destination);
       }
@@ -574,7 +574,7 @@ __global__ void __launch_bounds__(kBlock, 2)
         for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(mine && first + p < here, first + p);
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
-          const Float8 x = Widened(turns.Item(mine && i < count, i));
+          const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
 #pragma unroll
           for (int p = 0; p < kPair; ++p) dots[p][i] = Dot8(g[p], x);
         }
@@ -593,7 +593,7 @@ __global__ void __launch_bounds__(kBlock, 2)
         AwaitCopies<1>();  // the items are read again below, which saves registers
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
-          const Float8 x = Widened(turns.Item(mine && i < count, i));
+          const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
 #pragma unroll
           for (int p = 0; p < kPair; ++p) {
             AddScaled8(group.Of(i, value[p]), x, by_source[first + p]);
@@ -628,7 +628,7 @@ __global__ void __launch_bounds__(kBlock, 2)
 
 template <typename Rows>
 __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
-  Float8 x = Widened(rows.Make(rows.Fetch(place, vector)));
+  Float8 x = WidenRaw8(rows.Make(rows.Fetch(place, vector)));
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] *= rows.Scale();
   return x;
@@ -698,7 +698,7 @@ __global__ void __launch_bounds__(kBlock)
         const int32_t place = rows.Place(items[item]);
         const typename Rows::Made x = rows.Make(rows.Fetch(place, vector));
         if (weights.passes != nullptr) rows.NotePassing(weights.passes, place, vector, x);
-        AddScaled8(rows.Scale() * fabsf(kept.At(item, h)), Widened(x), sum);
+        AddScaled8(rows.Scale() * fabsf(kept.At(item, h)), WidenRaw8(x), sum);
       }
       Store8(to + vector * 8, sum);
     }
@@ -878,7 +878,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
         const int32_t source = base + s;
         if (source >= sources) continue;
         Float8 sum = {};
-        AddScaled8(__shfl_sync(kFullWarp, weight, s), Widened(ahead[s]), sum);
+        AddScaled8(__shfl_sync(kFullWarp, weight, s), WidenRaw8(ahead[s]), sum);
         const int32_t from = __shfl_sync(kFullWarp, begin, s), slots = __shfl_sync(kFullWarp, end, s) - from;
         float later = 0;
         if (slots > 1) {
@@ -1159,13 +1159,13 @@ cudaError_t WithFeatureRows(const GraphOnDevice& graph, const int32_t* nodes, in
 
 // Returns the layers as a kernel's argument, with their largest size.
 template <typename Argument, typename Layer>
-Argument Together(std::span<const Layer> layers) {
+Argument ArgumentOfLayers(std::span<const Layer> layers) {
   Argument all;
   std::copy(layers.begin(), layers.end(), all.layers);
   return all;
 }
 template <typename Layer, typename Of>
-int32_t Most(std::span<const Layer> layers, const Of& of) {
+int32_t MostOverLayers(std::span<const Layer> layers, const Of& of) {
   int32_t most = 1;
   for (const Layer& layer : layers) most = std::max(most, of(layer));
   return most;
@@ -1179,32 +1179,32 @@ int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
 
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const dim3 grid(static_cast<unsigned>(Blocks(Most(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
-                  static_cast<unsigned>(Most(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
+  const dim3 grid(static_cast<unsigned>(Blocks(MostOverLayers(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
+                  static_cast<unsigned>(MostOverLayers(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
                   static_cast<unsigned>(layers.size()));
-  return Launch(FoldKernel, grid, dim3(32, kJoinLanes), 0, stream, Together<FoldedLayers>(layers));
+  return Launch(FoldKernel, grid, dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<FoldedLayers>(layers));
 }
 
 cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t columns = Most(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
+  const int32_t columns = MostOverLayers(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
   return Launch(JoinPartialsKernel, dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
-                dim3(32, kJoinLanes), 0, stream, Together<JoinedLayers>(layers), header);
+                dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<JoinedLayers>(layers), header);
 }
 
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t rows = Most(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
+  const int32_t rows = MostOverLayers(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
   return Launch(UnfoldKernel, dim3(static_cast<unsigned>(Blocks(rows, kWarps)), static_cast<unsigned>(layers.size())),
-                kBlock, 0, stream, Together<UnfoldedLayers>(layers));
+                kBlock, 0, stream, ArgumentOfLayers<UnfoldedLayers>(layers));
 }
 
 cudaError_t EnqueueDropoutBits(std::span<const MaskedLayer> layers, const RunState* state, const BatchHeader* header,
                                const int32_t* nodes, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t rows = Most(layers, [](const MaskedLayer& l) { return l.rows; });
+  const int32_t rows = MostOverLayers(layers, [](const MaskedLayer& l) { return l.rows; });
   return Launch(DropoutBitsKernel, std::min(kBitsBlocks, Blocks(rows, kBlock / 8)), kBlock, 0, stream,
-                Together<MaskedLayers>(layers), static_cast<int>(layers.size()), state, header, nodes);
+                ArgumentOfLayers<MaskedLayers>(layers), static_cast<int>(layers.size()), state, header, nodes);
 }
 
 cudaError_t EnqueueAttention(const HopOnDevice& hop, int number, const AttentionShape& shape, const float* folded,

@@ -35,10 +35,10 @@ template <typename T>
 __device__ Raw8<T> LoadRaw8(const T* p) {
   return {__ldg(reinterpret_cast<const uint4*>(p))};
 }
-__device__ inline Float8 Widened(const Raw8<float>& x) {
+__device__ inline Float8 WidenRaw8(const Raw8<float>& x) {
   return {{x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w}};
 }
-__device__ inline Float8 Widened(const Raw8<__half>& x) {
+__device__ inline Float8 WidenRaw8(const Raw8<__half>& x) {
   const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
   Float8 out;
 #pragma unroll
@@ -49,7 +49,7 @@ __device__ inline Float8 Widened(const Raw8<__half>& x) {
   }
   return out;
 }
-__device__ inline Float8 Widened(const Raw8<__nv_bfloat16>& x) {
+__device__ inline Float8 WidenRaw8(const Raw8<__nv_bfloat16>& x) {
   const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
   Float8 out;
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
 }
 
 // The rows of an inner hop, by local id: x = dropout(f(z)). Fetch loads a vector, Made is the form that is kept in
-// registers, and Widened(made) * Scale() is x.
+// registers, and WidenRaw8(made) * Scale() is x.
 template <typename T>
 struct HiddenRows {
   const T* z;
@@ -147,7 +147,7 @@ struct HiddenRows {
     return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
   }
   __device__ Made Make(const Fetched& from) const {
-    Float8 x = Widened(from.raw);
+    Float8 x = WidenRaw8(from.raw);
     Activate8(activation, nullptr, 0, x);
     if (kept != nullptr) Keep8(from.bits, scale, x);
     return x;
@@ -158,7 +158,7 @@ struct HiddenRows {
     passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
   }
 };
-__device__ inline const Float8& Widened(const Float8& x) { return x; }
+__device__ inline const Float8& WidenRaw8(const Float8& x) { return x; }
 
 // The rows of an inner hop, as HiddenRows, for two-byte elements with relu or without an activation: such elements are
 // exact in two bytes again after activation and dropout, whose scale Scale() returns.

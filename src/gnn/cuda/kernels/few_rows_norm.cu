@@ -44,7 +44,7 @@ __device__ float SumOverBlock(BlockSums<kCount>& shared, float (&values)[kCount]
   return sum;
 }
 
-__device__ void Blend(float& running, double value) {
+__device__ void UpdateRunning(float& running, double value) {
   running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
 }
 __device__ Float8 InShared(const float* values) {
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(kBlock)
     if (column == 0) *norm.batches += 1.0f;
     if (count > 1) {  // one row has no variance
       const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-      Blend(norm.running_mean[column], static_cast<double>(means[threadIdx.x]) + moved);
-      Blend(norm.running_variance[column], variance * count / (count - 1));
+      UpdateRunning(norm.running_mean[column], static_cast<double>(means[threadIdx.x]) + moved);
+      UpdateRunning(norm.running_variance[column], variance * count / (count - 1));
     }
   }
   __syncthreads();

@@ -292,7 +292,7 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
 
 }  // namespace
 
-cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
+cudaError_t EnqueueActivationDropoutBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
                             const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
                             cudaStream_t stream) {
   const int each = width / 8 % 4 == 0 ? 4 : 1;

@@ -20,7 +20,7 @@ namespace hone::gnn::cuda {
 
 // Writes kept [rows, width / 8]: bit i of a byte is set if dropout keeps element i of the eight. The rows are the
 // header's hop_nodes[number] nodes, at most `rows`; the threshold must not be 0.
-cudaError_t EnqueueKeptBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
+cudaError_t EnqueueActivationDropoutBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
                             const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
                             cudaStream_t stream);
 

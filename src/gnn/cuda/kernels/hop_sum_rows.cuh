@@ -47,7 +47,7 @@ __device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8&
   } else if constexpr (kForm == HopRowForm::kElu) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      x.v[i] = (kept >> i & 1u) != 0 ? through.scale * Activated(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
+      x.v[i] = (kept >> i & 1u) != 0 ? through.scale * ApplyActivation(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
     }
   }
 }

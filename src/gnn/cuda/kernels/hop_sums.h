@@ -38,7 +38,7 @@ struct HopRowsThrough {
   const void* rows = nullptr;   // [sources, width]; null: the argument z is read as it is
   const float* bias = nullptr;  // [width]; null: none
   Activation activation = Activation::kIdentity;
-  const uint8_t* kept = nullptr;  // [sources, width / 8] from EnqueueKeptBits; null: everything is kept
+  const uint8_t* kept = nullptr;  // [sources, width / 8] from EnqueueActivationDropoutBits; null: everything is kept
   float scale = 1;
   // [sources, width / 8], written by forward for backward (row_marks.cuh): a mark of each vector that was read. Elu
   // needs no marks, because backward reads `rows` again. Null: there is no backward pass. Every reader of a row writes

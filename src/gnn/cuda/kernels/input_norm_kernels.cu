@@ -65,7 +65,7 @@ constexpr int kProductBlock = kColumnLanes * kShares;
 constexpr int kDepth = 128;
 static_assert(kProductBlock / 32 == 2 * kWeightRows, "a warp for each of a row's two sums");
 
-__device__ void Blend(float& running, double value) {
+__device__ void UpdateRunning(float& running, double value) {
   running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
 }
 
@@ -150,8 +150,8 @@ __global__ void __launch_bounds__(kProductBlock)
   if (column == 0) *norm.batches += 1.0f;
   if (count < 2) return;  // one row has no variance
   const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-  Blend(norm.running_mean[column], mean + moved);
-  Blend(norm.running_variance[column], variance * n / (n - 1));
+  UpdateRunning(norm.running_mean[column], mean + moved);
+  UpdateRunning(norm.running_variance[column], variance * n / (n - 1));
 }
 
 // Computes EnqueueGradientBefore. kMarked: `marks` give the signs of the activation's inputs; otherwise these come from

@@ -224,7 +224,7 @@ __global__ void MarkedProductKernel(const __grid_constant__ CUtensorMap, const _
 #endif
 
 // Returns how many blocks work side by side down the rows; 0 if the device cannot be queried.
-int Groups(int outputs) {
+int BlocksDownTheRows(int outputs) {
   int device = 0, multiprocessors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
       cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
@@ -242,7 +242,7 @@ bool MarkedProductServes(const MarkedProductShape& shape) {
 }
 
 int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape& shape) {
-  return std::min(Groups(shape.outputs), Pieces(padded_rows, kLongPieceRows));
+  return std::min(BlocksDownTheRows(shape.outputs), Pieces(padded_rows, kLongPieceRows));
 }
 
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,
@@ -266,7 +266,7 @@ Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& 
   const int shared = SharedBytes(shape.inner, operands.stages);
   HONE_CUDA_RETURN_IF_ERROR(
       cudaFuncSetAttribute(MarkedProductKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel, Groups(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
+  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel, BlocksDownTheRows(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
                                    static_cast<size_t>(shared), stream, grad, weight, rows, operands));
   return Status::Ok();
 }

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice row
   out[width] = fmaxf(total_squares - total * (total / n), 0.0f);
 }
 
-__device__ void Blend(float& running, double value) {
+__device__ void UpdateRunning(float& running, double value) {
   running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
 }
 
@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(kBlock)
   if (column == 0) *norm.batches += 1.0f;
   if (count < 2) return;  // one row has no variance
   const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-  Blend(norm.running_mean[column], mean + moved);
-  Blend(norm.running_variance[column], variance * n / (n - 1));
+  UpdateRunning(norm.running_mean[column], mean + moved);
+  UpdateRunning(norm.running_variance[column], variance * n / (n - 1));
 }
 
 __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, ColumnCoefficients out) {
@@ -125,7 +125,7 @@ struct NormalForm {
 __device__ NormalForm NormalFormOf(const ColumnCoefficients& c, int32_t vector) {
   return {Load8(c.mean + vector * 8), Load8(c.scale + vector * 8), Load8(c.shift + vector * 8)};
 }
-__device__ Float8 Normalised(const NormalForm& c, const Float8& x) {
+__device__ Float8 Normalise8(const NormalForm& c, const Float8& x) {
   Float8 y;
 #pragma unroll
   for (int i = 0; i < 8; ++i) y.v[i] = (x.v[i] - c.mean.v[i]) * c.scale.v[i] + c.shift.v[i];
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     const int32_t row = WarpRow(i);
     if (row >= count) return;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
-    Float8 y = Normalised(form, Widen(raw[i]));
+    Float8 y = Normalise8(form, Widen(raw[i]));
     const auto node = static_cast<uint32_t>(rows.nodes[row]);
     if (output.marks != nullptr) {
       output.marks[at] = ActivateAndMark8(between.activation, mask, node, static_cast<uint32_t>(vector), y);
@@ -190,7 +190,7 @@ __device__ void GradientBefore(const RowsOnDevice& rows, const NormalForm& form,
                                const DropoutKey& mask, int32_t row, int32_t vector, const Float8& x, Float8& grad) {
   Drop8(mask, static_cast<uint32_t>(rows.nodes[row]), static_cast<uint32_t>(vector), grad);
   if (between.activation != Activation::kIdentity) {
-    ActivationSlope8(between.activation, nullptr, vector, Normalised(form, x), grad);
+    ActivationSlope8(between.activation, nullptr, vector, Normalise8(form, x), grad);
   }
 }
 

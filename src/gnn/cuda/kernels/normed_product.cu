@@ -36,7 +36,7 @@ int SharedBytes(int inputs, int stages) {
   return inputs / kWeightColumns * kPartBytes + kTiles * stages * kStageBytes + kCoefficientBytes + kBarrierBytes;
 }
 // Returns the number of stages per tile that fit shared memory next to the weights.
-int Stages(int inputs) {
+int StagesThatFit(int inputs) {
   const int room = (kMostShared - SharedBytes(inputs, 0)) / (kTiles * kStageBytes);
   return room < kMostStages ? room : kMostStages;
 }
@@ -244,7 +244,7 @@ bool NormedProductServes(const NormedProductShape& shape) {
   const int inputs = shape.inputs + shape.residual_inputs;
   if (shape.activation == Activation::kElu || shape.inputs < kWeightColumns || shape.inputs % kWeightColumns != 0 ||
       shape.residual_inputs % kWeightColumns != 0 || shape.outputs < 1 || shape.outputs % kStripColumns != 0 ||
-      Stages(inputs) < 4) {
+      StagesThatFit(inputs) < 4) {
     return false;
   }
   return TileProductsServe();
@@ -271,7 +271,7 @@ Status EnqueueNormedProduct(const RowsOnDevice& rows, const NormedProductShape& 
   Operands operands{};
   operands.inputs = shape.inputs;
   operands.residual_inputs = shape.residual_inputs;
-  operands.stages = Stages(inputs);
+  operands.stages = StagesThatFit(inputs);
   operands.coefficients = product.coefficients;
   operands.between = product.between;
   operands.residual_bias = product.residual_bias;

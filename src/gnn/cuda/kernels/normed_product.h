@@ -39,7 +39,7 @@ struct NormedProduct {
   const void* weight = nullptr;  // [outputs, inputs]
   ColumnCoefficients coefficients;
   Between between;
-  const uint8_t* kept = nullptr;  // [padded_rows, outputs / 8] from EnqueueKeptBits; null: no dropout
+  const uint8_t* kept = nullptr;  // [padded_rows, outputs / 8] from EnqueueActivationDropoutBits; null: no dropout
   const void* residual = nullptr;         // [padded_rows, residual_inputs]
   const void* residual_weight = nullptr;  // [outputs, residual_inputs]
   const float* residual_bias = nullptr;   // [outputs]

@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   }
 }
 
-cudaError_t Multiprocessors(int* count) {
+cudaError_t CountMultiprocessors(int* count) {
   int device = 0;
   const cudaError_t error = cudaGetDevice(&device);
   return error != cudaSuccess ? error : cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device);
@@ -208,7 +208,7 @@ cudaError_t LaunchOutermost(const GraphOnDevice& graph, const Rows& features, in
                             const BatchHeader* header, const int32_t* nodes, cudaStream_t stream) {
   using In = std::remove_cvref_t<decltype(*features.At(0))>;
   int multiprocessors = 0, most_shared = 0;
-  if (const cudaError_t error = Multiprocessors(&multiprocessors); error != cudaSuccess) return error;
+  if (const cudaError_t error = CountMultiprocessors(&multiprocessors); error != cudaSuccess) return error;
   if (const cudaError_t error = MostSharedBytes(&most_shared); error != cudaSuccess) return error;
   const bool masks =
       aggregate.input_mask.threshold != 0 || aggregate.neighbors.threshold != 0 || aggregate.self.threshold != 0;

@@ -12,12 +12,12 @@ constexpr int kBlock = 256;
 constexpr int64_t kMostBlocks = int64_t{1} << 20;
 constexpr int kRowLanes = 8;  // threads that write a row's edges
 
-unsigned Blocks(int64_t items) {
+unsigned GridSize(int64_t items) {
   const int64_t blocks = (items + kBlock - 1) / kBlock;
   return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
 }
 
-__global__ void SizesKernel(const int32_t* hop_nodes, const int32_t* row_offsets, int hops, int32_t* sizes) {
+__global__ void CollectSizesKernel(const int32_t* hop_nodes, const int32_t* row_offsets, int hops, int32_t* sizes) {
   const auto i = static_cast<int>(threadIdx.x);
   if (i <= hops) sizes[i] = hop_nodes[i];
   if (i < hops) sizes[hops + 1 + i] = row_offsets[hop_nodes[i]];
@@ -66,8 +66,8 @@ cudaError_t EnqueueSizes(const int32_t* hop_nodes, const int32_t* row_offsets, i
 }
 
 cudaError_t EnqueueIds(const BatchIds& batch, cudaStream_t stream) {
-  if (batch.num_nodes > 0) Launch(NodeIdsKernel, Blocks(batch.num_nodes), kBlock, 0, stream, batch);
-  if (batch.num_rows > 0) Launch(EdgeIdsKernel, Blocks(batch.num_rows * kRowLanes), kBlock, 0, stream, batch);
+  if (batch.num_nodes > 0) Launch(NodeIdsKernel, GridSize(batch.num_nodes), kBlock, 0, stream, batch);
+  if (batch.num_rows > 0) Launch(EdgeIdsKernel, GridSize(batch.num_rows * kRowLanes), kBlock, 0, stream, batch);
   return cudaPeekAtLastError();
 }
 
@@ -76,7 +76,7 @@ cudaError_t EnqueueGatherRows(const void* rows, int64_t row_bytes, int64_t strid
   if (count == 0 || row_bytes == 0) return cudaSuccess;
   const auto gather = [&]<typename Unit>(Unit) {
     const int64_t units = row_bytes / static_cast<int64_t>(sizeof(Unit));
-    Launch(GatherRowsKernel<Unit>, Blocks(count * units), kBlock, 0, stream, static_cast<const unsigned char*>(rows),
+    Launch(GatherRowsKernel<Unit>, GridSize(count * units), kBlock, 0, stream, static_cast<const unsigned char*>(rows),
            stride_bytes, units, ids, count * units, static_cast<unsigned char*>(out));
   };
   // Chooses the widest unit at whose multiples rows begin and end.

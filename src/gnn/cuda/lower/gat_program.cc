@@ -87,7 +87,7 @@ class GatProgram final : public Program {
       }
       HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
       if (shape_.normalises && !last) {
-        HONE_RETURN_IF_ERROR(step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, After(l)));
+        HONE_RETURN_IF_ERROR(step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, OperationsAfter(l)));
       }
       if (!envelope_.trains) continue;
       if (l > 0 && !shape_.normalises && shape_.activation == Activation::kRelu) {
@@ -109,7 +109,7 @@ class GatProgram final : public Program {
   int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), Outer(batch), batch.state,
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), OuterHopOf(batch), batch.state,
                                                    batch.header, batch.graph_nodes, stream));
     return Status::Ok();
   }
@@ -123,13 +123,13 @@ class GatProgram final : public Program {
       HONE_RETURN_IF_ERROR(Fork(stream));
       std::vector<MaskedLayer> masked;
       for (size_t l = 1; l < steps_.size(); ++l) {
-        masked.push_back({After(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
+        masked.push_back({OperationsAfter(l - 1).dropout, Hop(l - 1), static_cast<int32_t>(Known(l - 1)),
                           static_cast<int32_t>(shape_.layers[l].in), steps_[l].kept.get()});
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits(masked, batch.state, batch.header, batch.nodes, branch_.handle));
     }
     std::vector<FoldedLayer> folded;
-    for (size_t l = 0; l < steps_.size(); ++l) folded.push_back(Folded(l));
+    for (size_t l = 0; l < steps_.size(); ++l) folded.push_back(FoldedOf(l));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFoldAttention(folded, stream));
     for (size_t l = 0; l < steps_.size(); ++l) {
       const Step& step = steps_[l];
@@ -137,16 +137,16 @@ class GatProgram final : public Program {
       const bool last = l + 1 == steps_.size();
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
-            batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0),
-            step.folded.get(), batch.header, batch.graph_nodes, Weights(0), element, step.sums.get(), stream));
+            batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0),
+            step.folded.get(), batch.header, batch.graph_nodes, WeightsOf(0), element, step.sums.get(), stream));
       } else {
         if (forks && l == 1) HONE_RETURN_IF_ERROR(Join(stream));
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
-                                                   Input(l), batch.header, Weights(l), step.sums.get(), stream));
+                                                   InputOf(l), batch.header, WeightsOf(l), step.sums.get(), stream));
       }
       if (shape_.heads > 1) {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueSpreadHeads(Spread(l), Master(layer.weight), element, step.spread.get(), stream));
+            EnqueueSpreadHeads(HeadSpreadOf(l), Master(layer.weight), element, step.spread.get(), stream));
       }
       void* out = last ? static_cast<void*>(logits) : step.out.get();
       HONE_RETURN_IF_ERROR(step.dense.Forward(step.sums.get(), out, stream));
@@ -172,23 +172,23 @@ class GatProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.dense.WeightGradient(grad, step.sums.get(), branch_.handle));
       if (shape_.heads > 1) {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueCollectHeads(Spread(l), step.grad_spread.get(), Gradient(layer.weight), branch_.handle));
+            EnqueueCollectHeads(HeadSpreadOf(l), step.grad_spread.get(), Gradient(layer.weight), branch_.handle));
       }
       const AttentionGradients gradients{grad_slots_.get(), grad_self_.get(), step.partials.get()};
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttentionBackward(
-            batch.graph, context_.graph->feature_element(), Hop(0), Outer(batch), Attention(0), batch.header,
-            batch.graph_nodes, Weights(0), element, step.grad_sums.get(), gradients, stream));
+            batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0), batch.header,
+            batch.graph_nodes, WeightsOf(0), element, step.grad_sums.get(), gradients, stream));
       } else {
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, Input(l),
-                                     batch.header, Weights(l), step.grad_sums.get(),
+            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, InputOf(l),
+                                     batch.header, WeightsOf(l), step.grad_sums.get(),
                                      static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients,
                                      steps_[l - 1].grad_out.get(), stream));
       }
       HONE_RETURN_IF_ERROR(Join(stream));
       folded.push_back({Attention(l), Hop(l), step.partials.get(), step.grad_folded.get()});
-      unfolded.push_back({Folded(l), step.grad_folded.get(), Gradient(layer.weight), Gradient(layer.att_src),
+      unfolded.push_back({FoldedOf(l), step.grad_folded.get(), Gradient(layer.weight), Gradient(layer.att_src),
                           Gradient(layer.att_dst)});
     }
     HONE_CUDA_RETURN_IF_ERROR(EnqueueJoinFolded(folded, batch.header, stream));
@@ -232,33 +232,33 @@ class GatProgram final : public Program {
   AttentionShape Attention(size_t layer) const {
     return {static_cast<int32_t>(shape_.layers[layer].in), shape_.heads, shape_.negative_slope};
   }
-  AttentionWeightsOnDevice Weights(size_t layer) const {
+  AttentionWeightsOnDevice WeightsOf(size_t layer) const {
     return {steps_[layer].slot_weights.get(), steps_[layer].self_weights.get(), steps_[layer].passes.get()};
   }
-  FoldedLayer Folded(size_t layer) const {
+  FoldedLayer FoldedOf(size_t layer) const {
     const GatLayer& at = shape_.layers[layer];
     return {Attention(layer),      at.head_width,      Master(at.weight),           at.in,
             Master(at.att_src), Master(at.att_dst), steps_[layer].folded.get()};
   }
   // Returns whether layers apply dropout to the rows as they read them.
   bool drops() const { return envelope_.trains && !shape_.normalises && shape_.rate.threshold != 0; }
-  OuterHopOnDevice Outer(const BatchOnDevice& batch) const {
+  OuterHopOnDevice OuterHopOf(const BatchOnDevice& batch) const {
     auto* ids = static_cast<int32_t*>(batch.outer);
     const int32_t fanout = envelope_.fanouts.back();
     return {fanout, static_cast<int32_t>(Known(0)), ids, ids + Known(0) * fanout};
   }
-  HeadSpread Spread(size_t layer) const {
+  HeadSpread HeadSpreadOf(size_t layer) const {
     const GatLayer& at = shape_.layers[layer];
     return {shape_.heads, at.head_width, static_cast<int32_t>(at.in), static_cast<int32_t>(at.out), at.concatenates};
   }
   // After returns the operations that follow layer `layer`. Input returns how layer `layer` reads the output of the
   // layer before it.
-  Between After(size_t layer) const {
+  Between OperationsAfter(size_t layer) const {
     return {.activation = shape_.activation,
             .dropout = {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
                         envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};
   }
-  AttentionInput Input(size_t layer) const {
+  AttentionInput InputOf(size_t layer) const {
     if (shape_.normalises) return {.z = steps_[layer - 1].norm.rows(), .activation = Activation::kIdentity};
     AttentionInput input{.z = steps_[layer - 1].out.get(), .activation = shape_.activation};
     if (drops()) {

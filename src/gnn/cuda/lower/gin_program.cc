@@ -145,7 +145,7 @@ class GinProgram final : public Program {
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     SampleAggregate aggregate;
-    aggregate.kind = Kind(0);
+    aggregate.kind = KindOf(0);
     aggregate.out = batch.outer;
     aggregate.share = kOutermostShare;
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
@@ -164,7 +164,7 @@ class GinProgram final : public Program {
     for (size_t l = 0; l < steps_.size(); ++l) {
       const Step& step = steps_[l];
       if (l > 0) {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l),
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(KindOf(l), batch.hops[Hop(l)], Hop(l), element, InputOf(l),
                                                    static_cast<int32_t>(shape_.hidden), batch.state, batch.header,
                                                    batch.nodes, step.sum.get(), stream));
         if (l == 1) HONE_RETURN_IF_ERROR(NoteRoom(stream));
@@ -175,22 +175,22 @@ class GinProgram final : public Program {
       }
       if (l == 0 && normed_product_) {
         NormedProduct product;
-        product.x = Sum(batch, l);
+        product.x = SumOf(batch, l);
         product.weight = context_.parameters->compute_at(shape_.layers[l].weight0);
-        product.coefficients = Coefficients(l);
+        product.coefficients = CoefficientsOf(l);
         product.between = AfterNorm();
         product.y = step.hidden.get();
         product.marks = input_norm_.marks();
         HONE_RETURN_IF_ERROR(EnqueueNormedProduct(rows, FirstProduct(), product, stream));
       } else {
-        HONE_RETURN_IF_ERROR(step.lin0.Forward(Sum(batch, l), step.plain.get(), stream));
+        HONE_RETURN_IF_ERROR(step.lin0.Forward(SumOf(batch, l), step.plain.get(), stream));
         const BetweenOutput output{.y = step.hidden.get(), .marks = l == 0 ? input_norm_.marks() : nullptr};
         if (l == 0 && from_moments_) {
           HONE_CUDA_RETURN_IF_ERROR(
-              EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(), output, stream));
+              EnqueueBetween(rows, element, step.plain.get(), CoefficientsOf(l), AfterNorm(), output, stream));
         } else {
-          HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                       Coefficients(l), AfterNorm(), output, partials_.get(), stream));
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), NormOf(l), envelope_.trains,
+                                                       CoefficientsOf(l), AfterNorm(), output, partials_.get(), stream));
         }
       }
       HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
@@ -202,7 +202,7 @@ class GinProgram final : public Program {
                                                     Master(shape_.layers[top].bias1), {.activation = shape_.activation},
                                                     top_.get(), stream));
     HONE_RETURN_IF_ERROR(head1_.Forward(top_.get(), head_plain_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1), Head(),
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1), OperationsInHead(),
                                                     head_.get(), stream));
     HONE_RETURN_IF_ERROR(head2_.Forward(head_.get(), logits, stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(Rows(batch, top, shape_.classes), Element::kFloat32, logits,
@@ -218,7 +218,7 @@ class GinProgram final : public Program {
                                            shape_.head_weight2, shape_.head_bias2, stream));
     HONE_RETURN_IF_ERROR(head2_.InputGradient(grad_logits, grad_head_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(),
-                                                            Master(shape_.head_bias1), Head(), grad_head_.get(),
+                                                            Master(shape_.head_bias1), OperationsInHead(), grad_head_.get(),
                                                             grad_head_.get(), stream));
     HONE_RETURN_IF_ERROR(EnqueueParameters(seeds, grad_head_.get(), top_.get(), *head_weight1_, shape_.head_weight1,
                                            shape_.head_bias1, stream));
@@ -261,7 +261,7 @@ class GinProgram final : public Program {
                                                           kAllPieces, stream));
         break;
       }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, element, step.plain.get(), Norm(l), Coefficients(l),
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(rows, element, step.plain.get(), NormOf(l), CoefficientsOf(l),
                                                        AfterNorm(), step.grad_hidden.get(), step.grad_hidden.get(),
                                                        {.weight = Gradient(layer.norm.weight),
                                                         .bias = Gradient(layer.norm.bias),
@@ -269,18 +269,18 @@ class GinProgram final : public Program {
                                                        partials_.get(), stream));
       HONE_ASSIGN_OR_RETURN(const cudaStream_t second, second_stream_.Fork(stream));
       HONE_RETURN_IF_ERROR(
-          step.weight0->Enqueue(step.grad_hidden.get(), Sum(batch, l), Gradient(layer.weight0), second));
+          step.weight0->Enqueue(step.grad_hidden.get(), SumOf(batch, l), Gradient(layer.weight0), second));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(step.lin0.InputGradient(step.grad_hidden.get(), step.grad_sum.get(), stream));
       if (l == 1 && sums_come_along()) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueSourceGradient(
-            Kind(l), batch.hops[Hop(l)], Hop(l), Input(l), static_cast<int32_t>(shape_.hidden),
+            KindOf(l), batch.hops[Hop(l)], Hop(l), InputOf(l), static_cast<int32_t>(shape_.hidden),
             static_cast<int32_t>(envelope_.Rows(0)), step.grad_sum.get(), {}, batch.state, batch.header, batch.nodes,
             {.grad_z = steps_[0].grad_result.get(), .partials = source_partials_.get()}, stream));
         continue;
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
-          Kind(l), batch.hops[Hop(l)], Hop(l), element, Input(l), static_cast<int32_t>(shape_.hidden),
+          KindOf(l), batch.hops[Hop(l)], Hop(l), element, InputOf(l), static_cast<int32_t>(shape_.hidden),
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_sum.get(), {}, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_result.get(), stream));
     }
@@ -339,14 +339,14 @@ class GinProgram final : public Program {
   }
   int64_t SumBytes() const { return envelope_.Rows(0) * shape_.layers[0].in * ElementBytes(context_.element); }
   void* Moments(const BatchOnDevice& batch) const { return static_cast<unsigned char*>(batch.outer) + SumBytes(); }
-  const void* Sum(const BatchOnDevice& batch, size_t layer) const {
+  const void* SumOf(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].sum.get();
   }
-  AggregateKind Kind(size_t layer) const {
+  AggregateKind KindOf(size_t layer) const {
     return {.adds_self = true, .eps = context_.parameters->buffers() + shape_.layers[layer].eps};
   }
   // Returns the rows that layer `layer` aggregates.
-  AggregateInput Input(size_t layer) const {
+  AggregateInput InputOf(size_t layer) const {
     AggregateInput input;
     input.z = steps_[layer - 1].result.get();
     input.bias = Master(shape_.layers[layer - 1].bias1);
@@ -361,17 +361,17 @@ class GinProgram final : public Program {
             static_cast<int32_t>(envelope_.Rows(static_cast<int>(layer))),
             static_cast<int32_t>(width)};
   }
-  NormOnDevice Norm(size_t layer) const {
+  NormOnDevice NormOf(size_t layer) const {
     const GinLayer& at = shape_.layers[layer];
     if (!shape_.normalises) return {.linear_bias = Master(at.bias0)};
     return NormAt(*context_.parameters, at.norm, Master(at.bias0));
   }
-  ColumnCoefficients Coefficients(size_t layer) const {
+  ColumnCoefficients CoefficientsOf(size_t layer) const {
     if (layer == 0 && from_moments_) return input_norm_.coefficients();
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
   }
   Between AfterNorm() const { return {.activation = shape_.activation}; }
-  Between Head() const {
+  Between OperationsInHead() const {
     return {.activation = shape_.activation,
             .dropout = {static_cast<uint32_t>(shape_.layers.size()), static_cast<uint32_t>(DropoutSite::kHead),
                         envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)}};

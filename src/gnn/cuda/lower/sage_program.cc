@@ -89,7 +89,7 @@ class SageProgram final : public Program {
                                     .result = last ? Element::kFloat32 : context_.element}));
       if (shape_.normalises && !last) {
         HONE_RETURN_IF_ERROR(norms_[l].Make(context_, envelope_, static_cast<int>(l), shape.padded_out, shape.norm,
-                                            {.activation = shape_.activation, .dropout = Activated(l)}));
+                                            {.activation = shape_.activation, .dropout = DropoutAfter(l)}));
       }
       if (!envelope_.trains) continue;
       if (!last && IsPlain()) HONE_RETURN_IF_ERROR(passed_[l].Allocate(rows * shape.padded_out / 8));
@@ -158,9 +158,9 @@ class SageProgram final : public Program {
   Status EnqueueKept(const BatchOnDevice& batch, cudaStream_t stream) const {
     for (size_t l = 0; l + 1 < layers_.size() && Drops(); ++l) {
       const int known = envelope_.HopOf(static_cast<int>(l));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(known, envelope_.known[static_cast<size_t>(known)],
-                                                static_cast<int32_t>(layers_[l].padded_out), Activated(l), batch.state,
-                                                batch.header, batch.nodes, Kept(batch, l), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(known, envelope_.known[static_cast<size_t>(known)],
+                                                static_cast<int32_t>(layers_[l].padded_out), DropoutAfter(l), batch.state,
+                                                batch.header, batch.nodes, KeptBitsOf(batch, l), stream));
     }
     return Status::Ok();
   }
@@ -170,7 +170,7 @@ class SageProgram final : public Program {
       const bool last = l + 1 == layers_.size();
       if (l > 0) HONE_RETURN_IF_ERROR(EnqueueGather(batch, l, stream));
       void* out = last ? static_cast<void*>(logits) : outputs_[l].get();
-      HONE_RETURN_IF_ERROR(dense_[l].Forward(Input(batch, l), out, stream));
+      HONE_RETURN_IF_ERROR(dense_[l].Forward(InputOf(batch, l), out, stream));
       if (shape_.normalises && !last) HONE_RETURN_IF_ERROR(norms_[l].EnqueueForward(batch, outputs_[l].get(), stream));
     }
     return Status::Ok();
@@ -189,7 +189,7 @@ class SageProgram final : public Program {
       if (l > 0) {
         HONE_ASSIGN_OR_RETURN(gradients, second_stream_.Fork(stream));
       }
-      HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, Input(batch, l), gradients));
+      HONE_RETURN_IF_ERROR(dense_[l].WeightGradient(grad, InputOf(batch, l), gradients));
       if (l == 0) break;
       HONE_RETURN_IF_ERROR(dense_[l].InputGradient(grad, input_grads_[l].get(), stream));
       HONE_RETURN_IF_ERROR(EnqueueGatherBackward(batch, l, stream));
@@ -210,13 +210,13 @@ class SageProgram final : public Program {
     const auto width = static_cast<int32_t>(layers_[l].padded_in);
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
-                                                  width, Scale(), Drops() ? Kept(batch, l - 1) : nullptr, batch.header,
+                                                  width, Scale(), Drops() ? KeptBitsOf(batch, l - 1) : nullptr, batch.header,
                                                   inputs_[l].get(), passed_[l - 1].get(), stream));
     } else if (shape_.maximum) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximum(Hop(batch, l), HopNumber(l), context_.element, Source(l), width, batch.state,
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximum(Hop(batch, l), HopNumber(l), context_.element, SourceOf(l), width, batch.state,
                                                batch.header, batch.nodes, inputs_[l].get(), winners_[l].get(), stream));
     } else {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l),
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, SourceOf(l),
                                                  width, batch.state, batch.header, batch.nodes, inputs_[l].get(),
                                                  stream));
     }
@@ -231,24 +231,24 @@ class SageProgram final : public Program {
           Scale(), batch.header, output_grads_[l - 1].get(), stream));
     } else if (shape_.maximum) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximumBackward(
-          Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, winners_[l].get(),
+          Hop(batch, l), HopNumber(l), context_.element, SourceOf(l), width, sources, winners_[l].get(),
           input_grads_[l].get(), batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
-          Kind(), Hop(batch, l), HopNumber(l), context_.element, Source(l), width, sources, input_grads_[l].get(), {},
+          Kind(), Hop(batch, l), HopNumber(l), context_.element, SourceOf(l), width, sources, input_grads_[l].get(), {},
           batch.state, batch.header, batch.nodes, output_grads_[l - 1].get(), stream));
     }
     return Status::Ok();
   }
   AggregateKind Kind() const { return {.mean = shape_.mean}; }
-  AggregateInput Source(size_t l) const {
+  AggregateInput SourceOf(size_t l) const {
     AggregateInput input;
     if (shape_.normalises) {
       input.z = norms_[l - 1].rows();
     } else {
       input.z = outputs_[l - 1].get();
       input.activation = shape_.activation;
-      input.neighbors = input.self = Activated(l - 1);
+      input.neighbors = input.self = DropoutAfter(l - 1);
     }
     return input;
   }
@@ -267,17 +267,17 @@ class SageProgram final : public Program {
     for (size_t l = 0; l < layer; ++l) at += KeptBytes(l);
     return at;
   }
-  uint8_t* Kept(const BatchOnDevice& batch, size_t layer) const {
+  uint8_t* KeptBitsOf(const BatchOnDevice& batch, size_t layer) const {
     return static_cast<uint8_t*>(batch.outer) + KeptAt(layer);
   }
 
   int HopNumber(size_t layer) const { return envelope_.HopOf(static_cast<int>(layer)); }
   const HopOnDevice& Hop(const BatchOnDevice& batch, size_t layer) const { return batch.hops[HopNumber(layer)]; }
-  const void* Input(const BatchOnDevice& batch, size_t layer) const {
+  const void* InputOf(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : inputs_[layer].get();
   }
   // Returns the dropout that applies to the output of layer `layer`.
-  DropoutOnLoad Activated(size_t layer) const {
+  DropoutOnLoad DropoutAfter(size_t layer) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(DropoutSite::kActivation),
             envelope_.trains ? shape_.rate.threshold : 0, static_cast<float>(shape_.rate.scale)};
   }

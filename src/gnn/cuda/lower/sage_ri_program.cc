@@ -147,14 +147,14 @@ class SageRiProgram final : public Program {
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
     SampleAggregate aggregate;
     aggregate.kind = {.mean = true};
-    aggregate.input_mask = Mask(0, DropoutSite::kInput);
-    aggregate.neighbors = Mask(0, DropoutSite::kInput);  // the mask of x_0 combined with the conv's, drawn once
+    aggregate.input_mask = MaskOf(0, DropoutSite::kInput);
+    aggregate.neighbors = MaskOf(0, DropoutSite::kInput);  // the mask of x_0 combined with the conv's, drawn once
     if (envelope_.trains) {
       const DropoutRate both = shape_.rate.Then(shape_.rate);
       aggregate.neighbors.threshold = both.threshold;
       aggregate.neighbors.scale = static_cast<float>(both.scale);
     }
-    aggregate.self = Mask(0, DropoutSite::kSelf);
+    aggregate.self = MaskOf(0, DropoutSite::kSelf);
     aggregate.out = batch.outer;
     aggregate.input_rows = InputRows(batch);
     HONE_CUDA_RETURN_IF_ERROR(EnqueueSampleAggregate(
@@ -163,7 +163,7 @@ class SageRiProgram final : public Program {
     if (!from_moments_) return Status::Ok();
     HONE_RETURN_IF_ERROR(input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream));
     if (!KeepsBits()) return Status::Ok();
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(Hop(0), static_cast<int32_t>(envelope_.Rows(0)),
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(Hop(0), static_cast<int32_t>(envelope_.Rows(0)),
                                               static_cast<int32_t>(shape_.hidden), AfterNorm(0).dropout, batch.state,
                                               batch.header, batch.nodes, KeptBits(batch), stream));
     return Status::Ok();
@@ -187,7 +187,7 @@ class SageRiProgram final : public Program {
         continue;
       }
       if (l > 0) {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate({.mean = true}, batch.hops[Hop(l)], Hop(l), element, Input(l),
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate({.mean = true}, batch.hops[Hop(l)], Hop(l), element, InputOf(l),
                                                    static_cast<int32_t>(shape_.hidden), batch.state, batch.header,
                                                    batch.nodes, step.aggregate.get(), stream));
       } else {
@@ -198,16 +198,16 @@ class SageRiProgram final : public Program {
       output.y = step.out.get();
       output.residual = l == 0 ? step.out.get() : steps_[l - 1].out.get();
       output.residual_bias = l == 0 ? Master(shape_.residual_bias) : nullptr;
-      output.also = Collected(collected_, l + 1);
+      output.also = CollectedColumns(collected_, l + 1);
       output.also_stride = shape_.collected();
       if (l == 0) output.marks = input_norm_.marks();
       if (l == 0 && from_moments_) {
         HONE_RETURN_IF_ERROR(input_norm_.EnqueueCoefficients(batch, Moments(batch), stream));
         HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueBetween(rows, element, step.plain.get(), Coefficients(l), AfterNorm(l), output, stream));
+            EnqueueBetween(rows, element, step.plain.get(), CoefficientsOf(l), AfterNorm(l), output, stream));
       } else {
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), Norm(l), envelope_.trains,
-                                                     Coefficients(l), AfterNorm(l), output, partials_.get(), stream));
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), NormOf(l), envelope_.trains,
+                                                     CoefficientsOf(l), AfterNorm(l), output, partials_.get(), stream));
       }
       if (l == 0 && small_kernels_begin_event_.handle != nullptr)
         HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(small_kernels_begin_event_.handle, stream));
@@ -231,7 +231,7 @@ class SageRiProgram final : public Program {
                                            *head_product0_, shape_.head_weight0, shape_.head_bias0, stream));
     HONE_RETURN_IF_ERROR(head0_.InputGradient(grad_middle_.get(), grad_collected_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(element, static_cast<int32_t>(SeedRows()), hidden,
-                                                 Collected(grad_collected_, steps_.size()), shape_.collected(),
+                                                 CollectedColumns(grad_collected_, steps_.size()), shape_.collected(),
                                                  steps_.back().grad_out.get(), shape_.hidden, stream));
     for (size_t l = steps_.size(); l-- > 0;) {
       const Step& step = steps_[l];
@@ -257,7 +257,7 @@ class SageRiProgram final : public Program {
                                                     second_partials_.get(), second));
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueBetweenBackward(
-          rows, element, step.plain.get(), Norm(l), Coefficients(l), AfterNorm(l), step.grad_out.get(),
+          rows, element, step.plain.get(), NormOf(l), CoefficientsOf(l), AfterNorm(l), step.grad_out.get(),
           step.grad_plain.get(), {.weight = Gradient(layer.norm.weight), .bias = Gradient(layer.norm.bias)},
           partials_.get(), stream));
       HONE_ASSIGN_OR_RETURN(second, second_stream_.Fork(stream));
@@ -267,11 +267,11 @@ class SageRiProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.conv.InputGradient(step.grad_plain.get(), step.grad_aggregate.get(), stream));
       DirectGradients direct;
       direct.destinations = step.grad_out.get();
-      direct.seeds = Collected(grad_collected_, l);
+      direct.seeds = CollectedColumns(grad_collected_, l);
       direct.seeds_stride = shape_.collected();
       if (l == 1 && before_comes_along()) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueSourceGradient(
-            {.mean = true}, batch.hops[Hop(l)], Hop(l), Input(l), hidden, static_cast<int32_t>(envelope_.Rows(0)),
+            {.mean = true}, batch.hops[Hop(l)], Hop(l), InputOf(l), hidden, static_cast<int32_t>(envelope_.Rows(0)),
             step.grad_aggregate.get(), direct, batch.state, batch.header, batch.nodes,
             {.grad_z = steps_[0].grad_out.get(),
              .before = steps_[0].grad_plain.get(),
@@ -282,7 +282,7 @@ class SageRiProgram final : public Program {
         continue;
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregateBackward(
-          {.mean = true}, batch.hops[Hop(l)], Hop(l), element, Input(l), hidden,
+          {.mean = true}, batch.hops[Hop(l)], Hop(l), element, InputOf(l), hidden,
           static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), step.grad_aggregate.get(), direct, batch.state,
           batch.header, batch.nodes, steps_[l - 1].grad_out.get(), stream));
     }
@@ -324,14 +324,14 @@ class SageRiProgram final : public Program {
     NormedProduct product;
     product.x = batch.outer;
     product.weight = parameters.compute_at(shape_.layers[0].weight);
-    product.coefficients = Coefficients(0);
+    product.coefficients = CoefficientsOf(0);
     product.between = AfterNorm(0);
     if (KeepsBits()) product.kept = KeptBits(batch);
     product.residual = InputRows(batch);
     product.residual_weight = parameters.compute_at(shape_.residual_weight);
     product.residual_bias = Master(shape_.residual_bias);
     product.y = steps_[0].out.get();
-    product.also = Collected(collected_, 1);
+    product.also = CollectedColumns(collected_, 1);
     product.also_stride = shape_.collected();
     product.marks = input_norm_.marks();
     return EnqueueNormedProduct(Rows(batch, 0, shape_.hidden), FirstProduct(), product, stream);
@@ -363,18 +363,18 @@ class SageRiProgram final : public Program {
   const void* Aggregate(const BatchOnDevice& batch, size_t layer) const {
     return layer == 0 ? batch.outer : steps_[layer].aggregate.get();
   }
-  void* Collected(const DeviceArray<unsigned char>& array, size_t i) const {
+  void* CollectedColumns(const DeviceArray<unsigned char>& array, size_t i) const {
     return array.get() + shape_.CollectedAt(i) * size_;
   }
-  DropoutOnLoad Mask(size_t layer, DropoutSite site) const {
+  DropoutOnLoad MaskOf(size_t layer, DropoutSite site) const {
     return {static_cast<uint32_t>(layer), static_cast<uint32_t>(site), envelope_.trains ? shape_.rate.threshold : 0,
             static_cast<float>(shape_.rate.scale)};
   }
-  AggregateInput Input(size_t layer) const {
+  AggregateInput InputOf(size_t layer) const {
     AggregateInput input;
     input.z = steps_[layer - 1].out.get();
-    input.neighbors = Mask(layer, DropoutSite::kNeighbors);
-    input.self = Mask(layer, DropoutSite::kSelf);
+    input.neighbors = MaskOf(layer, DropoutSite::kNeighbors);
+    input.self = MaskOf(layer, DropoutSite::kSelf);
     return input;
   }
   RowsOnDevice Rows(const BatchOnDevice& batch, size_t layer, int64_t width) const {
@@ -386,17 +386,17 @@ class SageRiProgram final : public Program {
             static_cast<int32_t>(width)};
   }
   RowsOnDevice Seeds(const BatchOnDevice& batch, int64_t width) const { return Rows(batch, steps_.size() - 1, width); }
-  NormOnDevice Norm(size_t layer) const {
+  NormOnDevice NormOf(size_t layer) const {
     const SageRiLayer& at = shape_.layers[layer];
     if (!shape_.normalises) return {};
     return NormAt(*context_.parameters, at.norm);
   }
-  ColumnCoefficients Coefficients(size_t layer) const {
+  ColumnCoefficients CoefficientsOf(size_t layer) const {
     if (layer == 0 && from_moments_) return input_norm_.coefficients();
     return CoefficientsIn(steps_[layer].coefficients.get(), static_cast<int32_t>(shape_.hidden));
   }
   Between AfterNorm(size_t layer) const {
-    return {.activation = shape_.activation, .dropout = Mask(layer, DropoutSite::kActivation)};
+    return {.activation = shape_.activation, .dropout = MaskOf(layer, DropoutSite::kActivation)};
   }
 
   const ProgramContext& context_;

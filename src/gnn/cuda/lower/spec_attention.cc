@@ -82,7 +82,7 @@ Status SpecAttention::MakeProjected(const Envelope& envelope, MatmulLibrary* gra
                                                .input_gradient = model_->Wants(unit().operands[0]),
                                                .result = context_->element}));
   if (!envelope.trains) return Status::Ok();
-  HONE_RETURN_IF_ERROR(score_partials_.Allocate(ProjectedAttentionPartials(Projected())));
+  HONE_RETURN_IF_ERROR(score_partials_.Allocate(ProjectedAttentionPartials(ProjectedForm())));
   return grad_sums_.Allocate(sources * width * ElementBytes(context_->element));
 }
 
@@ -91,7 +91,7 @@ int64_t SpecAttention::OperandColumns(const LoweredSpec& model, size_t u) {
   return unit.composed != 0 ? RoundUp<int64_t>(model.Unit(0).width + 1, 8) : model.Padded(unit.operands[0]);
 }
 
-ComposedWeights SpecAttention::Composed() const {
+ComposedWeights SpecAttention::ComposedForm() const {
   const size_t linear = unit().composed, bias = unit().composed_bias;
   return {.outer = static_cast<int32_t>(attention().heads * head_width()),
           .middle = static_cast<int32_t>(model_->Unit(linear).width),
@@ -120,7 +120,7 @@ SpecAttention::Features SpecAttention::FeaturesOf(const BatchOnDevice& batch, co
   return {graph, context_->element, {hop.fanout, hop.rows, hop.columns, hop.counts}, own_rows_.get(), -1};
 }
 
-ProjectedAttention SpecAttention::Projected() const {
+ProjectedAttention SpecAttention::ProjectedForm() const {
   return {.number = unit().hop,
           .heads = attention().heads,
           .head_width = static_cast<int32_t>(head_width()),
@@ -133,7 +133,7 @@ ProjectedAttention SpecAttention::Projected() const {
 AttentionShape SpecAttention::Shape() const {
   return {static_cast<int32_t>(operand_columns()), attention().heads, static_cast<float>(attention().negative_slope)};
 }
-FoldedLayer SpecAttention::Folded() const {
+FoldedLayer SpecAttention::FoldedForm() const {
   return {.shape = Shape(),
           .head_width = static_cast<int32_t>(head_width()),
           .weight = Weight(),
@@ -142,7 +142,7 @@ FoldedLayer SpecAttention::Folded() const {
           .att_dst = Master(places().att_dst),
           .folded = folded_.get()};
 }
-HeadSpread SpecAttention::Spread() const {
+HeadSpread SpecAttention::HeadSpreadOf() const {
   return {attention().heads, static_cast<int32_t>(head_width()), static_cast<int32_t>(operand_columns()),
           static_cast<int32_t>(model_->Padded(u_)), attention().concatenate};
 }
@@ -166,15 +166,15 @@ Status SpecAttention::EnqueueWeights(std::span<const SpecAttention* const> atten
   for (const SpecAttention* one : attentions) {
     if (one->unit().projected) continue;
     if (one->composed()) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(one->Composed(), one->composed_.get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueComposeWeights(one->ComposedForm(), one->composed_.get(), stream));
     }
-    folded.push_back(one->Folded());
+    folded.push_back(one->FoldedForm());
   }
   HONE_RETURN_IF_ERROR(InLaunches(folded, [&](auto layers) { return EnqueueFoldAttention(layers, stream); }));
   for (const SpecAttention* one : attentions) {
     if (one->unit().projected || !one->spreads()) continue;
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueSpreadHeads(one->Spread(), one->Weight(), one->context_->element, one->spread_.get(), stream));
+        EnqueueSpreadHeads(one->HeadSpreadOf(), one->Weight(), one->context_->element, one->spread_.get(), stream));
   }
   return Status::Ok();
 }
@@ -185,7 +185,7 @@ Status SpecAttention::EnqueueForward(const BatchOnDevice& batch, const Operand& 
   if (unit().projected) {
     HONE_RETURN_IF_ERROR(dense_.Forward(operand.rows, sums_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueProjectedAttention(Projected(), batch.hops[hop], context_->element, batch.header, out, stream));
+        EnqueueProjectedAttention(ProjectedForm(), batch.hops[hop], context_->element, batch.header, out, stream));
     return Status::Ok();
   }
   if (reads_features()) {
@@ -204,7 +204,7 @@ Status SpecAttention::EnqueueSumsGradient(const BatchOnDevice& batch, const void
                                           int32_t padded_rows, cudaStream_t stream) const {
   if (unit().projected) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueProjectedAttentionBackward(
-        Projected(), batch.hops[unit().hop], context_->element, batch.header, grad_out, padded_rows,
+        ProjectedForm(), batch.hops[unit().hop], context_->element, batch.header, grad_out, padded_rows,
         {scratch.slots.get(), scratch.self.get(), score_partials_.get()}, grad_sums_.get(), Gradient(places().att_src),
         Gradient(places().att_dst), stream));
     return Status::Ok();
@@ -215,7 +215,7 @@ Status SpecAttention::EnqueueProductGradient(const Operand& operand, const void*
   if (unit().projected) return dense_.WeightGradient(grad_sums_.get(), operand.rows, stream);
   HONE_RETURN_IF_ERROR(dense_.WeightGradient(grad_out, sums_.get(), stream));
   if (spreads()) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(Spread(), grad_spread_.get(), WeightGradient(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectHeads(HeadSpreadOf(), grad_spread_.get(), WeightGradient(), stream));
   }
   return Status::Ok();
 }
@@ -247,14 +247,14 @@ Status SpecAttention::EnqueueWeightGradients(std::span<const SpecAttention* cons
   for (const SpecAttention* one : attentions) {
     if (one->unit().projected) continue;
     joined.push_back({one->Shape(), one->unit().hop, one->score_partials_.get(), one->grad_folded_.get()});
-    unfolded.push_back({one->Folded(), one->grad_folded_.get(), one->WeightGradient(),
+    unfolded.push_back({one->FoldedForm(), one->grad_folded_.get(), one->WeightGradient(),
                         one->Gradient(one->places().att_src), one->Gradient(one->places().att_dst)});
   }
   HONE_RETURN_IF_ERROR(InLaunches(joined, [&](auto layers) { return EnqueueJoinFolded(layers, header, stream); }));
   HONE_RETURN_IF_ERROR(InLaunches(unfolded, [&](auto layers) { return EnqueueUnfoldAttention(layers, stream); }));
   for (const SpecAttention* one : attentions) {
     if (!one->composed()) continue;
-    const ComposedWeights weights = one->Composed();
+    const ComposedWeights weights = one->ComposedForm();
     const float* const grad = one->grad_composed_.get();
     const UnitPlaces& linear = one->model_->places[one->unit().composed];
     const size_t bias = one->unit().composed_bias;

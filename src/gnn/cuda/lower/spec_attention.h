@@ -82,7 +82,7 @@ class SpecAttention {
   // Whether the product reads a copy of the weight: blocks of heads on a diagonal, or a composed weight's elements.
   bool spreads() const { return attention().heads > 1 || composed(); }
   Status MakeProjected(const Envelope& envelope, MatmulLibrary* gradient_products);
-  ComposedWeights Composed() const;
+  ComposedWeights ComposedForm() const;
   // Whether the rows are read by the kernels for a graph's features, which copy a destination's rows ahead and make no
   // gradient of rows.
   bool reads_features() const { return composed() || unit().drawn; }
@@ -101,10 +101,10 @@ class SpecAttention {
   int64_t head_width() const { return attention().concatenate ? unit().width / attention().heads : unit().width; }
   float* Gradient(int64_t at) const { return context_->parameters->gradient() + at; }
   const float* Master(int64_t at) const { return context_->parameters->master() + at; }
-  ProjectedAttention Projected() const;
+  ProjectedAttention ProjectedForm() const;
   AttentionShape Shape() const;
-  FoldedLayer Folded() const;
-  HeadSpread Spread() const;
+  FoldedLayer FoldedForm() const;
+  HeadSpread HeadSpreadOf() const;
   AttentionWeightsOnDevice Weights() const { return {slot_weights_.get(), self_weights_.get(), passes_.get()}; }
 
   const ProgramContext* context_ = nullptr;

@@ -139,7 +139,7 @@ class SpecProgram final : public Program {
     if (lowered.input_hop >= 0) {
       HONE_CUDA_RETURN_IF_ERROR(
           EnqueueGatherRows(batch.graph, features, lowered.input_hop, static_cast<int32_t>(Known(lowered.input_hop)),
-                            batch.header, batch.graph_nodes, context_.element, Outer(batch, steps_[0]), stream));
+                            batch.header, batch.graph_nodes, context_.element, OuterRowsOf(batch, steps_[0]), stream));
     }
     for (size_t u = 1; u < steps_.size(); ++u) {
       const SpecUnit& unit = model_.Unit(u);
@@ -147,13 +147,13 @@ class SpecProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherRowsAndOne(
             batch.graph, features, unit.hop + 1, static_cast<int32_t>(Known(unit.hop + 1)),
             static_cast<int32_t>(model_.Unit(0).width), static_cast<int32_t>(SpecAttention::OperandColumns(model_, u)),
-            batch.header, batch.graph_nodes, context_.element, Composed(batch, u), stream));
+            batch.header, batch.graph_nodes, context_.element, ComposedRowsOf(batch, u), stream));
       }
       if (unit.kind != Kind::kDrawn) continue;
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
                                                 static_cast<int32_t>(Known(unit.hop)),
                                                 envelope_.trains ? kOutermostShare : 1.0f, batch.state, batch.header,
-                                                batch.graph_nodes, context_.element, Outer(batch, steps_[u]), stream));
+                                                batch.graph_nodes, context_.element, OuterRowsOf(batch, steps_[u]), stream));
     }
     if (drawn_at_ >= 0) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, LastNumber(), DrawnHop(batch), batch.state,
@@ -164,17 +164,17 @@ class SpecProgram final : public Program {
       const SpecUnit& unit = model_.Unit(u);
       if (unit.attended_through) {
         const MaskedLayer masked{BetweenOf(unit).dropout, unit.hop, static_cast<int32_t>(Known(unit.hop)),
-                                 static_cast<int32_t>(Padded(u)), Kept(batch, u)};
+                                 static_cast<int32_t>(Padded(u)), KeptBitsOf(batch, u)};
         HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits({&masked, 1}, batch.state, batch.header, batch.nodes, stream));
         continue;
       }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueKeptBits(unit.hop, static_cast<int32_t>(Known(unit.hop)),
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(unit.hop, static_cast<int32_t>(Known(unit.hop)),
                                                 static_cast<int32_t>(Padded(u)), BetweenOf(unit).dropout, batch.state,
-                                                batch.header, batch.nodes, Kept(batch, u), stream));
+                                                batch.header, batch.nodes, KeptBitsOf(batch, u), stream));
     }
     if (!lowered.needs_degrees) return Status::Ok();
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDegrees(context_.graph->view(), LastNumber(), envelope_.known.back(), batch.header,
-                                             batch.nodes, Degrees(batch), stream));
+                                             batch.nodes, DegreesOf(batch), stream));
     return Status::Ok();
   }
 
@@ -299,10 +299,10 @@ class SpecProgram final : public Program {
     }
     if (model_.lowered.needs_degrees) degrees_at_ = place(RoundUp<int64_t>(envelope_.known.back(), 128) * 4);
   }
-  void* Outer(const BatchOnDevice& batch, const Step& step) const {
+  void* OuterRowsOf(const BatchOnDevice& batch, const Step& step) const {
     return static_cast<unsigned char*>(batch.outer) + step.outer_at;
   }
-  void* Composed(const BatchOnDevice& batch, size_t u) const {
+  void* ComposedRowsOf(const BatchOnDevice& batch, size_t u) const {
     return static_cast<unsigned char*>(batch.outer) + steps_[u].composed_at;
   }
   // Returns the ids that all attentions over the outermost hop share, followed by the number of ids of each row.
@@ -315,20 +315,20 @@ class SpecProgram final : public Program {
   SpecAttention::Operand AttentionOperand(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.drawn) return {.hop = DrawnHop(batch)};
-    if (unit.composed != 0) return {.rows = Composed(batch, u)};
+    if (unit.composed != 0) return {.rows = ComposedRowsOf(batch, u)};
     const size_t run = unit.operands[0];
     if (!model_.Unit(run).attended_through) return {.rows = RowsOf(batch, run)};
     const Between between = BetweenOf(model_.Unit(run));
     const bool drops = steps_[run].kept_at >= 0;
     return {.rows = RowsOf(batch, run),
             .activation = between.activation,
-            .kept = drops ? Kept(batch, run) : nullptr,
+            .kept = drops ? KeptBitsOf(batch, run) : nullptr,
             .scale = drops ? between.dropout.scale : 1.0f};
   }
-  uint8_t* Kept(const BatchOnDevice& batch, size_t u) const {
+  uint8_t* KeptBitsOf(const BatchOnDevice& batch, size_t u) const {
     return static_cast<uint8_t*>(batch.outer) + steps_[u].kept_at;
   }
-  float* Degrees(const BatchOnDevice& batch) const {
+  float* DegreesOf(const BatchOnDevice& batch) const {
     return reinterpret_cast<float*>(static_cast<unsigned char*>(batch.outer) + degrees_at_);
   }
   // Returns the memory that has a unit's rows.
@@ -336,7 +336,7 @@ class SpecProgram final : public Program {
     const SpecUnit& unit = model_.Unit(u);
     if (unit.makes_logits) return logits_;
     if (unit.adds_bias_alone() || unit.no_pass()) return RowsOf(batch, unit.operands[0]);
-    return steps_[u].outer_at >= 0 ? Outer(batch, steps_[u]) : steps_[u].rows.get();
+    return steps_[u].outer_at >= 0 ? OuterRowsOf(batch, steps_[u]) : steps_[u].rows.get();
   }
   RowsOnDevice OnDevice(const BatchOnDevice& batch, size_t u) const {
     return {batch.state, batch.header, batch.nodes, model_.Unit(u).hop, PaddedRows(u), static_cast<int32_t>(Padded(u))};
@@ -418,14 +418,14 @@ class SpecProgram final : public Program {
                     .number = model_.Unit(u).hop,
                     .width = static_cast<int32_t>(Padded(u)),
                     .winners = steps_[u].winners.get()};
-    if (call.kind == HopSum::kSymmetric) call.degrees = Degrees(batch);
+    if (call.kind == HopSum::kSymmetric) call.degrees = DegreesOf(batch);
     if (!model_.Unit(operand).read_through) return call;
     const Between between = BetweenOf(model_.Unit(operand));
     const bool drops = steps_[operand].kept_at >= 0;
     call.through = {.rows = RowsOf(batch, operand),
                     .bias = BiasOf(model_.Unit(operand), operand),
                     .activation = between.activation,
-                    .kept = drops ? Kept(batch, operand) : nullptr,
+                    .kept = drops ? KeptBitsOf(batch, operand) : nullptr,
                     .scale = drops ? between.dropout.scale : 1.0f,
                     .marks = steps_[operand].marks.get()};
     return call;
@@ -472,8 +472,8 @@ class SpecProgram final : public Program {
       case Kind::kAdd:
         if (unit.operands.size() == 2 &&
             (model_.Unit(unit.operands[0]).summed_through || model_.Unit(unit.operands[1]).summed_through)) {
-          HONE_CUDA_RETURN_IF_ERROR(EnqueueSumThrough(OnDevice(batch, u), element, Summed(batch, unit.operands[0]),
-                                                      Summed(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u),
+          HONE_CUDA_RETURN_IF_ERROR(EnqueueSumThrough(OnDevice(batch, u), element, SummedValueOf(batch, unit.operands[0]),
+                                                      SummedValueOf(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u),
                                                       stream));
           return Status::Ok();
         }
@@ -507,7 +507,7 @@ class SpecProgram final : public Program {
     return Status::Internal("a unit of no kind");
   }
   // Returns how a sum reads the rows of unit `u`.
-  SummedValue Summed(const BatchOnDevice& batch, size_t u) const {
+  SummedValue SummedValueOf(const BatchOnDevice& batch, size_t u) const {
     const SpecUnit& unit = model_.Unit(u);
     if (!unit.summed_through) return {.x = RowsOf(batch, u)};
     return {.x = RowsOf(batch, u), .bias = BiasOf(unit, u), .between = BetweenOf(unit)};

@@ -19,12 +19,12 @@ constexpr int kBlock = 256;
 
 int Tiles(int64_t items) { return static_cast<int>(items < 1 ? 1 : (items + kBlock - 1) / kBlock); }
 
-// Returns the local id of a hop's first row: the rows are the nodes from First(…) to First(…) + Count(…) - 1.
-__device__ int32_t First(const BlockHop& hop, const int32_t* hop_nodes) {
+// Returns the local id of a hop's first row: the rows are the nodes from FirstRow(…) to FirstRow(…) + CountRows(…) - 1.
+__device__ int32_t FirstRow(const BlockHop& hop, const int32_t* hop_nodes) {
   return hop.new_only != 0 && hop.number > 0 ? hop_nodes[hop.number - 1] : 0;
 }
-__device__ int32_t Count(const BlockHop& hop, const int32_t* hop_nodes) {
-  return hop_nodes[hop.number] - First(hop, hop_nodes);
+__device__ int32_t CountRows(const BlockHop& hop, const int32_t* hop_nodes) {
+  return hop_nodes[hop.number] - FirstRow(hop, hop_nodes);
 }
 
 // Inserts the seeds into the node table, one per thread.
@@ -38,8 +38,8 @@ template <int kLanes>
 __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
-  const bool active = row < Count(hop, batch.hop_nodes);
-  const uint32_t node = active ? static_cast<uint32_t>(batch.nodes[First(hop, batch.hop_nodes) + row]) : 0;
+  const bool active = row < CountRows(hop, batch.hop_nodes);
+  const uint32_t node = active ? static_cast<uint32_t>(batch.nodes[FirstRow(hop, batch.hop_nodes) + row]) : 0;
   const int64_t begin = active ? __ldg(batch.graph.row_offsets + node) : 0;
   const int32_t degree = active ? static_cast<int32_t>(__ldg(batch.graph.row_offsets + node + 1) - begin) : 0;
   DrawKey key = batch.key;
@@ -60,11 +60,11 @@ __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
 __global__ void WideBlockDrawKernel(BlocksBatch batch, BlockHop hop) {
   const auto warp = static_cast<int32_t>(threadIdx.x / 32);
   const int32_t row = static_cast<int32_t>(blockIdx.x * (blockDim.x / 32)) + warp;
-  if (row >= Count(hop, batch.hop_nodes)) return;
+  if (row >= CountRows(hop, batch.hop_nodes)) return;
   unsigned char* const shared = DynamicShared<unsigned char>() + static_cast<size_t>(warp) * WideDrawBytes(hop.fanout);
   DrawKey key = batch.key;
   key.hop = static_cast<uint32_t>(hop.number);
-  const auto node = static_cast<uint32_t>(batch.nodes[First(hop, batch.hop_nodes) + row]);
+  const auto node = static_cast<uint32_t>(batch.nodes[FirstRow(hop, batch.hop_nodes) + row]);
   const DrawnRow drawn = DrawRow(batch.graph, key, node, hop.fanout, shared);
   for (auto slot = static_cast<int32_t>(threadIdx.x % 32); slot < hop.fanout; slot += 32) {
     const int32_t place = row * hop.fanout + slot;
@@ -136,14 +136,14 @@ __global__ void __launch_bounds__(kBlock) NumberSeedsKernel(BlocksBatch batch, c
   NumberNew(batch, entries, count, 0, batch.hop_nodes);
 }
 __global__ void __launch_bounds__(kBlock) NumberHopKernel(BlocksBatch batch, BlockHop hop) {
-  NumberNew(batch, hop.entries, static_cast<int64_t>(Count(hop, batch.hop_nodes)) * hop.fanout, batch.hop_nodes[hop.number],
+  NumberNew(batch, hop.entries, static_cast<int64_t>(CountRows(hop, batch.hop_nodes)) * hop.fanout, batch.hop_nodes[hop.number],
             batch.hop_nodes + hop.number + 1);
 }
 
 // Computes row_offsets from the counts; hops that share an array continue from the earlier hops. One thread per row.
 __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, BlockHop hop) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
-  const int32_t first = First(hop, batch.hop_nodes), count = Count(hop, batch.hop_nodes);
+  const int32_t first = FirstRow(hop, batch.hop_nodes), count = CountRows(hop, batch.hop_nodes);
   const int tile = TakeTile(batch.words, &tile_of_block);
   const int32_t row = tile * kBlock + static_cast<int32_t>(threadIdx.x);
   const uint32_t own = row < count ? static_cast<uint32_t>(hop.counts[row]) : 0;
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, Block
 __global__ void CompactKernel(BlocksBatch batch, BlockHop hop) {
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto row = static_cast<int32_t>(place / hop.fanout), slot = static_cast<int32_t>(place % hop.fanout);
-  if (row >= Count(hop, batch.hop_nodes) || slot >= hop.counts[row]) return;
-  const int32_t at = hop.row_offsets[First(hop, batch.hop_nodes) + row] + slot;
+  if (row >= CountRows(hop, batch.hop_nodes) || slot >= hop.counts[row]) return;
+  const int32_t at = hop.row_offsets[FirstRow(hop, batch.hop_nodes) + row] + slot;
   hop.columns[at] = static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&batch.table.entries[hop.entries[place]].value)));
   if (hop.edge_ids != nullptr) hop.edge_ids[at] = hop.drawn[place];
 }

@@ -194,7 +194,7 @@ class CublasLtCalls : public LibraryCalls {
         "cuBLASLt does not start (error {}): its version may be none for this GPU or driver", static_cast<int>(made)));
   }
 
-  Status Layout(cublasLtMatrixLayout_t* layout, const ResolvedCall& call, int64_t rows, int64_t columns) const {
+  Status CreateLayout(cublasLtMatrixLayout_t* layout, const ResolvedCall& call, int64_t rows, int64_t columns) const {
     cublasStatus_t status = functions_.layout_create(layout, TypeOf(call.dtype), static_cast<uint64_t>(rows),
                                                      static_cast<uint64_t>(columns), rows);
     if (status == CUBLAS_STATUS_SUCCESS && call.batch > 1) {
@@ -205,10 +205,10 @@ class CublasLtCalls : public LibraryCalls {
         status = functions_.layout_set(*layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
       }
     }
-    return Said(status, call, "describes no such matrix");
+    return StatusOf(status, call, "describes no such matrix");
   }
 
-  static Status Said(cublasStatus_t status, const ResolvedCall& call, const char* what) {
+  static Status StatusOf(cublasStatus_t status, const ResolvedCall& call, const char* what) {
     if (status == CUBLAS_STATUS_SUCCESS) return Status::Ok();
     return Status::InvalidArgument(
         fmt::format("{}: the library {} (error {})", call.Describe(), what, static_cast<int>(status)));
@@ -217,13 +217,13 @@ class CublasLtCalls : public LibraryCalls {
   Result<std::unique_ptr<Product>> Choose(const ResolvedCall& call, const CallAddresses& addresses) const {
     auto product = std::make_unique<Product>(functions_);
     HONE_RETURN_IF_ERROR(
-        Said(functions_.desc_create(&product->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), call, "makes no such product"));
+        StatusOf(functions_.desc_create(&product->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), call, "makes no such product"));
     const cublasOperation_t a_op = call.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
                             b_op = call.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasLtEpilogue_t epilogue = EpilogueOf(call);
     const cudaDataType_t bias_type = TypeOf(call.dtype);
     const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const void* value, size_t bytes) {
-      return Said(functions_.desc_set(product->desc, attribute, value, bytes), call, "makes no such product");
+      return StatusOf(functions_.desc_set(product->desc, attribute, value, bytes), call, "makes no such product");
     };
     HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, &b_op, sizeof b_op));
     HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, &a_op, sizeof a_op));
@@ -234,17 +234,17 @@ class CublasLtCalls : public LibraryCalls {
       HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, sizeof bias_type));
     }
     HONE_RETURN_IF_ERROR(
-        Layout(&product->b, call, call.transpose_b ? call.k : call.n, call.transpose_b ? call.n : call.k));
+        CreateLayout(&product->b, call, call.transpose_b ? call.k : call.n, call.transpose_b ? call.n : call.k));
     HONE_RETURN_IF_ERROR(
-        Layout(&product->a, call, call.transpose_a ? call.m : call.k, call.transpose_a ? call.k : call.m));
-    HONE_RETURN_IF_ERROR(Layout(&product->out, call, call.n, call.m));
+        CreateLayout(&product->a, call, call.transpose_a ? call.m : call.k, call.transpose_a ? call.k : call.m));
+    HONE_RETURN_IF_ERROR(CreateLayout(&product->out, call, call.n, call.m));
 
     cublasLtMatmulPreference_t made = nullptr;
-    HONE_RETURN_IF_ERROR(Said(functions_.preference_create(&made), call, "takes no preferences"));
+    HONE_RETURN_IF_ERROR(StatusOf(functions_.preference_create(&made), call, "takes no preferences"));
     const std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, decltype(functions_.preference_destroy)>
         preference(made, functions_.preference_destroy);
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const void* value, size_t bytes) {
-      return Said(functions_.preference_set(preference.get(), attribute, value, bytes), call, "takes no preferences");
+      return StatusOf(functions_.preference_set(preference.get(), attribute, value, bytes), call, "takes no preferences");
     };
     const size_t workspace = static_cast<size_t>(kWorkspaceBytes);
     const uint32_t a_alignment = AlignmentOf(addresses.a), b_alignment = AlignmentOf(addresses.b),

@@ -123,7 +123,7 @@ Result<DeviceBlock> CudaContext::KeptOrNew(size_t least, size_t most) {
         fmt::format("{} bytes of device memory were asked for and about {} are free", least, FreeBytes()));
   }
   HONE_CUDA_RETURN_IF_ERROR(driver_, result, fmt::format("allocating {} bytes of device memory", least));
-  kept_->Made(address, least);
+  kept_->NoteAllocation(address, least);
   return DeviceBlock(shared_from_this(), address, least);
 }
 

@@ -52,7 +52,7 @@ struct Cupti {
   HONE_CUPTI_ENTRY_POINTS(HONE_CUPTI_MEMBER)
 #undef HONE_CUPTI_MEMBER
 
-  std::string Name(CUptiResult result) const {
+  std::string NameOf(CUptiResult result) const {
     const char* text = nullptr;
     if (GetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr) return text;
     return fmt::format("CUPTI error {}", static_cast<int>(result));
@@ -87,10 +87,10 @@ Status ErrorOf(const Cupti& cupti, CUptiResult result, const std::string& what) 
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_NOT_SUPPORTED:
       return Status::Unavailable(fmt::format("CUPTI cannot count on this GPU as it is set up ({}): profile on a GPU that is not shared or "
-                                             "virtualised", cupti.Name(result)));
+                                             "virtualised", cupti.NameOf(result)));
     default:
       return Status::Unavailable(fmt::format("{}: {}; a libcupti of the driver's CUDA version may help (LD_LIBRARY_PATH)", what,
-                                             cupti.Name(result)));
+                                             cupti.NameOf(result)));
   }
 }
 
@@ -137,7 +137,7 @@ class CuptiCounters : public CounterSource {
  private:
   // One refused metric breaks a host object for all later calls (seen with CUPTI 13.0), so only metrics of the chip's
   // own list are requested.
-  Result<std::vector<const char*>> Known(const std::vector<std::string>& metrics) const {
+  Result<std::vector<const char*>> KnownMetrics(const std::vector<std::string>& metrics) const {
     std::set<std::string> names;
     for (const CUpti_MetricType type : {CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT}) {
       auto list = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics_Params);
@@ -156,7 +156,7 @@ class CuptiCounters : public CounterSource {
 
   Result<Values> Count(const std::vector<std::string>& metrics, size_t most_kernels, const std::function<Status()>& prepare,
                        const std::function<Status()>& execute) {
-    HONE_ASSIGN_OR_RETURN(std::vector<const char*> known, Known(metrics));
+    HONE_ASSIGN_OR_RETURN(std::vector<const char*> known, KnownMetrics(metrics));
     auto add = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     add.pHostObject = host_;
     add.ppMetricNames = known.data();

@@ -125,9 +125,9 @@ Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> cont
   HONE_ASSIGN_OR_RETURN(harness->gate_, c.AllocatePinned(64));
   *static_cast<unsigned*>(harness->gate_.address()) = 0;
   for (const char* name : {"hone_gate", "hone_touch", "hone_touch_pages", "hone_separator", "hone_stream", "hone_spin"}) {
-    HONE_RETURN_IF_ERROR(harness->Function(name).status());
+    HONE_RETURN_IF_ERROR(harness->FindFunction(name).status());
   }
-  HONE_ASSIGN_OR_RETURN(const CUfunction scrub, harness->Function("hone_scrub_shared"));
+  HONE_ASSIGN_OR_RETURN(const CUfunction scrub, harness->FindFunction("hone_scrub_shared"));
   HONE_CUDA_RETURN_IF_ERROR(c.driver(),
                             c.driver().FuncSetAttribute(scrub, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                         static_cast<int>(harness->shared_bytes_)),
@@ -141,7 +141,7 @@ Harness::~Harness() {
   if (module_ != nullptr && !context_->lost()) driver_.ModuleUnload(module_);
 }
 
-Result<CUfunction> Harness::Function(const std::string& name) {
+Result<CUfunction> Harness::FindFunction(const std::string& name) {
   const auto known = functions_.find(name);
   if (known != functions_.end()) return known->second;
   CUfunction function = nullptr;
@@ -160,7 +160,7 @@ Status Harness::Launch(const std::string& name, uint64_t blocks, unsigned thread
 
 template <typename... Args>
 Status Harness::LaunchShared(const std::string& name, uint64_t blocks, unsigned threads, int64_t shared_bytes, const Args&... args) {
-  HONE_ASSIGN_OR_RETURN(CUfunction function, Function(name));
+  HONE_ASSIGN_OR_RETURN(CUfunction function, FindFunction(name));
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&args))..., nullptr};
   CUlaunchConfig config{};
   config.gridDimX = static_cast<unsigned>(blocks);
@@ -173,7 +173,7 @@ Status Harness::LaunchShared(const std::string& name, uint64_t blocks, unsigned 
   return Status::Ok();
 }
 
-Result<CUdeviceptr> Harness::Scratch(DeviceBlock& block, int64_t bytes) {
+Result<CUdeviceptr> Harness::ReserveScratch(DeviceBlock& block, int64_t bytes) {
   if (block.bytes() < static_cast<size_t>(bytes)) {
     block = DeviceBlock();
     HONE_ASSIGN_OR_RETURN(block, context_->Allocate(bytes));
@@ -182,7 +182,7 @@ Result<CUdeviceptr> Harness::Scratch(DeviceBlock& block, int64_t bytes) {
 }
 
 Result<CUdeviceptr> Harness::SendList(DeviceBlock& block, const void* data, size_t bytes) {
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr address, Scratch(block, static_cast<int64_t>(bytes)));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr address, ReserveScratch(block, static_cast<int64_t>(bytes)));
   HONE_RETURN_IF_ERROR(CopyFromHost(address, data, static_cast<int64_t>(bytes)));
   return address;
 }
@@ -227,7 +227,7 @@ Status Harness::Draw(const DrawRequest& request) {
       (arguments.parameters.kind == draw::kIndex && arguments.parameters.order == draw::kDistinct);
   if (slice_elements >= kTableSliceElements && !by_slice_number &&
       (arguments.redraw_key != 0 || arguments.permutation_key != 0 || arguments.parameters.kind == draw::kConstant)) {
-    HONE_ASSIGN_OR_RETURN(CUdeviceptr table, Scratch(slice_table_, layout.slices * 8));
+    HONE_ASSIGN_OR_RETURN(CUdeviceptr table, ReserveScratch(slice_table_, layout.slices * 8));
     HONE_RETURN_IF_ERROR(Launch("hone_slice_table", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads,
                                 arguments, layout.slices, table));
     arguments.slice_table = reinterpret_cast<const uint64_t*>(table);
@@ -346,7 +346,7 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
   }
   std::vector<uint64_t> all(static_cast<size_t>(slices), 0);
   HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(key));
-  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(sums_, slices * 8));
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, ReserveScratch(sums_, slices * 8));
   HONE_RETURN_IF_ERROR(Fill(sums, slices * 8, 0));
   CUdeviceptr at = sums;
   for (size_t i = 0; i < views.size(); ++i) {
@@ -415,7 +415,7 @@ Result<Comparison> Harness::CompareNumbers(const TensorView& output, uint64_t re
   if (output.elements == 0) return comparison;
   HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(output));
   const int64_t bytes = layout.slices * 8;
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr sums, Scratch(sums_, bytes));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr sums, ReserveScratch(sums_, bytes));
   HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
   const RowWork work = PlanRows(layout, 1, sm_count_);
   if (work.by_thread) {
@@ -542,7 +542,7 @@ Status Harness::PutGlobals(const std::vector<GlobalPiece>& pieces, const std::ve
 Status Harness::TakeGlobals(const std::vector<GlobalPiece>& pieces, std::vector<uint8_t>* image) {
   if (pieces.empty()) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, pieces.data(), pieces.size() * sizeof(GlobalPiece)));
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr taken, Scratch(global_image_, static_cast<int64_t>(image->size())));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr taken, ReserveScratch(global_image_, static_cast<int64_t>(image->size())));
   HONE_RETURN_IF_ERROR(Launch("hone_globals_take", GridFor(pieces.size(), 1, 32), 32, list, static_cast<int64_t>(pieces.size()),
                               taken));
   return CopyToHost(image->data(), taken, static_cast<int64_t>(image->size()));
@@ -620,7 +620,7 @@ Status Harness::Separator() { return Launch("hone_separator", 1, 32); }
 Status Harness::BeginWatch(size_t views) {
   watch_secret_ = Keyed(mark_key_, kWatchPurpose, ++watches_);
   const auto bytes = static_cast<int64_t>(2 * views * sizeof(uint64_t));
-  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, Scratch(watched_, bytes));
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, ReserveScratch(watched_, bytes));
   HONE_RETURN_IF_ERROR(Fill(sums, bytes, 0));
   // The driver loads a kernel at its first launch, for which it may wait for the stream.
   return Launch("hone_watch", 1, 32, sums, int64_t{0}, watch_secret_, sums);

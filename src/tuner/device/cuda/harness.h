@@ -100,13 +100,13 @@ class Harness {
   Status FillPattern(const TensorView& view, uint64_t pattern);
   Harness(std::shared_ptr<CudaContext> context, const Places& places);
 
-  Result<CUfunction> Function(const std::string& name);
+  Result<CUfunction> FindFunction(const std::string& name);
   template <typename... Args>
   Status Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args);
   template <typename... Args>
   Status LaunchShared(const std::string& name, uint64_t blocks, unsigned threads, int64_t shared_bytes, const Args&... args);
   // Returns device memory of at least `bytes` that the harness keeps for this purpose.
-  Result<CUdeviceptr> Scratch(DeviceBlock& block, int64_t bytes);
+  Result<CUdeviceptr> ReserveScratch(DeviceBlock& block, int64_t bytes);
   Result<CUdeviceptr> SendList(DeviceBlock& block, const void* data, size_t bytes);
   Status SendTables();
   // The tables of values/slice_digest.h under one secret; `block` holds them while `sent`.

@@ -43,7 +43,7 @@ std::vector<uint64_t> KeptMemory::MakeRoom(size_t bytes) {
   return Shrink(std::max(MostTotal(), used_bytes_ + bytes), most_kept_, bytes);
 }
 
-void KeptMemory::Made(uint64_t address, size_t bytes) {
+void KeptMemory::NoteAllocation(uint64_t address, size_t bytes) {
   used_bytes_ += bytes;
   NoteUse(bytes);
   in_use_.emplace(address, Known{.bytes = bytes, .last = requests_});

@@ -36,7 +36,7 @@ class KeptMemory {
   // Returns the kept blocks that must be freed before a new block of `bytes` is made, and forgets them.
   std::vector<uint64_t> MakeRoom(size_t bytes);
   // Records a new block in use.
-  void Made(uint64_t address, size_t bytes);
+  void NoteAllocation(uint64_t address, size_t bytes);
   // Keeps a block that is no longer in use. Returns the blocks that must be freed, possibly itself, and forgets them.
   std::vector<uint64_t> Keep(uint64_t address);
   // Forgets all kept blocks, which must be freed, and returns them.

@@ -24,7 +24,7 @@ class Device {
     sizes_[address] = bytes;
     allocated += bytes;
     most = std::max(most, allocated);
-    kept_.Made(address, bytes);
+    kept_.NoteAllocation(address, bytes);
     return address;
   }
   void Return(uint64_t address) { Free(kept_.Keep(address)); }
@@ -71,7 +71,7 @@ TEST(KeptMemory, AVerdictsShapesTakeNoMoreThanWhatIsInUseAtOnce) {
 
 TEST(KeptMemory, ABlockIsGivenOutAgainIfItIsNotMuchLarger) {
   KeptMemory kept(1024 * kMiB);
-  kept.Made(7, 100 * kMiB);
+  kept.NoteAllocation(7, 100 * kMiB);
   EXPECT_TRUE(kept.Keep(7).empty());
   EXPECT_FALSE(kept.Take(50 * kMiB, 99 * kMiB));
   EXPECT_FALSE(kept.Take(101 * kMiB, 200 * kMiB));
@@ -85,11 +85,11 @@ TEST(KeptMemory, ABlockIsGivenOutAgainIfItIsNotMuchLarger) {
 
 TEST(KeptMemory, SizesThatAreAskedForOftenStayLongest) {
   KeptMemory kept(1024 * kMiB);
-  kept.Made(1, 200 * kMiB);
+  kept.NoteAllocation(1, 200 * kMiB);
   EXPECT_TRUE(kept.Keep(1).empty());
   ASSERT_TRUE(kept.Take(200 * kMiB, 200 * kMiB));
   EXPECT_TRUE(kept.Keep(1).empty());
-  kept.Made(2, 198 * kMiB);
+  kept.NoteAllocation(2, 198 * kMiB);
   EXPECT_TRUE(kept.Keep(2).empty());
   // 512 MiB in all are always allowed.
   EXPECT_TRUE(kept.MakeRoom(114 * kMiB).empty());
@@ -99,7 +99,7 @@ TEST(KeptMemory, SizesThatAreAskedForOftenStayLongest) {
 
 TEST(KeptMemory, ALimitHoldsWhateverWasInUse) {
   KeptMemory kept(600 * kMiB);
-  for (uint64_t block = 1; block <= 4; ++block) kept.Made(block, 300 * kMiB);
+  for (uint64_t block = 1; block <= 4; ++block) kept.NoteAllocation(block, 300 * kMiB);
   std::vector<uint64_t> freed;
   for (uint64_t block = 1; block <= 4; ++block) {
     for (const uint64_t address : kept.Keep(block)) freed.push_back(address);

@@ -177,7 +177,7 @@ std::optional<std::string> SimArena::CheckGaps() {
   return CheckAndRepairGaps(reinterpret_cast<void*>(begin_), gaps_, gap_key_);
 }
 
-Status SimArena::Spread(const Block& block, uint64_t key) {
+Status SimArena::CopyPieceToTiles(const Block& block, uint64_t key) {
   std::memcpy(block.tile + kTileBytes, block.tile, static_cast<size_t>(PieceOf(block)));
   if (block.pieces_key == key) return Status::Ok();
   blocks_[static_cast<size_t>(&block - blocks_.data())].pieces_key = key;

@@ -74,7 +74,7 @@ class SimArena : public Arena {
   // Marks a sparse block as unwritten, and leaves its contents to be overwritten.
   Status ForgetWrites(const Block& block);
   // Maps a tiled block as pieces of its tile selected by `key`, and fills the repeated end of the tile.
-  Status Spread(const Block& block, uint64_t key);
+  Status CopyPieceToTiles(const Block& block, uint64_t key);
   // Fills all of a tiled block.
   void FillTile(const Block& block, uint8_t value);
   // Records whether a sparse block holds drawn contents; call this after they have been written there.

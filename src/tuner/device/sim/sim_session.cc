@@ -164,15 +164,15 @@ class SimSession : public DeviceSession {
   // Returns the arena and the block that contain `address`; null pointers when there are none.
   Located Locate(uint64_t address) const;
   void MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten);
-  bool Sparse(uint64_t address) const {
+  bool IsSparse(uint64_t address) const {
     const Located at = Locate(address);
     return at.block != nullptr && at.block->sparse;
   }
   void ForgiveGaps(const LaunchRequest& request);
   void MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
   // Returns outputs of the bindings whose writes are tracked (BlockRequest::written) and that are still unwritten.
-  std::vector<const TensorView*> Followed(const LaunchRequest& request) const;
-  const std::vector<std::pair<uint64_t, uint64_t>>& Stretches(const Located& at, const TensorView& view);
+  std::vector<const TensorView*> FollowedTensors(const LaunchRequest& request) const;
+  const std::vector<std::pair<uint64_t, uint64_t>>& StretchesOf(const Located& at, const TensorView& view);
   int64_t WrittenBytes(const std::vector<const TensorView*>& views) const;
   std::vector<int64_t> WrittenSlices(const std::vector<const TensorView*>& views) const;
 
@@ -182,7 +182,7 @@ class SimSession : public DeviceSession {
                                  CacheState cache, bool* stuck);
   // Returns why a sample gives no time: its blocks did far more or less than their share of the work. Nothing if it
   // does.
-  std::optional<std::string> Unrepresentative(const LaunchOutcome& outcome) const;
+  std::optional<std::string> WhyUnrepresentative(const LaunchOutcome& outcome) const;
   // Returns the outcome of a step that cannot be launched on this device; nothing if it can.
   std::optional<LaunchOutcome> Refusal(const ResolvedStep& step, const SimModule& module) const;
   Result<LaunchOutcome> RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
@@ -321,7 +321,7 @@ Status SimSession::Draw(const DrawRequest& request) {
   if (at.block != nullptr && at.block->tiled && request.view.span_bytes > sim::kTileBytes) {
     tile.view.address = reinterpret_cast<uint64_t>(at.block->tile);
     HONE_RETURN_IF_ERROR(tiles_.Draw(tile));
-    return at.arena->Spread(*at.block, pieces_key);
+    return at.arena->CopyPieceToTiles(*at.block, pieces_key);
   }
   if (at.block != nullptr && at.block->sparse) {
     stretches_.clear();
@@ -451,7 +451,7 @@ Status SimSession::GatherBox(const TensorView& source, const TensorView& destina
   return Status::Ok();
 }
 
-const std::vector<std::pair<uint64_t, uint64_t>>& SimSession::Stretches(const Located& at, const TensorView& view) {
+const std::vector<std::pair<uint64_t, uint64_t>>& SimSession::StretchesOf(const Located& at, const TensorView& view) {
   const auto known = stretches_.find(view.address);
   if (known != stretches_.end()) return known->second;
   return stretches_.emplace(view.address, at.arena->WrittenStretches(view.address, view.span_bytes)).first->second;
@@ -463,7 +463,7 @@ void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& 
   const Located from = Locate(source.address);
   partial_.erase(destination.address);
   if (from.block == nullptr || !from.block->sparse) return;
-  const std::vector<std::pair<uint64_t, uint64_t>>& written = Stretches(from, source);
+  const std::vector<std::pair<uint64_t, uint64_t>>& written = StretchesOf(from, source);
   const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
   const auto has = [&](uint64_t address) {
     auto after = std::upper_bound(written.begin(), written.end(), address,
@@ -488,7 +488,7 @@ Result<ElementRuns> SimSession::Written(const TensorView& view) {
   if (at.block == nullptr || !at.block->sparse) return DeviceSession::Written(view);
   const auto width = static_cast<uint64_t>(DTypeBytes(view.dtype));
   ElementRuns runs;
-  for (const auto& [begin, end] : Stretches(at, view)) {
+  for (const auto& [begin, end] : StretchesOf(at, view)) {
     const uint64_t first = (begin - view.address + width - 1) / width, last = (end - view.address) / width;
     if (first < last) runs.emplace_back(static_cast<int64_t>(first), static_cast<int64_t>(last));
   }
@@ -515,7 +515,7 @@ Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t refere
   return host::Compare(output, expected, tolerance);
 }
 
-std::vector<const TensorView*> SimSession::Followed(const LaunchRequest& request) const {
+std::vector<const TensorView*> SimSession::FollowedTensors(const LaunchRequest& request) const {
   std::vector<const TensorView*> followed;
   for (const auto& [name, view] : request.bindings->tensors) {
     const Located at = Locate(view.address);
@@ -561,7 +561,7 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
   return {slices.begin(), slices.end()};
 }
 
-std::optional<std::string> SimSession::Unrepresentative(const LaunchOutcome& outcome) const {
+std::optional<std::string> SimSession::WhyUnrepresentative(const LaunchOutcome& outcome) const {
   if (!outcome.cost || outcome.cost->sampled_block_fraction >= 1 || outcome.cost->written_share < 0)
     return std::nullopt;
   const double share = outcome.cost->written_share;
@@ -635,7 +635,7 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   }
   if (!stuck) {
     if (outcome.status != LaunchStatus::kOk || !sample) return outcome;
-    const std::optional<std::string> why = Unrepresentative(outcome);
+    const std::optional<std::string> why = WhyUnrepresentative(outcome);
     return why ? MakeOutcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
   // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that must be
@@ -660,7 +660,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   for (auto& [key, module] : program.modules) module.globals_changed = false;
   std::set<std::string> restored;
   // Adds up `share`: the share of the outputs that each step writes, divided by the fraction of its blocks that ran.
-  const std::vector<const TensorView*> followed = sample ? Followed(request) : std::vector<const TensorView*>();
+  const std::vector<const TensorView*> followed = sample ? FollowedTensors(request) : std::vector<const TensorView*>();
   // An in-place tensor without slices may be written in part, by a scatter, say.
   std::vector<const TensorView*> counted;
   std::copy_if(followed.begin(), followed.end(), std::back_inserter(counted),
@@ -823,12 +823,12 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
 void SimSession::ForgiveGaps(const LaunchRequest& request) {
   for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
     const auto bound = request.bindings->workspaces.find(workspace.name);
-    if (bound != request.bindings->workspaces.end() && !Sparse(bound->second))
+    if (bound != request.bindings->workspaces.end() && !IsSparse(bound->second))
       MarkUnwritten(bound->second, workspace.bytes, /*unwritten=*/false);
   }
   for (const auto& [name, view] : request.bindings->tensors) {
     // Reads of a sparse block never count against a sample.
-    if (request.bindings->read_only.count(name) == 0 && !Sparse(view.address))
+    if (request.bindings->read_only.count(name) == 0 && !IsSparse(view.address))
       MarkUnwritten(view.address, view.span_bytes, /*unwritten=*/false);
   }
 }

@@ -104,10 +104,10 @@ class Finder {
         }
       } else if (c == '}') {
         if (depth > 0 && --depth > 0) continue;
-        Item(begin, i + 1);
+        ReadItem(begin, i + 1);
         begin = i + 1;
       } else if (c == ';' && depth == 0) {
-        Item(begin, i + 1);
+        ReadItem(begin, i + 1);
         begin = i + 1;
       }
     }
@@ -119,7 +119,7 @@ class Finder {
     return 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   }
 
-  void Item(size_t begin, size_t end) {
+  void ReadItem(size_t begin, size_t end) {
     while (begin < end && std::isspace(static_cast<unsigned char>(text_[begin])) != 0) ++begin;
     const string_view item = text_.substr(begin, end - begin);
     if (FindName(item, "__global__") != string_view::npos || FindName(item, "__device__") != string_view::npos) return;

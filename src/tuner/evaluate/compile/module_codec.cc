@@ -18,7 +18,7 @@ constexpr std::string_view kMagic = "HONEMOD2";
 constexpr size_t kHashDigits = 64;
 
 json Bytes(const std::string& text) { return json::binary(std::vector<uint8_t>(text.begin(), text.end())); }
-std::string Text(const json& bytes) {
+std::string BytesAsText(const json& bytes) {
   const auto& binary = bytes.get_binary();
   return std::string(binary.begin(), binary.end());
 }
@@ -56,20 +56,20 @@ Result<CompiledModule> DecodeModule(std::string_view bytes) {
     const std::optional<Verdict> verdict = VerdictFromName(value.at("verdict").get<std::string>());
     if (!verdict) return damaged;
     module.verdict = *verdict;
-    module.digest = Text(value.at("digest"));
-    module.log = Text(value.at("log"));
-    module.image = Text(value.at("image"));
-    for (const json& pair : value.at("lowered")) module.lowered[Text(pair.at(0))] = Text(pair.at(1));
+    module.digest = BytesAsText(value.at("digest"));
+    module.log = BytesAsText(value.at("log"));
+    module.image = BytesAsText(value.at("image"));
+    for (const json& pair : value.at("lowered")) module.lowered[BytesAsText(pair.at(0))] = BytesAsText(pair.at(1));
     for (const json& kernel : value.at("resources")) {
       KernelResources resources;
-      resources.kernel = Text(kernel.at(0));
+      resources.kernel = BytesAsText(kernel.at(0));
       resources.registers = kernel.at(1);
       resources.spill_bytes = kernel.at(2);
       resources.static_shared_bytes = kernel.at(3);
       module.resources.push_back(std::move(resources));
     }
     for (const json& global : value.at("globals")) {
-      module.globals.push_back({Text(global.at(0)), global.at(1), global.at(2), global.at(3)});
+      module.globals.push_back({BytesAsText(global.at(0)), global.at(1), global.at(2), global.at(3)});
     }
     module.labels = value.at("labels").get<std::vector<std::string>>();
     module.pch_used = value.at("pch_used");

@@ -58,8 +58,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     const Stopwatch watch;
     CompiledModule module;
     if (!Supports(unit.include_set, module)) return module;
-    const ZygoteSetup setup = Setup(unit.include_set, unit.options);
-    const std::string key = Key(setup);
+    const ZygoteSetup setup = SetupFor(unit.include_set, unit.options);
+    const std::string key = KeyOf(setup);
     const NvrtcJob job{unit.file, WholeText(unit), unit.kernels};
     ++compiles_;
     for (int attempt = 0;; ++attempt) {
@@ -100,8 +100,8 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   Status Prewarm(const std::string& include_set, const std::vector<std::string>& options) override {
     CompiledModule ignored;
     if (!Supports(include_set, ignored)) return Status::Unavailable(ignored.digest);
-    const ZygoteSetup setup = Setup(include_set, options);
-    return pool_.Get(Key(setup), setup).status();
+    const ZygoteSetup setup = SetupFor(include_set, options);
+    return pool_.Get(KeyOf(setup), setup).status();
   }
 
  private:
@@ -130,7 +130,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
   // dialect in which its faster forms were compared.
   static std::string Dialect(const std::string& include_set) { return include_set == "cute" ? "--std=c++17" : "--std=c++20"; }
 
-  ZygoteSetup Setup(const std::string& include_set, const std::vector<std::string>& plan_options) const {
+  ZygoteSetup SetupFor(const std::string& include_set, const std::vector<std::string>& plan_options) const {
     ZygoteSetup setup;
     setup.nvrtc.library = library_->path;
     setup.nvrtc.prelude = NvrtcPrelude(include_set, FastCute());
@@ -158,7 +158,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     return setup;
   }
 
-  static std::string Key(const ZygoteSetup& setup) {
+  static std::string KeyOf(const ZygoteSetup& setup) {
     std::string key;
     for (const std::string& option : setup.nvrtc.options) key += option + "\n";
     return key + Sha256Hex(setup.nvrtc.prelude);

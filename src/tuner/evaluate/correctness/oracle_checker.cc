@@ -36,7 +36,7 @@ bool IsOverwritten(const Task& task, const TensorSpec& tensor) {
                      [&](const TensorSpec& other) { return other.alias == tensor.name; });
 }
 
-std::vector<int64_t> Coordinates(int64_t linear, const std::vector<int64_t>& shape) {
+std::vector<int64_t> CoordinatesOf(int64_t linear, const std::vector<int64_t>& shape) {
   std::vector<int64_t> index(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
     index[i] = linear % shape[i];
@@ -250,7 +250,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
                                                : RunProgram(plan, oracle_bindings, dims));
   last_oracle_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  if (inputs.hand != nullptr) HONE_RETURN_IF_ERROR(HoldAgainstHand(*inputs.hand, oracle_bindings, dims));
+  if (inputs.hand != nullptr) HONE_RETURN_IF_ERROR(CompareWithHandWorkedCase(*inputs.hand, oracle_bindings, dims));
 
   CheckOutcome outcome;
   if (references != nullptr) {
@@ -287,7 +287,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       mismatch.seed = inputs.key;
       if (comparison.first_wrong) {
         const int64_t numbers = NumbersPerElement(tensor.dtype);
-        mismatch.index = Coordinates(*comparison.first_wrong / numbers, outputs.at(tensor.name).shape);
+        mismatch.index = CoordinatesOf(*comparison.first_wrong / numbers, outputs.at(tensor.name).shape);
         for (const auto& [axis, indices] : kept[tensor.name]) {
           int64_t& at = mismatch.index[static_cast<size_t>(axis)];
           at = indices[static_cast<size_t>(at)];
@@ -348,7 +348,7 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   mismatch.tensor = property.name;
   mismatch.dims = buffers.dims();
   mismatch.distribution = inputs.name();
-  mismatch.index = Coordinates(first, shape.shape);
+  mismatch.index = CoordinatesOf(first, shape.shape);
   for (size_t axis = 0; axis < property.shape.size(); ++axis) {
     if (part == nullptr || property.shape[axis].text() != task_.slice) continue;
     mismatch.index[axis] = part->slices[static_cast<size_t>(mismatch.index[axis])];
@@ -367,7 +367,7 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
 
 // Compares the oracle's results with the hand-worked ones. If they disagree, one of the two is wrong and the task is
 // invalid. If they agree, the candidate is compared with the oracle's values, which are more exact.
-Status OracleChecker::HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims) {
+Status OracleChecker::CompareWithHandWorkedCase(const HandWorkedCase& hand, const Bindings& bindings, const Dims& dims) {
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
     const std::vector<double>& expected = hand.outputs.at(tensor.name);
@@ -511,7 +511,7 @@ Status OracleChecker::PlantAndFind(CaseBuffers& buffers, int index, const InputS
     const TensorView& view = buffers.set(index).tensors.at(tensor.name);
     if (!IsOutput(tensor) || view.elements == 0) continue;
     const int64_t linear = static_cast<int64_t>(draw::Mix(seed ^ inputs.key) % static_cast<uint64_t>(view.elements));
-    const std::vector<int64_t> at = Coordinates(linear, view.shape);
+    const std::vector<int64_t> at = CoordinatesOf(linear, view.shape);
     int64_t offset = 0;
     for (size_t i = 0; i < at.size(); ++i) offset += at[i] * view.strides[i];
     const int64_t width = DTypeBytes(tensor.dtype);

@@ -110,7 +110,7 @@ class OracleChecker {
   Status RunProgram(const ResolvedPlan& plan, const Bindings& bindings, const Dims& dims);
   Status RunHost(const Bindings& bindings, const Dims& dims);
   // Returns kInvalidArgument where the oracle's results, which lie in `bindings`, differ from those worked out by hand.
-  Status HoldAgainstHand(const HandCase& hand, const Bindings& bindings, const Dims& dims);
+  Status CompareWithHandWorkedCase(const HandWorkedCase& hand, const Bindings& bindings, const Dims& dims);
   // Returns the rms of the reference at this address; 0 where it has no elements or is too long to be read back.
   Result<double> RmsOfSmallOutput(uint64_t reference, int64_t elements);
 

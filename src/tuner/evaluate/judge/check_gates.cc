@@ -78,7 +78,7 @@ std::vector<Case> CasesToCheck(Judgement& judgement) {
 
 // Checks a hand-worked case. Its values were chosen because random draws hardly ever contain them, such as a rejected
 // word of a random generator.
-Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
+Result<Gate> CheckHandWorkedCase(Judgement& judgement, const HandWorkedCase& hand) {
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, hand.dims, base_align));
   if (!served) return Gate::kStopped;
@@ -91,7 +91,7 @@ Result<Gate> CheckHand(Judgement& judgement, const HandCase& hand) {
   const InputSet inputs{.key = judgement.secrets.NextOdd(), .hand = &hand};
   HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker, {}, nullptr));
   if (gate != Gate::kPassed) return StoppedBy(judgement, *served);
-  judgement.evaluation.metrics["hand_cases"] += 1;
+  judgement.evaluation.metrics["hand_worked_cases"] += 1;
   return gate;
 }
 
@@ -103,8 +103,8 @@ Result<Gate> CheckAll(Judgement& judgement) {
     const bool plant = i == 0 && HasOutputElements(judgement.task, cases[i].dims);
     HONE_PASS_OR_RETURN(CheckCase(judgement, cases[i], StressChoices(all, i), plant));
   }
-  for (const HandCase& hand : judgement.task.hand_cases) {
-    if (hand.candidates) HONE_PASS_OR_RETURN(CheckHand(judgement, hand));
+  for (const HandWorkedCase& hand : judgement.task.hand_worked_cases) {
+    if (hand.candidates) HONE_PASS_OR_RETURN(CheckHandWorkedCase(judgement, hand));
   }
   return Gate::kPassed;
 }

@@ -107,12 +107,12 @@ class Comparer {
  private:
   bool sliced() const { return !judgement_.task.slice.empty(); }
   // Adds the finding that nothing was compared at this shape. `why`: a clause for a reader who knows only the kernel.
-  Gate Unverified(const std::string& why);
+  Gate FindUnverified(const std::string& why);
   // Returns why a part of the blocks cannot be checked alone.
-  std::string Whole() const;
+  std::string WhyOnlyWhole() const;
   // Runs a secret sample of `size` blocks; null: all blocks.
   Result<LaunchOutcome> Launch(const InputSet& inputs, const SampleSize* size);
-  Gate Failed(const LaunchOutcome& outcome);
+  Gate StopAfterFailure(const LaunchOutcome& outcome);
   // Compares on special values and on one other stress distribution, with samples of these sizes; null: all blocks. A
   // sample that cannot be compared passes.
   Result<Gate> RunStress(const SampleSize* special, const SampleSize* other);
@@ -132,7 +132,7 @@ class Comparer {
   std::vector<double> shares_;  // ModelledCost::block_shares of all launches so far
 };
 
-Gate Comparer::Unverified(const std::string& why) {
+Gate Comparer::FindUnverified(const std::string& why) {
   verified_ = false;
   judgement_.AddFinding({"unverified_timed_shape",
                          fmt::format("the simulated GPU did not check the results for {}, because {}. Smaller shapes were checked; the "
@@ -142,7 +142,7 @@ Gate Comparer::Unverified(const std::string& why) {
   return Gate::kPassed;
 }
 
-std::string Comparer::Whole() const {
+std::string Comparer::WhyOnlyWhole() const {
   if (!sliced()) {
     return "the task names no dimension along which outputs are independent (`slice` in task.toml), so that a part of them cannot be checked "
            "alone";
@@ -179,7 +179,7 @@ Gate Comparer::CheckShares() {
                                      DimsText(buffers_.dims()), shares_.size(), most));
 }
 
-Gate Comparer::Failed(const LaunchOutcome& outcome) {
+Gate Comparer::StopAfterFailure(const LaunchOutcome& outcome) {
   judgement_.AddFindings(outcome.findings, buffers_.dims(), CaseRole::kTime);
   return judgement_.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + DimsText(buffers_.dims()));
 }
@@ -196,7 +196,7 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
     HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, size));
     // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
     if (size == nullptr && outcome.status == LaunchStatus::kTimedOut) return Gate::kPassed;
-    if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
+    if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
     if (!sliced()) {
       OracleChecker checker = judgement_.MakeChecker();
       HONE_PASS_OR_RETURN(
@@ -218,9 +218,9 @@ Result<Gate> Comparer::RunWhole(double accesses) {
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, nullptr));
   // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
   if (outcome.status == LaunchStatus::kTimedOut) {
-    return Unverified(fmt::format("{}, and all of them take more than {:g} s to simulate", Whole(), judgement_.request.launch_limit_seconds));
+    return FindUnverified(fmt::format("{}, and all of them take more than {:g} s to simulate", WhyOnlyWhole(), judgement_.request.launch_limit_seconds));
   }
-  if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
+  if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
   if (outcome.cost && accesses > 0) whole_over_sample_ = outcome.cost->accesses / accesses;
   if (sliced()) {
     HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
@@ -235,7 +235,7 @@ Result<Gate> Comparer::RunWhole(double accesses) {
 Result<Gate> Comparer::RunSample(const SampleSize& size) {
   const InputSet inputs{.key = judgement_.secrets.NextOdd()};
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &size));
-  if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation) return Failed(outcome);
+  if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation) return StopAfterFailure(outcome);
   if (outcome.status != LaunchStatus::kOk || !outcome.cost || !outcome.cost->complete) return Gate::kPassed;
   constexpr double kHalf = 0.5;
   if (outcome.cost->written_share >= 0 && outcome.cost->written_share < kHalf) {
@@ -254,12 +254,12 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   double called = 0;
   for (const ResolvedStep& step : served_.plan.steps) called += step.call ? step.call->flops() : 0;
   if (called > policy::kCallFlops) {
-    return Unverified(fmt::format("the kernel's library calls make {:.2g} operations there, of which it computes {:.2g} at most in a launch", called,
+    return FindUnverified(fmt::format("the kernel's library calls make {:.2g} operations there, of which it computes {:.2g} at most in a launch", called,
                                   policy::kCallFlops));
   }
   const Result<double> flops = Flops(judgement_.task, dims);
   if (!sliced() && (!flops.ok() || *flops > policy::kSampledFlops)) {
-    return Unverified(
+    return FindUnverified(
         "the task names no dimension along which outputs are independent (`slice` in task.toml), and its oracle would "
         "have to compute all of them");
   }
@@ -271,7 +271,7 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   if (sliced()) {
     const InputSet inputs{.key = judgement_.secrets.NextOdd()};
     HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &policy::kSecretSample));
-    if (outcome.status != LaunchStatus::kOk) return Failed(outcome);
+    if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
     secret = outcome.cost.value_or(ModelledCost());
     if (secret.comparable) {
       if (secret.sampled_block_fraction < 1 && secret.time_us > policy::kSampleDearer * timed_.time_us) {
@@ -295,7 +295,7 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
                     DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return Unverified(fmt::format("{}, and all of them would take {:.2g} accesses of memory, of which it simulates {:.2g} at most", Whole(), accesses,
+    return FindUnverified(fmt::format("{}, and all of them would take {:.2g} accesses of memory, of which it simulates {:.2g} at most", WhyOnlyWhole(), accesses,
                                   policy::kWholeAccesses));
   }
   return RunWhole(accesses);

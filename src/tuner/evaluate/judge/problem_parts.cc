@@ -94,7 +94,7 @@ class WrittenElements {
     const auto run = std::upper_bound(before_.begin(), before_.end(), number) - before_.begin() - 1;
     return runs_[static_cast<size_t>(run)].first + number - before_[static_cast<size_t>(run)];
   }
-  bool Has(int64_t offset) const {
+  bool IsWritten(int64_t offset) const {
     auto after =
         std::upper_bound(runs_.begin(), runs_.end(), offset, [](int64_t a, const auto& run) { return a < run.first; });
     return after != runs_.begin() && (--after)->second > offset;
@@ -116,7 +116,7 @@ std::vector<int64_t> WrittenAround(Judgement& judgement, const WrittenElements& 
     const int64_t reach = kReach[attempt % 4];
     const int64_t other =
         index - reach + static_cast<int64_t>(judgement.secrets.Next() % static_cast<uint64_t>(2 * reach + 1));
-    if (other < 0 || other >= extent || !written.Has(offset + (other - index) * stride)) continue;
+    if (other < 0 || other >= extent || !written.IsWritten(offset + (other - index) * stride)) continue;
     indices.insert(other);
   }
   return {indices.begin(), indices.end()};

@@ -81,13 +81,13 @@ class Linter {
   uint64_t Secret() { return secrets_.Next(); }
   // Returns whether the oracle has one right answer for this tensor; otherwise properties judge it.
   bool HasAnswer(const TensorSpec& tensor) const { return IsOutput(tensor) && task_.tolerance.contains(tensor.name); }
-  void Problem(std::string text) {
+  void AddProblem(std::string text) {
     if (std::find(report_.problems.begin(), report_.problems.end(), text) == report_.problems.end()) {
       report_.problems.push_back(std::move(text));
     }
   }
   void Warn(std::string text) { report_.warnings.push_back(std::move(text)); }
-  void Indistinct(const std::string& text) {
+  void AddIndistinct(const std::string& text) {
     report_.indistinct.push_back(text);
     Warn(text);
   }
@@ -101,7 +101,7 @@ class Linter {
       return true;
     }
     if (result.status().code() != StatusCode::kInvalidArgument) return result.status();
-    Problem(who + " " + result.status().message());
+    AddProblem(who + " " + result.status().message());
     return false;
   }
 
@@ -160,13 +160,13 @@ Result<bool> Linter::Load(const std::string& source, const std::string& name, bo
       CompileCandidate(compiler_, candidate, task_, DefaultBinding(candidate.plan), options_.compile_jobs));
   for (const auto& [key, module] : compiled.modules) {
     if (module.verdict == Verdict::kOk) continue;
-    Problem(fmt::format("{} does not compile ({}): {}", name, VerdictName(module.verdict), module.digest));
+    AddProblem(fmt::format("{} does not compile ({}): {}", name, VerdictName(module.verdict), module.digest));
     return false;
   }
   compiled_.push_back(std::move(compiled));
   HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome loaded, session_.Load(compiled_.back()));
   if (!loaded.program) {
-    Problem(fmt::format("{} does not load: {}", name, loaded.launch.detail));
+    AddProblem(fmt::format("{} does not load: {}", name, loaded.launch.detail));
     return false;
   }
   program->compiled = &compiled_.back();
@@ -182,7 +182,7 @@ void Linter::CheckForm() {
     Warn("no [[hidden]] cases: a candidate may be right at the published shapes and nowhere else");
   }
   if (task_.seed_source.empty() && !properties_.empty()) {
-    Problem("no seed.cu: an oracle that looks at outputs is no kernel to start from; write one that is right");
+    AddProblem("no seed.cu: an oracle that looks at outputs is no kernel to start from; write one that is right");
   } else if (task_.seed_source.empty() && options_.reference != nullptr) {
     Warn(
         "no seed.cu: `hone optimize` needs a kernel to start from, with --seed-kernel, and no speedup is told without "
@@ -190,7 +190,7 @@ void Linter::CheckForm() {
   } else if (task_.seed_source.empty()) {
     Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   }
-  if (task_.hand_cases.empty() && properties_.empty() && options_.reference == nullptr)
+  if (task_.hand_worked_cases.empty() && properties_.empty() && options_.reference == nullptr)
     Warn("no [[hand]] case: nothing vouches for the oracle");
   if (task_.slice.empty()) Warn("no slice dimension: timed launches cannot be checked in part");
   CheckTraffic();
@@ -237,7 +237,7 @@ void Linter::CheckSmallSizes() {
     for (const Case& one : task_.cases) {
       if (one.role == CaseRole::kCheck) tested(one.dims.at(dim));
     }
-    for (const HandCase& hand : task_.hand_cases) tested(hand.dims.at(dim));
+    for (const HandWorkedCase& hand : task_.hand_worked_cases) tested(hand.dims.at(dim));
     bool known = true;
     for (const HiddenGroup& group : task_.hidden) {
       for (const HiddenRange& range : group.ranges) {
@@ -310,7 +310,7 @@ Status Linter::CheckFloor() {
                                                                      .sets = {&buffers->set(0)},
                                                                      .limit_seconds = options_.launch_limit_seconds}));
     if (sample.launch.status != LaunchStatus::kOk) {
-      Problem(fmt::format("the seed failed for {}: {}", DimsText(most->dims), sample.launch.detail));
+      AddProblem(fmt::format("the seed failed for {}: {}", DimsText(most->dims), sample.launch.detail));
       return Status::Ok();
     }
     best_us = std::min(best_us, sample.us_per_plan);
@@ -319,7 +319,7 @@ Status Linter::CheckFloor() {
   HONE_ASSIGN_OR_RETURN(const double floor_us, session_.TimeFloor(traffic, 1, CacheState::kCold));
   report_.floor = FloorCheck{most->dims, best_us, floor_us, session_.facts().modelled};
   if (floor_us > kFloorIsWrong * best_us) {
-    Problem(fmt::format(
+    AddProblem(fmt::format(
         "the floor is wrong: the seed takes {}{:.2f} us for {}, and moving the {:.4g} MB that the task counts "
         "takes {:.2f} us; {}",
         session_.facts().modelled ? "a modelled " : "", best_us, DimsText(most->dims), most_bytes * 1e-6, floor_us,
@@ -330,7 +330,7 @@ Status Linter::CheckFloor() {
 }
 
 Status Linter::CheckHandCases() {
-  for (const HandCase& hand : task_.hand_cases) {
+  for (const HandWorkedCase& hand : task_.hand_worked_cases) {
     HandCheck check;
     check.dims = hand.dims;
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, hand.dims, Secret()));
@@ -360,7 +360,7 @@ Status Linter::CheckHandCases() {
         check.oracle_ok = false;
         check.detail = fmt::format("the oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}", output.name,
                                    i, actual, expected[i]);
-        Problem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
+        AddProblem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
       }
     }
     if (seed_.loaded) {
@@ -376,7 +376,7 @@ Status Linter::CheckHandCases() {
         check.seed_ok = false;
         check.detail = fmt::format("the seed gives {}[{}] = {:.9g}, worked out by hand it is {:.9g}", output.name,
                                    *comparison.first_wrong, comparison.first_actual, comparison.first_expected);
-        Problem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
+        AddProblem(fmt::format("hand-worked case {}: {}", DimsText(hand.dims), check.detail));
       }
     }
     report_.hand.push_back(std::move(check));
@@ -413,9 +413,9 @@ Status Linter::CheckExamples() {
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(BrokenProperty(*bench), "the oracle", &broken));
     if (!ran) continue;
     if (example.holds && !broken.empty()) {
-      Problem(fmt::format("the example for {} must hold, and does not: {}", DimsText(example.dims), broken));
+      AddProblem(fmt::format("the example for {} must hold, and does not: {}", DimsText(example.dims), broken));
     } else if (!example.holds && broken.empty()) {
-      Problem(
+      AddProblem(
           fmt::format("the example for {} must fail, and every property holds: say what is wrong with it in a property",
                       DimsText(example.dims)));
     }
@@ -454,7 +454,7 @@ Status Linter::CheckPropertiesOfWrongAnswers(OracleBench& bench, const InputSet&
     bool passed = false;
     HONE_ASSIGN_OR_RETURN(const bool ran, Take(passes(), "the oracle", &passed));
     if (ran && passed)
-      Problem(fmt::format("{} pass every property and tolerance: ask for more in a [[property]]", what));
+      AddProblem(fmt::format("{} pass every property and tolerance: ask for more in a [[property]]", what));
     return Status::Ok();
   };
   HONE_RETURN_IF_ERROR(SetOutputsToZero(bench));
@@ -513,7 +513,7 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
   ++report_.seed_runs;
   if (!properties_.empty()) {
     HONE_ASSIGN_OR_RETURN(const std::string broken, BrokenProperty(bench));
-    if (!broken.empty()) Problem(fmt::format("the seed breaks a property for {}: {}", where, broken));
+    if (!broken.empty()) AddProblem(fmt::format("the seed breaks a property for {}: {}", where, broken));
   }
   for (const TensorSpec& output : task_.tensors) {
     if (!HasAnswer(output)) continue;
@@ -526,13 +526,13 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
       RecordCancelling(output, values.at(output.name), reference.at(output.name));
     }
     if (comparison.wrong > 0) {
-      Problem(
+      AddProblem(
           fmt::format("the seed's {} is wrong for {}: {} of {} elements, the first expected {:.9g} and got {:.9g}; "
                       "worst error {:.3g}, c_max is {:.3g}",
                       output.name, where, comparison.wrong, comparison.total, comparison.first_expected,
                       comparison.first_actual, comparison.max_scaled, tolerance.c_max));
     } else if (choice.require_rms && comparison.rms_error > tolerance.c_rms) {
-      Problem(fmt::format("the seed's {} has an rms error of {:.3g} for {}; c_rms is {:.3g}", output.name,
+      AddProblem(fmt::format("the seed's {} has an rms error of {:.3g} for {}; c_rms is {:.3g}", output.name,
                           comparison.rms_error, where, tolerance.c_rms));
     }
   }
@@ -570,14 +570,14 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
     influence.input = tensor.name;
     influence.rms_change = change(values, &influence.matters);
     if (!influence.matters && influence.rms_change > 0) {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "{0} hardly matters: other values of it change the result by {1:.2g} of its rms, which the tolerance "
           "forgives, "
           "so a kernel that never reads it would pass. Raise the scale of its values, lower that of the inputs that "
           "outweigh it, or tighten c_rms below {1:.2g}",
           tensor.name, influence.rms_change));
     } else if (!influence.matters) {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "the result does not depend on {}: a kernel that never reads it would pass{}", tensor.name,
           tensor.role != TensorRole::kInOut
               ? ""
@@ -610,7 +610,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
       if (norm2 > 0) influence.rms_change = std::max(influence.rms_change, std::sqrt(error2 / norm2));
     }
     influence.matters = influence.rms_change > 0;
-    if (!influence.matters) Problem(fmt::format("the result does not depend on the scalar {}", influence.input));
+    if (!influence.matters) AddProblem(fmt::format("the result does not depend on the scalar {}", influence.input));
     report_.inputs.push_back(influence);
   }
   return Status::Ok();
@@ -642,7 +642,7 @@ Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& referen
       TrivialAnswer answer{output.name, name, comparison.max_scaled, comparison.rms_error,
                            comparison.wrong == 0 && comparison.rms_error <= tolerance.c_rms};
       if (answer.accepted) {
-        Problem(fmt::format("{} passes as {}: choose other input values or a tighter tolerance", name, output.name));
+        AddProblem(fmt::format("{} passes as {}: choose other input values or a tighter tolerance", name, output.name));
       }
       report_.trivial.push_back(std::move(answer));
     }
@@ -677,7 +677,7 @@ Status Linter::CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, 
   }
   for (auto& [name, answer] : answers) {
     if (answer.accepted) {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "a constant passes as {0}: the answers to {1} samples of the inputs lie within its tolerance of one another "
           "({2:.3g} apart at most). Add vary = 4 to the values of an input that decides {0}, which draws its scale and "
           "offset anew for each sample, or tighten c_max",
@@ -727,7 +727,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         NoteNan(output, missing - values.begin(), where);
         continue;
       }
-      Problem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
+      AddProblem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
                           missing - values.begin(), where));
       return Status::Ok();
     }
@@ -746,7 +746,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         // A module may hold a number that the lower precision does not, such as a mask's -1e9 in float16. No kernel
         // could compute it in that precision either.
         variant.fails = true;
-        Indistinct(fmt::format("the module does not run in {}, so the tolerance was not held against it: {}",
+        AddIndistinct(fmt::format("the module does not run in {}, so the tolerance was not held against it: {}",
                                variant.precision->name, answer.status().message()));
         continue;
       }
@@ -874,7 +874,7 @@ void Linter::ConcludePrecision() {
   for (const auto& [name, suspect] : suspects) {
     if (suspect.gap < kLeastGap && options_.reference != nullptr) {
       // A PyTorch module is what it is: its author chose neither the scale of its inputs nor that of its weights.
-      Indistinct(
+      AddIndistinct(
           fmt::format("{} is only {:.2g} times less precise than float32 (rms error {:.3g} of {}, float32 {:.3g}), so "
                       "a kernel of that "
                       "precision {}",
@@ -883,7 +883,7 @@ void Linter::ConcludePrecision() {
       continue;
     }
     if (suspect.accepted) {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "{} passes: the tolerance cannot tell it from an honest kernel (rms error {:.3g} of {}, honest {:.3g}); {}",
           name, suspect.rms_error, suspect.output, suspect.honest_rms,
           suspect.gap >= kLeastGap && std::isfinite(suspect.rms_error)
@@ -892,7 +892,7 @@ void Linter::ConcludePrecision() {
               : MoreVisible(name)));
     }
     if (suspect.gap < kLeastGap) {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "{} is only {:.2g} times less precise than honest kernels (rms error {:.3g} of {}, honest {:.3g}); "
           "a tolerance needs a gap of {:.2g}: {}",
           name, suspect.gap, suspect.rms_error, suspect.output, suspect.honest_rms, kLeastGap, MoreVisible(name)));
@@ -924,7 +924,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
     honest_small = std::max(honest_small, trial.max_small);
     // For the seed, a problem was added already.
     if (!trial.accepted && trial.variant != "seed") {
-      Problem(fmt::format(
+      AddProblem(fmt::format(
           "{}: an honest {} kernel is refused (rms error {:.3g}, worst {:.3g}; c_rms = {:.3g}, c_max = {:.3g})",
           output.output, trial.variant, trial.rms_error, std::max(trial.max_scaled, trial.stress_max_scaled),
           output.tolerance.c_rms, output.tolerance.c_max));
@@ -933,7 +933,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
   output.proposed_c_max = 2 * honest_max < 1 ? 2 * honest_max : 0;  // a bound of 1 would allow an answer of zeros
   output.proposed_c_small = kSmallRoom * honest_small < kMostSmall ? kSmallRoom * honest_small : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
-    Problem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
+    AddProblem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
                         output.tolerance.c_rms, output.honest_rms));
   }
 }

@@ -234,7 +234,7 @@ TEST_F(LintTaskTest, AnInputNobodyReadsIsNamed) {
     for (int64_t i = 0; i < launch.Elements("x"); ++i) launch.Write("ref:out", i, launch.Read("x", i));
   };
   Task task = MakeTask();
-  task.hand_cases.clear();
+  task.hand_worked_cases.clear();
   task.seed_source.clear();
   const TaskReport report = Lint(task);
   EXPECT_THAT(report.problems, Contains(HasSubstr("does not depend on weight")));
@@ -424,7 +424,7 @@ TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
   index.values.distribution = Distribution::kIndex;
   index.values.index_bound = *Expression::Parse("rows");
   task.tensors.push_back(index);
-  task.hand_cases[0].inputs["index"] = {0, 0};
+  task.hand_worked_cases[0].inputs["index"] = {0, 0};
   EXPECT_THAT(Lint(task).warnings, Contains(HasSubstr("values of index repeat, and they point into out")));
   task.tensors.back().values.index_order = IndexOrder::kDistinct;
   EXPECT_THAT(Lint(task).warnings, testing::Not(Contains(HasSubstr("values of index repeat"))));
@@ -433,7 +433,7 @@ TEST_F(LintTaskTest, BytesThatCannotBeDerivedAndScattersAreWarnedAbout) {
 // A kernel that is wrong below the width of its filter passes where no shape is that small.
 TEST_F(LintTaskTest, SizesThatBeginHighAreWarnedAbout) {
   Task task = MakeTask();
-  task.hand_cases.clear();
+  task.hand_worked_cases.clear();
   const auto begin_at = [&](int64_t size, int64_t multiple) {
     for (Case& one : task.cases) one.dims["d"] = size + 3 * multiple * (one.dims["d"] > 7 ? 1 : 0);
     task.hidden[0].ranges[1].low = size;

@@ -39,14 +39,14 @@ class Rules {
       : context_(context), case_(c), k_(kernel), share_(share), room_(room) {}
 
   std::vector<ProfileFinding> Run() {
-    Uncoalesced();
+    FindUncoalesced();
     BankConflicts();
-    Spills();
+    FindSpills();
     SmallGrid();
     InFlight();
-    Stalls();
-    Rereads();
-    Instructions();
+    FindStalls();
+    FindRereads();
+    FindInstructionLimits();
     TensorBound();
     return std::move(found_);
   }
@@ -66,7 +66,7 @@ class Rules {
     return sum;
   }
   // Returns the share of warps' waiting time that has this reason.
-  double Stall(const char* field) const {
+  double StallShare(const char* field) const {
     const double sum = StallSum();
     return sum > 0 ? k_.Value(field) / sum : 0;
   }
@@ -79,11 +79,11 @@ class Rules {
   // Returns the share of the time in which the memory system is the limit.
   double MemoryWeight() const {
     return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"), Percent("limit_lsu"),
-                     0.8 * Stall("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
+                     0.8 * StallShare("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
   }
 
   // Appends one operation's waste to the texts `uses` and `evidence`, which may already name other operations.
-  static void Waste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
+  static void AppendWaste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
                     std::string* evidence) {
     *uses += fmt::format("{}{}s use {:.0f}", uses->empty() ? "" : " and ", operation, used);
     *evidence += fmt::format("{}{}s: {:.1f} sectors a request where {:.1f} suffice, {:.0f} % of the kernel's sectors",
@@ -101,7 +101,7 @@ class Rules {
     return operation == "load" ? traffic->read_bytes : traffic->written_bytes;
   }
 
-  void Uncoalesced() {
+  void FindUncoalesced() {
     bool any_site = false;
     std::vector<std::string> reported;  // source lines that were reported already, with loads and stores together
     for (const MemorySite& site : k_.sites) {
@@ -116,7 +116,7 @@ class Rules {
         if (at.transfers_per_request < kWasteful * at.ideal_transfers + 0.5) continue;
         const double useful = at.ideal_transfers / at.transfers_per_request;
         gain += MemoryWeight() * at.share * (1 - useful);
-        Waste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share, &uses, &evidence);
+        AppendWaste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share, &uses, &evidence);
       }
       if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
@@ -137,7 +137,7 @@ class Rules {
       if (mine < kScattered * requests)
         continue;  // threads that read one address together use few bytes of a sector, but waste no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
-      Waste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
+      AppendWaste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
     }
     if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
   }
@@ -158,7 +158,7 @@ class Rules {
     const double weight = k_.Has("limit_lsu") ? Percent("limit_lsu") * passes / (passes + others)
                           : cycles > 0        ? std::min(1.0, passes / cycles)
                                               : std::max(Percent("l1_throughput") * passes / (passes + others),
-                                                         Stall("stall_short_scoreboard") + Stall("stall_mio"));
+                                                         StallShare("stall_short_scoreboard") + StallShare("stall_mio"));
     const std::string advice =
         "threads of a warp meet in the same banks of shared memory: pad the rows by one element, or swizzle the column by the row";
     bool any_site = false;
@@ -194,7 +194,7 @@ class Rules {
                            100 * k_.Value("bank_conflicts") / passes));
   }
 
-  void Spills() {
+  void FindSpills() {
     const double local = k_.Value("local_load_sectors") + k_.Value("local_store_sectors");
     const double global = k_.Value("load_sectors") + k_.Value("store_sectors");
     const KernelResources* resources = Resources();
@@ -242,11 +242,11 @@ class Rules {
     const double busiest = std::max({Percent("memory_throughput"), Percent("sm_throughput"), Percent("limit_dram"),
                                      Percent("limit_l2"), Percent("limit_lsu"), Percent("limit_issue"), Percent("limit_tensor"),
                                      Percent("limit_atomics"), Percent("limit_dispatch")});
-    const bool waits = Stall("stall_long_scoreboard") > 0.4 || Percent("limit_latency") > 1.2 * busiest;
+    const bool waits = StallShare("stall_long_scoreboard") > 0.4 || Percent("limit_latency") > 1.2 * busiest;
     if (!waits || busiest > 0.75) return;
     std::string evidence = fmt::format("the busiest part works {:.0f} % of the time", 100 * busiest);
-    if (Stall("stall_long_scoreboard") > 0) {
-      evidence += fmt::format("; {:.0f} % of the waiting is for global memory", 100 * Stall("stall_long_scoreboard"));
+    if (StallShare("stall_long_scoreboard") > 0) {
+      evidence += fmt::format("; {:.0f} % of the waiting is for global memory", 100 * StallShare("stall_long_scoreboard"));
     }
     if (k_.Value("load_bytes_in_flight") > 0 && facts.sm_count > 0) {
       evidence += fmt::format("; {:.1f} KiB of loads in flight an SM, {:.0f} KiB keep memory busy", k_.Value("load_bytes_in_flight") / 1024,
@@ -335,7 +335,7 @@ class Rules {
     return "the block size divides an SM's threads badly: try 128 or 256";
   }
 
-  void Stalls() {
+  void FindStalls() {
     struct Rule {
       const char *field, *kind, *message;
       double from, worth;  // least share of the waiting time that is reported; share of it that may be saved
@@ -354,7 +354,7 @@ class Rules {
         {"stall_branch", "branches", "warps wait for branches: fewer of them in the inner loop", 0.15, 0.5},
     };
     for (const Rule& rule : kRules) {
-      const double stall = Stall(rule.field);
+      const double stall = StallShare(rule.field);
       // If schedulers issue an instruction in nearly every cycle, waiting warps cost no time.
       if (stall < rule.from || Percent("issue_active") > 0.8) continue;
       const bool no_shared = k_.Has("shared_passes") && k_.Value("shared_passes") <= 0 && std::string_view(rule.kind) == "shared_queue";
@@ -388,7 +388,7 @@ class Rules {
     }
   }
 
-  void Rereads() {
+  void FindRereads() {
     const double moved = k_.Has("dram_bytes") ? k_.Value("dram_bytes") : k_.Value("dram_bytes_read") + k_.Value("dram_bytes_written");
     const Result<double> compulsory = CompulsoryBytes(*context_.task, case_.dims);
     if (!TrafficIsKnown() || !compulsory.ok() || *compulsory <= 0 || moved <= 1.2 * *compulsory) return;
@@ -403,7 +403,7 @@ class Rules {
                fmt::format("{:.1f} MB from and to device memory, {:.1f} MB suffice", moved / 1e6, *compulsory / 1e6));
   }
 
-  void Instructions() {
+  void FindInstructionLimits() {
     const double all = k_.Value("instructions");
     if (k_.Value("active_threads") > 0 && k_.Value("active_threads") < 24 && Percent("issue_active") > 0.3) {
       AddFinding("divergence", Percent("issue_active") * (1 - k_.Value("active_threads") / 32),

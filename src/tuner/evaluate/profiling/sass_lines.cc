@@ -33,7 +33,7 @@ std::pair<std::string, int> ParseLineMarker(std::string_view line) {
 
 // Returns the opcode of an instruction: "LDG.E" for "/*00c0*/ @P0 LDG.E R2, ... ;". Empty when the line is no
 // instruction.
-std::string Opcode(std::string_view line) {
+std::string OpcodeOf(std::string_view line) {
   if (!line.starts_with("/*")) return "";
   const size_t end = line.find("*/");
   if (end == std::string_view::npos || line.find(';') == std::string_view::npos) return "";
@@ -62,7 +62,7 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
     } else if (line.starts_with("//##")) {
       // The last of several markers in a row is the outermost one: the source line at which the code was inlined.
       std::tie(file, number) = ParseLineMarker(line);
-    } else if (const std::string opcode = Opcode(line); !opcode.empty() && opcode != "NOP") {
+    } else if (const std::string opcode = OpcodeOf(line); !opcode.empty() && opcode != "NOP") {
       SassLine& counted = lines[{kernel, file, number}];
       counted.kernel = kernel;
       if (number > 0) counted.location = fmt::format("{}:{}", file, number);

@@ -52,20 +52,20 @@ class Aim {
   // (else the smallest) possible size, and other dimensions are small.
   std::optional<Sizes> EdgeOf(size_t target, bool largest);
   // Returns whether no shape at all takes the entry.
-  bool Unreachable(size_t target) const;
+  bool IsUnreachable(size_t target) const;
   std::optional<std::vector<size_t>> Taken(const Sizes& values) const { return entries_taken_(fair_.Named(values)); }
 
  private:
-  bool Takes(const Sizes& values, size_t target) const {
+  bool TakesTarget(const Sizes& values, size_t target) const {
     const std::optional<std::vector<size_t>> taken = Taken(values);
     return taken && std::find(taken->begin(), taken->end(), target) != taken->end();
   }
   std::optional<Sizes> OnlyShape(size_t target) const;
-  double Distance(const Sizes& values, size_t target, double give_up_above);
+  double DistanceToTarget(const Sizes& values, size_t target, double give_up_above);
   Sizes Descend(Sizes values, size_t target, double* distance);
   Sizes Walk(const Sizes& from, size_t target, Rng& rng);
-  std::vector<Sizes> Starts(size_t target, Rng& rng) const;
-  int64_t Spent() const {
+  std::vector<Sizes> StartingPoints(size_t target, Rng& rng) const;
+  int64_t SpentWork() const {
     int64_t spent = other_work_;
     for (const auto& condition : conditions_) spent += condition ? condition->comparisons() : 0;
     return spent;
@@ -88,7 +88,7 @@ std::optional<Sizes> Aim::OnlyShape(size_t target) const {
   return values;
 }
 
-bool Aim::Unreachable(size_t target) const {
+bool Aim::IsUnreachable(size_t target) const {
   if (conditions_[target] && conditions_[target]->NeverHolds()) return true;
   const std::optional<Sizes> only = OnlyShape(target);
   if (!only || std::any_of(only->begin(), only->end(), [](int64_t size) { return size < 0; })) return false;
@@ -101,7 +101,7 @@ bool Aim::Unreachable(size_t target) const {
 
 // Returns the distance of `values` from a shape that takes the target, is fair and within the limits: 0 for such a
 // shape, infinity for a shape that is not fair.
-double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
+double Aim::DistanceToTarget(const Sizes& values, size_t target, double give_up_above) {
   double distance = conditions_[target] ? conditions_[target]->ToHold(values) : 0;
   for (size_t i = target;
        i-- > 0 && plan_.entries[i].step == plan_.entries[target].step && distance <= give_up_above;) {
@@ -117,10 +117,10 @@ double Aim::Distance(const Sizes& values, size_t target, double give_up_above) {
 // Searches by alternating variables: takes the best of many steps along one dimension after the other, until no step
 // reduces the distance.
 Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
-  *distance = Distance(values, target, kInfinity);
-  for (bool nearer = true; nearer && *distance > 0 && Spent() < may_spend_;) {
+  *distance = DistanceToTarget(values, target, kInfinity);
+  for (bool nearer = true; nearer && *distance > 0 && SpentWork() < may_spend_;) {
     nearer = false;
-    for (size_t i = 0; i < values.size() && *distance > 0 && Spent() < may_spend_; ++i) {
+    for (size_t i = 0; i < values.size() && *distance > 0 && SpentWork() < may_spend_; ++i) {
       const FairShapes::Range& range = fair_.ranges()[i];
       if (range.fixed()) continue;
       const int64_t at = values[i];
@@ -144,7 +144,7 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
       for (const int64_t move : moves) {
         if (move < range.low || move > range.high || move == at) continue;
         values[i] = move;
-        const double there = Distance(values, target, *distance);
+        const double there = DistanceToTarget(values, target, *distance);
         if (there < *distance) {
           *distance = there;
           best = move;
@@ -170,14 +170,14 @@ Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
     if (range.only.empty() && rng.Below(2) == 0) {
       next[i] = RoundDown(next[i], std::lcm(range.multiple, int64_t{1} << (1 + rng.Below(8))));
     }
-    if (next[i] != values[i] && next[i] >= range.low && next[i] <= range.high && Distance(next, target, 0) == 0)
+    if (next[i] != values[i] && next[i] >= range.low && next[i] <= range.high && DistanceToTarget(next, target, 0) == 0)
       values = std::move(next);
   }
   return values;
 }
 
 // Returns starting points of the search: the task's cases and random shapes, reduced to the limits.
-std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
+std::vector<Sizes> Aim::StartingPoints(size_t target, Rng& rng) const {
   std::vector<Sizes> starts;
   for (const Case& c : task_.cases) {
     Sizes values = fair_.Values(c.dims);
@@ -202,22 +202,22 @@ std::vector<Sizes> Aim::Starts(size_t target, Rng& rng) const {
 
 std::optional<Sizes> Aim::ShapeFor(size_t target) {
   if (const std::optional<Sizes> only = OnlyShape(target)) {
-    return fair_.Allows(*only) && Takes(*only, target) ? only : std::nullopt;
+    return fair_.Allows(*only) && TakesTarget(*only, target) ? only : std::nullopt;
   }
   Rng rng = Rng(seed_).Split(target);
-  const int64_t spent = Spent();
+  const int64_t spent = SpentWork();
   if (spent >= kMostComparisons) return std::nullopt;
   may_spend_ = std::min(kMostComparisons, spent + kMostComparisonsEach);
   std::vector<std::pair<double, Sizes>> starts;
-  for (Sizes& start : Starts(target, rng)) starts.emplace_back(Distance(start, target, kInfinity), std::move(start));
+  for (Sizes& start : StartingPoints(target, rng)) starts.emplace_back(DistanceToTarget(start, target, kInfinity), std::move(start));
   std::stable_sort(starts.begin(), starts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [unused, start] : starts) {
-    if (Spent() >= may_spend_) break;
+    if (SpentWork() >= may_spend_) break;
     double distance = 0;
     const Sizes found = Descend(start, target, &distance);
-    if (distance > 0 || !Takes(found, target)) continue;
+    if (distance > 0 || !TakesTarget(found, target)) continue;
     const Sizes walked = Walk(found, target, rng);
-    return Takes(walked, target) ? walked : found;
+    return TakesTarget(walked, target) ? walked : found;
   }
   return std::nullopt;
 }
@@ -244,7 +244,7 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
     if (to == values[i] || to < range.low || to > range.high) return false;
     Sizes next = values;
     next[i] = to;
-    if (Distance(next, target, 0) > 0) return false;
+    if (DistanceToTarget(next, target, 0) > 0) return false;
     values = std::move(next);
     return true;
   };
@@ -259,13 +259,13 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
   const int64_t step = (largest ? 1 : -1) * fair_.ranges()[dim].multiple;
   for (int k = kMostDoublings; k-- > 0;) {
     if (std::abs(step) > (fair_.ranges()[dim].high >> k)) continue;
-    for (bool moved = true; moved && Spent() < may_spend_;) {
+    for (bool moved = true; moved && SpentWork() < may_spend_;) {
       moved = move(dim, values[dim] + step * 3 * (int64_t{1} << k));
       for (int64_t j = 0; j < kMostJitter && !moved; ++j)
         moved = move(dim, values[dim] + step * ((int64_t{1} << k) + j));
     }
   }
-  return Takes(values, target) ? std::optional(values) : std::nullopt;
+  return TakesTarget(values, target) ? std::optional(values) : std::nullopt;
 }
 
 }  // namespace
@@ -278,7 +278,7 @@ AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Bi
   Aim aim(task, plan, binding, facts, fair, entries_taken, seed);
   for (size_t target = 0; target < plan.entries.size(); ++target) {
     if (taken.contains(target) || aimed.taken.contains(target)) continue;
-    if (aim.Unreachable(target)) {
+    if (aim.IsUnreachable(target)) {
       aimed.unreachable.insert(target);
       continue;
     }

@@ -152,7 +152,7 @@ ConditionDistance::ConditionDistance(const Expression& condition, const std::vec
   visit(visit, *root_);
 }
 
-std::unique_ptr<ConditionDistance::Part> ConditionDistance::Leaf(std::string_view left, std::string_view comparison,
+std::unique_ptr<ConditionDistance::Part> ConditionDistance::ParseComparison(std::string_view left, std::string_view comparison,
                                                                  std::string_view right) const {
   auto part = std::make_unique<Part>();
   Result<Expression> a = Expression::Parse(WithoutParentheses(left)), b = Expression::Parse(WithoutParentheses(right));
@@ -215,7 +215,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
     if (pieces.size() > 1) return join(kind, pieces);
   }
   if (const auto at = LastComparison(text)) {
-    return Leaf(text.substr(0, at->first), at->second, text.substr(at->first + at->second.size()));
+    return ParseComparison(text.substr(0, at->first), at->second, text.substr(at->first + at->second.size()));
   }
   // The text is a negation if it is "!x" or "!(…)"; "!a + b" is a number.
   if (text.size() > 1 && text.front() == '!') {
@@ -224,7 +224,7 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
                                   [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     if (name || WithoutParentheses(rest).size() < rest.size()) return join(Kind::kNot, {rest});
   }
-  return Leaf(text, "!=", "0");
+  return ParseComparison(text, "!=", "0");
 }
 
 double ConditionDistance::Distance(const Part& part, bool hold, const std::vector<int64_t>& values) const {

@@ -122,7 +122,7 @@ double SlowShare(const std::vector<double>& samples, double median) {
 Status Protocol::DrawQuad(bool everything) {
   HONE_ASSIGN_OR_RETURN(const bool rearranged, buffers_.Rearrange(Secret()));
   everything = everything || rearranged;
-  const bool permutable = Permutable(task_, buffers_);
+  const bool permutable = CanPermuteSlices(task_, buffers_);
   const int64_t slices = buffers_.slices();
   const std::vector<InputSet> before = std::move(inputs_);
   inputs_.assign(options_.bases.begin(), options_.bases.begin() + buffers_.sets());
@@ -232,7 +232,7 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets, bool watch_end)
 
 SliceDigests Protocol::OfNewInputs(const SliceDigests& found) const {
   const std::vector<int64_t>& redrawn = inputs_[static_cast<size_t>(audited_set_)].redrawn;
-  if (!Permutable(task_, buffers_)) return found;
+  if (!CanPermuteSlices(task_, buffers_)) return found;
   SliceDigests part;
   for (const auto& [tensor, digest] : found) {
     std::vector<uint64_t>& kept = part[tensor];
@@ -265,7 +265,7 @@ std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& sid
 // both, whole or on secretly chosen slices that differ.
 Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& executed) {
   const bool is_candidate = &side == &candidate_;
-  const bool permutable = Permutable(task_, buffers_);
+  const bool permutable = CanPermuteSlices(task_, buffers_);
   // The digests of all sets are computed by one call of the device.
   HONE_ASSIGN_OR_RETURN(const std::vector<SliceDigests> all_digests,
                         OutputDigestsOf(session_, task_, buffers_, executed, options_.digest_key));
@@ -484,7 +484,7 @@ std::vector<int64_t> WithEnoughElements(std::vector<int64_t> judged, const Task&
   return judged;
 }
 
-bool Permutable(const Task& task, const CaseBuffers& buffers) {
+bool CanPermuteSlices(const Task& task, const CaseBuffers& buffers) {
   if (task.slice.empty() || buffers.slices() < 2) return false;
   return std::all_of(task.tensors.begin(), task.tensors.end(),
                      [](const TensorSpec& t) { return !IsOutput(t) || t.slice_axis >= 0; });

@@ -210,7 +210,7 @@ void AgentSession::Leave(const std::string& last_word) {
   child_.reset();
 }
 
-Json AgentSession::Standing() const {
+Json AgentSession::StateJson() const {
   const int64_t left = over_ ? 0 : attempts_ - attempt_ + (asked_ ? 1 : 0);
   const char* state = over_ ? "over" : !asked_ ? "judging" : repair_ ? "unusable" : handed_in_ > 0 ? "judged" : "open";
   return {{"state", state},
@@ -223,9 +223,9 @@ Json AgentSession::Handle(const Json& question) {
   const auto refused = [](std::string why) { return Json{{"error", std::move(why)}}; };
   const std::string op = TextOf(question, "op");
   std::lock_guard lock(mutex_);
-  if (op == "verdict") return Standing();
+  if (op == "verdict") return StateJson();
   if (op == "task") {
-    Json answer = Standing();
+    Json answer = StateJson();
     answer["introduction"] = introduction_;
     return answer;
   }
@@ -252,7 +252,7 @@ Json AgentSession::Handle(const Json& question) {
   version_ = std::move(version);
   asked_ = false;
   ++handed_in_;
-  return Standing();
+  return StateJson();
 }
 
 }  // namespace hone

@@ -58,7 +58,7 @@ class AgentSession {
   std::string Shown() const;
   std::string LogTail() const;
   nlohmann::json Handle(const nlohmann::json& question);
-  nlohmann::json Standing() const;  // with mutex_ held
+  nlohmann::json StateJson() const;  // with mutex_ held
 
   const AgentOptions options_;
   const Redactor redactor_;

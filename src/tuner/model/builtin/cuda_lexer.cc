@@ -26,7 +26,7 @@ class Lexer {
     while (SkipBlanks()) {
       const char c = text_[at_];
       if (c == '#' && line_start_)
-        Directive();
+        LexDirective();
       else if (IdentifierStart(c))
         IdentifierOrString();
       else if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && DigitAt(at_ + 1)))
@@ -36,7 +36,7 @@ class Lexer {
       else if (c == '\'')
         Quoted('\'', TokenKind::kCharacter, at_);
       else
-        Punctuation();
+        LexPunctuation();
       line_start_ = false;
     }
     Pair();
@@ -73,7 +73,7 @@ class Lexer {
     at_ = end;
   }
 
-  void Directive() {
+  void LexDirective() {
     size_t end = at_;
     while (end < text_.size() && text_[end] != '\n') {
       if (text_.substr(end, 2) == "/*") {  // a comment may carry the directive over lines
@@ -127,7 +127,7 @@ class Lexer {
     Add(kind, at_, end + 1);
   }
 
-  void Punctuation() {
+  void LexPunctuation() {
     for (const std::string_view p : kPunctuators) {
       if (StartsWith(p)) return Add(TokenKind::kPunctuation, at_, at_ + p.size());
     }

@@ -25,7 +25,7 @@ class PlanScanner {
     while (true) {
       SkipBlanksAndComments();
       if (at_ >= end_) break;
-      Status status = source_[at_] == '[' ? Header() : KeyValue();
+      Status status = source_[at_] == '[' ? ReadTableHeader() : KeyValue();
       HONE_RETURN_IF_ERROR(status);
     }
     for (size_t i = 0; i + 1 < sections_.size(); ++i) sections_[i].end = sections_[i + 1].begin;
@@ -42,7 +42,7 @@ class PlanScanner {
     const size_t newline = source_.find('\n', at);
     return std::min(newline == std::string_view::npos ? end_ : newline + 1, end_);
   }
-  Status Fault(std::string_view what) const {
+  Status FaultAtLine(std::string_view what) const {
     const auto line = 1 + std::count(source_.begin(), source_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
     return Status::InvalidArgument(fmt::format("line {} of the plan's file: {}", line, what));
   }
@@ -58,11 +58,11 @@ class PlanScanner {
     }
   }
 
-  Status Header() {
+  Status ReadTableHeader() {
     const size_t begin = LineBegin(at_);
     const bool array = source_.substr(at_, 2) == "[[";
     const size_t close = source_.find(array ? "]]" : "]", at_);
-    if (close == std::string_view::npos || close >= end_) return Fault("a table header is not closed");
+    if (close == std::string_view::npos || close >= end_) return FaultAtLine("a table header is not closed");
     PlanSection section;
     section.array = array;
     for (size_t i = at_ + (array ? 2 : 1); i < close; ++i) {
@@ -81,7 +81,7 @@ class PlanScanner {
       const char c = source_[at_++];
       if (!std::isspace(static_cast<unsigned char>(c)) && c != '"') key.name += c;
     }
-    if (at_ >= end_ || source_[at_] != '=') return Fault(fmt::format("'{}' has no value", key.name));
+    if (at_ >= end_ || source_[at_] != '=') return FaultAtLine(fmt::format("'{}' has no value", key.name));
     ++at_;
     while (at_ < end_ && (source_[at_] == ' ' || source_[at_] == '\t')) ++at_;
     key.value_begin = at_;
@@ -105,7 +105,7 @@ class PlanScanner {
       ++at_;
       if (!std::isspace(static_cast<unsigned char>(c))) last = at_;
     }
-    if (depth != 0) return Fault(fmt::format("the value of '{}' is not closed", key.name));
+    if (depth != 0) return FaultAtLine(fmt::format("the value of '{}' is not closed", key.name));
     key.value_end = last;
     key.line_end = LineEnd(at_);
     sections_.back().keys.push_back(std::move(key));
@@ -127,7 +127,7 @@ class PlanScanner {
         ++i;
       }
     }
-    return Fault("a string is not closed");
+    return FaultAtLine("a string is not closed");
   }
 
   std::string_view source_;

@@ -88,7 +88,7 @@ class Guard {
  public:
   Guard(std::string_view text, std::string_view file) : s_(text), file_(file) {}
 
-  std::optional<SourceRefusal> Words();
+  std::optional<SourceRefusal> CheckWords();
   std::optional<SourceRefusal> LeftAssembly();
 
  private:
@@ -97,11 +97,11 @@ class Guard {
   }
   // Advances to the next token of the candidate's own text. Returns false at the end.
   bool Next();
-  void Marker(size_t begin, size_t end);
+  void ReadLineMarker(size_t begin, size_t end);
   std::optional<SourceRefusal> Pragma(std::string_view line) const;
-  std::optional<SourceRefusal> Attributes(bool double_parenthesis);
-  std::optional<SourceRefusal> Attribute(std::string_view name, std::string_view argument) const;
-  std::optional<SourceRefusal> Name(std::string_view word, std::string_view before);
+  std::optional<SourceRefusal> CheckAttributes(bool double_parenthesis);
+  std::optional<SourceRefusal> CheckAttribute(std::string_view name, std::string_view argument) const;
+  std::optional<SourceRefusal> CheckName(std::string_view word, std::string_view before);
 
   std::string_view s_, file_;
   size_t at_ = 0;
@@ -117,7 +117,7 @@ class Guard {
 };
 
 // In `# 12 "file" 1 3`, flag 1 enters a file and 2 returns to one.
-void Guard::Marker(size_t begin, size_t end) {
+void Guard::ReadLineMarker(size_t begin, size_t end) {
   const std::string_view line = s_.substr(begin, end - begin);
   size_t i = 1;
   while (i < line.size() && IsBlank(line[i])) ++i;
@@ -192,7 +192,7 @@ bool Guard::Next() {
       size_t i = at_ + 1;
       while (i < end && IsBlank(s_[i])) ++i;
       if (i < end && std::isdigit(static_cast<unsigned char>(s_[i])) != 0) {
-        Marker(at_, end);
+        ReadLineMarker(at_, end);
       } else if (depth_ == 0 && !found_ && !only_assembly_ && s_.substr(i, 6) == "pragma") {
         // The first one is the compiler's own and marks its precompiled header.
         const bool own = !seen_header_ && s_.substr(i, end - i).find("GCC pch_preprocess") != std::string_view::npos;
@@ -233,7 +233,7 @@ bool Guard::Next() {
   return false;
 }
 
-std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string_view argument) const {
+std::optional<SourceRefusal> Guard::CheckAttribute(std::string_view name, std::string_view argument) const {
   name = WithoutUnderscores(name);
   // This is the simulator's own mark of constant memory.
   if (name == "section" && argument.find("hone_constant.") != std::string_view::npos) return std::nullopt;
@@ -250,7 +250,7 @@ std::optional<SourceRefusal> Guard::Attribute(std::string_view name, std::string
 }
 
 // Reads attribute names after `__attribute__` or `[[`, up to the end.
-std::optional<SourceRefusal> Guard::Attributes(bool parentheses) {
+std::optional<SourceRefusal> Guard::CheckAttributes(bool parentheses) {
   const char open = parentheses ? '(' : '[', close = parentheses ? ')' : ']';
   int depth = parentheses ? 0 : 2;
   bool name_due = true, in_namespace = false;
@@ -293,13 +293,13 @@ std::optional<SourceRefusal> Guard::Attributes(bool parentheses) {
         argument = s_.substr(i, end - i);
         at_ = end;
       }
-      if (auto refusal = Attribute(name, argument)) return refusal;
+      if (auto refusal = CheckAttribute(name, argument)) return refusal;
     }
   } while (depth > 0);
   return std::nullopt;
 }
 
-std::optional<SourceRefusal> Guard::Name(std::string_view word, std::string_view before) {
+std::optional<SourceRefusal> Guard::CheckName(std::string_view word, std::string_view before) {
   const auto violation = [&](const std::string& what) { return Refuse(Verdict::kRuleViolation, what); };
   if (before == "hone_sim" || before == "hone_ptx") {
     if (IsOneOf(word, kOursInNamespace)) return std::nullopt;
@@ -327,23 +327,23 @@ std::optional<SourceRefusal> Guard::Name(std::string_view word, std::string_view
   return std::nullopt;
 }
 
-std::optional<SourceRefusal> Guard::Words() {
+std::optional<SourceRefusal> Guard::CheckWords() {
   std::string_view before;  // the name before `::`
   std::string_view last;    // the token before
   while (Next()) {
     const std::string_view word = token_;
     if (word == "__attribute__" || word == "__attribute") {
-      if (auto refusal = Attributes(/*parentheses=*/true)) return refusal;
+      if (auto refusal = CheckAttributes(/*parentheses=*/true)) return refusal;
       last = {};
       continue;
     }
     if (word == "[" && last == "[") {
-      if (auto refusal = Attributes(/*parentheses=*/false)) return refusal;
+      if (auto refusal = CheckAttributes(/*parentheses=*/false)) return refusal;
       last = {};
       continue;
     }
     if (IsNameStart(word[0])) {
-      if (auto refusal = Name(word, before)) return refusal;
+      if (auto refusal = CheckName(word, before)) return refusal;
       before = word;
     } else if (word != ":") {
       before = {};
@@ -450,7 +450,7 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
 }
 
 std::optional<SourceRefusal> GuardPreprocessed(std::string_view text, std::string_view file) {
-  return Guard(text, file).Words();
+  return Guard(text, file).CheckWords();
 }
 
 std::optional<SourceRefusal> GuardTranslated(std::string_view text, std::string_view file) {

@@ -17,7 +17,7 @@ constexpr double kSector = 32;
 // to hashing and to writes.
 constexpr double kUsableL2 = 0.7;
 
-double Mean(std::initializer_list<double> parts) {
+double MeanOfOrderFour(std::initializer_list<double> parts) {
   constexpr double kOrder = 4;
   double sum = 0;
   for (const double part : parts) sum += std::pow(part, kOrder);
@@ -205,7 +205,7 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
     time.latency = std::max(time.latency, c.load_sectors * kSector / arrival_rate);
   }
 
-  time.seconds = gpu.launch_seconds + Mean({time.dram, time.l2, time.atomics, time.sm, time.issue, time.tensor, time.dispatch,
+  time.seconds = gpu.launch_seconds + MeanOfOrderFour({time.dram, time.l2, time.atomics, time.sm, time.issue, time.tensor, time.dispatch,
                                             time.latency});
   return time;
 }
@@ -220,7 +220,7 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
     dram = read_bytes + 0.5 * written_bytes;
   }
   const double latency = gpu.dram_latency_seconds + 700 / gpu.clock_hz;
-  return gpu.launch_seconds + Mean({dram / (gpu.facts.memory_bandwidth * gpu.reachable_dram),
+  return gpu.launch_seconds + MeanOfOrderFour({dram / (gpu.facts.memory_bandwidth * gpu.reachable_dram),
                                     bytes / gpu.l2_bytes_per_second, latency});
 }
 

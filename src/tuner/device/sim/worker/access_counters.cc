@@ -121,7 +121,7 @@ void AccessCounters::TakeTurn(WarpRequests& requests) {
     Site& site = sites_[head >> WarpRequests::kSiteShift & 0xffff];
     for (uint64_t lines = head & 0xffff; lines > 0; --lines) {
       const uint64_t word = requests.words[requests.at++];
-      const int missed = cache_->Missed(word >> 4 | cache_tag_, word & 15);
+      const int missed = cache_->CountMissedSectors(word >> 4 | cache_tag_, word & 15);
       if (!site.writes) site.missed += static_cast<uint64_t>(missed);
     }
     if (head & WarpRequests::kTurnEnds) return;

@@ -38,7 +38,7 @@ void L1Cache::Unlink(uint32_t index) {
   (line.older != kNone ? lines_[line.older].newer : oldest_) = line.newer;
 }
 
-int L1Cache::Missed(uint64_t name, uint8_t sectors) {
+int L1Cache::CountMissedSectors(uint64_t name, uint8_t sectors) {
   for (uint32_t index = Bucket(name); index != kNone; index = lines_[index].chained) {
     Line& line = lines_[index];
     if (line.name != name) continue;

@@ -27,7 +27,7 @@ class L1Cache {
 
   // Returns how many of `sectors` (bit i: sector i of the line) are not in the cache. Afterwards they are, and the line
   // is the most recently used. `line`: any identifying number of at most 60 bits.
-  int Missed(uint64_t line, uint8_t sectors);
+  int CountMissedSectors(uint64_t line, uint8_t sectors);
 
  private:
   static constexpr uint32_t kNone = ~uint32_t{0};
