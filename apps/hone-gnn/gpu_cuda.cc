@@ -66,7 +66,7 @@ cuda::FeatureStorage ToFeatureStorage(const FeaturePlace& place) {
 
 // Returns where the features will lie if the run fits in the GPU's free memory, else the error of GpuHolds.
 Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
-                           const FeatureWish& wish) {
+                                     const FeatureWish& wish) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
   std::string about_all;
@@ -247,12 +247,12 @@ Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
                               bool fp32, const FeatureWish& wish) {
   return PlaceOfFeatures(graph, model,
-               {.fanouts = options.fanouts,
-                .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
-                .batch = static_cast<int32_t>(options.batch),
-                .eval_batch = static_cast<int32_t>(options.eval_batch),
-                .fp32 = fp32},
-               wish);
+                         {.fanouts = options.fanouts,
+                          .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
+                          .batch = static_cast<int32_t>(options.batch),
+                          .eval_batch = static_cast<int32_t>(options.eval_batch),
+                          .fp32 = fp32},
+                         wish);
 }
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,

@@ -3,9 +3,9 @@
 //
 // The batches of all epochs are numbered in delivery order; such a number is a ticket. A worker takes the next ticket,
 // prepares its batch without holding the lock, and puts the batch into the ring at the ticket's place. The consumer
-// takes batches off the ring in order. Tickets are issued at most MostTicketsAhead() ahead of the consumer: this bounds the queue
-// and keeps the ring's places distinct. One mutex guards everything. It is taken twice per batch, and a batch takes
-// milliseconds.
+// takes batches off the ring in order. Tickets are issued at most MostTicketsAhead() ahead of the consumer: this bounds
+// the queue and keeps the ring's places distinct. One mutex guards everything. It is taken twice per batch, and a batch
+// takes milliseconds.
 #include "hone/gnn/batch_pipeline.h"
 
 #include <fmt/format.h>

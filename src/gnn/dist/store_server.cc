@@ -216,7 +216,7 @@ void StoreServer::CheckTimes(double now) {
       client->closing = now - client->heard > kSilentStrangerSeconds;
     } else if (!client->left && now - client->heard > options_.heartbeat_timeout) {
       NoteLostClient(*client, fmt::format("no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)",
-                                options_.heartbeat_timeout));
+                                          options_.heartbeat_timeout));
       client->closing = true;
     }
   }

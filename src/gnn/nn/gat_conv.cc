@@ -52,8 +52,8 @@ class GatConv final : public Layer<T> {
     const int64_t dim = options_.in_width;
     Fold(state.folded.Resize(2 * heads, dim));
     const Matrix<T> scores = state.scores.Resize(block.num_src, 2 * heads);
-    LinearForward<T>({x.data, block.num_src, dim, x.stride}, FoldedWeights(state), /*bias=*/nullptr, /*accumulate=*/false,
-                     scores, context.threads);
+    LinearForward<T>({x.data, block.num_src, dim, x.stride}, FoldedWeights(state), /*bias=*/nullptr,
+                     /*accumulate=*/false, scores, context.threads);
     const AttentionWeights<T> weights{state.edge_weights.Resize(block.num_edges() * heads),
                                       state.self_weights.Resize(int64_t{block.num_dst} * heads)};
     const Matrix<T> sums = state.sums.Resize(block.num_dst, heads * dim);
@@ -130,7 +130,8 @@ class GatConv final : public Layer<T> {
                          {state.edge_weights.data(), state.self_weights.data()}, sums,
                          state.edge_grads.Resize(block.num_edges() * heads),
                          state.self_grads.Resize(int64_t{block.num_dst} * heads), grad_scores, grad_x, threads);
-    if (!grad_x.empty()) LinearBackwardInput<T>(grad_scores, FoldedWeights(state), /*accumulate=*/true, grad_x, threads);
+    if (!grad_x.empty())
+      LinearBackwardInput<T>(grad_scores, FoldedWeights(state), /*accumulate=*/true, grad_x, threads);
     const Matrix<T> grad_folded = state.grad_folded.Resize(2 * heads, dim);
     std::fill_n(grad_folded.data, grad_folded.rows * dim, T(0));
     LinearBackwardWeight<T>(grad_scores, sources, grad_folded, state.partials, threads);

@@ -125,7 +125,7 @@ class Run {
 
 template <typename T>
 Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T before = T(0),
-                T gradients_before = T(0)) {
+                       T gradients_before = T(0)) {
   Run<T> run(layer, batch, place, threads, before);
   run.Forward();
   return run.Backward(gradients_before);

@@ -72,7 +72,8 @@ class Finder {
     operation.in_width = operation.out_width = unit.width;
     operation.value = Name(unit);
     operation.where = fmt::format(
-        "Value '{}' (aggregate of {}): destinations are {}; {}.", operation.value, NamesOfOperands(unit), RowsText(unit.hop),
+        "Value '{}' (aggregate of {}): destinations are {}; {}.", operation.value, NamesOfOperands(unit),
+        RowsText(unit.hop),
         drawn
             ? "neighbors' rows are read from the graph's features. The engine draws the neighbors in the same kernel; "
               "here they are drawn already"

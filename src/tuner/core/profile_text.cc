@@ -29,7 +29,8 @@ std::string ShortNumber(double value) {
 std::string BytesText(double value) { return ShortNumber(value) + (value >= 1e4 ? "B" : " B"); }
 
 // Returns the fields that were counted, with their labels: "DRAM 93 %, L2 40 %".
-std::string CountedPercents(const KernelProfile& kernel, std::initializer_list<std::pair<const char*, const char*>> fields) {
+std::string CountedPercents(const KernelProfile& kernel,
+                            std::initializer_list<std::pair<const char*, const char*>> fields) {
   std::string text;
   for (const auto& [label, field] : fields) {
     if (!kernel.Has(field)) continue;
@@ -116,31 +117,40 @@ void AddKernel(std::string* text, std::string_view indent, const KernelProfile& 
                        kernel.duration_us, kernel.blocks, kernel.threads_per_block, kernel.shared_bytes);
   AppendLine(text, indent, "busy",
              {CountedPercents(kernel, {{"memory", "memory_throughput"},
-                                {"DRAM", "dram_throughput"},
-                                {"L2", "l2_throughput"},
-                                {"L1 and shared", "l1_throughput"},
-                                {"SM", "sm_throughput"},
-                                {"issue", "issue_active"},
-                                {"tensor cores", "tensor_active"}})});
-  AppendLine(text, indent, "warps",
-       {CountedPercents(kernel, {{"occupancy", "occupancy"}}),
-        kernel.Has("waves") ? fmt::format("{:.2f} waves of blocks", kernel.Value("waves")) : "",
-        kernel.Has("eligible_warps") ? fmt::format("{:.2f} ready of each scheduler", kernel.Value("eligible_warps")) : "",
-        kernel.Has("load_bytes_in_flight")
-            ? fmt::format("{} of loads in flight an SM", BytesText(kernel.Value("load_bytes_in_flight"))) : ""});
-  AppendLine(text, indent, "memory",
-       {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
-        PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
-        kernel.Value("atomic_requests") > 0 ? ShortNumber(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
-        CountedPercents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
-        kernel.Has("dram_bytes") ? BytesText(kernel.Value("dram_bytes")) + " of device memory" : ""});
+                                       {"DRAM", "dram_throughput"},
+                                       {"L2", "l2_throughput"},
+                                       {"L1 and shared", "l1_throughput"},
+                                       {"SM", "sm_throughput"},
+                                       {"issue", "issue_active"},
+                                       {"tensor cores", "tensor_active"}})});
+  AppendLine(
+      text, indent, "warps",
+      {CountedPercents(kernel, {{"occupancy", "occupancy"}}),
+       kernel.Has("waves") ? fmt::format("{:.2f} waves of blocks", kernel.Value("waves")) : "",
+       kernel.Has("eligible_warps") ? fmt::format("{:.2f} ready of each scheduler", kernel.Value("eligible_warps"))
+                                    : "",
+       kernel.Has("load_bytes_in_flight")
+           ? fmt::format("{} of loads in flight an SM", BytesText(kernel.Value("load_bytes_in_flight")))
+           : ""});
+  AppendLine(
+      text, indent, "memory",
+      {PerRequest(kernel, "loads", "load_requests", "load_sectors", "load_bytes_per_sector"),
+       PerRequest(kernel, "stores", "store_requests", "store_sectors", "store_bytes_per_sector"),
+       kernel.Value("atomic_requests") > 0 ? ShortNumber(kernel.Value("atomic_requests")) + " atomics of a warp" : "",
+       CountedPercents(kernel, {{"L1 hits", "l1_hit_rate"}, {"L2 hits", "l2_hit_rate"}}),
+       kernel.Has("dram_bytes") ? BytesText(kernel.Value("dram_bytes")) + " of device memory" : ""});
   AppendLine(text, indent, "shared memory", {SharedMemoryText(kernel)});
   AppendLine(text, indent, "warps wait for", {StallsText(kernel)});
   AppendLine(text, indent, "instructions", {InstructionMix(kernel)});
   AppendLine(text, indent, "each limit alone, of the time",
-       {CountedPercents(kernel, {{"DRAM", "limit_dram"}, {"L2", "limit_l2"}, {"load-store", "limit_lsu"}, {"issue", "limit_issue"},
-                          {"tensor", "limit_tensor"}, {"latency", "limit_latency"}, {"starting blocks", "limit_dispatch"},
-                          {"atomics", "limit_atomics"}})});
+             {CountedPercents(kernel, {{"DRAM", "limit_dram"},
+                                       {"L2", "limit_l2"},
+                                       {"load-store", "limit_lsu"},
+                                       {"issue", "limit_issue"},
+                                       {"tensor", "limit_tensor"},
+                                       {"latency", "limit_latency"},
+                                       {"starting blocks", "limit_dispatch"},
+                                       {"atomics", "limit_atomics"}})});
   size_t shown = 0;
   for (const MemorySite& site : kernel.sites) {
     if (site.location.empty() || ++shown > kSitesShown) continue;

@@ -245,12 +245,14 @@ class Resolver {
   }
 
   // Evaluates a size of a call, which must fit a library's 32-bit sizes.
-  Result<int64_t> EvaluateSize(const PlanEntry& entry, std::string_view field, const Expression& expression, const Scope& scope) const {
+  Result<int64_t> EvaluateSize(const PlanEntry& entry, std::string_view field, const Expression& expression,
+                               const Scope& scope) const {
     HONE_ASSIGN_OR_RETURN(const int64_t value, Value(entry, field, expression, scope));
     if (value < 0) return Fail(entry, field, fmt::format("'{}' is negative ({}) for {}", expression.text(), value, DimsText(dims_)));
     if (value > std::numeric_limits<int32_t>::max()) {
-      return ExceedsLimit(entry, field, fmt::format("'{}' is {} for {}; a call takes at most {}", expression.text(), value, DimsText(dims_),
-                                             std::numeric_limits<int32_t>::max()));
+      return ExceedsLimit(entry, field,
+                          fmt::format("'{}' is {} for {}; a call takes at most {}", expression.text(), value,
+                                      DimsText(dims_), std::numeric_limits<int32_t>::max()));
     }
     return value;
   }
@@ -298,8 +300,9 @@ class Resolver {
     if (call.algorithm) {
       HONE_ASSIGN_OR_RETURN(matmul.algorithm, EvaluateSize(entry, "algorithm", *call.algorithm, scope));
       if (matmul.algorithm >= kMostAlgorithms) {
-        return ExceedsLimit(entry, "algorithm", fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
-                                                     matmul.algorithm, kMostAlgorithms));
+        return ExceedsLimit(entry, "algorithm",
+                            fmt::format("'{}' is {}; the library is asked for {} at most", call.algorithm->text(),
+                                        matmul.algorithm, kMostAlgorithms));
       }
     }
     matmul.dtype = call.dtype;
@@ -419,8 +422,8 @@ class Resolver {
   }
 
   Status EvaluateExtents(const PlanEntry& entry, std::string_view field, const std::vector<Expression>& expressions,
-                 const Scope& scope, int64_t least, const std::array<int64_t, 3>& most,
-                 std::array<int64_t, 3>& values) const {
+                         const Scope& scope, int64_t least, const std::array<int64_t, 3>& most,
+                         std::array<int64_t, 3>& values) const {
     for (size_t axis = 0; axis < expressions.size(); ++axis) {
       HONE_ASSIGN_OR_RETURN(values[axis], Value(entry, field, expressions[axis], scope));
       if (values[axis] < least) {
@@ -430,8 +433,8 @@ class Resolver {
       }
       if (values[axis] > most[axis]) {
         return ExceedsLimit(entry, field,
-                     fmt::format("'{}' is {} for {}; axis {} takes at most {}", expressions[axis].text(), values[axis],
-                                 DimsText(dims_), "xyz"[axis], most[axis]));
+                            fmt::format("'{}' is {} for {}; axis {} takes at most {}", expressions[axis].text(),
+                                        values[axis], DimsText(dims_), "xyz"[axis], most[axis]));
       }
     }
     return Status::Ok();
@@ -494,8 +497,8 @@ class Resolver {
       return Occupancy(entry, step, binding, plain, arguments);
     };
 
-    HONE_RETURN_IF_ERROR(
-        EvaluateExtents(entry, "grid", entry.grid, scope, 0, {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
+    HONE_RETURN_IF_ERROR(EvaluateExtents(entry, "grid", entry.grid, scope, 0,
+                                         {std::numeric_limits<int32_t>::max(), 65535, 65535}, step.grid));
     // A grid without blocks launches nothing. The other fields need not make sense for such a shape.
     if (step.grid[0] == 0 || step.grid[1] == 0 || step.grid[2] == 0) return Status::Ok();
     HONE_RETURN_IF_ERROR(BlockAndShared(entry, scope, step));

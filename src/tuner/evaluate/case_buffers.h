@@ -30,7 +30,8 @@ struct InputSet {
   uint64_t permutation_key = 0;   // not 0: key of the secret order in which the slices lie; 0: they lie as drawn
   uint64_t redraw_key = 0;        // the key that redraws the slices of `redrawn`
   std::vector<int64_t> redrawn;   // sorted indices of slices that are drawn afresh in their places
-  const HandWorkedCase* hand = nullptr;  // if not null, its values are the inputs and nothing is drawn; owned by the task
+  const HandWorkedCase* hand =
+      nullptr;  // if not null, its values are the inputs and nothing is drawn; owned by the task
   const std::map<std::string, ValueSpec>* values = nullptr;  // keyed by tensor: a case's own distributions, in place of
                                                              // TensorSpec::values; null: none; owned by the task
   std::string name() const;  // "default", "heavy_tailed", …: for messages

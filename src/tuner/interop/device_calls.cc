@@ -18,7 +18,8 @@ CuParameter ParameterAt(const CuSource& s, int begin, int end) {
   for (int i = begin; i < end && !s.TokenIs(i, "="); ++i) {
     if (s.TokenIs(i, "*") || s.TokenIs(i, "[")) star = star < 0 ? i : star;
     if (s.TokenIs(i, "const") && star < 0) p.to_const = true;
-    if (IsIdentifierAt(s, i) && !s.TokenIs(i, "const") && !s.TokenIs(i, "__restrict__") && !s.TokenIs(i, "__restrict")) name = i;
+    if (IsIdentifierAt(s, i) && !s.TokenIs(i, "const") && !s.TokenIs(i, "__restrict__") && !s.TokenIs(i, "__restrict"))
+      name = i;
   }
   if (name < 0) return p;
   p.name = std::string(s.token(name).text);

@@ -65,7 +65,7 @@ class PlanReader {
           choices.kind == TomlNode::Kind::kArray && !choices.items.empty() ? &choices.items.front() : nullptr;
       if (first == nullptr || first->kind != TomlNode::Kind::kInteger)
         return InvalidPlan(choices.line,
-                   fmt::format("[tune] field '{}' must list integers, as in {} = [128, 256]", name, name));
+                           fmt::format("[tune] field '{}' must list integers, as in {} = [128, 256]", name, name));
       plan_.first_choices[name] = first->integer;
     }
     return Status::Ok();
@@ -73,7 +73,7 @@ class PlanReader {
 
   // Returns the expression with tunables replaced by `choices`, and records the names of sizes in it.
   Result<std::string> SubstitutedText(const TomlNode& node, const std::string& field, const std::string& given,
-                           const Binding& choices) {
+                                      const Binding& choices) {
     const std::string text = SubstituteTunables(given, choices);
     const Result<Expression> expression = Expression::Parse(text);
     if (!expression.ok())
@@ -108,15 +108,16 @@ class PlanReader {
       const size_t colon = arg.string.rfind(':');
       if (colon == std::string::npos) {
         if (!IsIdentifier(arg.string))
-          return RefuseConstruct(arg.line, fmt::format("args has '{}', a tensor from somewhere in its middle", arg.string));
+          return RefuseConstruct(arg.line,
+                                 fmt::format("args has '{}', a tensor from somewhere in its middle", arg.string));
         entry.args.push_back(arg.string);
         continue;
       }
       const std::string type = arg.string.substr(colon + 1), value = arg.string.substr(0, colon);
       if (type == "f32" || type == "f64" || type == "f16" || type == "bf16") {
         if (!IsIdentifier(value))
-          return InvalidPlan(arg.line,
-                     fmt::format("field 'args': '{}' must name a number of the task, as in eps:f32", arg.string));
+          return InvalidPlan(
+              arg.line, fmt::format("field 'args': '{}' must name a number of the task, as in eps:f32", arg.string));
         entry.args.push_back(arg.string);
         continue;
       }
@@ -130,14 +131,16 @@ class PlanReader {
       for (const auto& [key, list] : {std::pair("grid", &entry.grid), std::pair("block", &entry.block)}) {
         const TomlNode* node = table.Find(key);
         if (node == nullptr || node->items.empty())
-          return InvalidPlan(entry.line,
-                     fmt::format("[[launch]] lacks the field '{}': write a list of expressions, as in {} = [\"256\"]",
-                                 key, key));
+          return InvalidPlan(
+              entry.line,
+              fmt::format("[[launch]] lacks the field '{}': write a list of expressions, as in {} = [\"256\"]", key,
+                          key));
         for (const TomlNode& item : node->items) {
           HONE_ASSIGN_OR_RETURN(
               std::string text,
-              SubstitutedText(item, key, item.kind == TomlNode::Kind::kInteger ? std::to_string(item.integer) : item.string,
-                   choices));
+              SubstitutedText(item, key,
+                              item.kind == TomlNode::Kind::kInteger ? std::to_string(item.integer) : item.string,
+                              choices));
           list->push_back(std::move(text));
         }
       }

@@ -623,7 +623,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     if (value.ok()) {
       const bool constant = *value == "1";
       if (!constant)
-        entry.when += (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? InParentheses(*value) : *value);
+        entry.when +=
+            (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? InParentheses(*value) : *value);
       entry.conditions = launch.conditions;
     } else {
       Inferred(fmt::format("the condition '{}' around a launch of '{}' is left out ({})", condition, kernel->name,

@@ -59,8 +59,8 @@ std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, i
   const bool automatic = IsToken(source, i, "auto");
   if (!automatic && !(IsToken(source, i, "*") && BehindAType(source, i))) return std::nullopt;
   int name = i + 1;
-  while (IsToken(source, name, "__restrict__") || IsToken(source, name, "__restrict") || IsToken(source, name, "const") ||
-         (!automatic && IsToken(source, name, "*")))
+  while (IsToken(source, name, "__restrict__") || IsToken(source, name, "__restrict") ||
+         IsToken(source, name, "const") || (!automatic && IsToken(source, name, "*")))
     ++name;
   if (name >= limit || !IsIdentifierAt(source, name) || !IsToken(source, name + 1, "=")) return std::nullopt;
   PointerDeclaration found{name, name + 2, EndOfValue(source, name + 2, limit), -1};

@@ -202,8 +202,8 @@ class Promoter {
     // Collects the names of variables, since a variable may be called `half`.
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
-      if (IsIdentifier(i) && IsIdentifier(i + 1) && !IsToken(i, "const") && !IsToken(i, "typename") && !IsToken(i, "return") &&
-          !IsToken(i, "inline") && !IsToken(i, "static") && !At(i).text.starts_with("__")) {
+      if (IsIdentifier(i) && IsIdentifier(i + 1) && !IsToken(i, "const") && !IsToken(i, "typename") &&
+          !IsToken(i, "return") && !IsToken(i, "inline") && !IsToken(i, "static") && !At(i).text.starts_with("__")) {
         variables.insert(At(i + 1).text);
       }
     }
@@ -243,13 +243,15 @@ class Promoter {
         AddReason(i, "packed values: " + std::string(word));
       if (word == "reinterpret_cast") {
         // A cast that reads an input as float2 or float4 is sound; other casts depend on the bytes of floats.
-        const bool reads = IsToken(i + 1, "<") && IsToken(i + 2, "const") && (IsToken(i + 3, "float4") || IsToken(i + 3, "float2"));
+        const bool reads =
+            IsToken(i + 1, "<") && IsToken(i + 2, "const") && (IsToken(i + 3, "float4") || IsToken(i + 3, "float2"));
         int open = i + 1;
         while (open < item.last && !IsToken(open, "(")) ++open;
         const bool whole = MeaningOf(IsToken(open + 1, "&") && IsIdentifier(open + 2) ? open + 2 : open + 1).integer;
         if (!reads && !whole) AddReason(i, "a pointer is reinterpreted");
       }
-      if ((word == "float4" || word == "float2") && !reads_pack(i) && IsToken(i + 1, "*")) AddReason(i, "packed stores");
+      if ((word == "float4" || word == "float2") && !reads_pack(i) && IsToken(i + 1, "*"))
+        AddReason(i, "packed stores");
       if (word == "make_float4" || word == "make_float2") AddReason(i, "packed values are built: " + std::string(word));
       const auto function = FunctionsOfDouble().find(word);
       if (function != FunctionsOfDouble().end() && IsToken(i + 1, "(")) {
@@ -274,9 +276,11 @@ class Promoter {
       const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
       if (reads_input && !IsToken(i + 1, "[")) GivenToHelper(i, body);
       // Wraps the element of an input in HONE_ORACLE_IN where it is read.
-      if (reads_input && IsToken(i + 1, "[") && At(i + 1).match > 0 && !IsToken(i - 1, "&") && !IsToken(i - 1, ".") && !IsSkipped(i)) {
+      if (reads_input && IsToken(i + 1, "[") && At(i + 1).match > 0 && !IsToken(i - 1, "&") && !IsToken(i - 1, ".") &&
+          !IsSkipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
-        const DType dtype = parameter != kernel->parameters.end() ? parameter->second.dtype : DTypeOfDerivedPointers(kernel);
+        const DType dtype =
+            parameter != kernel->parameters.end() ? parameter->second.dtype : DTypeOfDerivedPointers(kernel);
         if (dtype == DType::kFloat32 || dtype == DType::kFloat64 || IsFloat8(dtype)) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
           edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
@@ -359,8 +363,8 @@ class Promoter {
     if (deduced ||
         (p.type != "float" && !IsHalf(p.type) && std::find(names.begin(), names.end(), p.type) == names.end()))
       return;
-    AddReason(i,
-           fmt::format(
+    AddReason(
+        i, fmt::format(
                "'{}' is given '{}', a pointer into an input: inputs keep their type, and the helper's `{}* {}` would "
                "become double; read the input in the kernel and pass values",
                call->name, At(i).text, p.type, p.name));
@@ -379,7 +383,7 @@ class Promoter {
   // Rewrites the type at token `i` (`float`, a half type, or a template parameter that stands for one; `word` is the
   // type itself) as double, unless it is the type of a pointer into an input.
   void RewriteType(int i, string_view word, const KernelToPromote* kernel,
-            const std::map<string_view, std::string>& substituted) {
+                   const std::map<string_view, std::string>& substituted) {
     int star = i + 1;
     while (IsToken(star, "const")) ++star;
     if (IsToken(star, "*")) {

@@ -332,7 +332,8 @@ class BodyReader {
   void FindNegativeElements(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       const bool zero = (IsToken(i, "<") || IsToken(i, ">=")) && IsToken(i + 1, "0");
-      const bool minus = (IsToken(i, "==") || IsToken(i, "!=") || IsToken(i, ">") || IsToken(i, "<=")) && IsToken(i + 1, "-") && IsToken(i + 2, "1");
+      const bool minus = (IsToken(i, "==") || IsToken(i, "!=") || IsToken(i, ">") || IsToken(i, "<=")) &&
+                         IsToken(i + 1, "-") && IsToken(i + 2, "1");
       if (!zero && !minus) continue;
       int begin = i - 1;
       if (IsToken(begin, "]") && At(begin).match >= 0) begin = At(begin).match - 1;

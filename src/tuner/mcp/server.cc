@@ -283,7 +283,7 @@ class Session : public std::enable_shared_from_this<Session> {
       }).detach();
     } catch (const std::system_error& error) {
       SendAnswer(*call, key,
-               ErrorMessage(call->id, kInternalError, fmt::format("no thread could be started: {}", error.what())));
+                 ErrorMessage(call->id, kInternalError, fmt::format("no thread could be started: {}", error.what())));
     }
   }
 

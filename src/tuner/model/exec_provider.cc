@@ -133,8 +133,8 @@ class ExecProvider : public ModelProvider {
       // Leaving this function ends the command and all it has started.
       if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + CommandForMessages());
       if (watch.Seconds() >= limit) {
-        return Status::TimedOut(
-            fmt::format("{} did not end within {:.4g} s and was killed{}", CommandForMessages(), limit, ErrorText(err)));
+        return Status::TimedOut(fmt::format("{} did not end within {:.4g} s and was killed{}", CommandForMessages(),
+                                            limit, ErrorText(err)));
       }
       if (SizeOf(out) > kMaxOutputBytes) {
         return Status::Unavailable(
@@ -147,8 +147,8 @@ class ExecProvider : public ModelProvider {
     }
     if (!exit->success()) {
       Outcome failed;
-      failed.failure =
-          Status::Unavailable(fmt::format("{} ended with {}{}", CommandForMessages(), exit->Describe(), ErrorText(err)));
+      failed.failure = Status::Unavailable(
+          fmt::format("{} ended with {}{}", CommandForMessages(), exit->Describe(), ErrorText(err)));
       // 126 and 127 are the shell's codes for "not executable" and "not found": a retry would end the same way.
       failed.retry = !(exit->signal == 0 && (exit->exit_status == 126 || exit->exit_status == 127));
       return failed;

@@ -249,7 +249,7 @@ class HttpProvider : public ModelProvider {
 
   // Returns with what allowances to send the request again; nullopt: the failure has another cause.
   std::optional<WireAllowances> ConcededAllowances(const Attempt& attempt, const WireAllowances& sent,
-                                         const ModelRequest& request) {
+                                                   const ModelRequest& request) {
     const int status = attempt.response.status;
     if (status != 400 && status != 422) return std::nullopt;
     const int64_t asked = sent.max_tokens > 0 ? sent.max_tokens : request.max_tokens;
@@ -277,7 +277,8 @@ class HttpProvider : public ModelProvider {
     // If the connection broke, the last line is incomplete, and its JSON is not the service's fault.
     const bool cut = response.end != HttpEnd::kWhole && response.end != HttpEnd::kStopped;
     if (cut) return FailureOfTransfer(endpoint_, http, response, reply.TokensSoFar(), has_answered_);
-    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped) return FailureForNonsense(reply.malformed, /*retry=*/true);
+    if (!reply.malformed.empty() && response.end == HttpEnd::kStopped)
+      return FailureForNonsense(reply.malformed, /*retry=*/true);
     if (reply.text.empty() && !attempt.stray.empty() && attempt.stray.find("data:") == std::string::npos) {
       return FailureForNonsense(attempt.stray, /*retry=*/false);
     }

@@ -100,7 +100,7 @@ table.sides{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;table-
 )css";
 
 std::string PageFrame(std::string_view title, std::string_view head, std::string_view before_main,
-                  std::string_view attributes, std::string_view body) {
+                      std::string_view attributes, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, "
       "initial-scale=1\">\n<title>{}</title>\n{}<style>{}</style></head>\n<body>\n{}<main{}>\n{}</main>\n</body></"
@@ -113,12 +113,13 @@ std::string PageFrame(std::string_view title, std::string_view head, std::string
 std::string HtmlPage(std::string_view title, std::string_view body) { return PageFrame(title, "", "", "", body); }
 
 std::string HtmlLivePage(std::string_view title, std::string_view body, int64_t events, bool ended) {
-  return PageFrame(title, "<script src=/live.js defer></script>\n",
-               "<div class=bar-top><span id=status class=soft role=status></span><span class='soft keys'><kbd>j</kbd> "
-               "<kbd>k</kbd> next and "
-               "previous node, <kbd>o</kbd> its page, <kbd>c</kbd> compare with its parent, <kbd>u</kbd> the "
-               "report</span></div>\n",
-               fmt::format(" data-events={} data-ended={}", events, ended), body);
+  return PageFrame(
+      title, "<script src=/live.js defer></script>\n",
+      "<div class=bar-top><span id=status class=soft role=status></span><span class='soft keys'><kbd>j</kbd> "
+      "<kbd>k</kbd> next and "
+      "previous node, <kbd>o</kbd> its page, <kbd>c</kbd> compare with its parent, <kbd>u</kbd> the "
+      "report</span></div>\n",
+      fmt::format(" data-events={} data-ended={}", events, ended), body);
 }
 
 }  // namespace hone

@@ -98,7 +98,7 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       const auto again = std::count_if(view.pending.begin(), view.pending.end(),
                                        [](const PendingRequest& p) { return !p.suspended; });
       WriteLine(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
-                       again == 0 ? "" : fmt::format("; {} request(s) will be asked again", again)));
+                            again == 0 ? "" : fmt::format("; {} request(s) will be asked again", again)));
       break;
     }
     case EventKind::kEvaluation: {
@@ -127,10 +127,10 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
       break;
     case EventKind::kFinal:
       WriteLine(fmt::format("      paired with {} once more: {}", StartName(view),
-                       view.final_result->evaluation.geomean_speedup
-                           ? fmt::format("{:.3f}x{}", *view.final_result->evaluation.geomean_speedup,
-                                         view.info.modelled ? ", modelled" : "")
-                           : std::string(VerdictName(view.final_result->evaluation.verdict))));
+                            view.final_result->evaluation.geomean_speedup
+                                ? fmt::format("{:.3f}x{}", *view.final_result->evaluation.geomean_speedup,
+                                              view.info.modelled ? ", modelled" : "")
+                                : std::string(VerdictName(view.final_result->evaluation.verdict))));
       break;
     case EventKind::kEnded:
       return;

@@ -349,7 +349,8 @@ std::string RunText(const RunView& view, int columns) {
   text = WrapText(text, columns) + NodeHeader(columns) + "\n";
   for (const RunNode& node : view.nodes) text += NodeLine(view, node, columns) + "\n";
   text += WrapText("A gain is over the version that was the best when its node was begun.\n", columns);
-  return text + "\n" + ResultText(view, columns) + WrapText(GatesText(view), columns) + WrapText(RemarksText(view, 20), columns);
+  return text + "\n" + ResultText(view, columns) + WrapText(GatesText(view), columns) +
+         WrapText(RemarksText(view, 20), columns);
 }
 
 bool AsksNoModel(const RunView& view) { return view.options.model == "builtin"; }

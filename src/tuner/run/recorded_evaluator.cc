@@ -16,8 +16,8 @@ namespace hone {
 namespace {
 
 // Returns the key of an evaluation. Two attempts may have the same source: the candidate's name tells them apart.
-std::string EvaluationKey(const std::string& name, const SourceHash& source, const Binding& binding, const SourceHash& rival,
-                bool final) {
+std::string EvaluationKey(const std::string& name, const SourceHash& source, const Binding& binding,
+                          const SourceHash& rival, bool final) {
   return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
 }
 // Returns the key of an evaluation that only profiles.
@@ -39,9 +39,9 @@ class RecordedEvaluator : public Evaluator {
     // Only the final evaluation's request asks for warm times.
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
-        : request.time
-            ? EvaluationKey(request.name, SourceHash::Of(request.source), request.binding, SourceHash::Of(rival), request.warm)
-            : VettingKey(task.toml));
+        : request.time ? EvaluationKey(request.name, SourceHash::Of(request.source), request.binding,
+                                       SourceHash::Of(rival), request.warm)
+                       : VettingKey(task.toml));
     if (found != evaluations_.end()) return found->second;
     return Status::NotFound(fmt::format("run {} holds no evaluation of {}{}{} against {}", run_, request.name,
                                         request.binding.empty() ? "" : " with ", BindingKey(request.binding),
@@ -77,15 +77,15 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
       }
       case EventKind::kEvaluation: {
         const RunNode& node = view.node(event.node);
-        evaluations[EvaluationKey(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent), /*final=*/false)] =
-            *node.evaluation;
+        evaluations[EvaluationKey(NodeFileName(view, node.id), hash(node.id), {}, hash(node.incumbent),
+                                  /*final=*/false)] = *node.evaluation;
         break;
       }
       case EventKind::kSweepPoint: {
         const SweepPoint& point = view.sweep.back();
         const int64_t rival = point.incumbent >= 0 ? point.incumbent : best_before;
         evaluations[EvaluationKey(NodeFileName(view, point.node), hash(point.node), point.binding, hash(rival),
-                        /*final=*/false)] = point.evaluation;
+                                  /*final=*/false)] = point.evaluation;
         break;
       }
       case EventKind::kProfile: {
@@ -94,8 +94,8 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
         break;
       }
       case EventKind::kFinal:
-        evaluations[EvaluationKey(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {}, hash(0),
-                        true)] = view.final_result->evaluation;
+        evaluations[EvaluationKey(NodeFileName(view, view.final_result->node), hash(view.final_result->node), {},
+                                  hash(0), true)] = view.final_result->evaluation;
         break;
       case EventKind::kVetting: {
         const auto vetting = DecodeAs<CaseVetted>(event);

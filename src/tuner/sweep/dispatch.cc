@@ -24,7 +24,7 @@ struct Segment {
 // Divides the shapes, in ascending order of a variable's values, into segments with one winner each. nullopt when two
 // shapes with the same value have different winners.
 std::optional<std::vector<Segment>> DivideIntoSegments(const std::vector<ShapeChoice>& shapes,
-                                             const std::vector<double>& values) {
+                                                       const std::vector<double>& values) {
   std::vector<size_t> order(shapes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });

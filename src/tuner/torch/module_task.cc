@@ -371,7 +371,8 @@ class Writer {
     std::map<std::string, int64_t> file;
     for (const DescribedDim& dim : told_.dims) file[dim.name] = dim.size;
     if (told_.dims.empty()) {
-      for (const char* role : {"time", "check"}) out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, NameOfWhole());
+      for (const char* role : {"time", "check"})
+        out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, NameOfWhole());
       return;
     }
     out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));

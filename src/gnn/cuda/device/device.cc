@@ -42,7 +42,8 @@ cuda::GpuTrainerOptions TrainerOptions(const DeviceOptions& device) {
 }
 
 Result<cuda::ExactOnDevice> InferExactlyOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
-                                    const PredictOptions& options, const DeviceOptions& device, bool logits) {
+                                                 const PredictOptions& options, const DeviceOptions& device,
+                                                 bool logits) {
   return cuda::InferExactly(graph, model, nodes,
                             {.fp32 = device.fp32,
                              .logits = logits,
@@ -90,7 +91,8 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
         graph.name()));
   }
   if (options.exact) {
-    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, InferExactlyOnDevice(graph, model, nodes, options, device, /*logits=*/false));
+    HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact,
+                          InferExactlyOnDevice(graph, model, nodes, options, device, /*logits=*/false));
     return std::move(exact.classes);
   }
   // A batch has distinct seeds, in the CPU's order.
@@ -121,7 +123,8 @@ Result<std::vector<int32_t>> PredictOnDevice(const Graph& graph, Model<float>& m
 Result<Predictions> PredictLogitsOnDevice(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                           const PredictOptions& options, const DeviceOptions& device) {
   HONE_RETURN_IF_ERROR(SelectDevice(device));
-  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, InferExactlyOnDevice(graph, model, nodes, options, device, /*logits=*/true));
+  HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact,
+                        InferExactlyOnDevice(graph, model, nodes, options, device, /*logits=*/true));
   return std::move(exact.predictions);
 }
 

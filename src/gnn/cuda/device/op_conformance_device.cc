@@ -467,7 +467,8 @@ class Checker {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     HONE_ASSIGN_OR_RETURN(const Outcome between, bench_.Take());
     if (between == plain || HasFinding("one-order")) return Status::Ok();
-    Find("no-state", DescribeDifference(plain, between) + ", where another batch's forward came before this one's backward");
+    Find("no-state",
+         DescribeDifference(plain, between) + ", where another batch's forward came before this one's backward");
     return Status::Ok();
   }
 

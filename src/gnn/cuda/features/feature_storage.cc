@@ -25,8 +25,8 @@ Status Check(const FeatureStorage& storage) {
 }
 
 // Ranks on the device or, if the scores do not fit there, on the host.
-Result<DeviceArray<int32_t>> RankLikeliestRows(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
-                                       const DeviceGraph& device) {
+Result<DeviceArray<int32_t>> RankLikeliestRows(const Graph& graph, const FeatureStorage& storage,
+                                               const BatchShape& shape, const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
       LikeliestOnGpu(device, shape.seeds.empty() ? graph.train_nodes() : shape.seeds, shape, storage, graph.flags().symmetric);
   const bool here = graph.structure().num_edges() > 0;

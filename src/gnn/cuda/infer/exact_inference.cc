@@ -344,7 +344,8 @@ class ExactRun {
     Staging& staging = staging_[static_cast<size_t>(turn)];
     staging.first = first;
     staging.count = rows;
-    ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows), .long_rows = pass.LongRowsIn(first, rows)};
+    ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows),
+                     .long_rows = pass.LongRowsIn(first, rows)};
     if (l + 1 < form_->passes()) {
       block.out = output_->view();
       if (pass.ids.empty() && output_->whole()) block.first = block.out.device + first * block.out.stride_bytes;

@@ -114,11 +114,11 @@ class Planner {
         packer_.Put(packer_.Tensor("res_linears.0.weight", hidden * in), hidden, in, in, layer.own_weight + layer.in,
                     layer.gathered());
         layer.own_bias = packer_.Vector("res_linears.0.bias", hidden);
-        layer.contributions.push_back(
-            {.of_gathered = true, .in = layer.gathered(), .weight = PackHeadColumns(0, in, layer.gathered(), layer.in)});
+        layer.contributions.push_back({.of_gathered = true,
+                                       .in = layer.gathered(),
+                                       .weight = PackHeadColumns(0, in, layer.gathered(), layer.in)});
       }
-      layer.contributions.push_back(
-          {.in = step.out, .weight = PackHeadColumns(in + l * hidden, hidden, step.out, 0)});
+      layer.contributions.push_back({.in = step.out, .weight = PackHeadColumns(in + l * hidden, hidden, step.out, 0)});
       plan_.layers.push_back(layer);
     }
     return FinishedPlan();

@@ -427,8 +427,9 @@ class SpecForm final : public ExactForm {
     }
     for (const Step& step : plan_.passes[pass]) {
       if (step.kind != Step::Kind::kAttention) continue;
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueScores(Attention(step), input.num_nodes, ColumnsOfStep(input, step), input.element,
-                                              static_cast<int32_t>(step.in), ScoresOf(step, input), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueScores(Attention(step), input.num_nodes, ColumnsOfStep(input, step),
+                                              input.element, static_cast<int32_t>(step.in), ScoresOf(step, input),
+                                              stream));
     }
     return Status::Ok();
   }
@@ -505,8 +506,8 @@ class SpecForm final : public ExactForm {
       }
       case Step::Kind::kAttention:
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAttention(
-            Attention(step), block.rows, block.long_rows, ScoresOf(step, input), ColumnsOfStep(input, step), input.element,
-            static_cast<int32_t>(step.in), element_, gathered_.get(), partials_.get(), stream));
+            Attention(step), block.rows, block.long_rows, ScoresOf(step, input), ColumnsOfStep(input, step),
+            input.element, static_cast<int32_t>(step.in), element_, gathered_.get(), partials_.get(), stream));
         return products_.Enqueue(block.rows.count, step.heads * step.in, step.width, step.attention.weight,
                                  ElementOf(step.to), gathered_.get(), Slot(step.to), stream);
       case Step::Kind::kProduct:

@@ -21,8 +21,8 @@ namespace hone::gnn::cuda {
 // Writes kept [rows, width / 8]: bit i of a byte is set if dropout keeps element i of the eight. The rows are the
 // header's hop_nodes[number] nodes, at most `rows`; the threshold must not be 0.
 cudaError_t EnqueueActivationDropoutBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
-                            const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
-                            cudaStream_t stream);
+                                         const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                         uint8_t* kept, cudaStream_t stream);
 
 // Writes out [hop.rows, 2 * width]: row i = [mean over its slots of f(z[column]) | f(z[i])], where f(z) is scale *
 // relu(z) for kept elements and 0 for others. Rows of `out` past the batch's size are left as they are.

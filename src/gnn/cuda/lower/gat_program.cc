@@ -87,7 +87,8 @@ class GatProgram final : public Program {
       }
       HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
       if (shape_.normalises && !last) {
-        HONE_RETURN_IF_ERROR(step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, OperationsAfter(l)));
+        HONE_RETURN_IF_ERROR(
+            step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, OperationsAfter(l)));
       }
       if (!envelope_.trains) continue;
       if (l > 0 && !shape_.normalises && shape_.activation == Activation::kRelu) {
@@ -109,8 +110,8 @@ class GatProgram final : public Program {
   int64_t OuterBytes() const override { return Known(0) * (envelope_.fanouts.back() + 1) * 4; }
 
   Status EnqueueOutermost(const BatchOnDevice& batch, cudaStream_t stream) override {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), OuterHopOf(batch), batch.state,
-                                                   batch.header, batch.graph_nodes, stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, Hop(0), OuterHopOf(batch), batch.state, batch.header,
+                                                   batch.graph_nodes, stream));
     return Status::Ok();
   }
 
@@ -137,8 +138,8 @@ class GatProgram final : public Program {
       const bool last = l + 1 == steps_.size();
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
-            batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0),
-            step.folded.get(), batch.header, batch.graph_nodes, WeightsOf(0), element, step.sums.get(), stream));
+            batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0), step.folded.get(),
+            batch.header, batch.graph_nodes, WeightsOf(0), element, step.sums.get(), stream));
       } else {
         if (forks && l == 1) HONE_RETURN_IF_ERROR(Join(stream));
         HONE_CUDA_RETURN_IF_ERROR(EnqueueAttention(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element,
@@ -180,11 +181,10 @@ class GatProgram final : public Program {
             batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0), batch.header,
             batch.graph_nodes, WeightsOf(0), element, step.grad_sums.get(), gradients, stream));
       } else {
-        HONE_CUDA_RETURN_IF_ERROR(
-            EnqueueAttentionBackward(batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, InputOf(l),
-                                     batch.header, WeightsOf(l), step.grad_sums.get(),
-                                     static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)), gradients,
-                                     steps_[l - 1].grad_out.get(), stream));
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueAttentionBackward(
+            batch.hops[Hop(l)], Hop(l), Attention(l), step.folded.get(), element, InputOf(l), batch.header,
+            WeightsOf(l), step.grad_sums.get(), static_cast<int32_t>(envelope_.Rows(static_cast<int>(l) - 1)),
+            gradients, steps_[l - 1].grad_out.get(), stream));
       }
       HONE_RETURN_IF_ERROR(Join(stream));
       folded.push_back({Attention(l), Hop(l), step.partials.get(), step.grad_folded.get()});

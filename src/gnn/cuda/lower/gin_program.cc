@@ -190,7 +190,8 @@ class GinProgram final : public Program {
               EnqueueBetween(rows, element, step.plain.get(), CoefficientsOf(l), AfterNorm(), output, stream));
         } else {
           HONE_CUDA_RETURN_IF_ERROR(EnqueueNormBetween(rows, element, step.plain.get(), NormOf(l), envelope_.trains,
-                                                       CoefficientsOf(l), AfterNorm(), output, partials_.get(), stream));
+                                                       CoefficientsOf(l), AfterNorm(), output, partials_.get(),
+                                                       stream));
         }
       }
       HONE_RETURN_IF_ERROR(step.lin1.Forward(step.hidden.get(), step.result.get(), stream));
@@ -202,8 +203,8 @@ class GinProgram final : public Program {
                                                     Master(shape_.layers[top].bias1), {.activation = shape_.activation},
                                                     top_.get(), stream));
     HONE_RETURN_IF_ERROR(head1_.Forward(top_.get(), head_plain_.get(), stream));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1), OperationsInHead(),
-                                                    head_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(rows, element, head_plain_.get(), Master(shape_.head_bias1),
+                                                    OperationsInHead(), head_.get(), stream));
     HONE_RETURN_IF_ERROR(head2_.Forward(head_.get(), logits, stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivation(Rows(batch, top, shape_.classes), Element::kFloat32, logits,
                                                     Master(shape_.head_bias2), {}, logits, stream));
@@ -218,8 +219,8 @@ class GinProgram final : public Program {
                                            shape_.head_weight2, shape_.head_bias2, stream));
     HONE_RETURN_IF_ERROR(head2_.InputGradient(grad_logits, grad_head_.get(), stream));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueBiasActivationBackward(seeds, element, head_plain_.get(),
-                                                            Master(shape_.head_bias1), OperationsInHead(), grad_head_.get(),
-                                                            grad_head_.get(), stream));
+                                                            Master(shape_.head_bias1), OperationsInHead(),
+                                                            grad_head_.get(), grad_head_.get(), stream));
     HONE_RETURN_IF_ERROR(EnqueueParameters(seeds, grad_head_.get(), top_.get(), *head_weight1_, shape_.head_weight1,
                                            shape_.head_bias1, stream));
     HONE_RETURN_IF_ERROR(head1_.InputGradient(grad_head_.get(), steps_[top].grad_result.get(), stream));

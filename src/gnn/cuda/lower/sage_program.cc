@@ -158,9 +158,9 @@ class SageProgram final : public Program {
   Status EnqueueKept(const BatchOnDevice& batch, cudaStream_t stream) const {
     for (size_t l = 0; l + 1 < layers_.size() && Drops(); ++l) {
       const int known = envelope_.HopOf(static_cast<int>(l));
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(known, envelope_.known[static_cast<size_t>(known)],
-                                                static_cast<int32_t>(layers_[l].padded_out), DropoutAfter(l), batch.state,
-                                                batch.header, batch.nodes, KeptBitsOf(batch, l), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(
+          known, envelope_.known[static_cast<size_t>(known)], static_cast<int32_t>(layers_[l].padded_out),
+          DropoutAfter(l), batch.state, batch.header, batch.nodes, KeptBitsOf(batch, l), stream));
     }
     return Status::Ok();
   }
@@ -210,11 +210,12 @@ class SageProgram final : public Program {
     const auto width = static_cast<int32_t>(layers_[l].padded_in);
     if (IsPlain()) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherMean(Hop(batch, l), HopNumber(l), context_.element, outputs_[l - 1].get(),
-                                                  width, Scale(), Drops() ? KeptBitsOf(batch, l - 1) : nullptr, batch.header,
-                                                  inputs_[l].get(), passed_[l - 1].get(), stream));
+                                                  width, Scale(), Drops() ? KeptBitsOf(batch, l - 1) : nullptr,
+                                                  batch.header, inputs_[l].get(), passed_[l - 1].get(), stream));
     } else if (shape_.maximum) {
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximum(Hop(batch, l), HopNumber(l), context_.element, SourceOf(l), width, batch.state,
-                                               batch.header, batch.nodes, inputs_[l].get(), winners_[l].get(), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueMaximum(Hop(batch, l), HopNumber(l), context_.element, SourceOf(l), width,
+                                               batch.state, batch.header, batch.nodes, inputs_[l].get(),
+                                               winners_[l].get(), stream));
     } else {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAggregate(Kind(), Hop(batch, l), HopNumber(l), context_.element, SourceOf(l),
                                                  width, batch.state, batch.header, batch.nodes, inputs_[l].get(),

@@ -163,9 +163,9 @@ class SageRiProgram final : public Program {
     if (!from_moments_) return Status::Ok();
     HONE_RETURN_IF_ERROR(input_norm_.EnqueueMoments(batch, batch.outer, Moments(batch), stream));
     if (!KeepsBits()) return Status::Ok();
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(Hop(0), static_cast<int32_t>(envelope_.Rows(0)),
-                                              static_cast<int32_t>(shape_.hidden), AfterNorm(0).dropout, batch.state,
-                                              batch.header, batch.nodes, KeptBits(batch), stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(
+        Hop(0), static_cast<int32_t>(envelope_.Rows(0)), static_cast<int32_t>(shape_.hidden), AfterNorm(0).dropout,
+        batch.state, batch.header, batch.nodes, KeptBits(batch), stream));
     return Status::Ok();
   }
 

@@ -150,10 +150,10 @@ class SpecProgram final : public Program {
             batch.header, batch.graph_nodes, context_.element, ComposedRowsOf(batch, u), stream));
       }
       if (unit.kind != Kind::kDrawn) continue;
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
-                                                static_cast<int32_t>(Known(unit.hop)),
-                                                envelope_.trains ? kOutermostShare : 1.0f, batch.state, batch.header,
-                                                batch.graph_nodes, context_.element, OuterRowsOf(batch, steps_[u]), stream));
+      HONE_CUDA_RETURN_IF_ERROR(
+          EnqueueDrawnSum(KindAt(u), batch.graph, features, unit.hop, envelope_.fanouts.back(),
+                          static_cast<int32_t>(Known(unit.hop)), envelope_.trains ? kOutermostShare : 1.0f, batch.state,
+                          batch.header, batch.graph_nodes, context_.element, OuterRowsOf(batch, steps_[u]), stream));
     }
     if (drawn_at_ >= 0) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueDrawNeighbors(batch.graph, LastNumber(), DrawnHop(batch), batch.state,
@@ -168,9 +168,9 @@ class SpecProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueDropoutBits({&masked, 1}, batch.state, batch.header, batch.nodes, stream));
         continue;
       }
-      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(unit.hop, static_cast<int32_t>(Known(unit.hop)),
-                                                static_cast<int32_t>(Padded(u)), BetweenOf(unit).dropout, batch.state,
-                                                batch.header, batch.nodes, KeptBitsOf(batch, u), stream));
+      HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(
+          unit.hop, static_cast<int32_t>(Known(unit.hop)), static_cast<int32_t>(Padded(u)), BetweenOf(unit).dropout,
+          batch.state, batch.header, batch.nodes, KeptBitsOf(batch, u), stream));
     }
     if (!lowered.needs_degrees) return Status::Ok();
     HONE_CUDA_RETURN_IF_ERROR(EnqueueDegrees(context_.graph->view(), LastNumber(), envelope_.known.back(), batch.header,
@@ -472,9 +472,9 @@ class SpecProgram final : public Program {
       case Kind::kAdd:
         if (unit.operands.size() == 2 &&
             (model_.Unit(unit.operands[0]).summed_through || model_.Unit(unit.operands[1]).summed_through)) {
-          HONE_CUDA_RETURN_IF_ERROR(EnqueueSumThrough(OnDevice(batch, u), element, SummedValueOf(batch, unit.operands[0]),
-                                                      SummedValueOf(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u),
-                                                      stream));
+          HONE_CUDA_RETURN_IF_ERROR(
+              EnqueueSumThrough(OnDevice(batch, u), element, SummedValueOf(batch, unit.operands[0]),
+                                SummedValueOf(batch, unit.operands[1]), EpsOf(u, 1), RowsOf(batch, u), stream));
           return Status::Ok();
         }
         for (size_t i = 1; i < unit.operands.size(); ++i) {

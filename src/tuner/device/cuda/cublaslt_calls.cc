@@ -216,8 +216,8 @@ class CublasLtCalls : public LibraryCalls {
 
   Result<std::unique_ptr<Product>> Choose(const ResolvedCall& call, const CallAddresses& addresses) const {
     auto product = std::make_unique<Product>(functions_);
-    HONE_RETURN_IF_ERROR(
-        StatusOf(functions_.desc_create(&product->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), call, "makes no such product"));
+    HONE_RETURN_IF_ERROR(StatusOf(functions_.desc_create(&product->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), call,
+                                  "makes no such product"));
     const cublasOperation_t a_op = call.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
                             b_op = call.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasLtEpilogue_t epilogue = EpilogueOf(call);
@@ -244,7 +244,8 @@ class CublasLtCalls : public LibraryCalls {
     const std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, decltype(functions_.preference_destroy)>
         preference(made, functions_.preference_destroy);
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const void* value, size_t bytes) {
-      return StatusOf(functions_.preference_set(preference.get(), attribute, value, bytes), call, "takes no preferences");
+      return StatusOf(functions_.preference_set(preference.get(), attribute, value, bytes), call,
+                      "takes no preferences");
     };
     const size_t workspace = static_cast<size_t>(kWorkspaceBytes);
     const uint32_t a_alignment = AlignmentOf(addresses.a), b_alignment = AlignmentOf(addresses.b),

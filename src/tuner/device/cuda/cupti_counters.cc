@@ -86,11 +86,13 @@ Status ErrorOf(const Cupti& cupti, CUptiResult result, const std::string& what) 
     case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_NOT_SUPPORTED:
-      return Status::Unavailable(fmt::format("CUPTI cannot count on this GPU as it is set up ({}): profile on a GPU that is not shared or "
-                                             "virtualised", cupti.NameOf(result)));
+      return Status::Unavailable(
+          fmt::format("CUPTI cannot count on this GPU as it is set up ({}): profile on a GPU that is not shared or "
+                      "virtualised",
+                      cupti.NameOf(result)));
     default:
-      return Status::Unavailable(fmt::format("{}: {}; a libcupti of the driver's CUDA version may help (LD_LIBRARY_PATH)", what,
-                                             cupti.NameOf(result)));
+      return Status::Unavailable(fmt::format(
+          "{}: {}; a libcupti of the driver's CUDA version may help (LD_LIBRARY_PATH)", what, cupti.NameOf(result)));
   }
 }
 

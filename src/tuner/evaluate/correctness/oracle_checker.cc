@@ -367,7 +367,8 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
 
 // Compares the oracle's results with the hand-worked ones. If they disagree, one of the two is wrong and the task is
 // invalid. If they agree, the candidate is compared with the oracle's values, which are more exact.
-Status OracleChecker::CompareWithHandWorkedCase(const HandWorkedCase& hand, const Bindings& bindings, const Dims& dims) {
+Status OracleChecker::CompareWithHandWorkedCase(const HandWorkedCase& hand, const Bindings& bindings,
+                                                const Dims& dims) {
   for (const TensorSpec& tensor : task_.tensors) {
     if (!IsOutput(tensor) || !task_.tolerance.contains(tensor.name)) continue;
     const std::vector<double>& expected = hand.outputs.at(tensor.name);

@@ -218,7 +218,8 @@ Result<Gate> Comparer::RunWhole(double accesses) {
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, nullptr));
   // A sample of the blocks ended in time. So if all blocks do not, the simulator is too slow, and not the kernel.
   if (outcome.status == LaunchStatus::kTimedOut) {
-    return FindUnverified(fmt::format("{}, and all of them take more than {:g} s to simulate", WhyOnlyWhole(), judgement_.request.launch_limit_seconds));
+    return FindUnverified(fmt::format("{}, and all of them take more than {:g} s to simulate", WhyOnlyWhole(),
+                                      judgement_.request.launch_limit_seconds));
   }
   if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
   if (outcome.cost && accesses > 0) whole_over_sample_ = outcome.cost->accesses / accesses;
@@ -235,7 +236,8 @@ Result<Gate> Comparer::RunWhole(double accesses) {
 Result<Gate> Comparer::RunSample(const SampleSize& size) {
   const InputSet inputs{.key = judgement_.secrets.NextOdd()};
   HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &size));
-  if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation) return StopAfterFailure(outcome);
+  if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation)
+    return StopAfterFailure(outcome);
   if (outcome.status != LaunchStatus::kOk || !outcome.cost || !outcome.cost->complete) return Gate::kPassed;
   constexpr double kHalf = 0.5;
   if (outcome.cost->written_share >= 0 && outcome.cost->written_share < kHalf) {
@@ -254,8 +256,9 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
   double called = 0;
   for (const ResolvedStep& step : served_.plan.steps) called += step.call ? step.call->flops() : 0;
   if (called > policy::kCallFlops) {
-    return FindUnverified(fmt::format("the kernel's library calls make {:.2g} operations there, of which it computes {:.2g} at most in a launch", called,
-                                  policy::kCallFlops));
+    return FindUnverified(fmt::format(
+        "the kernel's library calls make {:.2g} operations there, of which it computes {:.2g} at most in a launch",
+        called, policy::kCallFlops));
   }
   const Result<double> flops = Flops(judgement_.task, dims);
   if (!sliced() && (!flops.ok() || *flops > policy::kSampledFlops)) {
@@ -295,8 +298,9 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
                     DimsText(dims), secret.written_share, accesses));
   }
   if (accesses > policy::kWholeAccesses) {
-    return FindUnverified(fmt::format("{}, and all of them would take {:.2g} accesses of memory, of which it simulates {:.2g} at most", WhyOnlyWhole(), accesses,
-                                  policy::kWholeAccesses));
+    return FindUnverified(
+        fmt::format("{}, and all of them would take {:.2g} accesses of memory, of which it simulates {:.2g} at most",
+                    WhyOnlyWhole(), accesses, policy::kWholeAccesses));
   }
   return RunWhole(accesses);
 }

@@ -533,7 +533,7 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
                       comparison.first_actual, comparison.max_scaled, tolerance.c_max));
     } else if (choice.require_rms && comparison.rms_error > tolerance.c_rms) {
       AddProblem(fmt::format("the seed's {} has an rms error of {:.3g} for {}; c_rms is {:.3g}", output.name,
-                          comparison.rms_error, where, tolerance.c_rms));
+                             comparison.rms_error, where, tolerance.c_rms));
     }
   }
   return Status::Ok();
@@ -728,7 +728,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         continue;
       }
       AddProblem(fmt::format("the oracle's {}[{}] is NaN for {}: never written, or a formula that fails", output,
-                          missing - values.begin(), where));
+                             missing - values.begin(), where));
       return Status::Ok();
     }
 
@@ -747,7 +747,7 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
         // could compute it in that precision either.
         variant.fails = true;
         AddIndistinct(fmt::format("the module does not run in {}, so the tolerance was not held against it: {}",
-                               variant.precision->name, answer.status().message()));
+                                  variant.precision->name, answer.status().message()));
         continue;
       }
       HONE_ASSIGN_OR_RETURN(const bool variant_ran,
@@ -934,7 +934,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
   output.proposed_c_small = kSmallRoom * honest_small < kMostSmall ? kSmallRoom * honest_small : 0;
   if (!exact && output.tolerance.c_rms < kLeastRoom * output.honest_rms) {
     AddProblem(fmt::format("{}: c_rms = {:.3g} leaves too little room above honest kernels ({:.3g})", output.output,
-                        output.tolerance.c_rms, output.honest_rms));
+                           output.tolerance.c_rms, output.honest_rms));
   }
 }
 

@@ -78,13 +78,13 @@ class Rules {
   }
   // Returns the share of the time in which the memory system is the limit.
   double MemoryWeight() const {
-    return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"), Percent("limit_lsu"),
-                     0.8 * StallShare("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
+    return std::max({Percent("memory_throughput"), Percent("dram_throughput"), Percent("limit_l2"),
+                     Percent("limit_lsu"), 0.8 * StallShare("stall_long_scoreboard"), 0.5 * Percent("limit_latency")});
   }
 
   // Appends one operation's waste to the texts `uses` and `evidence`, which may already name other operations.
-  static void AppendWaste(const std::string& operation, double used, double takes, double suffice, double share, std::string* uses,
-                    std::string* evidence) {
+  static void AppendWaste(const std::string& operation, double used, double takes, double suffice, double share,
+                          std::string* uses, std::string* evidence) {
     *uses += fmt::format("{}{}s use {:.0f}", uses->empty() ? "" : " and ", operation, used);
     *evidence += fmt::format("{}{}s: {:.1f} sectors a request where {:.1f} suffice, {:.0f} % of the kernel's sectors",
                              evidence->empty() ? "" : "; ", operation, takes, suffice, 100 * share);
@@ -116,7 +116,8 @@ class Rules {
         if (at.transfers_per_request < kWasteful * at.ideal_transfers + 0.5) continue;
         const double useful = at.ideal_transfers / at.transfers_per_request;
         gain += MemoryWeight() * at.share * (1 - useful);
-        AppendWaste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share, &uses, &evidence);
+        AppendWaste(at.operation, std::max(1.0, 32 * useful), at.transfers_per_request, at.ideal_transfers, at.share,
+                    &uses, &evidence);
       }
       if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence, site.location);
     }
@@ -137,7 +138,8 @@ class Rules {
       if (mine < kScattered * requests)
         continue;  // threads that read one address together use few bytes of a sector, but waste no transfers
       gain += MemoryWeight() * mine / sectors * (1 - used / 32);
-      AppendWaste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses, &evidence);
+      AppendWaste(name, used, mine / requests, std::max(1.0, mine / requests * used / 32), mine / sectors, &uses,
+                  &evidence);
     }
     if (gain > 0) AddFinding("uncoalesced", gain, uses + std::string(kScatterAdvice), evidence);
   }
@@ -246,7 +248,8 @@ class Rules {
     if (!waits || busiest > 0.75) return;
     std::string evidence = fmt::format("the busiest part works {:.0f} % of the time", 100 * busiest);
     if (StallShare("stall_long_scoreboard") > 0) {
-      evidence += fmt::format("; {:.0f} % of the waiting is for global memory", 100 * StallShare("stall_long_scoreboard"));
+      evidence +=
+          fmt::format("; {:.0f} % of the waiting is for global memory", 100 * StallShare("stall_long_scoreboard"));
     }
     if (k_.Value("load_bytes_in_flight") > 0 && facts.sm_count > 0) {
       evidence += fmt::format("; {:.1f} KiB of loads in flight an SM, {:.0f} KiB keep memory busy", k_.Value("load_bytes_in_flight") / 1024,

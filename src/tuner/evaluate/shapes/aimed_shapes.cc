@@ -209,7 +209,8 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
   if (spent >= kMostComparisons) return std::nullopt;
   may_spend_ = std::min(kMostComparisons, spent + kMostComparisonsEach);
   std::vector<std::pair<double, Sizes>> starts;
-  for (Sizes& start : StartingPoints(target, rng)) starts.emplace_back(DistanceToTarget(start, target, kInfinity), std::move(start));
+  for (Sizes& start : StartingPoints(target, rng))
+    starts.emplace_back(DistanceToTarget(start, target, kInfinity), std::move(start));
   std::stable_sort(starts.begin(), starts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [unused, start] : starts) {
     if (SpentWork() >= may_spend_) break;

@@ -152,8 +152,9 @@ ConditionDistance::ConditionDistance(const Expression& condition, const std::vec
   visit(visit, *root_);
 }
 
-std::unique_ptr<ConditionDistance::Part> ConditionDistance::ParseComparison(std::string_view left, std::string_view comparison,
-                                                                 std::string_view right) const {
+std::unique_ptr<ConditionDistance::Part> ConditionDistance::ParseComparison(std::string_view left,
+                                                                            std::string_view comparison,
+                                                                            std::string_view right) const {
   auto part = std::make_unique<Part>();
   Result<Expression> a = Expression::Parse(WithoutParentheses(left)), b = Expression::Parse(WithoutParentheses(right));
   if (!a.ok() || !b.ok() || !a->Calls().empty() || !b->Calls().empty()) return part;  // unknown

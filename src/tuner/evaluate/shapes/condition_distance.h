@@ -49,7 +49,8 @@ class ConditionDistance {
   struct Part;
   double Distance(const Part& part, bool hold, const std::vector<int64_t>& values) const;
   std::unique_ptr<Part> Read(std::string_view text) const;
-  std::unique_ptr<Part> ParseComparison(std::string_view left, std::string_view comparison, std::string_view right) const;
+  std::unique_ptr<Part> ParseComparison(std::string_view left, std::string_view comparison,
+                                        std::string_view right) const;
 
   std::vector<std::string> dimensions_;
   std::map<std::string, int64_t> constants_;

@@ -205,8 +205,8 @@ ModelledTime ModelLaunch(const GpuModel& gpu, const LaunchShape& shape, const La
     time.latency = std::max(time.latency, c.load_sectors * kSector / arrival_rate);
   }
 
-  time.seconds = gpu.launch_seconds + MeanOfOrderFour({time.dram, time.l2, time.atomics, time.sm, time.issue, time.tensor, time.dispatch,
-                                            time.latency});
+  time.seconds = gpu.launch_seconds + MeanOfOrderFour({time.dram, time.l2, time.atomics, time.sm, time.issue,
+                                                       time.tensor, time.dispatch, time.latency});
   return time;
 }
 
@@ -221,7 +221,7 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
   }
   const double latency = gpu.dram_latency_seconds + 700 / gpu.clock_hz;
   return gpu.launch_seconds + MeanOfOrderFour({dram / (gpu.facts.memory_bandwidth * gpu.reachable_dram),
-                                    bytes / gpu.l2_bytes_per_second, latency});
+                                               bytes / gpu.l2_bytes_per_second, latency});
 }
 
 double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState cache) {
