@@ -40,11 +40,11 @@ inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedMo
                     checkpoint, WhatIsPredicted(*loaded.targets), graph.name(), WhatIsPredicted(kind)));
   }
   if (model.num_classes != graph.num_classes()) {
-    const char* of = kind == TargetKind::kClasses      ? "classes"
-                     : kind == TargetKind::kMultiLabel ? "labels a node"
-                                                       : "values a node";
+    const char* kind_text = kind == TargetKind::kClasses      ? "classes"
+                            : kind == TargetKind::kMultiLabel ? "labels a node"
+                                                              : "values a node";
     return Status::InvalidArgument(fmt::format("'{}' predicts {} {} and graph '{}' has {}", checkpoint,
-                                               model.num_classes, of, graph.name(), graph.num_classes()));
+                                               model.num_classes, kind_text, graph.name(), graph.num_classes()));
   }
   return Status::Ok();
 }

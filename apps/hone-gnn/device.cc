@@ -61,22 +61,22 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
       ->check(CLI::IsMember({"bf16", "fp32"}));
 }
 
-void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
+void AddFeatureFlags(CLI::App& command, FeatureRequest& requested) {
   command
       .add_option(
-          "--features", wish.where,
+          "--features", requested.where,
           "where the nodes' features are kept: in the GPU's memory (device), spread over the GPUs of all ranks (peers; "
           "only where several ranks train), in the host's memory (host), or the first of these that fits (auto)")
       ->group(kOfGpu)
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "device", "peers", "host"}));
   command
-      .add_option("--cache-rows", wish.cache_rows,
+      .add_option("--cache-rows", requested.cache_rows,
                   "with host or peers: how many of the most-used rows each GPU caches; by default as many as fit")
       ->group(kOfGpu)
       ->check(kZeroOrMore);
   command
-      .add_option("--cache-policy", wish.policy,
+      .add_option("--cache-policy", requested.policy,
                   "how the most-used rows are found: by their probability along the edges (inclusion), or by sampling "
                   "a few epochs (presampling)")
       ->group(kOfGpu)
@@ -84,9 +84,9 @@ void AddFeatureFlags(CLI::App& command, FeatureWish& wish) {
       ->check(CLI::IsMember({"inclusion", "presampling"}));
 }
 
-void AddHostMemoryOption(CLI::App& command, FeatureWish& wish) {
+void AddHostMemoryOption(CLI::App& command, FeatureRequest& requested) {
   command
-      .add_option("--host-memory", wish.host_gib,
+      .add_option("--host-memory", requested.host_gib,
                   "with host: how many GiB of the host's memory the feature rows of all its ranks may take; by default "
                   "what is free")
       ->group(kOfGpu)

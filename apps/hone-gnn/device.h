@@ -29,9 +29,9 @@ struct DeviceFlags {
 };
 void AddDeviceFlags(CLI::App& command, DeviceFlags& flags);
 // Adds --features, --cache-rows and --cache-policy to a command that trains or predicts.
-void AddFeatureFlags(CLI::App& command, FeatureWish& wish);
+void AddFeatureFlags(CLI::App& command, FeatureRequest& requested);
 // Adds --host-memory to such a command.
-void AddHostMemoryOption(CLI::App& command, FeatureWish& wish);
+void AddHostMemoryOption(CLI::App& command, FeatureRequest& requested);
 // Adds --pipeline and --pipeline-without to such a command.
 void AddPipelineOption(CLI::App& command, DeviceFlags& flags);
 

@@ -38,7 +38,7 @@ struct EpochBenchFlags {
   RunOptions run;
   DeviceFlags device;
   RankFlags ranks;
-  FeatureWish features;
+  FeatureRequest features;
   CLI::Option* shards = nullptr;
   std::string graph, load = "auto";
   int epochs = 3;
@@ -130,18 +130,18 @@ Status Run(EpochBenchFlags& flags, RankSession& session, int& exit_status) {
   const ModelOptions& model = flags.train.model.options;
   std::vector<Setting> settings = {{"--epochs", std::to_string(flags.epochs)}};
   AppendSettings(flags.train, settings);
-  HONE_ASSIGN_OR_RETURN(
-      RunSetup setup,
-      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-               {.takes = [&](const GraphOutline& graph, bool fp32, const FeatureWish& wish) -> Result<FeaturePlace> {
-                  HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
-                  return GpuHolds(graph, model, options, fp32, wish);
-                },
-                .settings = std::move(settings),
-                .threads = flags.run.threads,
-                .quiet = !session.speaks(),
-                .load = flags.load},
-               session));
+  HONE_ASSIGN_OR_RETURN(RunSetup setup,
+                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+                                 {.takes = [&](const GraphOutline& graph, bool fp32,
+                                               const FeatureRequest& requested) -> Result<FeaturePlace> {
+                                    HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
+                                    return GpuHolds(graph, model, options, fp32, requested);
+                                  },
+                                  .settings = std::move(settings),
+                                  .threads = flags.run.threads,
+                                  .quiet = !session.speaks(),
+                                  .load = flags.load},
+                                 session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   const int64_t peak_before = PeakBytes();

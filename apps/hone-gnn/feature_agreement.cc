@@ -29,7 +29,8 @@ Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
 }
 
 // Gives every rank the place that is furthest from the device on any of them.
-Status TakeFurthest(Communicator& ranks, const FeatureWish& wish, const FeaturesHeld& held, FeaturePlace& place) {
+Status TakeFurthest(Communicator& ranks, const FeatureRequest& requested, const FeaturesHeld& held,
+                    FeaturePlace& place) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         ranks.AllGather("where features are", kPlaces[PlaceNumber(place)]));
   int furthest = 0;
@@ -38,7 +39,7 @@ Status TakeFurthest(Communicator& ranks, const FeatureWish& wish, const Features
   }
   Status status = Status::Ok();
   if (PlaceNumber(place) != furthest) {
-    FeatureWish further = wish;
+    FeatureRequest further = requested;
     further.where = kPlaces[furthest];
     const Result<FeaturePlace> found = held(further);
     if (found.ok()) place = *found;
@@ -49,11 +50,11 @@ Status TakeFurthest(Communicator& ranks, const FeatureWish& wish, const Features
 
 }  // namespace
 
-Result<FeaturePlace> AgreeOnFeatures(Communicator& ranks, const FeatureWish& wish, const FeaturePlace& mine,
+Result<FeaturePlace> AgreeOnFeatures(Communicator& ranks, const FeatureRequest& requested, const FeaturePlace& mine,
                                      bool by_rank0, const FeaturesHeld& held, const MemoryShared& shared) {
   FeaturePlace place = mine;
   if (ranks.size() == 1) return place;
-  FeatureWish tried = wish;
+  FeatureRequest tried = requested;
   for (;;) {
     HONE_RETURN_IF_ERROR(by_rank0 ? TakeRank0s(ranks, place) : TakeFurthest(ranks, tried, held, place));
     if (!place.peers) return place;

@@ -16,7 +16,7 @@
 namespace hone::gnn {
 namespace {
 
-// The nearest place for which a rank's GPU has room, whatever the wish; "nowhere": an error.
+// The nearest place for which a rank's GPU has room, whatever is requested; "nowhere": an error.
 struct Room {
   std::string nearest;
 };
@@ -25,12 +25,12 @@ FeaturePlace Place(const std::string& name) {
   return {.host = name == "host", .peers = name == "peers", .cache_rows = name == "device" ? 0 : 7};
 }
 
-Result<FeaturePlace> Held(const Room& room, const FeatureWish& wish) {
+Result<FeaturePlace> Held(const Room& room, const FeatureRequest& requested) {
   const std::vector<std::string> order = {"device", "peers", "host"};
   const auto nearest = std::find(order.begin(), order.end(), room.nearest);
   for (auto place = nearest; place != order.end(); ++place) {
-    if (*place == "peers" && wish.peers < 2) continue;
-    if (wish.where == "auto" || wish.where == *place) return Place(*place);
+    if (*place == "peers" && requested.peers < 2) continue;
+    if (requested.where == "auto" || requested.where == *place) return Place(*place);
   }
   return Status::ResourceExhausted("no room");
 }
@@ -38,27 +38,28 @@ Result<FeaturePlace> Held(const Room& room, const FeatureWish& wish) {
 class AgreeOnFeaturesTest : public testing::Test {
  protected:
   // Returns the result of each rank: the name of a place, or the text of an error.
-  std::vector<std::string> Ended(const std::vector<Room>& rooms, const FeatureWish& wish, bool by_rank0 = false) {
+  std::vector<std::string> Ended(const std::vector<Room>& rooms, const FeatureRequest& requested,
+                                 bool by_rank0 = false) {
     std::vector<std::unique_ptr<Communicator>> ranks = ConnectedRanks(static_cast<int>(rooms.size()));
     std::vector<std::string> ended(rooms.size());
     OnEachRank(static_cast<int>(rooms.size()), [&](int r) {
       const auto rank = static_cast<size_t>(r);
       const bool knows = !by_rank0 || r == 0;
-      const FeaturesHeld held = [&](const FeatureWish& asked) -> Result<FeaturePlace> {
+      const FeaturesHeld held = [&](const FeatureRequest& asked) -> Result<FeaturePlace> {
         if (!knows) return Status::Internal("this rank does not know the run");
         return Held(rooms[rank], asked);
       };
-      const FeaturePlace mine = knows ? Held(rooms[rank], wish).value() : FeaturePlace{};
+      const FeaturePlace mine = knows ? Held(rooms[rank], requested).value() : FeaturePlace{};
       const MemoryShared shared = [&](Communicator&) {
         return shares_ ? Status::Ok() : Status::InvalidArgument("the GPUs are apart");
       };
-      const Result<FeaturePlace> place = AgreeOnFeatures(*ranks[rank], wish, mine, by_rank0, held, shared);
+      const Result<FeaturePlace> place = AgreeOnFeatures(*ranks[rank], requested, mine, by_rank0, held, shared);
       ended[rank] = !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
     });
     return ended;
   }
   using Names = std::vector<std::string>;
-  const FeatureWish auto_{.peers = 3};
+  const FeatureRequest auto_{.peers = 3};
   bool shares_ = true;
 };
 
@@ -71,7 +72,7 @@ TEST_F(AgreeOnFeaturesTest, TheRankWithTheLeastRoomDecides) {
 TEST_F(AgreeOnFeaturesTest, GpusThatDoNotShareUseTheHostUnlessTheyWereToShare) {
   shares_ = false;
   EXPECT_EQ(Ended({{"device"}, {"peers"}, {"device"}}, auto_), (Names{"host 7", "host 7", "host 7"}));
-  FeatureWish peers = auto_;
+  FeatureRequest peers = auto_;
   peers.where = "peers";
   EXPECT_EQ(Ended({{"device"}, {"peers"}}, peers), (Names{"the GPUs are apart", "the GPUs are apart"}));
 }

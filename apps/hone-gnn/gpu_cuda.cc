@@ -40,12 +40,12 @@ void CopySizes(const Trainer& trainer, GpuRun& gpu) {
 
 // Checks that the host's memory has room for the features. Rows of a synthetic graph need room; those of a container
 // may stay where they are.
-Status HostHolds(const GraphOutline& graph, const FeatureWish& wish) {
+Status HostHolds(const GraphOutline& graph, const FeatureRequest& requested) {
   int64_t available = AvailableMemoryBytes();
-  if (wish.host_gib > 0) available = std::min(available, static_cast<int64_t>(wish.host_gib * 1073741824.0));
+  if (requested.host_gib > 0) available = std::min(available, static_cast<int64_t>(requested.host_gib * 1073741824.0));
   if (!IsSyntheticName(graph.name) || available == 0) return Status::Ok();
   const cuda::HostRowsPlan plan =
-      cuda::PlanHostRows(graph.num_nodes * graph.feature_stride_bytes, wish.local_ranks, available);
+      cuda::PlanHostRows(graph.num_nodes * graph.feature_stride_bytes, requested.local_ranks, available);
   if (plan.fits) return Status::Ok();
   return Status::ResourceExhausted(
       fmt::format("the features of '{}' in the host's memory need {:.2f} GB of it and an eighth more, and {:.2f} GB "
@@ -66,7 +66,7 @@ cuda::FeatureStorage ToFeatureStorage(const FeaturePlace& place) {
 
 // Returns where the features will lie if the run fits in the GPU's free memory, else the error of GpuHolds.
 Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
-                                     const FeatureWish& wish) {
+                                     const FeatureRequest& requested) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
   std::string about_all;
@@ -77,12 +77,12 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
     about_all = fmt::format(
         "; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less", largest);
   }
-  if (wish.where == "peers" && wish.peers < 2) {
+  if (requested.where == "peers" && requested.peers < 2) {
     return Status::InvalidArgument(
         "--features peers: features shared by several GPUs need several ranks, all on one host, one for each GPU "
         "(--gpus N); one rank keeps them itself: --features device or host");
   }
-  options.storage.processes = wish.peers;  // so that a refusal names what several GPUs have room for
+  options.storage.processes = requested.peers;  // so that a refusal names what several GPUs have room for
   model.edge_width = graph.edge_feature_width;
   const int64_t edge_bytes = ReadsEdgeFeatures(model) ? graph.num_edges * graph.edge_feature_stride_bytes : 0;
   const cuda::GraphSize size{
@@ -91,7 +91,7 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
       edge_bytes,      graph.targets == TargetKind::kClasses ? 0 : 4 * graph.num_nodes * graph.num_classes};
   const auto plan_memory = [&]() -> Result<cuda::MemoryPlan> {
     HONE_ASSIGN_OR_RETURN(cuda::WorkingMemory working, cuda::CountWorkingMemory(model, options, graph.num_nodes));
-    if (wish.host_batches) {
+    if (requested.host_batches) {
       HONE_ASSIGN_OR_RETURN(const cuda::FeedNeeds needs, cuda::FeedNeedsOf(model));
       working.training += cuda::FedBatchBytes(options.fanouts, options.batch, graph.num_nodes,
                                               graph.feature_stride_bytes, needs.numbers_outermost) +
@@ -102,22 +102,23 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
     return cuda::PlanMemory(size, working, options.storage, static_cast<int64_t>(free));
   };
   HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, plan_memory());
-  const bool automatic = wish.where == "auto";
-  if (plan.fits && (automatic || wish.where == "device")) return FeaturePlace{};
-  if ((automatic || wish.where == "peers") && plan.most_cache_rows_of_peers >= 0) {
-    const FeaturePlace place{.peers = true,
-                             .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows_of_peers,
-                             .presampled = wish.policy == "presampling"};
+  const bool automatic = requested.where == "auto";
+  if (plan.fits && (automatic || requested.where == "device")) return FeaturePlace{};
+  if ((automatic || requested.where == "peers") && plan.most_cache_rows_of_peers >= 0) {
+    const FeaturePlace place{
+        .peers = true,
+        .cache_rows = requested.cache_rows >= 0 ? requested.cache_rows : plan.most_cache_rows_of_peers,
+        .presampled = requested.policy == "presampling"};
     options.storage = ToFeatureStorage(place);
-    options.storage.processes = wish.peers;
+    options.storage.processes = requested.peers;
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
   }
-  if ((automatic || wish.where == "host") && plan.most_cache_rows >= 0) {
-    HONE_RETURN_IF_ERROR(HostHolds(graph, wish));
+  if ((automatic || requested.where == "host") && plan.most_cache_rows >= 0) {
+    HONE_RETURN_IF_ERROR(HostHolds(graph, requested));
     const FeaturePlace place{.host = true,
-                             .cache_rows = wish.cache_rows >= 0 ? wish.cache_rows : plan.most_cache_rows,
-                             .presampled = wish.policy == "presampling"};
+                             .cache_rows = requested.cache_rows >= 0 ? requested.cache_rows : plan.most_cache_rows,
+                             .presampled = requested.policy == "presampling"};
     options.storage = ToFeatureStorage(place);
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
@@ -151,11 +152,11 @@ cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
 
 Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, std::span<const NodeId> nodes,
                                       const GpuQuestion& question, GpuRun& gpu) {
-  const FeatureWish& wish = question.features;
+  const FeatureRequest& requested = question.features;
   cuda::ExactOptions options{.fp32 = gpu.fp32,
                              .logits = question.logits,
-                             .most_feature_rows = wish.where == "host" ? wish.cache_rows : -1,
-                             .all_features = wish.where == "device",
+                             .most_feature_rows = requested.where == "host" ? requested.cache_rows : -1,
+                             .all_features = requested.where == "device",
                              .progress = question.options.progress,
                              .stop = question.options.stop};
   if (!question.fingerprint.empty()) {
@@ -245,19 +246,19 @@ Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
 }
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
-                              bool fp32, const FeatureWish& wish) {
+                              bool fp32, const FeatureRequest& requested) {
   return PlaceOfFeatures(graph, model,
                          {.fanouts = options.fanouts,
                           .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
                           .batch = static_cast<int32_t>(options.batch),
                           .eval_batch = static_cast<int32_t>(options.eval_batch),
                           .fp32 = fp32},
-                         wish);
+                         requested);
 }
 
 Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
-                              bool fp32, const FeatureWish& wish) {
-  return PlaceOfFeatures(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), wish);
+                              bool fp32, const FeatureRequest& requested) {
+  return PlaceOfFeatures(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), requested);
 }
 
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {

@@ -36,7 +36,7 @@ struct InferFlags {
   ModelFlags model;
   PredictOptions predict;
   DeviceFlags device;
-  FeatureWish features;
+  FeatureRequest features;
   std::string graph, load = "auto", split, checkpoint, fanout, frontier, nodes = "test";
   InferOutput output;
   CLI::Option* seed = nullptr;
@@ -47,27 +47,27 @@ struct InferFlags {
 };
 
 // Returns the nodes that --nodes chooses: a split's name, "all", or a .npy file.
-Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& which) {
+Result<std::vector<NodeId>> ChooseNodes(const Graph& graph, const std::string& selection) {
   const auto split = [&](std::span<const NodeId> nodes) -> Result<std::vector<NodeId>> {
     if (nodes.empty()) {
       return Status::InvalidArgument(
-          fmt::format("graph '{}' has an empty {} split; choose other --nodes", graph.name(), which));
+          fmt::format("graph '{}' has an empty {} split; choose other --nodes", graph.name(), selection));
     }
     return std::vector<NodeId>(nodes.begin(), nodes.end());
   };
-  if (which == "train") return split(graph.train_nodes());
-  if (which == "valid") return split(graph.valid_nodes());
-  if (which == "test") return split(graph.test_nodes());
-  if (which == "all") {
+  if (selection == "train") return split(graph.train_nodes());
+  if (selection == "valid") return split(graph.valid_nodes());
+  if (selection == "test") return split(graph.test_nodes());
+  if (selection == "all") {
     std::vector<NodeId> nodes(static_cast<size_t>(graph.structure().num_nodes));
     std::iota(nodes.begin(), nodes.end(), 0);
     return nodes;
   }
-  if (!which.ends_with(".npy")) {
+  if (!selection.ends_with(".npy")) {
     return Status::InvalidArgument(
-        fmt::format("--nodes is '{}': use all, train, valid, test or the name of a .npy file", which));
+        fmt::format("--nodes is '{}': use all, train, valid, test or the name of a .npy file", selection));
   }
-  return ReadNodeList(which, graph.structure().num_nodes);
+  return ReadNodeList(selection, graph.structure().num_nodes);
 }
 
 // Returns the accuracy on those of `nodes` that belong to `split`. `split` is sorted: for nodes in ascending order,
@@ -95,26 +95,27 @@ double SplitAccuracy(const Graph& graph, std::span<const NodeId> split, std::spa
 // Checks the options that describe a model against the checkpoint, which describes its own. An option that differs
 // shows that the user took the wrong checkpoint.
 Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
-  const ModelOptions& told = flags.model.options;
+  const ModelOptions& given_options = flags.model.options;
   const auto agrees = [&](const std::string& name) {
-    return name == "--model"         ? told.kind == model.kind  // two specs are compared below
-           : name == "--hidden"      ? told.hidden == model.hidden
+    return name == "--model"         ? given_options.kind == model.kind  // two specs are compared below
+           : name == "--hidden"      ? given_options.hidden == model.hidden
            : name == "--layers"      ? flags.model.layers == model.layers
-           : name == "--heads"       ? told.heads == model.heads
-           : name == "--aggregation" ? told.aggregation == model.aggregation
+           : name == "--heads"       ? given_options.heads == model.heads
+           : name == "--aggregation" ? given_options.aggregation == model.aggregation
                                      : true;  // the rest is about training, or is the model's own unless it was given
   };
-  if (told.spec != nullptr && model.spec != nullptr && *told.spec != *model.spec) {
+  if (given_options.spec != nullptr && model.spec != nullptr && *given_options.spec != *model.spec) {
     return Status::InvalidArgument(
         fmt::format("--model: '{}' has another spec, '{}'; first difference: {}. Leave --model out", flags.checkpoint,
-                    model.spec->name, SpecDifference(*told.spec, *model.spec)));
+                    model.spec->name, SpecDifference(*given_options.spec, *model.spec)));
   }
   for (const CLI::Option* option : flags.model_options) {
     // A file describes the whole model. Two specs were compared above; a file that became a published model is compared
     // here.
     const bool file = option->count() > 0 && option->results().front().ends_with(".toml");
-    const bool same = agrees("--model") && (told.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
-                                                                     agrees("--heads") && agrees("--aggregation")));
+    const bool same = agrees("--model") &&
+                      (given_options.spec != nullptr ||
+                       (agrees("--hidden") && agrees("--layers") && agrees("--heads") && agrees("--aggregation")));
     if (option->count() == 0 || (file ? same : agrees(option->get_name()))) continue;
     return Status::InvalidArgument(fmt::format(
         "{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out", option->get_name(),
@@ -157,7 +158,7 @@ Status CompleteFlags(InferFlags& flags, const LoadedModel& loaded) {
 
 // Checks whether the GPU supports these flags, as far as that can be known without the model.
 Status GpuTakesFlags(const InferFlags& flags) {
-  const FeatureWish& features = flags.features;
+  const FeatureRequest& features = flags.features;
   if (features.where == "peers") {
     return Status::InvalidArgument(
         "--features peers: inference is one process with one GPU, and shares rows with nobody; use auto, device or "

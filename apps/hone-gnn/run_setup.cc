@@ -59,9 +59,9 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
                         ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
   // Ranks with different devices are refused later, together with all other settings that differ.
   if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
-  const FeaturesHeld held = [&](const FeatureWish& wish) -> Result<FeaturePlace> {
+  const FeaturesHeld held = [&](const FeatureRequest& requested) -> Result<FeaturePlace> {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
-    return questions.takes(graph, device.fp32, wish);
+    return questions.takes(graph, device.fp32, requested);
   };
   HONE_ASSIGN_OR_RETURN(device.features, AgreeOnFeatures(ranks, flags.features, device.features, questions.of_rank0, held,
                                                          GpusShareMemory));

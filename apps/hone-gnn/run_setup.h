@@ -23,12 +23,12 @@ struct RunFlags {
   std::string graph;
   RankFlags ranks;
   DeviceFlags device;
-  FeatureWish features;
+  FeatureRequest features;
 };
 
 // Returns where features are in this run, or an error if the GPU engine cannot do it (GpuCanTrain, GpuHolds).
 using GpuTakesRun =
-    std::function<Result<FeaturePlace>(const GraphOutline& graph, bool fp32, const FeatureWish& wish)>;
+    std::function<Result<FeaturePlace>(const GraphOutline& graph, bool fp32, const FeatureRequest& requested)>;
 
 struct RunQuestions {
   GpuTakesRun takes;

@@ -46,7 +46,7 @@ struct TrainCommandFlags {
   RunOptions run;
   RankFlags ranks;
   DeviceFlags device;
-  FeatureWish features;
+  FeatureRequest features;
   std::string graph, load = "auto", split, resume, init, tuned;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
@@ -137,8 +137,8 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
 // Prints an epoch's row of the table.
 void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
-  const bool beside = device.cuda && !device.host_batches;
-  const auto part = [&](double seconds) { return beside ? std::string("-") : fmt::format("{:.2f}", seconds); };
+  const bool samples_on_gpu = device.cuda && !device.host_batches;
+  const auto part = [&](double seconds) { return samples_on_gpu ? std::string("-") : fmt::format("{:.2f}", seconds); };
   hone::Print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
               e.loss, PercentText(e.train_accuracy), MetricText(options.metric, MetricOf(options, e)),
               e.best ? '*' : ' ', t.train, part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed),
@@ -148,17 +148,17 @@ void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceCho
 
 // Checks that the GPU can do the run. The options of a resumed run are read from its checkpoint.
 Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32,
-                              const FeatureWish& wish) {
+                              const FeatureRequest& requested) {
   if (flags.resume.empty()) {
     const TrainOptions options = ForTargets(flags.train.train, graph.targets);
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, options, flags.run));
-    return GpuHolds(graph, flags.train.model.options, options, fp32, wish);
+    return GpuHolds(graph, flags.train.model.options, options, fp32, requested);
   }
   const std::string path = CheckpointFile(flags.resume);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
   HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
   HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
-  return GpuHolds(graph, header.model, header.train, fp32, wish);
+  return GpuHolds(graph, header.model, header.train, fp32, requested);
 }
 
 // Returns the learning rate given for a resumed run; 0: none was given.
@@ -376,17 +376,18 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
   const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  HONE_ASSIGN_OR_RETURN(RunSetup setup,
-                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-                                 {.takes = [&](const GraphOutline& graph, bool fp32,
-                                               const FeatureWish& wish) { return GpuTakes(flags, graph, fp32, wish); },
-                                  .of_rank0 = !flags.resume.empty(),
-                                  .settings = SettingsOf(flags),
-                                  .threads = flags.run.threads,
-                                  .quiet = flags.quiet,
-                                  .load = flags.load,
-                                  .split = flags.split},
-                                 session));
+  HONE_ASSIGN_OR_RETURN(
+      RunSetup setup,
+      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+               {.takes = [&](const GraphOutline& graph, bool fp32,
+                             const FeatureRequest& requested) { return GpuTakes(flags, graph, fp32, requested); },
+                .of_rank0 = !flags.resume.empty(),
+                .settings = SettingsOf(flags),
+                .threads = flags.run.threads,
+                .quiet = flags.quiet,
+                .load = flags.load,
+                .split = flags.split},
+               session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   GpuRun& gpu = setup.gpu;

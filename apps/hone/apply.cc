@@ -126,7 +126,7 @@ void RegisterApplyCommand(CLI::App& app, CommandContext& context) {
   command->add_option(
       "--store", flags->store,
       "the file that holds the runs; by default runs.sqlite in Hone's state folder (~/.local/state/hone)");
-  command->add_flag("--json", flags->json, "write JSON; interop.md in the documentation has its fields");
+  command->add_flag("--json", flags->json, "write JSON; apply.md in the documentation has its fields");
   command->callback([flags, &context] {
     if (Status status = Run(context, *flags); !status.ok()) context.Fail(status);
   });

@@ -64,10 +64,10 @@ Result<Cleaned> Clean(const CleanFlags& flags) {
                                                                          .all = flags.all,
                                                                          .older_seconds = older,
                                                                          .really = flags.really}));
-    const auto told = [](const QueueContents& c) {
+    const auto describe = [](const QueueContents& c) {
       return Contents{c.answers, c.answer_bytes, c.lost, c.dead, c.waiting};
     };
-    return Cleaned{told(report.there), told(report.meant), report.claimed};
+    return Cleaned{describe(report.there), describe(report.meant), report.claimed};
   }
   constexpr std::string_view kSpool = "spool:";
   if (flags.place.rfind(kSpool, 0) != 0) {
@@ -81,10 +81,10 @@ Result<Cleaned> Clean(const CleanFlags& flags) {
                                                                        .all = flags.all,
                                                                        .older_seconds = older,
                                                                        .really = flags.really}));
-  const auto told = [](const SpoolContents& c) {
+  const auto describe = [](const SpoolContents& c) {
     return Contents{c.answers, c.answer_bytes, 0, c.failures, c.waiting};
   };
-  return Cleaned{told(report.there), told(report.meant), report.running};
+  return Cleaned{describe(report.there), describe(report.meant), report.running};
 }
 
 Status Run(const CleanFlags& flags) {

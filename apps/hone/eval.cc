@@ -152,9 +152,10 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
     // The profile's text contains its findings, so they are not printed twice.
     const std::string profile = evaluation.profile ? DescribeProfile(*evaluation.profile, "  ") : "";
     if (evaluation.profile) {
-      std::erase_if(evaluation.findings, [&](const Finding& told) {
-        return std::any_of(evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
-                           [&](const ProfileFinding& f) { return f.kind == told.kind && f.location == told.location; });
+      std::erase_if(evaluation.findings, [&](const Finding& finding) {
+        return std::any_of(
+            evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
+            [&](const ProfileFinding& f) { return f.kind == finding.kind && f.location == finding.location; });
       });
     }
     Print("{}{}{}{}{}", DescribeEvaluation(evaluation, context.columns), WhatHelpsASlowSimulation(evaluation, flags),

@@ -59,22 +59,22 @@ Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bo
   const std::string parent = ParentOf(path);
   HONE_RETURN_IF_ERROR(MakeDirectories(parent));
   // The new file is in the same directory, so that the rename stays within one file system.
-  std::string aside;
-  HONE_ASSIGN_OR_RETURN(UniqueFd fd, CreateBeside(path, aside, mode));
+  std::string temporary;
+  HONE_ASSIGN_OR_RETURN(UniqueFd fd, CreateBeside(path, temporary, mode));
 
   // The mode is set before the contents are written: private contents are never readable by others on the way.
   Status status = KeepModeOf(path, fd.get());
-  if (status.ok()) status = WriteAll(fd.get(), bytes, aside);
-  if (status.ok() && flush && fsync(fd.get()) != 0) status = Status::Io(ErrnoMessage("flush", aside, errno));
+  if (status.ok()) status = WriteAll(fd.get(), bytes, temporary);
+  if (status.ok() && flush && fsync(fd.get()) != 0) status = Status::Io(ErrnoMessage("flush", temporary, errno));
   // A full network disk may report its error only at close().
   if (const int raw = fd.Release(); close(raw) != 0 && status.ok()) {
-    status = Status::Io(ErrnoMessage("close", aside, errno));
+    status = Status::Io(ErrnoMessage("close", temporary, errno));
   }
-  if (status.ok() && rename(aside.c_str(), path.c_str()) != 0) {
+  if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
     status = Status::Io(ErrnoMessage("rename to", path, errno));
   }
   if (!status.ok()) {
-    unlink(aside.c_str());
+    unlink(temporary.c_str());
     return status;
   }
   if (flush) {
@@ -136,15 +136,15 @@ Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view by
 }
 
 // mkostemp is not used, since it makes every file 0600: open() respects the umask and a folder's default access list.
-Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode) {
+Result<UniqueFd> CreateBeside(const std::string& path, std::string& temporary, int mode) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   for (int attempt = 0;; ++attempt) {
-    aside = path + ".aside-";
+    temporary = path + ".aside-";
     uint64_t random = SystemSeed();
-    for (int i = 0; i < 6; ++i, random /= kLetters.size()) aside += kLetters[random % kLetters.size()];
-    UniqueFd fd(open(aside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, static_cast<mode_t>(mode)));
+    for (int i = 0; i < 6; ++i, random /= kLetters.size()) temporary += kLetters[random % kLetters.size()];
+    UniqueFd fd(open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, static_cast<mode_t>(mode)));
     if (fd.valid()) return fd;
-    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", aside, errno));
+    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", temporary, errno));
   }
 }
 

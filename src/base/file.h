@@ -57,8 +57,8 @@ Status WriteFileAtomicallyUnflushed(const std::string& path, std::string_view by
 
 // For writers that rename files into place themselves. CreateBeside makes an empty file in the folder of `path`, open
 // for reading and writing, with `mode` less the umask. Its name, `path` plus ".aside-" and six random letters, is
-// stored in `aside`.
-Result<UniqueFd> CreateBeside(const std::string& path, std::string& aside, int mode = 0666);
+// stored in `temporary`.
+Result<UniqueFd> CreateBeside(const std::string& path, std::string& temporary, int mode = 0666);
 // Gives the open file the mode of the file at `path`, which it will replace; does nothing if there is none. `path` is
 // as ReplaceablePath returns it.
 Status KeepModeOf(const std::string& path, int fd);

@@ -366,8 +366,8 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
     if (in.write.valid()) {
       const ssize_t n = write(in.write.get(), options.stdin_text.data() + written, options.stdin_text.size() - written);
       if (n > 0) written += static_cast<size_t>(n);
-      const bool gone = n < 0 && errno != EAGAIN && errno != EINTR;
-      if (gone || written == options.stdin_text.size()) in.write.Reset();
+      const bool is_closed = n < 0 && errno != EAGAIN && errno != EINTR;
+      if (is_closed || written == options.stdin_text.size()) in.write.Reset();
     }
     const auto drain = [&](UniqueFd& fd, CappedText& text) {
       // Reads a few buffers per turn: a program that never stops writing must not delay the time limit.

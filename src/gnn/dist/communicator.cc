@@ -21,13 +21,13 @@ template <typename T>
 Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> values,
                       std::vector<std::byte>& scratch) {
   const auto size = static_cast<size_t>(ranks.size());
-  const auto me = static_cast<size_t>(ranks.rank());
+  const auto own_rank = static_cast<size_t>(ranks.rank());
   if (size == 1) return ranks.Barrier(what);
   const auto slice = [&](size_t r) {
     const size_t begin = values.size() * r / size;
     return values.subspan(begin, values.size() * (r + 1) / size - begin);
   };
-  const size_t mine = slice(me).size();
+  const size_t mine = slice(own_rank).size();
   scratch.resize(size * mine * sizeof(T));
   Sources to(size);
   Targets from(size);
@@ -36,15 +36,15 @@ Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> v
     from[r] = std::span(scratch).subspan(r * mine * sizeof(T), mine * sizeof(T));
   }
   HONE_RETURN_IF_ERROR(ranks.Exchange(what, to, from));
-  T* sum = slice(me).data();
+  T* sum = slice(own_rank).data();
   const auto* parts = reinterpret_cast<const T*>(scratch.data());
   std::copy(parts, parts + mine, sum);
   for (size_t r = 1; r < size; ++r) {
     for (size_t i = 0; i < mine; ++i) sum[i] += parts[r * mine + i];
   }
   for (size_t r = 0; r < size; ++r) {
-    to[r] = r == me ? std::span<const std::byte>() : std::as_bytes(slice(me));
-    from[r] = r == me ? std::span<std::byte>() : std::as_writable_bytes(slice(r));
+    to[r] = r == own_rank ? std::span<const std::byte>() : std::as_bytes(slice(own_rank));
+    from[r] = r == own_rank ? std::span<std::byte>() : std::as_writable_bytes(slice(r));
   }
   return ranks.Exchange(what, to, from);
 }

@@ -128,7 +128,7 @@ Status ShardSum::Finish() {
 // A message holds, for each of the sender's nodes, all doubles; then for each node the receiver's slice of the floats.
 Status ShardSum::Combine() {
   const auto size = static_cast<size_t>(ranks_.size());
-  const auto me = static_cast<size_t>(ranks_.rank());
+  const auto own_rank = static_cast<size_t>(ranks_.rank());
   const auto begin = [&](size_t r) { return float_count_ * r / size; };
   const auto slice = [&](size_t r) { return begin(r + 1) - begin(r); };
   std::vector<ShardRange> all;
@@ -153,25 +153,27 @@ Status ShardSum::Combine() {
     const std::vector<ShardRange> theirs =
         TreeNodes(shards_, ShardsOfRank(shards_, static_cast<int>(r), static_cast<int>(size)));
     std::vector<std::byte>& in = incoming_[r];
-    in.resize(theirs.size() * (double_count_ * sizeof(double) + slice(me) * sizeof(float)));
+    in.resize(theirs.size() * (double_count_ * sizeof(double) + slice(own_rank) * sizeof(float)));
     from[r] = in;
     all.insert(all.end(), theirs.begin(), theirs.end());
     for (size_t n = 0; n < theirs.size(); ++n) {
       doubles.push_back(reinterpret_cast<double*>(in.data()) + n * double_count_);
       floats.push_back(reinterpret_cast<float*>(in.data() + theirs.size() * double_count_ * sizeof(double)) +
-                       n * slice(me));
+                       n * slice(own_rank));
     }
   }
   HONE_RETURN_IF_ERROR(ranks_.Exchange("the sum of the shards", to, from));
   AddUp(shards_, all, doubles, double_count_);
-  AddUp(shards_, all, floats, slice(me));
+  AddUp(shards_, all, floats, slice(own_rank));
   std::copy(doubles[0], doubles[0] + double_count_, next_->doubles.begin());
-  std::copy(floats[0], floats[0] + slice(me), next_->floats.begin() + static_cast<std::ptrdiff_t>(begin(me)));
+  std::copy(floats[0], floats[0] + slice(own_rank),
+            next_->floats.begin() + static_cast<std::ptrdiff_t>(begin(own_rank)));
 
   const std::span<float> sums(next_->floats);
   for (size_t r = 0; r < size; ++r) {
-    to[r] = r == me ? std::span<const std::byte>() : std::as_bytes(sums.subspan(begin(me), slice(me)));
-    from[r] = r == me ? std::span<std::byte>() : std::as_writable_bytes(sums.subspan(begin(r), slice(r)));
+    to[r] =
+        r == own_rank ? std::span<const std::byte>() : std::as_bytes(sums.subspan(begin(own_rank), slice(own_rank)));
+    from[r] = r == own_rank ? std::span<std::byte>() : std::as_writable_bytes(sums.subspan(begin(r), slice(r)));
   }
   return ranks_.Exchange("the sums of the shards", to, from);
 }

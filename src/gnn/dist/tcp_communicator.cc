@@ -65,9 +65,9 @@ class TcpCommunicator final : public Communicator {
   Status Exchange(std::string_view what, std::span<const std::span<const std::byte>> to,
                   std::span<const std::span<std::byte>> from) override {
     HONE_CHECK(to.size() == options_.names.size() && from.size() == to.size(), "one message to and from each rank");
-    const auto me = static_cast<size_t>(rank());
-    HONE_CHECK(to[me].size() == from[me].size(), "a rank sends itself what it expects");
-    if (!to[me].empty()) std::memcpy(from[me].data(), to[me].data(), to[me].size());
+    const auto own_rank = static_cast<size_t>(rank());
+    HONE_CHECK(to[own_rank].size() == from[own_rank].size(), "a rank sends itself what it expects");
+    if (!to[own_rank].empty()) std::memcpy(from[own_rank].data(), to[own_rank].data(), to[own_rank].size());
     HONE_RETURN_IF_ERROR(aborted());
     const Status status = Move(what, to, from);
     if (!status.ok()) Abort(status);  // after an error the ranks are in different operations

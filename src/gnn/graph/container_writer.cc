@@ -124,12 +124,12 @@ void ContainerWriter::Shrink(size_t section) {
 Status ContainerWriter::GiveName() {
   const std::string open_file = fmt::format("/proc/self/fd/{}", fd_.get());
   for (int attempt = 0;; ++attempt) {
-    const std::string aside = fmt::format("{}.aside-{}-{}", path_, getpid(), attempt);
-    if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, aside.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      aside_ = aside;
+    const std::string temporary = fmt::format("{}.aside-{}-{}", path_, getpid(), attempt);
+    if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      aside_ = temporary;
       return Status::Ok();
     }
-    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", aside, errno));
+    if (errno != EEXIST || attempt > 100) return Status::Io(ErrnoMessage("create", temporary, errno));
   }
 }
 

@@ -125,16 +125,16 @@ class Conversion {
 
   // Determines the number of nodes, and where it comes from.
   Status SettleNodes() {
-    const auto agree = [&](int64_t count, const std::string& who) {
+    const auto agree = [&](int64_t count, const std::string& owner) {
       if (count < 0) return Status::Ok();
       if (nodes_ < 0) {
         nodes_ = count;
-        told_by_ = who;
+        told_by_ = owner;
         return Status::Ok();
       }
       if (count == nodes_) return Status::Ok();
-      return Status::InvalidArgument(
-          fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row", who, count, told_by_, nodes_));
+      return Status::InvalidArgument(fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row",
+                                                 owner, count, told_by_, nodes_));
     };
     if (options_.num_nodes > 0) HONE_RETURN_IF_ERROR(agree(options_.num_nodes, "--nodes"));
     HONE_RETURN_IF_ERROR(agree(source_.num_nodes, source_.nodes_told_by));

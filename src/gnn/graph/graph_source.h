@@ -115,8 +115,8 @@ Result<GraphSource> OpenEdgeList(const std::string& path);
 // the latter, two readers read one row each.
 Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows);
 Result<std::unique_ptr<EdgeSource>> EdgesOfText(const std::string& path);
-// `of`: what has a row each, for messages: "node" or "edge".
-Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view of = "node");
+// `element`: what has a row each, for messages: "node" or "edge".
+Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view element = "node");
 // Makes dense rows from sparse ones: row r is indices[offsets[r] … offsets[r+1]), values[i] (empty: all 1). Indices in
 // [0, width).
 std::unique_ptr<FeatureSource> FeaturesOfSparseRows(std::string name, int64_t width, std::vector<int64_t> offsets,

@@ -281,11 +281,11 @@ Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two
   return std::unique_ptr<EdgeSource>(std::make_unique<ArrayEdges>(std::move(array), edges, two_rows));
 }
 
-Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view of) {
+Result<std::unique_ptr<FeatureSource>> FeaturesOfArray(NpyArray array, std::string_view element) {
   const NpyHeader& h = array.header();
   if (h.shape.size() != 2 || h.shape[1] < 1 || h.shape[1] > (1 << 24)) {
     return Status::InvalidArgument(fmt::format("'{}' is {}: features are an array [{}, F], a row for each {}{}",
-                                               array.name(), h.Text(), of == "edge" ? "E" : "N", of,
+                                               array.name(), h.Text(), element == "edge" ? "E" : "N", element,
                                                h.shape.size() == 1 ? "; of one feature, save x.reshape(-1, 1)" : ""));
   }
   return std::unique_ptr<FeatureSource>(std::make_unique<DenseFeatures>(std::move(array)));

@@ -24,14 +24,14 @@ class Cut {
   Cut(const ModelSpec& spec, const SpecShapes& shapes, int64_t num_classes)
       : spec_(spec), shapes_(shapes), num_classes_(num_classes) {}
 
-  // Returns the index of the value that `which` names, or kInvalidArgument.
-  Result<size_t> Find(std::string_view which) const {
+  // Returns the index of the value that `name` names, or kInvalidArgument.
+  Result<size_t> Find(std::string_view name) const {
     int layer = 0;
-    const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), layer);
-    const bool number = error == std::errc() && end == which.data() + which.size();
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), layer);
+    const bool number = error == std::errc() && end == name.data() + name.size();
     if (number && (layer < 1 || layer > shapes_.layers)) {
       return Status::InvalidArgument(
-          fmt::format("--embeddings {}: model '{}' has layers 1 to {}", which, spec_.name, shapes_.layers));
+          fmt::format("--embeddings {}: model '{}' has layers 1 to {}", name, spec_.name, shapes_.layers));
     }
     size_t found = 0;
     if (number) {
@@ -40,15 +40,15 @@ class Cut {
         return Status::InvalidArgument(fmt::format(
             "--embeddings {}: the last layer of model '{}' gives the logits, with no head behind it: say --logits, or "
             "--embeddings with a lower layer or a value that `hone-gnn models` lists",
-            which, spec_.name));
+            name, spec_.name));
       }
     } else {
       std::vector<std::string> names;
       for (const ValueSpec& value : spec_.values) names.push_back(value.name);
-      const auto at = std::find(names.begin(), names.end(), which);
+      const auto at = std::find(names.begin(), names.end(), name);
       if (at == names.end()) {
-        return Status::InvalidArgument(fmt::format("--embeddings {}: model '{}' has no such value{}; it has {}", which,
-                                                   spec_.name, DidYouMean(std::string(which), names),
+        return Status::InvalidArgument(fmt::format("--embeddings {}: model '{}' has no such value{}; it has {}", name,
+                                                   spec_.name, DidYouMean(std::string(name), names),
                                                    fmt::join(names, ", ")));
       }
       found = static_cast<size_t>(at - names.begin()) + 1;
@@ -56,13 +56,13 @@ class Cut {
     found = WithoutDrops(found);
     if (found + 1 == shapes_.hop.size()) {
       return Status::InvalidArgument(
-          fmt::format("--embeddings {}: these are the logits of model '{}'; say --logits", which, spec_.name));
+          fmt::format("--embeddings {}: these are the logits of model '{}'; say --logits", name, spec_.name));
     }
     if (!DependsOnNeighbors(found)) {
       return Status::InvalidArgument(fmt::format(
           "--embeddings {}: in model '{}' it depends on a node's own features alone; choose a layer, from 1 to {}, or "
           "a value behind an aggregate or an attention",
-          which, spec_.name, shapes_.layers));
+          name, spec_.name, shapes_.layers));
     }
     return found;
   }
@@ -144,7 +144,7 @@ class Cut {
 
 }  // namespace
 
-Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view which) {
+Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view name) {
   const ModelOptions& options = model.options();
   ModelSpec spec;
   if (options.spec != nullptr) {
@@ -154,7 +154,7 @@ Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view 
   }
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, options.in_width, options.num_classes));
   const Cut cut(spec, shapes, options.num_classes);
-  HONE_ASSIGN_OR_RETURN(const size_t last, cut.Find(which));
+  HONE_ASSIGN_OR_RETURN(const size_t last, cut.Find(name));
   auto part = std::make_shared<const ModelSpec>(cut.Take(last));
   HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*part));
   EmbeddingModel made;

@@ -23,13 +23,13 @@ struct EmbeddingModel {
   std::string value;  // the value's name in the model's spec (`hone-gnn models` lists them)
 };
 
-// Makes the model that ends at `which` of `model`:
+// Makes the model that ends at `name` of `model`:
 //   a number K from 1 to the number of layers   the rows that layer K gives the next one, after its normalisation and
 //                                               activation; of the last layer, the rows that the head reads, if the
 //                                               model has a head
 //   the name of a value                         that value; a dropout does nothing in inference
 // kInvalidArgument, with what there is: no such layer or value, the logits themselves, a value that depends on a node's
 // own features alone, or a model without a spec (a stack of the program's own layers).
-Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view which);
+Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view name);
 
 }  // namespace hone::gnn

@@ -33,10 +33,10 @@ Status CheckOutput(const std::string& path) {
   // Tests by writing: for root, and on a read-only disk, the permissions may allow what writing does not.
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const std::string target, ReplaceablePath(path));
-  std::string aside;
-  const Result<UniqueFd> made = CreateBeside(target, aside, 0600);
+  std::string temporary;
+  const Result<UniqueFd> made = CreateBeside(target, temporary, 0600);
   if (!made.ok()) return Status(made.status().code(), made.status().message() + "; choose another place");
-  unlink(aside.c_str());
+  unlink(temporary.c_str());
   return Status::Ok();
 }
 

@@ -109,10 +109,10 @@ class Run {
 
  private:
   // Records the first row behind the batch's rows that a call has overwritten.
-  static void Note(const Padded<T>& of, const char* who, const char* what, Outcome<T>& outcome) {
-    const int64_t row = of.FirstWrittenPadding(T(kCanary));
+  static void Note(const Padded<T>& rows, const char* pass, const char* what, Outcome<T>& outcome) {
+    const int64_t row = rows.FirstWrittenPadding(T(kCanary));
     if (row >= 0 && outcome.padding.empty()) {
-      outcome.padding = fmt::format("{} wrote row {} of {}, which has {}", who, row, what, of.rows.rows);
+      outcome.padding = fmt::format("{} wrote row {} of {}, which has {}", pass, row, what, rows.rows.rows);
     }
   }
 
@@ -238,7 +238,8 @@ class Checker {
     const Outcome<double> found = run.Backward();
     Rng rng(77);
     // Compares the gradient along a random direction with a central difference.
-    const auto compare = [&](const std::string& of, std::vector<double>& values, const std::vector<double>& gradient) {
+    const auto compare = [&](const std::string& quantity, std::vector<double>& values,
+                             const std::vector<double>& gradient) {
       constexpr double kStep = 1e-6;
       std::vector<double> direction(gradient.size());
       double expected = 0, size = 0;
@@ -256,8 +257,8 @@ class Checker {
       values = before;
       if (std::abs(difference - expected) <= 1e-5 * (1 + size)) return;
       Find("gradients",
-           fmt::format("along a random direction of {} the gradient is {:.9g} and the finite difference {:.9g}", of,
-                       expected, difference));
+           fmt::format("along a random direction of {} the gradient is {:.9g} and the finite difference {:.9g}",
+                       quantity, expected, difference));
     };
     std::vector<double> gradient = found.grad_x;
     compare("x", run.x(), gradient);

@@ -27,24 +27,25 @@ class Writer {
   std::string Name(const std::string& word, int layer) const { return word + std::to_string(layer); }
 
   // Appends a value, and returns its name.
-  std::string Put(const std::string& name, OperationSpec operation, std::vector<std::string> of,
+  std::string Put(const std::string& name, OperationSpec operation, std::vector<std::string> operands,
                   const std::string& parameters = "", int stream = -1) {
-    spec_.values.push_back({name, std::move(operation), std::move(of), parameters, stream});
+    spec_.values.push_back({name, std::move(operation), std::move(operands), parameters, stream});
     return name;
   }
   // Appends a normalisation, if the options ask for one. Returns the name of the value that holds the result.
-  std::string PutNorm(const std::string& name, bool wanted, const std::string& of, const std::string& parameters) {
-    return wanted ? Put(name, NormSpec{}, {of}, parameters) : of;
+  std::string PutNorm(const std::string& name, bool wanted, const std::string& operand, const std::string& parameters) {
+    return wanted ? Put(name, NormSpec{}, {operand}, parameters) : operand;
   }
   // Appends an activation, unless it is the identity. Returns the name of the value that holds the result.
-  std::string PutActivation(const std::string& name, Activation activation, const std::string& of) {
-    if (activation == Activation::kIdentity) return of;
-    return Put(name, ActivateSpec{static_cast<ActivateSpec::Function>(static_cast<int>(activation) - 1)}, {of});
+  std::string PutActivation(const std::string& name, Activation activation, const std::string& operand) {
+    if (activation == Activation::kIdentity) return operand;
+    return Put(name, ActivateSpec{static_cast<ActivateSpec::Function>(static_cast<int>(activation) - 1)}, {operand});
   }
   // Appends a dropout, unless its probability is 0. Returns the name of the value that holds the result.
-  std::string PutDrop(const std::string& name, double probability, int layer, DropoutSite site, const std::string& of) {
-    if (!DropoutRate(probability).active()) return of;
-    return Put(name, DropSpec{probability, layer, SiteOf(site), ""}, {of});
+  std::string PutDrop(const std::string& name, double probability, int layer, DropoutSite site,
+                      const std::string& operand) {
+    if (!DropoutRate(probability).active()) return operand;
+    return Put(name, DropSpec{probability, layer, SiteOf(site), ""}, {operand});
   }
   int64_t OutOf(int layer) const { return layer + 1 == options_.layers ? kClassWidth : options_.hidden; }
 

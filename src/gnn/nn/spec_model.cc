@@ -146,7 +146,7 @@ class SpecModel final : public Model<T> {
     std::vector<EdgesOfHop> edges;
     std::vector<Matrix<T>> views, grads;    // of each value
     std::vector<Matrix<const T>> operands;  // of the current call
-    Buffer<T> apart;                        // a use's share of the gradient, before it is added
+    Buffer<T> separate;                     // a use's share of the gradient, before it is added
   };
 
   size_t count() const { return shapes_.hop.size(); }
@@ -291,10 +291,10 @@ class SpecModel final : public Model<T> {
     if (operation.flow() == GradientFlow::kComputed) {
       const OperationCall<T> call = Call(use.value, sample, state, context);
       if (ReadsNeighbors(Operation(use.value))) rows = call.block.num_src;
-      const bool apart = add && !operation.accumulates();
-      const Matrix<T> to = apart ? state.apart.Resize(rows, grad.cols) : FirstRows(grad, rows);
-      operation.BackwardOperand(call, from, add && !apart, to);
-      if (apart) AddTo<T>(to, FirstRows(grad, rows), context.threads);
+      const bool separate = add && !operation.accumulates();
+      const Matrix<T> to = separate ? state.separate.Resize(rows, grad.cols) : FirstRows(grad, rows);
+      operation.BackwardOperand(call, from, add && !separate, to);
+      if (separate) AddTo<T>(to, FirstRows(grad, rows), context.threads);
     } else {
       const GradientShare<T> share = operation.Share(use.operand);
       const Matrix<const T> part = {from.data + share.first_column, from.rows, grad.cols, from.stride};

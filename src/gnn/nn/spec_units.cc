@@ -320,36 +320,36 @@ class Lowering {
       shapes.hop.push_back(unit.hop);
       shapes.width.push_back(unit.width);
       shapes.operands.emplace_back(unit.operands.begin(), unit.operands.end());
-      OperationTraits of;
-      of.scaled_operands.assign(unit.operands.size(), false);
+      OperationTraits unit_traits;
+      unit_traits.scaled_operands.assign(unit.operands.size(), false);
       switch (unit.kind) {
         case Kind::kAttention:
         case Kind::kProduct:
         case Kind::kOwn:
-          of.trains = true;
+          unit_traits.trains = true;
           break;
         case Kind::kBetween:
-          of.overwrites_grad = !unit.adds_bias_alone() && !unit.no_pass();
-          of.flow = of.overwrites_grad ? GradientFlow::kInPlace : GradientFlow::kShared;
-          of.trains = unit.bias_of != 0 || unit.normalise != 0;
+          unit_traits.overwrites_grad = !unit.adds_bias_alone() && !unit.no_pass();
+          unit_traits.flow = unit_traits.overwrites_grad ? GradientFlow::kInPlace : GradientFlow::kShared;
+          unit_traits.trains = unit.bias_of != 0 || unit.normalise != 0;
           break;
         case Kind::kNormaliseRows:
-          of.flow = GradientFlow::kInPlace;
-          of.overwrites_grad = of.trains = true;
+          unit_traits.flow = GradientFlow::kInPlace;
+          unit_traits.overwrites_grad = unit_traits.trains = true;
           break;
         case Kind::kAdd:
-          of.flow = GradientFlow::kShared;
-          of.sums = true;
-          of.scaled_operands.back() = std::get<AddSpec>(Operation(unit.value)).eps;
+          unit_traits.flow = GradientFlow::kShared;
+          unit_traits.sums = true;
+          unit_traits.scaled_operands.back() = std::get<AddSpec>(Operation(unit.value)).eps;
           for (size_t i = 0; i < unit.operands.size(); ++i) {  // such an operand gets its own operand's gradient
             const SpecUnit& operand = out_.units[unit.operands[i]];
-            if (operand.summed_through && !operand.is_bias()) of.scaled_operands[i] = true;
+            if (operand.summed_through && !operand.is_bias()) unit_traits.scaled_operands[i] = true;
           }
           break;
         default:
           break;
       }
-      traits.push_back(std::move(of));
+      traits.push_back(std::move(unit_traits));
     }
     out_.plan = PlanSpec(shapes, traits);
   }

@@ -75,10 +75,10 @@ class Checker {
     shapes_.width.assign(1, in_width);
     for (size_t v = 1; v <= spec_.values.size(); ++v) {
       const ValueSpec& value = Value(v);
-      const std::vector<int>& of = shapes_.operands[v];
+      const std::vector<int>& operands = shapes_.operands[v];
       const auto width_of = [&](int operand) { return shapes_.width[static_cast<size_t>(operand)]; };
       const auto asked = [&](int64_t width) { return width == kClassWidth ? num_classes : width; };
-      int64_t width = width_of(of[0]);
+      int64_t width = width_of(operands[0]);
       if (const auto* linear = std::get_if<LinearSpec>(&value.operation)) width = asked(linear->width);
       if (std::holds_alternative<HeadSpec>(value.operation)) width = num_classes;
       if (const auto* attention = std::get_if<AttentionSpec>(&value.operation)) {
@@ -91,7 +91,7 @@ class Checker {
         width = *given;
       }
       if (std::holds_alternative<AddSpec>(value.operation)) {
-        for (const int operand : of) {
+        for (const int operand : operands) {
           if (width_of(operand) == width) continue;
           return RefuseValue(
               v, fmt::format("adds {} of {} columns and {} of {}: give them one width, by a linear of {} "

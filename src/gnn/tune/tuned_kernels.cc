@@ -64,11 +64,11 @@ SumChoice ChoiceFrom(JsonFields& fields) {
 
 // Returns the choice that a binding of engine.cu's tunables stands for.
 SumChoice ChoiceOf(const std::map<std::string, int64_t>& binding) {
-  const auto of = [&](const char* name) {
+  const auto field_of = [&](const char* name) {
     const auto found = binding.find(name);
     return found == binding.end() ? 0 : static_cast<int>(found->second);
   };
-  return {of("LANES"), of("AHEAD"), of("BLOCK")};
+  return {field_of("LANES"), field_of("AHEAD"), field_of("BLOCK")};
 }
 std::string ChoiceText(const SumChoice& choice) {
   return fmt::format("{} lanes a row, {} ahead, {} threads a block", choice.lanes, choice.ahead, choice.block);
@@ -99,12 +99,12 @@ Result<std::string> ReadWinner(const std::string& path, const std::string& task,
                                const std::string& gpu, std::vector<WinnerOfShape>& shapes) {
   HONE_ASSIGN_OR_RETURN(const json file, ReadJsonFile(path));
   int version = 0;
-  std::string of, hash, verdict, device, judge;
+  std::string winner_task, hash, verdict, device, judge;
   bool modelled = false;
   JsonFields fields(file, "winner");
   if (fields.ok()) fields.Read("hone_winner", version);
   if (version != 1) return std::string("it is no winner file of this version of Hone");
-  fields.Require("task", of);
+  fields.Require("task", winner_task);
   fields.Require("candidate_sha256", hash);
   fields.Require("verdict", verdict);
   fields.Object("device", [&](JsonFields& inner) {
@@ -119,7 +119,7 @@ Result<std::string> ReadWinner(const std::string& path, const std::string& task,
     shapes.push_back(std::move(shape));
   });
   if (!fields.ok()) return fields.status().WithContext(path);
-  if (of != task) return fmt::format("it is of task '{}'", of);
+  if (winner_task != task) return fmt::format("it is of task '{}'", winner_task);
   if (hash != engine_hash) {
     return std::string(
         "its candidate is not this program's engine.cu, and the engine runs no other kernel: write the tasks anew and "

@@ -211,13 +211,13 @@ Status WriteTasks(const std::string& folder, const std::vector<ModelTask>& tasks
   if (std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
     return Status::InvalidArgument(path + " exists: remove it, or name another folder with --out");
   }
-  const std::string aside = fmt::format("{}.partial.{}", path, getpid());
-  Status status = WriteFolder(aside, tasks, readme, index);
+  const std::string temporary = fmt::format("{}.partial.{}", path, getpid());
+  Status status = WriteFolder(temporary, tasks, readme, index);
   if (status.ok()) {
-    std::filesystem::rename(aside, path, error);
-    if (error) status = Status::Io(fmt::format("rename {} to {}: {}", aside, path, error.message()));
+    std::filesystem::rename(temporary, path, error);
+    if (error) status = Status::Io(fmt::format("rename {} to {}: {}", temporary, path, error.message()));
   }
-  if (!status.ok()) std::filesystem::remove_all(aside, error);
+  if (!status.ok()) std::filesystem::remove_all(temporary, error);
   return status;
 }
 

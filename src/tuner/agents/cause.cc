@@ -132,11 +132,11 @@ std::string CauseText(const Evaluation& before, const Evaluation& after) {
   const bool faster = changed->speedup->median > 1;
   std::vector<Cause> causes;
   if (before.profile && after.profile) {
-    const auto of = [&](const Profile& profile) {
+    const auto counters_of = [&](const Profile& profile) {
       return std::find_if(profile.cases.begin(), profile.cases.end(),
                           [&](const CaseProfile& c) { return c.dims == changed->dims; });
     };
-    const auto then = of(*before.profile), now = of(*after.profile);
+    const auto then = counters_of(*before.profile), now = counters_of(*after.profile);
     if (then != before.profile->cases.end() && now != after.profile->cases.end())
       causes = CausesOf(*then, *now, faster);
   }

@@ -184,8 +184,8 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (turn.role == "agent") {
     // The introduction stays the same from version to version; the variable part is a separate message.
     HONE_ASSIGN_OR_RETURN(const std::string verdict, in.library->Expanded("part_verdict"));
-    HONE_ASSIGN_OR_RETURN(std::string told, FillTemplate(verdict, values));
-    request.messages.push_back({"user", std::move(told)});
+    HONE_ASSIGN_OR_RETURN(std::string verdict_text, FillTemplate(verdict, values));
+    request.messages.push_back({"user", std::move(verdict_text)});
   }
   request.number = RequestNumber(id, turn_index, false);
   request.role = turn.role;

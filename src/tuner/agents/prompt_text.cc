@@ -71,10 +71,10 @@ std::string CountsText(const Profile& whole) {
   // The list is ordered by potential gain: of a fault that several shapes show at one place, the most expensive stays.
   shown.findings.clear();
   for (const ProfileFinding& f : whole.findings) {
-    const bool told = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
+    const bool is_shown = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
       return s.kind == f.kind && s.message == f.message && s.kernel == f.kernel && s.location == f.location;
     });
-    if (!told) shown.findings.push_back(f);
+    if (!is_shown) shown.findings.push_back(f);
   }
   std::string text = DescribeProfile(shown, "");
   if (whole.cases.size() > shown.cases.size()) {
@@ -327,17 +327,17 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
     rules += "- some shapes move so few bytes that launch and latency are most of their time: fewer kernels and steps, "
              "shorter dependent chains, and more blocks matter there, bandwidth does not\n";
   }
-  std::vector<Finding> told = evaluation.findings;
+  std::vector<Finding> other_findings = evaluation.findings;
   if (!rules.empty()) text += "\nWhat these figures say:\n\n" + rules;
   if (evaluation.profile && !evaluation.profile->cases.empty()) {
     text += "\nCounted while each kernel ran once:\n\n```\n" + CountsText(*evaluation.profile) + "```\n";
     // The profile contains its own findings in more detail.
-    std::erase_if(told, [&](const Finding& f) {
+    std::erase_if(other_findings, [&](const Finding& f) {
       return std::any_of(evaluation.profile->findings.begin(), evaluation.profile->findings.end(),
                          [&](const ProfileFinding& p) { return p.kind == f.kind && p.location == f.location; });
     });
   }
-  const std::string findings = FindingsText(told);
+  const std::string findings = FindingsText(other_findings);
   if (!findings.empty()) text += "\nFound while it ran:\n\n" + findings;
   return text;
 }

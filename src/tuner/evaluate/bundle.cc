@@ -34,8 +34,8 @@ json BundleJson(const Task& task, const EvaluationRequest& request) {
 std::string ErrorText(const json& j) {
   if (!j.is_object() || !j.contains("error") || !j["error"].is_object()) return "";
   const json& error = j["error"];
-  const bool told = error.contains("message") && error["message"].is_string() && !error["message"].empty();
-  return told ? error["message"].get<std::string>() : "(it gave no reason)";
+  const bool has_message = error.contains("message") && error["message"].is_string() && !error["message"].empty();
+  return has_message ? error["message"].get<std::string>() : "(it gave no reason)";
 }
 
 // Returns the status code of a failure; kInternal if it is missing or unknown.

@@ -42,7 +42,7 @@ Status RemoveFile(const fs::path& path) {
 
 }  // namespace
 
-Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanWish& wish) {
+Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanOptions& options) {
   const fs::path spool(directory);
   std::error_code error;
   bool found = fs::exists(spool / "device.json", error);
@@ -54,7 +54,7 @@ Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCle
   }
   SpoolCleanReport report;
   report.running = static_cast<int64_t>(FilesOf(spool / "running").size());
-  if (wish.all && wish.really && report.running > 0) {
+  if (options.all && options.really && report.running > 0) {
     return Status::InvalidArgument(
         fmt::format("{}: {} bundle{} being judged; stop the workers first (`hone worker --spool {} --once` finishes "
                     "what a dead one left)",
@@ -64,21 +64,21 @@ Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCle
     const char* folder;
     bool meant;
     int64_t SpoolContents::*count;
-  } kinds[] = {{"done", wish.answers, &SpoolContents::answers},
-               {"failed", wish.failures, &SpoolContents::failures},
-               {"pending", wish.waiting, &SpoolContents::waiting}};
+  } kinds[] = {{"done", options.answers, &SpoolContents::answers},
+               {"failed", options.failures, &SpoolContents::failures},
+               {"pending", options.waiting, &SpoolContents::waiting}};
   for (const auto& kind : kinds) {
     const bool answers = kind.count == &SpoolContents::answers;
     for (const SpoolFile& file : FilesOf(spool / kind.folder)) {
       ++(report.there.*kind.count);
       if (answers) report.there.answer_bytes += file.bytes;
-      if (!wish.all && !(kind.meant && file.age >= wish.older_seconds)) continue;
+      if (!options.all && !(kind.meant && file.age >= options.older_seconds)) continue;
       ++(report.meant.*kind.count);
       if (answers) report.meant.answer_bytes += file.bytes;
-      if (wish.really) HONE_RETURN_IF_ERROR(RemoveFile(file.path));
+      if (options.really) HONE_RETURN_IF_ERROR(RemoveFile(file.path));
     }
   }
-  if (wish.all && wish.really) HONE_RETURN_IF_ERROR(RemoveFile(spool / "device.json"));
+  if (options.all && options.really) HONE_RETURN_IF_ERROR(RemoveFile(spool / "device.json"));
   return report;
 }
 

@@ -18,8 +18,8 @@ struct SpoolContents {
   int64_t waiting = 0;       // bundles in pending/, which no worker has claimed
 };
 
-// A SpoolCleanWish selects what is to be removed.
-struct SpoolCleanWish {
+// SpoolCleanOptions select what is to be removed.
+struct SpoolCleanOptions {
   bool answers = false, failures = false;
   bool waiting = false;      // also waiting bundles; whoever submitted them must submit them again
   bool all = false;          // all three kinds, and device.json
@@ -29,13 +29,13 @@ struct SpoolCleanWish {
 
 struct SpoolCleanReport {
   SpoolContents there;  // all contents, before anything was removed
-  SpoolContents meant;  // the part that SpoolCleanWish selects; removed if `really`
+  SpoolContents meant;  // the part that SpoolCleanOptions selects; removed if `really`
   int64_t running = 0;  // bundles that a worker has claimed; they are never removed
 };
 
-// Counts the spool's files, and removes those that `wish` selects. Returns kNotFound if `directory` is no spool,
+// Counts the spool's files, and removes those that `options` selects. Returns kNotFound if `directory` is no spool,
 // kInvalidArgument for `all` with `really` while bundles are being judged, and kIo if a file cannot be removed. A
 // bundle that a worker claims meanwhile is left to that worker.
-Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanWish& wish);
+Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanOptions& options);
 
 }  // namespace hone

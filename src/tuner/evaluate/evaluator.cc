@@ -53,7 +53,8 @@ class LocalEvaluator : public Evaluator {
   Status CanInclude(std::string_view include_set) const override { return backend_->CanInclude(include_set); }
   JudgeTools Tools() const override { return backend_->tools(); }
   std::vector<std::string> SandboxWarnings() const override { return ProbeSandbox().Warnings(); }
-  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress& progress) override;
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request,
+                              const EvaluationProgress& report_progress) override;
 
  private:
   using Program = std::shared_ptr<const CompiledProgram>;
@@ -218,16 +219,17 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
   TimeLibraries(specs, task, against, torch, evaluation);
 }
 
-Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked, const EvaluationProgress& told) {
+Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked,
+                                            const EvaluationProgress& report_progress) {
   HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
   const double started = SteadySeconds();
   // The judge reports at every launch; the caller gets only reports that change the text.
   std::string last_phase, last_detail;
   const EvaluationProgress progress = [&](const std::string& phase, const std::string& detail) {
-    if (!told || (phase == last_phase && detail == last_detail)) return;
+    if (!report_progress || (phase == last_phase && detail == last_detail)) return;
     last_phase = phase;
     last_detail = detail;
-    told(phase, detail);
+    report_progress(phase, detail);
   };
   EvaluationRequest request = asked;
   if (request.seed == 0) request.seed = SystemSeed() | 1;

@@ -297,14 +297,14 @@ std::string GateMarkdown(const GateReport& report) {
                           worst ? MarkdownCell(DimsText(worst->dims)) : "",
                           worst ? MarkdownCell(SpeedupCell(*worst, report.modelled)) : "");
     }
-    size_t told = 0;
+    size_t shown = 0;
     for (const GateKernel& k : report.kernels) {
       if (k.status != GateStatus::kWrong && k.status != GateStatus::kNotJudged) continue;
-      if (++told > kDetailsTold) continue;
+      if (++shown > kDetailsTold) continue;
       text += fmt::format("\n{}: {}\n\n{}", MarkdownCell(k.path), MarkdownCell(OutcomeInWords(k, report.options)),
                           FencedBlock(k.detail));
     }
-    if (told > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", told - kDetailsTold);
+    if (shown > kDetailsTold) text += fmt::format("\n{} more have details in the JUnit file.\n", shown - kDetailsTold);
   }
   if (!report.unjudged.empty()) text += "\n**Changed files with kernels that were not judged:**\n\n";
   for (const std::string& sentence : UnjudgedText(report)) text += "* " + MarkdownCell(sentence) + "\n";

@@ -43,9 +43,9 @@ Result<std::string> AskGit(const GitOptions& git, std::vector<std::string> argum
   if (result.timed_out)
     return Status::TimedOut(fmt::format("git {} took more than {:.0f} s", arguments[0], kGitSeconds));
   if (!result.exit.success()) {
-    const std::string said = Trimmed(result.err);
+    const std::string message = Trimmed(result.err);
     return Status::InvalidArgument(
-        fmt::format("git {}: {}", arguments[0], said.empty() ? result.exit.Describe() : said));
+        fmt::format("git {}: {}", arguments[0], message.empty() ? result.exit.Describe() : message));
   }
   if (result.out_bytes > options.max_stdout_bytes)
     return Status::InvalidArgument(

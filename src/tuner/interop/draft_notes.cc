@@ -96,7 +96,7 @@ bool TaskDrafter::SharesBlocksAndReduces() const {
 }
 
 std::string TaskDrafter::FirstComment() const {
-  std::string said;
+  std::string notes;
   for (size_t at = 0; at < s_.text.size();) {
     const size_t end = std::min(s_.text.find('\n', at), s_.text.size());
     string_view line = string_view(s_.text).substr(at, end - at);
@@ -106,25 +106,25 @@ std::string TaskDrafter::FirstComment() const {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.remove_suffix(1);
     const bool legal = line.starts_with("SPDX") || line.find("opyright") != string_view::npos ||
                        line.find("icense") != string_view::npos;
-    if (legal || (line.empty() && said.empty())) continue;
+    if (legal || (line.empty() && notes.empty())) continue;
     if (line.empty()) break;
-    if (said.empty() && line.starts_with(o_.file)) {
+    if (notes.empty() && line.starts_with(o_.file)) {
       // "rowlse.cu - row-wise log-sum-exp" and "rowlse.cu: …" name the file first.
       line.remove_prefix(o_.file.size());
       line.remove_prefix(std::min(line.find_first_not_of(" :-"), line.size()));
       if (line.empty()) continue;
     }
     // The first line is the summary; what follows are formulas, options of compilers and authors.
-    said = std::string(line);
+    notes = std::string(line);
     break;
   }
   constexpr size_t kLongest = 160;
-  const bool plain =
-      std::all_of(said.begin(), said.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  const bool words = said.find(' ') != std::string::npos && std::isalpha(static_cast<unsigned char>(said[0])) != 0;
-  if (!plain || !words || said.size() > kLongest) return "";
-  if (said.back() == '.') said.pop_back();
-  return said;
+  const bool plain = std::all_of(notes.begin(), notes.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+  const bool words = notes.find(' ') != std::string::npos && std::isalpha(static_cast<unsigned char>(notes[0])) != 0;
+  if (!plain || !words || notes.size() > kLongest) return "";
+  if (notes.back() == '.') notes.pop_back();
+  return notes;
 }
 
 }  // namespace hone

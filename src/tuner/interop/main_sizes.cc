@@ -58,13 +58,13 @@ void TaskDrafter::ReadMain() {
     if (!call.passed.empty()) calls.push_back(std::move(call));
   }
   // Collects main()'s own launches of the launcher's kernels.
-  for (const CuLaunch& beside : s_.launches) {
-    if (beside.function != index) continue;
+  for (const CuLaunch& other : s_.launches) {
+    if (other.function != index) continue;
     for (const CuLaunch& ours : launches_) {
-      if (ours.kernel != beside.kernel) continue;
-      Call call{beside.line, {}};
-      for (size_t k = 0; k < ours.arguments.size() && k < beside.arguments.size(); ++k) {
-        if (is_size(ours.arguments[k])) call.passed.emplace_back(ours.arguments[k], beside.arguments[k]);
+      if (ours.kernel != other.kernel) continue;
+      Call call{other.line, {}};
+      for (size_t k = 0; k < ours.arguments.size() && k < other.arguments.size(); ++k) {
+        if (is_size(ours.arguments[k])) call.passed.emplace_back(ours.arguments[k], other.arguments[k]);
       }
       if (!call.passed.empty()) calls.push_back(std::move(call));
     }

@@ -651,10 +651,11 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     if (!suffix.empty()) {
       if (const std::optional<int64_t> fixed = FixedNumber(p, actual)) {
         const bool given = o_.scalars.contains(p.name);
-        const std::string said = fmt::format(
-            "{} = {} in every launch: {}; --scalar {}=NUMBER for another, and --dims with {} among them makes it a size that varies",
+        const std::string message = fmt::format(
+            "{} = {} in every launch: {}; --scalar {}=NUMBER for another, and --dims with {} among them makes it a "
+            "size that varies",
             p.name, *fixed, given ? "as you said" : "a guess, for its name says that it is no size", p.name, p.name);
-        if (fixed_.insert(p.name).second) given ? Inferred(said) : Guessed(said);
+        if (fixed_.insert(p.name).second) given ? Inferred(message) : Guessed(message);
         entry.args.push_back(fmt::format("{}:{}", *fixed, suffix));
         integers_[{kernel, p.name}] = std::to_string(*fixed);
         continue;

@@ -80,9 +80,10 @@ Result<std::string> WaitForRunId(pid_t pid, const std::string& log, double secon
     std::smatch found;
     if (std::regex_search(text, found, named)) return found[1].str();
     if (end) {
-      const std::string said = ComplaintsIn(log);
-      return Status(*end == 2 ? StatusCode::kInvalidArgument : StatusCode::kUnavailable,
-                    said.empty() ? fmt::format("the run ended with status {} before it began", *end) : said);
+      const std::string complaints = ComplaintsIn(log);
+      return Status(
+          *end == 2 ? StatusCode::kInvalidArgument : StatusCode::kUnavailable,
+          complaints.empty() ? fmt::format("the run ended with status {} before it began", *end) : complaints);
     }
     if (watch.Seconds() > seconds)
       return Status::TimedOut(fmt::format("the run has not begun within {:.0f} s; its output is in {}", seconds, log));
@@ -92,14 +93,14 @@ Result<std::string> WaitForRunId(pid_t pid, const std::string& log, double secon
 
 std::string ComplaintsIn(const std::string& log) {
   const Result<std::string> text = ReadFile(log, kMostLogBytes);
-  std::string said;
-  if (!text.ok()) return said;
+  std::string complaints;
+  if (!text.ok()) return complaints;
   std::istringstream lines(*text);
   constexpr std::string_view kProgram = "hone: ";  // prefix of each message, of no use to a model
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(kProgram)) said += (said.empty() ? "" : "\n") + line.substr(kProgram.size());
+    if (line.starts_with(kProgram)) complaints += (complaints.empty() ? "" : "\n") + line.substr(kProgram.size());
   }
-  return said;
+  return complaints;
 }
 
 std::optional<pid_t> HolderOfRun(const std::string& store, const std::string& run) {

@@ -125,11 +125,11 @@ class MailboxProvider : public ModelProvider {
     for (const std::string& name : PossibleNames(request)) {
       const std::string base = fmt::format("{}/requests/{}", directory_, name);
       // link() refuses an existing name, so two runs that share a folder never take each other's.
-      const std::string aside = fmt::format("{}.{}.tmp", base, ::getpid());
-      HONE_RETURN_IF_ERROR(WriteFileAtomically(aside, json_text));
-      const int linked = ::link(aside.c_str(), (base + ".json").c_str());
+      const std::string temporary = fmt::format("{}.{}.tmp", base, ::getpid());
+      HONE_RETURN_IF_ERROR(WriteFileAtomically(temporary, json_text));
+      const int linked = ::link(temporary.c_str(), (base + ".json").c_str());
       const int link_error = errno;
-      ::unlink(aside.c_str());
+      ::unlink(temporary.c_str());
       if (linked == 0) {
         HONE_RETURN_IF_ERROR(WriteReadable(request, name));
         return name;

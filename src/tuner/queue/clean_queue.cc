@@ -37,8 +37,8 @@ struct Entry {
 
 class Cleaner {
  public:
-  Cleaner(std::unique_ptr<RedisConnection> connection, std::string prefix, const CleanWish& wish)
-      : connection_(std::move(connection)), prefix_(std::move(prefix)), wish_(wish) {}
+  Cleaner(std::unique_ptr<RedisConnection> connection, std::string prefix, const CleanOptions& options)
+      : connection_(std::move(connection)), prefix_(std::move(prefix)), options_(options) {}
 
   Result<CleanReport> Run() {
     HONE_ASSIGN_OR_RETURN(const RedisReply time, connection_->Command({"TIME"}));
@@ -51,9 +51,9 @@ class Cleaner {
     HONE_RETURN_IF_ERROR(CleanAnswers());
     HONE_RETURN_IF_ERROR(CleanWaiting());
     HONE_RETURN_IF_ERROR(CleanDead());
-    if (wish_.all) {
+    if (options_.all) {
       report_.meant = report_.there;
-      if (wish_.really) HONE_RETURN_IF_ERROR(Remove(keys_));
+      if (options_.really) HONE_RETURN_IF_ERROR(Remove(keys_));
     }
     return report_;
   }
@@ -127,24 +127,24 @@ class Cleaner {
           HONE_ASSIGN_OR_RETURN(const RedisReply length, connection_->Command({"STRLEN", key}));
           bytes = length.integer;
         }
-        const bool old = static_cast<double>(kAnswerSeconds - left.integer) >= wish_.older_seconds;
+        const bool old = static_cast<double>(kAnswerSeconds - left.integer) >= options_.older_seconds;
         for (QueueContents* contents : {&report_.there, &report_.meant}) {
-          if (contents == &report_.meant && !(wish_.answers && old)) continue;
+          if (contents == &report_.meant && !(options_.answers && old)) continue;
           contents->answers += is_answer;
           contents->answer_bytes += bytes;
           contents->lost += is_lost;
         }
-        if (wish_.answers && old) meant.push_back(key);
+        if (options_.answers && old) meant.push_back(key);
       }
     }
-    return wish_.really && !wish_.all ? Remove(meant) : Status::Ok();
+    return options_.really && !options_.all ? Remove(meant) : Status::Ok();
   }
 
   Status CleanWaiting() {
     for (const auto& [id, entry] : entries_) {
       (entry.claimed ? report_.claimed : report_.there.waiting) += 1;
-      if (entry.claimed || !wish_.waiting || entry.age < wish_.older_seconds) continue;
-      if (wish_.really && !wish_.all) {
+      if (entry.claimed || !options_.waiting || entry.age < options_.older_seconds) continue;
+      if (options_.really && !options_.all) {
         HONE_ASSIGN_OR_RETURN(const RedisReply done,
                               connection_->Command({"EVAL", std::string(kWithdraw), "0", entry.stream, "workers",
                                                     entry.entry, prefix_ + "job:" + id, prefix_ + "state:" + id}));
@@ -159,10 +159,10 @@ class Cleaner {
     std::vector<std::string> meant;
     HONE_RETURN_IF_ERROR(ForEachEntry(prefix_ + "dead", [&](const std::string& entry, const std::string&, double age) {
       ++report_.there.dead;
-      if (wish_.dead && age >= wish_.older_seconds) meant.push_back(entry);
+      if (options_.dead && age >= options_.older_seconds) meant.push_back(entry);
     }));
     report_.meant.dead = static_cast<int64_t>(meant.size());
-    for (size_t i = 0; wish_.really && !wish_.all && i < meant.size(); i += kKeysOfACommand) {
+    for (size_t i = 0; options_.really && !options_.all && i < meant.size(); i += kKeysOfACommand) {
       std::vector<std::string> command = {"XDEL", prefix_ + "dead"};
       command.insert(command.end(), meant.begin() + static_cast<ptrdiff_t>(i),
                      meant.begin() + static_cast<ptrdiff_t>(std::min(i + kKeysOfACommand, meant.size())));
@@ -183,7 +183,7 @@ class Cleaner {
 
   const std::unique_ptr<RedisConnection> connection_;
   const std::string prefix_;
-  const CleanWish& wish_;
+  const CleanOptions& options_;
   double now_ = 0;                        // Unix seconds by the server's clock
   std::vector<std::string> keys_;         // all keys of the queue
   std::map<std::string, Entry> entries_;  // keyed by job ID
@@ -192,20 +192,21 @@ class Cleaner {
 
 }  // namespace
 
-Result<CleanReport> CleanQueue(const RedisAddress& address, const CleanWish& wish) {
+Result<CleanReport> CleanQueue(const RedisAddress& address, const CleanOptions& options) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
-  HONE_ASSIGN_OR_RETURN(const std::vector<SaidByWorker> workers, queue->Workers());
+  HONE_ASSIGN_OR_RETURN(const std::vector<ReportedWorker> workers, queue->Workers());
   const auto alive = std::count_if(workers.begin(), workers.end(),
-                                   [](const SaidByWorker& w) { return w.seconds_ago <= kSilentSeconds; });
-  if (wish.all && wish.really && alive > 0) {
+                                   [](const ReportedWorker& w) { return w.seconds_ago <= kSilentSeconds; });
+  if (options.all && options.really && alive > 0) {
     return Status::InvalidArgument(fmt::format(
         "{} worker{} still there ({} among them): stop them before the whole queue is removed", alive,
-        alive == 1 ? " is" : "s are", std::find_if(workers.begin(), workers.end(), [](const SaidByWorker& w) {
+        alive == 1 ? " is" : "s are", std::find_if(workers.begin(), workers.end(), [](const ReportedWorker& w) {
                                         return w.seconds_ago <= kSilentSeconds;
                                       })->worker));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<RedisConnection> connection, ConnectRedis(address));
-  HONE_ASSIGN_OR_RETURN(CleanReport report, Cleaner(std::move(connection), QueueKeyPrefix(address.queue), wish).Run());
+  HONE_ASSIGN_OR_RETURN(CleanReport report,
+                        Cleaner(std::move(connection), QueueKeyPrefix(address.queue), options).Run());
   report.workers = alive;
   return report;
 }

@@ -21,8 +21,8 @@ struct QueueContents {
   int64_t waiting = 0;  // jobs that no worker has claimed
 };
 
-// A CleanWish selects what is to be removed.
-struct CleanWish {
+// CleanOptions select what is to be removed.
+struct CleanOptions {
   bool answers = false;      // answers and lost bundles
   bool dead = false;         // the list of jobs that were given up
   bool waiting = false;      // waiting jobs; a submitter that still waits notices, and submits its job again
@@ -33,14 +33,14 @@ struct CleanWish {
 
 struct CleanReport {
   QueueContents there;  // all contents, before anything was removed
-  QueueContents meant;  // the part that CleanWish selects; removed if `really`
+  QueueContents meant;  // the part that CleanOptions selects; removed if `really`
   int64_t claimed = 0;  // jobs in progress, which only `all` removes
   int64_t workers = 0;  // worker processes that reported within the last kSilentSeconds
 };
 
-// Counts the queue's contents, and removes those that `wish` selects. Returns kInvalidArgument for `all` with `really`
-// while a worker is alive, or if rights are missing, and kUnavailable if there is no server. Jobs that are submitted or
-// answered meanwhile are not lost.
-Result<CleanReport> CleanQueue(const RedisAddress& address, const CleanWish& wish);
+// Counts the queue's contents, and removes those that `options` selects. Returns kInvalidArgument for `all` with
+// `really` while a worker is alive, or if rights are missing, and kUnavailable if there is no server. Jobs that are
+// submitted or answered meanwhile are not lost.
+Result<CleanReport> CleanQueue(const RedisAddress& address, const CleanOptions& options);
 
 }  // namespace hone

@@ -258,15 +258,15 @@ Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
 Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id, double seconds) {
   const double block = std::clamp(seconds, 0.01, kLongestBlock);
   // Pushes the element back: others may wait for the same answer, and a lost reply must not remove it.
-  const Result<RedisReply> said =
+  const Result<RedisReply> reply =
       connection_->Command({"BRPOPLPUSH", Key("said", id), Key("said", id), fmt::format("{:.2f}", block)}, block + 10);
   // A server whose memory is full refuses this command, because it writes. Go on, because the server still gives
   // answers, and each submitter that gets its answer makes room.
-  if (!said.ok() && !IsMemoryFull(said.status().message())) return said.status();
-  if (said.ok() && said->kind != RedisReply::Kind::kText) return std::optional<std::string>();
+  if (!reply.ok() && !IsMemoryFull(reply.status().message())) return reply.status();
+  if (reply.ok() && reply->kind != RedisReply::Kind::kText) return std::optional<std::string>();
   HONE_ASSIGN_OR_RETURN(const RedisReply answer, Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)}));
   if (answer.kind == RedisReply::Kind::kText) return std::optional<std::string>(answer.text);
-  if (!said.ok()) return said.status();
+  if (!reply.ok()) return reply.status();
   return std::optional<std::string>();
 }
 
@@ -439,17 +439,17 @@ Status JobQueue::Say(const std::string& worker, const std::string& report) {
   return Run(kSay, {Key("workers"), worker, report}).status();
 }
 
-Result<std::vector<SaidByWorker>> JobQueue::Workers() {
+Result<std::vector<ReportedWorker>> JobQueue::Workers() {
   HONE_ASSIGN_OR_RETURN(const RedisReply now, connection_->Command({"TIME"}));
   HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"HGETALL", Key("workers")}));
-  std::vector<SaidByWorker> workers;
+  std::vector<ReportedWorker> workers;
   for (size_t i = 0; i + 1 < all.list.size() && !now.list.empty(); i += 2) {
     const std::string& text = all.list[i + 1].text;
     const size_t space = text.find(' ');
     if (space == std::string::npos) continue;
-    SaidByWorker said{all.list[i].text,
-                      std::strtod(now.list[0].text.c_str(), nullptr) - std::strtod(text.c_str(), nullptr),
-                      text.substr(space + 1)};
+    ReportedWorker said{all.list[i].text,
+                        std::strtod(now.list[0].text.c_str(), nullptr) - std::strtod(text.c_str(), nullptr),
+                        text.substr(space + 1)};
     if (said.seconds_ago > kForgottenSeconds) {
       (void)connection_->Command({"HDEL", Key("workers"), said.worker});
       continue;
@@ -457,7 +457,7 @@ Result<std::vector<SaidByWorker>> JobQueue::Workers() {
     workers.push_back(std::move(said));
   }
   std::sort(workers.begin(), workers.end(),
-            [](const SaidByWorker& a, const SaidByWorker& b) { return a.worker < b.worker; });
+            [](const ReportedWorker& a, const ReportedWorker& b) { return a.worker < b.worker; });
   return workers;
 }
 

@@ -69,7 +69,7 @@ struct QueueCounts {
 };
 
 // The last report of a worker process.
-struct SaidByWorker {
+struct ReportedWorker {
   std::string worker;
   double seconds_ago = 0;  // by the server's clock
   std::string report;      // worker_report.h
@@ -118,7 +118,7 @@ class JobQueue {
   // Stores a worker process's report, for `hone workers`; an empty report removes the worker from the list.
   Status Say(const std::string& worker, const std::string& report);
   // Lists workers by name. Workers silent for a day are removed, if the caller has the right.
-  Result<std::vector<SaidByWorker>> Workers();
+  Result<std::vector<ReportedWorker>> Workers();
 
  private:
   JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds);

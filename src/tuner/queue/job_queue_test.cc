@@ -933,10 +933,10 @@ TEST(QueueTools, CuteIsThereIfEveryLivingJudgeThatStatesItsToolsHasIt) {
     report.tools = {
         .stated = true, .toolkit = "NVRTC 12.8", .cutlass = cutlass, .no_cutlass = cutlass.empty() ? "unpack it" : ""};
     report.sieve = sieve;
-    return SaidByWorker{worker, seconds_ago, EncodeWorkerReport(report)};
+    return ReportedWorker{worker, seconds_ago, EncodeWorkerReport(report)};
   };
   const JudgeTools nobody, without{.stated = true, .toolkit = "NVRTC 12.8", .cutlass = "", .no_cutlass = "unpack it"};
-  const SaidByWorker older{"older", 1, EncodeWorkerReport(WorkerReport())};
+  const ReportedWorker older{"older", 1, EncodeWorkerReport(WorkerReport())};
   EXPECT_TRUE(CanAllInclude("cute", {}, nobody).ok()) << "assumed";
   EXPECT_TRUE(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "4.0.0"), older}, without).ok());
   EXPECT_EQ(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "")}, nobody).message(),

@@ -28,7 +28,7 @@ constexpr double kLookSeconds = 5;  // interval at which a waiting call checks t
 
 class QueueEvaluator final : public Evaluator {
  public:
-  QueueEvaluator(RedisAddress address, JudgeStatement known, std::vector<SaidByWorker> workers,
+  QueueEvaluator(RedisAddress address, JudgeStatement known, std::vector<ReportedWorker> workers,
                  std::function<void(const std::string&)> report)
       : address_(std::move(address)),
         facts_(std::move(known.facts)),
@@ -113,10 +113,10 @@ class QueueEvaluator final : public Evaluator {
   // too.
   void TellWhatIsAhead(JobQueue& queue) {
     const Result<QueueCounts> counts = queue.Counts();
-    const Result<std::vector<SaidByWorker>> workers = queue.Workers();
+    const Result<std::vector<ReportedWorker>> workers = queue.Workers();
     if (!counts.ok() || !workers.ok()) return;
     const auto alive = std::count_if(workers->begin(), workers->end(),
-                                     [](const SaidByWorker& w) { return w.seconds_ago <= kSilentSeconds; });
+                                     [](const ReportedWorker& w) { return w.seconds_ago <= kSilentSeconds; });
     if (alive == 0) {
       Report("no worker",
              fmt::format("{}: this waits for an answer, and no worker is there: `hone worker --queue` starts one",
@@ -161,7 +161,7 @@ class QueueEvaluator final : public Evaluator {
   const RedisAddress address_;
   DeviceFacts facts_;
   const JudgeTools tools_;                   // of the worker that last began to judge
-  const std::vector<SaidByWorker> workers_;  // as they were when this evaluator was made
+  const std::vector<ReportedWorker> workers_;  // as they were when this evaluator was made
   std::string assumed_;
   const std::function<void(const std::string&)> report_;
   std::string reported_kind_;  // `kind` of the last Report
@@ -186,10 +186,10 @@ Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
   }
   statement.facts.id = text;
   // A submitter whose rights do not cover the workers' reports goes by the registered statement.
-  Result<std::vector<SaidByWorker>> workers = queue->Workers();
-  return std::unique_ptr<Evaluator>(new QueueEvaluator(address, std::move(statement),
-                                                       workers.ok() ? *std::move(workers) : std::vector<SaidByWorker>(),
-                                                       std::move(report)));
+  Result<std::vector<ReportedWorker>> workers = queue->Workers();
+  return std::unique_ptr<Evaluator>(
+      new QueueEvaluator(address, std::move(statement),
+                         workers.ok() ? *std::move(workers) : std::vector<ReportedWorker>(), std::move(report)));
 }
 
 }  // namespace hone

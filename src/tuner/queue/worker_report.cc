@@ -28,7 +28,7 @@ nlohmann::json ReportJson(const WorkerReport& r) {
   return json;
 }
 
-bool ReportsRecently(const SaidByWorker& said) { return said.seconds_ago <= kSilentSeconds; }
+bool ReportsRecently(const ReportedWorker& worker) { return worker.seconds_ago <= kSilentSeconds; }
 
 }  // namespace
 
@@ -59,14 +59,14 @@ Result<WorkerReport> DecodeWorkerReport(std::string_view text) {
   return r;
 }
 
-Status CanAllInclude(std::string_view include_set, const std::vector<SaidByWorker>& workers,
+Status CanAllInclude(std::string_view include_set, const std::vector<ReportedWorker>& workers,
                      const JudgeTools& registered) {
   bool stated = false;
-  for (const SaidByWorker& said : workers) {
-    const Result<WorkerReport> report = DecodeWorkerReport(said.report);
-    if (!ReportsRecently(said) || !report.ok() || report->sieve || !report->tools.stated) continue;
+  for (const ReportedWorker& worker : workers) {
+    const Result<WorkerReport> report = DecodeWorkerReport(worker.report);
+    if (!ReportsRecently(worker) || !report.ok() || report->sieve || !report->tools.stated) continue;
     stated = true;
-    HONE_RETURN_IF_ERROR(CanIncludeThere(include_set, report->tools, "worker " + said.worker));
+    HONE_RETURN_IF_ERROR(CanIncludeThere(include_set, report->tools, "worker " + worker.worker));
   }
   return stated ? Status::Ok() : CanIncludeThere(include_set, registered, "the worker that last judged here");
 }
@@ -84,10 +84,10 @@ std::string QueueStateText(const QueueState& state) {
   if (state.workers.empty())
     return text + "No worker has been there in the last day; `hone worker --queue` starts one.\n";
   size_t wide = 6;
-  for (const SaidByWorker& w : state.workers) wide = std::max(wide, w.worker.size());
+  for (const ReportedWorker& w : state.workers) wide = std::max(wide, w.worker.size());
   text += fmt::format("{:<{}}  {:>5}  {:>8}  {:>10}  {:>8}  {}\n", "worker", wide, "busy", "judged", "per minute",
                       "failed", "device");
-  for (const SaidByWorker& w : state.workers) {
+  for (const ReportedWorker& w : state.workers) {
     const Result<WorkerReport> report = DecodeWorkerReport(w.report);
     if (!report.ok()) {
       text += fmt::format("{:<{}}  {}\n", w.worker, wide, report.status().message());
@@ -113,7 +113,7 @@ std::string QueueStateText(const QueueState& state) {
 
 std::string QueueStateToJson(const QueueState& state, int indent) {
   nlohmann::json workers = nlohmann::json::array();
-  for (const SaidByWorker& w : state.workers) {
+  for (const ReportedWorker& w : state.workers) {
     const Result<WorkerReport> report = DecodeWorkerReport(w.report);
     nlohmann::json one =
         report.ok() ? ReportJson(*report) : nlohmann::json{{"unreadable_report", report.status().message()}};

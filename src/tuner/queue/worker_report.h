@@ -35,7 +35,7 @@ Result<WorkerReport> DecodeWorkerReport(std::string_view json);
 // Checks, from the reports of all workers, that candidates with this include set can be judged whichever worker takes
 // them. Workers that are silent, that are sieves or that do not state their tools are left out; if none remains,
 // `registered` counts, the tools of the last worker that began to judge. kUnavailable names the worker and its reason.
-Status CanAllInclude(std::string_view include_set, const std::vector<SaidByWorker>& workers,
+Status CanAllInclude(std::string_view include_set, const std::vector<ReportedWorker>& workers,
                      const JudgeTools& registered);
 
 // Seconds between a worker's reports, and seconds without a report after which it counts as gone.
@@ -45,7 +45,7 @@ inline constexpr double kSaySeconds = 5, kSilentSeconds = 20;
 struct QueueState {
   std::string queue;
   QueueCounts counts;
-  std::vector<SaidByWorker> workers;
+  std::vector<ReportedWorker> workers;
 };
 // Returns a table for a terminal with one line for each worker; an unreadable report is shown as such.
 std::string QueueStateText(const QueueState& state);

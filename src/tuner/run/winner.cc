@@ -18,15 +18,15 @@ std::optional<double> LowerLogGain(const RunView& view, const RunNode& node, con
     return ids;
   };
   const std::vector<int64_t> mine = chain(node), theirs = chain(other);
-  const auto met = std::find_first_of(mine.begin(), mine.end(), theirs.begin(), theirs.end());
+  const auto common = std::find_first_of(mine.begin(), mine.end(), theirs.begin(), theirs.end());
   double middle = 0, square = 0;
-  for (auto it = mine.begin(); it != met; ++it) {
+  for (auto it = mine.begin(); it != common; ++it) {
     const std::optional<Interval>& gain = view.node(*it).gain;
     if (!gain) return std::nullopt;
     middle += std::log(gain->median);
     square += std::pow(std::log(gain->median) - std::log(gain->low), 2);
   }
-  for (auto it = theirs.begin(); it != theirs.end() && *it != *met; ++it) {
+  for (auto it = theirs.begin(); it != theirs.end() && *it != *common; ++it) {
     const std::optional<Interval>& gain = view.node(*it).gain;
     if (!gain) return std::nullopt;
     middle -= std::log(gain->median);

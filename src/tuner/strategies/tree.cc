@@ -102,9 +102,9 @@ class Tree {
   }
 
   // Returns the known children of the given nodes, at most the newest kMostShown.
-  std::vector<int64_t> Children(const std::vector<int64_t>& of) const {
+  std::vector<int64_t> Children(const std::vector<int64_t>& parents) const {
     std::vector<int64_t> found;
-    for (const int64_t id : of) {
+    for (const int64_t id : parents) {
       for (const int64_t child : growth_[static_cast<size_t>(id)].children) {
         if (run_.Knows(child)) found.push_back(child);
       }

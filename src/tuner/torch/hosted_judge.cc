@@ -69,12 +69,12 @@ Result<PythonProcess> StartProcess(const Python& python, const std::string& scri
 
 // Returns the last `bytes` of what the process printed.
 std::string EndOfOutput(const PythonProcess& process, size_t bytes) {
-  std::string said(bytes, '\0');
+  std::string output(bytes, '\0');
   const off_t size = lseek(process.output.get(), 0, SEEK_END);
   const ssize_t got =
-      pread(process.output.get(), said.data(), said.size(), std::max<off_t>(0, size - static_cast<off_t>(bytes)));
-  said.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  return said;
+      pread(process.output.get(), output.data(), output.size(), std::max<off_t>(0, size - static_cast<off_t>(bytes)));
+  output.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return output;
 }
 
 // Returns the job for the referee.
@@ -182,23 +182,24 @@ void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch
 // numbers by name. No value: there are none.
 std::optional<Finding> ConstantWeights(const json& weights) {
   constexpr size_t kMostNamed = 6;
-  std::vector<std::string> told;
+  std::vector<std::string> constants;
   if (weights.is_object()) {
     for (const auto& [name, value] : weights.items()) {
-      if (value.is_number()) told.push_back(fmt::format("{} is {:.6g}", name, value.get<double>()));
+      if (value.is_number()) constants.push_back(fmt::format("{} is {:.6g}", name, value.get<double>()));
     }
   }
-  if (told.empty()) return std::nullopt;
-  const bool one = told.size() == 1;
-  const size_t more = told.size() - std::min(told.size(), kMostNamed);
-  told.resize(told.size() - more);
-  return Finding{.kind = "constant_weight",
-                 .message = fmt::format("{}{} everywhere in the module: this verdict cannot tell whether ModelNew uses {}. "
-                                        "It can if all parameters and buffers of ModelNew have the names and shapes of "
-                                        "the module's, for then other numbers are drawn for both",
-                                        fmt::join(told, ", "), more > 0 ? fmt::format(" and {} more are one number", more) : "",
-                                        one ? "it" : "them"),
-                 .location = ""};
+  if (constants.empty()) return std::nullopt;
+  const bool one = constants.size() == 1;
+  const size_t more = constants.size() - std::min(constants.size(), kMostNamed);
+  constants.resize(constants.size() - more);
+  return Finding{
+      .kind = "constant_weight",
+      .message = fmt::format("{}{} everywhere in the module: this verdict cannot tell whether ModelNew uses {}. "
+                             "It can if all parameters and buffers of ModelNew have the names and shapes of "
+                             "the module's, for then other numbers are drawn for both",
+                             fmt::join(constants, ", "),
+                             more > 0 ? fmt::format(" and {} more are one number", more) : "", one ? "it" : "them"),
+      .location = ""};
 }
 
 // Reads the referee's answer into the evaluation. kInternal: the answer is not valid.
@@ -366,17 +367,17 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
   begun["begun"] = SteadySeconds();
   HONE_ASSIGN_OR_RETURN(Processes processes, StartProcesses(python, options, job["baselines"].size(), lift));
   const EndsTogether ends_together(processes);
-  const auto gone = [&](const Status& status) {
-    const std::string said = EndOfOutput(*processes.referee, 600);
+  const auto referee_error = [&](const Status& status) {
+    const std::string output = EndOfOutput(*processes.referee, 600);
     return Status::Unavailable(fmt::format("the referee of the hosted judge {}{}{}",
                                            status.code() == StatusCode::kTimedOut ? "did not answer in time" : "ended",
-                                           said.empty() ? "" : "; it said: ", said));
+                                           output.empty() ? "" : "; it said: ", output));
   };
   if (const Status sent = SendFrame(processes.ours.ours.get(), DumpJson(begun), {}, {}, 60); !sent.ok())
-    return gone(sent);
+    return referee_error(sent);
   for (;;) {
     const Result<Frame> frame = ReceiveFrame(processes.ours.ours.get(), kSilenceSeconds, kMostRefereeBytes);
-    if (!frame.ok()) return gone(frame.status());
+    if (!frame.ok()) return referee_error(frame.status());
     HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(frame->header, "the referee's answer"));
     JsonFields fields(answer, "the referee's answer");
     std::string doing, failed, not_lifted;
@@ -387,7 +388,8 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
     if (!not_lifted.empty()) return not_lifted;
     if (answer.contains("end_stages")) {
       for (PythonProcess& stage : processes.stages) stage.child->Kill();
-      if (const Status sent = SendFrame(processes.ours.ours.get(), "{}", {}, {}, 60); !sent.ok()) return gone(sent);
+      if (const Status sent = SendFrame(processes.ours.ours.get(), "{}", {}, {}, 60); !sent.ok())
+        return referee_error(sent);
       continue;
     }
     if (!doing.empty()) {

@@ -79,13 +79,13 @@ std::string ValuesToml(const json& values, const std::function<std::string(const
 }
 
 void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
-  fields.Object("tolerance", [&](JsonFields& told) {
-    told.Require("c_max", tolerance.c_max);
-    told.Require("c_rms", tolerance.c_rms);
-    told.Read("abs", tolerance.abs);
-    told.Read("honest_rms", tolerance.honest_rms);
-    told.Read("dishonest", tolerance.dishonest);
-    told.Read("least", tolerance.least);
+  fields.Object("tolerance", [&](JsonFields& described) {
+    described.Require("c_max", tolerance.c_max);
+    described.Require("c_rms", tolerance.c_rms);
+    described.Read("abs", tolerance.abs);
+    described.Read("honest_rms", tolerance.honest_rms);
+    described.Read("dishonest", tolerance.dishonest);
+    described.Read("least", tolerance.least);
   });
 }
 
@@ -127,35 +127,35 @@ std::string Rename(const std::string& text, const std::map<std::string, std::str
 
 // Reads the report of describe.py. `dim_names` receives the task's name for each of the file's sizes.
 Result<Description> ReadDescription(const json& answer, std::map<std::string, std::string>* dim_names, Names* names) {
-  Description told;
+  Description described;
   JsonFields fields(answer, "the description of the module");
-  fields.Read("error", told.error);
+  fields.Read("error", described.error);
   if (!fields.ok()) return Status::Internal(fields.status().message());
-  if (!told.error.empty()) return told;
-  fields.Require("torch", told.torch);
-  fields.Read("slice", told.slice);
-  fields.Read("flops", told.flops);
-  fields.Require("class", told.workload);
-  fields.Read("text", told.text);
-  fields.Read("seed", told.seed);
-  fields.Read("checks", told.checks);
-  fields.Read("timed", told.timed);
-  fields.Read("summary", told.summary);
-  fields.Read("definition", told.definition);
-  fields.Read("eval", told.eval);
+  if (!described.error.empty()) return described;
+  fields.Require("torch", described.torch);
+  fields.Read("slice", described.slice);
+  fields.Read("flops", described.flops);
+  fields.Require("class", described.workload);
+  fields.Read("text", described.text);
+  fields.Read("seed", described.seed);
+  fields.Read("checks", described.checks);
+  fields.Read("timed", described.timed);
+  fields.Read("summary", described.summary);
+  fields.Read("definition", described.definition);
+  fields.Read("eval", described.eval);
   if (answer.contains("board") && answer["board"].is_object()) {
     fields.Object("board", [&](JsonFields& board) {
-      board.Require("problem", told.problem);
-      board.Require("leaves", told.leaves);
-      board.Require("filled", told.filled);
-      board.Require("inputs", told.board_inputs);
+      board.Require("problem", described.problem);
+      board.Require("leaves", described.leaves);
+      board.Require("filled", described.filled);
+      board.Require("inputs", described.board_inputs);
     });
   }
-  fields.Read("special", told.special);
-  fields.Read("operators", told.operators);
-  fields.Read("notes", told.notes);
+  fields.Read("special", described.special);
+  fields.Read("operators", described.operators);
+  fields.Read("notes", described.notes);
   fields.Objects("dims", [&](JsonFields& one) {
-    DescribedDim& dim = told.dims.emplace_back();
+    DescribedDim& dim = described.dims.emplace_back();
     one.Require("name", dim.name);
     one.Require("size", dim.size);
     one.Read("multiple", dim.multiple);
@@ -183,13 +183,13 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
       for (std::string& extent : tensor.shape) extent = rename(extent);
     });
   };
-  tensors("inputs", told.inputs);
-  tensors("state", told.state);
-  tensors("outputs", told.outputs);
+  tensors("inputs", described.inputs);
+  tensors("state", described.state);
+  tensors("outputs", described.outputs);
   if (!fields.ok()) return Status::Internal(fields.status().message());
-  told.slice = rename(told.slice);
-  told.flops = rename(told.flops);
-  return told;
+  described.slice = rename(described.slice);
+  described.flops = rename(described.flops);
+  return described;
 }
 
 std::string DimsToml(const std::map<std::string, int64_t>& sizes, const std::vector<DescribedDim>& dims,
@@ -213,31 +213,36 @@ std::string Number(double value) { return fmt::format("{:.3g}", value); }
 // Writes task.toml, and the seed, in the task's names.
 class Writer {
  public:
-  Writer(const ModuleTaskOptions& options, Description told, std::map<std::string, std::string> dim_names, Names names)
-      : options_(options), told_(std::move(told)), dim_names_(std::move(dim_names)), names_(std::move(names)) {}
+  Writer(const ModuleTaskOptions& options, Description described, std::map<std::string, std::string> dim_names,
+         Names names)
+      : options_(options),
+        described_(std::move(described)),
+        dim_names_(std::move(dim_names)),
+        names_(std::move(names)) {}
 
   std::string WriteToml() {
     NameTensors();
     WriteHead();
     WriteDims();
-    for (const DescribedTensor& tensor : told_.inputs) {
+    for (const DescribedTensor& tensor : described_.inputs) {
       if (tensor.value.empty()) WriteTensor(tensor, tensor_names_.at("in " + tensor.name), "in", tensor.stress);
     }
-    for (const DescribedTensor& tensor : told_.state)
+    for (const DescribedTensor& tensor : described_.state)
       WriteTensor(tensor, tensor_names_.at("state " + tensor.name), tensor.role, /*stress=*/false);
-    for (const DescribedTensor& tensor : told_.outputs)
+    for (const DescribedTensor& tensor : described_.outputs)
       WriteTensor(tensor, tensor_names_.at("out " + tensor.name), "out", /*stress=*/false);
-    for (const DescribedTensor& tensor : told_.inputs) {
+    for (const DescribedTensor& tensor : described_.inputs) {
       if (tensor.scalar.empty()) continue;
       out_ += fmt::format("\n[[scalar]]\nname = {}\ndtype = {}\nvalue = {}\n", TomlString(tensor_names_.at("in " + tensor.name)),
                           TomlString(tensor.scalar), tensor.value);
     }
     Reference();
-    for (const DescribedTensor& tensor : told_.outputs) WriteTolerance(tensor, tensor_names_.at("out " + tensor.name));
-    for (const DescribedTensor& tensor : told_.state) {
+    for (const DescribedTensor& tensor : described_.outputs)
+      WriteTolerance(tensor, tensor_names_.at("out " + tensor.name));
+    for (const DescribedTensor& tensor : described_.state) {
       if (tensor.role == "inout") WriteTolerance(tensor, tensor_names_.at("state " + tensor.name));
     }
-    if (!told_.flops.empty()) out_ += fmt::format("\n[work]\nflops = {}\n", TomlString(told_.flops));
+    if (!described_.flops.empty()) out_ += fmt::format("\n[work]\nflops = {}\n", TomlString(described_.flops));
     WriteCases();
     return out_;
   }
@@ -245,15 +250,15 @@ class Writer {
   // Returns the seed's text with the task's names in its placeholders. Call it after Toml, which chooses the names.
   Result<std::string> SeedText() const {
     std::string text;
-    for (size_t at = 0; at < told_.seed.size();) {
-      const size_t open = told_.seed.find("@{", at);
-      text += told_.seed.substr(at, open == std::string::npos ? open : open - at);
+    for (size_t at = 0; at < described_.seed.size();) {
+      const size_t open = described_.seed.find("@{", at);
+      text += described_.seed.substr(at, open == std::string::npos ? open : open - at);
       if (open == std::string::npos) break;
-      const size_t close = told_.seed.find('}', open);
+      const size_t close = described_.seed.find('}', open);
       if (close == std::string::npos || close < open + 4)
         return Status::Internal("the seed has a place that does not end");
-      const std::string name = told_.seed.substr(open + 4, close - open - 4);
-      if (told_.seed[open + 2] == 'd') {
+      const std::string name = described_.seed.substr(open + 4, close - open - 4);
+      if (described_.seed[open + 2] == 'd') {
         text += Rename(name, dim_names_);
       } else {
         const auto tensor = tensor_names_.find(name);
@@ -268,7 +273,8 @@ class Writer {
 
  private:
   void NameTensors() {
-    for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
+    for (const auto& [kind, tensors] :
+         {std::pair{"in", &described_.inputs}, {"state", &described_.state}, {"out", &described_.outputs}}) {
       for (const DescribedTensor& tensor : *tensors) {
         if (!tensor.value.empty() && tensor.scalar.empty()) continue;
         tensor_names_[fmt::format("{} {}", kind, tensor.name)] = names_.Take(tensor.name, "_tensor");
@@ -277,31 +283,37 @@ class Writer {
   }
 
   void WriteHead() {
-    std::string summary = options_.summary.empty() ? told_.summary : options_.summary;
+    std::string summary = options_.summary.empty() ? described_.summary : options_.summary;
     if (summary.empty()) {
       const size_t most = 12;
-      std::vector<std::string> shown(told_.operators.begin(), told_.operators.begin() + static_cast<std::ptrdiff_t>(std::min(most, told_.operators.size())));
-      summary = fmt::format("{} in PyTorch: {}{}", options_.class_name, fmt::join(shown, ", "), told_.operators.size() > most ? ", …" : "");
+      std::vector<std::string> shown(
+          described_.operators.begin(),
+          described_.operators.begin() + static_cast<std::ptrdiff_t>(std::min(most, described_.operators.size())));
+      summary = fmt::format("{} in PyTorch: {}{}", options_.class_name, fmt::join(shown, ", "),
+                            described_.operators.size() > most ? ", …" : "");
     }
     out_ += fmt::format(
-        "# Written by `hone new` from {}, with PyTorch {}. Everything here was found by running the module: look it over.\n\n"
+        "# Written by `hone new` from {}, with PyTorch {}. Everything here was found by running the module: look it "
+        "over.\n\n"
         "name = {}\nsummary = {}\nclass = {}\n",
-        options_.file, told_.torch, TomlString(options_.name), TomlString(summary), TomlString(told_.workload));
-    if (!told_.slice.empty()) out_ += fmt::format("slice = {}\n", TomlString(told_.slice));
+        options_.file, described_.torch, TomlString(options_.name), TomlString(summary),
+        TomlString(described_.workload));
+    if (!described_.slice.empty()) out_ += fmt::format("slice = {}\n", TomlString(described_.slice));
     std::string special;
-    for (const std::string& one : told_.special) special += (special.empty() ? "" : ", ") + TomlString(one);
+    for (const std::string& one : described_.special) special += (special.empty() ? "" : ", ") + TomlString(one);
     out_ += fmt::format("special = [{}]\n", special);
-    for (const std::string& note : told_.notes) out_ += fmt::format("# {}\n", note);
+    for (const std::string& note : described_.notes) out_ += fmt::format("# {}\n", note);
   }
 
   void WriteDims() {
     out_ += "\n[dims]\n";
-    for (const DescribedDim& dim : told_.dims) {
+    for (const DescribedDim& dim : described_.dims) {
       out_ += fmt::format("{} = {}\n", dim_names_.at(dim.name),
                           TomlString(fmt::format("{} of the file, {} there{}", dim.name, dim.size,
                                                  dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : "")));
     }
-    if (told_.dims.empty()) out_ += fmt::format("{} = \"nothing varies: every size is the file's\"\n", NameOfWhole());
+    if (described_.dims.empty())
+      out_ += fmt::format("{} = \"nothing varies: every size is the file's\"\n", NameOfWhole());
   }
   std::string NameOfWhole() {
     if (whole_.empty()) whole_ = names_.Take("whole", "_");
@@ -318,16 +330,18 @@ class Writer {
 
   void Reference() {
     std::string inputs, outputs;
-    for (const DescribedTensor& tensor : told_.inputs) {
+    for (const DescribedTensor& tensor : described_.inputs) {
       inputs += (inputs.empty() ? "" : ", ") + (tensor.value.empty() || !tensor.scalar.empty() ? TomlString(tensor_names_.at("in " + tensor.name)) : tensor.value);
     }
-    for (const DescribedTensor& tensor : told_.outputs) {
+    for (const DescribedTensor& tensor : described_.outputs) {
       outputs += (outputs.empty() ? "" : ", ") + TomlString(tensor_names_.at("out " + tensor.name));
     }
     out_ += fmt::format("\n[reference]\nkind = \"torch\"\nclass = {}\nmode = \"{}\"\ninputs = [{}]\noutputs = [{}]\n",
-                        TomlString(options_.class_name), options_.eval || told_.eval ? "eval" : "train", inputs, outputs);
+                        TomlString(options_.class_name), options_.eval || described_.eval ? "eval" : "train", inputs,
+                        outputs);
     std::string booleans;
-    for (const auto& [kind, tensors] : {std::pair{"in", &told_.inputs}, {"state", &told_.state}, {"out", &told_.outputs}}) {
+    for (const auto& [kind, tensors] :
+         {std::pair{"in", &described_.inputs}, {"state", &described_.state}, {"out", &described_.outputs}}) {
       for (const DescribedTensor& tensor : *tensors) {
         const auto name = tensor_names_.find(fmt::format("{} {}", kind, tensor.name));
         if (!tensor.boolean || name == tensor_names_.end()) continue;  // a number that reference.py fixes has no name
@@ -335,18 +349,21 @@ class Writer {
       }
     }
     if (!booleans.empty()) out_ += fmt::format("booleans = [{}]\n", booleans);
-    if (!told_.definition.empty()) out_ += fmt::format("definition = {}\n", TomlString(told_.definition));
-    if (!told_.problem.empty()) {
-      out_ += fmt::format("\n# The problem in GPU MODE's format: which of the parts of its inputs are tensors, and which its reference fills.\n"
-                          "[reference.board]\nproblem = {}\ninputs = {}\nleaves = [{}]\nfilled = [{}]\n",
-                          TomlString(told_.problem), told_.board_inputs, fmt::join(told_.leaves, ", "), fmt::join(told_.filled, ", "));
+    if (!described_.definition.empty()) out_ += fmt::format("definition = {}\n", TomlString(described_.definition));
+    if (!described_.problem.empty()) {
+      out_ += fmt::format(
+          "\n# The problem in GPU MODE's format: which of the parts of its inputs are tensors, and which its reference "
+          "fills.\n"
+          "[reference.board]\nproblem = {}\ninputs = {}\nleaves = [{}]\nfilled = [{}]\n",
+          TomlString(described_.problem), described_.board_inputs, fmt::join(described_.leaves, ", "),
+          fmt::join(described_.filled, ", "));
       if (options_.board && !options_.board->licence.empty()) {
         out_ += fmt::format("licence = {}\naccepted = {}  # true: its files' text may enter a prompt\n", TomlString(options_.board->licence),
                             options_.accept_licence);
       }
     }
-    if (!told_.state.empty()) out_ += "\n[reference.state]\n";
-    for (const DescribedTensor& tensor : told_.state) {
+    if (!described_.state.empty()) out_ += "\n[reference.state]\n";
+    for (const DescribedTensor& tensor : described_.state) {
       out_ += fmt::format("{} = {}\n", tensor_names_.at("state " + tensor.name), TomlString(tensor.name));
     }
     std::string sizes;
@@ -357,36 +374,41 @@ class Writer {
   }
 
   void WriteTolerance(const DescribedTensor& tensor, const std::string& name) {
-    const DescribedTolerance& told = tensor.tolerance;
+    const DescribedTolerance& described = tensor.tolerance;
     out_ += "\n";
-    if (!told.least.empty()) {
+    if (!described.least.empty()) {
       out_ += fmt::format("# The module in float32 has an rms error of {}; {} in its products or throughout has {}.\n",
-                          Number(told.honest_rms), told.least == "tf32" ? "TF32" : told.least, Number(told.dishonest));
+                          Number(described.honest_rms), described.least == "tf32" ? "TF32" : described.least,
+                          Number(described.dishonest));
     }
-    out_ += fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(told.c_max), Number(told.c_rms));
-    if (told.abs > 0) out_ += fmt::format("abs = {}\n", Number(told.abs));
+    out_ +=
+        fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(described.c_max), Number(described.c_rms));
+    if (described.abs > 0) out_ += fmt::format("abs = {}\n", Number(described.abs));
   }
 
   void WriteCases() {
     std::map<std::string, int64_t> file;
-    for (const DescribedDim& dim : told_.dims) file[dim.name] = dim.size;
-    if (told_.dims.empty()) {
+    for (const DescribedDim& dim : described_.dims) file[dim.name] = dim.size;
+    if (described_.dims.empty()) {
       for (const char* role : {"time", "check"})
         out_ += fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} = 1 }}\n", role, NameOfWhole());
       return;
     }
-    out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
-    for (const auto& sizes : told_.timed) {
-      out_ += fmt::format("\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(sizes, told_.dims, dim_names_));
+    out_ += fmt::format("\n# The file's own sizes.\n[[case]]\nrole = \"time\"\ndims = {}\n",
+                        DimsToml(file, described_.dims, dim_names_));
+    for (const auto& sizes : described_.timed) {
+      out_ += fmt::format("\n[[case]]\nrole = \"time\"\ndims = {}\n", DimsToml(sizes, described_.dims, dim_names_));
     }
-    for (const auto& sizes : told_.checks) {
-      out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(sizes, told_.dims, dim_names_));
+    for (const auto& sizes : described_.checks) {
+      out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(sizes, described_.dims, dim_names_));
     }
-    if (told_.checks.empty()) out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(file, told_.dims, dim_names_));
-    const bool varies = std::any_of(told_.dims.begin(), told_.dims.end(), [](const DescribedDim& dim) { return dim.alone && dim.low < dim.high; });
+    if (described_.checks.empty())
+      out_ += fmt::format("\n[[case]]\nrole = \"check\"\ndims = {}\n", DimsToml(file, described_.dims, dim_names_));
+    const bool varies = std::any_of(described_.dims.begin(), described_.dims.end(),
+                                    [](const DescribedDim& dim) { return dim.alone && dim.low < dim.high; });
     if (!varies) return;
     out_ += fmt::format("\n[[hidden]]\ncount = {}\n", kHiddenCases);
-    for (const DescribedDim& dim : told_.dims) {
+    for (const DescribedDim& dim : described_.dims) {
       if (!dim.alone || dim.low >= dim.high) {
         out_ += fmt::format("{} = {}\n", dim_names_.at(dim.name), dim.high);
       } else {
@@ -397,7 +419,7 @@ class Writer {
   }
 
   const ModuleTaskOptions& options_;
-  const Description told_;  // what the Python process reported of the module
+  const Description described_;  // what the Python process reported of the module
   const std::map<std::string, std::string> dim_names_;
   Names names_;
   std::map<std::string, std::string> tensor_names_;
@@ -582,16 +604,16 @@ Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::str
   HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(report, "the description of the module"));
   std::map<std::string, std::string> dim_names;
   Names names;
-  HONE_ASSIGN_OR_RETURN(Description told, ReadDescription(answer, &dim_names, &names));
-  if (!told.error.empty()) {
-    const bool missing = told.error.starts_with("PyTorch does not load");
-    return missing ? Status::Unavailable(told.error) : Status::InvalidArgument(told.error);
+  HONE_ASSIGN_OR_RETURN(Description described, ReadDescription(answer, &dim_names, &names));
+  if (!described.error.empty()) {
+    const bool missing = described.error.starts_with("PyTorch does not load");
+    return missing ? Status::Unavailable(described.error) : Status::InvalidArgument(described.error);
   }
   ModuleTaskDraft draft;
-  draft.reference_py = told.text.empty() ? options.text : told.text;
-  draft.notes = told.notes;
-  draft.torch = told.torch;
-  for (const DescribedDim& dim : told.dims) {
+  draft.reference_py = described.text.empty() ? options.text : described.text;
+  draft.notes = described.notes;
+  draft.torch = described.torch;
+  for (const DescribedDim& dim : described.dims) {
     draft.inferred.push_back(fmt::format("size {}: {} in the file, {} to {} in hidden cases{}", dim_names.at(dim.name), dim.size, dim.low, dim.high,
                                          dim.multiple > 1 ? fmt::format(", a multiple of {}", dim.multiple) : ""));
   }
@@ -602,13 +624,16 @@ Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::str
                                            tensor.values.empty() ? "" : ", drawn as " + tensor.values));
     }
   };
-  tensors("input", told.inputs);
-  tensors("weight", told.state);
-  tensors("output", told.outputs);
-  draft.inferred.push_back(told.slice.empty() ? "no size is independent of the others: outputs are judged whole"
-                                              : fmt::format("slice {}: outputs along it are independent, by permuting and by leaving out", told.slice));
+  tensors("input", described.inputs);
+  tensors("weight", described.state);
+  tensors("output", described.outputs);
+  draft.inferred.push_back(
+      described.slice.empty()
+          ? "no size is independent of the others: outputs are judged whole"
+          : fmt::format("slice {}: outputs along it are independent, by permuting and by leaving out",
+                        described.slice));
   const std::string file = options.file;
-  Writer writer(options, std::move(told), std::move(dim_names), std::move(names));
+  Writer writer(options, std::move(described), std::move(dim_names), std::move(names));
   draft.task_toml = writer.WriteToml();
   HONE_ASSIGN_OR_RETURN(draft.seed_cu, writer.SeedText());
   const Result<Task> task = ParseTask(draft.task_toml, "task.toml of " + file);

@@ -126,20 +126,20 @@ std::string DeviceKind(const std::string& device) {
 ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin) {
   ClaimReport report;
   report.evaluation = std::move(evaluation);
-  const Evaluation &said = claim.evaluation, &here = report.evaluation;
-  report.same_verdict = said.verdict == here.verdict;
+  const Evaluation &claimed = claim.evaluation, &here = report.evaluation;
+  report.same_verdict = claimed.verdict == here.verdict;
   if (!report.same_verdict) {
     report.outcome = "refuted";
-    report.reason = fmt::format("the claim says {}, and this machine {}{}{}", VerdictName(said.verdict),
+    report.reason = fmt::format("the claim says {}, and this machine {}{}{}", VerdictName(claimed.verdict),
                                 VerdictName(here.verdict), here.detail.empty() ? "" : ": ", here.detail);
     // If this device or machine could not judge the kernel, the verdict is not about the kernel.
     if (here.verdict == Verdict::kUnsupported || here.verdict == Verdict::kDeviceLost)
       report.outcome = "not_comparable";
     return report;
   }
-  report.comparable = DeviceKind(said.device) == DeviceKind(here.device) && said.modelled == here.modelled;
+  report.comparable = DeviceKind(claimed.device) == DeviceKind(here.device) && claimed.modelled == here.modelled;
   int timed = 0, slower = 0, faster = 0;
-  for (const CaseResult& c : said.cases) {
+  for (const CaseResult& c : claimed.cases) {
     if (!c.speedup) continue;
     ClaimedCase one{c.dims, *c.speedup, std::nullopt, "not_timed"};
     if (const CaseResult* measured = FindCase(here, c.dims); measured != nullptr) {
@@ -159,8 +159,8 @@ ClaimReport HoldAgainst(const Claim& claim, Evaluation evaluation, double margin
                         ? fmt::format("the verdict is the same, {}; no timed shape of the claim was timed here",
                                       VerdictName(here.verdict))
                         : fmt::format("the verdict is the same, {}; the times are of {}, and this is {}",
-                                      VerdictName(here.verdict), DeviceKind(said.device), DeviceKind(here.device));
-    if (said.verdict != Verdict::kOk) report.outcome = "confirmed";  // a refusal has no times to compare
+                                      VerdictName(here.verdict), DeviceKind(claimed.device), DeviceKind(here.device));
+    if (claimed.verdict != Verdict::kOk) report.outcome = "confirmed";  // a refusal has no times to compare
     return report;
   }
   report.outcome = slower == 0 ? "confirmed" : "refuted";

@@ -307,7 +307,7 @@ std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vecto
   };
   part("eager", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
   part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
-  if (const std::string told = GuaranteesText(results); !told.empty()) out += "\n" + told + "\n";
+  if (const std::string guarantees = GuaranteesText(results); !guarantees.empty()) out += "\n" + guarantees + "\n";
   return out;
 }
 
@@ -333,7 +333,8 @@ std::string SuitePage(const std::string& title, const std::string& conditions, c
   };
   part("eager PyTorch", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
   part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
-  if (const std::string told = GuaranteesText(results); !told.empty()) body += fmt::format("<p>{}</p>\n", EscapeMarkup(told));
+  if (const std::string guarantees = GuaranteesText(results); !guarantees.empty())
+    body += fmt::format("<p>{}</p>\n", EscapeMarkup(guarantees));
   body += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>name</th><th>verdict</th><th>guarantee</th><th>over eager</th><th>over torch.compile</th>{}<th>detail</th></tr>\n",
                       searched ? "Problems" : "Submissions", searched ? "<th>attempts</th><th>tokens</th><th>minutes</th>" : "");
   for (const SuiteResult& result : results) {

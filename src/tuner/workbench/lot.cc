@@ -24,10 +24,11 @@ std::vector<std::string> Draw(const Lot& lot, std::vector<std::string> names) {
   return names;
 }
 
-std::string LotText(const Lot& lot, size_t of, const std::vector<std::string>& drawn, std::string_view what) {
-  const std::string which = lot.skip > 0 ? fmt::format("{} after the first {}", drawn.size(), lot.skip)
-                                         : fmt::format("the first {}", drawn.size());
-  return fmt::format("Drawn by lot (seed {}, {} of {} {}): {}.", lot.seed, which, of, what, fmt::join(drawn, ", "));
+std::string LotText(const Lot& lot, size_t total, const std::vector<std::string>& drawn, std::string_view what) {
+  const std::string range_text = lot.skip > 0 ? fmt::format("{} after the first {}", drawn.size(), lot.skip)
+                                              : fmt::format("the first {}", drawn.size());
+  return fmt::format("Drawn by lot (seed {}, {} of {} {}): {}.", lot.seed, range_text, total, what,
+                     fmt::join(drawn, ", "));
 }
 
 }  // namespace hone

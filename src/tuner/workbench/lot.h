@@ -24,6 +24,6 @@ struct Lot {
 std::vector<std::string> Draw(const Lot& lot, std::vector<std::string> names);
 
 // Returns "Drawn by lot (seed 7, the first 3 of 15 tasks): relu, softmax, transpose."
-std::string LotText(const Lot& lot, size_t of, const std::vector<std::string>& drawn, std::string_view what);
+std::string LotText(const Lot& lot, size_t total, const std::vector<std::string>& drawn, std::string_view what);
 
 }  // namespace hone

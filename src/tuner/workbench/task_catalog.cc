@@ -82,13 +82,13 @@ Result<std::string> ReadSource(const std::string& path) {
     return Status::InvalidArgument(fmt::format("'{}' is a folder: name a .cu file", path));
   }
   if (!fs::exists(path, error)) {
-    std::vector<std::string> beside;
+    std::vector<std::string> neighbors;
     const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
       if (entry->path().extension() != ".cu") continue;
-      beside.push_back((fs::path(path).has_parent_path() ? entry->path() : entry->path().filename()).string());
+      neighbors.push_back((fs::path(path).has_parent_path() ? entry->path() : entry->path().filename()).string());
     }
-    const std::string meant = DidYouMean(path, beside);
+    const std::string meant = DidYouMean(path, neighbors);
     return Status::NotFound(
         fmt::format("there is no file '{}'{}; name the .cu file of a kernel{}", path, meant,
                     meant.empty() ? ", such as the seed.cu that `hone tasks show TASK` names" : ""));

@@ -73,13 +73,13 @@ std::string PointTable(const TuneResult& result) {
 
 std::string WhyNot(const TuneResult& result) {
   std::string text;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const TunePoint& p : result.points) {
-    if (p.evaluation.verdict == Verdict::kOk || !told.insert(p.evaluation.detail).second) continue;
+    if (p.evaluation.verdict == Verdict::kOk || !reported.insert(p.evaluation.detail).second) continue;
     const std::string binding = BindingKey(p.binding);
     text += fmt::format("{}{}:\n{}", VerdictName(p.evaluation.verdict), binding.empty() ? "" : " with " + binding,
                         Indented(p.evaluation.detail));
-    if (told.size() == 3) break;
+    if (reported.size() == 3) break;
   }
   return text;
 }

@@ -94,7 +94,7 @@ Result<std::string> ReadWinner(const Task& task, const std::string& path) {
   HONE_ASSIGN_OR_RETURN(const json file, ParseJson(text, path));
   JsonFields fields(file, "winner");
   int version = 0;
-  std::string of, name, hash;
+  std::string winner_task, name, hash;
   Binding common;
   std::vector<ShapeChoice> shapes;
   fields.Read("hone_winner", version);
@@ -103,7 +103,7 @@ Result<std::string> ReadWinner(const Task& task, const std::string& path) {
         path +
         " is no winner file of this version of Hone: name a .cu file, or what `hone tune --out FILE.json` wrote");
   }
-  fields.Require("task", of);
+  fields.Require("task", winner_task);
   fields.Require("candidate", name);
   fields.Require("candidate_sha256", hash);
   fields.Require("binding", common);
@@ -115,8 +115,9 @@ Result<std::string> ReadWinner(const Task& task, const std::string& path) {
     shapes.push_back(std::move(choice));
   });
   if (!fields.ok()) return fields.status().WithContext(path);
-  if (of != task.name) {
-    return Status::InvalidArgument(fmt::format("{} has winners of task '{}', not of '{}'", path, of, task.name));
+  if (winner_task != task.name) {
+    return Status::InvalidArgument(
+        fmt::format("{} has winners of task '{}', not of '{}'", path, winner_task, task.name));
   }
   const std::string source_path = (fs::path(path).parent_path() / name).string();
   HONE_ASSIGN_OR_RETURN(const std::string source, ReadSource(source_path));

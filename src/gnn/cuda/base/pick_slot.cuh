@@ -30,12 +30,12 @@ __device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t de
   }
   const int row_lane = static_cast<int>(threadIdx.x % 32) - lane;  // lane of the row's slot 0 in its warp
   const unsigned same = __match_any_sync(kFullWarp, chosen) >> row_lane;
-  const bool met = draws && (same & ((1u << lane) - 1u)) != 0;
+  const bool drawn_before = draws && (same & ((1u << lane) - 1u)) != 0;
   const int32_t on = chosen - first_replacement;
   const bool depends = draws && on >= 0 && on < lane;
-  unsigned replaced = __ballot_sync(kFullWarp, met);
+  unsigned replaced = __ballot_sync(kFullWarp, drawn_before);
   for (;;) {
-    const unsigned more = __ballot_sync(kFullWarp, met || (depends && (replaced >> (row_lane + on) & 1u) != 0));
+    const unsigned more = __ballot_sync(kFullWarp, drawn_before || (depends && (replaced >> (row_lane + on) & 1u) != 0));
     if (more == replaced) break;
     replaced = more;
   }

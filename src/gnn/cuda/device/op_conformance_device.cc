@@ -360,9 +360,9 @@ class Checker {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream_.handle, cudaStreamCaptureModeThreadLocal));
     Status status = bench_.Forward(*op_, stream_.handle);
-    const char* who = "EnqueueForward";
+    const char* function = "EnqueueForward";
     if (status.ok()) {
-      who = "EnqueueBackward";
+      function = "EnqueueBackward";
       status = bench_.Backward(*op_, stream_.handle);
     }
     cudaGraph_t graph = nullptr;
@@ -372,7 +372,7 @@ class Checker {
       if (graph != nullptr) cudaGraphDestroy(graph);
       Find("device-sizes",
            fmt::format("{} does what a captured stream cannot hold, such as a wait or a copy to the host: {}",
-                       status.ok() ? "one of the calls" : who,
+                       status.ok() ? "one of the calls" : function,
                        status.ok() ? cudaGetErrorString(ended) : status.message()));
       return false;
     }
@@ -411,12 +411,12 @@ class Checker {
   void Compare(const char* rule, const Outcome& found, const CheckBatch& batch, const char* when) {
     const Outcome expected = OfLayer(kind_, place_, batch);
     const auto near = [&](const std::vector<float>& is, const std::vector<float>& should, int64_t columns,
-                          const std::string& of) {
+                          const std::string& what) {
       float largest = 0;
       for (const float value : should) largest = std::max(largest, std::abs(value));
       for (size_t i = 0; i < should.size(); ++i) {
         if (std::abs(is[i] - should[i]) <= static_cast<float>(tolerance_) * largest) continue;
-        Find(rule, fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, of, is[i],
+        Find(rule, fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, is[i],
                                static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, should[i]));
         return false;
       }
@@ -434,11 +434,11 @@ class Checker {
   }
 
   void CheckPadding(const Outcome& found, const CheckBatch& batch) {
-    const auto check = [&](const std::vector<float>& values, int64_t rows, int64_t columns, const char* of) {
+    const auto check = [&](const std::vector<float>& values, int64_t rows, int64_t columns, const char* what) {
       for (size_t i = static_cast<size_t>(rows * columns); i < values.size(); ++i) {
         if (values[i] == kCanary) continue;
         Find("padded-rows", fmt::format("row {} of {} was written, where the batch has {}",
-                                        static_cast<int64_t>(i) / columns, of, rows));
+                                        static_cast<int64_t>(i) / columns, what, rows));
         return;
       }
     };

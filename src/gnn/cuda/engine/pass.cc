@@ -165,40 +165,40 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& 
   return bucket.row_correct.Allocate(seeds);
 }
 
-Status Pass::EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
+Status Pass::EnqueueDraws(Bucket& bucket, int buffer, const SampleStreams& streams,
                           const std::function<Status(cudaStream_t)>& outermost) {
-  BatchBuffers& batch = bucket.batches[static_cast<size_t>(which)];
+  BatchBuffers& batch = bucket.batches[static_cast<size_t>(buffer)];
   if (stages_) HONE_CUDA_RETURN_IF_ERROR(EnqueueUnstage(batch.graph(), streams.chain));
   return source_.EnqueueSample(bucket.envelope, batch, state_.get(), &progress_.device()->halt, streams, outermost);
 }
 
-Status Pass::EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream) {
+Status Pass::EnqueueCollect(Bucket& bucket, int buffer, cudaStream_t stream) {
   const Envelope& envelope = bucket.envelope;
-  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(which)].view(state_.get());
+  const BatchOnDevice batch = bucket.batches[static_cast<size_t>(buffer)].view(state_.get());
   HONE_CUDA_RETURN_IF_ERROR(EnqueueCollectMisses(batch.graph, envelope.HopOf(0), envelope.fanouts.back(),
                                                  envelope.known.back(), batch.state, batch.header, batch.nodes,
                                                  batch.drawn, stream));
   return Status::Ok();
 }
 
-Status Pass::EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream) {
-  HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueCopyMisses(bucket.batches[static_cast<size_t>(which)].graph(), stream, bucket.program->hideable_misses()));
+Status Pass::EnqueueCopy(Bucket& bucket, int buffer, cudaStream_t stream) {
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(buffer)].graph(), stream,
+                                              bucket.program->hideable_misses()));
   return Status::Ok();
 }
 
-Status Pass::EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream) {
-  return bucket.program->EnqueueOutermost(bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+Status Pass::EnqueueOutermost(Bucket& bucket, int buffer, cudaStream_t stream) {
+  return bucket.program->EnqueueOutermost(bucket.batches[static_cast<size_t>(buffer)].view(state_.get()), stream);
 }
 
 // Enqueues a batch's sampling from its draws to its outermost hop.
-Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams) {
-  return EnqueueDraws(bucket, which, streams, [&](cudaStream_t stream) -> Status {
+Status Pass::EnqueueSample(Bucket& bucket, int buffer, const SampleStreams& streams) {
+  return EnqueueDraws(bucket, buffer, streams, [&](cudaStream_t stream) -> Status {
     if (stages_) {
-      HONE_RETURN_IF_ERROR(EnqueueCollect(bucket, which, stream));
-      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, stream));
+      HONE_RETURN_IF_ERROR(EnqueueCollect(bucket, buffer, stream));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer, stream));
     }
-    return EnqueueOutermost(bucket, which, stream);
+    return EnqueueOutermost(bucket, buffer, stream);
   });
 }
 
@@ -207,9 +207,9 @@ Status Pass::EnqueueSample(Bucket& bucket, int which, const SampleStreams& strea
 Status Pass::EnqueueAhead(Bucket& bucket) {
   if (stages_) {
     HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
-    for (int which = 1; which < buffers() - 1; ++which) {
-      HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, which, {.chain = main_.handle}, Collecting(bucket, which)));
-      if (which == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, which, main_.handle));
+    for (int buffer = 1; buffer < buffers() - 1; ++buffer) {
+      HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer, {.chain = main_.handle}, Collecting(bucket, buffer)));
+      if (buffer == 1) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer, main_.handle));
     }
     return Status::Ok();
   }
@@ -230,17 +230,17 @@ Status Pass::EnqueueAhead(Bucket& bucket) {
 
 // Returns the work that follows the draws of a batch whose rows are staged: collecting its misses. Empty without
 // staging.
-std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int which) {
+std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int buffer) {
   if (!stages_) return {};
-  return [this, &bucket, which](cudaStream_t stream) { return EnqueueCollect(bucket, which, stream); };
+  return [this, &bucket, buffer](cudaStream_t stream) { return EnqueueCollect(bucket, buffer, stream); };
 }
 
-// Enqueues the work that overlaps with the compute of the batch in buffer `which`; it begins at fork_ and ends on
+// Enqueues the work that overlaps with the compute of the batch in buffer `buffer`; it begins at fork_ and ends on
 // side_. The outermost hop, most of a batch's work, is that of the next batch, whose draws are complete, so it waits
 // for nothing. The chain of small drawing kernels, for the last batch in flight, has the whole step to finish.
-Status Pass::EnqueueNext(Bucket& bucket, int which) {
-  const auto buffer = [&](int ahead) { return (which + ahead) % buffers(); };
-  const int drawn = buffer(buffers() - 1);
+Status Pass::EnqueueNext(Bucket& bucket, int buffer) {
+  const auto buffer_at = [&](int ahead) { return (buffer + ahead) % buffers(); };
+  const int drawn = buffer_at(buffers() - 1);
   std::vector<cudaStream_t> overlapping = {outermost_.handle};
   if (stages_) overlapping.push_back(copies_.handle);
   for (const cudaStream_t stream : overlapping) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, fork_.handle, 0));
@@ -252,8 +252,8 @@ Status Pass::EnqueueNext(Bucket& bucket, int which) {
                                      .fork = fork_sample_.handle,
                                      .join = join_sample_.handle},
                                     Collecting(bucket, drawn)));
-  if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(2), copies_.handle));
-  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(1), outermost_.handle));
+  if (stages_) HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer_at(2), copies_.handle));
+  HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer_at(1), outermost_.handle));
   for (const cudaStream_t stream : overlapping) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_sample_.handle, stream));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(side_.handle, join_sample_.handle, 0));
@@ -261,8 +261,8 @@ Status Pass::EnqueueNext(Bucket& bucket, int which) {
   return Status::Ok();
 }
 
-Status Pass::EnqueueShard(Bucket& bucket, int which, cudaStream_t stream) {
-  return EnqueueShard(bucket, bucket.batches[static_cast<size_t>(which)].view(state_.get()), stream);
+Status Pass::EnqueueShard(Bucket& bucket, int buffer, cudaStream_t stream) {
+  return EnqueueShard(bucket, bucket.batches[static_cast<size_t>(buffer)].view(state_.get()), stream);
 }
 
 Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream) {
@@ -286,15 +286,15 @@ Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream
   return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
 }
 
-Status Pass::EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream) {
-  return sum_.EnqueueEndShard(shard, bucket.batches[static_cast<size_t>(which)].header(), bucket.row_loss.get(),
+Status Pass::EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t stream) {
+  return sum_.EnqueueEndShard(shard, bucket.batches[static_cast<size_t>(buffer)].header(), bucket.row_loss.get(),
                               bucket.row_correct.get(), stream);
 }
 
-// Updates the parameters; buffer `which` holds the step's last batch.
-Status Pass::EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream) {
+// Updates the parameters; buffer `buffer` holds the step's last batch.
+Status Pass::EnqueueUpdate(Bucket& bucket, int buffer, bool update, cudaStream_t stream) {
   const DeviceParameters& parameters = *context_.parameters;
-  const BatchHeader* header = bucket.batches[static_cast<size_t>(which)].header();
+  const BatchHeader* header = bucket.batches[static_cast<size_t>(buffer)].header();
   if (update && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
     return sum_.EnqueueFinishAndUpdate(options_.adam, header, state_.get(), progress_.device(), stream);
   }
@@ -339,28 +339,28 @@ Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
   return EnqueueUpdate(bucket, 0, update, main_.handle);
 }
 
-// Enqueues a step whose first batch lies in buffer `which`, and leaves the next step's first batch in the following
+// Enqueues a step whose first batch lies in buffer `buffer`, and leaves the next step's first batch in the following
 // buffer.
-Status Pass::EnqueueReplay(Bucket& bucket, int which) {
+Status Pass::EnqueueReplay(Bucket& bucket, int buffer) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
-  for (int shard = 0; shard < local_shards(); ++shard, which = (which + 1) % buffers()) {
+  for (int shard = 0; shard < local_shards(); ++shard, buffer = (buffer + 1) % buffers()) {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(fork_.handle, main_.handle));
-    HONE_RETURN_IF_ERROR(EnqueueNext(bucket, which));
-    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, which, main_.handle));
-    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, which, shard, main_.handle));
-    if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, which, options_.trains, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueNext(bucket, buffer));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer, main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer, shard, main_.handle));
+    if (shard + 1 == local_shards()) HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer, options_.trains, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(join_.handle, side_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(main_.handle, join_.handle, 0));
   }
   return Status::Ok();
 }
 
-// Enqueues steps of one batch each, from buffer `which` on. This does the work of EnqueueReplay with finer dependencies
-// between steps. An outermost hop begins when its batch is drawn and its missing rows are copied, and runs in what the
-// previous step leaves idle. Copies follow one another, so that the bus does not wait for a step's end.
-Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
-  const auto buffer = [&](uint32_t batch) {
-    return static_cast<int>((static_cast<uint32_t>(which) + batch) % static_cast<uint32_t>(buffers()));
+// Enqueues steps of one batch each, from buffer `buffer` on. This does the work of EnqueueReplay with finer
+// dependencies between steps. An outermost hop begins when its batch is drawn and its missing rows are copied, and runs
+// in what the previous step leaves idle. Copies follow one another, so that the bus does not wait for a step's end.
+Status Pass::EnqueueSteps(Bucket& bucket, int buffer, uint32_t steps) {
+  const auto buffer_at = [&](uint32_t batch) {
+    return static_cast<int>((static_cast<uint32_t>(buffer) + batch) % static_cast<uint32_t>(buffers()));
   };
   const auto after = [](const Event& event, cudaStream_t stream) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
@@ -379,29 +379,29 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
     const size_t now = step % 2, before = 1 - now;
     if (stages_) {
       if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], copies_.handle));
-      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer(step + 2), copies_.handle));
+      HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer_at(step + 2), copies_.handle));
       HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
     }
     if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the step that used the buffer
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer(step + last),
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer_at(step + last),
                                       {.chain = side_.handle,
                                        .structure = structure_.handle,
                                        .outermost = collects_.handle,
                                        .fork = fork_sample_.handle,
                                        .join = join_sample_.handle},
-                                      Collecting(bucket, buffer(step + last))));
+                                      Collecting(bucket, buffer_at(step + last))));
     HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
-    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer(step), main_.handle));
-    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer(step), 0, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer_at(step), main_.handle));
+    if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer_at(step), 0, main_.handle));
     if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
     if (bucket.program->small_kernels_begin() != nullptr) {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->small_kernels_begin(), 0));
     }
-    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer(step + 1), outermost_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer_at(step + 1), outermost_.handle));
     HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
-    HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer(step), options_.trains, main_.handle));
+    HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer_at(step), options_.trains, main_.handle));
     HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
   }
   HONE_RETURN_IF_ERROR(after(drawn_[(steps - 1) % 2], main_.handle));
@@ -409,12 +409,12 @@ Status Pass::EnqueueSteps(Bucket& bucket, int which, uint32_t steps) {
   return after(whole_[(steps - 1) % 2], main_.handle);
 }
 
-Status Pass::Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay) {
+Status Pass::Capture(Bucket& bucket, int buffer, uint32_t steps, GraphExec& replay) {
   return Capture(
       [&]() -> Status {
-        if (local_shards() == 1) return EnqueueSteps(bucket, which, steps);
+        if (local_shards() == 1) return EnqueueSteps(bucket, buffer, steps);
         for (uint32_t step = 0; step < steps; ++step) {
-          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (which + BatchOf(step)) % buffers()));
+          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (buffer + BatchOf(step)) % buffers()));
         }
         return Status::Ok();
       },
@@ -438,13 +438,13 @@ Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) 
 
 Status Pass::Capture(Bucket& bucket) {
   if (!stages_) HONE_RETURN_IF_ERROR(Capture([&] { return EnqueueAhead(bucket); }, bucket.ahead));
-  for (int which = 0; which < buffers(); ++which) {
-    if (which % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
-    HONE_RETURN_IF_ERROR(Capture(bucket, which, 1, bucket.replays[static_cast<size_t>(which)]));
+  for (int buffer = 0; buffer < buffers(); ++buffer) {
+    if (buffer % std::gcd(local_shards(), buffers()) != 0) continue;  // no step begins in this buffer
+    HONE_RETURN_IF_ERROR(Capture(bucket, buffer, 1, bucket.replays[static_cast<size_t>(buffer)]));
   }
-  for (int which = 0; which < buffers(); ++which) {
-    if (which % std::gcd(local_shards(), buffers()) != 0) continue;
-    HONE_RETURN_IF_ERROR(Capture(bucket, which, steps_together(), bucket.several[static_cast<size_t>(which)]));
+  for (int buffer = 0; buffer < buffers(); ++buffer) {
+    if (buffer % std::gcd(local_shards(), buffers()) != 0) continue;
+    HONE_RETURN_IF_ERROR(Capture(bucket, buffer, steps_together(), bucket.several[static_cast<size_t>(buffer)]));
   }
   return Status::Ok();
 }
@@ -574,10 +574,10 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   bool over = false;
   for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
-      const int which = BatchOf(step - from);
+      const int buffer = BatchOf(step - from);
       const bool several = end - step >= steps_together();  // equal on every rank
       const auto& replays = several ? small_.several : small_.replays;
-      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(which)].handle, main_.handle));
+      HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(buffer)].handle, main_.handle));
       step += several ? steps_together() : 1;
     }
     if (watch == nullptr) {

@@ -112,26 +112,26 @@ class Pass {
 
   Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
   Status Capture(const std::function<Status()>& enqueue, GraphExec& replay);
-  Status Capture(Bucket& bucket, int which, uint32_t steps, GraphExec& replay);
+  Status Capture(Bucket& bucket, int buffer, uint32_t steps, GraphExec& replay);
   Status Capture(Bucket& bucket);
-  Status EnqueueDraws(Bucket& bucket, int which, const SampleStreams& streams,
+  Status EnqueueDraws(Bucket& bucket, int buffer, const SampleStreams& streams,
                       const std::function<Status(cudaStream_t)>& outermost);
-  Status EnqueueSample(Bucket& bucket, int which, const SampleStreams& streams);
-  Status EnqueueCollect(Bucket& bucket, int which, cudaStream_t stream);
-  Status EnqueueCopy(Bucket& bucket, int which, cudaStream_t stream);
-  Status EnqueueOutermost(Bucket& bucket, int which, cudaStream_t stream);
+  Status EnqueueSample(Bucket& bucket, int buffer, const SampleStreams& streams);
+  Status EnqueueCollect(Bucket& bucket, int buffer, cudaStream_t stream);
+  Status EnqueueCopy(Bucket& bucket, int buffer, cudaStream_t stream);
+  Status EnqueueOutermost(Bucket& bucket, int buffer, cudaStream_t stream);
   Status EnqueueAhead(Bucket& bucket);
-  std::function<Status(cudaStream_t)> Collecting(Bucket& bucket, int which);
-  Status EnqueueNext(Bucket& bucket, int which);
-  Status EnqueueShard(Bucket& bucket, int which, cudaStream_t stream);
+  std::function<Status(cudaStream_t)> Collecting(Bucket& bucket, int buffer);
+  Status EnqueueNext(Bucket& bucket, int buffer);
+  Status EnqueueShard(Bucket& bucket, int buffer, cudaStream_t stream);
   Status EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream);
-  Status EnqueueEndShard(Bucket& bucket, int which, int shard, cudaStream_t stream);
-  Status EnqueueUpdate(Bucket& bucket, int which, bool update, cudaStream_t stream);
+  Status EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t stream);
+  Status EnqueueUpdate(Bucket& bucket, int buffer, bool update, cudaStream_t stream);
   Status EnqueueWhole(Bucket& bucket, bool update);
   Status EnqueueFed(Bucket& bucket, FedBatch& fed, int shard);
   Result<FedSteps> RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
-  Status EnqueueReplay(Bucket& bucket, int which);
-  Status EnqueueSteps(Bucket& bucket, int which, uint32_t steps);
+  Status EnqueueReplay(Bucket& bucket, int buffer);
+  Status EnqueueSteps(Bucket& bucket, int buffer, uint32_t steps);
   int BatchOf(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
   }

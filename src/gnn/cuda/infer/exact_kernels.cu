@@ -89,10 +89,10 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
       float factors[kScaled ? kInFlight : 1];
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
-        const int which = j + u * lanes.sides + lanes.side;
-        const int32_t place = __shfl_sync(kFullWarp, mine, which & 31);
-        if (kScaled) factors[kScaled ? u : 0] = __shfl_sync(kFullWarp, my_scale, which & 31);
-        if (reads && which < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
+        const int item = j + u * lanes.sides + lanes.side;
+        const int32_t place = __shfl_sync(kFullWarp, mine, item & 31);
+        if (kScaled) factors[kScaled ? u : 0] = __shfl_sync(kFullWarp, my_scale, item & 31);
+        if (reads && item < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
       }
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
@@ -226,8 +226,8 @@ __global__ void __launch_bounds__(kBlock)
   if (node >= num_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const In* row = reinterpret_cast<const In*>(RowAt(x, node));
-  for (int32_t which = 0; which < 2 * what.heads; ++which) {
-    const float* folded = what.folded + static_cast<int64_t>(which) * vectors * 8;
+  for (int32_t vector_number = 0; vector_number < 2 * what.heads; ++vector_number) {
+    const float* folded = what.folded + static_cast<int64_t>(vector_number) * vectors * 8;
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       const Float8 a = Load8(row + vector * 8), b = Load8(folded + vector * 8);
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(kBlock)
       for (int i = 0; i < 8; ++i) sum += a.v[i] * b.v[i];
     }
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
-    if (lane == 0) scores[node * 2 * what.heads + which] = sum;
+    if (lane == 0) scores[node * 2 * what.heads + vector_number] = sum;
   }
 }
 
@@ -286,10 +286,10 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
     if (lane < count && mine != node) weight = expf(AttentionLogit(what, scores, mine, node, head) - largest);
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
-      const int which = j + lanes.side;
-      const int32_t place = __shfl_sync(kFullWarp, place_of_mine, which < 32 ? which : 0);
-      const float factor = __shfl_sync(kFullWarp, weight, which < 32 ? which : 0);
-      if (!reads || which >= count || place == own) continue;
+      const int item = j + lanes.side;
+      const int32_t place = __shfl_sync(kFullWarp, place_of_mine, item < 32 ? item : 0);
+      const float factor = __shfl_sync(kFullWarp, weight, item < 32 ? item : 0);
+      if (!reads || item >= count || place == own) continue;
       const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] += factor * row.v[i];

@@ -40,16 +40,16 @@ __device__ void DrawRow(const GraphOnDevice& graph, const DrawKey& key, const Ho
   if (active && lane == 0) out.counts[row] = count;
 }
 
-__device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, LatencyWish* wish, BatchHeader* header) {
+__device__ void CountNodes(int32_t total, const HopOnDevice& out, int hop, RequestOnDevice* current, BatchHeader* header) {
   header->hop_nodes[hop + 1] = total < out.sources ? total : out.sources;
-  if (total > out.sources) wish->overflow = 1;
+  if (total > out.sources) current->overflow = 1;
 }
 
 // Begins a request in one thread block, with one warp per two seeds. The request is read once, by one instruction,
 // because host memory is far away.
 __global__ void __launch_bounds__(kBeginBlock)
     BeginRequestKernel(const LatencyRequest* request, GraphOnDevice graph, HopOnDevice out, const RunState* state,
-                       LatencyWish* wish, BatchHeader* header, int32_t* nodes) {
+                       RequestOnDevice* current, BatchHeader* header, int32_t* nodes) {
   constexpr int kParts = sizeof(LatencyRequest) / sizeof(uint4);
   static_assert(sizeof(LatencyRequest) % sizeof(uint4) == 0 && kParts <= 32, "a warp's lanes read all of it");
   __shared__ LatencyRequest now;
@@ -63,10 +63,10 @@ __global__ void __launch_bounds__(kBeginBlock)
     header->valid = 1;
     header->step = header->epoch = 0;
     header->hop_nodes[0] = known;
-    wish->sequence = now.sequence;
-    wish->count = known;
-    wish->logits = now.logits;
-    wish->overflow = 0;
+    current->sequence = now.sequence;
+    current->count = known;
+    current->logits = now.logits;
+    current->overflow = 0;
   }
   if (out.fanout == 0) return;
   if (thread < kMostSeeds) counts[thread] = thread < known ? DrawsOf(graph, now.nodes[thread], out.fanout) : 0;
@@ -77,14 +77,14 @@ __global__ void __launch_bounds__(kBeginBlock)
     int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
     for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
     DrawRow(graph, key, out, row, /*active=*/true, now.nodes[row], counts[row], known + before, nodes);
-    if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, wish, header);
+    if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, current, header);
   }
 }
 
 // Draws a hop with one warp per row. Every block computes where its rows' draws begin from the degrees of all rows
 // before them: a few thousand cached reads instead of another kernel.
 __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
-                                                        const RunState* state, LatencyWish* wish,
+                                                        const RunState* state, RequestOnDevice* current,
                                                         BatchHeader* header, int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
   __shared__ int32_t counts[kWarps];
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   DrawRow(graph, key, out, row, active, node, count, at, nodes);
   // The last block that has rows knows where the hop's local ids end: its own draws have the ids from `at` on.
-  if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, wish, header);
+  if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, current, header);
 }
 
 // Counts the draws of kTile rows per block, for fanouts above a warp's lanes. Hops may then have hundreds of thousands
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 // Draws a hop after CountDrawsKernel, with one warp per row.
-__global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, LatencyWish* wish,
+__global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, RequestOnDevice* current,
                                   BatchHeader* header, int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   const int32_t known = header->hop_nodes[hop];
@@ -163,17 +163,17 @@ __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
     out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as in DrawRow
     if (fits) nodes[id] = source;
   }
-  if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, wish, header);
+  if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, current, header);
 }
 
 // Runs one warp per seed; the last block to finish publishes the reply.
 __global__ void __launch_bounds__(kBlock)
-    ReplyKernel(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
+    ReplyKernel(const RequestOnDevice* current, const float* logits, int32_t stride, int32_t classes, uint32_t* finished,
                 volatile LatencyReply* reply, volatile float* to) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  if (row < wish->count) {
-    const bool wanted = wish->logits != 0;
+  if (row < current->count) {
+    const bool wanted = current->logits != 0;
     float best = 0;
     int32_t where = classes;  // no class yet
     for (int32_t c = lane; c < classes; c += 32) {
@@ -199,9 +199,9 @@ __global__ void __launch_bounds__(kBlock)
   __threadfence_system();  // orders the whole block's writes, which the barrier has joined, before the count
   if (atomicAdd(finished, 1u) + 1 != gridDim.x) return;
   *finished = 0;
-  reply->overflow = wish->overflow;
+  reply->overflow = current->overflow;
   __threadfence_system();
-  reply->sequence = wish->sequence;
+  reply->sequence = current->sequence;
 }
 
 unsigned Blocks(int32_t rows) { return static_cast<unsigned>((rows + kWarps - 1) / kWarps); }
@@ -209,30 +209,30 @@ unsigned Blocks(int32_t rows) { return static_cast<unsigned>((rows + kWarps - 1)
 }  // namespace
 
 cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
-                                const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
+                                const RunState* state, RequestOnDevice* current, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream) {
   Launch(BeginRequestKernel, 1, kBeginBlock, 0, stream, request, graph, first == nullptr ? HopOnDevice{} : *first, state,
-         wish, header, nodes);
+         current, header, nodes);
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
-                           LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream) {
+                           RequestOnDevice* current, BatchHeader* header, int32_t* nodes, cudaStream_t stream) {
   if (out.fanout <= kNarrowFanout) {
-    Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, wish, header, nodes);
+    Launch(DrawHopKernel, Blocks(out.rows), kBlock, 0, stream, graph, hop, out, state, current, header, nodes);
     return cudaPeekAtLastError();
   }
   const int warps = WideWarps(out.fanout);
   Launch(CountDrawsKernel, static_cast<unsigned>((out.rows + kTile - 1) / kTile), kBlock, 0, stream, graph, hop, out, header,
          nodes);
   Launch(WideDrawHopKernel, static_cast<unsigned>((out.rows + warps - 1) / warps), 32 * warps,
-         warps * WideDrawBytes(out.fanout), stream, graph, hop, out, state, wish, header, nodes);
+         warps * WideDrawBytes(out.fanout), stream, graph, hop, out, state, current, header, nodes);
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
+cudaError_t EnqueueReply(const RequestOnDevice* current, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
                          uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream) {
-  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, wish, logits, stride, classes, finished, reply, to);
+  Launch(ReplyKernel, Blocks(seeds), kBlock, 0, stream, current, logits, stride, classes, finished, reply, to);
   return cudaPeekAtLastError();
 }
 

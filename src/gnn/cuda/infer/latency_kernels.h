@@ -24,8 +24,8 @@ namespace hone::gnn::cuda {
 inline constexpr int32_t kMostSeeds = 64;
 
 // A request in mapped host memory. The host writes it before it launches the graph. One warp reads it, and the fields
-// that later kernels need are kept on the device (LatencyWish), because every read of host memory takes a microsecond
-// or two, and reads of one place queue up.
+// that later kernels need are kept on the device (RequestOnDevice), because every read of host memory takes a
+// microsecond or two, and reads of one place queue up.
 struct alignas(16) LatencyRequest {
   uint32_t sequence = 0;  // differs from the previous request's
   int32_t count = 0;      // 1 to kMostSeeds
@@ -41,7 +41,7 @@ struct LatencyReply {
 };
 
 // The part of a request that is kept on the device.
-struct LatencyWish {
+struct RequestOnDevice {
   uint32_t sequence = 0;
   int32_t count = 0;
   uint32_t logits = 0;
@@ -51,7 +51,7 @@ struct LatencyWish {
 // Makes the request's seeds the batch's. Draws hop 0 too, unless `first` is null: a model of one layer has no hop to
 // draw here, and a fanout above kNarrowFanout is left to EnqueueDrawHop.
 cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevice& graph, const HopOnDevice* first,
-                                const RunState* state, LatencyWish* wish, BatchHeader* header, int32_t* nodes,
+                                const RunState* state, RequestOnDevice* current, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream);
 
 // The number of rows whose draws one word of HopOnDevice::tile_words counts. Hops of fanouts above kNarrowFanout need
@@ -60,14 +60,14 @@ inline constexpr int kCountedDraws = 1024;
 
 // Draws hop `hop` of a batch (0 only if EnqueueBeginRequest left it out): writes out.columns and out.counts, appends
 // the drawn nodes to `nodes`, and sets their number in the header. If there are more than out.sources nodes,
-// wish->overflow becomes 1; ids then stay in range but are meaningless.
+// current->overflow becomes 1; ids then stay in range but are meaningless.
 cudaError_t EnqueueDrawHop(const GraphOnDevice& graph, int hop, const HopOnDevice& out, const RunState* state,
-                           LatencyWish* wish, BatchHeader* header, int32_t* nodes, cudaStream_t stream);
+                           RequestOnDevice* current, BatchHeader* header, int32_t* nodes, cudaStream_t stream);
 
 // Writes the reply. `finished` [1] counts the thread blocks that are done: zero before and after.
 //   logits  [>= seeds, stride] fp32 on the device
 //   to      [kMostSeeds, classes] in mapped host memory
-cudaError_t EnqueueReply(const LatencyWish* wish, const float* logits, int32_t stride, int32_t classes, int32_t seeds,
-                         uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream);
+cudaError_t EnqueueReply(const RequestOnDevice* current, const float* logits, int32_t stride, int32_t classes,
+                         int32_t seeds, uint32_t* finished, LatencyReply* reply, float* to, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -79,13 +79,13 @@ class Lane {
   }
 
   Status EnqueueSample(const GraphOnDevice& graph, const LatencyRequest* request, const RunState* state,
-                       LatencyWish* wish, cudaStream_t stream) const {
+                       RequestOnDevice* current, cudaStream_t stream) const {
     const bool begins = !hops_.empty() && hops_[0].fanout <= kNarrowFanout;
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, begins ? hops_.data() : nullptr, state, wish,
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueBeginRequest(request, graph, begins ? hops_.data() : nullptr, state, current,
                                                   header_.get(), nodes_.get(), stream));
     for (size_t h = begins ? 1 : 0; h < hops_.size(); ++h) {
       HONE_CUDA_RETURN_IF_ERROR(
-          EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, wish, header_.get(), nodes_.get(), stream));
+          EnqueueDrawHop(graph, static_cast<int>(h), hops_[h], state, current, header_.get(), nodes_.get(), stream));
     }
     return Status::Ok();
   }
@@ -152,7 +152,7 @@ class Predictor final : public LatencyPredictor {
     state.seed = options.seed;
     HONE_RETURN_IF_ERROR(state_.Upload(&state, 1));
     HONE_RETURN_IF_ERROR(finished_.Allocate(1));
-    HONE_RETURN_IF_ERROR(wish_.Allocate(1));
+    HONE_RETURN_IF_ERROR(current_.Allocate(1));
     HONE_RETURN_IF_ERROR(request_.Make());
     HONE_RETURN_IF_ERROR(reply_.Make());
     const auto logit_bytes = static_cast<size_t>(kMostSeeds * classes_) * sizeof(float);
@@ -196,19 +196,19 @@ class Predictor final : public LatencyPredictor {
   // Appends the classes, and the logits if wanted, of `nodes` to `answer`.
   Status Answer(std::span<const NodeId> nodes, bool logits, LatencyAnswer& answer) {
     const auto count = static_cast<int32_t>(nodes.size());
-    Size& of = sizes_[static_cast<size_t>(std::lower_bound(kSizes.begin(), kSizes.end(), count) - kSizes.begin())];
+    Size& size = sizes_[static_cast<size_t>(std::lower_bound(kSizes.begin(), kSizes.end(), count) - kSizes.begin())];
     bool fits = false;
-    for (Lane* const lane : {of.usual.get(), of.worst.get()}) {
+    for (Lane* const lane : {size.usual.get(), size.worst.get()}) {
       if (lane == nullptr || fits) continue;
-      if (lane == of.worst.get() && of.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
+      if (lane == size.worst.get() && size.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
       HONE_RETURN_IF_ERROR(Ask(*lane, nodes, logits));
       fits = reply_.host()->overflow == 0;
     }
-    if (!fits && of.worst != nullptr) {
+    if (!fits && size.worst != nullptr) {
       return Status::Internal("a request did not fit the buffers of the worst case");
     }
     if (!fits) {
-      if (of.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
+      if (size.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
       HONE_RETURN_IF_ERROR(Answer(nodes.first(nodes.size() / 2), logits, answer));
       return Answer(nodes.subspan(nodes.size() / 2), logits, answer);
     }
@@ -302,7 +302,7 @@ class Predictor final : public LatencyPredictor {
       }
       Write(nodes, /*logits=*/false);
       HONE_RETURN_IF_ERROR(
-          lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
+          lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), current_.get(), stream_.handle));
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
       HONE_ASSIGN_OR_RETURN(const BatchHeader header, lane.DownloadHeader());
       for (size_t h = 0; h < hops; ++h) {
@@ -319,11 +319,11 @@ class Predictor final : public LatencyPredictor {
   }
   // Returns the mean plus five standard deviations of the nodes after each hop, for a request that is as large as
   // `times` observed requests. The nodes of a request add up, and none can need more than its share of the worst case.
-  std::vector<int32_t> UsualSizes(const Observed& of, int32_t times, const std::vector<int32_t>& worst) const {
-    std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(of.mean[0]))};
+  std::vector<int32_t> UsualSizes(const Observed& observed, int32_t times, const std::vector<int32_t>& worst) const {
+    std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(observed.mean[0]))};
     if (!worst.empty()) known[0] = worst[0];
-    for (size_t h = 1; h < of.mean.size(); ++h) {
-      const double wanted = times * of.mean[h] + 5 * std::sqrt(times * of.variance[h]);
+    for (size_t h = 1; h < observed.mean.size(); ++h) {
+      const double wanted = times * observed.mean[h] + 5 * std::sqrt(times * observed.variance[h]);
       const int64_t rounded = RoundUp(static_cast<int64_t>(options_.envelope * wanted), 128);
       const int64_t most = worst.empty() ? kNewRank : worst[h];
       known.push_back(static_cast<int32_t>(std::clamp<int64_t>(rounded, known[h - 1], most)));
@@ -332,9 +332,10 @@ class Predictor final : public LatencyPredictor {
   }
 
   Status Enqueue(const Lane& lane) {
-    HONE_RETURN_IF_ERROR(lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), wish_.get(), stream_.handle));
+    HONE_RETURN_IF_ERROR(
+        lane.EnqueueSample(graph_.view(), DeviceRequest(), state_.get(), current_.get(), stream_.handle));
     HONE_RETURN_IF_ERROR(lane.EnqueueCompute(graph_.view(), state_.get(), stream_.handle));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueReply(wish_.get(), lane.logits(), static_cast<int32_t>(plan_->padded_classes()),
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueReply(current_.get(), lane.logits(), static_cast<int32_t>(plan_->padded_classes()),
                                            static_cast<int32_t>(classes_), lane.seeds(), finished_.get(),
                                            const_cast<LatencyReply*>(reply_.device()), device_logits_, stream_.handle));
     return Status::Ok();
@@ -397,7 +398,7 @@ class Predictor final : public LatencyPredictor {
   ProgramContext context_;
   DeviceArray<RunState> state_;
   DeviceArray<uint32_t> finished_;
-  DeviceArray<LatencyWish> wish_;
+  DeviceArray<RequestOnDevice> current_;
   MappedValue<LatencyRequest> request_;
   MappedValue<LatencyReply> reply_;
   float* host_logits_ = nullptr;    // logits of a reply in mapped memory

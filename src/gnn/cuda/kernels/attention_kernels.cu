@@ -71,9 +71,9 @@ struct GroupRow {
     const int32_t item = first + group.item;
     *counts = group.item < kItems && item < items.count;
     if (!*counts) return 0;
-    const int32_t of = item == 0 ? items.self : first == 0 ? source : __ldg(items.sources + item - 1);
-    *counts = item == 0 || of != items.self;
-    return rows.Place(of);
+    const int32_t node = item == 0 ? items.self : first == 0 ? source : __ldg(items.sources + item - 1);
+    *counts = item == 0 || node != items.self;
+    return rows.Place(node);
   }
   // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
   __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
@@ -114,13 +114,13 @@ struct CopiedTurns {
   int32_t row;  // row of the turn being copied
   GroupRow<Rows, Group, kItems> copied, later;
   bool counts = false;  // whether the destination attends to the lane's item, in the turn being copied
-  int which = 0;        // half of the ring to which the current turn is copied
+  int ring_half = 0;        // half of the ring to which the current turn is copied
 
-  __device__ CopiedTurns(const Rows& of, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
+  __device__ CopiedTurns(const Rows& copied_rows, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
                          int32_t row_vectors, uint4* to)
-      : rows(of), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
-        copied(of, slots_of, by, first_row, first_row < end),
-        later(of, slots_of, by, first_row + step, first_row + step < end) {}
+      : rows(copied_rows), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
+        copied(copied_rows, slots_of, by, first_row, first_row < end),
+        later(copied_rows, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool mine() const { return row < all_rows && group.part < vectors; }
   // Whether the rows in memory have the lane's part.
   __device__ bool stored() const {
@@ -132,7 +132,7 @@ struct CopiedTurns {
   __device__ void PutOnes() const {
     if constexpr (Rows::kAndOne) {
       if (group.part != rows.one / 8) return;
-      uint4* const to = ring + (which ^ 1) * kStride;
+      uint4* const to = ring + (ring_half ^ 1) * kStride;
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
         typename Rows::Made x;
@@ -146,7 +146,7 @@ struct CopiedTurns {
   // gradients, `grads` of them follow one another.
   __device__ void Start(const __nv_bfloat16* grad, int32_t grads = 1) {
     const int32_t place = copied.Place(rows, group, 0, &counts);
-    uint4* to = ring + which * kStride;
+    uint4* to = ring + ring_half * kStride;
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
@@ -167,16 +167,16 @@ struct CopiedTurns {
     row += stride;
     copied = later;
     later = {rows, slots, group, row + stride, row + stride < all_rows};
-    which ^= 1;
+    ring_half ^= 1;
   }
   // Returns the lane's part of an item of the turn before the one being copied; zeros if `has` is false.
   __device__ typename Rows::Made Item(bool has, int i) const {
     typename Rows::Made x;
-    if (has) x.words = ring[(which ^ 1) * kStride + i * 32];
+    if (has) x.words = ring[(ring_half ^ 1) * kStride + i * 32];
     return x;
   }
   __device__ Float8 TakeGradient(bool has, int g = 0) const {
-    return has ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(which ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
+    return has ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(ring_half ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
   }
 };
 
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   const bool active = row < all_rows;
   const Group group(static_cast<int>(threadIdx.x % 32));
   const bool mine = active && group.part < shape.width / 8;
-  const GroupRow<Rows, Group, kItems> of(rows, slots, group, row, active);
-  const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
+  const GroupRow<Rows, Group, kItems> current(rows, slots, group, row, active);
+  const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
   const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
@@ -213,10 +213,10 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
       bool counts = false;
-      const int32_t place = of.Place(rows, group, first, &counts);
+      const int32_t place = current.Place(rows, group, first, &counts);
       int32_t at[kItems];
       typename Rows::Made x[kItems];
-      of.Load(rows, group, first, place, mine, at, x);
+      current.Load(rows, group, first, place, mine, at, x);
       if (h == 0 && weights.passes != nullptr) {
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       const float inverse = 1.0f / total;
       for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
         float& value = kept.At(item, h);  // this lane stored it above
-        const float alpha = of.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
+        const float alpha = current.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
         value = value > 0.0f ? alpha : -alpha;
       }
 #pragma unroll
@@ -357,9 +357,9 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = first_row + turn;
       const bool active = row < all_rows, mine = active && group.part < vectors;
-      const GroupRow<Rows, Group, kItems> of = ahead;
+      const GroupRow<Rows, Group, kItems> current = ahead;
       ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
-      const int32_t count = of.items.count, most = MostOfWarp<kParts>(count);
+      const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const Float8 g =
@@ -369,13 +369,13 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       typename Rows::Made itself = {};  // with several chunks: item 0
       for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
         bool counts = false;
-        const int32_t place = of.Place(rows, group, first, &counts);
+        const int32_t place = current.Place(rows, group, first, &counts);
         const int32_t item = first + group.item;
         const bool exists = group.item < kItems && item < count;
         const float alpha = exists ? alphas.At(item, h) : 0.0f;
         int32_t at[kItems];
         typename Rows::Made x[kItems];
-        of.Load(rows, group, first, place, mine, at, x);
+        current.Load(rows, group, first, place, mine, at, x);
         float dots[MostItems(kItems)] = {};
 #pragma unroll
         for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(x[i]));
@@ -770,9 +770,9 @@ struct JoinedLayers {
 
 // Sets a layer's `folded` gradient to the sum of the blocks' partials, in one order whatever the envelope. blockIdx.y
 // selects the layer.
-__global__ void JoinPartialsKernel(JoinedLayers of, const BatchHeader* header) {
+__global__ void JoinPartialsKernel(JoinedLayers all, const BatchHeader* header) {
   __shared__ float sums[kJoinLanes][33];
-  const FoldedGradient& layer = of.layers[blockIdx.y];
+  const FoldedGradient& layer = all.layers[blockIdx.y];
   const int32_t columns = 2 * layer.shape.heads * layer.shape.width;
   const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
   if (static_cast<int32_t>(blockIdx.x) * 32 >= columns) return;
@@ -939,10 +939,10 @@ struct MaskedLayers {
 // Makes dropout's bits with eight lanes per row, each of which makes four bytes at a time. There is one block per
 // multiprocessor, because this arithmetic must leave room for a concurrent kernel, which waits for memory.
 __global__ void __launch_bounds__(kBlock)
-    DropoutBitsKernel(MaskedLayers of, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+    DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
   for (int l = 0; l < layers; ++l) {
-    const MaskedLayer& layer = of.layers[l];
+    const MaskedLayer& layer = all.layers[l];
     const int32_t rows = RowsAfter(header, layer.number), vectors = layer.width / 8;
     const DropoutKey key = MaskKey(layer.mask, state, header);
     for (int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8); row < rows; row += stride) {
@@ -994,9 +994,9 @@ struct UnfoldedLayers {
 
 // Folds with one block per 32 columns of one of a layer's 2 * heads vectors; the block's rows of threads share the sum
 // over the head's columns.
-__global__ void FoldKernel(FoldedLayers of) {
+__global__ void FoldKernel(FoldedLayers all) {
   __shared__ float sums[kJoinLanes][33];
-  const FoldedLayer& layer = of.layers[blockIdx.z];
+  const FoldedLayer& layer = all.layers[blockIdx.z];
   const int32_t width = layer.shape.width, heads = layer.shape.heads, head_width = layer.head_width;
   if (static_cast<int32_t>(blockIdx.x) * 32 >= width || static_cast<int32_t>(blockIdx.y) >= 2 * heads) return;
   const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
@@ -1017,8 +1017,8 @@ __global__ void FoldKernel(FoldedLayers of) {
 }
 
 // Computes the gradients of UnfoldedLayer with one warp per row of a layer's weight.
-__global__ void UnfoldKernel(UnfoldedLayers of) {
-  const UnfoldedLayer& layer = of.layers[blockIdx.y];
+__global__ void UnfoldKernel(UnfoldedLayers all) {
+  const UnfoldedLayer& layer = all.layers[blockIdx.y];
   const FoldedLayer& forward = layer.forward;
   const int32_t width = forward.shape.width, heads = forward.shape.heads, head_width = forward.head_width;
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -1165,9 +1165,9 @@ Argument ArgumentOfLayers(std::span<const Layer> layers) {
   return all;
 }
 template <typename Layer, typename Of>
-int32_t MostOverLayers(std::span<const Layer> layers, const Of& of) {
+int32_t MostOverLayers(std::span<const Layer> layers, const Of& value_of) {
   int32_t most = 1;
-  for (const Layer& layer : layers) most = std::max(most, of(layer));
+  for (const Layer& layer : layers) most = std::max(most, value_of(layer));
   return most;
 }
 

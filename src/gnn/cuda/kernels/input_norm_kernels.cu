@@ -231,12 +231,12 @@ __global__ void __launch_bounds__(kSumBlock)
   __shared__ double sums[kJoinColumns];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t pieces = min((count + kLongPieceRows - 1) / kLongPieceRows, most_pieces);
-  const auto join = [&](const float* of) {
+  const auto join = [&](const float* of_pieces) {
     double sum = 0;
     if (JoinColumn() < outputs) {
 #pragma unroll 8
       for (int32_t p = JoinLane(); p < pieces; p += kJoinLanes) {
-        sum += static_cast<double>(of[static_cast<int64_t>(p) * outputs + JoinColumn()]);
+        sum += static_cast<double>(of_pieces[static_cast<int64_t>(p) * outputs + JoinColumn()]);
       }
     }
     return JoinLanes(sum, shared);

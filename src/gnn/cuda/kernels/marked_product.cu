@@ -87,16 +87,16 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
 
-  const auto ring_of = [&](int which) {
-    return Ring{ring_at + static_cast<uint32_t>(which * operands.stages * kStageBytes),
-                barriers + static_cast<uint32_t>(which * kMostStages) * 8,
-                barriers + static_cast<uint32_t>((kTiles + which) * kMostStages) * 8, operands.stages};
+  const auto ring_of = [&](int consumer) {
+    return Ring{ring_at + static_cast<uint32_t>(consumer * operands.stages * kStageBytes),
+                barriers + static_cast<uint32_t>(consumer * kMostStages) * 8,
+                barriers + static_cast<uint32_t>((kTiles + consumer) * kMostStages) * 8, operands.stages};
   };
   if (group == kConsumers) {  // this warpgroup loads what the others multiply
     asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
-    const int which = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-    if (threadIdx.x % 32 != 0 || which >= kTiles) return;
-    if (which == 0) {
+    const int warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
+    if (threadIdx.x % 32 != 0 || warp >= kTiles) return;
+    if (warp == 0) {
       Expect(weights_here, kStripColumns / kWeightColumns * part_bytes);
       for (int part = 0; part < kStripColumns / kWeightColumns; ++part) {
         for (int row = 0; row < inner; row += kBoxRows) {
@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(kThreads, 1)
         }
       }
     }
-    Ring ring = ring_of(which);
-    for (int tile = first_tile + which; tile < tiles; tile += tile_step) {
+    Ring ring = ring_of(warp);
+    for (int tile = first_tile + warp; tile < tiles; tile += tile_step) {
       for (int c = 0; c < inner; c += kStageColumns) {
         Await(ring.EmptyAt(ring.stage), ring.parity ^ 1);
         Expect(ring.FullAt(), kStageBytes);
@@ -119,17 +119,17 @@ __global__ void __launch_bounds__(kThreads, 1)
 
   asm volatile("setmaxnreg.inc.sync.aligned.u32 112;");
   const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
-  const int half = group % kHalves, which = group / kHalves;
+  const int half = group % kHalves, tile_group = group / kHalves;
   const int first_column = strip * kStripColumns + half * kHalfColumns;
   const int vectors = rows.width / 8, first_vector = first_column / 8;
   const uint32_t half_at = base + static_cast<uint32_t>(half * kHalfColumns / kWeightColumns) * part_bytes;
   const auto weight_at = [&](int c) {
     return DescriptorAlong(half_at + static_cast<uint32_t>(c * kStageColumns * kWeightColumns * 2), part_bytes);
   };
-  Ring ring = ring_of(which);
+  Ring ring = ring_of(tile_group);
   float d[kValues], totals[kSums] = {};
   Await(weights_here, 0);
-  for (int tile = first_tile + which; tile < padded_tiles; tile += tile_step) {
+  for (int tile = first_tile + tile_group; tile < padded_tiles; tile += tile_step) {
     const int32_t row0 = tile * kTileRows + static_cast<int32_t>(threadIdx.x) % kGroupThreads / 32 * 16 + lane / 4;
     __nv_bfloat16* to = operands.before + static_cast<int64_t>(row0) * rows.width + first_column + q * 8;
     if (tile >= tiles) {
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
   // The lane's two groups of eight columns are adjacent, and it has two columns of each.
   auto* warp_sums = reinterpret_cast<float*>(shared + (sums_at - base)) +
-                    (which * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
+                    (tile_group * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
                     half * kHalfColumns;
   const int first_group = (lane & 16) / 2 + (lane & 8) / 2 + (lane & 4) / 2;
 #pragma unroll

@@ -83,16 +83,16 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
   __syncthreads();
 
-  const auto ring_of = [&](int which) {
-    return Ring{ring_at + static_cast<uint32_t>(which * operands.stages * kStageBytes),
-                barriers + static_cast<uint32_t>(which * kMostStages) * 8,
-                barriers + static_cast<uint32_t>((kTiles + which) * kMostStages) * 8, operands.stages};
+  const auto ring_of = [&](int consumer) {
+    return Ring{ring_at + static_cast<uint32_t>(consumer * operands.stages * kStageBytes),
+                barriers + static_cast<uint32_t>(consumer * kMostStages) * 8,
+                barriers + static_cast<uint32_t>((kTiles + consumer) * kMostStages) * 8, operands.stages};
   };
   if (group == kConsumers) {  // this warpgroup loads what the others multiply
     asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
-    const int which = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
-    if (threadIdx.x % 32 != 0 || which >= kTiles) return;
-    if (which == 0) {
+    const int warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
+    if (threadIdx.x % 32 != 0 || warp >= kTiles) return;
+    if (warp == 0) {
       Expect(weights_here, static_cast<uint32_t>(inputs / kWeightColumns * kPartBytes));
       for (int c = 0; c < inputs; c += kWeightColumns) {
         const bool own = c < operands.inputs;
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(kThreads, 1)
               own ? c : c - operands.inputs, strip * kStripColumns, weights_here);
       }
     }
-    Ring ring = ring_of(which);
-    for (int tile = first_tile + which; tile < tiles; tile += tile_step) {
+    Ring ring = ring_of(warp);
+    for (int tile = first_tile + warp; tile < tiles; tile += tile_step) {
       for (int c = 0; c < inputs; c += kStageColumns) {
         Await(ring.EmptyAt(ring.stage), ring.parity ^ 1);
         Expect(ring.FullAt(), kStageBytes);

@@ -47,12 +47,12 @@ struct Place {
   int lane;
   int32_t head;
   bool mine;  // whether the row has columns for the lane
-  __device__ explicit Place(const ProjectedAttention& of)
-      : heads(of.heads),
-        vectors(of.heads * kLanes),
+  __device__ explicit Place(const ProjectedAttention& attention)
+      : heads(attention.heads),
+        vectors(attention.heads * kLanes),
         lane(static_cast<int>(threadIdx.x % 32)),
-        head(min(lane / kLanes, of.heads - 1)),
-        mine(lane < of.heads * kLanes) {}
+        head(min(lane / kLanes, attention.heads - 1)),
+        mine(lane < attention.heads * kLanes) {}
   __device__ bool speaks() const { return mine && lane % kLanes == 0; }  // whether the lane writes for its head
   __device__ static float HeadSum(float x) {
 #pragma unroll

@@ -129,7 +129,7 @@ struct Ring {
   uint32_t parity = 0;
 
   __device__ uint32_t FullAt() const { return full + static_cast<uint32_t>(stage) * 8; }
-  __device__ uint32_t EmptyAt(int which) const { return empty + static_cast<uint32_t>(which) * 8; }
+  __device__ uint32_t EmptyAt(int stage_number) const { return empty + static_cast<uint32_t>(stage_number) * 8; }
   __device__ uint32_t MemoryAt() const { return memory + static_cast<uint32_t>(stage * kStageBytes); }
   __device__ void Advance() {
     if (++stage == stages) {

@@ -285,19 +285,19 @@ __global__ void __launch_bounds__(kBlock)
         RawOf<In> raw[kAhead<In>];
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
-          const int which = j + a * sides + side;
-          const auto place = features.HandRound(__shfl_sync(kFullWarp, neighbor, which % 32), neighbor_place, which % 32);
-          if (reads && which < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
+          const int item = j + a * sides + side;
+          const auto place = features.HandRound(__shfl_sync(kFullWarp, neighbor, item % 32), neighbor_place, item % 32);
+          if (reads && item < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
-          const int which = j + a * sides + side;
-          const int32_t id = __shfl_sync(kFullWarp, neighbor, which % 32);
-          if (!reads || which >= here) continue;
+          const int item = j + a * sides + side;
+          const int32_t id = __shfl_sync(kFullWarp, neighbor, item % 32);
+          if (!reads || item >= here) continue;
           Float8 x = Widen(raw[a]);
           Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
           if (kMaximum) {
-            largest.Take(x, from + which);
+            largest.Take(x, from + item);
           } else {
             Add8(x, sum);
           }

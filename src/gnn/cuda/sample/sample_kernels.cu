@@ -129,8 +129,8 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
     const bool seeds_now = kFirst && lane == out.fanout;
     uint32_t entry = kNoEntry;
     if (draws || seeds_now) {
-      const uint32_t met = draws ? static_cast<uint32_t>(__ldg(graph.columns + begin + slot)) : node;
-      entry = Insert(table, tag, met, draws ? kNewRank + static_cast<uint32_t>(place) : static_cast<uint32_t>(row));
+      const uint32_t drawn = draws ? static_cast<uint32_t>(__ldg(graph.columns + begin + slot)) : node;
+      entry = Insert(table, tag, drawn, draws ? kNewRank + static_cast<uint32_t>(place) : static_cast<uint32_t>(row));
     }
     if (kFirst && out.fanout == kLanes && lane == 0) Insert(table, tag, node, static_cast<uint32_t>(row));
     if (lane >= out.fanout) continue;

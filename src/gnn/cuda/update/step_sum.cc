@@ -70,8 +70,8 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExc
   return rank_merges_.Upload(merges.data(), static_cast<int64_t>(merges.size()));
 }
 
-SumNode StepSum::Node(size_t which) const {
-  unsigned char* node = nodes_.get() + static_cast<int64_t>(which) * node_bytes_;
+SumNode StepSum::Node(size_t index) const {
+  unsigned char* node = nodes_.get() + static_cast<int64_t>(index) * node_bytes_;
   return {reinterpret_cast<float*>(node), reinterpret_cast<double*>(node + double_offset_)};
 }
 

@@ -45,7 +45,7 @@ class StepSum {
   const double* totals() const { return totals_.get(); }   // [kStepTotals], valid after Finish
 
  private:
-  SumNode Node(size_t which) const;
+  SumNode Node(size_t index) const;
   Status EnqueueGather(cudaStream_t stream) const;
   bool shares() const { return room_.rooms != nullptr; }
   RankSum OfRanks() const;

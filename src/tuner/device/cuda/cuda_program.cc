@@ -46,13 +46,15 @@ CudaProgram::~CudaProgram() {
 
 Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const CompiledModule& module) {
   const CudaDriver& driver = context_->driver();
-  const std::string which = key.empty() ? "the module" : fmt::format("the module for {}", key);
+  const std::string module_name = key.empty() ? "the module" : fmt::format("the module for {}", key);
   for (const DeviceGlobal& global : module.globals) {
     if (!global.writable || global.reachable || global.bytes == 0) continue;
     LaunchOutcome outcome;
     outcome.status = LaunchStatus::kRuleViolation;
-    outcome.detail = fmt::format("{} has {} bytes of writable device memory without a name ({}): nothing may be kept between "
-                                 "launches, and what cannot be found cannot be put back", which, global.bytes, global.symbol);
+    outcome.detail = fmt::format(
+        "{} has {} bytes of writable device memory without a name ({}): nothing may be kept between "
+        "launches, and what cannot be found cannot be put back",
+        module_name, global.bytes, global.symbol);
     return outcome;
   }
   // The driver's log of an image's error (a symbol, shared memory) says much more than its error code.
@@ -69,14 +71,14 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
     return outcome;
   };
   CUresult result = driver.ModuleLoadDataEx(&loaded, module.image.data(), 2, options, values);
-  if (result != CUDA_SUCCESS) return refused(result, "loading " + which);
+  if (result != CUDA_SUCCESS) return refused(result, "loading " + module_name);
   modules_.push_back(loaded);
 
   for (const auto& [name, symbol] : module.lowered) {
     CudaKernel kernel;
     kernel.name = name;
     result = driver.ModuleGetFunction(&kernel.function, loaded, symbol.c_str());
-    if (result != CUDA_SUCCESS) return refused(result, fmt::format("finding kernel {} in {}", name, which));
+    if (result != CUDA_SUCCESS) return refused(result, fmt::format("finding kernel {} in {}", name, module_name));
     // Loading is lazy by default; the first timed launch must not include it.
     result = driver.FuncLoad(kernel.function);
     if (result != CUDA_SUCCESS) return refused(result, fmt::format("loading kernel {}", name));

@@ -226,7 +226,7 @@ class CudnnCalls : public LibraryCalls {
   Result<std::unique_ptr<Described>> Describe(const ResolvedCall& call) const {
     const ResolvedConvolution& c = *call.convolution;
     const Functions& f = functions_;
-    const auto said = [&](cudnnStatus_t status, const char* what) {
+    const auto status_of = [&](cudnnStatus_t status, const char* what) {
       return status == CUDNN_STATUS_SUCCESS
                  ? Status::Ok()
                  : Status::InvalidArgument(
@@ -254,30 +254,30 @@ class CudnnCalls : public LibraryCalls {
       cudnnStatus_t status = f.tensor_create(descriptor);
       if (status == CUDNN_STATUS_SUCCESS)
         status = f.tensor_set(*descriptor, CUDNN_TENSOR_NCHW, type, static_cast<int>(dims.size()), dims.data());
-      return said(status, "describes no such tensor");
+      return status_of(status, "describes no such tensor");
     };
     HONE_RETURN_IF_ERROR(tensor(&d->input, extents(c.batch, c.in_channels, c.size)));
     HONE_RETURN_IF_ERROR(tensor(&d->out, extents(c.batch, c.out_channels, sizes_out)));
     HONE_RETURN_IF_ERROR(tensor(&d->bias, extents(1, c.out_channels, std::vector<int64_t>(c.size.size(), 1))));
     const std::vector<int> weight = c.transposed ? extents(c.in_channels, c.out_channels / c.groups, c.kernel)
                                                  : extents(c.out_channels, c.in_channels / c.groups, c.kernel);
-    HONE_RETURN_IF_ERROR(said(f.filter_create(&d->weight), "describes no such weight"));
+    HONE_RETURN_IF_ERROR(status_of(f.filter_create(&d->weight), "describes no such weight"));
     HONE_RETURN_IF_ERROR(
-        said(f.filter_set(d->weight, type, CUDNN_TENSOR_NCHW, static_cast<int>(weight.size()), weight.data()),
-             "describes no such weight"));
+        status_of(f.filter_set(d->weight, type, CUDNN_TENSOR_NCHW, static_cast<int>(weight.size()), weight.data()),
+                  "describes no such weight"));
     const std::vector<int> padding = AsInts(axes(c.padding, 0)), stride = AsInts(axes(c.stride, 1)),
                            dilation = AsInts(axes(c.dilation, 1));
-    HONE_RETURN_IF_ERROR(said(f.convolution_create(&d->convolution), "makes no such convolution"));
+    HONE_RETURN_IF_ERROR(status_of(f.convolution_create(&d->convolution), "makes no such convolution"));
     HONE_RETURN_IF_ERROR(
-        said(f.convolution_set(d->convolution, static_cast<int>(padding.size()), padding.data(), stride.data(),
-                               dilation.data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
-             "makes no such convolution"));
+        status_of(f.convolution_set(d->convolution, static_cast<int>(padding.size()), padding.data(), stride.data(),
+                                    dilation.data(), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                  "makes no such convolution"));
     // Float32 is computed in float32: the library's default would allow TF32.
     const bool narrow = call.dtype != DType::kFloat32;
-    HONE_RETURN_IF_ERROR(said(f.convolution_math(d->convolution, narrow ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH),
-                              "makes no such convolution"));
+    HONE_RETURN_IF_ERROR(status_of(f.convolution_math(d->convolution, narrow ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH),
+                                   "makes no such convolution"));
     HONE_RETURN_IF_ERROR(
-        said(f.convolution_groups(d->convolution, static_cast<int>(c.groups)), "makes no such convolution"));
+        status_of(f.convolution_groups(d->convolution, static_cast<int>(c.groups)), "makes no such convolution"));
 
     // Adds a proposal, unless it is known already or its workspace is too large.
     const auto propose = [&](int algorithm, cudnnMathType_t math) {
@@ -308,16 +308,16 @@ class CudnnCalls : public LibraryCalls {
     int count = 0;
     if (c.transposed) {
       std::vector<cudnnConvolutionBwdDataAlgoPerf_t> found(kMostProposed);
-      HONE_RETURN_IF_ERROR(said(f.backward_algorithms(handle_, d->weight, d->input, d->convolution, d->out,
-                                                      kMostProposed, &count, found.data()),
-                                "has no algorithm for it on this GPU"));
+      HONE_RETURN_IF_ERROR(status_of(f.backward_algorithms(handle_, d->weight, d->input, d->convolution, d->out,
+                                                           kMostProposed, &count, found.data()),
+                                     "has no algorithm for it on this GPU"));
       propose_all(found, count);
       propose(CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, plain);
     } else {
       std::vector<cudnnConvolutionFwdAlgoPerf_t> found(kMostProposed);
-      HONE_RETURN_IF_ERROR(said(f.forward_algorithms(handle_, d->input, d->weight, d->convolution, d->out,
-                                                     kMostProposed, &count, found.data()),
-                                "has no algorithm for it on this GPU"));
+      HONE_RETURN_IF_ERROR(status_of(f.forward_algorithms(handle_, d->input, d->weight, d->convolution, d->out,
+                                                          kMostProposed, &count, found.data()),
+                                     "has no algorithm for it on this GPU"));
       propose_all(found, count);
       propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, plain);
       propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, plain);

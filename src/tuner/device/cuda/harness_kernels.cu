@@ -41,10 +41,10 @@ struct Walk {
   uint64_t linear;
   Place place;
 
-  __device__ __forceinline__ Walk(const Layout& of, uint64_t first)
-      : layout(of),
-        straight(of.slice_stride[of.axes - 1] == 0 && of.extent[of.axes - 1].divisor == static_cast<uint64_t>(of.inner)),
-        linear(first), place(Locate(of, first)) {}
+  __device__ __forceinline__ Walk(const Layout& given_layout, uint64_t first)
+      : layout(given_layout),
+        straight(given_layout.slice_stride[given_layout.axes - 1] == 0 && given_layout.extent[given_layout.axes - 1].divisor == static_cast<uint64_t>(given_layout.inner)),
+        linear(first), place(Locate(given_layout, first)) {}
   __device__ __forceinline__ void Advance(int step) {
     linear += static_cast<uint64_t>(step);
     if (straight) {
@@ -629,13 +629,13 @@ extern "C" __global__ void __launch_bounds__(256)
   const int64_t words = (bytes - first) / 16;
   const int64_t tail = first + words * 16;
   bool found = false;
-  const uint64_t me = ThreadNumber();
-  if (me < static_cast<uint64_t>(first)) found |= a[me] != (b != nullptr ? b[me] : 0);
-  if (me < static_cast<uint64_t>(bytes - tail)) found |= a[tail + static_cast<int64_t>(me)] != (b != nullptr ? b[tail + static_cast<int64_t>(me)] : 0);
+  const uint64_t thread = ThreadNumber();
+  if (thread < static_cast<uint64_t>(first)) found |= a[thread] != (b != nullptr ? b[thread] : 0);
+  if (thread < static_cast<uint64_t>(bytes - tail)) found |= a[tail + static_cast<int64_t>(thread)] != (b != nullptr ? b[tail + static_cast<int64_t>(thread)] : 0);
   const uint4* wide_a = reinterpret_cast<const uint4*>(a + first);
   const uint4* wide_b = reinterpret_cast<const uint4*>(b + first);
 #pragma unroll 4
-  for (uint64_t i = me; i < static_cast<uint64_t>(words); i += ThreadCount()) {
+  for (uint64_t i = thread; i < static_cast<uint64_t>(words); i += ThreadCount()) {
     uint4 v = wide_a[i];
     if (b != nullptr) v = Xor(v, wide_b[i]);
     found |= (v.x | v.y | v.z | v.w) != 0;
@@ -651,18 +651,18 @@ extern "C" __global__ void __launch_bounds__(256)
   const int64_t first = head < bytes ? head : bytes;
   const int64_t words = (bytes - first) / 16;
   const int64_t tail = first + words * 16;
-  const uint64_t me = ThreadNumber();
+  const uint64_t thread = ThreadNumber();
   uint64_t mine = 0;
   const uint4* wide = reinterpret_cast<const uint4*>(memory + first);
 #pragma unroll 4
-  for (uint64_t i = me; i < static_cast<uint64_t>(words); i += ThreadCount()) {
+  for (uint64_t i = thread; i < static_cast<uint64_t>(words); i += ThreadCount()) {
     const uint4 v = wide[i];
     const uint64_t position_key = draw::Mix(key + i * 0x9e3779b97f4a7c15ULL);
     mine += (v.x | uint64_t{v.y} << 32) * (position_key | 1) + (v.z | uint64_t{v.w} << 32) * ((position_key >> 7) | 1);
   }
   // The fewer than 16 bytes at each end, which are not part of a whole 16-byte word.
-  if (me < static_cast<uint64_t>(first)) mine += memory[me] * (draw::Mix(key ^ me) | 1);
-  if (me < static_cast<uint64_t>(bytes - tail)) mine += memory[tail + static_cast<int64_t>(me)] * (draw::Mix(~key ^ me) | 1);
+  if (thread < static_cast<uint64_t>(first)) mine += memory[thread] * (draw::Mix(key ^ thread) | 1);
+  if (thread < static_cast<uint64_t>(bytes - tail)) mine += memory[tail + static_cast<int64_t>(thread)] * (draw::Mix(~key ^ thread) | 1);
   for (int delta = 16; delta > 0; delta >>= 1) mine += __shfl_down_sync(kAllLanes, mine, delta);
   if (threadIdx.x % 32 == 0) atomicAdd(reinterpret_cast<unsigned long long*>(sum), static_cast<unsigned long long>(mine));
 }

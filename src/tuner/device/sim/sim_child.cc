@@ -130,8 +130,8 @@ class Child {
 
   bool Map(const json& j, Frame& frame) {
     for (const json& m : j.at("maps")) {
-      const size_t which = m.at("fd").get<size_t>();
-      if (which >= frame.fds.size()) return false;
+      const size_t number = m.at("fd").get<size_t>();
+      if (number >= frame.fds.size()) return false;
       void* const address = reinterpret_cast<void*>(m.at("address").get<uint64_t>());
       const int64_t bytes = m.at("bytes").get<int64_t>(), piece = m.at("piece").get<int64_t>();
       const off_t offset = m.at("offset").get<off_t>();
@@ -141,7 +141,7 @@ class Child {
                             [&](int64_t at, int64_t part, int64_t in_tile) {
                               void* const to = static_cast<char*>(address) + at;
                               return mmap(to, static_cast<size_t>(part), protection, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                                          frame.fds[which].get(), offset + in_tile) == to;
+                                          frame.fds[number].get(), offset + in_tile) == to;
                             });
       if (!mapped) return false;
     }

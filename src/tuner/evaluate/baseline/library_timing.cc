@@ -221,20 +221,20 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
       } else if (time == measured.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
         result.detail = answer.error.empty() ? answer.version + " gave no time" : answer.error;
       } else {
-        const TorchTimes::Mode& said = time->second;
-        const std::string calls = said.calls == 1 ? "one call" : fmt::format("{} calls", said.calls);
-        result.time_us = said.time.median;
-        if (said.speedup) {
-          result.speedup = said.speedup;
+        const TorchTimes::Mode& mode = time->second;
+        const std::string calls = mode.calls == 1 ? "one call" : fmt::format("{} calls", mode.calls);
+        result.time_us = mode.time.median;
+        if (mode.speedup) {
+          result.speedup = mode.speedup;
           result.detail = fmt::format("{}, in interleaved pairs, {} to a sample", answer.version, calls);
-          if (!(said.apart <= kFarApart))
-            result.detail += fmt::format("; its result is {:.1e} of its size away", said.apart);
+          if (!(mode.apart <= kFarApart))
+            result.detail += fmt::format("; its result is {:.1e} of its size away", mode.apart);
         } else {
           result.detail = fmt::format("{}, timed by itself{}, {} to a sample", answer.version,
-                                      said.unpaired.empty() ? "" : fmt::format(" ({})", said.unpaired), calls);
+                                      mode.unpaired.empty() ? "" : fmt::format(" ({})", mode.unpaired), calls);
           if (c.time_us && c.time_us->low > 0) {
-            result.speedup = Interval{said.time.median / c.time_us->median, said.time.low / c.time_us->high,
-                                      said.time.high / c.time_us->low};
+            result.speedup = Interval{mode.time.median / c.time_us->median, mode.time.low / c.time_us->high,
+                                      mode.time.high / c.time_us->low};
           }
         }
       }

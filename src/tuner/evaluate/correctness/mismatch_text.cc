@@ -64,11 +64,11 @@ std::string TailHint(const MismatchFacts& facts) {
   }
   const int64_t row = facts.shape.back(), at = facts.mismatch.index.back();
   int64_t tail = TailOf(at, row);
-  const char* of = "of a row";
+  const char* unit_text = "of a row";
   // The hint is given only if all wrong elements fit into tails.
   if (tail == 0 || facts.comparison.wrong > (row - at) * (elements / row)) {
     tail = TailOf(linear, elements);
-    of = "of the tensor";
+    unit_text = "of the tensor";
     if (tail == 0 || facts.comparison.wrong > elements - linear) return "";
   }
   // Results along the slices' axis do not depend on each other, so that some wrong ones near its end are no tail; only
@@ -79,7 +79,7 @@ std::string TailHint(const MismatchFacts& facts) {
       "; what is wrong begins with the end {} that is left over by groups of {}: a kernel that serves multiples of {} "
       "alone says "
       "so by `when` in its plan (the seed serves the rest), and a task by --multiple of `hone new`",
-      of, tail, tail);
+      unit_text, tail, tail);
 }
 
 }  // namespace

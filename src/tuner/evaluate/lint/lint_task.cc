@@ -95,13 +95,13 @@ class Linter {
   // Moves the value of `result` into `value` and returns true. If the task is at fault, adds a problem that says so and
   // returns false. A Status means that the environment is at fault.
   template <typename T>
-  Result<bool> Take(Result<T> result, const std::string& who, T* value) {
+  Result<bool> Take(Result<T> result, const std::string& source, T* value) {
     if (result.ok()) {
       *value = std::move(result).value();
       return true;
     }
     if (result.status().code() != StatusCode::kInvalidArgument) return result.status();
-    AddProblem(who + " " + result.status().message());
+    AddProblem(source + " " + result.status().message());
     return false;
   }
 
@@ -215,13 +215,13 @@ void Linter::CheckTraffic() {
   if (task_.bytes) return;
   const std::vector<UnknownTraffic> unknown = FindUnknownTraffic(task_);
   if (unknown.empty()) return;
-  std::string which;
+  std::string names;
   for (const UnknownTraffic& one : unknown)
-    which += fmt::format("{}{} {}", which.empty() ? "" : ", ", one.tensor, one.reason);
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", one.tensor, one.reason);
   Warn(fmt::format(
       "the bytes that a launch must move cannot be derived: {}; the floor counts nothing for {}. Say what must "
       "move under [work]: bytes = \"{}\" if every kernel must move every tensor whole, less where it need not",
-      which, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
+      names, unknown.size() == 1 ? "it" : "them", WholeTrafficText(task_)));
 }
 
 // Warns about dimensions whose smallest tested size is not small. Faults show at small sizes: a sequence shorter than a

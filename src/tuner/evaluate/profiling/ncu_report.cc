@@ -97,11 +97,11 @@ Result<std::vector<std::map<std::string, double>>> ParseNcuCsv(std::string_view 
     }
   });
   if (!value_at) {
-    std::string said;
+    std::string message;
     EachLine(text, [&](std::string_view line) {
-      if (said.empty() && line.starts_with("==ERROR==")) said = line;
+      if (message.empty() && line.starts_with("==ERROR==")) message = line;
     });
-    return Status::InvalidArgument(said.empty() ? "ncu wrote no table" : "ncu wrote no table: " + said);
+    return Status::InvalidArgument(message.empty() ? "ncu wrote no table" : "ncu wrote no table: " + message);
   }
   return kernels;
 }

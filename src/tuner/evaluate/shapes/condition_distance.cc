@@ -111,8 +111,8 @@ constexpr int kMostParts = 1024;
 
 // Maps a distance into (0, 1) and keeps the order, so that a difference of millions of elements does not hide a
 // remainder of three.
-double ScaleToUnit(double apart) {
-  const double logarithm = std::log2(1 + apart);
+double ScaleToUnit(double difference) {
+  const double logarithm = std::log2(1 + difference);
   return logarithm / (logarithm + 16);
 }
 
@@ -265,9 +265,9 @@ double ConditionDistance::Distance(const Part& part, bool hold, const std::vecto
   // Find out which side must not exceed the other, and whether equality is enough.
   const bool swapped = (c[0] == '>') == hold, equal_will_do = (c.size() == 2) == hold;
   const double excess = swapped ? b - a : a - b;
-  const bool met = swapped ? (*right < *left || (equal_will_do && *right == *left))
-                           : (*left < *right || (equal_will_do && *left == *right));
-  return met ? 0 : ScaleToUnit(std::max(excess, 0.0) + 1);
+  const bool holds = swapped ? (*right < *left || (equal_will_do && *right == *left))
+                             : (*left < *right || (equal_will_do && *left == *right));
+  return holds ? 0 : ScaleToUnit(std::max(excess, 0.0) + 1);
 }
 
 double ConditionDistance::ToHold(const std::vector<int64_t>& values) const {

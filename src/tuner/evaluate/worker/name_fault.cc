@@ -24,9 +24,9 @@ Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& again) {
     ended.detail = "wrote to an input, with what it held or to put it back later; inputs are mapped for reading only: " + ended.detail;
     return ended;
   }
-  HONE_ASSIGN_OR_RETURN(Evaluation beside, again(FaultSearch::kNeighborsMapped));
-  if (beside.verdict == Verdict::kRuleViolation) return beside;
-  if (beside.verdict != Verdict::kCrashed) {
+  HONE_ASSIGN_OR_RETURN(Evaluation with_neighbors, again(FaultSearch::kNeighborsMapped));
+  if (with_neighbors.verdict == Verdict::kRuleViolation) return with_neighbors;
+  if (with_neighbors.verdict != Verdict::kCrashed) {
     ended.detail = "read beside a tensor that it was given, where nothing is mapped: " + ended.detail;
   }
   return ended;

@@ -174,18 +174,18 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
 
     // The worker was silent too long, has ended, or has sent nonsense.
     const bool hung = frame.status().code() == StatusCode::kTimedOut;
-    const bool gone = frame.status().code() == StatusCode::kUnavailable;
+    const bool has_ended = frame.status().code() == StatusCode::kUnavailable;
     std::optional<ExitState> end;
-    if (gone && child_) end = child_->Wait(kEndSeconds);
+    if (has_ended && child_) end = child_->Wait(kEndSeconds);
     const std::string heard = frame.ok() ? "sent a frame nobody knows: " + frame->header.substr(0, 80)
                                          : "was not understood: " + frame.status().message();
     Kill();
     const std::string where = fmt::format("in phase {}{}", phase, detail.empty() ? "" : " (" + detail + ")");
-    const std::string ended = end ? end->Describe() : gone ? "it closed its connection" : "";
+    const std::string ended = end ? end->Describe() : has_ended ? "it closed its connection" : "";
     if (phase == "start") {
-      return Status::Unavailable(fmt::format("the worker {} before it began", hung   ? "did not answer"
-                                                                               : gone ? "ended (" + ended + ")"
-                                                                                      : heard));
+      return Status::Unavailable(fmt::format("the worker {} before it began", hung        ? "did not answer"
+                                                                              : has_ended ? "ended (" + ended + ")"
+                                                                                          : heard));
     }
     if (hung) {
       if (job_limited && watch.Seconds() >= options_.job_limit_seconds) {
@@ -196,7 +196,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
       return FailedEvaluation(job, Verdict::kTimedOut,
                               fmt::format("nothing was heard for {:.3g} s {}; the worker was ended", patience, where));
     }
-    if (!gone) return FailedEvaluation(job, Verdict::kCrashed, fmt::format("the worker {}, {}", heard, where));
+    if (!has_ended) return FailedEvaluation(job, Verdict::kCrashed, fmt::format("the worker {}, {}", heard, where));
     if (end && end->signal == 9) {
       return FailedEvaluation(job, Verdict::kDeviceLost,
                      fmt::format("the worker was killed from outside {}; the candidate can be judged again", where));

@@ -113,12 +113,12 @@ Status AgentSession::StartAgent() {
 Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelProgressSink& progress,
                                        std::stop_token stop) {
   const Stopwatch watch;
-  const std::string told = request.messages.back().text;
+  const std::string message_text = request.messages.back().text;
   {
     // All state is set from the request, since a resumed run repeats its last request in a new session.
     std::lock_guard lock(mutex_);
     introduction_ = request.messages.front().text;
-    told_ = told;
+    told_ = message_text;
     attempt_ = AttachedNumber(AttachedText(request, "attempt"));
     attempts_ = AttachedNumber(AttachedText(request, "attempts"));
     repair_ = request.repair_of >= 0;
@@ -126,7 +126,8 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
     version_.reset();
   }
   HONE_RETURN_IF_ERROR(Prepare(request).WithContext("the agent's folder"));
-  HONE_RETURN_IF_ERROR(WriteFileAtomically(fmt::format("{}/verdicts/{:04}.md", options_.folder, request.number), told));
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomically(fmt::format("{}/verdicts/{:04}.md", options_.folder, request.number), message_text));
   {
     std::lock_guard lock(mutex_);
     asked_ = true;
@@ -193,7 +194,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
   reply.text = fmt::format("IDEA: {}\n\n{}", IdeaLine(redactor_.Text(std::move(version->idea))), version->source);
   reply.cost_known = false;
   reply.seconds = watch.Seconds();
-  reply.usage = {EstimateTokens(told), EstimateTokens(reply.text), true};
+  reply.usage = {EstimateTokens(message_text), EstimateTokens(reply.text), true};
   reply.notes = starts.notes();
   return reply;
 }

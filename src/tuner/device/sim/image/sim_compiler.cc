@@ -564,11 +564,11 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
     // match.
     HONE_RETURN_IF_ERROR(MakeDirectories(header + ".gch"));
     HONE_ASSIGN_OR_RETURN(const TemporaryDirectory folder, MakeTemporaryDirectory(prelude_directory_, "precompiled-"));
-    const std::string aside = folder / "prelude.h.gch";
+    const std::string temporary = folder / "prelude.h.gch";
     std::vector<std::string> arguments = flags_;
     arguments.insert(arguments.end(), variant.begin(), variant.end());
     for (std::string& path : IncludePaths(variant)) arguments.push_back(std::move(path));
-    for (const std::string& a : {std::string("-x"), std::string("c++-header"), header, std::string("-o"), aside}) {
+    for (const std::string& a : {std::string("-x"), std::string("c++-header"), header, std::string("-o"), temporary}) {
       arguments.push_back(a);
     }
     HONE_ASSIGN_OR_RETURN(const SubprocessResult result, RunCompiler(arguments, folder.path()));
@@ -577,8 +577,8 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
                                              result.exit.Describe(), DigestOf(result.err, folder.path())));
     }
     std::error_code error;
-    std::filesystem::rename(aside, target, error);
-    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", aside, target, error.message()));
+    std::filesystem::rename(temporary, target, error);
+    if (error) return Status::Io(fmt::format("cannot rename '{}' to '{}': {}", temporary, target, error.message()));
     return Status::Ok();
   }();
   if (status.ok()) precompiled_[variant] = status;

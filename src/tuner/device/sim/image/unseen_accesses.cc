@@ -129,8 +129,8 @@ bool IsMemory(std::string_view operand, const std::set<std::string, std::less<>>
   }
   if (operand[0] == '*') return true;
   if (operand.substr(0, 3) == "MEM" || operand.substr(0, 14) == "TARGET_MEM_REF") {
-    const size_t of = operand.find(")&");
-    return of == std::string_view::npos || !own.contains(BaseName(operand.substr(of + 2)));
+    const size_t parameter_begin = operand.find(")&");
+    return parameter_begin == std::string_view::npos || !own.contains(BaseName(operand.substr(parameter_begin + 2)));
   }
   if (operand.find("->") != std::string_view::npos) return true;
   if (IsValue(operand)) return false;
