@@ -11,10 +11,10 @@
 
 namespace hone::gnn {
 
-// Adds --load. `how` holds the default (map, copy or auto), and the option's value after parsing.
-inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& how) {
+// Adds --load. `load` holds the default (map, copy or auto), and the option's value after parsing.
+inline CLI::Option* AddLoadFlag(CLI::App& command, std::string& load) {
   return command
-      .add_option("--load", how,
+      .add_option("--load", load,
                   "how a graph file is opened: map it, copy it into memory, or copy it if it fits (auto)")
       ->capture_default_str()
       ->check(CLI::IsMember({"map", "copy", "auto"}));
@@ -27,9 +27,9 @@ inline CLI::Option* AddSplitFlag(CLI::App& command, std::string& file) {
       "use this .npy file instead of the graph's split: for each node 0 training, 1 validation, 2 test, -1 none");
 }
 
-inline OpenGraphOptions::Load LoadOf(const std::string& how) {
-  return how == "map"    ? OpenGraphOptions::Load::kMap
-         : how == "copy" ? OpenGraphOptions::Load::kCopy
+inline OpenGraphOptions::Load LoadOf(const std::string& load) {
+  return load == "map"    ? OpenGraphOptions::Load::kMap
+         : load == "copy" ? OpenGraphOptions::Load::kCopy
                          : OpenGraphOptions::Load::kAuto;
 }
 

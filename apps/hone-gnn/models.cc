@@ -169,13 +169,13 @@ Status Run(ModelsFlags& flags) {
     flags.classes = outline.num_classes;
   }
   if (flags.named->count() == 0) return List(flags);
-  const std::string asked = flags.model.options.kind;
+  const std::string given_kind = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   ModelOptions& options = flags.model.options;
   options.in_width = flags.features;
   options.num_classes = flags.classes;
   if (flags.model.layers > 0) options.layers = flags.model.layers;
-  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, asked.ends_with(".toml") ? ReadModelSpec(asked) : PublishedSpec(options));
+  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, flags.features, flags.classes));
   const OnGpu gpu = LoweredOnGpu(options, spec, shapes);
   options.spec = std::make_shared<const ModelSpec>(spec);

@@ -215,10 +215,10 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 Status CompleteTrainFlags(TrainFlags& flags) {
   TrainOptions& o = flags.train;
   ApplyPreset(flags);
-  const std::string asked = flags.model.options.kind;
+  const std::string given_kind = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;
-  const bool given = flags.model.options.kind != asked;  // a model file has set the number of layers
+  const bool given = flags.model.options.kind != given_kind;  // a model file has set the number of layers
   if (flags.model.layers > kMostLayers) {                // checked before that many fanouts are allocated
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }

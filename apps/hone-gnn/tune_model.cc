@@ -90,7 +90,7 @@ json ToJson(const TuneSource& source, const std::string& folder, const std::vect
 }
 
 Status Run(TuneModelFlags& flags, int& exit_status) {
-  const std::string asked = flags.train.model.options.kind;
+  const std::string given_kind = flags.train.model.options.kind;
   HONE_RETURN_IF_ERROR(CompleteTrainFlags(flags.train));
   ModelOptions& options = flags.train.model.options;
   if (!flags.apply.folder.empty()) {
@@ -113,7 +113,7 @@ Status Run(TuneModelFlags& flags, int& exit_status) {
   }
   options.in_width = graph->features().width;
   options.num_classes = graph->num_classes();
-  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, asked.ends_with(".toml") ? ReadModelSpec(asked) : PublishedSpec(options));
+  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, options.in_width, options.num_classes));
   if (static_cast<int>(flags.train.train.fanouts.size()) != shapes.layers) {
     return Status::InvalidArgument(fmt::format("--fanout {}: model '{}' aggregates over {} hops; give one number a hop",

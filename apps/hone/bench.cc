@@ -82,21 +82,21 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
 // Returns how a stored run differs from what the command asks for; empty if it does not. `target`: as it was given. A
 // run that began with any target stays what it is when the judges state later that they have no CuTe; it is then asked
 // for CUDA alone from there on.
-std::string DifferenceFromRequest(const RunOptions& stored, const RunOptions& asked, const std::string& target) {
-  if (stored.model != asked.model) return fmt::format("its model is {}, not {}", stored.model, asked.model);
-  if (stored.max_attempts != asked.max_attempts) {
-    return fmt::format("it has {} attempts, not {}", stored.max_attempts, asked.max_attempts);
+std::string DifferenceFromRequest(const RunOptions& stored, const RunOptions& requested, const std::string& target) {
+  if (stored.model != requested.model) return fmt::format("its model is {}, not {}", stored.model, requested.model);
+  if (stored.max_attempts != requested.max_attempts) {
+    return fmt::format("it has {} attempts, not {}", stored.max_attempts, requested.max_attempts);
   }
-  if (stored.parallel != asked.parallel || stored.rounds != asked.rounds) {
+  if (stored.parallel != requested.parallel || stored.rounds != requested.rounds) {
     return "its attempts overlap in another way (--parallel, --rounds)";
   }
-  if (stored.strategy != asked.strategy)
-    return fmt::format("its strategy is {}, not {}", stored.strategy, asked.strategy);
-  if (stored.target != asked.target && stored.target != target) {
-    return fmt::format("its target is {}, not {} (--target {} goes on with it)", stored.target, asked.target,
+  if (stored.strategy != requested.strategy)
+    return fmt::format("its strategy is {}, not {}", stored.strategy, requested.strategy);
+  if (stored.target != requested.target && stored.target != target) {
+    return fmt::format("its target is {}, not {} (--target {} goes on with it)", stored.target, requested.target,
                        stored.target);
   }
-  if (stored.settings != asked.settings) return "its settings differ";
+  if (stored.settings != requested.settings) return "its settings differ";
   return "";
 }
 

@@ -107,11 +107,11 @@ Status Judge(CommandContext& context, const KernelBenchFlags& flags) {
 }  // namespace
 
 Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found) {
-  const auto asked = [](const std::vector<int>& chosen, int number) {
+  const auto is_chosen = [](const std::vector<int>& chosen, int number) {
     return chosen.empty() || std::find(chosen.begin(), chosen.end(), number) != chosen.end();
   };
   std::erase_if(*found, [&](const SuiteSubmission& one) {
-    return !asked(flags.levels, one.level) || !asked(flags.numbers, one.problem);
+    return !is_chosen(flags.levels, one.level) || !is_chosen(flags.numbers, one.problem);
   });
   if (flags.lot.take > 0) {
     std::map<int, std::vector<std::string>> levels;

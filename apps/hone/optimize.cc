@@ -229,9 +229,9 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     stopped = signals.token().stop_requested();
   }
   if (!ended.ok()) {
-    const bool asked =
+    const bool is_requested =
         ended.status().code() == StatusCode::kPending && ended.status().message().find("answer") != std::string::npos;
-    if (asked) PrintError("{}", WhereQuestionsLie(prepared.models));
+    if (is_requested) PrintError("{}", WhereQuestionsLie(prepared.models));
     return Status(ended.status().code(), fmt::format("{}\nhone: the run can go on: hone optimize --resume {}",
                                                      ended.status().message(), prepared.id));
   }

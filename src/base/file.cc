@@ -53,9 +53,9 @@ Status WriteThrough(const std::string& path, std::string_view bytes) {
 }
 
 // Writes a temporary file beside the target and renames it; with `flush`, after writing it to disk.
-Status WriteAside(const std::string& asked, std::string_view bytes, int mode, bool flush) {
-  if (IsStream(asked)) return WriteThrough(asked, bytes);
-  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));
+Status WriteAside(const std::string& given_path, std::string_view bytes, int mode, bool flush) {
+  if (IsStream(given_path)) return WriteThrough(given_path, bytes);
+  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(given_path));
   const std::string parent = ParentOf(path);
   HONE_RETURN_IF_ERROR(MakeDirectories(parent));
   // The new file is in the same directory, so that the rename stays within one file system.

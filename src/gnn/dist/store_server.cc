@@ -187,10 +187,10 @@ bool StoreServer::Join(Client& client, const Message& message) {
   return true;
 }
 
-void StoreServer::NoteLostClient(const Client& client, const std::string& how) {
+void StoreServer::NoteLostClient(const Client& client, const std::string& reason) {
   if (client.rank < 0 || client.left || client.closing) return;
   Lose(static_cast<int>(StatusCode::kUnavailable),
-       fmt::format("{} was lost: {}", RankName(client.rank, client.host), how));
+       fmt::format("{} was lost: {}", RankName(client.rank, client.host), reason));
 }
 
 void StoreServer::Lose(int code, const std::string& reason) {

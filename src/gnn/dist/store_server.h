@@ -63,7 +63,7 @@ class StoreServer {
   void Accept(double now);
   bool Handle(Client& client, const Message& message);  // returns false to drop the connection
   bool Join(Client& client, const Message& message);
-  void NoteLostClient(const Client& client, const std::string& how);
+  void NoteLostClient(const Client& client, const std::string& reason);
   void Lose(int code, const std::string& reason);
   void SendToAll(const Message& message);
   void CheckTimes(double now);

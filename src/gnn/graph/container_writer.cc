@@ -46,9 +46,9 @@ Status CheckContainerPath(const std::string& path) {
       fmt::format("'{}' is there and is no graph container, which is all that one replaces: name another file", path));
 }
 
-Result<ContainerWriter> ContainerWriter::Create(const std::string& asked, ContainerHeader header) {
-  HONE_RETURN_IF_ERROR(CheckContainerPath(asked));
-  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(asked));
+Result<ContainerWriter> ContainerWriter::Create(const std::string& given_path, ContainerHeader header) {
+  HONE_RETURN_IF_ERROR(CheckContainerPath(given_path));
+  HONE_ASSIGN_OR_RETURN(const std::string path, ReplaceablePath(given_path));
   ContainerWriter writer;
   writer.path_ = path;
   writer.header_ = std::move(header);

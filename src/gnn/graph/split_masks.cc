@@ -74,14 +74,14 @@ Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& so
   MaskShape shape;
   for (const std::optional<NpyArray>& mask : arrays.masks) {
     if (!mask) continue;
-    HONE_ASSIGN_OR_RETURN(const MaskShape here, ShapeOf(*mask, arrays.splits_first));
-    if (here.nodes > INT32_MAX) {
-      return Status::InvalidArgument(fmt::format("'{}' has {} rows; node ids are 32-bit", mask->name(), here.nodes));
+    HONE_ASSIGN_OR_RETURN(const MaskShape shape_here, ShapeOf(*mask, arrays.splits_first));
+    if (shape_here.nodes > INT32_MAX) {
+      return Status::InvalidArgument(fmt::format("'{}' has {} rows; node ids are 32-bit", mask->name(), shape_here.nodes));
     }
     if (first == nullptr) {
       first = &*mask;
-      shape = here;
-    } else if (here.nodes != shape.nodes || here.splits != shape.splits) {
+      shape = shape_here;
+    } else if (shape_here.nodes != shape.nodes || shape_here.splits != shape.splits) {
       return Status::InvalidArgument(fmt::format("'{}' is {} and '{}' is {}: masks of one graph have the same shape",
                                                  first->name(), first->header().Text(), mask->name(),
                                                  mask->header().Text()));

@@ -46,29 +46,29 @@ std::string MeaningOfUnread(std::string_view name) {
   std::string lower = "_";  // a separator before the first word, as before every other word
   for (const char c : name)
     lower += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '_';
-  const auto has = [&](std::string_view begin) { return lower.find("_" + std::string(begin)) != std::string::npos; };
-  if (has("num_")) return "numbers of nodes and edges are counted";
-  if (has("edge_weight") || has("weight") || has("adj_data"))
+  const auto has_word = [&](std::string_view begin) { return lower.find("_" + std::string(begin)) != std::string::npos; };
+  if (has_word("num_")) return "numbers of nodes and edges are counted";
+  if (has_word("edge_weight") || has_word("weight") || has_word("adj_data"))
     return "edge weights are not used: every edge counts the same";
-  if (has("edge_index")) return "in a folder, edges are read from edges.npy";
-  if (has("edge") && (has("feat") || has("attr"))) {
+  if (has_word("edge_index")) return "in a folder, edges are read from edges.npy";
+  if (has_word("edge") && (has_word("feat") || has_word("attr"))) {
     return "no edge features are read under this name, so every edge counts the same; in a folder with edges.npy, "
            "edge_features.npy [E, F] is, and --edge-features names any other .npy";
   }
-  if (has("edge")) return "features, types, times and labels of edges are not used: every edge counts the same";
-  if (has("mask") || has("split") || has("train") || has("val") || has("test") || has("idx")) {
+  if (has_word("edge")) return "features, types, times and labels of edges are not used: every edge counts the same";
+  if (has_word("mask") || has_word("split") || has_word("train") || has_word("val") || has_word("test") || has_word("idx")) {
     return "no split is read under this name; in a folder with edges.npy, train_mask.npy, val_mask.npy and "
            "test_mask.npy "
            "(boolean) or split.npy (0 train, 1 valid, 2 test, -1 none) are";
   }
-  if (has("year") || has("time")) return "times are not used";
-  if (has("feat") || has("attr") || lower == "_x_npy") {
+  if (has_word("year") || has_word("time")) return "times are not used";
+  if (has_word("feat") || has_word("attr") || lower == "_x_npy") {
     return "no features are read under this name; in a folder with edges.npy, features.npy [N, F] is";
   }
-  if (has("label") || has("target") || lower == "_y_npy") {
+  if (has_word("label") || has_word("target") || lower == "_y_npy") {
     return "no labels are read under this name; in a folder with edges.npy, labels.npy [N] or [N, C] is";
   }
-  if (has("name") || has("mapping"))
+  if (has_word("name") || has_word("mapping"))
     return "names of nodes are not used: nodes are numbers; in a folder with labels.npy, classes.txt names a class on "
            "each line";
   return "it is no part that a graph is made of";

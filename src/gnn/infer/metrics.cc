@@ -114,12 +114,12 @@ void TargetCounts::Add(const float* targets, const float* outputs) {
       continue;
     }
     const auto at = static_cast<size_t>(c);
-    const bool is = targets[c] > 0.5f, predicted = outputs[c] > 0;
-    right += is == predicted ? 1 : 0;
-    labels.actual[at] += is ? 1 : 0;
+    const bool positive = targets[c] > 0.5f, predicted = outputs[c] > 0;
+    right += positive == predicted ? 1 : 0;
+    labels.actual[at] += positive ? 1 : 0;
     labels.predicted[at] += predicted ? 1 : 0;
-    labels.correct[at] += is && predicted ? 1 : 0;
-    scores[at].push_back({outputs[c], is});
+    labels.correct[at] += positive && predicted ? 1 : 0;
+    scores[at].push_back({outputs[c], positive});
   }
 }
 

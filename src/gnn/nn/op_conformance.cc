@@ -199,13 +199,13 @@ class Checker {
 
   // Checks that results overwrite their memory, and that the parameters' gradients are added to theirs.
   void CheckOverwrites(const Outcome<float>& plain) {
-    const Outcome<float> over = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
-    if (over.out != plain.out) {
+    const Outcome<float> over_garbage = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
+    if (over_garbage.out != plain.out) {
       Find("overwrites",
-           "Forward's result depends on what its memory held: " + FirstDifference(plain.out, over.out, place_.out));
-    } else if (over.grad_x != plain.grad_x) {
+           "Forward's result depends on what its memory held: " + FirstDifference(plain.out, over_garbage.out, place_.out));
+    } else if (over_garbage.grad_x != plain.grad_x) {
       Find("overwrites",
-           "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over.grad_x, place_.in));
+           "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over_garbage.grad_x, place_.in));
     }
     const Outcome<float> added = RunBothWays<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
     for (size_t p = 0; p < plain.gradients.size(); ++p) {

@@ -19,7 +19,7 @@ template <typename T>
 HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns, int32_t num_edges, const T* x,
                                   int64_t x_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end,
                                   bool mean) {
-  int32_t asked = offsets[begin];  // the rows of the edges below this one have been prefetched
+  int32_t prefetched = offsets[begin];  // the rows of the edges below this one have been prefetched
   for (int64_t i = begin; i < end; ++i) {
     T* __restrict o = out + i * out_stride;
     const int32_t first = offsets[i];
@@ -30,7 +30,7 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     }
     int32_t e = first;
     const int32_t head = (last - first) % 4 == 0 ? 4 : (last - first) % 4;
-    AskAhead(x, x_stride, dim, columns, num_edges, e + head, asked);
+    AskAhead(x, x_stride, dim, columns, num_edges, e + head, prefetched);
     // The first one to four rows start the sum; the rest comes in groups of four.
     const T* r0 = x + columns[e] * x_stride;
     const T* r1 = head > 1 ? x + columns[e + 1] * x_stride : nullptr;
@@ -51,7 +51,7 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
         break;
     }
     for (e += head; e < last; e += 4) {
-      AskAhead(x, x_stride, dim, columns, num_edges, e + 4, asked);
+      AskAhead(x, x_stride, dim, columns, num_edges, e + 4, prefetched);
       r0 = x + columns[e] * x_stride;
       r1 = x + columns[e + 1] * x_stride;
       r2 = x + columns[e + 2] * x_stride;

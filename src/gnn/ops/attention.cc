@@ -72,22 +72,22 @@ HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
 
 // Prefetches the rows and the scores of later edges.
 template <typename T>
-HONE_INLINE_BODY void AskForRow(const Task<T>& t, int32_t last, int32_t& asked) {
+HONE_INLINE_BODY void AskForRow(const Task<T>& t, int32_t last, int32_t& prefetched) {
   const auto edges = static_cast<int32_t>(t.block.num_edges());
-  int32_t also = asked;
+  int32_t also = prefetched;
   AskAhead(t.scores.data, t.scores.stride, t.scores.cols, t.block.columns.data(), edges, last, also);
-  AskAhead(t.x.data, t.x.stride, t.x.cols, t.block.columns.data(), edges, last, asked);
+  AskAhead(t.x.data, t.x.stride, t.x.cols, t.block.columns.data(), edges, last, prefetched);
 }
 
 template <typename T>
 HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end) {
   const int64_t dim = t.x.cols;
   const int32_t* columns = t.block.columns.data();
-  int32_t asked = t.block.row_offsets[static_cast<size_t>(begin)];
+  int32_t prefetched = t.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
     const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
     const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
-    AskForRow(t, last, asked);
+    AskForRow(t, last, prefetched);
     for (int h = 0; h < t.heads; ++h) SoftmaxOfRow(t, i, h);
     for (int h = 0; h < t.heads; ++h) {
       T* __restrict o = out.Row(i) + h * dim;
@@ -111,11 +111,11 @@ HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> gr
                                             Matrix<T> grad_scores, int64_t begin, int64_t end) {
   const int64_t dim = t.x.cols;
   const int32_t* columns = t.block.columns.data();
-  int32_t asked = t.block.row_offsets[static_cast<size_t>(begin)];
+  int32_t prefetched = t.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
     const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
     const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
-    AskForRow(t, last, asked);
+    AskForRow(t, last, prefetched);
     for (int h = 0; h < t.heads; ++h) {
       const T* g = grad_out.Row(i) + h * dim;
       const T own = t.scores.Row(i)[t.heads + h];
@@ -130,12 +130,12 @@ HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> gr
       T total = 0;
       for (int32_t e = first; e < last; ++e) {
         const int64_t at = static_cast<int64_t>(e) * t.heads + h;
-        const T through = t.scores.Row(columns[e])[h] + own > T(0) ? T(1) : t.slope;
-        edge_grads[at] = t.weights.edges[at] * (edge_grads[at] - expected) * through;
+        const T slope_factor = t.scores.Row(columns[e])[h] + own > T(0) ? T(1) : t.slope;
+        edge_grads[at] = t.weights.edges[at] * (edge_grads[at] - expected) * slope_factor;
         total += edge_grads[at];
       }
-      const T through = t.scores.Row(i)[h] + own > T(0) ? T(1) : t.slope;
-      const T self_grad = self_weight * (self_product - expected) * through;
+      const T slope_factor = t.scores.Row(i)[h] + own > T(0) ? T(1) : t.slope;
+      const T self_grad = self_weight * (self_product - expected) * slope_factor;
       self_grads[i * t.heads + h] = self_grad;
       grad_scores.Row(i)[t.heads + h] = total + self_grad;
     }

@@ -219,9 +219,9 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
   TimeLibraries(specs, task, against, torch, evaluation);
 }
 
-Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& asked,
+Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& given_request,
                                             const EvaluationProgress& report_progress) {
-  HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
+  HONE_RETURN_IF_ERROR(CheckRequest(task, given_request));
   const double started = SteadySeconds();
   // The judge reports at every launch; the caller gets only reports that change the text.
   std::string last_phase, last_detail;
@@ -231,7 +231,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     last_detail = detail;
     report_progress(phase, detail);
   };
-  EvaluationRequest request = asked;
+  EvaluationRequest request = given_request;
   if (request.seed == 0) request.seed = SystemSeed() | 1;
   const std::string hash = Sha256Hex(request.source);
   std::vector<Stage> stages;
@@ -423,11 +423,11 @@ std::unique_ptr<Evaluator> MakeLocalEvaluator(std::unique_ptr<Backend> backend, 
   return std::unique_ptr<Evaluator>(new LocalEvaluator(std::move(backend), std::move(simulated), options));
 }
 
-Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& asked) {
-  EvaluatorOptions options = asked;
+Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& given_options) {
+  EvaluatorOptions options = given_options;
   // Child processes start in folders of their own, so the executable's path must be absolute.
   std::error_code error;
-  if (const auto absolute = std::filesystem::absolute(asked.executable, error); !error && !asked.executable.empty()) {
+  if (const auto absolute = std::filesystem::absolute(given_options.executable, error); !error && !given_options.executable.empty()) {
     options.executable = absolute.string();
   }
   const std::string& device = options.device;

@@ -67,7 +67,7 @@ std::optional<std::string> AsOnAGpu(std::string_view source) {
       ++at;
     }
   }
-  bool asks = false;
+  bool asks_for_macro = false;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     while (end < text.size() && IsNamePart(text[end])) ++end;
@@ -77,12 +77,12 @@ std::optional<std::string> AsOnAGpu(std::string_view source) {
     }
     const std::string_view name(text.data() + at, end - at);
     const bool host = OfTheHostAlone(name), gpu = OfAGpuAlone(name);
-    asks |= host || gpu;
+    asks_for_macro |= host || gpu;
     // A macro of NVRTC alone is replaced by __CUDACC__, which both compilers define.
     seen += host ? "hone_not_here_" + std::string(name) : gpu ? "__CUDACC__" : std::string(name);
     at = end;
   }
-  return asks ? std::optional<std::string>(std::move(seen)) : std::nullopt;
+  return asks_for_macro ? std::optional<std::string>(std::move(seen)) : std::nullopt;
 }
 
 namespace {

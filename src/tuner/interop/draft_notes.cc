@@ -21,16 +21,16 @@ constexpr string_view kDimsOption = "--dims …,";
 
 // Returns whether the word at token `i`, a pointer, is asked whether it is null: if (p), !p, p ? a : b, p != nullptr.
 bool TestedForNull(const CuSource& source, int i) {
-  const auto is = [&](int at, std::initializer_list<string_view> words) {
+  const auto words_are = [&](int at, std::initializer_list<string_view> words) {
     return std::any_of(words.begin(), words.end(), [&](string_view word) { return source.TokenIs(at, word); });
   };
-  if (is(i - 1, {".", "->", "::"})) return false;
-  if (is(i + 1, {"==", "!="})) return is(i + 2, {"nullptr", "NULL"});
-  if (is(i - 1, {"==", "!="})) return is(i - 2, {"nullptr", "NULL"});
-  if (is(i + 1, {"?"})) return true;
-  const bool alone = is(i + 1, {")", "&&", "||"});
-  if (is(i - 1, {"!", "&&", "||"})) return alone;
-  return alone && is(i - 1, {"("}) && (is(i - 2, {"if", "while"}) || is(i + 1, {"&&", "||"}));
+  if (words_are(i - 1, {".", "->", "::"})) return false;
+  if (words_are(i + 1, {"==", "!="})) return words_are(i + 2, {"nullptr", "NULL"});
+  if (words_are(i - 1, {"==", "!="})) return words_are(i - 2, {"nullptr", "NULL"});
+  if (words_are(i + 1, {"?"})) return true;
+  const bool alone = words_are(i + 1, {")", "&&", "||"});
+  if (words_are(i - 1, {"!", "&&", "||"})) return alone;
+  return alone && words_are(i - 1, {"("}) && (words_are(i - 2, {"if", "while"}) || words_are(i + 1, {"&&", "||"}));
 }
 
 }  // namespace
@@ -51,13 +51,13 @@ void TaskDrafter::NoteOptionalTensors() {
 }
 
 void TaskDrafter::JoinDimensionAnswers() {
-  std::vector<std::string> asked;
+  std::vector<std::string> questions;
   for (const TaskQuestion& q : draft_.questions) {
-    if (q.answer.starts_with(kDimsOption)) asked.push_back(q.answer.substr(kDimsOption.size()));
+    if (q.answer.starts_with(kDimsOption)) questions.push_back(q.answer.substr(kDimsOption.size()));
   }
-  if (asked.empty()) return;
+  if (questions.empty()) return;
   std::vector<std::string> all = o_.dims;
-  for (const std::string& name : asked) {
+  for (const std::string& name : questions) {
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
   }
   for (TaskQuestion& q : draft_.questions) {

@@ -105,11 +105,11 @@ std::string InParentheses(const std::string& text) {
   const std::vector<Token> tokens = LexCuda(text);
   return tokens.size() <= 1 ? text : "(" + text + ")";
 }
-std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& by) {
+std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& replacements) {
   std::vector<TextEdit> edits;
   for (const Token& t : LexCuda(text)) {
-    const auto found = by.find(std::string(t.text));
-    if (t.kind == TokenKind::kIdentifier && found != by.end())
+    const auto found = replacements.find(std::string(t.text));
+    if (t.kind == TokenKind::kIdentifier && found != replacements.end())
       edits.push_back({t.begin, t.end, InParentheses(found->second)});
   }
   return TidyExpression(ApplyEdits(text, std::move(edits)));

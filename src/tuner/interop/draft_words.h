@@ -27,8 +27,8 @@ std::string Quoted(std::string_view text);
 std::string List(const std::vector<std::string>& items);
 // Returns the text in parentheses unless it is a single word.
 std::string InParentheses(const std::string& text);
-// Returns `text` with every whole word that is a key of `by` replaced by its value.
-std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& by);
+// Returns `text` with every whole word that is a key of `replacements` replaced by its value.
+std::string ReplaceNames(const std::string& text, const std::map<std::string, std::string>& replacements);
 // Returns the parts between the commas that are not inside brackets: trimmed, without empty parts.
 std::vector<std::string> SplitCommas(const std::string& text);
 // Returns the value of a C++ literal such as "1e-6f"; nullopt: `text` is no number.

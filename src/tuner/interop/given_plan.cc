@@ -90,8 +90,8 @@ class PlanReader {
     GivenEntry entry;
     entry.line = table.line;
     Binding choices = plan_.first_choices;
-    if (const TomlNode* with = table.Find("with")) {
-      for (const auto& [name, value] : with->entries) choices[name] = value.integer;
+    if (const TomlNode* overrides = table.Find("with")) {
+      for (const auto& [name, value] : overrides->entries) choices[name] = value.integer;
     }
     const auto string = [&](const char* key) {
       const TomlNode* node = table.Find(key);

@@ -195,8 +195,8 @@ void TaskDrafter::RelateDims() {
   }
   for (auto& [pair, name] : related) {
     const auto& [a, b] = pair;
-    const bool asked = std::find(o_.dims.begin(), o_.dims.end(), a) != o_.dims.end();
-    if (asked || lets_.count(a) != 0 || lets_.count(b) != 0) continue;
+    const bool is_named = std::find(o_.dims.begin(), o_.dims.end(), a) != o_.dims.end();
+    if (is_named || lets_.count(a) != 0 || lets_.count(b) != 0) continue;
     bool taken = name.empty() || IsReservedName(name) || dims_.count(name) != 0;
     for (const CuKernel& k : s_.kernels) {
       for (const CuParameter& p : k.parameters) taken = taken || p.name == name;

@@ -148,18 +148,18 @@ std::string TaskDrafter::Class() {
   }
   std::transform(names.begin(), names.end(), names.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto has = [&](string_view w) { return names.find(w) != std::string::npos; };
+  const auto has_word = [&](string_view w) { return names.find(w) != std::string::npos; };
   std::string guess = "elementwise";
-  if (has("gemm") || has("matmul"))
+  if (has_word("gemm") || has_word("matmul"))
     guess = "gemm";
-  else if (has("conv"))
+  else if (has_word("conv"))
     guess = "convolution";
-  else if (has("attention") || has("attn"))
+  else if (has_word("attention") || has_word("attn"))
     guess = "attention";
-  else if (has("gather") || has("scatter") || has("embedding"))
+  else if (has_word("gather") || has_word("scatter") || has_word("embedding"))
     guess = "gather";
-  else if (has("norm") || has("softmax") || has("sum") || has("reduce") || has("mean") || has("loss") ||
-           has("entropy") || device_code_.find("__shfl") != std::string::npos || SharesBlocksAndReduces())
+  else if (has_word("norm") || has_word("softmax") || has_word("sum") || has_word("reduce") || has_word("mean") || has_word("loss") ||
+           has_word("entropy") || device_code_.find("__shfl") != std::string::npos || SharesBlocksAndReduces())
     guess = "reduction";
   Guessed(fmt::format("class {}: a guess by names; --class for another", guess));
   return guess;
@@ -305,7 +305,7 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
 
 bool TaskDrafter::IsYesOrNo(const DraftTensor& t) const {
   if (t.dtype != DType::kUInt8 && t.dtype != DType::kInt8) return false;
-  bool asked = false, used = false;
+  bool has_question = false, used = false;
   for (const DraftEntry& e : entries_) {
     if (e.kernel == nullptr) continue;
     for (const auto& [parameter, tensor] : e.tensors) {
@@ -317,11 +317,11 @@ bool TaskDrafter::IsYesOrNo(const DraftTensor& t) const {
         const bool zero = (next == "==" || next == "!=") && s_.token(after + 1).text == "0";
         const bool condition = before == "(" && next == ")" && i >= 2 && (s_.token(i - 2).text == "if" || s_.token(i - 2).text == "while");
         const bool logical = before == "!" || before == "&&" || before == "||" || next == "?" || next == "&&" || next == "||";
-        (zero || condition || logical ? asked : used) = true;
+        (zero || condition || logical ? has_question : used) = true;
       }
     }
   }
-  return asked && !used;
+  return has_question && !used;
 }
 
 std::string TaskDrafter::Number(double value) {

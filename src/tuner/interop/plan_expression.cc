@@ -204,18 +204,18 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
       while (end < tokens.size() && !EndsShiftOperand(tokens[end].text)) {
         end = tokens[end].match > static_cast<int>(end) ? static_cast<size_t>(tokens[end].match) + 1 : end + 1;
       }
-      std::optional<long long> by;
+      std::optional<long long> divisor;
       if (begin < end) {
         const std::string_view operand = text.substr(tokens[begin].begin, tokens[end - 1].end - tokens[begin].begin);
         const Result<std::string> right = Resolve(operand, depth + 1);
         if (!right.ok()) return right;
-        by = Number(FoldConstants(*right));
+        divisor = Number(FoldConstants(*right));
       }
-      if (!by || *by < 0 || *by > 62)
+      if (!divisor || *divisor < 0 || *divisor > 62)
         return Status::InvalidArgument(fmt::format("'{}' shifts by what is not known", text));
       const size_t left = LeftOfShift(out);
       const std::string shifted =
-          fmt::format("{} {} {}", Operand(out.substr(left)), right_shift ? "/" : "*", 1LL << *by);
+          fmt::format("{} {} {}", Operand(out.substr(left)), right_shift ? "/" : "*", 1LL << *divisor);
       out = out.substr(0, left) + Operand(FoldConstants(shifted));
       i = end - 1;
       continue;

@@ -333,10 +333,10 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
                          strides);
   }
   const std::vector<DimSource> sources = FindDimensions(task);
-  const bool asked =
+  const bool dims_are_arguments =
       std::any_of(sources.begin(), sources.end(), [](const DimSource& one) { return one.tensor.empty(); });
   for (const HeaderParameter& p : signature.scalars) {
-    parameters.push_back(asked ? p.plan : fmt::format("{}={}", p.plan, task.FindScalar(p.plan)->value));
+    parameters.push_back(dims_are_arguments ? p.plan : fmt::format("{}={}", p.plan, task.FindScalar(p.plan)->value));
     scalars.push_back(p.plan);
   }
   for (const DimSource& one : sources) {

@@ -258,8 +258,8 @@ class BodyReader {
   const Words* DefinitionOf(const std::string& name) const {
     const auto found = definitions_.find(name);
     if (found == definitions_.end()) return nullptr;
-    const Definition* here = MeaningAt(found->second, position_);
-    return here != nullptr ? &here->value : &found->second.front().value;
+    const Definition* definition = MeaningAt(found->second, position_);
+    return definition != nullptr ? &definition->value : &found->second.front().value;
   }
 
   // Returns whether token `i` is the first argument of atomicAdd(&x[…], …) or

@@ -47,16 +47,16 @@ Json* LargestValue(Json& value, const std::string& place, size_t& bytes, std::st
 
 // Returns the field at a place such as "profile.sass"; null if there is none.
 Json* FieldAt(Json& value, const std::string& place) {
-  Json* here = &value;
+  Json* current = &value;
   for (size_t start = 0; start <= place.size();) {
     const size_t end = std::min(place.find('.', start), place.size());
-    if (!here->is_object()) return nullptr;
-    const auto field = here->find(place.substr(start, end - start));
-    if (field == here->end()) return nullptr;
-    here = &*field;
+    if (!current->is_object()) return nullptr;
+    const auto field = current->find(place.substr(start, end - start));
+    if (field == current->end()) return nullptr;
+    current = &*field;
     start = end + 1;
   }
-  return here;
+  return current;
 }
 
 void NoteLeftOut(std::vector<std::string>& left_out, const std::string& place) {

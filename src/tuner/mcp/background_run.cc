@@ -123,12 +123,12 @@ std::optional<pid_t> HolderOfRun(const std::string& store, const std::string& ru
 
 bool StopRun(const std::string& store, const std::string& run, double seconds) {
   const Stopwatch watch;
-  std::optional<pid_t> asked;
+  std::optional<pid_t> asked_pid;
   while (const std::optional<pid_t> holder = HolderOfRun(store, run)) {
     // Signal a process only once, because a second signal would interrupt its evaluation.
-    if (asked != holder) {
+    if (asked_pid != holder) {
       kill(*holder, SIGTERM);
-      asked = holder;
+      asked_pid = holder;
     }
     (void)EndOfBackground(*holder);
     if (watch.Seconds() > seconds) return false;

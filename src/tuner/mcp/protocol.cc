@@ -56,10 +56,10 @@ EraOutcome EraOf(const Message& request) {
 }
 
 std::string NegotiatedVersion(const Json& params) {
-  const auto asked = params.find("protocolVersion");
-  if (asked != params.end() && asked->is_string() && *asked != kStatelessVersion) {
+  const auto given_version = params.find("protocolVersion");
+  if (given_version != params.end() && given_version->is_string() && *given_version != kStatelessVersion) {
     for (const std::string& version : SupportedVersions()) {
-      if (*asked == version) return version;
+      if (*given_version == version) return version;
     }
   }
   return std::string(kNewestSessionVersion);

@@ -94,26 +94,26 @@ class HoneResources : public Resources {
 
   Result<ResourceText> Read(const std::string& uri) override {
     const auto parts = SplitUri(uri);
-    const auto is = [&](size_t count, std::string_view first) { return parts.size() == count && parts[0] == first; };
-    if (is(1, "devices")) return ResourceText{"application/json", DevicesText()};
-    if (is(2, "docs")) {
+    const auto is_path = [&](size_t count, std::string_view first) { return parts.size() == count && parts[0] == first; };
+    if (is_path(1, "devices")) return ResourceText{"application/json", DevicesText()};
+    if (is_path(2, "docs")) {
       for (const Document& d : kDocuments) {
         if (d.name == parts[1])
           return ResourceText{"text/markdown", std::string(reinterpret_cast<const char*>(d.bytes), *d.size)};
       }
     }
-    if (is(3, "tasks")) {
+    if (is_path(3, "tasks")) {
       HONE_ASSIGN_OR_RETURN(const Task task, toolbox_->FindTask(parts[1]));
       for (const auto& [file, text] : FilesOfTask(task)) {
         if (file != parts[2] || text->empty()) continue;
         return ResourceText{"text/plain", text == &task.oracle_source ? AnswerForModels(task) : *text};
       }
     }
-    if (is(2, "evaluations")) {
+    if (is_path(2, "evaluations")) {
       HONE_ASSIGN_OR_RETURN(std::string json, toolbox_->KeptEvaluation(parts[1]));
       return ResourceText{"application/json", std::move(json)};
     }
-    if (is(2, "runs") || is(3, "runs")) {
+    if (is_path(2, "runs") || is_path(3, "runs")) {
       HONE_ASSIGN_OR_RETURN(const OpenedRun run, OpenRun(toolbox_->options().store, parts[1]));
       if (parts.size() == 2) return ResourceText{"application/json", RunToJson(run.view)};
       int64_t node = -1;

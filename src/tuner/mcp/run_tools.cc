@@ -79,8 +79,8 @@ Result<RunState> ReadRunState(const Toolbox& toolbox, const std::string& name) {
   HONE_ASSIGN_OR_RETURN(const RunInfo info, store->FindRun(name));
   const bool held = HolderOfRun(path, info.id).has_value();
   HONE_ASSIGN_OR_RETURN(RunView view, LoadRun(*store, info.id));
-  const bool over = IsOver(view);
-  return RunState{std::move(view), held ? "running" : over ? "finished" : "stopped"};
+  const bool is_over = IsOver(view);
+  return RunState{std::move(view), held ? "running" : is_over ? "finished" : "stopped"};
 }
 
 // Returns a run's state as an answer. `instead`, if not empty, replaces the usual sentence about what to do next.
@@ -198,11 +198,11 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
       add("--seed-kernel", file);
     }
   }
-  const std::string asked = arguments.value("device", std::string());
-  if (asked.starts_with("spool:") && asked != options.evaluator.device)
+  const std::string given_device = arguments.value("device", std::string());
+  if (given_device.starts_with("spool:") && given_device != options.evaluator.device)
     return Status::InvalidArgument("a spool is chosen when the server is started: hone mcp --device spool:DIR");
   // A resumed run goes on with the device with which it began, unless the call names one.
-  if (!asked.empty() || !resumes) add("--device", asked.empty() ? options.evaluator.device : asked);
+  if (!given_device.empty() || !resumes) add("--device", given_device.empty() ? options.evaluator.device : given_device);
   add("--store", options.store);
   program.environment = options.run_environment;
   program.folder = options.root;

@@ -203,10 +203,10 @@ class Session : public std::enable_shared_from_this<Session> {
       if (one.name == *name) tool = &one;
     }
     if (tool == nullptr) {
-      const std::string asked = name->get<std::string>().substr(0, 80);
+      const std::string given_name = name->get<std::string>().substr(0, 80);
       writer_.Write(ErrorMessage(
           request.id, kInvalidParams,
-          fmt::format("there is no tool '{}'{}; tools/list lists them", RepairUtf8(asked), DidYouMean(asked, names))));
+          fmt::format("there is no tool '{}'{}; tools/list lists them", RepairUtf8(given_name), DidYouMean(given_name, names))));
       return;
     }
     Json arguments = request.params.value("arguments", Json());

@@ -95,9 +95,9 @@ Result<Toolbox::Source> Toolbox::SourceOf(const Json& arguments, const std::stri
   return Source{std::move(text), path};
 }
 
-Result<std::shared_ptr<Evaluator>> Toolbox::EvaluatorFor(const std::string& asked) {
-  const std::string device = asked.empty() ? options_.evaluator.device : asked;
-  if (!asked.empty() && asked.starts_with("spool:") && asked != options_.evaluator.device) {
+Result<std::shared_ptr<Evaluator>> Toolbox::EvaluatorFor(const std::string& given_device) {
+  const std::string device = given_device.empty() ? options_.evaluator.device : given_device;
+  if (!given_device.empty() && given_device.starts_with("spool:") && given_device != options_.evaluator.device) {
     return Status::InvalidArgument("a spool is chosen when the server is started: hone mcp --device spool:DIR");
   }
   const std::lock_guard lock(evaluators_mutex_);

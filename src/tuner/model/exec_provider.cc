@@ -193,10 +193,10 @@ class ExecProvider : public ModelProvider {
         reply.cost_known = true;
       }
     }
-    int64_t asked = 0;
-    for (const ModelMessage& m : request.messages) asked += EstimateTokens(m.text);
+    int64_t request_number = 0;
+    for (const ModelMessage& m : request.messages) request_number += EstimateTokens(m.text);
     const std::optional<int64_t> input = CountOf(json, "input_tokens"), output = CountOf(json, "output_tokens");
-    reply.usage = {input.value_or(asked), output.value_or(EstimateTokens(reply.text)), !input || !output};
+    reply.usage = {input.value_or(request_number), output.value_or(EstimateTokens(reply.text)), !input || !output};
     return reply;
   }
 

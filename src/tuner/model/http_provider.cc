@@ -252,8 +252,8 @@ class HttpProvider : public ModelProvider {
                                                    const ModelRequest& request) {
     const int status = attempt.response.status;
     if (status != 400 && status != 422) return std::nullopt;
-    const int64_t asked = sent.max_tokens > 0 ? sent.max_tokens : request.max_tokens;
-    std::optional<WireAllowances> next = Concede(sent, asked, ReadWireError(attempt.error_body));
+    const int64_t asked_tokens = sent.max_tokens > 0 ? sent.max_tokens : request.max_tokens;
+    std::optional<WireAllowances> next = Concede(sent, asked_tokens, ReadWireError(attempt.error_body));
     if (next) {
       std::lock_guard lock(mutex_);
       allowances_ = *next;

@@ -339,9 +339,9 @@ Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, 
     if (job) return job;
   }
   while (true) {
-    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> there, HandOut(kTakeNow, worker, now));
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> waiting_job, HandOut(kTakeNow, worker, now));
     const double left = until - SteadySeconds();
-    if (there || left <= 0) return there;
+    if (waiting_job || left <= 0) return waiting_job;
     // A command can wait at one stream only, so a judge checks the other one at intervals. A new job wakes one of the
     // clients that wait.
     const double block = std::max(as_sieve ? left : std::min(left, kOtherStreamSeconds), 0.01);

@@ -47,10 +47,10 @@ class QueueEvaluator final : public Evaluator {
   }
   std::string Assumed() const override { return assumed_; }
 
-  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& asked,
+  Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& given_request,
                               const EvaluationProgress& progress) override {
-    HONE_RETURN_IF_ERROR(CheckRequest(task, asked));
-    EvaluationRequest request = asked;
+    HONE_RETURN_IF_ERROR(CheckRequest(task, given_request));
+    EvaluationRequest request = given_request;
     request.seed = 0;
     const std::string bundle = EncodeBundle(task, request);
     const std::string id = IdOf(bundle);

@@ -20,18 +20,18 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
     if (event.kind != EventKind::kRequest && event.kind != EventKind::kReply && event.kind != EventKind::kNote) continue;
     Result<RunEvent> decoded = DecodeEvent(event);
     if (!decoded.ok()) continue;
-    if (auto* asked = std::get_if<RequestAsked>(&*decoded)) {
-      if (Exchange* known = exchange(asked->number)) {
+    if (auto* request = std::get_if<RequestAsked>(&*decoded)) {
+      if (Exchange* known = exchange(request->number)) {
         ++known->attempts;
         continue;
       }
       Exchange e;
-      e.number = asked->number;
-      e.node = asked->node >= 0 ? asked->node : event.node;
-      e.role = std::move(asked->role);
-      e.temperature = asked->temperature;
-      e.provider = std::move(asked->provider);
-      e.messages = std::move(asked->messages);
+      e.number = request->number;
+      e.node = request->node >= 0 ? request->node : event.node;
+      e.role = std::move(request->role);
+      e.temperature = request->temperature;
+      e.provider = std::move(request->provider);
+      e.messages = std::move(request->messages);
       by_number[e.number] = exchanges.size();
       exchanges.push_back(std::move(e));
     } else if (const auto* note = std::get_if<NoteTaken>(&*decoded)) {

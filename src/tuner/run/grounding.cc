@@ -20,9 +20,9 @@ GroundingCount CountGrounding(const RunView& view) {
   const auto add = [&](const RunNode& node, int64_t turn, const std::string& problem,
                        const std::vector<std::string>& widened) {
     if (turn < 0 || turn >= static_cast<int64_t>(node.turns.size())) return;
-    const Turn& asked = node.turns[static_cast<size_t>(turn)];
-    if (!asked.bound) return;
-    if (asked.role == "planner") {
+    const Turn& asking_turn = node.turns[static_cast<size_t>(turn)];
+    if (!asking_turn.bound) return;
+    if (asking_turn.role == "planner") {
       ++count.plans;
       count.misquoted += IsMisquoted(problem);
     } else {

@@ -72,8 +72,8 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   }
   for (const RunNode& node : out.recorded.nodes) {
     if (!node.done()) break;
-    const bool there = node.id < static_cast<int64_t>(out.replayed.nodes.size());
-    const std::string now = there ? ComparedText(out.replayed.node(node.id)) : "not there";
+    const bool is_replayed = node.id < static_cast<int64_t>(out.replayed.nodes.size());
+    const std::string now = is_replayed ? ComparedText(out.replayed.node(node.id)) : "not there";
     if (now != ComparedText(node)) {
       out.difference = fmt::format("node {} was recorded as {}; repeated it is {}{}{}", node.id, ComparedText(node),
                                    now, out.difference.empty() ? "" : "; ", out.difference);

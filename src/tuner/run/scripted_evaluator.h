@@ -52,13 +52,13 @@ class ScriptedEvaluator : public Evaluator {
       evaluation.detail = candidate.status().message();
       return evaluation;
     }
-    const auto has = [&](const char* mark) { return request.source.find(mark) != std::string::npos; };
-    if (has("SCRIPT_COMPILE_ERROR")) {
+    const auto has_mark = [&](const char* mark) { return request.source.find(mark) != std::string::npos; };
+    if (has_mark("SCRIPT_COMPILE_ERROR")) {
       evaluation.verdict = Verdict::kCompileError;
       evaluation.detail = "scripted: does not compile";
       return evaluation;
     }
-    if (has("SCRIPT_WRONG") || (wrong && wrong(request))) {
+    if (has_mark("SCRIPT_WRONG") || (wrong && wrong(request))) {
       evaluation.verdict = Verdict::kWrongOutput;
       evaluation.detail = "scripted: wrong at [0]";
       return evaluation;

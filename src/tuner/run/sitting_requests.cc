@@ -91,27 +91,27 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   }
   const Turn& spec = view().node(id).turns[static_cast<size_t>(turn)];
   if (pending == nullptr || !pending->suspended) {
-    RequestAsked asked;
-    asked.number = number;
-    asked.attempt = pending == nullptr ? 1 : pending->attempts + 1;
-    asked.node = id;
-    asked.turn = turn;
-    asked.repair = repair;
-    asked.parent = std::max<int64_t>(view().node(id).parent, 0);
-    asked.role = request->role;
-    asked.prompt = spec.prompt;
+    RequestAsked event;
+    event.number = number;
+    event.attempt = pending == nullptr ? 1 : pending->attempts + 1;
+    event.node = id;
+    event.turn = turn;
+    event.repair = repair;
+    event.parent = std::max<int64_t>(view().node(id).parent, 0);
+    event.role = request->role;
+    event.prompt = spec.prompt;
     if (const auto used = view().prompts.find(spec.prompt); used != view().prompts.end())
-      asked.prompt_text = used->second;
-    asked.temperature = request->temperature;
-    asked.max_tokens = request->max_tokens;
-    asked.provider = d_.provider->Name();
-    asked.hint = std::move(hint);
+      event.prompt_text = used->second;
+    event.temperature = request->temperature;
+    event.max_tokens = request->max_tokens;
+    event.provider = d_.provider->Name();
+    event.hint = std::move(hint);
     std::vector<std::string> texts;
     for (const ModelMessage& m : request->messages) {
-      asked.messages.push_back({m.role, SourceHash::Of(m.text)});
+      event.messages.push_back({m.role, SourceHash::Of(m.text)});
       texts.push_back(m.text);
     }
-    HONE_RETURN_IF_ERROR(Append(asked, std::move(texts)));
+    HONE_RETURN_IF_ERROR(Append(event, std::move(texts)));
   }
   if (d_.suspend) request->limit_seconds = d_.suspend_seconds;
   ReportActivity(fmt::format("asking {} for node {}", d_.provider->Name(), id));

@@ -274,9 +274,9 @@ class SqliteRunStore : public RunStore {
 
 }  // namespace
 
-Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& asked) {
+Result<std::unique_ptr<RunStore>> OpenSqliteRunStore(const std::string& path, const SqliteStoreOptions& given_options) {
   std::error_code error;
-  SqliteStoreOptions options = asked;
+  SqliteStoreOptions options = given_options;
   const std::string folder = fs::path(path).parent_path().string();  // SQLite would make the log there
   options.read_only |= fs::exists(path, error) && (::access(path.c_str(), W_OK) != 0 ||
                                                    ::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0);

@@ -68,9 +68,9 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
     const double to_beat = c.speedup->high * (1 + shape_margin);
     for (size_t i = 0; i < points.size(); ++i) {
       if (!points[i].gain) continue;
-      const Interval* here = SpeedupIn(points[i].evaluation, c.dims);
-      if (here == nullptr || here->low <= to_beat) continue;
-      if (winner == *choice.best || ClearlyAbove(here->median, SpeedupIn(points[winner].evaluation, c.dims)->median)) {
+      const Interval* speedup_here = SpeedupIn(points[i].evaluation, c.dims);
+      if (speedup_here == nullptr || speedup_here->low <= to_beat) continue;
+      if (winner == *choice.best || ClearlyAbove(speedup_here->median, SpeedupIn(points[winner].evaluation, c.dims)->median)) {
         winner = i;
       }
     }

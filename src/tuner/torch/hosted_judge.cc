@@ -407,19 +407,19 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
 
 bool IsSubmission(const std::string& file) { return file.ends_with(".py"); }
 
-Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& asked, const HostedOptions& options,
+Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& given_request, const HostedOptions& options,
                                    const EvaluationProgress& progress) {
   if (!HasTorchModule(task)) {
     return Status::InvalidArgument(
         fmt::format("{} is a Python module, and task {} has none to hold it against: make one of the "
                     "problem with `hone new NAME --from problem.py`",
-                    asked.name, task.name));
+                    given_request.name, task.name));
   }
-  if (static_cast<int64_t>(asked.source.size()) > kMostSubmissionBytes) {
-    return Status::InvalidArgument(fmt::format("{} is larger than {} MiB", asked.name, kMostSubmissionBytes >> 20));
+  if (static_cast<int64_t>(given_request.source.size()) > kMostSubmissionBytes) {
+    return Status::InvalidArgument(fmt::format("{} is larger than {} MiB", given_request.name, kMostSubmissionBytes >> 20));
   }
   const double started = SteadySeconds();
-  EvaluationRequest request = asked;
+  EvaluationRequest request = given_request;
   if (request.seed == 0) request.seed = SystemSeed() | 1;
   std::vector<Dims> cases;
   size_t number = 0;

@@ -240,9 +240,9 @@ class TorchReference : public HostReference {
     if (late) {
       gone_ = Status::TimedOut(fmt::format("{} took more than {:.0f} s and was ended: make the sizes of the cases smaller", doing, limit_seconds));
     } else {
-      const std::string how = end && end->signal != 0 && !end->killed_by_us ? fmt::format(" with {}", end->Describe()) : "";
+      const std::string ending = end && end->signal != 0 && !end->killed_by_us ? fmt::format(" with {}", end->Describe()) : "";
       gone_ = Status::Unavailable(fmt::format("{}: the Python process ended{}{}; where it needs more memory, make the sizes of the cases smaller",
-                                              doing, how, line.empty() ? "" : " (" + line + ")"));
+                                              doing, ending, line.empty() ? "" : " (" + line + ")"));
     }
     return *gone_;
   }

@@ -171,7 +171,7 @@ Result<Task> TaskFromText(const std::string& text) {
 }
 
 std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& all, int trials, int quads) {
-  const auto as_many = [](int has, int asked) { return has == 0 || (asked != 0 && has >= asked); };
+  const auto as_many = [](int has, int needed) { return has == 0 || (needed != 0 && has >= needed); };
   std::map<std::string, Evaluation> known;
   for (const MeasuredPoint& point : all) {  // in the order measured: the newest of a binding replaces the others
     const Verdict verdict = point.evaluation.verdict;

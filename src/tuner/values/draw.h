@@ -255,8 +255,8 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       uint64_t last = columns >> (of_row >> 4) % 8;
       if (last < 4) last = columns;
       const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (last > 0 ? last : 1);
-      const bool here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
-      if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || here)) return FloatOfBits(0xff800000u);
+      const bool is_here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
+      if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || is_here)) return FloatOfBits(0xff800000u);
       break;
     }
     case kGroupedRow: {

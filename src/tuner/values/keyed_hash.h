@@ -25,7 +25,7 @@ struct State {
   uint64_t v0, v1, v2, v3;
 };
 
-HONE_HD uint64_t RotateLeft(uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
+HONE_HD uint64_t RotateLeft(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
 
 HONE_HD void Round(State& s) {
   s.v0 += s.v1;

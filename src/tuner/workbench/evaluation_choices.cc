@@ -14,10 +14,10 @@ namespace hone {
 Status CheckChoices(const Task& task, const EvaluationRequest& request, const ChoiceNames& names) {
   const int64_t timed =
       std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
-  for (const size_t asked : request.only_time_cases) {
-    if (static_cast<int64_t>(asked) < timed) continue;
+  for (const size_t case_number : request.only_time_cases) {
+    if (static_cast<int64_t>(case_number) < timed) continue;
     return Status::InvalidArgument(
-        fmt::format("{} {}: {} has {} timed cases, counted from 0", names.timed_case, asked, task.name, timed));
+        fmt::format("{} {}: {} has {} timed cases, counted from 0", names.timed_case, case_number, task.name, timed));
   }
   const Result<Candidate> parsed = ParseCandidate(request.source, request.name, task);
   if (!parsed.ok()) return Status::Ok();
@@ -25,7 +25,7 @@ Status CheckChoices(const Task& task, const EvaluationRequest& request, const Ch
   const auto& tunables = parsed->plan.tunables;
   for (const auto& tunable : tunables) known += (known.empty() ? "" : ", ") + tunable.first;
   for (const auto& [name, value] : request.binding) {
-    const auto is_it = [&asked = name](const auto& tunable) { return tunable.first == asked; };
+    const auto is_it = [&wanted_name = name](const auto& tunable) { return tunable.first == wanted_name; };
     if (std::any_of(tunables.begin(), tunables.end(), is_it)) continue;
     return Status::InvalidArgument(fmt::format("{} {}={}: {} has no tunable '{}'{}", names.binding, name, value,
                                                request.name, name, known.empty() ? "" : "; it has " + known));

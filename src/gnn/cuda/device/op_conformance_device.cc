@@ -329,9 +329,9 @@ class Checker {
            fmt::format("replay {} of one batch gives other bits: {}", again + 2, DescribeDifference(plain, repeated)));
       break;
     }
-    HONE_ASSIGN_OR_RETURN(const Outcome over, Replay(batch_, 7.5f));
-    if (!(over == plain) && !HasFinding("one-order")) {
-      Find("overwrites", "what is written depends on what its memory held: " + DescribeDifference(plain, over));
+    HONE_ASSIGN_OR_RETURN(const Outcome over_garbage, Replay(batch_, 7.5f));
+    if (!(over_garbage == plain) && !HasFinding("one-order")) {
+      Find("overwrites", "what is written depends on what its memory held: " + DescribeDifference(plain, over_garbage));
     }
     if (!HasFinding("as-the-cpu") && !HasFinding("padded-rows")) {
       HONE_ASSIGN_OR_RETURN(const Outcome others, Replay(other_, 0));
@@ -410,14 +410,14 @@ class Checker {
   // Compares the outcome with the Layer's values, on the batch's rows.
   void Compare(const char* rule, const Outcome& found, const CheckBatch& batch, const char* when) {
     const Outcome expected = OfLayer(kind_, place_, batch);
-    const auto near = [&](const std::vector<float>& is, const std::vector<float>& should, int64_t columns,
+    const auto near = [&](const std::vector<float>& values, const std::vector<float>& expected_values, int64_t columns,
                           const std::string& what) {
       float largest = 0;
-      for (const float value : should) largest = std::max(largest, std::abs(value));
-      for (size_t i = 0; i < should.size(); ++i) {
-        if (std::abs(is[i] - should[i]) <= static_cast<float>(tolerance_) * largest) continue;
-        Find(rule, fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, is[i],
-                               static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, should[i]));
+      for (const float value : expected_values) largest = std::max(largest, std::abs(value));
+      for (size_t i = 0; i < expected_values.size(); ++i) {
+        if (std::abs(values[i] - expected_values[i]) <= static_cast<float>(tolerance_) * largest) continue;
+        Find(rule, fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, values[i],
+                               static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, expected_values[i]));
         return false;
       }
       return true;

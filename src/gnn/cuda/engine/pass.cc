@@ -571,8 +571,8 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
     HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
   }
   uint32_t chunks = 0;
-  bool over = false;
-  for (uint32_t step = from; step < until && !over && !halted(); ++chunks) {
+  bool overflowed = false;
+  for (uint32_t step = from; step < until && !overflowed && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
       const int buffer = BatchOf(step - from);
       const bool several = end - step >= steps_together();  // equal on every rank
@@ -603,7 +603,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
       HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
     }
     ReportSteps(*watch, until, reported, stopped);
-    HONE_ASSIGN_OR_RETURN(over, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
+    HONE_ASSIGN_OR_RETURN(overflowed, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
     // No rank has been lost so far, so the device's work up to the point that was waited for above is good.
     if (keeps_copies()) HONE_RETURN_IF_ERROR(snapshots_.Confirm(confirmed));
   }

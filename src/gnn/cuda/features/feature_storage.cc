@@ -29,8 +29,8 @@ Result<DeviceArray<int32_t>> RankLikeliestRows(const Graph& graph, const Feature
                                                const BatchShape& shape, const DeviceGraph& device) {
   Result<DeviceArray<int32_t>> ranked =
       LikeliestOnGpu(device, shape.seeds.empty() ? graph.train_nodes() : shape.seeds, shape, storage, graph.flags().symmetric);
-  const bool here = graph.structure().num_edges() > 0;
-  if (ranked.ok() || ranked.status().code() != StatusCode::kResourceExhausted || !here) return ranked;
+  const bool has_edges = graph.structure().num_edges() > 0;
+  if (ranked.ok() || ranked.status().code() != StatusCode::kResourceExhausted || !has_edges) return ranked;
   HONE_ASSIGN_OR_RETURN(const std::vector<NodeId> nodes, LikeliestRows(graph, shape, storage));
   DeviceArray<int32_t> list;
   HONE_RETURN_IF_ERROR(list.Upload(nodes.data(), static_cast<int64_t>(nodes.size())));

@@ -117,16 +117,16 @@ Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& option
   const std::string host = ThisHost();
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
                         options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
-  int here = 0;
+  int ranks_here = 0;
   for (const std::string& reported : all) {
     if (!reported.starts_with(host + " ")) continue;
-    ++here;
+    ++ranks_here;
     available = std::min<int64_t>(available, std::stoll(reported.substr(host.size() + 1)));
   }
-  *one_host = here == options.ranks->size();
-  HostRowsPlan plan = PlanHostRows(bytes, here, available);
-  if (!*one_host && here > 1 && !plan.managed) {  // a shared segment does not work across hosts
-    plan.needed = here * bytes;
+  *one_host = ranks_here == options.ranks->size();
+  HostRowsPlan plan = PlanHostRows(bytes, ranks_here, available);
+  if (!*one_host && ranks_here > 1 && !plan.managed) {  // a shared segment does not work across hosts
+    plan.needed = ranks_here * bytes;
     plan.fits = false;
   }
   return plan;

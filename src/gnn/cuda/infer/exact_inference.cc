@@ -258,8 +258,8 @@ class ExactRun {
 
   // Checks that the plan's host memory is available. Features that are in host memory already need no more.
   Status CheckHostMemory(const ExactSizes& sizes) const {
-    const bool there = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
-    const int64_t needed = memory_.host_bytes - (there ? csr_.num_nodes * sizes.row_bytes[0] : 0);
+    const bool is_on_device = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
+    const int64_t needed = memory_.host_bytes - (is_on_device ? csr_.num_nodes * sizes.row_bytes[0] : 0);
     const int64_t available = AvailableMemoryBytes();
     if (available == 0 || needed + needed / 8 <= available) return Status::Ok();
     return Status::ResourceExhausted(fmt::format(

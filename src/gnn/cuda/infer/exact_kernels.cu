@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row >= rows.count) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const T* from = x + row * vectors * 8;
-  const auto over = [&](float mean, bool squares) {
+  const auto sum_of_row = [&](float mean, bool squares) {
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       const Float8 v = Load8(from + vector * 8);
@@ -517,26 +517,26 @@ __global__ void __launch_bounds__(kBlock)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const float* more = adds ? reinterpret_cast<const float*>(RowAt(sums, NodeOf(rows, row))) : nullptr;
   float best = -INFINITY;
-  int32_t where = classes;  // no class yet
+  int32_t class_index = classes;  // no class yet
   for (int32_t c = lane; c < classes; c += 32) {
     float value = x[row * stride + c];
     if (more != nullptr) value += more[c];
     if (bias != nullptr) value += bias[c];
     logits[row * classes + c] = value;
-    if (value > best || where == classes) {
+    if (value > best || class_index == classes) {
       best = value;
-      where = c;
+      class_index = c;
     }
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     const float other = __shfl_xor_sync(kFullWarp, best, offset);
-    const int32_t there = __shfl_xor_sync(kFullWarp, where, offset);
-    if (there < classes && (where == classes || other > best || (other == best && there < where))) {
+    const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
+    if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
       best = other;
-      where = there;
+      class_index = other_class;
     }
   }
-  if (lane == 0) predicted[row] = where;
+  if (lane == 0) predicted[row] = class_index;
 }
 
 __global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {

@@ -127,9 +127,9 @@ class Planner {
     for (size_t u = 0; u < units_.size(); ++u) {
       if (PassOf(u) >= pass || (u > 0 && IsIdentity(u))) continue;
       bool read = pass == 0 && u == 0;
-      for (size_t by = 1; by < units_.size(); ++by) {
-        if (IsIdentity(by) || PassOf(by) < pass) continue;
-        const auto& operands = units_[by].operands;
+      for (size_t reader = 1; reader < units_.size(); ++reader) {
+        if (IsIdentity(reader) || PassOf(reader) < pass) continue;
+        const auto& operands = units_[reader].operands;
         read = read || std::find(operands.begin(), operands.end(), u) != operands.end();
       }
       if (read) carried.push_back(u);

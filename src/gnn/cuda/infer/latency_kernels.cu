@@ -175,24 +175,24 @@ __global__ void __launch_bounds__(kBlock)
   if (row < current->count) {
     const bool wanted = current->logits != 0;
     float best = 0;
-    int32_t where = classes;  // no class yet
+    int32_t class_index = classes;  // no class yet
     for (int32_t c = lane; c < classes; c += 32) {
       const float value = logits[static_cast<int64_t>(row) * stride + c];
       if (wanted) to[static_cast<int64_t>(row) * classes + c] = value;
-      if (where == classes || value > best) {
+      if (class_index == classes || value > best) {
         best = value;
-        where = c;
+        class_index = c;
       }
     }
     for (int offset = 16; offset > 0; offset /= 2) {
       const float other = __shfl_xor_sync(kFullWarp, best, offset);
-      const int32_t there = __shfl_xor_sync(kFullWarp, where, offset);
-      if (there < classes && (where == classes || other > best || (other == best && there < where))) {
+      const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
+      if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
         best = other;
-        where = there;
+        class_index = other_class;
       }
     }
-    if (lane == 0) reply->classes[row] = where;
+    if (lane == 0) reply->classes[row] = class_index;
   }
   __syncthreads();
   if (threadIdx.x != 0) return;

@@ -141,9 +141,9 @@ __global__ void __launch_bounds__(kBlock)
         row = static_cast<int32_t>(hop.sorted_slots[from + lane]) / hop.fanout;
         if (kind.mean) weight = 1.0f / static_cast<float>(hop.counts[row]);
       }
-      const int32_t here = min(32, end - from);
+      const int32_t chunk = min(32, end - from);
 #pragma unroll 4
-      for (int j = 0; j < here; ++j) {
+      for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j);
         const float w = __shfl_sync(kFullWarp, weight, j);
         if (!mine) continue;

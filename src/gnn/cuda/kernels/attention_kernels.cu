@@ -169,14 +169,14 @@ struct CopiedTurns {
     later = {rows, slots, group, row + stride, row + stride < all_rows};
     ring_half ^= 1;
   }
-  // Returns the lane's part of an item of the turn before the one being copied; zeros if `has` is false.
-  __device__ typename Rows::Made Item(bool has, int i) const {
+  // Returns the lane's part of an item of the turn before the one being copied; zeros if `has_item` is false.
+  __device__ typename Rows::Made Item(bool has_item, int i) const {
     typename Rows::Made x;
-    if (has) x.words = ring[(ring_half ^ 1) * kStride + i * 32];
+    if (has_item) x.words = ring[(ring_half ^ 1) * kStride + i * 32];
     return x;
   }
-  __device__ Float8 TakeGradient(bool has, int g = 0) const {
-    return has ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(ring_half ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
+  __device__ Float8 TakeGradient(bool has_item, int g = 0) const {
+    return has_item ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(ring_half ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
   }
 };
 
@@ -383,9 +383,9 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
         expected += group.SumOfItems(fabsf(alpha) * dot);
 #pragma unroll
         for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
-        const float through = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f);
+        const float slope_factor = fabsf(alpha) * (alpha < 0.0f ? shape.negative_slope : 1.0f);
         if (kWhole) {
-          const float value = through * (dot - expected);
+          const float value = slope_factor * (dot - expected);
           if (group.speaks() && exists) gradient.At(item, h) = value;
           total = group.SumOfItems(value);
           const float scaled = rows.Scale() * value;
@@ -394,7 +394,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
           AddScaled8(rows.Scale() * total, WidenRaw8(x[0]), by_destination);
         } else {
           if (group.speaks() && exists) gradient.At(item, h) = dot;
-          const float scaled = rows.Scale() * through;
+          const float scaled = rows.Scale() * slope_factor;
 #pragma unroll
           for (int i = 0; i < kItems; ++i) {
             const Float8 value = WidenRaw8(x[i]);
@@ -538,18 +538,18 @@ __global__ void __launch_bounds__(kBlock, 2)
   uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * Turns::kStride) + lane;
 
   for (int32_t first_head = 0; first_head < heads; first_head += kHeadsAtOnce) {
-    const int32_t here = min(kHeadsAtOnce, heads - first_head);
+    const int32_t heads_now = min(kHeadsAtOnce, heads - first_head);
     Float8 by_source[kHeadsAtOnce] = {}, by_destination[kHeadsAtOnce] = {};
     Turns turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
     const auto start = [&] {
-      turns.Start(grad_out + (static_cast<int64_t>(turns.row) * heads + first_head) * shape.width, here);
+      turns.Start(grad_out + (static_cast<int64_t>(turns.row) * heads + first_head) * shape.width, heads_now);
     };
     float next_alpha[kHeadsAtOnce];
     const auto take_alphas = [&] {  // the alphas of the lane's item in the turn being copied
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
-      const bool has = group.item < kItems && group.item < turns.copied.items.count;
+      const bool has_item = group.item < kItems && group.item < turns.copied.items.count;
 #pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h) next_alpha[h] = has && h < here ? alphas.At(group.item, first_head + h) : 0.0f;
+      for (int h = 0; h < kHeadsAtOnce; ++h) next_alpha[h] = has_item && h < heads_now ? alphas.At(group.item, first_head + h) : 0.0f;
     };
     start();
     take_alphas();
@@ -567,11 +567,11 @@ __global__ void __launch_bounds__(kBlock, 2)
       turns.PutOnes();
 #pragma unroll
       for (int first = 0; first < kHeadsAtOnce; first += kPair) {  // a row is widened once for a pair of heads
-        if (first >= here) continue;
+        if (first >= heads_now) continue;
         Float8 g[kPair];
         float dots[kPair][MostItems(kItems)] = {}, value[kPair], total[kPair];
 #pragma unroll
-        for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(mine && first + p < here, first + p);
+        for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(mine && first + p < heads_now, first + p);
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
           const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
@@ -585,10 +585,10 @@ __global__ void __launch_bounds__(kBlock, 2)
           const float expected = group.SumOfItems(fabsf(alpha[h]) * dot);
           value[p] = fabsf(alpha[h]) * (alpha[h] < 0.0f ? shape.negative_slope : 1.0f) * (dot - expected);
           total[p] = group.SumOfItems(value[p]);
-          if (h < here && group.speaks() && group.item < kItems && group.item < count) {
+          if (h < heads_now && group.speaks() && group.item < kItems && group.item < count) {
             gradient.At(group.item, first_head + h) = value[p];
           }
-          if (h < here && active && group.part == 0) gradient.self[heads + first_head + h] = total[p];
+          if (h < heads_now && active && group.part == 0) gradient.self[heads + first_head + h] = total[p];
         }
         AwaitCopies<1>();  // the items are read again below, which saves registers
 #pragma unroll
@@ -729,8 +729,8 @@ __global__ void __launch_bounds__(kBlock)
       float total = 0;
       for (int32_t item = lane; item < items.count; item += 32) {
         const float weight = alpha.At(item, h);
-        const float through = weight < 0.0f ? shape.negative_slope : 1.0f;
-        const float value = fabsf(weight) * (gradient.At(item, h) - expected) * through;
+        const float slope_factor = weight < 0.0f ? shape.negative_slope : 1.0f;
+        const float value = fabsf(weight) * (gradient.At(item, h) - expected) * slope_factor;
         gradient.At(item, h) = value;
         total += value;
       }
@@ -829,8 +829,8 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
   const T* z = static_cast<const T*>(input.z);
 
   const int32_t own_source = base + lane % kSources;
-  const bool has = own_source < sources;
-  const int32_t begin = has ? __ldg(hop.first + own_source) : 0, end = has ? __ldg(hop.end + own_source) : 0;
+  const bool has_source = own_source < sources;
+  const int32_t begin = has_source ? __ldg(hop.first + own_source) : 0, end = has_source ? __ldg(hop.end + own_source) : 0;
   const int32_t mine_at = begin + lane / kSources;
   const bool looks_up = lane < kSources * kSlots && mine_at < end;
   const uint32_t slot = looks_up ? __ldg(hop.sorted_slots + mine_at) : 0;
@@ -897,9 +897,9 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
               weight_of = scale * fabsf(weights.slots[at * heads + h]);
               score_of = scale * gradients.slots[at * heads + h];
             }
-            const int32_t here = min(32, from + slots - some);
+            const int32_t chunk = min(32, from + slots - some);
 #pragma unroll 4
-            for (int j = 0; j < here; ++j) {
+            for (int j = 0; j < chunk; ++j) {
               const int32_t r = __shfl_sync(kFullWarp, row_of, j);
               const float w = __shfl_sync(kFullWarp, weight_of, j);
               if (mine) AddScaled8(w, Load8(grad + r * stride), sum);

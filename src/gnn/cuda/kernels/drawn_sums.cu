@@ -103,10 +103,10 @@ __global__ void __launch_bounds__(kBlock, 1)
     const auto own = features.Place(node);
     const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
     const int32_t count = degree < fanout ? degree : fanout;
-    const bool has = active && lane % kLanes < count;
-    const int32_t id = has ? __ldg(graph.columns + begin + slot) : 0;
+    const bool has_slot = active && lane % kLanes < count;
+    const int32_t id = has_slot ? __ldg(graph.columns + begin + slot) : 0;
     const auto neighbor = features.Place(id);
-    const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
+    const float weight = symmetric && has_slot ? SourceScale(DegreeOf(graph, id)) : 1.0f;
 
     for (int r = 0; r < kRows; r += together) {
       const int drawn_row = r + side / shares;
@@ -167,24 +167,24 @@ __global__ void __launch_bounds__(256)
     const bool reads = vector < vectors;
     Gathered8 gathered;
     for (int32_t from = 0; from < drawn.count; from += 32) {
-      const bool has = from + lane < drawn.count;
-      const int32_t id = has ? drawn.Source(graph, from + lane) : 0;
+      const bool has_slot = from + lane < drawn.count;
+      const int32_t id = has_slot ? drawn.Source(graph, from + lane) : 0;
       const auto neighbor = features.Place(id);
-      const float weight = symmetric && has ? SourceScale(DegreeOf(graph, id)) : 1.0f;
-      const int32_t here = min(32, drawn.count - from);
-      for (int j = 0; j < here; j += sides * kAhead<In>) {
+      const float weight = symmetric && has_slot ? SourceScale(DegreeOf(graph, id)) : 1.0f;
+      const int32_t chunk = min(32, drawn.count - from);
+      for (int j = 0; j < chunk; j += sides * kAhead<In>) {
         RawOf<In> raw[kAhead<In>];
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
           const int at = j + a * sides + side;
           const auto place = __shfl_sync(kFullWarp, neighbor, at % 32);
-          if (reads && at < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
+          if (reads && at < chunk) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
           const int at = j + a * sides + side;
           const float w = __shfl_sync(kFullWarp, weight, at % 32);
-          if (reads && at < here) gathered.Take(maximum, w, Widen(raw[a]));
+          if (reads && at < chunk) gathered.Take(maximum, w, Widen(raw[a]));
         }
       }
     }

@@ -229,18 +229,18 @@ __global__ void __launch_bounds__(kBlock)
             slot_row = static_cast<int32_t>(hop.sorted_slots[from + lane]) / hop.fanout;
             slot_weight = 1.0f / static_cast<float>(hop.counts[slot_row]);
           }
-          const int32_t here = min(32, stop - from);
-          for (int j = 0; j < here; j += kTogether) {
+          const int32_t chunk = min(32, stop - from);
+          for (int j = 0; j < chunk; j += kTogether) {
             RawOf<T> raw[kTogether];
 #pragma unroll
             for (int k = 0; k < kTogether; ++k) {
               const int32_t row = __shfl_sync(kFullWarp, slot_row, j + k);
-              if (mine && j + k < here) raw[k] = LoadRaw(row_at(row, vector));
+              if (mine && j + k < chunk) raw[k] = LoadRaw(row_at(row, vector));
             }
 #pragma unroll
             for (int k = 0; k < kTogether; ++k) {
               const float weight = __shfl_sync(kFullWarp, slot_weight, j + k);
-              if (!mine || j + k >= here) continue;
+              if (!mine || j + k >= chunk) continue;
               const Float8 g = Widen(raw[k]);
 #pragma unroll
               for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];

@@ -50,17 +50,17 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
     const Float8 bias = biased ? Load8(call.through.bias + vector * 8) : Float8{};
     Float8 sum = {};
     for (int32_t from = 0; from < longest; from += kLanes) {
-      const bool has = from + part < count;
-      const int32_t column = has ? columns[from + part] : 0;
-      const float weight = symmetric && has ? SourceScale(call.degrees[column]) : 1.0f;
-      const int32_t here = min(kLanes, longest - from), own_here = count - from;
-      for (int32_t j = 0; j < here; j += kAhead) {
+      const bool has_slot = from + part < count;
+      const int32_t column = has_slot ? columns[from + part] : 0;
+      const float weight = symmetric && has_slot ? SourceScale(call.degrees[column]) : 1.0f;
+      const int32_t chunk = min(kLanes, longest - from), own_chunk = count - from;
+      for (int32_t j = 0; j < chunk; j += kAhead) {
         RawOf<T> raw[kAhead];
         uint32_t bits[kAhead] = {};
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, group + (j + a) % kLanes);
-          if (!mine || j + a >= own_here) continue;
+          if (!mine || j + a >= own_chunk) continue;
           const int64_t at = static_cast<int64_t>(source) * vectors + vector;
           raw[a] = LoadRaw(z + at * 8);
           bits[a] = kept != nullptr ? kept[at] : 0xffu;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
         for (int a = 0; a < kAhead; ++a) {
           const float w = __shfl_sync(kFullWarp, weight, group + (j + a) % kLanes);
           const int32_t source = __shfl_sync(kFullWarp, column, group + (j + a) % kLanes);
-          if (!mine || j + a >= own_here || j + a >= kLanes) continue;
+          if (!mine || j + a >= own_chunk || j + a >= kLanes) continue;
           Float8 x = Widen(raw[a]);
           if (kThrough) {
             ReadThrough8<kForm>(call.through, bias, bits[a], static_cast<int64_t>(source) * vectors + vector, x);
@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
       for (int32_t done = 0; done < longest; done += kLanes) {
         const int32_t from = begin + 1 + done;
         const Slot slot = from + part < end ? slot_at(from + part) : Slot{};
-        const int32_t here = min(kLanes, longest - done);
-        for (int j = 0; j < here; ++j) {
+        const int32_t chunk = min(kLanes, longest - done);
+        for (int j = 0; j < chunk; ++j) {
           const Slot one = handed(slot, group + j);
           if (!mine || from + j >= end) continue;
           AddScaled8(one.weight, Widen(LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8)),

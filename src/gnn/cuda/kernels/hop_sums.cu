@@ -34,21 +34,21 @@ __global__ void DegreesKernel(GraphOnDevice graph, int number, const BatchHeader
 // this lane's vector of the row, bits its byte of `kept`. A lane loads kAhead rows before it uses the first.
 template <int kAhead, typename T, typename Take>
 __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool mine,
-                               int32_t index, int32_t here, const Take& take) {
-  for (int32_t j = 0; j < here; j += kAhead) {
+                               int32_t index, int32_t chunk, const Take& take) {
+  for (int32_t j = 0; j < chunk; j += kAhead) {
     RawOf<T> raw[kAhead];
     uint32_t bits[kAhead] = {};
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
       const int32_t row = __shfl_sync(kFullWarp, index, (j + a) % 32);
-      if (!mine || j + a >= here) continue;
+      if (!mine || j + a >= chunk) continue;
       const int64_t at = static_cast<int64_t>(row) * vectors + vector;
       raw[a] = LoadRaw(rows + at * 8);
       bits[a] = kept != nullptr ? kept[at] : 0xffu;
     }
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
-      if (j + a < here) take(j + a, raw[a], bits[a]);  // the whole warp calls `take`, because it may shuffle
+      if (j + a < chunk) take(j + a, raw[a], bits[a]);  // the whole warp calls `take`, because it may shuffle
     }
   }
 }
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     Float8 sum = {};
     int32_t slots[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int32_t from = 0; from < count; from += 32) {
-      const bool has = from + lane < count;
-      const int32_t column = has ? columns[from + lane] : 0;
-      const float weight = symmetric && has ? SourceScale(call.degrees[column]) : 1.0f;
+      const bool has_slot = from + lane < count;
+      const int32_t column = has_slot ? columns[from + lane] : 0;
+      const float weight = symmetric && has_slot ? SourceScale(call.degrees[column]) : 1.0f;
       EachRow<kAhead>(z, kept, vectors, vector, mine, column, min(32, count - from),
                       [&](int j, const RawOf<T>& raw, uint32_t bits) {
                         const float w = __shfl_sync(kFullWarp, weight, j);
@@ -189,8 +189,8 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       if (mine && begin < end) add(first, vector, raw[a], sum);
       for (int32_t from = begin + 1; from < end; from += 32) {
         const Slot slot = from + lane < end ? slot_at(from + lane) : Slot{};
-        const int32_t here = min(32, end - from);
-        for (int j = 0; j < here; ++j) {
+        const int32_t chunk = min(32, end - from);
+        for (int j = 0; j < chunk; ++j) {
           const Slot one = handed(slot, j);
           if (mine) {
             add(one, vector, LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8), sum);

@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(kProductBlock)
       __syncthreads();
       for (int32_t t = thread; t < kWeightRows * kDepth; t += kProductBlock) {
         const int32_t r = t / kDepth, i = deep + t % kDepth;
-        const bool there = first + r < outputs && i < inputs;
-        weights[t % kDepth][r] = there ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
+        const bool in_range = first + r < outputs && i < inputs;
+        weights[t % kDepth][r] = in_range ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
       }
       if (thread < kDepth) sums[thread] = deep + thread < inputs ? moments.sums[deep + thread] : 0.0f;
       __syncthreads();
@@ -130,9 +130,9 @@ __global__ void __launch_bounds__(kProductBlock)
   const int32_t r = thread / 64, which = thread / 32 % 2, column = first + r;
   double total = 0;
   if (column < outputs) {
-    const float* with = which == 0 ? moments.sums : products + static_cast<int64_t>(column) * inputs;
+    const float* factors = which == 0 ? moments.sums : products + static_cast<int64_t>(column) * inputs;
     for (int32_t i = thread % 32; i < inputs; i += 32) {
-      total += static_cast<double>(with[i]) *
+      total += static_cast<double>(factors[i]) *
                static_cast<double>(ToFloat(weight[static_cast<int64_t>(column) * inputs + i]));
     }
   }

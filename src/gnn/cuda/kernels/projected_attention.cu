@@ -75,18 +75,18 @@ __device__ void EachSlot(const Place<kLanes>& place, const T* rows, const int32_
                          const Take& take) {
   for (int32_t first = 0; first < count; first += 32) {
     const int32_t column = first + place.lane < count ? __ldg(columns + first + place.lane) : 0;
-    const int32_t here = min(32, count - first);
-    for (int32_t j = 0; j < here; j += kRows) {
+    const int32_t chunk = min(32, count - first);
+    for (int32_t j = 0; j < chunk; j += kRows) {
       RawOf<T> raw[kRows];
 #pragma unroll
       for (int a = 0; a < kRows; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (j + a < here) raw[a] = place.Fetch(rows, source);
+        if (j + a < chunk) raw[a] = place.Fetch(rows, source);
       }
 #pragma unroll
       for (int a = 0; a < kRows; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (j + a < here) take(first + j + a, source, Widen(raw[a]));
+        if (j + a < chunk) take(first + j + a, source, Widen(raw[a]));
       }
     }
   }
@@ -159,32 +159,32 @@ __global__ void __launch_bounds__(kBlock, kGradientBlocks / 132)
     const float* alphas = attention.weights.slots + first_slot;
     float* values = gradients.slots + first_slot;
     float* self = gradients.self + static_cast<int64_t>(row) * 2 * place.heads + place.head;
-    const auto through = [&](float alpha) { return fabsf(alpha) * (alpha < 0.0f ? slope : 1.0f); };
+    const auto through_slope = [&](float alpha) { return fabsf(alpha) * (alpha < 0.0f ? slope : 1.0f); };
 
     const Float8 g = Widen(place.Fetch(grad_out, row)), itself = Widen(place.Fetch(z, row));
     const float own_alpha = attention.weights.self[static_cast<int64_t>(row) * place.heads + place.head];
     const float own_dot = place.HeadSum(Dot(g, itself));
     float expected = fabsf(own_alpha) * own_dot;
     Float8 by_dots = {}, by_slopes = {};
-    AddScaled(through(own_alpha) * own_dot, itself, by_dots);
-    AddScaled(through(own_alpha), itself, by_slopes);
+    AddScaled(through_slope(own_alpha) * own_dot, itself, by_dots);
+    AddScaled(through_slope(own_alpha), itself, by_slopes);
     EachSlot<kGradientAhead>(place, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
       const float alpha = alphas[static_cast<int64_t>(slot) * place.heads];
       const float dot = place.HeadSum(Dot(g, x));
       if (place.speaks()) values[static_cast<int64_t>(slot) * place.heads] = dot;
       expected += fabsf(alpha) * dot;
-      AddScaled(through(alpha) * dot, x, by_dots);
-      AddScaled(through(alpha), x, by_slopes);
+      AddScaled(through_slope(alpha) * dot, x, by_dots);
+      AddScaled(through_slope(alpha), x, by_slopes);
     });
     __syncwarp();
     float total = 0;
     for (int32_t slot = place.lane % kLanes; place.mine && slot < count; slot += kLanes) {
       const int64_t at = static_cast<int64_t>(slot) * place.heads;
-      const float value = through(alphas[at]) * (values[at] - expected);
+      const float value = through_slope(alphas[at]) * (values[at] - expected);
       values[at] = value;
       total += value;
     }
-    const float own_value = through(own_alpha) * (own_dot - expected);
+    const float own_value = through_slope(own_alpha) * (own_dot - expected);
     total = place.HeadSum(total) + own_value;
     if (place.speaks()) {
       self[0] = own_value;
@@ -266,8 +266,8 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     AddScaled(weight[a], Widen(raw[a]), sum);
     for (int32_t from = begin + 1; from < end; from += 32) {
       const auto slot = static_cast<int32_t>(from + place.lane < end ? __ldg(hop.sorted_slots + from + place.lane) : 0);
-      const int32_t here = min(32, end - from);
-      for (int j = 0; j < here; ++j) {
+      const int32_t chunk = min(32, end - from);
+      for (int j = 0; j < chunk; ++j) {
         const int32_t one = __shfl_sync(kFullWarp, slot, j);
         AddScaled(fabsf(alphas[static_cast<int64_t>(one) * place.heads]),
                   Widen(place.Fetch(grad_out, one / hop.fanout)), sum);

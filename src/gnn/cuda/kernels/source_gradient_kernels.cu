@@ -137,9 +137,9 @@ __global__ void __launch_bounds__(kSumBlock, 3)
         row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
         weight = ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[row]) : 1.0f);
       }
-      const int32_t here = min(32, until - more);
+      const int32_t chunk = min(32, until - more);
 #pragma unroll 4
-      for (int j = 0; j < here; ++j) {
+      for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j);
         const float w = __shfl_sync(kFullWarp, weight, j);
         if (!mine) continue;

@@ -30,11 +30,11 @@ __global__ void __launch_bounds__(kBlock) AddRowsKernel(RowsAdded rows, const Ba
   const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto row = static_cast<int32_t>(at / vectors);
   if (row >= rows.padded_rows) return;
-  const bool there = row < RowsAfter(header, rows.number);
-  if (!there && rows.adds) return;
+  const bool row_exists = row < RowsAfter(header, rows.number);
+  if (!row_exists && rows.adds) return;
   Out* to = static_cast<Out*>(rows.to) + at * 8;
   Float8 sum = {};
-  if (there) {
+  if (row_exists) {
     const float factor = rows.eps != nullptr ? 1.0f + *rows.eps : 1.0f;
     const Float8 last = Load8(static_cast<const T*>(rows.also != nullptr ? rows.also : rows.from) + at * 8);
     if (rows.also != nullptr) sum = Load8(static_cast<const T*>(rows.from) + at * 8);
@@ -94,10 +94,10 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t row = at / vectors;
   const auto column = static_cast<int32_t>(at % vectors) * 8;
   if (row >= columns.padded_rows) return;
-  const bool there = row < RowsAfter(header, columns.number);
-  if (!there && adds) return;
+  const bool row_exists = row < RowsAfter(header, columns.number);
+  if (!row_exists && adds) return;
   Float8 x = {};
-  if (there) {
+  if (row_exists) {
     const T* from = wide + row * columns.wide_stride + columns.first + column;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {

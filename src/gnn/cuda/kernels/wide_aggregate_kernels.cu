@@ -45,8 +45,8 @@ struct Largest8 {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const bool both = slot[i] >= 0 && from[i] >= 0;
-      const bool takes = both ? x.v[i] > value.v[i] || (x.v[i] == value.v[i] && from[i] < slot[i]) : from[i] >= 0;
-      if (!takes) continue;
+      const bool wins = both ? x.v[i] > value.v[i] || (x.v[i] == value.v[i] && from[i] < slot[i]) : from[i] >= 0;
+      if (!wins) continue;
       value.v[i] = x.v[i];
       slot[i] = from[i];
     }
@@ -89,18 +89,18 @@ __global__ void __launch_bounds__(kBlock)
     Float8 sum = {}, own = {};
     for (int32_t from = 0; from < count; from += 32) {
       const int32_t column = from + lane < count ? columns[from + lane] : 0;
-      const int32_t here = min(32, count - from);
-      for (int j = 0; j < here; j += kAhead<T>) {
+      const int32_t chunk = min(32, count - from);
+      for (int j = 0; j < chunk; j += kAhead<T>) {
         RawOf<T> raw[kAhead<T>];
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < here) raw[a] = load(source);
+          if (mine && j + a < chunk) raw[a] = load(source);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < here) add(source, raw[a], sum);
+          if (mine && j + a < chunk) add(source, raw[a], sum);
         }
       }
     }
@@ -136,18 +136,18 @@ __global__ void __launch_bounds__(kBlock)
     for (int32_t from = 0; from < count; from += 32) {
       const int32_t column = from + lane < count ? columns[from + lane] : 0;
       const uint32_t node = from + lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
-      const int32_t here = min(32, count - from);
-      for (int j = 0; j < here; j += kAhead<T>) {
+      const int32_t chunk = min(32, count - from);
+      for (int j = 0; j < chunk; j += kAhead<T>) {
         RawOf<T> raw[kAhead<T>];
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < here) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
+          if (mine && j + a < chunk) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const uint32_t id = __shfl_sync(kFullWarp, node, j + a);
-          if (!mine || j + a >= here) continue;
+          if (!mine || j + a >= chunk) continue;
           Float8 x = Widen(raw[a]);
           Activate8(input.activation, input.bias, vector, x);
           Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), x);
@@ -214,9 +214,9 @@ __global__ void __launch_bounds__(kBlock)
         row = place / hop.fanout;
         slot = place % hop.fanout;
       }
-      const int32_t here = min(32, end - from);
+      const int32_t chunk = min(32, end - from);
 #pragma unroll 4
-      for (int j = 0; j < here; ++j) {
+      for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j), s = __shfl_sync(kFullWarp, slot, j);
         if (!mine) continue;
         const auto* won = reinterpret_cast<const int4*>(winners + (static_cast<int64_t>(r) * vectors + vector) * 8);
@@ -280,20 +280,20 @@ __global__ void __launch_bounds__(kBlock)
       const int32_t neighbor = next;
       const auto neighbor_place = features.Place(neighbor);
       next = from + 32 + lane < drawn.count ? drawn.Source(graph, from + 32 + lane) : 0;
-      const int32_t here = min(32, drawn.count - from);
-      for (int j = 0; j < here; j += sides * kAhead<In>) {
+      const int32_t chunk = min(32, drawn.count - from);
+      for (int j = 0; j < chunk; j += sides * kAhead<In>) {
         RawOf<In> raw[kAhead<In>];
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
           const int item = j + a * sides + side;
           const auto place = features.HandRound(__shfl_sync(kFullWarp, neighbor, item % 32), neighbor_place, item % 32);
-          if (reads && item < here) raw[a] = LoadRaw(features.At(place) + vector * 8);
+          if (reads && item < chunk) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<In>; ++a) {
           const int item = j + a * sides + side;
           const int32_t id = __shfl_sync(kFullWarp, neighbor, item % 32);
-          if (!reads || item >= here) continue;
+          if (!reads || item >= chunk) continue;
           Float8 x = Widen(raw[a]);
           Drop8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector), x);
           if (kMaximum) {

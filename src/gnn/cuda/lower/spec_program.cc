@@ -283,8 +283,8 @@ class SpecProgram final : public Program {
       return at;
     };
     for (size_t u = 0; u < steps_.size(); ++u) {
-      const bool there = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
-      if (there) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
+      const bool has_rows = u == 0 ? model_.lowered.input_hop >= 0 : model_.Unit(u).kind == Kind::kDrawn;
+      if (has_rows) steps_[u].outer_at = place(Rows(u) * Padded(u) * ElementBytes(context_.element));
       if (model_.Unit(u).drawn && drawn_at_ < 0) {
         drawn_at_ = place(int64_t{envelope_.known.back()} * (envelope_.fanouts.back() + 1) * 4);
       }

@@ -19,15 +19,15 @@ constexpr uint64_t kAlignmentPurpose = 0xa119;
 
 }  // namespace
 
-Judgement::Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress)
-    : alignment_turn_(Keyed(asked.options.seed, kAlignmentPurpose, 0)),
-      special_turn_(Keyed(asked.options.seed, kAlignmentPurpose, 1)),
+Judgement::Judgement(DeviceSession& device, const JudgeRequest& given_request, const JudgeProgress& progress)
+    : alignment_turn_(Keyed(given_request.options.seed, kAlignmentPurpose, 0)),
+      special_turn_(Keyed(given_request.options.seed, kAlignmentPurpose, 1)),
       progress_(progress),
       phase_limit_seconds_(policy::kLoadSeconds),
       session(device, [this](double limit_seconds) { AnnounceLaunch(limit_seconds); }),
-      request(asked),
-      task(*asked.task),
-      secrets(asked.options.seed),
+      request(given_request),
+      task(*given_request.task),
+      secrets(given_request.options.seed),
       unrepeated(SystemSeed()),
       digest_key(unrepeated.Next()) {
   evaluation.task = task.name;

@@ -54,7 +54,7 @@ struct LoadedPrograms {
 class Judgement {
  public:
   // Borrows all three. `progress` may be empty.
-  Judgement(DeviceSession& device, const JudgeRequest& asked, const JudgeProgress& progress);
+  Judgement(DeviceSession& device, const JudgeRequest& given_request, const JudgeProgress& progress);
   Judgement(const Judgement&) = delete;
   Judgement& operator=(const Judgement&) = delete;
 

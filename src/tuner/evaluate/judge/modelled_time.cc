@@ -62,15 +62,15 @@ struct Comparing {
 
 // Compares secretly drawn parts of a launch's outputs, in the slices `written`, with the oracle.
 Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const InputSet& inputs,
-                          const std::vector<int64_t>& written, const Comparing& how, CaseResult& result) {
+                          const std::vector<int64_t>& written, const Comparing& comparing, CaseResult& result) {
   if (written.empty()) return Gate::kPassed;
   OracleChecker checker = judgement.MakeChecker();
-  HONE_ASSIGN_OR_RETURN(const std::vector<ProblemPart> parts, DrawParts(judgement, buffers, written, how.share));
+  HONE_ASSIGN_OR_RETURN(const std::vector<ProblemPart> parts, DrawParts(judgement, buffers, written, comparing.share));
   for (const ProblemPart& part : parts) {
     const auto slices = static_cast<int64_t>(part.slices.size());
     const bool enough = part.dimension.empty() ? EnoughElements(judgement.task, buffers, slices)
                                                : slices * static_cast<int64_t>(part.indices.size()) >= policy::kLeastRmsElements;
-    const bool require_rms = how.require_rms && enough;
+    const bool require_rms = comparing.require_rms && enough;
     const Result<CheckOutcome> checked = part.dimension.empty() ? checker.CheckSlices(buffers, 0, inputs, part.slices, require_rms)
                                                                 : checker.CheckPart(buffers, 0, inputs, part, require_rms);
     HONE_PASS_OR_RETURN(JudgeComparison(judgement, checked, result));
@@ -203,11 +203,11 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
           JudgeComparison(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/false), result_));
       continue;
     }
-    const Comparing how{.require_rms = false, .share = policy::kStressShare};
+    const Comparing comparing{.require_rms = false, .share = policy::kStressShare};
     if (size == nullptr) {
-      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), how, result_));
+      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), comparing, result_));
     } else if (outcome.cost && outcome.cost->complete) {
-      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, how, result_));
+      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, comparing, result_));
     }
   }
   return Gate::kPassed;
@@ -246,8 +246,8 @@ Result<Gate> Comparer::RunSample(const SampleSize& size) {
                                        "their share of the outputs; if indices overflow there, most elements are never written",
                                        DimsText(buffers_.dims()), outcome.cost->written_share));
   }
-  const Comparing how{.require_rms = true, .share = policy::kStressShare};
-  return CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, how, result_);
+  const Comparing comparing{.require_rms = true, .share = policy::kStressShare};
+  return CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, comparing, result_);
 }
 
 Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
@@ -314,8 +314,8 @@ double ElementsOfABlock(const Task& task, const Dims& dims, const ResolvedPlan& 
   }
   for (const ResolvedStep& step : plan.steps) {
     if (!step.is_launch()) continue;
-    const double here = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
-    blocks = blocks == 0 ? here : std::min(blocks, here);
+    const double step_threads = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
+    blocks = blocks == 0 ? step_threads : std::min(blocks, step_threads);
   }
   return most / std::max(blocks, 1.0);
 }

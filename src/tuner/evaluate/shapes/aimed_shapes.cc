@@ -144,9 +144,9 @@ Sizes Aim::Descend(Sizes values, size_t target, double* distance) {
       for (const int64_t move : moves) {
         if (move < range.low || move > range.high || move == at) continue;
         values[i] = move;
-        const double there = DistanceToTarget(values, target, *distance);
-        if (there < *distance) {
-          *distance = there;
+        const double new_distance = DistanceToTarget(values, target, *distance);
+        if (new_distance < *distance) {
+          *distance = new_distance;
           best = move;
         }
       }

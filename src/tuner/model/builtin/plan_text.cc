@@ -186,7 +186,7 @@ std::string Quote(std::string_view text) {
   return out + "\"";
 }
 
-std::string ReplaceWord(std::string_view expression, std::string_view word, std::string_view by) {
+std::string ReplaceWord(std::string_view expression, std::string_view word, std::string_view replacement) {
   std::string out;
   for (size_t i = 0; i < expression.size();) {
     if (!WordPart(expression[i])) {
@@ -196,7 +196,7 @@ std::string ReplaceWord(std::string_view expression, std::string_view word, std:
     size_t end = i;
     while (end < expression.size() && WordPart(expression[end])) ++end;
     const std::string_view found = expression.substr(i, end - i);
-    out += found == word ? by : found;
+    out += found == word ? replacement : found;
     i = end;
   }
   return out;

@@ -132,17 +132,17 @@ bool StandsForTheBlock(const SourceView& view, std::string_view name) {
       "threadblocksize", "blocksizex",      "numthreadsblock", "ctasize"};
   if (kNames.count(NormalizeName(name)) != 0) return true;
   const auto count = static_cast<int>(view.tokens().size());
-  const auto is = [&](int i, std::string_view text) { return i >= 0 && i < count && Is(view.token(i), text); };
+  const auto token_is = [&](int i, std::string_view text) { return i >= 0 && i < count && Is(view.token(i), text); };
   for (int i = 0; i < count; ++i) {
-    if (!is(i, name)) continue;
+    if (!token_is(i, name)) continue;
     // blockIdx.x * NAME, NAME * blockIdx.x
-    if (is(i - 1, "*") && is(i - 2, "x") && is(i - 3, ".") && is(i - 4, "blockIdx")) return true;
-    if (is(i + 1, "*") && is(i + 2, "blockIdx") && is(i + 4, "x")) return true;
+    if (token_is(i - 1, "*") && token_is(i - 2, "x") && token_is(i - 3, ".") && token_is(i - 4, "blockIdx")) return true;
+    if (token_is(i + 1, "*") && token_is(i + 2, "blockIdx") && token_is(i + 4, "x")) return true;
     // for (int i = threadIdx.x; i < n; i += NAME)
-    if (!is(i - 1, "+=") || !is(i + 1, ")")) continue;
+    if (!token_is(i - 1, "+=") || !token_is(i + 1, ")")) continue;
     const int open = view.token(i + 1).match;
-    for (int k = open; k >= 0 && k < i && !is(k, ";"); ++k) {
-      if (is(k, "threadIdx")) return true;
+    for (int k = open; k >= 0 && k < i && !token_is(k, ";"); ++k) {
+      if (token_is(k, "threadIdx")) return true;
     }
   }
   return false;

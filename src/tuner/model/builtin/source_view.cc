@@ -81,9 +81,9 @@ const TensorSpec* SourceView::TensorOf(const KernelText& kernel, int parameter) 
     if (static_cast<size_t>(parameter) >= args.size()) return nullptr;
     const Argument& argument = args[static_cast<size_t>(parameter)];
     if (argument.kind != ArgumentKind::kTensor) return nullptr;
-    const TensorSpec* here = task_->FindTensor(argument.name);
-    if (here == nullptr || (tensor != nullptr && here != tensor)) return nullptr;
-    tensor = here;
+    const TensorSpec* tensor_here = task_->FindTensor(argument.name);
+    if (tensor_here == nullptr || (tensor != nullptr && tensor_here != tensor)) return nullptr;
+    tensor = tensor_here;
   }
   return tensor;
 }
