@@ -30,7 +30,7 @@ inline CLI::Option* AddSplitFlag(CLI::App& command, std::string& file) {
 inline OpenGraphOptions::Load LoadOf(const std::string& load) {
   return load == "map"    ? OpenGraphOptions::Load::kMap
          : load == "copy" ? OpenGraphOptions::Load::kCopy
-                         : OpenGraphOptions::Load::kAuto;
+                          : OpenGraphOptions::Load::kAuto;
 }
 
 }  // namespace hone::gnn

@@ -175,7 +175,8 @@ Status Run(ModelsFlags& flags) {
   options.in_width = flags.features;
   options.num_classes = flags.classes;
   if (flags.model.layers > 0) options.layers = flags.model.layers;
-  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
+  HONE_ASSIGN_OR_RETURN(const ModelSpec spec,
+                        given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, flags.features, flags.classes));
   const OnGpu gpu = LoweredOnGpu(options, spec, shapes);
   options.spec = std::make_shared<const ModelSpec>(spec);

@@ -113,7 +113,8 @@ Status Run(TuneModelFlags& flags, int& exit_status) {
   }
   options.in_width = graph->features().width;
   options.num_classes = graph->num_classes();
-  HONE_ASSIGN_OR_RETURN(const ModelSpec spec, given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
+  HONE_ASSIGN_OR_RETURN(const ModelSpec spec,
+                        given_kind.ends_with(".toml") ? ReadModelSpec(given_kind) : PublishedSpec(options));
   HONE_ASSIGN_OR_RETURN(const SpecShapes shapes, CheckModelSpec(spec, options.in_width, options.num_classes));
   if (static_cast<int>(flags.train.train.fanouts.size()) != shapes.layers) {
     return Status::InvalidArgument(fmt::format("--fanout {}: model '{}' aggregates over {} hops; give one number a hop",

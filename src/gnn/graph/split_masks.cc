@@ -76,7 +76,8 @@ Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& so
     if (!mask) continue;
     HONE_ASSIGN_OR_RETURN(const MaskShape shape_here, ShapeOf(*mask, arrays.splits_first));
     if (shape_here.nodes > INT32_MAX) {
-      return Status::InvalidArgument(fmt::format("'{}' has {} rows; node ids are 32-bit", mask->name(), shape_here.nodes));
+      return Status::InvalidArgument(
+          fmt::format("'{}' has {} rows; node ids are 32-bit", mask->name(), shape_here.nodes));
     }
     if (first == nullptr) {
       first = &*mask;

@@ -46,7 +46,9 @@ std::string MeaningOfUnread(std::string_view name) {
   std::string lower = "_";  // a separator before the first word, as before every other word
   for (const char c : name)
     lower += std::isalnum(static_cast<unsigned char>(c)) != 0 ? static_cast<char>(std::tolower(c)) : '_';
-  const auto has_word = [&](std::string_view begin) { return lower.find("_" + std::string(begin)) != std::string::npos; };
+  const auto has_word = [&](std::string_view begin) {
+    return lower.find("_" + std::string(begin)) != std::string::npos;
+  };
   if (has_word("num_")) return "numbers of nodes and edges are counted";
   if (has_word("edge_weight") || has_word("weight") || has_word("adj_data"))
     return "edge weights are not used: every edge counts the same";
@@ -56,7 +58,8 @@ std::string MeaningOfUnread(std::string_view name) {
            "edge_features.npy [E, F] is, and --edge-features names any other .npy";
   }
   if (has_word("edge")) return "features, types, times and labels of edges are not used: every edge counts the same";
-  if (has_word("mask") || has_word("split") || has_word("train") || has_word("val") || has_word("test") || has_word("idx")) {
+  if (has_word("mask") || has_word("split") || has_word("train") || has_word("val") || has_word("test") ||
+      has_word("idx")) {
     return "no split is read under this name; in a folder with edges.npy, train_mask.npy, val_mask.npy and "
            "test_mask.npy "
            "(boolean) or split.npy (0 train, 1 valid, 2 test, -1 none) are";

@@ -201,8 +201,8 @@ class Checker {
   void CheckOverwrites(const Outcome<float>& plain) {
     const Outcome<float> over_garbage = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
     if (over_garbage.out != plain.out) {
-      Find("overwrites",
-           "Forward's result depends on what its memory held: " + FirstDifference(plain.out, over_garbage.out, place_.out));
+      Find("overwrites", "Forward's result depends on what its memory held: " +
+                             FirstDifference(plain.out, over_garbage.out, place_.out));
     } else if (over_garbage.grad_x != plain.grad_x) {
       Find("overwrites",
            "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over_garbage.grad_x, place_.in));

@@ -14,8 +14,8 @@ namespace hone::gnn {
 // Edges by which a prefetch precedes the use of a row: enough to cover the memory's latency.
 inline constexpr int32_t kEdgesAhead = 12;
 
-// Prefetches the rows of the edges up to kEdgesAhead past `edge`. `prefetched` is the first edge not prefetched yet; a loop
-// starts it at its own first edge.
+// Prefetches the rows of the edges up to kEdgesAhead past `edge`. `prefetched` is the first edge not prefetched yet; a
+// loop starts it at its own first edge.
 template <typename T>
 HONE_INLINE_BODY void AskAhead(const T* x, int64_t stride, int64_t dim, const int32_t* columns, int32_t num_edges,
                                int32_t edge, int32_t& prefetched) {

@@ -427,7 +427,8 @@ Result<std::unique_ptr<Evaluator>> MakeEvaluator(const EvaluatorOptions& given_o
   EvaluatorOptions options = given_options;
   // Child processes start in folders of their own, so the executable's path must be absolute.
   std::error_code error;
-  if (const auto absolute = std::filesystem::absolute(given_options.executable, error); !error && !given_options.executable.empty()) {
+  if (const auto absolute = std::filesystem::absolute(given_options.executable, error);
+      !error && !given_options.executable.empty()) {
     options.executable = absolute.string();
   }
   const std::string& device = options.device;

@@ -46,7 +46,8 @@ std::optional<std::string> ChangedText(const TreePair& trees, const std::string&
   if (!added && !name.empty() && name == trees.base->ContentName(path)) return std::nullopt;
   Result<std::string> text = trees.head->Read(path);
   if (!text.ok()) return std::nullopt;
-  if (const Result<std::string> base_text = trees.base->Read(path); base_text.ok() && *base_text == *text) return std::nullopt;
+  if (const Result<std::string> base_text = trees.base->Read(path); base_text.ok() && *base_text == *text)
+    return std::nullopt;
   return *std::move(text);
 }
 

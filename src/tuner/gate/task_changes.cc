@@ -137,7 +137,8 @@ void CompareNodes(const std::string& path, const TomlNode* before, const TomlNod
     return;
   }
   const std::string old_value = ValueText(*before), new_value = ValueText(*after);
-  if (old_value != new_value) differences.push_back(fmt::format("{}: {} becomes {}", path, ShortValue(old_value), ShortValue(new_value)));
+  if (old_value != new_value)
+    differences.push_back(fmt::format("{}: {} becomes {}", path, ShortValue(old_value), ShortValue(new_value)));
 }
 
 // Returns the name of the task in a folder of the tree; empty if it cannot be read.

@@ -158,8 +158,9 @@ std::string TaskDrafter::Class() {
     guess = "attention";
   else if (has_word("gather") || has_word("scatter") || has_word("embedding"))
     guess = "gather";
-  else if (has_word("norm") || has_word("softmax") || has_word("sum") || has_word("reduce") || has_word("mean") || has_word("loss") ||
-           has_word("entropy") || device_code_.find("__shfl") != std::string::npos || SharesBlocksAndReduces())
+  else if (has_word("norm") || has_word("softmax") || has_word("sum") || has_word("reduce") || has_word("mean") ||
+           has_word("loss") || has_word("entropy") || device_code_.find("__shfl") != std::string::npos ||
+           SharesBlocksAndReduces())
     guess = "reduction";
   Guessed(fmt::format("class {}: a guess by names; --class for another", guess));
   return guess;

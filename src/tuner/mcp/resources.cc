@@ -94,7 +94,9 @@ class HoneResources : public Resources {
 
   Result<ResourceText> Read(const std::string& uri) override {
     const auto parts = SplitUri(uri);
-    const auto is_path = [&](size_t count, std::string_view first) { return parts.size() == count && parts[0] == first; };
+    const auto is_path = [&](size_t count, std::string_view first) {
+      return parts.size() == count && parts[0] == first;
+    };
     if (is_path(1, "devices")) return ResourceText{"application/json", DevicesText()};
     if (is_path(2, "docs")) {
       for (const Document& d : kDocuments) {

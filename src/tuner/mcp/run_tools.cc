@@ -202,7 +202,8 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   if (given_device.starts_with("spool:") && given_device != options.evaluator.device)
     return Status::InvalidArgument("a spool is chosen when the server is started: hone mcp --device spool:DIR");
   // A resumed run goes on with the device with which it began, unless the call names one.
-  if (!given_device.empty() || !resumes) add("--device", given_device.empty() ? options.evaluator.device : given_device);
+  if (!given_device.empty() || !resumes)
+    add("--device", given_device.empty() ? options.evaluator.device : given_device);
   add("--store", options.store);
   program.environment = options.run_environment;
   program.folder = options.root;

@@ -204,9 +204,9 @@ class Session : public std::enable_shared_from_this<Session> {
     }
     if (tool == nullptr) {
       const std::string given_name = name->get<std::string>().substr(0, 80);
-      writer_.Write(ErrorMessage(
-          request.id, kInvalidParams,
-          fmt::format("there is no tool '{}'{}; tools/list lists them", RepairUtf8(given_name), DidYouMean(given_name, names))));
+      writer_.Write(ErrorMessage(request.id, kInvalidParams,
+                                 fmt::format("there is no tool '{}'{}; tools/list lists them", RepairUtf8(given_name),
+                                             DidYouMean(given_name, names))));
       return;
     }
     Json arguments = request.params.value("arguments", Json());

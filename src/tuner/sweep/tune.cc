@@ -70,7 +70,8 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
       if (!points[i].gain) continue;
       const Interval* speedup_here = SpeedupIn(points[i].evaluation, c.dims);
       if (speedup_here == nullptr || speedup_here->low <= to_beat) continue;
-      if (winner == *choice.best || ClearlyAbove(speedup_here->median, SpeedupIn(points[winner].evaluation, c.dims)->median)) {
+      if (winner == *choice.best ||
+          ClearlyAbove(speedup_here->median, SpeedupIn(points[winner].evaluation, c.dims)->median)) {
         winner = i;
       }
     }

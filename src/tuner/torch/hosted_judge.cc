@@ -407,8 +407,8 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
 
 bool IsSubmission(const std::string& file) { return file.ends_with(".py"); }
 
-Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& given_request, const HostedOptions& options,
-                                   const EvaluationProgress& progress) {
+Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& given_request,
+                                   const HostedOptions& options, const EvaluationProgress& progress) {
   if (!HasTorchModule(task)) {
     return Status::InvalidArgument(
         fmt::format("{} is a Python module, and task {} has none to hold it against: make one of the "
@@ -416,7 +416,8 @@ Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& gi
                     given_request.name, task.name));
   }
   if (static_cast<int64_t>(given_request.source.size()) > kMostSubmissionBytes) {
-    return Status::InvalidArgument(fmt::format("{} is larger than {} MiB", given_request.name, kMostSubmissionBytes >> 20));
+    return Status::InvalidArgument(
+        fmt::format("{} is larger than {} MiB", given_request.name, kMostSubmissionBytes >> 20));
   }
   const double started = SteadySeconds();
   EvaluationRequest request = given_request;

@@ -240,9 +240,11 @@ class TorchReference : public HostReference {
     if (late) {
       gone_ = Status::TimedOut(fmt::format("{} took more than {:.0f} s and was ended: make the sizes of the cases smaller", doing, limit_seconds));
     } else {
-      const std::string ending = end && end->signal != 0 && !end->killed_by_us ? fmt::format(" with {}", end->Describe()) : "";
-      gone_ = Status::Unavailable(fmt::format("{}: the Python process ended{}{}; where it needs more memory, make the sizes of the cases smaller",
-                                              doing, ending, line.empty() ? "" : " (" + line + ")"));
+      const std::string ending =
+          end && end->signal != 0 && !end->killed_by_us ? fmt::format(" with {}", end->Describe()) : "";
+      gone_ = Status::Unavailable(fmt::format(
+          "{}: the Python process ended{}{}; where it needs more memory, make the sizes of the cases smaller", doing,
+          ending, line.empty() ? "" : " (" + line + ")"));
     }
     return *gone_;
   }

@@ -416,8 +416,9 @@ class Checker {
       for (const float value : expected_values) largest = std::max(largest, std::abs(value));
       for (size_t i = 0; i < expected_values.size(); ++i) {
         if (std::abs(values[i] - expected_values[i]) <= static_cast<float>(tolerance_) * largest) continue;
-        Find(rule, fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, values[i],
-                               static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, expected_values[i]));
+        Find(rule,
+             fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, values[i],
+                         static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, expected_values[i]));
         return false;
       }
       return true;

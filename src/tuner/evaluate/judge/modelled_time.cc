@@ -314,7 +314,8 @@ double ElementsOfABlock(const Task& task, const Dims& dims, const ResolvedPlan& 
   }
   for (const ResolvedStep& step : plan.steps) {
     if (!step.is_launch()) continue;
-    const double step_threads = static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
+    const double step_threads =
+        static_cast<double>(step.grid[0]) * static_cast<double>(step.grid[1]) * static_cast<double>(step.grid[2]);
     blocks = blocks == 0 ? step_threads : std::min(blocks, step_threads);
   }
   return most / std::max(blocks, 1.0);

@@ -303,7 +303,8 @@ std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t 
           if (!ranges[at].only.empty() || std::fabs(now / wanted - 1) < 0.03) continue;
           const int64_t before = values[at];
           const double proposed = static_cast<double>(before) * wanted / now;
-          values[at] = ranges[at].Fitted(static_cast<int64_t>(std::min(proposed, static_cast<double>(ranges[at].high))));
+          values[at] =
+              ranges[at].Fitted(static_cast<int64_t>(std::min(proposed, static_cast<double>(ranges[at].high))));
           if (count(tensor, values) == static_cast<int64_t>(now)) values[at] = before;  // not a dimension of the tensor
         }
         const int64_t found = count(tensor, values);

@@ -51,7 +51,8 @@ Result<PlanOutline> FindPlan(std::string_view source);
 std::string TunableLine(std::string_view name, const std::vector<int64_t>& choices);
 // Formats a TOML basic string; an end of line becomes a blank.
 std::string Quote(std::string_view text);
-// Returns the expression with every whole identifier or whole decimal number that equals `word` replaced by `replacement`.
+// Returns the expression with every whole identifier or whole decimal number that equals `word` replaced by
+// `replacement`.
 std::string ReplaceWord(std::string_view expression, std::string_view word, std::string_view replacement);
 
 }  // namespace hone

@@ -136,7 +136,8 @@ bool StandsForTheBlock(const SourceView& view, std::string_view name) {
   for (int i = 0; i < count; ++i) {
     if (!token_is(i, name)) continue;
     // blockIdx.x * NAME, NAME * blockIdx.x
-    if (token_is(i - 1, "*") && token_is(i - 2, "x") && token_is(i - 3, ".") && token_is(i - 4, "blockIdx")) return true;
+    if (token_is(i - 1, "*") && token_is(i - 2, "x") && token_is(i - 3, ".") && token_is(i - 4, "blockIdx"))
+      return true;
     if (token_is(i + 1, "*") && token_is(i + 2, "blockIdx") && token_is(i + 4, "x")) return true;
     // for (int i = threadIdx.x; i < n; i += NAME)
     if (!token_is(i - 1, "+=") || !token_is(i + 1, ")")) continue;
