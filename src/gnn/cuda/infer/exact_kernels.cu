@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row >= rows.count) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const T* from = x + row * vectors * 8;
-  const auto sum_of_row = [&](float mean, bool squares) {
+  const auto mean_of_row = [&](float mean, bool squares) {
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       const Float8 v = Load8(from + vector * 8);
@@ -455,8 +455,8 @@ __global__ void __launch_bounds__(kBlock)
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
     return sum / static_cast<float>(columns);
   };
-  const float mean = over(0.0f, /*squares=*/false);
-  const float inverse = 1.0f / sqrtf(over(mean, /*squares=*/true) + static_cast<float>(kLayerNormEpsilon));
+  const float mean = mean_of_row(0.0f, /*squares=*/false);
+  const float inverse = 1.0f / sqrtf(mean_of_row(mean, /*squares=*/true) + static_cast<float>(kLayerNormEpsilon));
   for (int32_t vector = lane; vector < vectors; vector += 32) {
     Float8 v = Load8(from + vector * 8);
     const Float8 w = Load8(weight + vector * 8), b = Load8(bias + vector * 8);
