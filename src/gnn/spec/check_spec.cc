@@ -96,12 +96,12 @@ class Checker {
           return RefuseValue(
               v, fmt::format("adds {} of {} columns and {} of {}: give them one width, by a linear of {} "
                              "or of {} for example",
-                             Quoted(of[0]), width, Quoted(operand), width_of(operand), Quoted(of[0]), Quoted(operand)));
+                             Quoted(operands[0]), width, Quoted(operand), width_of(operand), Quoted(operands[0]), Quoted(operand)));
         }
       }
       if (std::holds_alternative<ConcatSpec>(value.operation) || std::holds_alternative<CollectSpec>(value.operation)) {
         width = 0;
-        for (const int operand : of) width += width_of(operand);
+        for (const int operand : operands) width += width_of(operand);
       }
       if (width < 1 || width > kMostColumns) {
         return RefuseValue(v, fmt::format("has {} columns: use 1 to {}", width, kMostColumns));

@@ -606,7 +606,7 @@ __global__ void __launch_bounds__(kBlock, 2)
     const bool stores = lane < kParts && group.part < vectors;
 #pragma unroll
     for (int h = 0; h < kHeadsAtOnce; ++h) {
-      if (h >= here) continue;
+      if (h >= heads_now) continue;
 #pragma unroll
       for (int i = 0; i < 8 && kParts == 16; ++i) {
         by_source[h].v[i] += __shfl_xor_sync(kFullWarp, by_source[h].v[i], 16);
@@ -1074,8 +1074,8 @@ cudaError_t LaunchAttention(const Rows& rows, const Slots& slots, int32_t envelo
                             const AttentionShape& shape, const float* folded, const BatchHeader* header,
                             const AttentionWeightsOnDevice& weights, void* out, cudaStream_t stream) {
   const int blocks = Blocks(envelope, GroupsABlock(shape.width));
-  const auto launch = [&](auto kernel, int of, int shared) {
-    return LaunchShared(kernel, of, shared, stream, rows, slots, number, shape, folded, header, weights,
+  const auto launch = [&](auto kernel, int blocks_used, int shared) {
+    return LaunchShared(kernel, blocks_used, shared, stream, rows, slots, number, shape, folded, header, weights,
                         static_cast<Out*>(out));
   };
   if (shape.width > kBlockColumns) return launch(WideAttentionKernel<Rows, Out>, blocks, 0);

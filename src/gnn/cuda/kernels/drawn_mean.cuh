@@ -36,10 +36,10 @@ __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanou
   const int share = side % shares;
 
   for (int r = 0; r < kRows; r += together) {
-    const int drawn_row = r + side / shares;
-    const int32_t row = base + drawn_row;
-    const int32_t neighbors = __shfl_sync(kFullWarp, count, drawn_row * kLanes);
-    const auto self = __shfl_sync(kFullWarp, own, drawn_row * kLanes);
+    const int row_of_turn = r + side / shares;
+    const int32_t row = base + row_of_turn;
+    const int32_t neighbors = __shfl_sync(kFullWarp, count, row_of_turn * kLanes);
+    const auto self = __shfl_sync(kFullWarp, own, row_of_turn * kLanes);
     for (int first = 0; first < vectors; first += parts) {
       const int vector = first + part;
       const bool reads = row < rows && vector < vectors;
@@ -51,7 +51,7 @@ __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanou
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
           const int at = j + a * shares + share;
-          const auto place = __shfl_sync(kFullWarp, neighbor, drawn_row * kLanes + at % kLanes);
+          const auto place = __shfl_sync(kFullWarp, neighbor, row_of_turn * kLanes + at % kLanes);
           if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll

@@ -109,11 +109,11 @@ __global__ void __launch_bounds__(kBlock, 1)
     const float weight = symmetric && has_slot ? SourceScale(DegreeOf(graph, id)) : 1.0f;
 
     for (int r = 0; r < kRows; r += together) {
-      const int drawn_row = r + side / shares;
-      const int32_t row = base + drawn_row;
-      const int32_t neighbors = __shfl_sync(kFullWarp, count, drawn_row * kLanes);
-      const int32_t row_degree = __shfl_sync(kFullWarp, degree, drawn_row * kLanes);
-      const auto self = __shfl_sync(kFullWarp, own, drawn_row * kLanes);
+      const int row_of_turn = r + side / shares;
+      const int32_t row = base + row_of_turn;
+      const int32_t neighbors = __shfl_sync(kFullWarp, count, row_of_turn * kLanes);
+      const int32_t row_degree = __shfl_sync(kFullWarp, degree, row_of_turn * kLanes);
+      const auto self = __shfl_sync(kFullWarp, own, row_of_turn * kLanes);
       for (int first = 0; first < vectors; first += parts) {
         const int vector = first + part;
         const bool reads = row < rows && vector < vectors;
@@ -123,13 +123,13 @@ __global__ void __launch_bounds__(kBlock, 1)
 #pragma unroll
           for (int a = 0; a < kAhead<In>; ++a) {
             const int at = j + a * shares + share;
-            const auto place = __shfl_sync(kFullWarp, neighbor, drawn_row * kLanes + at % kLanes);
+            const auto place = __shfl_sync(kFullWarp, neighbor, row_of_turn * kLanes + at % kLanes);
             if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
           }
 #pragma unroll
           for (int a = 0; a < kAhead<In>; ++a) {
             const int at = j + a * shares + share;
-            const float w = __shfl_sync(kFullWarp, weight, drawn_row * kLanes + at % kLanes);
+            const float w = __shfl_sync(kFullWarp, weight, row_of_turn * kLanes + at % kLanes);
             if (reads && at < neighbors) gathered.Take(maximum, w, Widen(raw[a]));
           }
         }

@@ -130,13 +130,13 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       uint4* to = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int drawn_row = r + row_of_side;
-        const int32_t count = __shfl_sync(kFullWarp, turn.count, drawn_row * kLanes);
-        const uint32_t self = __shfl_sync(kFullWarp, turn.self, drawn_row * kLanes);
-        const auto self_place = features.HandRound(self, own_place, drawn_row * kLanes);
-        const bool reads = vector < vectors && base + drawn_row < rows;
+        const int row_of_turn = r + row_of_side;
+        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_of_turn * kLanes);
+        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_of_turn * kLanes);
+        const auto self_place = features.HandRound(self, own_place, row_of_turn * kLanes);
+        const bool reads = vector < vectors && base + row_of_turn < rows;
         const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
-        const int first_from = drawn_row * kLanes + share;
+        const int first_from = row_of_turn * kLanes + share;
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, to += kSlotStride) {
           const int from = first_from + a * shape.shares;  // the lane number; __shfl_sync takes it modulo 32
@@ -154,13 +154,13 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       const uint4* copied = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int drawn_row = r + row_of_side;
-        const int32_t row = base + drawn_row;
-        const int32_t count = __shfl_sync(kFullWarp, turn.count, drawn_row * kLanes);
-        const uint32_t self = __shfl_sync(kFullWarp, turn.self, drawn_row * kLanes);
+        const int row_of_turn = r + row_of_side;
+        const int32_t row = base + row_of_turn;
+        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_of_turn * kLanes);
+        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_of_turn * kLanes);
         const bool reads = vector < vectors && row < rows;
         const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
-        const int first_from = drawn_row * kLanes + share;
+        const int first_from = row_of_turn * kLanes + share;
         Float8 sum = {};
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, copied += kSlotStride) {
