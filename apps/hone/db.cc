@@ -73,7 +73,7 @@ Status Show(const CommandContext& context, const DbFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::vector<TuningRow> rows, database->Entries());
   std::vector<RowPoints> others;
   for (TuningRow& other : rows) {
-    if (other.id == row.id || !Comparable(other.entry, row.entry)) continue;
+    if (other.id == row.id || !AreComparable(other.entry, row.entry)) continue;
     HONE_ASSIGN_OR_RETURN(std::vector<MeasuredPoint> points, database->Points(other.id));
     others.push_back({std::move(other), std::move(points)});
   }

@@ -349,7 +349,7 @@ void FeedContextProtocol(std::string_view text) {
   (void)ErrorMessage(message.id, era.code, era.problem, era.data);
   const Json arguments = message.params.contains("arguments") ? message.params.at("arguments") : Json::object();
   (void)CheckAgainst(schema, arguments, "arguments").ok();
-  (void)ResultMessage(message.id, Finished({{"protocolVersion", NegotiatedVersion(message.params)}}, era.era));
+  (void)ResultMessage(message.id, CompleteResult({{"protocolVersion", NegotiatedVersion(message.params)}}, era.era));
 }
 std::vector<std::string> ContextProtocolSeeds() {
   return {

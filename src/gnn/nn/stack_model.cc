@@ -96,7 +96,7 @@ class StackModel final : public Model<T> {
       context.layer = static_cast<int>(i);
       const BlockView block = sample.Block(context.layer);
       Step& step = state.steps[i];
-      if (i + 1 < layers_.size()) BetweenBackward(i, step, output(i), grad, context);
+      if (i + 1 < layers_.size()) BackwardAfterLayer(i, step, output(i), grad, context);
       const Matrix<const T> in = i == 0 ? x : output(i - 1);
       const Matrix<T> grad_in = i == 0 ? Matrix<T>{} : state.gradients[into].Resize(block.num_src, in.cols);
       layers_[i]->Backward(block, in, grad, grad_in, *step.layer, context);
@@ -195,8 +195,8 @@ class StackModel final : public Model<T> {
     }
     Activate(plan_.between, between_rate_, DropoutSite::kActivation, step, out, context);
   }
-  // Turns the gradient of Between's output into that of its input, in place.
-  void BetweenBackward(size_t i, Step& step, Matrix<const T> out, Matrix<T> grad, const LayerContext& context) {
+  // Turns the gradient of ApplyAfterLayer's output into that of its input, in place.
+  void BackwardAfterLayer(size_t i, Step& step, Matrix<const T> out, Matrix<T> grad, const LayerContext& context) {
     ActivateBackward(plan_.between, between_rate_, step, out, grad, context);
     if (Normalises(i)) {
       norms_[i].Backward({step.plain.data(), out.rows, out.cols, out.cols}, context.training, step.statistics, grad,

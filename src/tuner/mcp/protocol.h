@@ -40,6 +40,6 @@ std::string NegotiatedVersion(const Json& params);
 // Whether a result may be cached; lists and resources state for how long.
 enum class Cacheable { kNo, kYes };
 // Returns `result` with the fields that the era requires in every result.
-Json Finished(Json result, Era era, Cacheable cacheable = Cacheable::kNo);
+Json CompleteResult(Json result, Era era, Cacheable cacheable = Cacheable::kNo);
 
 }  // namespace hone::mcp

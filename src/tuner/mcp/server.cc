@@ -98,7 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (method == "tools/call") return CallTool(request, era);
     if (method == "resources/read") return ReadResource(request, era);
     const auto send = [&](Json result, Cacheable cacheable = Cacheable::kNo) {
-      writer_.Write(ResultMessage(request.id, Finished(std::move(result), era, cacheable)));
+      writer_.Write(ResultMessage(request.id, CompleteResult(std::move(result), era, cacheable)));
     };
     const Json implementation = {{"name", options_.name}, {"title", options_.title}, {"version", options_.version}};
     const Json capabilities = {{"tools", {{"listChanged", false}}},
@@ -186,7 +186,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                 {{"uri", uri}});
           }
           const Json content = {{"uri", uri}, {"mimeType", text->mime_type}, {"text", text->text}};
-          return ResultMessage(call.id, Finished({{"contents", Json::array({content})}}, call.era, Cacheable::kYes));
+          return ResultMessage(call.id, CompleteResult({{"contents", Json::array({content})}}, call.era, Cacheable::kYes));
         });
   }
 
@@ -237,7 +237,7 @@ class Session : public std::enable_shared_from_this<Session> {
               const bool by_call = code == StatusCode::kInvalidArgument || code == StatusCode::kNotFound;
               result["_meta"]["hone/cause"] = by_call ? "call" : "machine";
             }
-            return ResultMessage(call.id, Finished(std::move(result), call.era));
+            return ResultMessage(call.id, CompleteResult(std::move(result), call.era));
           });
   }
 

@@ -224,8 +224,8 @@ std::string RunsTable(const std::vector<RunSummary>& runs, int columns) {
     estimated = estimated || (s.speedup && !s.proven);
     from_oracle = from_oracle || (s.speedup && s.from_oracle);
     if (narrow) {
-      text += Flow({s.info.id, s.info.task, s.info.strategy}, 0, columns);
-      text += Flow(
+      text += FlowPieces({s.info.id, s.info.task, s.info.strategy}, 0, columns);
+      text += FlowPieces(
           {s.speedup ? "best " + SpeedupCell(s) : "", s.known ? fmt::format("{} attempts", s.attempts) : "",
            s.cost_usd > 0 || s.unpriced > 0 ? "cost " + CostText(s.cost_usd, s.unpriced) : "",
            "in " + DurationText(s.seconds), s.known ? s.state : "cannot be read", "on " + s.info.device,

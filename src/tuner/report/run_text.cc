@@ -46,8 +46,8 @@ std::string CaseTable(const Evaluation& evaluation, int columns = 0) {
     if (!c.time_us) continue;
     if (columns != 0 && columns < 130) {
       const bool interval = !evaluation.modelled && c.time_us->high > c.time_us->low;
-      text += Flow({DimsText(c.dims)}, 2, columns);
-      text += Flow({TimeText(c.time_us->median) +
+      text += FlowPieces({DimsText(c.dims)}, 2, columns);
+      text += FlowPieces({TimeText(c.time_us->median) +
                         (interval ? fmt::format(" [{}, {}]", TimeText(c.time_us->low), TimeText(c.time_us->high)) : ""),
                     c.baseline_us ? "was " + TimeText(*c.baseline_us) : "",
                     c.speedup ? SpeedupText(*c.speedup, evaluation.modelled) : "",

@@ -19,7 +19,7 @@ std::string ClippedLine(std::string_view written, size_t columns);
 // Returns the pieces side by side, two spaces apart; a piece that does not fit begins a new line. Each line begins with
 // `indent` spaces and ends with a newline. A piece is never broken, but is cut if it is wider than a line. Empty pieces
 // are omitted.
-std::string Flow(const std::vector<std::string>& pieces, size_t indent, int columns);
+std::string FlowPieces(const std::vector<std::string>& pieces, size_t indent, int columns);
 
 // Returns the lines of `text` wrapped at spaces; what is wrapped has its line's indentation. A word that is longer than
 // a line stays whole, because it is mostly a path that users copy.

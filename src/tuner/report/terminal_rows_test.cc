@@ -24,9 +24,9 @@ TEST(ClippedLine, CountsCharactersAndSaysThatThereWasMore) {
 }
 
 TEST(Flow, BreaksBetweenPiecesOnly) {
-  EXPECT_EQ(Flow({"one", "", "two", "three"}, 2, 14), "  one  two\n  three\n");
-  EXPECT_EQ(Flow({"one", "two"}, 2, 0), "  one  two\n");
-  EXPECT_EQ(Flow({"", ""}, 2, 40), "");
+  EXPECT_EQ(FlowPieces({"one", "", "two", "three"}, 2, 14), "  one  two\n  three\n");
+  EXPECT_EQ(FlowPieces({"one", "two"}, 2, 0), "  one  two\n");
+  EXPECT_EQ(FlowPieces({"", ""}, 2, 40), "");
 }
 
 TEST(Wrapped, BreaksSentencesAtSpacesAndLeavesPathsWhole) {

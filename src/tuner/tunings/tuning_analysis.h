@@ -58,6 +58,6 @@ struct RowPoints {
 Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& others, int pairs_of_sittings = 500);
 
 // Returns whether speedups of two entries can be compared: the same task, incumbent, device, driver and judge.
-bool Comparable(const TuningEntry& a, const TuningEntry& b);
+bool AreComparable(const TuningEntry& a, const TuningEntry& b);
 
 }  // namespace hone

@@ -64,9 +64,9 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
     if (columns != 0 && columns < 130) {
-      out += Flow({DimsText(c.dims)}, 2, columns);
+      out += FlowPieces({DimsText(c.dims)}, 2, columns);
       const bool spread = !evaluation.modelled;
-      out += Flow(
+      out += FlowPieces(
           {unit + EvaluatedTime(c.time_us->median) +
                (spread ? fmt::format(" +-{:.1f}%", 50 * (c.time_us->high - c.time_us->low) / c.time_us->median) : ""),
            c.baseline_us ? "baseline " + EvaluatedTime(*c.baseline_us) : "",

@@ -228,7 +228,7 @@ Result<Gate> MeasuredCase::CheckRough() {
   if (found == mine_.base_digests.front()) return Gate::kPassed;
   varies_ = true;
   std::vector<int64_t> judged;
-  if (Permutable(task_, *buffers_)) {
+  if (CanPermuteSlices(task_, *buffers_)) {
     const std::vector<int64_t> differing = DifferingSlices(found, mine_.base_digests.front(), nullptr);
     const auto all = static_cast<int64_t>(differing.size());
     for (int64_t pick : SecretSubset(all, std::min(all, policy::kDifferingSlicesJudged), judgement_.secrets.Next())) {

@@ -110,6 +110,6 @@ bool EnoughElements(const Task& task, const CaseBuffers& buffers, int64_t slices
 std::vector<int64_t> WithEnoughElements(std::vector<int64_t> judged, const Task& task, const CaseBuffers& buffers, uint64_t key);
 
 // Returns whether all outputs are sliced, so that slices can be moved and judged one by one.
-bool Permutable(const Task& task, const CaseBuffers& buffers);
+bool CanPermuteSlices(const Task& task, const CaseBuffers& buffers);
 
 }  // namespace hone
