@@ -43,25 +43,25 @@ __global__ void __launch_bounds__(kForwardBlock)
   const int32_t count = exists ? hop.counts[row] : 0;
   if (row >= RowsAfter(header, number)) return;
   const auto vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
-  const bool mine = vector < vectors;
+  const bool in_row = vector < vectors;
   const T* z = static_cast<const T*>(input.z);
   const int32_t column = lane < count ? drawn : 0;
   uint4* copied = DynamicShared<uint4>() + warp * (hop.fanout * kStride) + lane;
 #pragma unroll 4
   for (int j = 0; j < count; ++j) {
     const int32_t source = __shfl_sync(kFullWarp, column, j);
-    if (mine) StartVector(copied + j * kStride, z + (static_cast<int64_t>(source) * vectors + vector) * 8);
+    if (in_row) StartVector(copied + j * kStride, z + (static_cast<int64_t>(source) * vectors + vector) * 8);
   }
   CommitCopies();
   RawOf<T> own_raw;
-  if (mine) own_raw = LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
+  if (in_row) own_raw = LoadRaw(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
   const DropoutKey neighbor_mask = MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = MaskKey(input.self, state, header);
   const uint32_t node = neighbor_mask.threshold != 0 && lane < count ? static_cast<uint32_t>(nodes[column]) : 0;
   const float factor = ScaleOf(neighbor_mask) * (kind.mean && count > 0 ? 1.0f / static_cast<float>(count) : 1.0f);
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   T* to = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
-  const bool biased = input.bias != nullptr && mine;
+  const bool biased = input.bias != nullptr && in_row;
   const Float8 bias = biased ? Load8(input.bias + vector * 8) : Float8{};
   const auto activated = [&](const RawOf<T>& raw) {
     Float8 x = Widen(raw);
@@ -74,11 +74,11 @@ __global__ void __launch_bounds__(kForwardBlock)
 #pragma unroll 4
   for (int j = 0; j < count; ++j) {
     const uint32_t id = __shfl_sync(kFullWarp, node, j);
-    if (mine) {
+    if (in_row) {
       AddKept8(neighbor_mask, id, static_cast<uint32_t>(vector), activated(CopiedVector<T>(copied + j * kStride)), sum);
     }
   }
-  if (!mine) return;
+  if (!in_row) return;
   Scale8(factor, sum);
   Float8 own = activated(own_raw);
   Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own);
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kBlock)
   const uint32_t id = static_cast<uint32_t>(nodes[source]);
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     Float8 sum = {};
     for (int32_t from = begin; from < end; from += 32) {  // 32 slots at a time: each lane loads one, then broadcasts it
       int32_t row = 0;
@@ -146,13 +146,13 @@ __global__ void __launch_bounds__(kBlock)
       for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j);
         const float w = __shfl_sync(kFullWarp, weight, j);
-        if (!mine) continue;
+        if (!in_row) continue;
         const Float8 g = Load8(grad_out + r * stride + vector * 8);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += w * g.v[i];
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
       Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);

@@ -76,14 +76,14 @@ struct GroupRow {
     return rows.Place(node);
   }
   // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
-  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool mine, int32_t (&at)[kItems],
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row, int32_t (&at)[kItems],
                        typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       at[i] = group.Of(i, place);
       fetched[i] = {};
-      if (mine && first + i < items.count) fetched[i] = rows.Fetch(at[i], group.part);
+      if (in_row && first + i < items.count) fetched[i] = rows.Fetch(at[i], group.part);
     }
 #pragma unroll
     for (int i = 0; i < kItems; ++i) x[i] = rows.Make(fetched[i]);
@@ -121,7 +121,7 @@ struct CopiedTurns {
       : rows(copied_rows), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
         copied(copied_rows, slots_of, by, first_row, first_row < end),
         later(copied_rows, slots_of, by, first_row + step, first_row + step < end) {}
-  __device__ bool mine() const { return row < all_rows && group.part < vectors; }
+  __device__ bool in_row() const { return row < all_rows && group.part < vectors; }
   // Whether the rows in memory have the lane's part.
   __device__ bool stored() const {
     if constexpr (Rows::kAndOne) return group.part < rows.stored;
@@ -150,14 +150,14 @@ struct CopiedTurns {
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
-      if (mine() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+      if (in_row() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
     if constexpr (kGrads == 1) {
-      if (mine() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
+      if (in_row() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
     } else {
 #pragma unroll
       for (int g = 0; g < kGrads; ++g) {
-        if (mine() && g < grads) StartCopy16(to + (kItems + g) * 32, grad + (g * vectors + group.part) * 8);
+        if (in_row() && g < grads) StartCopy16(to + (kItems + g) * 32, grad + (g * vectors + group.part) * 8);
       }
     }
     CommitCopies();
@@ -200,15 +200,15 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   const int32_t row = thread / kParts;
   const bool active = row < all_rows;
   const Group group(static_cast<int>(threadIdx.x % 32));
-  const bool mine = active && group.part < shape.width / 8;
+  const bool in_row = active && group.part < shape.width / 8;
   const GroupRow<Rows, Group, kItems> current(rows, slots, group, row, active);
   const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
   const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
-    const Float8 by_source = mine ? Load8(as_source) : Float8{};
-    const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+    const Float8 by_source = in_row ? Load8(as_source) : Float8{};
+    const Float8 by_destination = in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
     float own = 0, top = -INFINITY, total = 0;  // `own` is the score as a destination, a term of each of its logits
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
@@ -216,11 +216,11 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       const int32_t place = current.Place(rows, group, first, &counts);
       int32_t at[kItems];
       typename Rows::Made x[kItems];
-      current.Load(rows, group, first, place, mine, at, x);
+      current.Load(rows, group, first, place, in_row, at, x);
       if (h == 0 && weights.passes != nullptr) {
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
-          if (mine && first + i < count) rows.NotePassing(weights.passes, at[i], group.part, x[i]);
+          if (in_row && first + i < count) rows.NotePassing(weights.passes, at[i], group.part, x[i]);
         }
       }
       float dots[MostItems(kItems)] = {};
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] *= inverse;
     }
-    if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+    if (in_row) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
   }
 }
 
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(kBlock, 3)
 #pragma unroll 1
   for (; warp_row < all_rows; warp_row += stride) {
     const int32_t row = turns.row, count = turns.copied.items.count;
-    const bool mine = turns.mine(), counts = turns.counts;
+    const bool in_row = turns.in_row(), counts = turns.counts;
     const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
     turns.Advance();
     turns.Start(nullptr);
@@ -291,11 +291,11 @@ __global__ void __launch_bounds__(kBlock, 3)
     turns.PutOnes();
     typename Rows::Made x[kItems];
 #pragma unroll
-    for (int i = 0; i < kItems; ++i) x[i] = turns.Item(mine && i < count, i);
+    for (int i = 0; i < kItems; ++i) x[i] = turns.Item(in_row && i < count, i);
     for (int32_t h = 0; h < shape.heads; ++h) {
       const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
-      const Float8 by_source = mine ? Load8(as_source) : Float8{};
-      const Float8 by_destination = mine ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+      const Float8 by_source = in_row ? Load8(as_source) : Float8{};
+      const Float8 by_destination = in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
       float dots[MostItems(kItems)] = {};
 #pragma unroll
       for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, WidenRaw8(x[i]));
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       if (group.speaks() && group.item < kItems && group.item < count) {
         kept.At(group.item, h) = score > 0.0f ? weight : -weight;
       }
-      if (mine) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
+      if (in_row) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
     }
   }
 }
@@ -356,14 +356,14 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     GroupRow<Rows, Group, kItems> ahead(rows, slots, group, first_row, first_row < all_rows);
     for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = first_row + turn;
-      const bool active = row < all_rows, mine = active && group.part < vectors;
+      const bool active = row < all_rows, in_row = active && group.part < vectors;
       const GroupRow<Rows, Group, kItems> current = ahead;
       ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
       const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const Float8 g =
-          mine ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
+          in_row ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
       float expected = 0, total = 0;
       Float8 slopes = {};               // with several chunks of items: their sum by alpha s
       typename Rows::Made itself = {};  // with several chunks: item 0
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
         const float alpha = exists ? alphas.At(item, h) : 0.0f;
         int32_t at[kItems];
         typename Rows::Made x[kItems];
-        current.Load(rows, group, first, place, mine, at, x);
+        current.Load(rows, group, first, place, in_row, at, x);
         float dots[MostItems(kItems)] = {};
 #pragma unroll
         for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(x[i]));
@@ -468,7 +468,7 @@ __global__ void __launch_bounds__(kBlock, 3)
     float next_alpha = alpha_of();
     for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = turns.row, count = turns.copied.items.count;
-      const bool active = row < all_rows, mine = turns.mine();
+      const bool active = row < all_rows, in_row = turns.in_row();
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const float alpha = next_alpha;
       turns.Advance();
@@ -478,13 +478,13 @@ __global__ void __launch_bounds__(kBlock, 3)
       turns.PutOnes();
       Float8 g = {};
       if constexpr (kCopiesGrad) {
-        g = turns.TakeGradient(mine);
-      } else if (mine) {
+        g = turns.TakeGradient(in_row);
+      } else if (in_row) {
         g = Load8(grad_at(row) + group.part * 8);
       }
       float dots[MostItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(turns.Item(mine && i < count, i)));
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(turns.Item(in_row && i < count, i)));
       const float dot = group.SumByItem(dots);
       const float expected = group.SumOfItems(fabsf(alpha) * dot);
       AwaitCopies<1>();  // the items are read again below, which saves registers
@@ -493,7 +493,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       const float total = group.SumOfItems(value);
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
-        const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
+        const Float8 x = WidenRaw8(turns.Item(in_row && i < count, i));
         AddScaled8(group.Of(i, value), x, by_source);
         if (i == 0) AddScaled8(total, x, by_destination);
       }
@@ -555,7 +555,7 @@ __global__ void __launch_bounds__(kBlock, 2)
     take_alphas();
     for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = turns.row, count = turns.copied.items.count;
-      const bool active = row < all_rows, mine = turns.mine();
+      const bool active = row < all_rows, in_row = turns.in_row();
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       float alpha[kHeadsAtOnce];
 #pragma unroll
@@ -571,10 +571,10 @@ __global__ void __launch_bounds__(kBlock, 2)
         Float8 g[kPair];
         float dots[kPair][MostItems(kItems)] = {}, value[kPair], total[kPair];
 #pragma unroll
-        for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(mine && first + p < heads_now, first + p);
+        for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(in_row && first + p < heads_now, first + p);
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
-          const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
+          const Float8 x = WidenRaw8(turns.Item(in_row && i < count, i));
 #pragma unroll
           for (int p = 0; p < kPair; ++p) dots[p][i] = Dot8(g[p], x);
         }
@@ -593,7 +593,7 @@ __global__ void __launch_bounds__(kBlock, 2)
         AwaitCopies<1>();  // the items are read again below, which saves registers
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
-          const Float8 x = WidenRaw8(turns.Item(mine && i < count, i));
+          const Float8 x = WidenRaw8(turns.Item(in_row && i < count, i));
 #pragma unroll
           for (int p = 0; p < kPair; ++p) {
             AddScaled8(group.Of(i, value[p]), x, by_source[first + p]);
@@ -743,7 +743,7 @@ __global__ void __launch_bounds__(kBlock)
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
   for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
     const int32_t vector = vectors_before + lane, columns = min(kBlockColumns, (vectors - vectors_before) * 8);
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     for (int32_t h = 0; h < heads; ++h) {
       Float8 by_source = {}, by_destination = {};
       for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
@@ -751,15 +751,15 @@ __global__ void __launch_bounds__(kBlock)
         const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
 #pragma unroll 4
         for (int32_t item = 0; item < items.count; ++item) {
-          if (!mine) continue;
+          if (!in_row) continue;
           const Float8 x = WideValue(rows, rows.Place(items[item]), vector);
           AddScaled8(gradient.At(item, h), x, by_source);
           if (item == 0) AddScaled8(gradient.self[heads + h], x, by_destination);
         }
       }
       float* to = partial + static_cast<int64_t>(h) * shape.width + vectors_before * 8;
-      StoreShare(shares, by_source, mine, lane, columns, to);
-      StoreShare(shares, by_destination, mine, lane, columns, to + static_cast<int64_t>(heads) * shape.width);
+      StoreShare(shares, by_source, in_row, lane, columns, to);
+      StoreShare(shares, by_destination, in_row, lane, columns, to + static_cast<int64_t>(heads) * shape.width);
     }
   }
 }
@@ -838,11 +838,11 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 
   for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
     const int32_t vector = vectors_before + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     uint32_t passing[kSources];
 #pragma unroll
     for (int s = 0; s < kSources; ++s) {
-      passing[s] = bits != nullptr && mine && base + s < sources
+      passing[s] = bits != nullptr && in_row && base + s < sources
                        ? __ldg(bits + static_cast<int64_t>(base + s) * vectors + vector)
                        : 0xffu;
     }
@@ -866,13 +866,13 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
       for (int s = 0; s < kSources; ++s) {
         const int32_t r = __shfl_sync(kFullWarp, row, s);
         ahead[s] = {};
-        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && mine) ahead[s] = LoadRaw8(grad + r * stride);
+        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && in_row) ahead[s] = LoadRaw8(grad + r * stride);
       }
       // The scores of a source's first slots and its own, for all sources at once.
 #pragma unroll
       for (int offset = kSources; offset < 32; offset *= 2) score += __shfl_xor_sync(kFullWarp, score, offset);
       score = scale * (score + own_score);
-      const Float8 by_source = mine ? Load8(as_source) : Float8{};
+      const Float8 by_source = in_row ? Load8(as_source) : Float8{};
 #pragma unroll
       for (int s = 0; s < kSources; ++s) {
         const int32_t source = base + s;
@@ -886,7 +886,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
           for (int e = 1; e < kSlots; ++e) {
             const int32_t r = __shfl_sync(kFullWarp, row, e * kSources + s);
             const float w = __shfl_sync(kFullWarp, weight, e * kSources + s);
-            if (e < slots && mine) AddScaled8(w, Load8(grad + r * stride), sum);
+            if (e < slots && in_row) AddScaled8(w, Load8(grad + r * stride), sum);
           }
           for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, then broadcast
             int32_t row_of = 0;
@@ -902,7 +902,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
             for (int j = 0; j < chunk; ++j) {
               const int32_t r = __shfl_sync(kFullWarp, row_of, j);
               const float w = __shfl_sync(kFullWarp, weight_of, j);
-              if (mine) AddScaled8(w, Load8(grad + r * stride), sum);
+              if (in_row) AddScaled8(w, Load8(grad + r * stride), sum);
             }
             later += WarpSum(score_of);
           }
@@ -910,15 +910,15 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
         AddScaled8(__shfl_sync(kFullWarp, score, s) + later, by_source, sum);
         if (source < destinations) {
           const float w = __shfl_sync(kFullWarp, own_weight, s), to_own = __shfl_sync(kFullWarp, passed, s);
-          if (mine) AddScaled8(w, Load8(grad + source * stride), sum);
-          if (mine) AddScaled8(to_own, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
+          if (in_row) AddScaled8(w, Load8(grad + source * stride), sum);
+          if (in_row) AddScaled8(to_own, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
         }
         if (!kOneHead) {
           Add8(sums[s], sum);
           sums[s] = sum;
           if (h + 1 < heads) continue;
         }
-        if (!mine) continue;
+        if (!in_row) continue;
         const int64_t at = static_cast<int64_t>(source) * vectors + vector;
         if (!by_bits) ActivationSlope8(input.activation, nullptr, 0, Load8(z + at * 8), sum);
         StorePassing(grad_z + at * 8, passing[s], sum);
@@ -927,7 +927,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 #pragma unroll
     for (int s = 0; s < kSources; ++s) {
       const int64_t source = base + s;
-      if (source >= sources && source < padded_sources && mine) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
+      if (source >= sources && source < padded_sources && in_row) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
     }
   }
 }

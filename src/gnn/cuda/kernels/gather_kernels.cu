@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(kBlock, 8)
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     RawOf<T> own_raw;
     uint32_t own_bits = 0xff;
-    const bool own_mine = mine && share == kShare - 1;
+    const bool own_mine = in_row && share == kShare - 1;
     const int64_t own_at = static_cast<int64_t>(row) * vectors + vector;
     if (own_mine) {
       own_raw = LoadRaw(z + own_at * 8);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kBlock, 8)
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         const int64_t at = static_cast<int64_t>(source) * vectors + vector;
         bits[a] = 0xff;
-        if (mine && j + a < mine_of_row) {
+        if (in_row && j + a < mine_of_row) {
           raw[a] = LoadRaw(z + at * 8);
           if (kept != nullptr) bits[a] = kept[at];
         }
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kBlock, 8)
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (!mine || j + a >= mine_of_row) continue;
+        if (!in_row || j + a >= mine_of_row) continue;
         bits[a] = AddActivated(bits[a], Widen(raw[a]), sum);
         // Every reader of a source writes the same bits.
         if (passed != nullptr) passed[static_cast<int64_t>(source) * vectors + vector] = static_cast<uint8_t>(bits[a]);
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kBlock, 8)
         for (int i = 0; i < 8; ++i) sum.v[i] += others[other][i][lane];
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     Scale8(count > 0 ? scale / static_cast<float>(count) : 0.0f, sum);
     Store8(to + vector * 8, sum);
   }
@@ -180,32 +180,32 @@ __global__ void __launch_bounds__(kBlock)
   const auto row_at = [&](int32_t row, int32_t vector) { return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8; };
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     for (int s = 0; s < kEach; s += kSide) {
       RawOf<T> own[kSide], drawn[kSide][kEarly];
       uint32_t bits[kSide];
 #pragma unroll
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
-        bits[a] = mine && source < sources ? passed[static_cast<int64_t>(source) * vectors + vector] : 0u;
-        if (mine && source < rows) own[a] = LoadRaw(row_at(source, vectors + vector));
+        bits[a] = in_row && source < sources ? passed[static_cast<int64_t>(source) * vectors + vector] : 0u;
+        if (in_row && source < rows) own[a] = LoadRaw(row_at(source, vectors + vector));
 #pragma unroll
         for (int k = 0; k < kEarly; ++k) {
           const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + k);
-          if (mine && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
+          if (in_row && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
         }
       }
 #pragma unroll
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
         Float8 sum = {};
-        if (mine && source < rows) sum = Widen(own[a]);
+        if (in_row && source < rows) sum = Widen(own[a]);
         const auto add = [&](int from, const RawOf<T>(&raw)[kEarly]) {
 #pragma unroll
           for (int k = 0; k < kEarly; ++k) {
             const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + from + k);
             const float weight = __shfl_sync(kFullWarp, looked_weight, (s + a) * kLooked + from + k);
-            if (!mine || row < 0) continue;
+            if (!in_row || row < 0) continue;
             const Float8 g = Widen(raw[k]);
 #pragma unroll
             for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
           for (int k = 0; k < kEarly; ++k) {
             const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + kEarly + k);
-            if (mine && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
+            if (in_row && row >= 0) drawn[a][k] = LoadRaw(row_at(row, vector));
           }
           add(kEarly, drawn[a]);
         }
@@ -235,19 +235,19 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
             for (int k = 0; k < kTogether; ++k) {
               const int32_t row = __shfl_sync(kFullWarp, slot_row, j + k);
-              if (mine && j + k < chunk) raw[k] = LoadRaw(row_at(row, vector));
+              if (in_row && j + k < chunk) raw[k] = LoadRaw(row_at(row, vector));
             }
 #pragma unroll
             for (int k = 0; k < kTogether; ++k) {
               const float weight = __shfl_sync(kFullWarp, slot_weight, j + k);
-              if (!mine || j + k >= chunk) continue;
+              if (!in_row || j + k >= chunk) continue;
               const Float8 g = Widen(raw[k]);
 #pragma unroll
               for (int i = 0; i < 8; ++i) sum.v[i] += weight * g.v[i];
             }
           }
         }
-        if (!mine || source >= padded_sources) continue;
+        if (!in_row || source >= padded_sources) continue;
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] = (bits[a] >> i & 1u) != 0 ? sum.v[i] * scale : 0.0f;
         Store8(grad_z + (static_cast<int64_t>(source) * vectors + vector) * 8, sum);

@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
   const uint8_t* kept = kThrough ? call.through.kept : nullptr;
   for (int32_t first = 0; first < vectors; first += kLanes) {
     const int32_t vector = first + part;
-    const bool mine = exists && vector < vectors;
-    const bool biased = kThrough && mine && call.through.bias != nullptr;
+    const bool in_row = exists && vector < vectors;
+    const bool biased = kThrough && in_row && call.through.bias != nullptr;
     const Float8 bias = biased ? Load8(call.through.bias + vector * 8) : Float8{};
     Float8 sum = {};
     for (int32_t from = 0; from < longest; from += kLanes) {
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, group + (j + a) % kLanes);
-          if (!mine || j + a >= own_chunk) continue;
+          if (!in_row || j + a >= own_chunk) continue;
           const int64_t at = static_cast<int64_t>(source) * vectors + vector;
           raw[a] = LoadRaw(z + at * 8);
           bits[a] = kept != nullptr ? kept[at] : 0xffu;
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
         for (int a = 0; a < kAhead; ++a) {
           const float w = __shfl_sync(kFullWarp, weight, group + (j + a) % kLanes);
           const int32_t source = __shfl_sync(kFullWarp, column, group + (j + a) % kLanes);
-          if (!mine || j + a >= own_chunk || j + a >= kLanes) continue;
+          if (!in_row || j + a >= own_chunk || j + a >= kLanes) continue;
           Float8 x = Widen(raw[a]);
           if (kThrough) {
             ReadThrough8<kForm>(call.through, bias, bits[a], static_cast<int64_t>(source) * vectors + vector, x);
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
         }
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
     Multiply8(SumScale(call.kind, degree, count), sum);
     if (symmetric) {
@@ -124,15 +124,15 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
   const Slot own_first = own_begin < own_end ? slot_at(own_begin) : Slot{};
   for (int32_t strip = 0; strip < vectors; strip += kLanes) {
     const int32_t vector = strip + part;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     RawOf<T> raw[kEach];
     RowMark marks[kEach] = {};
 #pragma unroll
     for (int a = 0; a < kEach; ++a) {
       const bool drawn = __shfl_sync(kFullWarp, own_end - own_begin, group + a) > 0;
       const int32_t row = __shfl_sync(kFullWarp, own_first.row, group + a);
-      if (mine && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
-      if (kForm == HopRowForm::kTwoSlopes && mine && base + a < sources) {
+      if (in_row && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
+      if (kForm == HopRowForm::kTwoSlopes && in_row && base + a < sources) {
         marks[a] = call.through.marks[static_cast<int64_t>(base + a) * vectors + vector];
       }
     }
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
       const float degree = __shfl_sync(kFullWarp, own_degree, group + a);
       const Slot first = handed(own_first, group + a);
       Float8 sum = {};
-      if (mine && begin < end) AddScaled8(first.weight, Widen(raw[a]), sum);
+      if (in_row && begin < end) AddScaled8(first.weight, Widen(raw[a]), sum);
       const int32_t longest = MostOfGroups<kLanes>(end - begin - 1);
       for (int32_t done = 0; done < longest; done += kLanes) {
         const int32_t from = begin + 1 + done;
@@ -152,12 +152,12 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
         const int32_t chunk = min(kLanes, longest - done);
         for (int j = 0; j < chunk; ++j) {
           const Slot one = handed(slot, group + j);
-          if (!mine || from + j >= end) continue;
+          if (!in_row || from + j >= end) continue;
           AddScaled8(one.weight, Widen(LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8)),
                      sum);
         }
       }
-      if (!mine || source >= padded_sources) continue;
+      if (!in_row || source >= padded_sources) continue;
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
       if (source < sources) {
         if (symmetric) {

@@ -33,7 +33,7 @@ __global__ void DegreesKernel(GraphOnDevice graph, int number, const BatchHeader
 // Calls take(j, raw, bits) for rows j = 0 … here - 1, at most 32, in this order. Lane j holds row j's `index`; raw is
 // this lane's vector of the row, bits its byte of `kept`. A lane loads kAhead rows before it uses the first.
 template <int kAhead, typename T, typename Take>
-__device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool mine,
+__device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vectors, int32_t vector, bool in_row,
                                int32_t index, int32_t chunk, const Take& take) {
   for (int32_t j = 0; j < chunk; j += kAhead) {
     RawOf<T> raw[kAhead];
@@ -41,7 +41,7 @@ __device__ inline void EachRow(const T* rows, const uint8_t* kept, int32_t vecto
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) {
       const int32_t row = __shfl_sync(kFullWarp, index, (j + a) % 32);
-      if (!mine || j + a >= chunk) continue;
+      if (!in_row || j + a >= chunk) continue;
       const int64_t at = static_cast<int64_t>(row) * vectors + vector;
       raw[a] = LoadRaw(rows + at * 8);
       bits[a] = kept != nullptr ? kept[at] : 0xffu;
@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const uint8_t* kept = kThrough ? call.through.kept : nullptr;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
-    const bool biased = kThrough && mine && call.through.bias != nullptr;
+    const bool in_row = vector < vectors;
+    const bool biased = kThrough && in_row && call.through.bias != nullptr;
     const Float8 bias = biased ? Load8(call.through.bias + vector * 8) : Float8{};
     Float8 sum = {};
     int32_t slots[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -77,11 +77,11 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       const bool has_slot = from + lane < count;
       const int32_t column = has_slot ? columns[from + lane] : 0;
       const float weight = symmetric && has_slot ? SourceScale(call.degrees[column]) : 1.0f;
-      EachRow<kAhead>(z, kept, vectors, vector, mine, column, min(32, count - from),
+      EachRow<kAhead>(z, kept, vectors, vector, in_row, column, min(32, count - from),
                       [&](int j, const RawOf<T>& raw, uint32_t bits) {
                         const float w = __shfl_sync(kFullWarp, weight, j);
                         const int32_t source = __shfl_sync(kFullWarp, column, j);
-                        if (!mine) return;
+                        if (!in_row) return;
                         Float8 x = Widen(raw);
                         if (kThrough) {
                           ReadThrough8<kForm>(call.through, bias, bits, static_cast<int64_t>(source) * vectors + vector,
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
                         }
                       });
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
     if (kMaximum && call.winners != nullptr) {
       auto* won = reinterpret_cast<int4*>(call.winners + at * 8);
@@ -166,15 +166,15 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const Slot own_first = own_begin < own_end ? slot_at(own_begin) : Slot{};
   for (int32_t strip = 0; strip < vectors; strip += 32) {
     const int32_t vector = strip + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     RawOf<T> raw[kEach];
     RowMark marks[kEach] = {};
 #pragma unroll
     for (int a = 0; a < kEach; ++a) {
       const bool drawn = __shfl_sync(kFullWarp, own_end - own_begin, a) > 0;
       const int32_t row = __shfl_sync(kFullWarp, own_first.row, a);
-      if (mine && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
-      if (kForm == Form::kTwoSlopes && mine && base + a < sources) {
+      if (in_row && drawn) raw[a] = LoadRaw(grad_out + (static_cast<int64_t>(row) * vectors + vector) * 8);
+      if (kForm == Form::kTwoSlopes && in_row && base + a < sources) {
         marks[a] = call.through.marks[static_cast<int64_t>(base + a) * vectors + vector];
       }
     }
@@ -186,18 +186,18 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       const float degree = __shfl_sync(kFullWarp, own_degree, a);
       const Slot first = handed(own_first, a);
       Float8 sum = {};
-      if (mine && begin < end) add(first, vector, raw[a], sum);
+      if (in_row && begin < end) add(first, vector, raw[a], sum);
       for (int32_t from = begin + 1; from < end; from += 32) {
         const Slot slot = from + lane < end ? slot_at(from + lane) : Slot{};
         const int32_t chunk = min(32, end - from);
         for (int j = 0; j < chunk; ++j) {
           const Slot one = handed(slot, j);
-          if (mine) {
+          if (in_row) {
             add(one, vector, LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8), sum);
           }
         }
       }
-      if (!mine) continue;
+      if (!in_row) continue;
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
       if (source < sources) {
         if (symmetric) {

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t first = piece + static_cast<int32_t>(threadIdx.x / 32);  // this row and every kSumWarps-th after it
   const int32_t vector = static_cast<int32_t>(blockIdx.y) * 32 + lane;
-  const bool mine = vector < vectors;
+  const bool in_row = vector < vectors;
   const Value* z = static_cast<const Value*>(input.z);
   const Value* past_destinations = kPlain ? nullptr : static_cast<const Value*>(direct.destinations);
   const Value* past_seeds = kPlain ? nullptr : static_cast<const Value*>(direct.seeds);
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     const int32_t source = first + i * kSumWarps;
     const int slots = __shfl_sync(kFullWarp, end - begin, i % 32);
     const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32), second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
-    if (mine && i < kWarpRows && source < sources) {
+    if (in_row && i < kWarpRows && source < sources) {
       uint4* at = ring + i % kAhead * (3 * 32);
       if (slots > 0) StartCopy16(at, grad_out + row * stride + vector * 8);
       if (slots > 1) StartCopy16(at + 32, grad_out + second * stride + vector * 8);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   RowMark mark = 0;
   const auto load_mark = [&](int i) {
     const int32_t source = first + i * kSumWarps;
-    if (kBefore && mine && i < kWarpRows && source < sources) {
+    if (kBefore && in_row && i < kWarpRows && source < sources) {
       mark = to.marks[static_cast<int64_t>(source) * vectors + vector];
     }
   };
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     const RawOf<Value> first_raw = {copied[0]}, second_raw = {copied[32]}, z_raw = {copied[64]};
     start(i + kAhead);
     if (source >= sources) {
-      if (mine) Store8(grad_z + at, Float8{});
-      if (kBefore && mine) Store8(before + at, Float8{});
+      if (in_row) Store8(grad_z + at, Float8{});
+      if (kBefore && in_row) Store8(before + at, Float8{});
       continue;
     }
     const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
@@ -142,13 +142,13 @@ __global__ void __launch_bounds__(kSumBlock, 3)
       for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j);
         const float w = __shfl_sync(kFullWarp, weight, j);
-        if (!mine) continue;
+        if (!in_row) continue;
         const Float8 g = Load8(grad_out + r * stride + vector * 8);
 #pragma unroll
         for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     Keep8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
       Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);

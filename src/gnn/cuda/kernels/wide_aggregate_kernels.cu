@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kBlock)
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     // Every reader of a source writes the same bits to `passed`.
     const auto add = [&](int32_t source, const RawOf<T>& raw, Float8& sum) {
       const int64_t at = static_cast<int64_t>(source) * vectors + vector;
@@ -95,16 +95,16 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < chunk) raw[a] = load(source);
+          if (in_row && j + a < chunk) raw[a] = load(source);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < chunk) add(source, raw[a], sum);
+          if (in_row && j + a < chunk) add(source, raw[a], sum);
         }
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     add(row, load(row), own);
     Scale8(scale, own);
     Store8(to + (vectors + vector) * 8, own);
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(kBlock)
   T* to = out + static_cast<int64_t>(row) * vectors * (adds_self ? 8 : 16);
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     Float8 sum = {};
     Largest8 largest;
     for (int32_t from = 0; from < count; from += 32) {
@@ -142,12 +142,12 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const int32_t source = __shfl_sync(kFullWarp, column, j + a);
-          if (mine && j + a < chunk) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
+          if (in_row && j + a < chunk) raw[a] = LoadRaw(z + (static_cast<int64_t>(source) * vectors + vector) * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead<T>; ++a) {
           const uint32_t id = __shfl_sync(kFullWarp, node, j + a);
-          if (!mine || j + a >= chunk) continue;
+          if (!in_row || j + a >= chunk) continue;
           Float8 x = Widen(raw[a]);
           Activate8(input.activation, input.bias, vector, x);
           Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), x);
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kBlock)
         }
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     if (kMaximum) {
       sum = largest.value;
       if (winners != nullptr) {
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kBlock)
   const auto id = static_cast<uint32_t>(nodes[source]);
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
-    const bool mine = vector < vectors;
+    const bool in_row = vector < vectors;
     Float8 sum = {};
     for (int32_t from = begin; from < end; from += 32) {
       int32_t row = 0, slot = 0;
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll 4
       for (int j = 0; j < chunk; ++j) {
         const int32_t r = __shfl_sync(kFullWarp, row, j), s = __shfl_sync(kFullWarp, slot, j);
-        if (!mine) continue;
+        if (!in_row) continue;
         const auto* won = reinterpret_cast<const int4*>(winners + (static_cast<int64_t>(r) * vectors + vector) * 8);
         const int4 low = __ldg(won), high = __ldg(won + 1);
         const int32_t slots[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(kBlock)
         for (int i = 0; i < 8; ++i) sum.v[i] += slots[i] == s ? g.v[i] : 0.0f;
       }
     }
-    if (!mine) continue;
+    if (!in_row) continue;
     Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
       Float8 own = Load8(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
