@@ -61,7 +61,7 @@ __global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int6
 
 cudaError_t EnqueueSizes(const int32_t* hop_nodes, const int32_t* row_offsets, int hops, int32_t* sizes,
                          cudaStream_t stream) {
-  Launch(SizesKernel, 1, 32, 0, stream, hop_nodes, row_offsets, hops, sizes);
+  Launch(CollectSizesKernel, 1, 32, 0, stream, hop_nodes, row_offsets, hops, sizes);
   return cudaPeekAtLastError();
 }
 
