@@ -108,7 +108,7 @@ TEST(CheckedRules, AHandWorkedCaseThatTheOracleMissesMakesTheTaskInvalid) {
   right.options.time = false;
   const Evaluation passed = right.Run();
   EXPECT_EQ(passed.verdict, Verdict::kOk) << passed.detail;
-  EXPECT_EQ(passed.metrics.at("hand_worked_cases"), 1);
+  EXPECT_EQ(passed.metrics.at("hand_cases"), 1);
   std::string toml(kScaleTask);
   const std::string outputs = "outputs.out = [";
   const size_t at = toml.find(outputs);

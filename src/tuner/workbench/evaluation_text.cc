@@ -122,7 +122,7 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
   }
   int checked = 0;
   for (const CaseResult& c : evaluation.cases) checked += c.role != CaseRole::kTime;
-  const auto by_hand = evaluation.metrics.find("hand_worked_cases");
+  const auto by_hand = evaluation.metrics.find("hand_cases");
   if (evaluation.verdict == Verdict::kOk && checked == 0 && evaluation.guarantee != "full") {
     // A Python module is tried at the sizes of the timed cases alone.
     out += fmt::format("  right at the sizes of {} timed case{}, the only ones that a Python module is tried at\n",

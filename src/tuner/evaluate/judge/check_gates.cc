@@ -91,7 +91,7 @@ Result<Gate> CheckHandWorkedCase(Judgement& judgement, const HandWorkedCase& han
   const InputSet inputs{.key = judgement.secrets.NextOdd(), .hand = &hand};
   HONE_ASSIGN_OR_RETURN(const Gate gate, LaunchChecked(judgement, *buffers, *served, inputs, checker, {}, nullptr));
   if (gate != Gate::kPassed) return StoppedBy(judgement, *served);
-  judgement.evaluation.metrics["hand_worked_cases"] += 1;
+  judgement.evaluation.metrics["hand_cases"] += 1;
   return gate;
 }
 
