@@ -582,6 +582,22 @@ class AHelper(unittest.TestCase):
             thread.join(5)
         self.assertFalse(any(thread.is_alive() for thread in threads))
 
+    def test_makes_its_calls_before_what_they_use_is_freed_at_the_interpreters_end(self):
+        program = """
+import sys, time, types, weakref
+sys.modules["torch"] = types.ModuleType("torch")  # takes seconds to import, and is not needed for this
+from hone.gnn import cuda_batches
+class Loader: pass
+loader = Loader()
+weakref.finalize(loader, print, "freed")
+helper = cuda_batches.Helper()
+for i in range(3):
+    helper.ask(lambda i=i: (time.sleep(0.05), print(i)))
+"""
+        ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+        self.assertEqual((ended.stdout.split(), ended.returncode), (["0", "1", "2", "freed"], 0), ended.stderr)
+
+
 
 @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")
 class OnAGpu(MadeOnAGpu, unittest.TestCase):

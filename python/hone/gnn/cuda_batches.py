@@ -14,6 +14,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import ctypes
+import os
 import queue
 import threading
 import weakref
@@ -44,7 +45,8 @@ def device_of(given: Any) -> torch.device | None:
 
 
 class Helper:
-    """Makes calls one after another on a thread of its own. The thread ends when the helper is deleted."""
+    """Makes calls one after another on a thread of its own. The thread ends when the helper is deleted, or at the interpreter's end. It has then made
+    all calls: what they use, such as a loader's memory, is freed after it."""
 
     def __init__(self) -> None:
         self._calls: queue.SimpleQueue = queue.SimpleQueue()
@@ -56,8 +58,10 @@ class Helper:
         """Queues a call. Returns its number, for `wait`."""
         if not self._started:
             self._started = True
-            threading.Thread(target=_help, args=(self._calls, self._state), daemon=True, name="hone-sampling").start()
-            weakref.finalize(self, self._calls.put, None)
+            thread = threading.Thread(target=_help, args=(self._calls, self._state), daemon=True, name="hone-sampling")
+            thread.start()
+            # Finalizers run at the interpreter's end, the last one made first: this one before that of the loader that the calls use.
+            weakref.finalize(self, _end, self._calls, thread, os.getpid())
         self._calls.put(call)
         self._asked += 1
         return self._asked
@@ -78,6 +82,13 @@ class _HelperState:
         self.made = 0
         self.error: BaseException | None = None
         self.changed = threading.Condition()
+
+
+def _end(calls: queue.SimpleQueue, thread: threading.Thread, owner: int) -> None:
+    """Ends a helper's thread, and waits for it. A forked child has no such thread."""
+    calls.put(None)
+    if os.getpid() == owner and thread is not threading.current_thread():
+        thread.join()
 
 
 def _help(calls: queue.SimpleQueue, state: _HelperState) -> None:
