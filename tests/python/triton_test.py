@@ -139,6 +139,7 @@ except ImportError:
     triton = None
 
 if triton:
+    from hone.kernels import inductor
     from hone.kernels.triton import export, export_compiled, launches_of
 
     @triton.jit
@@ -163,6 +164,18 @@ if triton:
         from_x = tl.make_tensor_descriptor(x, [rows, d], [d, 1], [BLOCK, BLOCK])
         to_out = tl.make_tensor_descriptor(out, [rows, d], [d, 1], [BLOCK, BLOCK])
         to_out.store([tl.program_id(0) * BLOCK, 0], from_x.load([tl.program_id(0) * BLOCK, 0]))
+
+    # As Inductor writes them: sizes are assigned at the head unless shapes are dynamic.
+    @triton.jit
+    def static_copy(in_ptr0, out_ptr0, xnumel, XBLOCK: tl.constexpr):
+        xnumel = 1048576
+        xindex = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)[:]
+        tl.store(out_ptr0 + xindex, tl.load(in_ptr0 + xindex, xindex < xnumel), xindex < xnumel)
+
+    @triton.jit
+    def dynamic_copy(in_ptr0, out_ptr0, xnumel, XBLOCK: tl.constexpr):
+        xindex = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)[:]
+        tl.store(out_ptr0 + xindex, tl.load(in_ptr0 + xindex, xindex < xnumel), xindex < xnumel)
 
     ARGUMENTS = {"x": "x:*fp32", "out": "out:*fp32", "n": "rows * d:i32"}
     GRID = ["ceil_div(rows * d, BLOCK)"]
@@ -226,6 +239,26 @@ class ATritonKernel(unittest.TestCase):
             file.write(block)
         subprocess.run([sys.executable, "example.py"], cwd=folder, check=True, env={**os.environ, "PYTHONPATH": os.path.join(SOURCE, "python")})
         self.assertEqual(evaluate(os.path.join(folder, "relu.honek"))["verdict"], "unsupported")
+
+    def test_a_kernel_of_inductors_is_launched_at_the_sizes_that_it_was_compiled_for(self):
+        def kernel(function, grid="Grid1D"):
+            signature = {"in_ptr0": "*fp32", "out_ptr0": "*fp32", "xnumel": "i32", "XBLOCK": "constexpr"}
+            return inductor.Kernel("triton_copy", function, signature, {"XBLOCK": 1024}, {"num_warps": 8, "num_stages": 1}, grid)
+
+        tensors = {"in_ptr0": "x", "out_ptr0": "out"}
+        one, _ = inductor.launches_of(kernel(static_copy), tensors, arch=90, shape={"rows": 1024, "d": 1024})
+        self.assertEqual((one.grid, one.block), (("ceil_div(1048576, 1024)",), (256,)))
+        self.assertTrue(one.when.startswith("rows == 1024 && d == 1024 && align(x) % 16 == 0"), one.when)
+        one, other = inductor.launches_of(kernel(dynamic_copy), {**tensors, "xnumel": "rows * d"}, arch=90)
+        self.assertEqual((one.grid, other.when), (("ceil_div(rows * d, 1024)",), ""))
+        self.assertEqual(one.args[:3], ("x", "out", "rows * d:i32"))
+        for function, arguments, grid, words in [
+            (static_copy, tensors, "Grid1D", "compiled for xnumel = 1048576: name that shape"),
+            (dynamic_copy, tensors, "Grid1D", r"'xnumel' \(i32\) is not given"),
+            (dynamic_copy, {**tensors, "xnumel": "rows * d"}, "ComboKernelGrid", "'ComboKernelGrid': give it as grid="),
+        ]:
+            with self.assertRaisesRegex(ExportError, words):
+                inductor.launches_of(kernel(function, grid), arguments, arch=90)
 
     def test_what_triton_compiled_is_launched_where_its_facts_hold(self):
         from triton.backends.compiler import GPUTarget
