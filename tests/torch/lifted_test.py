@@ -15,6 +15,7 @@ import struct
 import sys
 import threading
 import unittest
+from unittest import mock
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
 room = {"__name__": "room"}
@@ -103,6 +104,10 @@ class Other(threading.Thread):
 
 
 class Stage(Other):
+    def __init__(self, test):
+        super().__init__(test)
+        self.lifting = threading.Event()
+
     def build(self, request):
         model, _ = room["Problem"](self.test.problem, "problem.py").build(request["sizes"], seed=request["seed"])
         self.model = model
@@ -119,6 +124,10 @@ class Stage(Other):
         with torch.no_grad():
             self.tensor(self.places["outputs"][0][0], (6, 5)).copy_(self.model(x))
         self.test.captured = x.clone()
+        if self is self.test.others[0] and self.test.wait is not None:
+            # Whether the baseline was asked to capture before the submission had answered.
+            self.test.beside = self.test.others[1].lifting.wait(self.test.wait)
+        self.lifting.set()
         return {"plan": {"kernels": 2, "mapped_bytes": 4096}}
 
 
@@ -145,7 +154,8 @@ class Player(Other):
 
 class LiftedTest(unittest.TestCase):
     def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0, tolerance=(1e-5, 1e-6),
-              alike=True):
+              alike=True, submission="", wait=None):
+        self.wait = wait  # seconds for which the submission's capture waits for the baseline's to begin
         self.alike = alike  # the submission's parameters have the names and shapes of the module's
         self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
         self.microseconds = {True: 10.0, False: 20.0}
@@ -154,7 +164,7 @@ class LiftedTest(unittest.TestCase):
         weights = {"scale": [5]} if problem is SCALED else {"fc.weight": [5, 5], "fc.bias": [5]}
         near_one = {"dtype": "float32", "distribution": "normal", "scale": 0.25, "offset": 1.0}
         job = {"text": problem, "file": "problem.py", "class": "Model", "training": True, "threads": 1, "inputs": [{"tensor": "x", "boolean": False}],
-               "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": "", "baselines": ["torch_eager"] if baseline else [],
+               "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": submission, "baselines": ["torch_eager"] if baseline else [],
                "launch_seconds": 10, "time_seconds": time_seconds, "lift": True,
                "cases": [{"sizes": {"rows": 6, "width": 5}, "weights": {name: {"shape": shape, "draw": {**near_one, "shape": shape}} for name, shape in weights.items()},
                           "tensors": {"x": {**spec, "distribution": "uniform", "low": 0, "high": 1, "stress": True, "special": []}},
@@ -209,20 +219,37 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(answer["cases"][0]["plan"], {"kernels": 2, "mapped_bytes": 4096, "left_out": 0})
         self.assertEqual(set(lifted.spent.seconds), {"context", "start", "build", "capture", "player", "end", "reference", "play"})
 
-    def test_weights_are_new_for_every_second_set_of_inputs(self):
-        self.judge(trials=5)
+    def test_weights_are_new_for_every_fifth_set_of_inputs(self):
+        self.judge(trials=11)
         self.assertEqual(self.others[0].asked.count("build"), 3)
-        self.assertEqual(self.others[1].asked.count("run"), 3 + 5 + 2)  # 3 captures, 5 sets of inputs, 2 sets of hard inputs
+        self.assertEqual(self.others[1].asked.count("run"), 3 + 11 + 2)  # 3 captures, 11 sets of inputs, 2 sets of hard inputs
+
+    def test_the_baseline_is_captured_beside_the_submission(self):
+        self.judge(baseline=True, wait=20)
+        self.assertTrue(self.beside)
+
+    def test_a_submission_that_may_time_its_own_kernels_is_captured_alone(self):
+        self.judge(baseline=True, wait=0.5, submission="@triton.autotune(configs=configs, key=[])")
+        self.assertFalse(self.beside)
+
+    def test_a_rehearsal_changes_no_secret(self):
+        def last_inputs():
+            self.judge()
+            return self.captured.tolist(), self.others[1].tensor(self.others[1].places["inputs"][0], (6, 5)).tolist()
+
+        rehearsed = last_inputs()
+        with mock.patch.object(room["Referee"], "rehearse", lambda *_: None):
+            self.assertEqual(last_inputs(), rehearsed)
 
     def test_players_open_and_stages_load_before_anything_else(self):
         self.judge()
-        self.assertEqual(self.others[0].asked[:5], ["load", "build", "memory", "draw", "lift"])  # it builds while the referee still loads
+        self.assertEqual(self.others[0].asked[:5], ["load", "build", "draw", "memory", "lift"])  # it builds while the referee still loads
         self.assertEqual(self.others[1].asked[:2], ["open", "memory"])
 
     def test_a_stage_ends_once_nothing_will_be_captured_again(self):
-        self.judge(trials=4)
+        self.judge(trials=7)
         self.assertEqual(self.asked_when_ended[0].count("lift"), 2)
-        self.assertEqual(self.asked_when_ended[1].count("run"), 4)  # 2 of the captures and 2 that were checked
+        self.assertEqual(self.asked_when_ended[1].count("run"), 7)  # 2 of the captures and 5 that were checked
         self.assertEqual(sum("end_stages" in one for one in self.told), 1)
 
     def test_results_of_the_capture_that_were_kept_are_wrong(self):
@@ -315,7 +342,7 @@ class LiftedTest(unittest.TestCase):
         self.assertIn("time", lifted.spent.seconds)
 
     def test_the_submissions_last_plan_is_timed_and_each_baseline_is_captured_once(self):
-        self.judge(baseline=True)
+        self.judge(baseline=True, trials=6)
         self.assertEqual([asked.count("lift") for asked in self.asked_when_ended], [2, 1, 0, 0])
         self.assertEqual(self.asked_when_ended[1], ["load", "build", "memory", "draw", "lift"])  # one build is enough
 
@@ -333,13 +360,13 @@ class LiftedTest(unittest.TestCase):
 
         room["Problem"].build = counted
         try:
-            self.judge(trials=4)
+            self.judge(trials=6)
         finally:
             room["Problem"].build = build
         seeds = [seed for seed in builds if seed is not None]
-        # The stage and the referee make the weights of each of the two seeds, and the referee a module in float64 for each; the hard
-        # inputs need one more, in float32.
-        self.assertEqual([len(set(seeds)), len(seeds), builds.count(None)], [2, 4, 3])
+        # The stage and the referee make the weights of each of the two seeds, and the referee modules without weights: one in float64 for
+        # each, and one in float32 for the first's rehearsal and for the second's hard inputs.
+        self.assertEqual([len(set(seeds)), len(seeds), builds.count(None)], [2, 4, 4])
 
 
 if __name__ == "__main__":

@@ -99,10 +99,11 @@ class Evaluations(unittest.TestCase):
     def test_a_module_for_given_weights_draws_none_and_leaves_the_initialisers_as_they_were(self):
         plain = torch.nn.init.kaiming_uniform_
         with mock.patch.object(torch.nn.init, "kaiming_uniform_", wraps=plain) as draw:
-            model = room["model_for"](self.server.problem, {}, drawn=False)
+            model = room["bare_model"](self.server.problem, {}, "float64", "cpu", self.state)
             self.assertEqual(draw.call_count, 0)
             self.assertIs(torch.nn.init.kaiming_uniform_, draw)
-            self.assertEqual((model.out.weight.dtype, model.offset.dtype, model.offset.tolist()), (torch.float64, torch.float64, [0.25] * 5))
+            self.assertEqual((model.out.weight.dtype, model.out.weight.numel(), model.offset.dtype, model.offset.tolist()),
+                             (torch.float64, 0, torch.float64, [0.25] * 5))
             room["model_for"](self.server.problem, {})
             self.assertEqual(draw.call_count, 2)
 

@@ -18,6 +18,7 @@ import gc
 PER_THREAD_STREAM = 2  # cudaStreamPerThread, a handle with this value
 WARM_UPS = 3
 MOST_KEPT = 3 << 30  # bytes of memory's contents in a plan; the sandbox limits a file to 4 GiB
+PIECE_BYTES = 4 << 20  # what is copied from the GPU to a plan at a time
 NODE_KINDS = {3: "a call on the host", 4: "a graph within the graph", 6: "a wait for an event", 7: "an event", 8: "a signal to outside",
               9: "a wait for outside", 10: "an allocation of the driver's", 11: "a deallocation of the driver's", 12: "operations on words",
               13: "a condition"}
@@ -144,11 +145,12 @@ class Modules:
 
     @staticmethod
     def cupti():
-        """Returns CUPTI's library: mostly PyTorch has loaded it for its profiler; else it is beside PyTorch's libraries, or in the toolkit."""
+        """Returns CUPTI's library: PyTorch's own, which it loads for its profiler, or one beside PyTorch's libraries, or the toolkit's. PyTorch
+        may still be loading."""
         import glob
-        import torch
-        packages = os.path.dirname(os.path.dirname(torch.__file__))
-        names = ["libcupti.so.13", "libcupti.so.12", *sorted(glob.glob(packages + "/nvidia/*/lib/libcupti.so.*"))]
+        import importlib.util
+        packages = os.path.dirname(os.path.dirname(importlib.util.find_spec("torch").origin))
+        names = sorted(glob.glob(packages + "/nvidia/*/lib/libcupti.so.*")) + ["libcupti.so.13", "libcupti.so.12"]
         names += sorted(glob.glob("/usr/local/cuda/lib64/libcupti.so.*")) + sorted(glob.glob("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.*"))
         for name in names:
             try:
@@ -257,10 +259,17 @@ class Lifter:
         self.driver, self.ordinal = Driver(), ordinal
         self.driver("cuInit", 0)
         self.modules = Modules()
-        self.driver("cuCtxSetCurrent", self.driver.made("cuDevicePrimaryCtxRetain", ordinal))
-        self.memory = Allocator(self.driver, ordinal, base, span)
+        self.context = self.driver.made("cuDevicePrimaryCtxRetain", ordinal)
+        self.driver("cuCtxSetCurrent", self.context)
+        self.memory = Allocator(self.driver, ordinal, base, span)  # PyTorch uses it after install()
+        # Memory that the GPU can write to directly. It is small enough to stay in the processor's cache until it is written to a plan.
+        address = self.driver.made("cuMemHostAlloc", PIECE_BYTES, 0).value
+        self.piece = (ctypes.c_char * PIECE_BYTES).from_address(address)
+
+    def install(self):
+        """Makes the calling thread and PyTorch use what was prepared, perhaps by another thread."""
+        self.driver("cuCtxSetCurrent", self.context)
         self.memory.install()
-        self.piece = ctypes.create_string_buffer(16 << 20)
 
     def capture(self, forward, inputs):
         """Captures forward on inputs in the reservation, and returns (graph, results, {address: bytes} of the blocks before the capture)."""

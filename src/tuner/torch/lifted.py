@@ -18,6 +18,9 @@ LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans are at [2^43, 2^45)
 HANDOVER_US = 10e3      # microseconds of launches in one request to a player
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
 WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
+SETS_A_SEED = 5         # sets of inputs that are checked with the same weights: each plan's are secret, and a plan keeps nothing between launches
+SIDE_BY_SIDE = 16       # captures and the reference run side by side if so many times the case's tensors fit into the GPU's free memory
+TIMES_ITSELF = ("autotune", "benchmark", "compile", "do_bench")  # in a submission that may time its own kernels when it is first called
 
 
 class NoLift(Exception):
@@ -71,6 +74,7 @@ class Carrier:
         self.building = False  # the stage was asked to build the module for the next capture, and has not answered
         self.capturing = False  # the stage was asked to capture, and has not answered
         self.plans = []  # descriptors of the plans that are timed, one for each case
+        self.loaded = None  # descriptor of the plan that the player holds
 
 
 class Spent:
@@ -111,19 +115,26 @@ class LiftedRun:
             side.player.ask({"op": "open", "ordinal": int(self.job["device"].rpartition(":")[2]), "base": side.base, "span": SPAN, "own": own,
                              "flush_bytes": max(64 << 20, 4 * self.job.get("l2_bytes", 0))}, 0, wait=False)
             side.stage.ask({**load_request(self.job, side), "lift": {"base": side.base, "span": SPAN}}, 0, wait=False)
-        self.ask_to_build(self.sides[0], self.job["cases"][0], self.first_seed)
+        only = len(self.job["cases"]) == 1 and self.job["trials"] <= SETS_A_SEED  # the first plan is the last, too
+        for side in self.sides if only else self.sides[:1]:
+            self.ask_to_build(side, self.job["cases"][0], self.first_seed)
 
     def ask_to_build(self, side, case, seed):
-        """Asks a side's stage to build its module; await_build() waits for it. Initialisers draw on the host and take tenths of a second."""
+        """Asks a side's stage to build its module, and the submission's to draw constant weights; await_build() waits for both. Initialisers
+        draw on the host and take tenths of a second."""
         side.stage.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, 0, wait=False)
+        if side.is_submission:
+            side.stage.ask({"op": "draw", "plan": case["weights"], "seed": seed}, 0, wait=False)
         side.building = True
 
-    def await_build(self, side):
+    def await_build(self, side, case):
         """Waits until a stage has built the module that it was asked for. This must come before it is asked for anything else."""
         if side.building:
             side.building = False
             with self.spent("build"):
                 side.stage.answer(BUILD_SECONDS, "build")
+                if side.is_submission:
+                    self.referee.was_drawn(case, side.stage.answer(ASK_SECONDS, "draw"))
 
     def open(self):
         """Waits until players and stages are ready."""
@@ -144,25 +155,40 @@ class LiftedRun:
 
     def give(self, side, layout):
         """Gives the side's stage and player memory for inputs and results."""
+        side.loaded = None
         side.stage.give(layout, self.referee.device)
         side.player.give(layout, self.referee.device)
 
-    def lift(self, side, case, seed, layout):
+    def lift(self, side, case, seed, layout, meanwhile=None):
         """Captures a side, whose stage has been asked to build the module with weights from `seed`. Checks that the player computes the same
-        results from the plan as the stage. Returns the plan's descriptor, which the caller must close."""
+        results from the plan as the stage. Returns the plan's descriptor, which the caller must close. `meanwhile` is called while the
+        stage captures."""
         referee, stage, player = self.referee, side.stage, side.player
         referee.fill(case, layout)
         if side.is_submission:
             with self.spent("reference"):
                 referee.prepare(case, seed)  # the referee makes its own weights while the stage does
-        self.await_build(side)
+        self.await_build(side, case)
         self.put(player, layout)
         self.capture(side, case, seed, layout)
+        if meanwhile is not None:
+            meanwhile()
         return self.captured(side, case)
+
+    def side_by_side(self, case, layout, seed):
+        """Returns whether captures and the reference may run at the same time: there is memory, and the submission does not look as if it
+        chose among kernels by their times."""
+        import torch
+        if any(word in self.job["submission"] for word in TIMES_ITSELF):
+            return False
+        weights = sum(one.numel() * one.element_size() for one in self.referee.state(case, seed).values())
+        free = torch.cuda.mem_get_info(self.referee.device)[0] if self.referee.device.type == "cuda" else math.inf
+        return SIDE_BY_SIDE * (layout.bytes + weights) <= free
 
     def capture(self, side, case, seed, layout):
         """Asks a stage to capture its module, which it has built from `seed`, on the inputs in the referee's memory."""
-        self.referee.redraw(side.stage, case, seed)
+        if not side.is_submission:
+            self.referee.redraw(side.stage, case, seed)
         self.put(side.stage, layout)
         side.stage.ask({"op": "lift"}, 0, wait=False)
         side.capturing = True
@@ -174,7 +200,7 @@ class LiftedRun:
         side.summary = stage.answer(LIFT_SECONDS, "lift").get("plan", {})
         descriptor = stage.descriptor()
         with self.spent("player"):
-            side.summary["left_out"] = self.load(player, descriptor).get("left_out", 0)
+            side.summary["left_out"] = self.load(side, descriptor).get("left_out", 0)
             self.play(player, {"op": "run"})
         for name, again, once in zip(self.job["outputs"], player.result(0), stage.result(0)):
             fault, _, _ = referee.hold(again, once.double() if once.is_floating_point() else once, case["outputs"][name], 0.0)
@@ -189,7 +215,9 @@ class LiftedRun:
             return
 
         def begin(side):
-            self.await_build(side)
+            if side.capturing:
+                return
+            self.await_build(side, case)
             self.give(side, layout)
             self.put(side.player, layout)
             self.capture(side, case, seed, layout)
@@ -197,11 +225,13 @@ class LiftedRun:
         for side in self.sides[1:]:
             self.guarded(side, lambda side=side: begin(side))
 
-    def load(self, player, descriptor):
-        """Sends a plan to the player and returns its answer."""
+    def load(self, side, descriptor):
+        """Sends a plan to the side's player and returns its answer."""
+        player = side.player
         player.frames.send({"op": "load"})
         with socket.socket(fileno=os.dup(player.frames.descriptor)) as peer:
             socket.send_fds(peer, [b"p"], [descriptor])
+        side.loaded = descriptor
         return player.answer(PLAY_SECONDS, "load")
 
     def put(self, side, layout):
@@ -220,31 +250,31 @@ class LiftedRun:
         referee, side = self.referee, self.sides[0]
         worst = precision = 0.0
         layout = referee.room(case, 1)
-        self.await_build(side)
+        self.await_build(side, case)
         self.give(side, layout)
         for trial in range(self.job["trials"]):
             referee.tell(f"check {what}")
-            if trial % 2 == 0:
+            if trial % SETS_A_SEED == 0:
                 seed = referee.secret.getrandbits(31)
-                last = trial + 2 >= self.job["trials"]
+                last = trial + SETS_A_SEED >= self.job["trials"]
                 if case is self.job["cases"][0] and trial == 0:
                     seed = self.first_seed
                 else:
                     self.ask_to_build(side, case, seed)
                 for other in self.sides[1:] if last else ():
                     # A stage that has memory would forget its module when it is given other memory.
-                    if other.stage.memory is None and other.name not in self.unfit:
+                    if other.stage.memory is None and not other.building and other.name not in self.unfit:
                         self.guarded(other, lambda other=other: self.ask_to_build(other, case, seed))
                 with self.spent("capture"):
-                    plan = self.lift(side, case, seed, layout)
+                    plan = self.lift(side, case, seed, layout, lambda: self.meanwhile(case, seed, layout, last, trial == 0))
                     if last:
                         self.begin_baselines(case, seed, layout)
-                if len(self.sides) > 1 and trial + 2 >= self.job["trials"]:
+                if len(self.sides) > 1 and last:
                     side.plans.append(plan)  # the last one is timed, too
                     case["seed"] = seed
                 else:
                     os.close(plan)
-                if len(self.sides) == 1 and case is self.job["cases"][-1] and trial + 2 >= self.job["trials"]:
+                if len(self.sides) == 1 and case is self.job["cases"][-1] and last:
                     with self.spent("end"):
                         self.end_last_stage(side)
             with self.spent("reference"):
@@ -274,6 +304,17 @@ class LiftedRun:
             referee.compare_hard(case, side.player.result(0), results, magnitude, what)
         return {"max_scaled_error": worst, "rms_error": precision, **referee.told_of(case), "plan": side.summary}
 
+    def meanwhile(self, case, seed, layout, last, first):
+        """Does what can be done while the submission's stage captures: the baselines' captures if this plan is the `last`, and once (`first`)
+        a rehearsal of what comes after."""
+        if not self.side_by_side(case, layout, seed):
+            return
+        if last:
+            self.begin_baselines(case, seed, layout)
+        if first:
+            with self.spent("reference"):
+                self.referee.rehearse(case, layout, seed)
+
     def lift_all(self, case):
         """Captures the baselines' plans that are timed for a case, with the weights of the submission's last plan."""
         self.referee.tell(f"capture {sizes_text(case)} for timing")
@@ -282,7 +323,7 @@ class LiftedRun:
         def lift(side):
             if not side.capturing:
                 if side.building:
-                    self.await_build(side)
+                    self.await_build(side, case)
                     self.give(side, layout)
                 else:
                     self.give(side, layout)
@@ -320,8 +361,9 @@ class LiftedRun:
         layout = referee.room(case, 1)
         referee.fill(case, layout)
         for side in (mine, baseline):
-            side.player.give(layout, referee.device)
-            self.load(side.player, side.plans[number])
+            if side.loaded != side.plans[number]:
+                side.player.give(layout, referee.device)
+                self.load(side, side.plans[number])
             self.put(side.player, layout)
         once = {}
         for side in (mine, baseline):

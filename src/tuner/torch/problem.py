@@ -376,17 +376,25 @@ def undrawn():
             setattr(init, name, function)
 
 
-def model_for(problem, sizes, precision="float64", drawn=True):
-    """Returns an instance whose own constants have the precision's dtype. Without `drawn`, its parameters hold arbitrary values, for
-    evaluate(), which is given others."""
+def model_for(problem, sizes, precision="float64"):
+    """Returns an instance whose own constants have the precision's dtype."""
     import torch
     dtype = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision, torch.float32)
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype if precision == "float64" else torch.float32)
     try:
         seed_generators(0)
-        with contextlib.nullcontext() if drawn else undrawn():
-            model, _ = problem.build(sizes)
+        model, _ = problem.build(sizes)
         return model.to(dtype)
     finally:
         torch.set_default_dtype(before)
+
+
+def bare_model(problem, sizes, precision, device, given):
+    """Returns what model_for() does, on a device, but for the weights of the names `given`: they are empty, and evaluate() must be given them."""
+    with undrawn():
+        model = model_for(problem, sizes, precision).to(device)
+    for name, tensor in state_of(model).items():
+        if name in given:
+            tensor.data = tensor.data.new_empty(0)
+    return model

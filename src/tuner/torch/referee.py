@@ -340,6 +340,21 @@ class Referee:
                 case["hard"] = case.get("hard", 0) + 1
                 yield results, magnitude
 
+    def rehearse(self, case, layout, seed):
+        """Computes and compares right results once, so that the GPU's code for that is loaded when the submission's results come. Changes
+        the inputs in `truth`, and draws no secret."""
+        before = self.secret.getstate()
+        try:
+            results, magnitude = self.expected(case, seed)
+            for name, mine, right in zip(self.job["outputs"], self.in_float32(case, seed, 0) or results, results):
+                self.hold(mine, right, case["outputs"][name], magnitude)
+                torch_minmax(right)
+            self.harden(case, layout)
+        except Exception as error:
+            print(f"rehearsal: {error}", file=sys.stderr)  # reported where results are judged
+        finally:
+            self.secret.setstate(before)
+
     def compare_hard(self, case, actual, results, magnitude, what):
         """Raises the verdict if an output on hard inputs is wrong, by twice the tolerance."""
         for name, mine, right in zip(self.job["outputs"], actual, results):
@@ -426,8 +441,13 @@ class Referee:
         if side.is_submission or case.get("drawn"):
             answer = side.ask({"op": "draw", "plan": case["weights"], "seed": seed}, ASK_SECONDS)
             if side.is_submission:
-                case["drawn"] = answer.get("drawn") is True
-                case["undrawn"] = case.get("undrawn", False) or not case["drawn"]
+                self.was_drawn(case, answer)
+
+    @staticmethod
+    def was_drawn(case, answer):
+        """Records the answer of the submission's stage to "draw"."""
+        case["drawn"] = answer.get("drawn") is True
+        case["undrawn"] = case.get("undrawn", False) or not case["drawn"]
 
     def drawn(self, case, seed, state):
         """Returns {name: tensor}: the constant weights of the module, which was made with `state`, as the task draws them; {}: they are not
@@ -450,7 +470,7 @@ class Referee:
         magnitude = max([value.double().square().mean().sqrt().item() for value in list(state.values()) + inputs
                          if torch.is_tensor(value) and value.is_floating_point() and value.numel()] or [0.0])
         with torch.device(self.device):
-            model = self.made(case, seed, precision, lambda: model_for(self.problem, case["sizes"], precision, drawn=False).to(self.device))
+            model = self.made(case, seed, precision, lambda: bare_model(self.problem, case["sizes"], precision, self.device, state))
             results, _, _ = evaluate(self.problem, case["sizes"], model, inputs, state, precision)
         return results, magnitude
 

@@ -44,12 +44,7 @@ class Server:
         if key not in self.models:
             if len(self.models) >= MOST_MODELS:
                 self.models.pop(next(iter(self.models)))
-            model = model_for(self.problem, sizes, precision, drawn=False).to(device)
-            given = set(self.job["state"].values())
-            for name, tensor in state_of(model).items():
-                if name in given:
-                    tensor.data = tensor.data.new_empty(0)
-            self.models[key] = model
+            self.models[key] = bare_model(self.problem, sizes, precision, device, set(self.job["state"].values()))
         return self.models[key]
 
     def answer(self, request):

@@ -94,9 +94,35 @@ def refuse_cuda_code():
     cpp_extension.load = refusing(cpp_extension.load, cuda_files)
 
 
+class Early:
+    """Receives the first request, and if it asks for lifting prepares the GPU for that, in a thread: PyTorch is imported meanwhile."""
+
+    def __init__(self, frames):
+        import threading
+        self.frames, self.request, self.lifter, self.fault = frames, None, None, None
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self):
+        try:
+            self.request = self.frames.receive()
+            asked = self.request.get("lift")
+            if asked:
+                self.lifter = Lifter(int(self.request["device"].rpartition(":")[2]), asked["base"], asked["span"])
+        except Exception as error:
+            self.fault = error
+
+    def first(self):
+        """Returns the first request."""
+        self.thread.join()
+        if self.request is None:
+            raise self.fault
+        return self.request
+
+
 class Stage:
-    def __init__(self):
-        self.frames = Frames(3)
+    def __init__(self, frames, early):
+        self.frames, self.early = frames, early
         self.problem = self.kind = self.model = None
         self.plain = None  # the module of `model`, which torch.compile may have wrapped
         self.device = None
@@ -111,7 +137,10 @@ class Stage:
         if request.get("lift"):
             # Code that nvcc compiles launches on the thread's own default stream, which can be captured.
             os.environ["NVCC_APPEND_FLAGS"] = "--default-stream=per-thread"
-            self.lifter = Lifter(self.device.index, request["lift"]["base"], request["lift"]["span"])
+            if self.early.fault is not None:
+                raise self.early.fault
+            self.lifter = self.early.lifter
+            self.lifter.install()
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
             torch.ones(1, device=self.device)
@@ -255,8 +284,8 @@ class Stage:
 
     def serve(self):
         """Answers requests until the socket closes."""
+        request = self.early.first()
         while True:
-            request = self.frames.receive()
             try:
                 answer = {"ok": True, **(getattr(self, request["op"])(request) or {})}
             except Fault as fault:
@@ -271,15 +300,20 @@ class Stage:
                 with socket.socket(fileno=os.dup(3)) as peer:
                     socket.send_fds(peer, [b"p"], [descriptor])
                 os.close(descriptor)
+            request = self.frames.receive()
 
 
 def main():
+    import gc
     if os.environ.get("CUDA_VISIBLE_DEVICES") != "":
         wake_gpu()  # no context: the copies of device code must be prepared before there is one
+    frames = Frames(3)
+    early = Early(frames)
     load_torch()
     import torch
     torch.set_deterministic_debug_mode("default")
-    Stage().serve()
+    gc.freeze()  # the garbage collection before a capture need not look at PyTorch's own million objects
+    Stage(frames, early).serve()
 
 
 try:
