@@ -161,7 +161,7 @@ class LiftedTest(unittest.TestCase):
         self.microseconds = {True: 10.0, False: 20.0}
         self.others = [Stage(self), *([Stage(self)] if baseline else []), Player(self), *([Player(self)] if baseline else [])]
         spec = {"shape": [6, 5], "dtype": "float32"}
-        weights = {"scale": [5]} if problem is SCALED else {"fc.weight": [5, 5], "fc.bias": [5]}
+        weights = {"scale": [5]} if "self.scale" in problem else {"fc.weight": [5, 5], "fc.bias": [5]}
         near_one = {"dtype": "float32", "distribution": "normal", "scale": 0.25, "offset": 1.0}
         job = {"text": problem, "file": "problem.py", "class": "Model", "training": True, "threads": 1, "inputs": [{"tensor": "x", "boolean": False}],
                "outputs": ["out"], "device": "cpu:0", "trials": trials, "seed": 7, "submission": submission, "baselines": ["torch_eager"] if baseline else [],
@@ -298,6 +298,11 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual((answer["verdict"], answer["cases"][0]["constant_weights"]), ("ok", {"scale": 1.0}))
         self.assertEqual(self.others[1].asked.count("draw"), 0)  # the baseline keeps its weights too
         self.assertEqual(self.judge(alike=False)[0]["cases"][0]["constant_weights"], {})
+
+    def test_a_single_random_weight_is_not_told_as_constant(self):
+        for made, told in (("torch.randn(1)", {}), ("torch.full((1,), 2.0)", {"scale": 2.0})):
+            answer, _ = self.judge(problem=SCALED.replace("torch.ones(width)", made), play=lambda test, x: test.model(x), alike=False)
+            self.assertEqual(answer["cases"][0]["constant_weights"], told, made)
 
     def test_hard_inputs_are_tried_too(self):
         self.assertEqual(self.judge(trials=4)[0]["cases"][0]["hard_sets"], 2)

@@ -648,8 +648,11 @@ class Referee:
     def remember(self, case, seed, results):
         """Records the range of the right results over all sets of inputs of a case, and weights that are the same number for all seeds."""
         if case.get("undrawn") and case.get("untold_seed") != seed:
-            case["untold_seed"], before = seed, case.get("untold")
-            now = {name: constant_of(tensor) for name, tensor in self.state(case, seed).items() if case["weights"].get(name, {}).get("draw")}
+            case["untold_seed"], before, state = seed, case.get("untold"), self.state(case, seed)
+            now = {name: constant_of(tensor) for name, tensor in state.items() if case["weights"].get(name, {}).get("draw")}
+            if before is None and any(value is not None and state[name].numel() == 1 for name, value in now.items()):
+                # A single number is one number everywhere, even if it is drawn: weights of another seed tell.
+                before = {name: constant_of(tensor) for name, tensor in state_of(self.problem.build(case["sizes"], seed=seed ^ 1)[0]).items()}
             case["untold"] = {name: value for name, value in now.items() if value is not None and (before is None or before.get(name) == value)}
         for name, result in zip(self.job["outputs"], results):
             if result.numel():
