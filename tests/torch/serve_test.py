@@ -107,6 +107,21 @@ class Evaluations(unittest.TestCase):
             room["model_for"](self.server.problem, {})
             self.assertEqual(draw.call_count, 2)
 
+    def test_a_module_that_reads_no_size_is_made_once(self):
+        def needs(body, added=""):
+            text = f"import math\nrows, width = 6, 5\nheads = 2 * width\n{added}\nclass Model:\n    def forward(self, x):\n        return {body}\n" \
+                   "def get_inputs():\n    return [rows, width]\ndef get_init_inputs():\n    return []\n"
+            return room["Problem"](text, "problem.py").model_needs_sizes()
+
+        self.assertFalse(needs("x * math.pi"))
+        for body, added in (("x * width", ""), ("x * heads", ""), ("x * half()", "def half():\n    return rows / 2"), ("x * globals()['rows']", ""),
+                            ("x * math.sqrt(eval('rows'))", ""), ("x * sys.modules[__name__].rows", "import sys")):
+            self.assertTrue(needs(body, added), body)
+        self.assertTrue(self.server.needs_sizes)
+        text = PROBLEM.replace("rows, width = 6, 5", "rows, columns = 6, 5").replace("(rows, width)", "(rows, columns)").replace("[width]", "[5]")
+        plain = room["Server"]({"text": text, "file": "problem.py", "class": "Model", "training": True, "state": {}})
+        self.assertIs(plain.model({"rows": 2, "width": 5}, "float64", "cpu"), plain.model({"rows": 3, "width": 5}, "float64", "cpu"))
+
     def test_no_more_modules_are_kept_than_the_limit(self):
         for rows in range(2, 2 + room["MOST_MODELS"] + 3):
             self.server.model({"rows": rows, "width": 2}, "float64", "cpu")

@@ -165,6 +165,19 @@ class Problem:
                 self.sizes[name] = number
         self.written = dict(self.sizes)
 
+    def model_needs_sizes(self):
+        """Returns whether the module may be another at other sizes: anything but get_inputs() reads a module-level name that is assigned, or
+        could read one in a way that is not seen here."""
+        assigned, read = set(), set()
+        for statement in self.tree.body:
+            if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                assigned |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            elif not (isinstance(statement, ast.FunctionDef) and statement.name == "get_inputs"):
+                read |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+                read |= {name.split(".")[0] for node in ast.walk(statement) if isinstance(node, (ast.Import, ast.ImportFrom))
+                               for name in [alias.asname or alias.name for alias in node.names]}
+        return bool(read & (assigned | {"globals", "vars", "eval", "exec", "sys"}))
+
     def run_file(self, sizes):
         """Runs the file with `sizes` in place of its own numbers, and returns its module-level names."""
         tree = self.tree

@@ -27,7 +27,7 @@ class Server:
     def __init__(self, job):
         self.job = job
         self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
-        self.models = {}
+        self.models, self.needs_sizes = {}, self.problem.model_needs_sizes()
         self.memory, self.bytes = None, 0
         self.shared = None  # memory of the GPU that the judge maps, as a tensor of bytes
         self.handle = ""    # of `shared`, in hexadecimal digits
@@ -40,7 +40,7 @@ class Server:
 
     def model(self, sizes, precision, device):
         """Returns the module at these sizes, which is kept. Its own weights are dropped: each evaluation brings the task's."""
-        key = (tuple(sorted(sizes.items())), precision, device)
+        key = (tuple(sorted(sizes.items())) if self.needs_sizes else (), precision, device)
         if key not in self.models:
             if len(self.models) >= MOST_MODELS:
                 self.models.pop(next(iter(self.models)))
