@@ -352,7 +352,7 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual(self.asked_when_ended[1], ["load", "build", "memory", "draw", "lift"])  # one build is enough
 
     def test_timing_ends_early_if_times_agree_only(self):
-        self.assertEqual(self.judge(baseline=True, time_seconds=60)[0]["cases"][0]["baselines"]["torch_eager"]["quads"], 10)
+        self.assertEqual(self.judge(baseline=True, time_seconds=60)[0]["cases"][0]["baselines"]["torch_eager"]["quads"], 6)
         ratios = [2.0] * 12 + [2.1] * 12
         self.assertEqual([room["precise"]([2.0] * 9), room["precise"]([2.0] * 10), room["precise"](ratios)], [False, True, False])
 

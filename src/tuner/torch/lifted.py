@@ -17,6 +17,7 @@ SPAN = 1 << 39          # bytes of addresses for a side's memory
 LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans are at [2^43, 2^45), the players' own memory at [2^45, 2^46)
 HANDOVER_US = 10e3      # microseconds of launches in one request to a player
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
+LEAST_LIFTED_QUADS = 6  # the least number of ratios whose range contains their median with a probability of 95 %
 WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
 SETS_A_SEED = 5         # sets of inputs that are checked with the same weights: each plan's are secret, and a plan keeps nothing between launches
 SIDE_BY_SIDE = 16       # captures and the reference run side by side if so many times the case's tensors fit into the GPU's free memory
@@ -372,7 +373,7 @@ class LiftedRun:
         calls = max(LEAST_CALLS, min(MOST_CALLS_LIFTED, math.ceil(HANDOVER_US / max(1.0, *once.values()))))
         times, ratios = {mine: [], baseline: []}, []
         begin = time.monotonic()
-        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
+        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_LIFTED_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
             referee.fill(case, layout)
             for side in (mine, baseline):
                 self.put(side.player, layout)
@@ -395,7 +396,7 @@ class LiftedRun:
             for side in (mine, baseline):
                 times[side] += took[side]
             ratios.append(math.sqrt(took[baseline][0] * took[baseline][1] / (took[mine][0] * took[mine][1])))
-            if precise(ratios):
+            if precise(ratios, LEAST_LIFTED_QUADS):
                 break
         return {"time_us": summary(times[mine]), "baseline_us": summary(times[baseline]), "speedup": summary(ratios), "quads": len(ratios),
                 "calls": calls, "plan": baseline.summary}

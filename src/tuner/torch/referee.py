@@ -812,10 +812,10 @@ def summary(samples):
     return {"median": values[len(values) // 2], "low": values[low], "high": values[high]}
 
 
-def precise(ratios):
-    """Returns whether enough quads were timed: the interval of their ratios is narrow."""
+def precise(ratios, least=LEAST_QUADS):
+    """Returns whether enough quads were timed: `least` of them, and the interval of their ratios is narrow."""
     told = summary(ratios)
-    return len(ratios) >= LEAST_QUADS and told["high"] - told["low"] <= PRECISE * told["median"]
+    return len(ratios) >= least and told["high"] - told["low"] <= PRECISE * told["median"]
 
 
 def main():
