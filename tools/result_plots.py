@@ -48,7 +48,7 @@ class Drawing:
         self.parts.append(f'<rect class="{colour}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="2"/>')
 
     def mark(self, x, y, colour):
-        """A filled circle, an open square or a diamond, by colour."""
+        """Returns a mark: a filled circle, an open square or a diamond, by colour."""
         if colour == "one":
             self.parts.append(f'<circle class="one" cx="{x:.1f}" cy="{y:.1f}" r="4.5"/>')
         elif colour == "two":
@@ -90,7 +90,7 @@ def legend(drawing, y, entries, x=16, bars=False):
 
 
 def first_number(text):
-    """1.007 of "1.007 [1.005, 1.008]"; None of "-"."""
+    """Returns the first number of a text: 1.007 of "1.007 [1.005, 1.008]"; None of "-"."""
     found = re.match(r"[\d.]+", str(text))
     return float(found.group()) if found else None
 
@@ -219,7 +219,7 @@ def graph_epochs(epochs, four, dates):
 
 
 def accuracy(report, dates):
-    """Test accuracy against the neighbors drawn at inference; the dashed line is inference with every neighbor."""
+    """Draws the test accuracy against the neighbors drawn at inference; the dashed line is inference with every neighbor."""
     fanouts, names = (5, 10, 20), list(report["datasets"])
     gap, top, height = 62, 84, 150
     width = (WIDTH - gap * 2 - 20) / 2
@@ -266,7 +266,7 @@ PLOTS = [
 
 
 def plots(folder):
-    """(section, name, SVG text, caption, files) of every plot whose results are stored: the newest of each subject."""
+    """Returns (section, name, SVG text, caption, files) of every plot whose results are stored: the newest of each subject."""
     for section, name, draw, subjects, caption in PLOTS:
         found = [sorted(path for path in folder.glob(f"*-{subject}.json") if re.fullmatch(rf"\d{{4}}-\d\d-\d\d-{subject}\.json", path.name))
                  for subject in subjects]

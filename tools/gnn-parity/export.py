@@ -17,7 +17,7 @@ import models
 
 
 def read_graph(path):
-    """In-neighbors of every node, each edge of the file in both directions, duplicates kept."""
+    """Returns the in-neighbors of every node, each edge of the file in both directions, duplicates kept."""
     with np.load(path, allow_pickle=False) as file:
         members = {name: file[name] for name in file.files
                    if name.startswith(("adj_", "attr_")) or name == "labels"}
@@ -35,7 +35,7 @@ def read_graph(path):
 
 
 def full_blocks(offsets, columns, seeds, layers, order=None):
-    """Every neighbor of every node known so far, hop by hop; the outermost hop comes first. The seeds lead the nodes;
+    """Returns blocks with every neighbor of every node known so far, hop by hop; the outermost hop comes first. The seeds lead the nodes;
     the others come in any order. `order` draws another order of the edges."""
     nodes = np.array(seeds)
     local = np.full(len(offsets) - 1, -1)
@@ -58,7 +58,7 @@ def full_blocks(offsets, columns, seeds, layers, order=None):
 
 
 def train(model, rate, steps):
-    """One step of Adam for each (blocks, x, wanted); yields the loss and the logits before it, the gradients in place."""
+    """Makes one step of Adam for each (blocks, x, wanted), and yields the loss and the logits before it, the gradients in place."""
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     for blocks, x, wanted in steps:
         logits = model(x, blocks)

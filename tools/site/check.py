@@ -51,7 +51,7 @@ def check(folder):
     problems, links = [], 0
 
     def lead(path, address, what):
-        """The place that an address in `path` names, or nothing after telling what is wrong with it."""
+        """Returns the place that an address in `path` names; None, after a report of what is wrong, if there is none."""
         name, _, anchor = address.partition("#")
         if address.startswith("/"):
             return problems.append(f"{path}: {what} {address} begins with '/': it would not hold on a disk")

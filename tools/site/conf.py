@@ -45,7 +45,7 @@ html_theme_options = {"top_of_page_buttons": []}
 
 
 def resolve_copied_files(app, tree, page):
-    """A link to a copied file holds from wherever the page stands, on a server or on a disk."""
+    """Makes links to copied files relative to their page, so that they hold on a server and on a disk."""
     for reference in tree.findall(nodes.reference):
         uri = reference.get("refuri", "")
         if uri.startswith("hone-file:"):

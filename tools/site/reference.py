@@ -17,12 +17,12 @@ import tempfile
 
 
 def plain(text):
-    """Text as a page holds it: nothing in it is mark-up."""
+    """Returns text in which no character is mark-up."""
     return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", text)
 
 
 def code(text):
-    """A span of code, whatever backticks are in the text."""
+    """Returns a span of code, whatever backticks are in the text."""
     ticks = "`" * (1 + max([0] + [len(run) for run in re.findall("`+", text)]))
     return f"{ticks} {text} {ticks}" if "`" in text else f"{ticks}{text}{ticks}"
 
@@ -36,7 +36,7 @@ def unroff(text):
 
 
 def read_manual(text):
-    """(section, subsection, [(term, text)]) of a page, in order; a paragraph has no term. Fails on what it does not know."""
+    """Returns (section, subsection, [(term, text)]) of a page, in order; a paragraph has no term. Fails on what it does not know."""
     sections, entries, lines = [], None, iter(text.splitlines())
     kind = None  # of the last entry: "term" waits for its name, "code" for .fi
     for line in lines:
@@ -125,7 +125,7 @@ def write_program(binary, target):
 
 
 def ask_tools(hone):
-    """What `hone mcp` answers to tools/list."""
+    """Returns what `hone mcp` answers to tools/list."""
     with tempfile.TemporaryDirectory() as folder:
         opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "site", "version": "1"}}
         requests = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening},
@@ -158,13 +158,13 @@ def kind_of(schema):
 
 
 def resolved(schema, definitions):
-    """Without references; what stands beside one goes before what it leads to."""
+    """Returns a schema without references. A field beside a reference takes precedence over the same field of what it leads to."""
     name = schema.get("$ref", "").removeprefix("#/$defs/")
     return {**definitions[name], **schema} if name else schema
 
 
 def fields(schema, prefix="", definitions=None):
-    """(name, kind, required, description) of an object's fields, those of objects in it too: "cases[].dims"."""
+    """Returns (name, kind, required, description) of an object's fields, those of objects in it too: "cases[].dims"."""
     for name, field in schema.get("properties", {}).items():
         full, field = prefix + name, resolved(field, definitions or {})
         if "items" in field:
@@ -178,7 +178,7 @@ def fields(schema, prefix="", definitions=None):
 
 
 def described(entries):
-    """A list of fields, as a page has it."""
+    """Returns a list of fields, as a page has it."""
     out = []
     for name, kind, note, description in entries:
         out += [code(name), f": {kind}{note}" + (f". {plain(description)}".replace("\n", " ") if description else ""), ""]

@@ -34,7 +34,7 @@ LINK = re.compile(r"(!?)(\[(?:[^\[\]]|\[[^\]]*\])*\])\(\s*([^()\s]+)\s*\)")
 
 
 def repository_files(source):
-    """Every file of the repository: what git knows and what it does not ignore; without git, what lies in its folders."""
+    """Returns every file of the repository: what git knows and what it does not ignore; without git, what lies in its folders."""
     if (source / ".git").exists():
         listed = subprocess.run(["git", "-C", source, "ls-files", "-co", "--exclude-standard", "-z"], capture_output=True, check=True)
         return sorted({name for name in listed.stdout.decode().split("\0") if name and (source / name).is_file()})
@@ -46,7 +46,7 @@ def repository_files(source):
 
 
 def staged_name(page):
-    """Where a page of the repository stands on the site."""
+    """Returns the name of a page of the repository on the site."""
     name = page.removeprefix("docs/")
     folder, base = posixpath.split(name)
     return (folder or "readme") + ".md" if base == "README.md" else name.lower() if "/" not in name else name
@@ -66,7 +66,7 @@ class Stage:
         self.problems = []
 
     def destination(self, path):
-        """Where on the site the repository's file or folder `path` stands; None where there is none."""
+        """Returns the name on the site of the repository's file or folder `path`; None if it is not there."""
         if path in self.pages:
             return self.pages[path]
         if path in self.folders:
@@ -103,7 +103,7 @@ class Stage:
         return self.copied[folder]
 
     def link(self, page, text, to, anchor, image=False):
-        """Markdown of a link from the staged `page` to the staged `to`. A copied file's goes by a scheme that conf.py resolves."""
+        """Returns markdown of a link from the staged `page` to the staged `to`. A copied file's goes by a scheme that conf.py resolves."""
         if not to.endswith(".md") and not image:
             return f"{text}(hone-file:{to})"
         return f"{'!' if image else ''}{text}({posixpath.relpath(to, posixpath.dirname(page) or '.')}{anchor})"

@@ -130,17 +130,17 @@ class Evaluation:
 
     @property
     def ok(self) -> bool:
-        """True if the candidate is right."""
+        """Returns whether the candidate is right."""
         return self.verdict == "ok"
 
     @property
     def judged(self) -> bool:
-        """True if the verdict is about the candidate, and not about the device or the task."""
+        """Returns whether the verdict is about the candidate, and not about the device or the task."""
         return self.verdict not in ("unsupported", "invalid_task", "device_lost")
 
     @property
     def timed(self) -> tuple[Case, ...]:
-        """The cases that have a speedup over the baseline."""
+        """Returns the cases that have a speedup over the baseline."""
         return tuple(case for case in self.cases if case.speedup is not None)
 
     @property

@@ -30,12 +30,12 @@ class Kernel:
 
     @property
     def source(self):
-        """The Triton code of the kernel."""
+        """Returns the Triton code of the kernel."""
         return self.function.src
 
     @property
     def sizes(self):
-        """The sizes that are compiled in, by name: Inductor assigns them at the head of the kernel unless shapes are dynamic."""
+        """Returns the sizes that are compiled in, by name: Inductor assigns them at the head of the kernel unless shapes are dynamic."""
         return {name: int(value) for name, value in re.findall(r"^\s*([xyzr]\d*_?numel) = (\d+)\s*$", self.source, re.M)}
 
 

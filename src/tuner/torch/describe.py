@@ -608,7 +608,7 @@ def measure_precision(trials, results, notes):
 
 
 def tolerance_of(name, measured, dtype, notes, few=False):
-    """The fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel."""
+    """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel."""
     if dtype not in ROUNDOFF:
         return {"c_max": 0.0, "c_rms": 0.0}
     unit = ROUNDOFF[dtype]
@@ -986,7 +986,7 @@ def describe(job):
                       "values": values})
 
     def few_elements(i, axes):
-        """Whether the judge's smallest slices of output i, which has so many axes, are short."""
+        """Returns whether the judge's smallest slices of output i, which has so many axes, are short."""
         texts = [expressions[("out", i, axis)] for axis in range(axes)]
         return math.prod(evaluate_text(str(text), ranges.low) for text in texts if text != slice_name) <= FEW_ELEMENTS
 
