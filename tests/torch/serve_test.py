@@ -166,14 +166,15 @@ class SharedMemory(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def test_a_block_that_the_judge_gives_back_serves_the_next_call_of_the_same_size(self):
-        first = self.server.share(4096)
-        self.assertEqual(self.server.share(0), "")
-        self.assertEqual(self.server.share(4096), first)
+    def test_a_block_that_the_judge_gives_back_serves_later_calls_that_ask_for_no_more(self):
+        first = self.server.share(2048)
+        for size in (2048, 1024):
+            self.assertEqual(self.server.share(0), "")
+            self.assertEqual(self.server.share(size), first)
         self.assertEqual(self.runtime.made, 1)
         self.server.share(0)
-        self.assertNotEqual(self.server.share(2048), "")
-        self.assertEqual((self.runtime.made, len(self.runtime.live)), (2, 1), "a block of another size replaces the one that was kept")
+        self.assertNotEqual(self.server.share(4096), "")
+        self.assertEqual((self.runtime.made, len(self.runtime.live)), (2, 1), "a larger block replaces the one that was kept")
 
     def test_a_large_block_is_freed_when_it_is_given_back(self):
         self.server.share(8192)

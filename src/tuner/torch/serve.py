@@ -13,6 +13,7 @@ import time
 FRAMES, MEMORY = Frames(3), 4
 ROOM = 5  # free memory that evaluating a module on the GPU is taken to need, in sizes of its inputs and results
 KEPT_SHARE = 40    # this part of the GPU's memory is kept from one evaluation to the next: allocating it takes as long as a small evaluation
+SMALL = 64         # an evaluation is small if its tensors are a share of 1 / SMALL of what is kept
 MOST_MODELS = 64   # modules that are kept, of as many sizes: a verdict needs about twenty
 
 
@@ -92,14 +93,16 @@ class Server:
         if shared:
             torch.cuda.synchronize()
         del results, after, made, result, tensors
-        if self.gpu is not None and torch.cuda.memory_reserved(self.gpu) > self.most_kept:
+        # A small evaluation makes PyTorch reserve little, and asking how much it has takes a tenth of a millisecond.
+        if self.gpu is not None and request["bytes"] * SMALL > self.most_kept and torch.cuda.memory_reserved(self.gpu) > self.most_kept:
             torch.cuda.empty_cache()  # the judge's process needs the memory
 
     def share(self, size):
-        """Takes back the memory that the judge maps, and makes `size` bytes of it. Returns its handle in hexadecimal digits; "": there is none.
+        """Takes back the memory that the judge maps, and makes at least `size` bytes of it. Returns its handle in hexadecimal digits; "": there
+        is none.
 
         Plain memory of the driver, because PyTorch's own allocator gives parts of larger blocks, whose handle is that of the block. A block
-        that is not too large is kept for the next call, which mostly asks for the same size.
+        that is not too large is kept for the next call: whole cases and slices of them come in turn.
         """
         import ctypes
         import torch
@@ -117,14 +120,15 @@ class Server:
                 self.spare = None
         if size == 0:
             return ""
-        if self.spare is not None and self.spare[0].numel() == size:
+        if self.spare is not None and self.spare[0].numel() >= size:
             (self.shared, self.handle), self.spare = self.spare, None
             return self.handle
         free(self.spare)
         self.spare = None
-        torch.cuda.empty_cache()
         if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
-            return ""  # the module needs memory too, and would be evaluated on the CPU
+            torch.cuda.empty_cache()
+            if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
+                return ""  # the module needs memory too, and would be evaluated on the CPU
         address, handle = ctypes.c_void_p(), (ctypes.c_ubyte * 64)()
         if cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size)) != 0:
             cuda.cudaGetLastError()  # PyTorch would report it at its next call
