@@ -95,16 +95,16 @@ class AnthropicWire : public ChatWire {
     std::string type = TextOf(json, "type");
     if (type.empty()) type = event.event;
     if (type == "message_start") {
-      const Json& message = Member(json, "message");
+      const Json& message = MemberOrNull(json, "message");
       reply.model = TextOf(message, "model");
-      ReadUsage(Member(message, "usage"), reply);
+      ReadUsage(MemberOrNull(message, "usage"), reply);
     } else if (type == "content_block_start") {
-      ReadBlock(Member(json, "content_block"), reply);
+      ReadBlock(MemberOrNull(json, "content_block"), reply);
     } else if (type == "content_block_delta") {
-      ReadBlock(Member(json, "delta"), reply);
+      ReadBlock(MemberOrNull(json, "delta"), reply);
     } else if (type == "message_delta") {
-      ReadStop(Member(json, "delta"), reply);
-      ReadUsage(Member(json, "usage"), reply);
+      ReadStop(MemberOrNull(json, "delta"), reply);
+      ReadUsage(MemberOrNull(json, "usage"), reply);
     } else if (type == "message_stop") {
       reply.ended = true;
     } else if (type == "error") {
@@ -114,11 +114,11 @@ class AnthropicWire : public ChatWire {
 
   void ReadWhole(std::string_view body, StreamedReply& reply) const override {
     const Json json = ParseWireJson(body);
-    if (TextOf(json, "type") == "error" || Member(json, "error").is_object()) {
+    if (TextOf(json, "type") == "error" || MemberOrNull(json, "error").is_object()) {
       reply.error = ReadWireError(body);
       return;
     }
-    const Json& content = Member(json, "content");
+    const Json& content = MemberOrNull(json, "content");
     if (!content.is_array()) {
       reply.malformed = body.substr(0, 200);
       return;
@@ -126,7 +126,7 @@ class AnthropicWire : public ChatWire {
     reply.model = TextOf(json, "model");
     for (const Json& block : content) ReadBlock(block, reply);
     ReadStop(json, reply);
-    ReadUsage(Member(json, "usage"), reply);
+    ReadUsage(MemberOrNull(json, "usage"), reply);
     reply.ended = true;
   }
 };

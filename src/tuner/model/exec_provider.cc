@@ -183,12 +183,12 @@ class ExecProvider : public ModelProvider {
     const bool maybe_json =
         out.find_first_not_of(" \t\r\n") != std::string::npos && out[out.find_first_not_of(" \t\r\n")] == '{';
     const nlohmann::json json = maybe_json ? ParseWireJson(out) : nlohmann::json();
-    const bool structured = Member(json, "text").is_string();
+    const bool structured = MemberOrNull(json, "text").is_string();
     reply.text = structured ? TextOf(json, "text") : RepairUtf8(out);
     if (structured) {
       reply.finish = FinishReasonFromName(TextOf(json, "finish")).value_or(FinishReason::kStop);
       reply.model = TextOf(json, "model");
-      if (const nlohmann::json& cost = Member(json, "cost_usd"); cost.is_number() && cost.get<double>() >= 0) {
+      if (const nlohmann::json& cost = MemberOrNull(json, "cost_usd"); cost.is_number() && cost.get<double>() >= 0) {
         reply.cost_usd = cost.get<double>();
         reply.cost_known = true;
       }

@@ -35,14 +35,14 @@ void ReadOpenAiUsage(const Json& usage, StreamedReply& reply) {
   if (!usage.is_object()) return;
   if (const auto count = CountOf(usage, "prompt_tokens")) reply.input_tokens = count;
   if (const auto count = CountOf(usage, "completion_tokens")) reply.output_tokens = count;
-  if (const auto count = CountOf(Member(usage, "prompt_tokens_details"), "cached_tokens")) {
+  if (const auto count = CountOf(MemberOrNull(usage, "prompt_tokens_details"), "cached_tokens")) {
     reply.cached_input_tokens = *count;
   }
 }
 
 // Reads an object of the stream, whose `part` is "delta", or a whole completion, whose `part` is "message".
 void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
-  const Json& error = Member(json, "error");
+  const Json& error = MemberOrNull(json, "error");
   if (!error.is_null() && !(error.is_object() && error.empty())) {
     reply.error = ReadWireError(DumpWireJson(json));
     return;
@@ -52,12 +52,12 @@ void ReadObject(const Json& json, const char* part, StreamedReply& reply) {
     return;
   }
   if (const std::string model = TextOf(json, "model"); !model.empty()) reply.model = model;
-  ReadOpenAiUsage(Member(json, "usage"), reply);
-  const Json& choices = Member(json, "choices");
+  ReadOpenAiUsage(MemberOrNull(json, "usage"), reply);
+  const Json& choices = MemberOrNull(json, "choices");
   if (!choices.is_array() || choices.empty()) return;  // the chunk has only token counts
   const Json& choice = choices[0];
-  const Json& message = Member(choice, part);
-  reply.text += ContentText(Member(message, "content"));
+  const Json& message = MemberOrNull(choice, part);
+  reply.text += ContentText(MemberOrNull(message, "content"));
   reply.thought_bytes += static_cast<int64_t>(TextOf(message, "reasoning_content").size());
   reply.thought_bytes += static_cast<int64_t>(TextOf(message, "reasoning").size());
   if (const std::string refusal = TextOf(message, "refusal"); !refusal.empty()) {
@@ -120,7 +120,7 @@ class OpenAiWire : public ChatWire {
       return;
     }
     ReadObject(json, "message", reply);
-    if (!reply.error && !Member(json, "choices").is_array()) reply.malformed = body.substr(0, 200);
+    if (!reply.error && !MemberOrNull(json, "choices").is_array()) reply.malformed = body.substr(0, 200);
     reply.ended = reply.malformed.empty();
   }
 };

@@ -16,7 +16,7 @@ namespace hone {
 nlohmann::json ParseWireJson(std::string_view text);
 
 // Returns the member, or null (a JSON null) when there is none or `json` is no object.
-const nlohmann::json& Member(const nlohmann::json& json, std::string_view key);
+const nlohmann::json& MemberOrNull(const nlohmann::json& json, std::string_view key);
 // Returns the string member, or "".
 std::string TextOf(const nlohmann::json& json, std::string_view key);
 // Returns the member if it is a number from 0 to 2^53.
