@@ -142,7 +142,9 @@ void hone_sim_cp_async_wait_all(void);              // uncommitted copies includ
 // fence.proxy.async of the writer, or of the reader after a barrier. They may read until the wait.
 void hone_sim_fence_proxy_async(void);
 void hone_sim_wgmma_fence(void);
-void hone_sim_wgmma_begin(void);  // before the reads of an instruction: whole warp groups of 128 threads, after a fence
+// Called before the reads of an instruction: whole warp groups of 128 threads, after a fence. Returns the size in bytes
+// of the segment that holds shared memory, in which the static arrays of all kernels stand before dynamic memory.
+uint32_t hone_sim_wgmma_begin(void);
 void hone_sim_wgmma_read(const void* shared);  // 16 bytes that the instruction reads, until the wait for its group
 void hone_sim_wgmma_commit(void);
 void hone_sim_wgmma_wait(uint32_t groups_left);  // at most `groups_left` of the newest groups stay in flight

@@ -109,6 +109,14 @@ TEST(SimWarpGroup, ProductsOfEveryLayout) {
                              Instruction("Half", 24, "k16.f32.bf16.bf16", false, "-1, 1, 0, 0") +
                              Instruction("Narrow", 8, "k16.f32.f16.f16", false, "1, 1, 0, 0") +
                              Instruction("Plain", 16, "k16.f32.f16.f16", true, "-1, -1, 0") + R"(
+// Their static arrays stand before the dynamic memory of the other kernels, more than a block can have.
+template <int kNumber>
+__global__ void other(float* y) {
+  __shared__ float kept[12000];
+  for (int i = threadIdx.x; i < 12000; i += blockDim.x) kept[i] = y[i] + kNumber;
+  __syncthreads();
+  y[threadIdx.x] = kept[11999 - threadIdx.x];
+}
 extern __shared__ unsigned char raw[];
 __device__ unsigned char* Begin() { return raw + ((1024 - At(raw) % 1024) % 1024); }
 __global__ void wide(const unsigned char* a, const unsigned char* b, float* y) {
@@ -155,7 +163,8 @@ __global__ void plain(const unsigned char* a, const unsigned char* b, float* y) 
   Results(d, y, 16);
 })";
   SimBench bench;
-  bench.Load(source, {"wide", "half_wide", "narrow", "plain"});
+  bench.Load(source, {"wide", "half_wide", "narrow", "plain", "other<0>", "other<1>", "other<2>", "other<3>",
+                      "other<4>", "other<5>"});
   const auto run = [&](const std::string& kernel, const std::string& format, int n, int k, int sign) {
     const std::vector<int> a = Numbers(64 * k, 3), b = Numbers(n * k, 5);
     bench.Input("a", Encoded(a, format));

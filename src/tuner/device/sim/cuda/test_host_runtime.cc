@@ -224,7 +224,7 @@ void hone_sim_cp_async_wait(uint32_t) {}
 void hone_sim_cp_async_wait_all(void) {}
 void hone_sim_fence_proxy_async(void) {}
 void hone_sim_wgmma_fence(void) {}
-void hone_sim_wgmma_begin(void) {}
+uint32_t hone_sim_wgmma_begin(void) { return hone::testing::kSharedBytes; }
 void hone_sim_wgmma_read(const void*) {}
 void hone_sim_wgmma_commit(void) {}
 void hone_sim_wgmma_wait(uint32_t) {}

@@ -217,7 +217,11 @@ void hone_sim_fence_proxy_async(void) {
 }
 
 void hone_sim_wgmma_fence(void) { RunningWorker().fiber->group_fenced = true; }
-void hone_sim_wgmma_begin(void) { RunningWorker().BeginGroupProduct(HONE_PC); }
+uint32_t hone_sim_wgmma_begin(void) {
+  Worker& w = RunningWorker();
+  w.BeginGroupProduct(HONE_PC);
+  return static_cast<uint32_t>(w.shared_bytes);
+}
 void hone_sim_wgmma_read(const void* shared) { RunningWorker().ReadForGroup(Address(shared), HONE_PC); }
 
 void hone_sim_wgmma_commit(void) {

@@ -15,8 +15,9 @@ namespace hone_sim {
 
 // Returns where in shared memory a tile has byte `byte` (of 32) of row `row`. `descriptor`: PTX's matrix descriptor, of
 // a factor whose rows are contiguous along k. Its upper two bits are the swizzle: none, or rows of 128, 64 or 32 bytes.
+// An address has two bits more than on a GPU, because static arrays of other kernels may stand before a tile here.
 HONE_SIM_HIDDEN_INLINE unsigned PlaceInTile(uint64_t descriptor, unsigned row, unsigned byte) {
-  const unsigned start = static_cast<unsigned>(descriptor & 0x3fff) << 4,
+  const unsigned start = static_cast<unsigned>(descriptor & 0xffff) << 4,
                  leading = static_cast<unsigned>(descriptor >> 16 & 0x3fff) << 4,
                  stride = static_cast<unsigned>(descriptor >> 32 & 0x3fff) << 4,
                  swizzle = static_cast<unsigned>(descriptor >> 62);
@@ -31,18 +32,17 @@ struct GroupFactors {
   const unsigned* registers;
   const float* c;
   const unsigned char* shared;  // address 0 of shared memory
+  unsigned shared_bytes;        // a tile beyond them is reported elsewhere
   unsigned warp;                // of the four
   bool add;                     // C = A B + C, else A B
   int sign;                     // of the product
 };
 
-constexpr unsigned kSharedLimit = 232448;  // most shared memory of a block; a tile beyond it is reported elsewhere
-
 template <typename Format>
 HONE_SIM_HIDDEN_INLINE double ElementOfTile(const GroupFactors& f, uint64_t descriptor, unsigned row, unsigned k) {
   constexpr unsigned kBytes = FormatTraits<Format>::kBytes;
   const unsigned place = PlaceInTile(descriptor, row, k * kBytes);
-  return place + kBytes <= kSharedLimit ? FormatTraits<Format>::Load(f.shared + place) : 0.0;
+  return place + kBytes <= f.shared_bytes ? FormatTraits<Format>::Load(f.shared + place) : 0.0;
 }
 
 HONE_SIM_HIDDEN_INLINE float KeepBits(float value, bool few) {
@@ -99,7 +99,7 @@ HONE_SIM_INLINE void WarpGroupMultiply(float* d, const unsigned* registers, uint
   if (((registers == nullptr ? a : 0) | b) >> 49 & 7) {
     hone_sim_unsupported("wgmma with a base offset in a matrix descriptor is not emulated by the simulated GPU");
   }
-  hone_sim_wgmma_begin();
+  const unsigned shared_bytes = hone_sim_wgmma_begin();
   const unsigned lane = Index<HONE_SIM_LANE>(), warp = Index<HONE_SIM_WARP>() % 4;
   // All four warps read b; each announces a quarter.
   if (registers == nullptr)
@@ -107,8 +107,8 @@ HONE_SIM_INLINE void WarpGroupMultiply(float* d, const unsigned* registers, uint
   for (unsigned i = lane; i < kN / 2; i += 32) {
     hone_sim_wgmma_read(hone_sim_from_shared(PlaceInTile(b, warp * (kN / 4) + i / 2, i % 2 * 16)));
   }
-  const GroupFactors factors = {a,    b,   registers, d, static_cast<const unsigned char*>(hone_sim_from_shared(0)),
-                                warp, add, sign};
+  const GroupFactors factors = {
+      a, b, registers, d, static_cast<const unsigned char*>(hone_sim_from_shared(0)), shared_bytes, warp, add, sign};
   Together(0x500000u + kN * 64u + kK + (registers == nullptr ? 0u : 0x20000u), &factors, d,
            MultiplyTiles<kN, kK, FormatA, FormatB>);
   if (lane == 0) hone_sim_count_mma(static_cast<uint64_t>(16) * kN * kK);
