@@ -18,16 +18,11 @@
 #include <numeric>
 #include <utility>
 
-#include "base/simt/fiber_jump.h"
 #include "base/simt/warp_semantics.h"
 #include "cuda_runtime.h"
 #include "hone/base/status.h"
 
 namespace hone::gnn::cuda::emulated {
-
-using boost::context::detail::fcontext_t;
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
 
 constinit thread_local BlockRunner* running = nullptr;
 constinit thread_local Place current_place;
@@ -81,9 +76,9 @@ struct BlockRunner::Stack {
   unsigned char* begin;
 };
 
-// A thread of a block: its context while it waits, and the operation in which it waits.
+// A thread of a block: where it goes on while it waits, and the operation in which it waits.
 struct BlockRunner::Fiber {
-  fcontext_t context = nullptr;
+  simt::FiberPoint* point = nullptr;
   Stack* stack = nullptr;
   void* fake_stack = nullptr;  // address sanitizer's
   Block* block = nullptr;
@@ -229,7 +224,7 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
         bx, by, bz, spec.block[0], spec.block[1], spec.block[2], spec.grid[0], spec.grid[1], spec.grid[2],
         t % kWarpSize, t / kWarpSize, t, spec.shared_bytes, 0, 0, 1};
     std::memcpy(f.index, values, sizeof values);
-    f.context = nullptr;
+    f.point = nullptr;
     f.stack = nullptr;
     f.block = block.get();
     f.thread = t;
@@ -309,10 +304,12 @@ void BlockRunner::RunWarp(Block& block, size_t w) {
   }
 }
 
-void BlockRunner::FiberMain(transfer_t transfer) {
+inline void BlockRunner::KeepPoint(simt::FiberPoint* point) { (left_ != nullptr ? left_->point : scheduler_) = point; }
+
+void BlockRunner::FiberMain(simt::FiberTransfer transfer) {
   BlockRunner& runner = *static_cast<BlockRunner*>(transfer.data);
   FinishSwitch(nullptr, &runner.scheduler_stack_, &runner.scheduler_stack_bytes_);
-  runner.KeepContext(transfer.fctx);
+  runner.KeepPoint(transfer.from);
   (*runner.spec_->thread)();
   runner.fiber_->wait = Wait::kExited;
   StartSwitch(nullptr, runner.scheduler_stack_, runner.scheduler_stack_bytes_);
@@ -320,12 +317,10 @@ void BlockRunner::FiberMain(transfer_t transfer) {
   __builtin_unreachable();
 }
 
-void BlockRunner::KeepContext(fcontext_t context) { (left_ != nullptr ? left_->context : scheduler_) = context; }
-
 void BlockRunner::Enter(Fiber& f) {
   if (f.stack == nullptr) {
     f.stack = TakeStack();
-    f.context = make_fcontext(f.stack->begin + f.stack->top, f.stack->usable(), &BlockRunner::FiberMain);
+    f.point = simt::MakeFiber<&BlockRunner::FiberMain>(f.stack->begin + f.stack->top, f.stack->usable());
   }
   fiber_ = &f;
 }
@@ -335,10 +330,10 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   yielded_ = false;
   left_ = nullptr;
   StartSwitch(&scheduler_fake_stack_, fiber_->stack->bottom(), fiber_->stack->usable());
-  const transfer_t transfer = simt::FiberJump(fiber_->context, this);
+  const simt::FiberTransfer transfer = simt::FiberJump(fiber_->point, this);
   FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
   Fiber& f = *fiber_;  // perhaps another lane of the warp: a lane that waits continues another
-  f.context = transfer.fctx;
+  f.point = transfer.from;
   if (!fault_.empty()) return;
   WarpState& warp = block.warps[f.thread / kWarpSize];
   const uint32_t bit = 1u << f.thread % kWarpSize;
@@ -377,13 +372,13 @@ void BlockRunner::SwitchOut() {
     spins_ = 0;
     Enter(*next);
     left_ = &f;
-    KeepContext(simt::FiberJump(next->context, this).fctx);
+    KeepPoint(simt::FiberJump(next->point, this).from);
     return;
   }
   StartSwitch(&f.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
-  const transfer_t transfer = simt::FiberJump(scheduler_, nullptr);
+  const simt::FiberTransfer transfer = simt::FiberJump(scheduler_, nullptr);
   FinishSwitch(f.fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
-  KeepContext(transfer.fctx);
+  KeepPoint(transfer.from);
 }
 
 void BlockRunner::Exited(Fiber& f) {

@@ -10,8 +10,6 @@
 // meet in them as in device/sim/worker/worker.h, but without that file's checks.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -19,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/simt/fiber_jump.h"
 #include "gnn/cuda/emulated/program_symbols.h"
 #include "tuner/device/sim/sim_abi.h"
 
@@ -89,9 +88,9 @@ class BlockRunner {
   void Resume(Block& block, size_t thread);
   // Makes `fiber` the running one, and gives it a stack if it has none. The caller then jumps to it.
   void Enter(Fiber& fiber);
-  // Stores the context in which the fiber (or the scheduler) that was just left will go on. Every jump to a fiber must
-  // be followed by this.
-  void KeepContext(boost::context::detail::fcontext_t context);
+  // Stores the point at which the fiber (or the scheduler) that was just left will go on. Every jump to a fiber must be
+  // followed by this.
+  void KeepPoint(simt::FiberPoint* point);
   Fiber* NextOfWarp();
   void SwitchOut();
   void Exited(Fiber& fiber);
@@ -100,7 +99,7 @@ class BlockRunner {
   void NoteFault(std::string what);
   std::string Deadlock(const Block& block) const;
   std::string Describe(const Fiber& fiber) const;
-  static void FiberMain(boost::context::detail::transfer_t transfer);
+  static void FiberMain(simt::FiberTransfer transfer);
 
   Stack* TakeStack();
 
@@ -119,7 +118,7 @@ class BlockRunner {
   uint64_t spins_ = 0;
   bool yielded_ = false;
   std::string fault_;
-  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  simt::FiberPoint* scheduler_ = nullptr;
   void* scheduler_fake_stack_ = nullptr;
   const void* scheduler_stack_ = nullptr;
   size_t scheduler_stack_bytes_ = 0;

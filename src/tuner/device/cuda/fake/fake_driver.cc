@@ -10,7 +10,6 @@
 #include "tuner/device/cuda/cuda_driver.h"
 
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,6 +20,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/simt/fiber_jump.h"
 #include "base/simt/warp_semantics.h"
 #include "tuner/device/cuda/fake/host_cuda.h"
 #include "tuner/device/cuda/fake/host_kernels.h"
@@ -36,8 +36,8 @@ constexpr unsigned kLanes = hone::simt::kWarpLanes;
 constexpr size_t kStackBytes = 256 * 1024;
 
 struct Warp {
-  ucontext_t scheduler;
-  std::array<ucontext_t, kLanes> lanes;
+  hone::simt::FiberPoint* scheduler = nullptr;
+  std::array<hone::simt::FiberPoint*, kLanes> lanes{};  // where each lane goes on
   std::array<std::unique_ptr<char[]>, kLanes> stacks;
   std::array<bool, kLanes> done{};
   hone::simt::LaneValues slots{};
@@ -46,10 +46,12 @@ struct Warp {
 };
 Warp warp;
 
-void LaneMain() {
+[[noreturn]] void LaneMain(hone::simt::FiberTransfer transfer) {
+  warp.scheduler = transfer.from;
   warp.body();
   warp.done[warp.current] = true;
-  swapcontext(&warp.lanes[warp.current], &warp.scheduler);
+  hone::simt::FiberJump(warp.scheduler, nullptr);
+  __builtin_unreachable();
 }
 
 // Runs `body` once per lane; all lanes take turns from one synchronization point to the next.
@@ -57,11 +59,7 @@ void RunWarp(unsigned lanes, std::function<void()> body) {
   warp.body = std::move(body);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     if (warp.stacks[lane] == nullptr) warp.stacks[lane] = std::make_unique<char[]>(kStackBytes);
-    getcontext(&warp.lanes[lane]);
-    warp.lanes[lane].uc_stack.ss_sp = warp.stacks[lane].get();
-    warp.lanes[lane].uc_stack.ss_size = kStackBytes;
-    warp.lanes[lane].uc_link = nullptr;
-    makecontext(&warp.lanes[lane], &LaneMain, 0);
+    warp.lanes[lane] = hone::simt::MakeFiber<&LaneMain>(warp.stacks[lane].get() + kStackBytes, kStackBytes);
     warp.done[lane] = false;
   }
   bool running = true;
@@ -72,14 +70,14 @@ void RunWarp(unsigned lanes, std::function<void()> body) {
       running = true;
       warp.current = lane;
       threadIdx = {lane, 0, 0};
-      swapcontext(&warp.scheduler, &warp.lanes[lane]);
+      warp.lanes[lane] = hone::simt::FiberJump(warp.lanes[lane], nullptr).from;
     }
   }
 }
 
 }  // namespace
 
-void FakeMeet() { swapcontext(&warp.lanes[warp.current], &warp.scheduler); }
+void FakeMeet() { warp.scheduler = hone::simt::FiberJump(warp.scheduler, nullptr).from; }
 
 uint64_t FakeShuffleDown(uint64_t bits, int delta) {
   const unsigned lane = warp.current;

@@ -10,14 +10,13 @@
 // fiber's record is at the top of its own stack.
 #pragma once
 
-#include <boost/context/detail/fcontext.hpp>
-
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/simt/fiber_jump.h"
 #include "tuner/device/sim/sim_abi.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/device/sim/worker/access_counters.h"
@@ -48,7 +47,7 @@ struct CopyInFlight {
 };
 
 struct Fiber {
-  boost::context::detail::fcontext_t context = nullptr;
+  simt::FiberPoint* point = nullptr;  // where the thread goes on while it waits
   uint32_t index[HONE_SIM_INDEX_COUNT] = {};
   int thread = 0;            // within the block
   Wait wait = Wait::kNone;

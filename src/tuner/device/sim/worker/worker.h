@@ -189,14 +189,14 @@ class Worker {
   // load.
   void NotePass(bool moved, int rounds);
 
-  static void FiberMain(boost::context::detail::transfer_t transfer);
+  static void FiberMain(simt::FiberTransfer transfer);
 
   int number_;
   uint64_t reported_cost_ = 0;
   uint64_t gathers_ = 0;               // number of lanes that took part in gathers (hone_sim_warp_gather,
                                        // hone_sim_warp_apply)
   AccessLog log_;
-  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  simt::FiberPoint* scheduler_ = nullptr;
   BlockState* active_ = nullptr;       // block whose shared memory is active
   bool yielded_ = false, aborting_ = false;
   bool some_log_filled_ = false;       // in this round of the block, log_filled_ stopped some thread

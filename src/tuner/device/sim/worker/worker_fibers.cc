@@ -13,10 +13,6 @@
 
 namespace hone::sim {
 
-using boost::context::detail::jump_fcontext;
-using boost::context::detail::make_fcontext;
-using boost::context::detail::transfer_t;
-
 void Worker::Activate(BlockState* state) {
   counters.UseCache(state->cache, state->number);
   if (active_ == state) return;
@@ -70,7 +66,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
     f.group_reads = &state.group_reads(t);
     f.group_reads->clear();
     f.group_fenced = false;
-    if (spec.local_bytes == 0) f.context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+    if (spec.local_bytes == 0) f.point = simt::MakeFiber<&Worker::FiberMain>(state.stack_top(t), state.stack_bytes());
   }
   for (int w = 0; w < state.warp_count(); ++w) {
     Warp& warp = state.warps[static_cast<size_t>(w)];
@@ -87,27 +83,26 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   if (spec.local_bytes > 0) {
     for (int t = 0; t < threads; ++t) {
       std::memcpy(static_cast<uint8_t*>(state.stack_top(t)) - spec.local_bytes, fill, spec.local_bytes);
-      state.fiber(t).context = make_fcontext(state.stack_top(t), state.stack_bytes(), &Worker::FiberMain);
+      state.fiber(t).point = simt::MakeFiber<&Worker::FiberMain>(state.stack_top(t), state.stack_bytes());
     }
   }
 }
 
-void Worker::FiberMain(transfer_t transfer) {
+void Worker::FiberMain(simt::FiberTransfer transfer) {
   Worker& w = *static_cast<Worker*>(transfer.data);
-  w.scheduler_ = transfer.fctx;
+  w.scheduler_ = transfer.from;
   w.launch->spec->entry(w.launch->spec->arguments.data());
   w.FinishCopies(*w.fiber, /*groups_left=*/0, /*uncommitted_too=*/true);
   if (!w.fiber->group_reads->empty()) [[unlikely]] w.GroupNotWaitedFor();
   w.fiber->wait = Wait::kExited;
-  jump_fcontext(w.scheduler_, nullptr);
+  simt::FiberJump(w.scheduler_, nullptr);
   __builtin_unreachable();
 }
 
 void Worker::SwitchOut() {
   if (!repeated_writes.empty()) [[unlikely]] CheckRepeatedWrites();
   fiber->spins = 0;
-  const transfer_t transfer = jump_fcontext(scheduler_, nullptr);
-  scheduler_ = transfer.fctx;
+  scheduler_ = simt::FiberJump(scheduler_, nullptr).from;
 }
 
 void Worker::Yield() {
@@ -127,8 +122,7 @@ void Worker::Resume(BlockState& state, int thread) {
   log_limit = log_.limit(lane);
   log_.MarkDirty();
   yielded_ = false;
-  const transfer_t transfer = jump_fcontext(f.context, this);
-  f.context = transfer.fctx;
+  f.point = simt::FiberJump(f.point, this).from;
   log_.set_cursor(lane, log_cursor);
   if (aborting_) return;
   Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
