@@ -76,6 +76,19 @@ class Tables(unittest.TestCase):
             found = tables.read(EDGES, **NAMES, **{**OF_NODES, "nodes": {**NODES, "team": labels}})
             self.assertEqual((found.y.tolist(), found.classes), (expected, None))
 
+    def test_several_columns_are_labels_or_values(self):
+        nodes = {**NODES, "smokes": [1, "no", None, True], "drinks": [0, 1, 1, "true"], "price": [1.5, None, -2, 3]}
+        given = {**OF_NODES, "nodes": nodes}
+        found = tables.read(EDGES, **NAMES, **{**given, "label": ["smokes", "drinks"]})
+        self.assertEqual(found.classes, ["smokes", "drinks"])
+        self.assertEqual([[str(one) for one in row] for row in found.y.tolist()], [["1.0", "0.0"], ["0.0", "1.0"], ["nan", "1.0"], ["1.0", "1.0"]])
+        found = tables.read(EDGES, **NAMES, **{**given, "label": "price", "kind": "values"})
+        self.assertEqual((found.classes, [str(row[0]) for row in found.y.tolist()]), (["price"], ["1.5", "nan", "-2.0", "3.0"]))
+        for message, more in ((r"nodes: 'price' has 1.5 in row 0; each of several labels is 1 or 0", {"label": ["price", "drinks"]}),
+                              (r"label: expected one column of classes, found 2", {"label": ["price", "drinks"], "kind": "classes"})):
+            with self.assertRaisesRegex(ValueError, message):
+                tables.read(EDGES, **NAMES, **{**given, **more})
+
     def test_a_graph_knows_its_ids(self):
         graph = Graph.from_tables(self.path("a.graph"), EDGES, **NAMES, **OF_NODES, ids_path=self.path("a.json"), program=PROGRAM)
         self.assertEqual((graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes), (4, 4, 2, 2))

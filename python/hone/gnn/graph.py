@@ -316,7 +316,7 @@ class Graph:
 
     @classmethod
     def from_tables(cls, path: str | os.PathLike[str], edges: Any, *, source: str = "source", target: str = "target", nodes: Any = None, id: str = "id",
-                    features: Sequence[str] = (), label: str | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
+                    features: Sequence[str] = (), label: str | Sequence[str] | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
                     program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
         """Writes the container of a table of edges and perhaps one of nodes, whose ids are strings or whole numbers of any kind.
 
@@ -324,7 +324,9 @@ class Graph:
             names to columns, or what pyarrow.table() takes.
         source, target: columns of `edges`. id: column of `nodes`, whose rows are the nodes in order; without `nodes` they are numbered by their first
             occurrence in `source`, then in `target`.
-        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label.
+        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label. Or a
+            list of columns, several labels a node that are each 1 or 0 (true or false); or, with labels="values", a column or a list of columns of numbers to
+            predict (regression). An empty entry is not known. `class_names` are then the columns' names.
         split: column of "train", "valid", "test" or nothing.
         ids_path: JSON file for `node_ids`, which the container does not hold, and `class_names`; Graph.open(path, ids_path=…) reads it.
         options: as for from_arrays.
@@ -333,7 +335,9 @@ class Graph:
         """
         if ids_path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(os.fspath(ids_path)))):
             raise ValueError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: there is no such folder; make it first")
-        found = tables.read(edges, source, target, nodes, id, features, label, split)
+        if label is not None and not isinstance(label, str):
+            options.setdefault("labels", "multi-label")
+        found = tables.read(edges, source, target, nodes, id, features, label, split, options.get("labels"))
         masks = {}
         if found.split is not None:
             parts = found.split.tolist()

@@ -28,8 +28,9 @@ _SPLITS = {"train": 0, "valid": 1, "val": 1, "test": 2, "": -1, "none": -1, "0":
 
 @dataclass
 class NumberedTables:
-    """edge_index: int64 [2, edges]. x: float32 [nodes, features], or None. y: int64 [nodes], or None. split: int64 [nodes], 0 train, 1 valid, 2 test,
-    -1 none, or None. ids: the id of each node. classes: the name of each class, or None where labels are numbers."""
+    """edge_index: int64 [2, edges]. x: float32 [nodes, features], or None. y: int64 [nodes], or float32 [nodes, columns] of several labels or values, or
+    None. split: int64 [nodes], 0 train, 1 valid, 2 test, -1 none, or None. ids: the id of each node. classes: the name of each class, label or value, or
+    None where classes are numbers."""
 
     edge_index: memoryview
     x: memoryview | None
@@ -118,15 +119,27 @@ class _Columns:
         return found
 
 
-def _numbers(table: _Columns, names: Sequence[str]) -> memoryview:
+_TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+
+def _numbers(table: _Columns, names: Sequence[str], what: str = "features") -> memoryview:
+    """Returns columns of numbers as float32 [rows, columns]; NaN where an entry is empty. what: "features", "values" or "labels"; a label is true or
+    false."""
     columns = []
     for name in names:
         column = array("f")
         for row, value in enumerate(table.plain(name)):
+            if what == "labels" and isinstance(value, str):
+                value = _TRUTH.get(value.strip().lower(), value)
             try:
                 column.append(math.nan if value is None else float(value))
             except (TypeError, ValueError) as error:
-                raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}, which is no number; features are numbers") from error
+                raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}, which is no number; {what} are numbers") from error
+            if what == "labels" and column[-1] not in (0.0, 1.0) and not math.isnan(column[-1]):
+                raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}; each of several labels is 1 or 0 (true or false), or empty where it is not "
+                                 "known; numbers to predict (regression) need labels=\"values\"")
+            if what == "values" and math.isinf(column[-1]):
+                raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}; a value is a finite number, or empty where it is not known")
         columns.append(column)
     flat = array("f", bytes(4 * len(columns) * len(columns[0])))
     for place, column in enumerate(columns):
@@ -169,22 +182,30 @@ def _split(table: _Columns, name: str) -> memoryview:
     return memoryview(found)
 
 
-def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | None = None,
-         split: str | None = None) -> NumberedTables:
+def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | Sequence[str] | None = None,
+         split: str | None = None, kind: str | None = None) -> NumberedTables:
     """Reads the tables and numbers the nodes: in the order of the table `nodes`, or else by first occurrence, in all of `source` and then in
-    `target`.
+    `target`. kind: what the columns `label` have: "classes", "multi-label" or "values"; by default classes in one column, and labels in a list of columns.
 
     ValueError and TypeError name table, column and row.
     """
     if isinstance(features, str):
         raise TypeError(f"features: expected a list of columns, found {features!r}")
+    if label is None or isinstance(label, str):
+        targets, kind = [] if label is None else [label], kind or "classes"
+    else:
+        targets, kind = list(label), kind or "multi-label"
+        if not targets or not all(isinstance(name, str) for name in targets) or len(set(targets)) != len(targets):
+            raise TypeError(f"label: expected a column, or a list of different columns, found {label!r}")
+    if kind == "classes" and len(targets) > 1:
+        raise ValueError(f"label: expected one column of classes, found {len(targets)}; several columns hold labels=\"multi-label\" or labels=\"values\"")
     if nodes is None and (features or label is not None or split is not None):
         raise ValueError("nodes: features, label and split are columns of it, found None")
     lists = _Columns("edges", edges, [source, target])
     ends = lists.ids(source), lists.ids(target)
     x = y = parts = classes = None
     if nodes is not None:
-        table = _Columns("nodes", nodes, list(dict.fromkeys([id, *features, *(one for one in (label, split) if one is not None)])))
+        table = _Columns("nodes", nodes, list(dict.fromkeys([id, *features, *targets, *([] if split is None else [split])])))
         ids = table.ids(id)
         place = {value: i for i, value in enumerate(ids)}
         if len(place) != len(ids):
@@ -194,7 +215,10 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
                     raise ValueError(f"nodes: id {value!r} is in row {first[value]} and in row {row}; a node has one row")
                 first[value] = row
         x = _numbers(table, features) if features else None
-        y, classes = (None, None) if label is None else _labels(table, label)
+        if targets and kind != "classes":
+            y, classes = _numbers(table, targets, "values" if kind == "values" else "labels"), targets
+        elif targets:
+            y, classes = _labels(table, targets[0])
         parts = None if split is None else _split(table, split)
     else:
         place = {}
