@@ -8,6 +8,7 @@
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_marks.cuh"
 #include "gnn/cuda/base/row_math.cuh"
+#include "gnn/cuda/kernels/running_statistics.cuh"
 #include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
@@ -44,9 +45,6 @@ __device__ float SumOverBlock(BlockSums<kCount>& shared, float (&values)[kCount]
   return sum;
 }
 
-__device__ void UpdateRunning(float& running, double value) {
-  running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
-}
 __device__ Float8 InShared(const float* values) {
   Float8 out;
 #pragma unroll
@@ -107,8 +105,8 @@ __global__ void __launch_bounds__(kBlock)
     if (column == 0) *norm.batches += 1.0f;
     if (count > 1) {  // one row has no variance
       const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-      UpdateRunning(norm.running_mean[column], static_cast<double>(means[threadIdx.x]) + moved);
-      UpdateRunning(norm.running_variance[column], variance * count / (count - 1));
+      UpdateRunningStatistic(norm.running_mean[column], static_cast<double>(means[threadIdx.x]) + moved);
+      UpdateRunningStatistic(norm.running_variance[column], variance * count / (count - 1));
     }
   }
   __syncthreads();

@@ -8,6 +8,7 @@
 #include "gnn/cuda/base/row_marks.cuh"
 #include "gnn/cuda/kernels/column_sums.cuh"
 #include "gnn/cuda/kernels/input_norm_kernels.h"
+#include "gnn/cuda/kernels/running_statistics.cuh"
 #include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
@@ -64,10 +65,6 @@ constexpr int kShares = 4;
 constexpr int kProductBlock = kColumnLanes * kShares;
 constexpr int kDepth = 128;
 static_assert(kProductBlock / 32 == 2 * kWeightRows, "a warp for each of a row's two sums");
-
-__device__ void UpdateRunning(float& running, double value) {
-  running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
-}
 
 __global__ void __launch_bounds__(kProductBlock)
     InputCoefficientsKernel(RowsOnDevice rows, int32_t inputs, int32_t outputs, InputMoments moments,
@@ -150,8 +147,8 @@ __global__ void __launch_bounds__(kProductBlock)
   if (column == 0) *norm.batches += 1.0f;
   if (count < 2) return;  // one row has no variance
   const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-  UpdateRunning(norm.running_mean[column], mean + moved);
-  UpdateRunning(norm.running_variance[column], variance * n / (n - 1));
+  UpdateRunningStatistic(norm.running_mean[column], mean + moved);
+  UpdateRunningStatistic(norm.running_variance[column], variance * n / (n - 1));
 }
 
 // Computes EnqueueGradientBefore. kMarked: `marks` give the signs of the activation's inputs; otherwise these come from

@@ -9,6 +9,7 @@
 #include "gnn/cuda/kernels/column_sums.cuh"
 #include "gnn/cuda/kernels/few_rows_norm.h"
 #include "gnn/cuda/kernels/norm_kernels.h"
+#include "gnn/cuda/kernels/running_statistics.cuh"
 #include "gnn/ops/batch_norm.h"
 
 namespace hone::gnn::cuda {
@@ -55,10 +56,6 @@ __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice row
   out[width] = fmaxf(total_squares - total * (total / n), 0.0f);
 }
 
-__device__ void UpdateRunning(float& running, double value) {
-  running = static_cast<float>((1 - kBatchNormMomentum) * static_cast<double>(running) + kBatchNormMomentum * value);
-}
-
 // Joins the pieces' statistics into coefficients, and updates the running statistics.
 __global__ void __launch_bounds__(kBlock)
     JoinStatisticsKernel(RowsOnDevice rows, const float* partials, NormOnDevice norm, ColumnCoefficients out) {
@@ -97,8 +94,8 @@ __global__ void __launch_bounds__(kBlock)
   if (column == 0) *norm.batches += 1.0f;
   if (count < 2) return;  // one row has no variance
   const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-  UpdateRunning(norm.running_mean[column], mean + moved);
-  UpdateRunning(norm.running_variance[column], variance * n / (n - 1));
+  UpdateRunningStatistic(norm.running_mean[column], mean + moved);
+  UpdateRunningStatistic(norm.running_variance[column], variance * n / (n - 1));
 }
 
 __global__ void RunningCoefficientsKernel(int32_t width, NormOnDevice norm, ColumnCoefficients out) {
