@@ -76,6 +76,7 @@ def _train_as_rank(rank, ranks, folder, on_gpus):
     if on_gpus and step.uncaptured:
         raise AssertionError(f"{step.uncaptured} of {step.steps} steps were not captured")
     torch.save({name: value.cpu() for name, value in model.state_dict().items()}, os.path.join(folder, f"rank{rank}.pt"))
+    step.close()
     torch.distributed.destroy_process_group()
 
 

@@ -321,6 +321,16 @@ class GraphStep:
             self._pool = graph.pool()
         bucket.graphs[updates] = graph
 
+    def close(self) -> None:
+        """Frees the captured steps; the next step on a GPU captures anew. With `group`, call this before destroy_process_group: NCCL may wait for
+        graphs that hold its communicator."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        for bucket in self._buckets:
+            bucket.graphs.clear()
+            bucket.losses.clear()
+        self._pool = None
+
     def _numbers_of_optimizer(self) -> list[dict[str, Any]]:
         return [{key: value for key, value in group.items() if key != "params" and not isinstance(value, torch.Tensor)}
                 for group in self.optimizer.param_groups]
