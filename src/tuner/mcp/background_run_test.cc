@@ -55,7 +55,7 @@ TEST_F(BackgroundRun, HasASessionAFolderAndALogOfItsOwn) {
 }
 
 TEST_F(BackgroundRun, SaysWhichRunItIsOrWhyThereIsNone) {
-  const pid_t begun = Start("echo 'Run 20261123-070809-0a1b: relu on sim'; echo 'hone: another holds it' >&2; exit 3");
+  const pid_t begun = Start("echo 'hone: another holds it' >&2; echo 'Run 20261123-070809-0a1b: relu on sim'; exit 3");
   EXPECT_EQ(WaitForRunId(begun, log(), 20).value(), "20261123-070809-0a1b");
   EXPECT_EQ(ComplaintsIn(log()), "another holds it");
   const pid_t usage = Start("echo 'hone: no such task' >&2; echo 'hone: name another' >&2; exit 2");
