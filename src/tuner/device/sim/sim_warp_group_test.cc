@@ -109,7 +109,7 @@ TEST(SimWarpGroup, ProductsOfEveryLayout) {
                              Instruction("Half", 24, "k16.f32.bf16.bf16", false, "-1, 1, 0, 0") +
                              Instruction("Narrow", 8, "k16.f32.f16.f16", false, "1, 1, 0, 0") +
                              Instruction("Plain", 16, "k16.f32.f16.f16", true, "-1, -1, 0") + R"(
-// Their static arrays stand before the dynamic memory of the other kernels, more than a block can have.
+// The static arrays of these kernels stand before the dynamic memory of the other kernels, more than a block can have.
 template <int kNumber>
 __global__ void other(float* y) {
   __shared__ float kept[12000];
