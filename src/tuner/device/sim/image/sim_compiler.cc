@@ -73,6 +73,20 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 }
 )cpp";
 
+// The text before every candidate. Headers of the standard library call the simulator's copies. The first line leaves
+// C++17's special functions (Bessel's, elliptic integrals) out of <cmath>: device code has none, and g++ would compile
+// their 140 templates for every candidate, since a precompiled header only lists the templates that its functions need.
+// What else <cmath> brings with them is included by name.
+constexpr std::string_view kPrelude =
+    "// Generated: what stands before every candidate.\n"
+    "#define _GLIBCXX_BITS_SPECFUN_H 1\n"
+    "#include <string.h>\n"
+    "#define __builtin_memcpy(...) ::memcpy(__VA_ARGS__)\n#define __builtin_memmove(...) ::memmove(__VA_ARGS__)\n"
+    "#define __builtin_memset(...) ::memset(__VA_ARGS__)\n#include <math.h>\n#include <stdlib.h>\n"
+    "#include <limits>\n#include <type_traits>\n#include <bits/stl_algobase.h>\n"
+    "#undef __builtin_memcpy\n#undef __builtin_memmove\n#undef __builtin_memset\n#include \"hone_cuda.h\"\n"
+    "#ifdef HONE_SIM_CUTE\n#include \"hone_cute.h\"\n#endif\n";
+
 // Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
 // number grows whenever PTX is translated, or a source judged, by other rules.
 constexpr std::string_view kRules = "rules 10\n";
@@ -453,6 +467,7 @@ Status SimCompiler::Prepare() {
   if (!options_.cute.cutlass.empty()) all += fmt::format("{} {} {}\n", options_.cute.cutlass, options_.cute.version, options_.cute.cccl);
   all += PlanCheckTemplates();
   all += kEntrySupport;
+  all += kPrelude;
   all += kRules;
   if (options_.header_directory.empty()) {
     for (const sim::EmbeddedHeader& header : sim::EmbeddedHeaders()) {
@@ -472,15 +487,8 @@ Status SimCompiler::Prepare() {
       if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, header.text));
     }
   }
-  const std::string prelude =
-      "// Generated: what stands before every candidate. Headers of the standard library call the simulator's copies.\n"
-      "#include <string.h>\n"
-      "#define __builtin_memcpy(...) ::memcpy(__VA_ARGS__)\n#define __builtin_memmove(...) ::memmove(__VA_ARGS__)\n"
-      "#define __builtin_memset(...) ::memset(__VA_ARGS__)\n#include <math.h>\n#include <stdlib.h>\n"
-      "#undef __builtin_memcpy\n#undef __builtin_memmove\n#undef __builtin_memset\n#include \"hone_cuda.h\"\n"
-      "#ifdef HONE_SIM_CUTE\n#include \"hone_cute.h\"\n#endif\n";
   const std::string path = prelude_directory_ + "/prelude.h";
-  if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, prelude));
+  if (!FileExists(path)) HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(path, kPrelude));
   return Status::Ok();
 }
 

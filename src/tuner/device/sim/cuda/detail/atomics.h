@@ -12,27 +12,27 @@
 namespace hone_sim {
 
 template <typename T>
-HONE_SIM_HIDDEN T FetchAdd(T* address, T value) {
+HONE_SIM_HIDDEN auto FetchAdd(T* address, T value) {
   return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
 }
 template <typename T>
-HONE_SIM_HIDDEN T FetchAnd(T* address, T value) {
+HONE_SIM_HIDDEN auto FetchAnd(T* address, T value) {
   return __atomic_fetch_and(address, value, __ATOMIC_RELAXED);
 }
 template <typename T>
-HONE_SIM_HIDDEN T FetchOr(T* address, T value) {
+HONE_SIM_HIDDEN auto FetchOr(T* address, T value) {
   return __atomic_fetch_or(address, value, __ATOMIC_RELAXED);
 }
 template <typename T>
-HONE_SIM_HIDDEN T FetchXor(T* address, T value) {
+HONE_SIM_HIDDEN auto FetchXor(T* address, T value) {
   return __atomic_fetch_xor(address, value, __ATOMIC_RELAXED);
 }
 template <typename T>
-HONE_SIM_HIDDEN T FetchExchange(T* address, T value) {
+HONE_SIM_HIDDEN auto FetchExchange(T* address, T value) {
   return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);
 }
 template <typename T>
-HONE_SIM_HIDDEN T FetchCompare(T* address, T expected, T desired) {
+HONE_SIM_HIDDEN auto FetchCompare(T* address, T expected, T desired) {
   __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return expected;
 }
@@ -63,7 +63,7 @@ struct WordOf<8> {
 // Replaces *address by step(*address) and returns the old value; for updates without an instruction of their own. Pairs
 // of 16-bit floats go as one word, which is stronger than the GPU's promise for each half.
 template <typename T, typename Step>
-HONE_SIM_HIDDEN T FetchUpdate(T* address, T operand, Step step) {
+HONE_SIM_HIDDEN auto FetchUpdate(T* address, T operand, Step step) {
   typedef typename WordOf<sizeof(T)>::Type Word;
   Word* word = reinterpret_cast<Word*>(address);
   Word seen = __atomic_load_n(word, __ATOMIC_RELAXED), wanted;
@@ -75,15 +75,15 @@ HONE_SIM_HIDDEN T FetchUpdate(T* address, T operand, Step step) {
 
 template <typename T>
 struct StepAdd {
-  HONE_SIM_HIDDEN_INLINE T operator()(T a, T b) const { return a + b; }
+  HONE_SIM_HIDDEN_INLINE auto operator()(T a, T b) const { return a + b; }
 };
 template <typename T>
 struct StepMin {
-  HONE_SIM_HIDDEN_INLINE T operator()(T a, T b) const { return b < a ? b : a; }
+  HONE_SIM_HIDDEN_INLINE auto operator()(T a, T b) const { return b < a ? b : a; }
 };
 template <typename T>
 struct StepMax {
-  HONE_SIM_HIDDEN_INLINE T operator()(T a, T b) const { return b > a ? b : a; }
+  HONE_SIM_HIDDEN_INLINE auto operator()(T a, T b) const { return b > a ? b : a; }
 };
 struct StepIncrement {
   HONE_SIM_HIDDEN_INLINE unsigned operator()(unsigned old, unsigned top) const { return old >= top ? 0u : old + 1u; }

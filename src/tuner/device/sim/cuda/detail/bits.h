@@ -19,7 +19,7 @@ namespace hone_sim {
 #define HONE_SIM_FLOAT_REGISTER "+w"
 #endif
 template <typename T>
-HONE_SIM_INLINE T Opaque(T value) {
+HONE_SIM_INLINE auto Opaque(T value) {
   asm("" : HONE_SIM_FLOAT_REGISTER(value));
   return value;
 }
@@ -29,7 +29,7 @@ HONE_SIM_INLINE T Opaque(T value) {
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
 template <Rounding kRounding, typename T>
-HONE_SIM_INLINE T RoundToIntegral(T value) {
+HONE_SIM_INLINE auto RoundToIntegral(T value) {
   if (kRounding == Rounding::kNearest) return static_cast<T>(__builtin_rint(value));
   if (kRounding == Rounding::kZero) return static_cast<T>(__builtin_trunc(value));
   if (kRounding == Rounding::kDown) return static_cast<T>(__builtin_floor(value));
@@ -39,7 +39,7 @@ HONE_SIM_INLINE T RoundToIntegral(T value) {
 // GPU conversions saturate and turn NaN into 0 (or, for 64-bit targets, into the sign bit alone);
 // in C++ both are undefined.
 template <typename Int, Rounding kRounding, typename T>
-HONE_SIM_INLINE Int SaturatingConvert(T value) {
+HONE_SIM_INLINE auto SaturatingConvert(T value) {
   constexpr bool kSigned = static_cast<Int>(-1) < static_cast<Int>(0);
   constexpr int kBits = static_cast<int>(sizeof(Int)) * 8;
   constexpr Int kMin = kSigned ? static_cast<Int>(static_cast<Int>(1) << (kBits - 1)) : static_cast<Int>(0);

@@ -10,7 +10,7 @@
 namespace hone_sim {
 
 template <int kMantissa>
-HONE_SIM_HIDDEN_INLINE float Float8ToFloat(unsigned bits) {
+HONE_SIM_HIDDEN_INLINE auto Float8ToFloat(unsigned bits) {
   constexpr int kBias = kMantissa == 3 ? 7 : 15;
   const unsigned sign = (bits & 0x80u) << 24, code = bits & 0x7fu;
   const unsigned exponent = code >> kMantissa, mantissa = code & ((1u << kMantissa) - 1u);

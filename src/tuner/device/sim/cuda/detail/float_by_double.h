@@ -17,7 +17,7 @@ namespace hone_sim {
 // Moves `nearest`, a result rounded to nearest, to the neighbour that `rounding` asks for. `error` has the sign of the
 // exact result minus `nearest`, as far as double can tell.
 template <typename T>
-HONE_SIM_INLINE T Directed(T nearest, double error, Rounding rounding) {
+HONE_SIM_INLINE auto Directed(T nearest, double error, Rounding rounding) {
   const T inf = static_cast<T>(__builtin_inf());
   if (error == 0 || !(nearest - nearest == 0)) return nearest;
   const bool exact_above = error > 0;
@@ -34,7 +34,7 @@ HONE_SIM_INLINE T Directed(T nearest, double error, Rounding rounding) {
 
 // Rounds a double to float in the given direction.
 template <Rounding kRounding>
-HONE_SIM_INLINE float RoundToFloat(double exact) {
+HONE_SIM_INLINE auto RoundToFloat(double exact) {
   const float nearest = static_cast<float>(exact);
   if (kRounding == Rounding::kNearest) return nearest;
   if (!(nearest - nearest == 0) && exact - exact == 0) {  // overflow to infinity: toward zero stays finite

@@ -43,17 +43,17 @@ HONE_SIM_INLINE float ToOddFloat(double value) {
 }
 
 template <typename H>
-HONE_SIM_INLINE H Narrow(float value) {
+HONE_SIM_INLINE auto Narrow(float value) {
   return NarrowFloat<H>(value);
 }
 template <typename H>
-HONE_SIM_INLINE H Narrow(double value) {
+HONE_SIM_INLINE auto Narrow(double value) {
   return NarrowFloat<H>(ToOddFloat(value));
 }
 
 // Rounds in a direction: the nearest value, moved by one step if it is on the wrong side.
 template <typename H, Rounding kRounding>
-HONE_SIM_INLINE H NarrowDirected(double value) {
+HONE_SIM_INLINE auto NarrowDirected(double value) {
   const H nearest = Narrow<H>(value);
   const double back = Widen(nearest);
   if (kRounding == Rounding::kNearest || back == value || value != value) return nearest;
@@ -70,7 +70,7 @@ HONE_SIM_INLINE H NarrowDirected(double value) {
 
 // 64-bit integers do not fit a double: their low bits are folded into a sticky one first.
 template <typename H, Rounding kRounding, typename Int>
-HONE_SIM_INLINE H NarrowInteger(Int value) {
+HONE_SIM_INLINE auto NarrowInteger(Int value) {
   if (sizeof(Int) < 8) return NarrowDirected<H, kRounding>(static_cast<double>(value));
   const bool negative = value < 0;
   unsigned long long magnitude =
@@ -82,7 +82,7 @@ HONE_SIM_INLINE H NarrowInteger(Int value) {
 
 // Products of two 16-bit values are exact in float until they approach its denormals.
 template <typename H>
-HONE_SIM_INLINE H Product(H a, H b) {
+HONE_SIM_INLINE auto Product(H a, H b) {
   const float p = Opaque(Widen(a) * Widen(b));
   if (__builtin_fabsf(p) < 1e-30f) return Narrow<H>(static_cast<double>(Widen(a)) * static_cast<double>(Widen(b)));
   return Narrow<H>(p);
@@ -90,7 +90,7 @@ HONE_SIM_INLINE H Product(H a, H b) {
 
 // a * b is exact in double; the sum is rounded to odd (two-sum computes the lost part), then once to 16 bits.
 template <typename H>
-HONE_SIM_INLINE H FusedMultiplyAdd(H a, H b, H c) {
+HONE_SIM_INLINE auto FusedMultiplyAdd(H a, H b, H c) {
   const double p = Opaque(static_cast<double>(Widen(a)) * static_cast<double>(Widen(b)));
   const double q = Widen(c), s = Opaque(p + q), back = Opaque(s - p);
   const double lost = Opaque(p - Opaque(s - back)) + Opaque(q - back);

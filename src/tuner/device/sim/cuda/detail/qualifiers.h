@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// A template that functions of these headers call deduces its return type (`auto`), because g++ then compiles it once,
+// into the precompiled header. It compiles other templates that they call again for every candidate, which took a third
+// of the time of a small one.
+
 // Forces inlining into the candidate, so that the compiler's access hook is at the candidate's own line; `artificial`
 // asks the debugger (and addr2line) to attribute the inlined body to the caller's line.
 #define HONE_SIM_INLINE inline __attribute__((always_inline, artificial))

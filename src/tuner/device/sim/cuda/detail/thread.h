@@ -15,14 +15,14 @@ namespace hone_sim {
 
 #if defined(__x86_64__)
 template <int kWhich>
-HONE_SIM_INLINE unsigned Index() {
+HONE_SIM_INLINE auto Index() {
   unsigned value;
   asm("movl %c2(%1), %0" : "=r"(value) : "r"(hone_sim_thread()), "i"(4 * kWhich));
   return value;
 }
 #else
 template <int kWhich>
-HONE_SIM_INLINE unsigned Index() {
+HONE_SIM_INLINE auto Index() {
   return hone_sim_index(kWhich);
 }
 #endif

@@ -11,7 +11,7 @@ namespace hone_sim {
 
 // Converts a value of at most 8 bytes to the runtime's word: low-order bytes first, zero above.
 template <typename T>
-HONE_SIM_INLINE uint64_t ToWord(T value) {
+HONE_SIM_INLINE auto ToWord(T value) {
   static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes");
   if constexpr (sizeof(T) == 1)
     return __builtin_bit_cast(uint8_t, value);
@@ -23,7 +23,7 @@ HONE_SIM_INLINE uint64_t ToWord(T value) {
     return __builtin_bit_cast(uint64_t, value);
 }
 template <typename T>
-HONE_SIM_INLINE T FromWord(uint64_t word) {
+HONE_SIM_INLINE auto FromWord(uint64_t word) {
   if constexpr (sizeof(T) == 1)
     return __builtin_bit_cast(T, static_cast<uint8_t>(word));
   else if constexpr (sizeof(T) == 2)
@@ -34,7 +34,7 @@ HONE_SIM_INLINE T FromWord(uint64_t word) {
     return __builtin_bit_cast(T, word);
 }
 template <typename T>
-HONE_SIM_INLINE T Shuffle(int kind, unsigned mask, T value, unsigned argument, int width) {
+HONE_SIM_INLINE auto Shuffle(int kind, unsigned mask, T value, unsigned argument, int width) {
   return FromWord<T>(hone_sim_shuffle(kind, mask, ToWord(value), argument, static_cast<uint32_t>(width), nullptr));
 }
 
