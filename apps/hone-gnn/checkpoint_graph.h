@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "gnn/graph/targets.h"
 #include "gnn/infer/fingerprint.h"
 #include "hone/gnn/predictor.h"
 
@@ -16,12 +17,6 @@ namespace hone::gnn {
 // Returns whether the graph's rows are in memory. An outline has no rows; the device that generates them makes the
 // check.
 inline bool IsWhole(const Graph& graph) { return !graph.structure().row_offsets.empty(); }
-
-inline const char* WhatIsPredicted(TargetKind kind) {
-  return kind == TargetKind::kClasses      ? "a class a node"
-         : kind == TargetKind::kMultiLabel ? "several labels a node"
-                                           : "values a node";
-}
 
 // Checks that the loaded model fits the graph. `other_graph`: the user means to use a model that was trained on another
 // graph.
@@ -36,15 +31,13 @@ inline Status CheckCheckpointGraph(const std::string& checkpoint, const LoadedMo
   const TargetKind kind = graph.targets().kind;
   if (loaded.targets && *loaded.targets != kind) {
     return Status::InvalidArgument(
-        fmt::format("'{}' was trained to predict {} and graph '{}' has {}: name a graph of the model's kind",
-                    checkpoint, WhatIsPredicted(*loaded.targets), graph.name(), WhatIsPredicted(kind)));
+        fmt::format("'{}' was trained on a graph with {}, and graph '{}' has {}: name a graph of the model's kind",
+                    checkpoint, TargetsInWords(*loaded.targets), graph.name(), TargetsInWords(kind)));
   }
   if (model.num_classes != graph.num_classes()) {
-    const char* kind_text = kind == TargetKind::kClasses      ? "classes"
-                            : kind == TargetKind::kMultiLabel ? "labels a node"
-                                                              : "values a node";
     return Status::InvalidArgument(fmt::format("'{}' predicts {} {} and graph '{}' has {}", checkpoint,
-                                               model.num_classes, kind_text, graph.name(), graph.num_classes()));
+                                               model.num_classes, ColumnsInWords(kind), graph.name(),
+                                               graph.num_classes()));
   }
   return Status::Ok();
 }

@@ -18,8 +18,9 @@ const OptionGroup kModel{
     "Model",
     {"--model", "--hidden", "--layers", "--heads", "--aggregation", "--dropout", "--activation", "--norm", "--bias"}};
 const OptionGroup kSampling{"Samples and batches", {"--fanout", "--frontier", "--batch", "--shards", "--seed"}};
-const OptionGroup kLearning{
-    "Learning", {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--loss", "--preset"}};
+const OptionGroup kLearning{"Learning",
+                            {"--epochs", "--lr", "--weight-decay", "--clip-norm", "--class-weights", "--loss",
+                             "--pos-weight", "--standardize", "--preset"}};
 const OptionGroup kRates{"Learning rates by epoch",
                          {"--schedule", "--warmup", "--schedule-every", "--schedule-factor", "--schedule-patience",
                           "--plateau", "--plateau-factor", "--plateau-patience"}};

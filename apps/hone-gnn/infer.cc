@@ -15,6 +15,7 @@
 #include "base/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
+#include "gnn/graph/targets.h"
 #include "gnn/infer/embeddings.h"
 #include "gnn/infer/npy.h"
 #include "gnn/train/train_options.h"
@@ -25,6 +26,7 @@
 #include "hone-gnn/infer_output.h"
 #include "hone-gnn/load_flag.h"
 #include "hone-gnn/model_warnings.h"
+#include "hone-gnn/target_scores.h"
 #include "hone-gnn/train_flags.h"
 #include "hone/gnn/metrics.h"
 #include "hone/gnn/predictor.h"
@@ -212,7 +214,7 @@ struct Prediction {
 };
 
 // Opens graph and model, chooses the device, and predicts.
-Status MakePrediction(InferFlags& flags, Prediction& p) {
+Status MakeRawPrediction(InferFlags& flags, Prediction& p) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
@@ -261,14 +263,24 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
   for (const std::string& warning : p.warnings) WarnOnStderr(warning);
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));
+  if (const std::span<const int32_t> labels = p.graph->labels(); !labels.empty() && p.embedded.empty()) {
+    const auto unknown = [&](NodeId v) { return labels[static_cast<size_t>(v)] == kNoLabel; };
+    if (std::all_of(p.nodes.begin(), p.nodes.end(), unknown)) {
+      p.warnings.push_back(fmt::format("no {} of the {} nodes is known: nothing is measured",
+                                       p.graph->targets().kind == TargetKind::kValues ? "value" : "label",
+                                       p.nodes.size()));
+      WarnOnStderr(p.warnings.back());
+    }
+  }
   const GraphProgress show = line.callback();
   flags.predict.progress = [&](const std::string& step, int64_t done, int64_t total) { show(step, done, total); };
   if (p.device.cuda) {
     p.gpu.fp32 = p.device.fp32;
     p.gpu.features = p.device.features;
-    GpuQuestion question{.options = flags.predict,
-                         .features = flags.features,
-                         .logits = !flags.output.Flag().empty() || p.graph->targets().num_rows > 0};
+    GpuQuestion question{
+        .options = flags.predict,
+        .features = flags.features,
+        .logits = !flags.output.Flag().empty() || PredictedTargets(p.loaded, *p.graph) != TargetKind::kClasses};
     if (p.loaded.has_training && !flags.other_graph && !IsWhole(*p.graph)) {
       question.fingerprint = p.loaded.graph_fingerprint;
     }
@@ -288,6 +300,13 @@ Status MakePrediction(InferFlags& flags, Prediction& p) {
     }
   }
   HONE_ASSIGN_OR_RETURN(p.from_cpu, Predict(p.graph, p.model(), p.nodes, flags.predict));
+  return Status::Ok();
+}
+
+// Does the same, with values in the units of the data.
+Status MakePrediction(InferFlags& flags, Prediction& p) {
+  HONE_RETURN_IF_ERROR(MakeRawPrediction(flags, p));
+  if (p.embedded.empty()) UndoStandardization(p.loaded, p.logits().logits);
   return Status::Ok();
 }
 
@@ -342,12 +361,11 @@ void PrintConfusion(const std::vector<int64_t>& matrix, int64_t classes, std::sp
 }
 
 // Refuses what only classes have.
-Status CheckTargetFlags(const InferFlags& flags, const Graph& graph) {
-  const TargetKind kind = graph.targets().kind;
+Status CheckTargetFlags(const InferFlags& flags, TargetKind kind) {
   if (!flags.confusion && !(flags.output.probabilities && kind == TargetKind::kValues)) return Status::Ok();
-  return Status::InvalidArgument(fmt::format(
-      "{}: graph '{}' has {}; leave the option out", flags.confusion ? "--confusion" : "--probabilities", graph.name(),
-      kind == TargetKind::kValues ? "values to predict, and no classes" : "several labels a node, and no classes"));
+  return Status::InvalidArgument(fmt::format("{}: the model predicts {}, and no classes; leave the option out",
+                                             flags.confusion ? "--confusion" : "--probabilities",
+                                             kind == TargetKind::kValues ? "values" : "several labels a node"));
 }
 
 Status Run(InferFlags& flags) {
@@ -358,25 +376,19 @@ Status Run(InferFlags& flags) {
   const std::shared_ptr<const Graph>& graph = prediction.graph;
   const std::vector<NodeId>& nodes = prediction.nodes;
   const int64_t num_classes = graph->num_classes();
-  const TargetView targets = graph->targets();
-  if (targets.num_rows > 0) HONE_RETURN_IF_ERROR(CheckTargetFlags(flags, *graph));
+  const TargetKind predicted = PredictedTargets(prediction.loaded, *graph);
+  if (predicted != TargetKind::kClasses) HONE_RETURN_IF_ERROR(CheckTargetFlags(flags, predicted));
   if (flags.confusion && num_classes > kMostConfused) {
     return Status::InvalidArgument(fmt::format(
         "--confusion: a matrix of {} classes is too large to show; {} is the most", num_classes, kMostConfused));
   }
-  const std::vector<int32_t> classes = targets.num_rows > 0 ? std::vector<int32_t>() : prediction.classes();
-  TargetScores of_targets = ScoresOf(TargetCounts());
-  if (targets.num_rows > 0 && prediction.embedded.empty()) {
-    TargetCounts counts(targets);
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      counts.Add(targets.Row(nodes[i]), prediction.logits().logits.data() + static_cast<int64_t>(i) * targets.width);
-    }
-    of_targets = ScoresOf(std::move(counts));
-  }
-  const Scores scores = prediction.embedded.empty() && targets.num_rows == 0
-                            ? ScoresOf(*graph, nodes, classes, prediction.logits(), flags.confusion)
-                            : Scores();
-  HONE_RETURN_IF_ERROR(WriteInferOutput(flags.output, *graph, nodes, classes, prediction.logits()));
+  const bool of_classes = predicted == TargetKind::kClasses, embeds = !prediction.embedded.empty();
+  const std::vector<int32_t> classes = of_classes ? prediction.classes() : std::vector<int32_t>();
+  const bool scores_targets = !of_classes && !embeds && !graph->labels().empty();
+  const TargetCounts counts = scores_targets ? CountTargets(*graph, nodes, prediction.logits()) : TargetCounts();
+  const Scores scores =
+      of_classes && !embeds ? ScoresOf(*graph, nodes, classes, prediction.logits(), flags.confusion) : Scores();
+  HONE_RETURN_IF_ERROR(WriteInferOutput(flags.output, *graph, predicted, nodes, classes, prediction.logits()));
   const PredictTimes& t = prediction.from_cpu.times;
   const GpuPredictions& on_gpu = prediction.from_gpu;
   const bool cuda = prediction.device.cuda;
@@ -396,17 +408,7 @@ Status Run(InferFlags& flags) {
                            {"auc", NumberOrNull(scores.auc)},
                            {"output", flags.output.path},
                            {"warnings", prediction.warnings}};
-    if (targets.num_rows > 0) {
-      json["targets"] = {{"kind", TargetKindName(targets.kind)},
-                         {"width", targets.width},
-                         {"accuracy", NumberOrNull(of_targets.accuracy)},
-                         {"micro_f1", NumberOrNull(of_targets.micro_f1)},
-                         {"macro_f1", NumberOrNull(of_targets.macro_f1)},
-                         {"auc", NumberOrNull(of_targets.auc)},
-                         {"average_precision", NumberOrNull(of_targets.average_precision)},
-                         {"rmse", NumberOrNull(of_targets.rmse)},
-                         {"mae", NumberOrNull(of_targets.mae)}};
-    }
+    if (scores_targets) json["targets"] = TargetScoresJson(*graph, counts);
     if (!prediction.embedded.empty()) {
       json["embeddings"] = {{"value", prediction.embedded}, {"columns", prediction.logits().num_classes}};
     }
@@ -440,17 +442,11 @@ Status Run(InferFlags& flags) {
     hone::Print("{} inference of {} nodes in {:.2f} s ({:.2f} s compute, {:.2f} s waiting for batches)\n", kind,
                 nodes.size(), t.wall, t.compute, t.exposed);
   }
-  if (prediction.embedded.empty() && targets.kind == TargetKind::kMultiLabel) {
-    hone::Print("{} labels a node: accuracy {}, micro-averaged F1 {}, macro-averaged F1 {}\n", targets.width,
-                PercentText(of_targets.accuracy), PercentText(of_targets.micro_f1), PercentText(of_targets.macro_f1));
-    if (std::isfinite(of_targets.auc)) {
-      hone::Print("means over the labels: area under the ROC curve {:.4f}, average precision {:.4f}\n", of_targets.auc,
-                  of_targets.average_precision);
-    }
-  } else if (prediction.embedded.empty() && targets.kind == TargetKind::kValues) {
-    hone::Print("{} value{} a node: root mean square error {}, mean absolute error {}\n", targets.width,
-                targets.width == 1 ? "" : "s", MetricText(Metric::kRmse, of_targets.rmse),
-                MetricText(Metric::kMae, of_targets.mae));
+  if (scores_targets) {
+    PrintTargetScores(*graph, counts);
+  } else if (!of_classes && !embeds) {
+    hone::Print("graph '{}' has no labels, so that nothing was measured; the model predicts {} {}\n", graph->name(),
+                prediction.logits().num_classes, ColumnsInWords(predicted));
   } else if (prediction.embedded.empty()) {
     hone::Print("accuracy: {}", PercentText(scores.accuracy));
     if (flags.nodes == "all" || flags.nodes.ends_with(".npy")) {

@@ -16,12 +16,12 @@ bool IsCsv(const std::string& path) { return path.ends_with(".csv"); }
 
 // Returns the headings of the columns: names of classes, numbers where a class has none, or the columns' numbers behind
 // an e where they are no classes.
-std::vector<std::string> ColumnHeadings(const InferOutput& output, const Graph& graph, int64_t columns) {
+std::vector<std::string> ColumnHeadings(const InferOutput& output, const Graph& graph, TargetKind kind,
+                                        int64_t columns) {
   std::vector<std::string> headings;
   for (int64_t c = 0; c < columns; ++c) {
     const auto at = static_cast<size_t>(c);
     const bool named = output.embeddings.empty() && at < graph.class_names().size();
-    const TargetKind kind = graph.targets().kind;
     const std::string_view word = !output.embeddings.empty()        ? "e"
                                   : kind == TargetKind::kClasses    ? "class"
                                   : kind == TargetKind::kMultiLabel ? "label"
@@ -79,10 +79,9 @@ Status CheckInferOutput(const InferOutput& output, const std::string& nodes) {
   return Status::Ok();
 }
 
-Status WriteInferOutput(const InferOutput& output, const Graph& graph, std::span<const NodeId> nodes,
+Status WriteInferOutput(const InferOutput& output, const Graph& graph, TargetKind kind, std::span<const NodeId> nodes,
                         std::span<const int32_t> classes, Predictions& rows) {
   if (output.path.empty()) return Status::Ok();
-  const TargetKind kind = graph.targets().kind;
   if (output.Flag().empty() && kind == TargetKind::kClasses) {
     return IsCsv(output.path) ? WriteCsv(output.path, nodes, classes, graph.class_names())
                               : WriteNpy(output.path, classes);
@@ -90,7 +89,7 @@ Status WriteInferOutput(const InferOutput& output, const Graph& graph, std::span
   // Without an option, several labels or values a node have outputs in place of classes.
   if (output.probabilities || output.Flag().empty()) LogitsToOutputs(kind, rows);
   if (!IsCsv(output.path)) return WriteNpy(output.path, rows.logits, rows.num_classes);
-  return WriteCsv(output.path, nodes, rows.logits, ColumnHeadings(output, graph, rows.num_classes));
+  return WriteCsv(output.path, nodes, rows.logits, ColumnHeadings(output, graph, kind, rows.num_classes));
 }
 
 }  // namespace hone::gnn

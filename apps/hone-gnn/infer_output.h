@@ -33,8 +33,8 @@ CLI::Option* AddOutputFlags(CLI::App& command, InferOutput& output);
 Status CheckInferOutput(const InferOutput& output, const std::string& nodes);
 
 // Writes the file, if one was asked for. `rows` has the logits or the embeddings; it becomes probabilities if those are
-// wanted. `classes` is empty with embeddings. Errors are those of WriteOutput.
-Status WriteInferOutput(const InferOutput& output, const Graph& graph, std::span<const NodeId> nodes,
+// wanted. `kind`: what the model predicts. `classes` is empty with embeddings. Errors are those of WriteOutput.
+Status WriteInferOutput(const InferOutput& output, const Graph& graph, TargetKind kind, std::span<const NodeId> nodes,
                         std::span<const int32_t> classes, Predictions& rows);
 
 }  // namespace hone::gnn

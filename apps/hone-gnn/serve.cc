@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// hone-gnn serve GRAPH CHECKPOINT answers requests for the classes of a few nodes, one line each, until there are no
-// more.
+// hone-gnn serve GRAPH CHECKPOINT answers requests for what a model predicts for a few nodes, one line each, until
+// there are no more.
 //
 // Graph and model are loaded once; on a GPU a request is then one launch (src/gnn/cuda/infer/latency_mode.h). A request
 // that cannot be answered gets an error in its place and does not affect the others.
@@ -47,18 +47,58 @@ struct ServeFlags {
 struct Server {
   std::shared_ptr<const Graph> graph;
   LoadedModel loaded;
+  TargetKind predicts = TargetKind::kClasses;
   DeviceChoice device;
   std::unique_ptr<RequestsOnGpu> on_gpu;
 
   Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const ServeFlags& flags) {
-    const bool outputs = flags.probabilities || graph->targets().num_rows > 0;
-    if (on_gpu != nullptr) return on_gpu->Answer(nodes, outputs);
-    HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
-    RequestAnswer answer{.classes = PredictedClasses(found)};
-    if (outputs) answer.logits = std::move(found.logits);
+    const bool outputs = flags.probabilities || predicts != TargetKind::kClasses;
+    RequestAnswer answer;
+    if (on_gpu != nullptr) {
+      HONE_ASSIGN_OR_RETURN(answer, on_gpu->Answer(nodes, outputs));
+    } else {
+      HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
+      answer.classes = PredictedClasses(found);
+      if (outputs) answer.logits = std::move(found.logits);
+    }
+    UndoStandardization(loaded, answer.logits);
     return answer;
   }
 };
+
+// Checks the options that say what an answer has, against what the model predicts.
+Status CheckAnswerFlags(const ServeFlags& flags, const Graph& graph, TargetKind predicts) {
+  if (predicts != TargetKind::kClasses && (flags.names || (flags.probabilities && predicts == TargetKind::kValues))) {
+    return Status::InvalidArgument(fmt::format(
+        "{}: the model predicts {}, and no classes; leave the option out: an answer has the {} of each node",
+        flags.names ? "--names" : "--probabilities",
+        predicts == TargetKind::kValues ? "values" : "several labels a node",
+        predicts == TargetKind::kValues ? "values" : "labels' probabilities"));
+  }
+  if (predicts == TargetKind::kClasses && flags.probabilities && !flags.json) {
+    return Status::InvalidArgument("--probabilities: say --json too, for a line of text has classes alone");
+  }
+  if (flags.names && graph.class_names().empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
+        "(classes.txt beside labels.npy, or a NAME_target.csv)",
+        flags.graph));
+  }
+  return Status::Ok();
+}
+
+// Returns what an answer says about each node, for the line that says that the server is ready.
+std::string AnswerInWords(const Server& server, const ServeFlags& flags) {
+  const int64_t columns = server.loaded.model->options().num_classes;
+  if (server.predicts == TargetKind::kClasses) return flags.names ? "the name of its class" : "its class";
+  std::string text = server.predicts == TargetKind::kValues
+                         ? fmt::format("{} value{}", columns, columns == 1 ? "" : "s")
+                         : fmt::format("the probabilities of {} label{}", columns, columns == 1 ? "" : "s");
+  constexpr size_t kMostNamed = 8;
+  const auto names = server.graph->class_names();
+  if (names.empty() || names.size() > kMostNamed) return text;
+  return fmt::format("{} ({})", text, fmt::join(names, ", "));
+}
 
 // Opens graph and model, and prepares the device for requests.
 Status MakeReady(ServeFlags& flags, Server& server) {
@@ -69,22 +109,12 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(server.graph, OpenGraph(flags.graph, open));
   const Graph& graph = *server.graph;
-  const TargetKind kind = graph.targets().kind;
-  if (kind != TargetKind::kClasses && (flags.names || (flags.probabilities && kind == TargetKind::kValues))) {
-    return Status::InvalidArgument(fmt::format("{}: graph '{}' has {}, and no classes; leave the option out",
-                                               flags.names ? "--names" : "--probabilities", flags.graph,
-                                               kind == TargetKind::kValues ? "values" : "several labels a node"));
-  }
-  if (flags.names && graph.class_names().empty()) {
-    return Status::InvalidArgument(fmt::format(
-        "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
-        "(classes.txt beside labels.npy, or a NAME_target.csv)",
-        flags.graph));
-  }
   HONE_ASSIGN_OR_RETURN(server.loaded, LoadModel(flags.checkpoint, {.in_width = graph.features().width,
                                                                     .num_classes = graph.num_classes()}));
   const LoadedModel& loaded = server.loaded;
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph));
+  server.predicts = PredictedTargets(loaded, graph);
+  HONE_RETURN_IF_ERROR(CheckAnswerFlags(flags, graph, server.predicts));
   for (const std::string& warning : CheckpointWarnings(loaded)) WarnOnStderr(warning);
   PredictOptions& predict = flags.predict;
   predict.batch = kMostRequestNodes;
@@ -143,20 +173,17 @@ std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<con
   return found;
 }
 
-// Prints the answer of a graph with several labels or values a node: as text, a node's outputs with commas between
+// Prints an answer with several labels or values a node: as text, a node's outputs with commas between
 // them, and blanks between nodes.
-void PrintOutputs(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes,
+void PrintOutputs(const ServeFlags& flags, TargetKind kind, const std::vector<NodeId>& nodes,
                   const RequestAnswer& answer, double seconds) {
-  const TargetView targets = graph.targets();
-  Predictions all{
-      .num_nodes = static_cast<int64_t>(nodes.size()), .num_classes = targets.width, .logits = answer.logits};
-  LogitsToOutputs(targets.kind, all);
+  const auto width = static_cast<int64_t>(answer.logits.size() / nodes.size());
+  Predictions all{.num_nodes = static_cast<int64_t>(nodes.size()), .num_classes = width, .logits = answer.logits};
+  LogitsToOutputs(kind, all);
   std::vector<std::vector<float>> rows;
-  for (auto row = all.logits.begin(); row != all.logits.end(); row += targets.width) {
-    rows.emplace_back(row, row + targets.width);
-  }
+  for (auto row = all.logits.begin(); row != all.logits.end(); row += width) rows.emplace_back(row, row + width);
   if (flags.json) {
-    const char* const name = targets.kind == TargetKind::kValues ? "values" : "probabilities";
+    const char* const name = kind == TargetKind::kValues ? "values" : "probabilities";
     const nlohmann::json json = {{"nodes", nodes}, {name, rows}, {"seconds", seconds}};
     hone::Print("{}\n", DumpJson(json, -1));
     return;
@@ -165,9 +192,12 @@ void PrintOutputs(const ServeFlags& flags, const Graph& graph, const std::vector
   hone::Print("\n");
 }
 
-void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId>& nodes,
+void Print(const ServeFlags& flags, const Server& server, const std::vector<NodeId>& nodes,
            const Result<RequestAnswer>& answer, double seconds) {
-  if (graph.targets().num_rows > 0 && answer.ok()) return PrintOutputs(flags, graph, nodes, *answer, seconds);
+  const Graph& graph = *server.graph;
+  if (server.predicts != TargetKind::kClasses && answer.ok()) {
+    return PrintOutputs(flags, server.predicts, nodes, *answer, seconds);
+  }
   const std::vector<std::string> names =
       flags.names && answer.ok() ? NamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
   if (!flags.json) {
@@ -196,14 +226,12 @@ void Print(const ServeFlags& flags, const Graph& graph, const std::vector<NodeId
 }
 
 Status Run(ServeFlags& flags, int& exit_status) {
-  if (flags.probabilities && !flags.json) {
-    return Status::InvalidArgument("--probabilities: say --json too, for a line of text has classes alone");
-  }
   Server server;
   HONE_RETURN_IF_ERROR(MakeReady(flags, server));
   if (!flags.quiet) {
-    hone::PrintError("{}\nready: node ids on standard input, 1 to {} a line, each line a request\n",
-                     server.device.Line(), kMostRequestNodes);
+    hone::PrintError(
+        "{}\nready: node ids on standard input, 1 to {} a line, each line a request; an answer has {} for each node\n",
+        server.device.Line(), kMostRequestNodes, AnswerInWords(server, flags));
   }
   std::vector<double> micros;
   int64_t refused = 0;
@@ -217,7 +245,7 @@ Status Run(ServeFlags& flags, int& exit_status) {
     if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
     if (answer.ok()) micros.push_back(1e6 * seconds);
     refused += answer.ok() ? 0 : 1;
-    Print(flags, *server.graph, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
+    Print(flags, server, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
     if (std::fflush(stdout) != 0) break;  // reported when the program ends
   }
   exit_status = refused > 0 ? 1 : 0;
@@ -249,7 +277,9 @@ void RegisterServeCommand(CLI::App& app, CommandResult& result) {
                       "how many neighbors each hop draws; by default as in the run's validations");
   flags->seed =
       command->add_option("--seed", flags->predict.seed, "the seed of the draws; by default that of training");
-  command->add_flag("--probabilities", flags->probabilities, "also print the probability of each class (with --json)");
+  command->add_flag(
+      "--probabilities", flags->probabilities,
+      "also print the probability of each class (with --json); answers of several labels a node have them anyway");
   command->add_flag("--names", flags->names,
                     "print names of classes, separated by tabs; with --json names and numbers");
   AddDeviceFlags(*command, flags->device);

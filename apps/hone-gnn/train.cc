@@ -25,11 +25,13 @@
 #include "gnn/dist/agreement.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/run_position.h"
+#include "gnn/train/standard_targets.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/device.h"
 #include "hone-gnn/go_on.h"
 #include "hone-gnn/load_flag.h"
+#include "hone-gnn/model_warnings.h"
 #include "hone-gnn/ranks.h"
 #include "hone-gnn/run_setup.h"
 #include "hone-gnn/time_left.h"
@@ -396,6 +398,9 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   flags.train.train = trainer->options();
   const Result<UniqueFd> claim = ranks.rank() == 0 ? ClaimFolder(flags.run.checkpoint) : UniqueFd();
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", claim.status()));
+  if (session.speaks()) {
+    for (const std::string& warning : TargetWarnings(*graph, trainer->options())) WarnOnStderr(warning);
+  }
   StopAtSignals();
   if (session.speaks()) PrintStart(flags, *graph, device, gpu, *trainer, session);
 

@@ -38,6 +38,21 @@ bool ParseNumber(const std::string& text, T& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Parses numbers with commas between them, if there are any. kInvalidArgument names `option`; `each` says in words what
+// has a number.
+Status ParseNumbers(std::string_view option, std::string_view each, const std::string& text,
+                    std::vector<double>& numbers) {
+  if (text.empty()) return Status::Ok();
+  for (const std::string& part : SplitCommas(text)) {
+    double number = 0;
+    if (!ParseNumber(part, number)) {
+      return Status::InvalidArgument(fmt::format("{} {}: '{}' is not a number; give one {}", option, text, part, each));
+    }
+    numbers.push_back(number);
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::string& text, int layers) {
@@ -194,6 +209,12 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                       "what training minimizes. Classes: cross-entropy; several labels a node: bce (binary "
                       "cross-entropy); values: mse, l1 or huber. auto: the first of these for the graph")
           ->capture_default_str(),
+      command.add_option("--pos-weight", flags.pos_weight,
+                         "with several labels a node: the weight in the loss of labels that are true, one number for "
+                         "all or one for each, as in 3,1,10"),
+      command.add_flag("--standardize", o.standardize,
+                       "with values: train on values brought to mean 0 and standard deviation 1 in the training "
+                       "split; predictions and metrics are in the units of the data"),
       command.add_option("--eval-fanout", flags.eval_fanout,
                          "how many neighbors validation draws in each hop: 20 by default"),
       command.add_option("--eval-batch", o.eval_batch, "how many nodes a batch of validation has")
@@ -242,16 +263,8 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(flags.loss));
   HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(flags.schedule));
   flags.model.options.seed = o.seed;
-  if (flags.class_weights.empty()) return Status::Ok();
-  for (const std::string& part : SplitCommas(flags.class_weights)) {
-    double weight = 0;
-    if (!ParseNumber(part, weight)) {
-      return Status::InvalidArgument(fmt::format(
-          "--class-weights {}: '{}' is not a number; give one a class, as in 1,0.5,2", flags.class_weights, part));
-    }
-    o.class_weights.push_back(weight);
-  }
-  return Status::Ok();
+  HONE_RETURN_IF_ERROR(ParseNumbers("--class-weights", "a class, as in 1,0.5,2", flags.class_weights, o.class_weights));
+  return ParseNumbers("--pos-weight", "a label, as in 3,1,10, or one for all", flags.pos_weight, o.pos_weight);
 }
 
 void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
@@ -289,6 +302,8 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   add("--schedule-patience", o.schedule_patience);
   add("--metric", flags.metric);
   add("--loss", flags.loss);
+  add("--pos-weight", flags.pos_weight);
+  add("--standardize", o.standardize);
   add("--eval-every", o.eval_every);
   add("--early-stop", o.early_stop);
   add("--seed", o.seed);

@@ -33,7 +33,7 @@ Status ReadModelFile(ModelFlags& flags);
 struct TrainFlags {
   ModelFlags model;
   TrainOptions train;
-  std::string fanout, eval_fanout, frontier = "all", class_weights, metric = "auto", loss = "auto",
+  std::string fanout, eval_fanout, frontier = "all", class_weights, pos_weight, metric = "auto", loss = "auto",
                                    schedule = "constant";
   std::string preset;                 // presets.h; empty: none
   const CLI::App* command = nullptr;  // the command that has these options

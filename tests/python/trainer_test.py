@@ -24,14 +24,15 @@ OPTIONS = dict(model="sage", fanout=[4, 4], hidden=8, lr=0.02, batch=64, device=
 class Targets(unittest.TestCase):
     """Several labels a node, and values: graph, training, evaluation and answers."""
 
-    def train(self, y, **options):
+    def train(self, y, training=None, **options):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         edges = [(v, (v + 4 * step) % 200) for v in range(200) for step in (1, 5, 9)]
         edge_index = memoryview(array("q", [*(v for v, _ in edges), *(u for _, u in edges)])).cast("B").cast("q", [2, len(edges)])
         x = memoryview(array("f", [float(v % 4 == c) + (v * 37 % 11) / 11 for v in range(200) for c in range(4)])).cast("B").cast("f", [200, 4])
         graph = Graph.from_arrays(os.path.join(folder.name, "a.graph"), edge_index, x=x, y=y, split=[0.6, 0.2, 0.2], program=PROGRAM, **options)
-        trainer = Trainer(graph, os.path.join(folder.name, "run"), **OPTIONS)
+        self.bare = Graph.from_arrays(os.path.join(folder.name, "bare.graph"), edge_index, x=x, program=PROGRAM)
+        trainer = Trainer(graph, os.path.join(folder.name, "run"), **OPTIONS, **(training or {}))
         trainer.fit(25)
         predictor = trainer.predictor(device=DEVICE)
         self.addCleanup(predictor.close)
@@ -45,30 +46,38 @@ class Targets(unittest.TestCase):
         told = trainer.evaluate("test", device=DEVICE)["targets"]
         self.assertEqual((told["kind"], told["width"], told["rmse"]), ("multi-label", 3, None))
         self.assertGreater(told["micro_f1"], 0.9)
+        self.assertEqual([column["name"] for column in told["columns"]], ["odd", "high", "both"])
+        self.assertGreater(told["columns"][2]["f1"], 0.8)
         self.assertGreater(trainer.history[-1]["valid_micro_f1"], 0.9)
+        # A graph without labels does not say what is predicted; the checkpoint does.
+        with Predictor(self.bare, trainer.checkpoint, other_graph=True) as there:
+            self.assertEqual([len(one) for one in there([7, 8])], [3, 3])
+            self.assertEqual(there.rows([7], other_graph=True).shape, (1, 3))
         self.assertEqual(predictor([1, 2]), predictor.probabilities([1, 2]))
         odd, high, both = predictor(7)
         self.assertTrue(odd > 0.5 and high > 0.5 and both > 0.5 and max(odd, high, both) < 1)
         rows = predictor.rows("test", device=DEVICE)
         self.assertEqual((rows.format, rows.shape), ("f", (graph.test_nodes, 3)))
         self.assertTrue(all(0 <= one <= 1 for row in rows.tolist() for one in row))
-        with self.assertRaisesRegex(ValueError, "^graph: its targets are multi-label, and no classes"):
+        with self.assertRaisesRegex(ValueError, "^graph: the model predicts several labels a node, and no classes"):
             predictor.names(1)
         with self.assertRaisesRegex(ValueError, "several labels a node.*use bce"):
             graph.train(loss="cross-entropy", checkpoint=trainer.checkpoint + "2", **OPTIONS)
 
     def test_values(self):
         nan = float("nan")
-        graph, trainer, predictor = self.train(array("f", [nan if v % 10 == 0 else v % 4 - 1.5 for v in range(200)]), labels="values")
+        graph, trainer, predictor = self.train(array("f", [nan if v % 10 == 0 else 100 * (v % 4 - 1.5) for v in range(200)]), labels="values", training={"standardize": True})
         self.assertEqual((graph.targets, graph.num_classes), ("values", 1))
         told = trainer.evaluate("test", device=DEVICE)["targets"]
-        self.assertLess(told["rmse"], 0.6)
+        self.assertLess(told["rmse"], 60)
         self.assertLess(told["mae"], told["rmse"] + 1e-9)
         self.assertEqual(trainer.history[-1]["train_accuracy"], None)
         value, = predictor(3)
-        self.assertAlmostEqual(value, 1.5, delta=1)
+        self.assertAlmostEqual(value, 150, delta=100)
+        with Predictor(self.bare, trainer.checkpoint, other_graph=True) as there:
+            self.assertAlmostEqual(there(3)[0], value, delta=1e-3 * abs(value))
         self.assertEqual([len(one) for one in predictor([3, 9])], [1, 1])
-        with self.assertRaisesRegex(ValueError, "^graph: it has values to predict, which have no probabilities"):
+        with self.assertRaisesRegex(ValueError, "^graph: the model predicts values, which have no probabilities"):
             predictor.probabilities([1])
 
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measures predicted classes: accuracy, F1, the confusion matrix, and for two classes the area under the ROC curve.
+// Measures predictions. Of classes: accuracy, F1, the confusion matrix, and for two classes the area under the ROC
+// curve. Of several labels or values a node: TargetScores over all columns, and ColumnScores of each.
 //
 // All types are plain values, usable from any thread. Nodes without a label are not counted.
 #pragma once
@@ -51,20 +52,22 @@ struct ScoredNode {
 // it.
 double RocAuc(std::vector<ScoredNode> nodes);
 
-// Counts over the known targets of nodes (TargetView). Counts and sums of parts add up to those of the whole.
+// Counts over the known targets of nodes (TargetView), by column. Counts and sums of parts add up to those of the
+// whole.
 struct TargetCounts {
   TargetKind kind = TargetKind::kClasses;
   int64_t width = 0;
-  int64_t known = 0;  // targets that are known
+  std::vector<int64_t> known;  // [width] targets that are known
   // kMultiLabel: a label is predicted if its logit is above 0, which is a probability above 1/2.
-  int64_t right = 0;                            // known labels that are predicted rightly
+  std::vector<int64_t> right;                   // [width] known labels that are predicted rightly
   ClassCounts labels;                           // by column: true labels, predicted labels, and labels that are both
   std::vector<std::vector<ScoredNode>> scores;  // indexed by column; lists of parts are not added up
-  // kValues:
-  double squared = 0, absolute = 0;  // sums of the squares and of the absolute values of the errors
+  // kValues: sums of the squares and of the absolute values of the errors, [width]
+  std::vector<double> squared, absolute;
+  std::vector<double> scales;  // [width] factors of errors (TrainOptions::target_scales); empty: all 1
 
   TargetCounts() = default;
-  explicit TargetCounts(const TargetView& targets);
+  explicit TargetCounts(const TargetView& targets, std::span<const double> error_scales = {});
   // Counts one node: targets and outputs (logits or values), [width] each.
   void Add(const float* targets, const float* outputs);
 };
@@ -79,6 +82,15 @@ struct TargetScores {
 };
 TargetScores ScoresOf(TargetCounts counts);
 
+// Measures of one column of targets; NaN: not measured.
+struct ColumnScores {
+  int64_t known = 0, positive = 0;              // known targets; kMultiLabel: those of them that are true
+  double accuracy, f1, auc, average_precision;  // kMultiLabel
+  double rmse, mae;                             // kValues
+};
+// Returns the measures of each column.
+std::vector<ColumnScores> ScoresOfColumns(const TargetCounts& counts);
+
 // Returns the average precision: the sum over descending thresholds of precision times the growth of recall, as
 // scikit-learn's average_precision_score. NaN when there is no positive or no negative node.
 double AveragePrecision(std::vector<ScoredNode> nodes);
@@ -89,7 +101,9 @@ enum class Metric : uint8_t { kAccuracy, kMacroF1, kRocAuc, kMicroF1, kAveragePr
 // Returns "accuracy", "macro-f1", "auc", "micro-f1", "average-precision", "rmse", "mae", "auto".
 std::string_view MetricName(Metric metric);
 constexpr bool SmallerIsBetter(Metric metric) { return metric == Metric::kRmse || metric == Metric::kMae; }
-// Parses what MetricName writes. kInvalidArgument lists the known names.
+// Returns the metrics for this kind of targets; kAuto becomes the first.
+std::span<const Metric> MetricsFor(TargetKind kind);
+// Parses what MetricName writes. kInvalidArgument lists the known names, by targets.
 Result<Metric> ParseMetric(std::string_view name);
 
 }  // namespace hone::gnn

@@ -62,7 +62,7 @@ struct Predictions {
 std::vector<int32_t> PredictedClasses(const Predictions& predictions);
 // Replaces each row of logits by its softmax.
 void LogitsToProbabilities(Predictions& predictions);
-// Makes outputs of logits, by what the graph's targets are: probabilities of classes (softmax) or of labels that are
+// Makes outputs of logits, by what they predict: probabilities of classes (softmax) or of labels that are
 // each true or false (the logistic function); values are outputs already.
 void LogitsToOutputs(TargetKind kind, Predictions& predictions);
 // Returns the share of labelled nodes whose prediction is their label; NaN when none is labelled. classes[i] is the
@@ -82,6 +82,9 @@ struct LoadedModel {
   bool has_checksum = false;          // the file had a checksum, and it agreed; false: damage would go unnoticed
   bool has_training = false;          // a checkpoint of Hone; the fields below are set only then
   std::optional<TargetKind> targets;  // what it was trained to predict; empty: the file does not say
+  // TrainOptions::target_means and target_scales: the outputs are standardised values; empty: they are values as they
+  // are.
+  std::vector<double> target_means, target_scales;
   std::string graph_fingerprint;      // fingerprint of the graph it was trained on
   std::vector<int32_t> fanouts;       // fanouts of its training
   std::vector<int32_t> eval_fanouts;  // fanouts of its validations
@@ -89,6 +92,13 @@ struct LoadedModel {
   uint64_t seed = 0;  // seed of its training
   int epoch = 0;      // epochs that were complete when it was saved
 };
+// Returns what the model predicts for nodes of this graph: what the graph has, or, if it has no labels, what the model
+// was trained to predict.
+TargetKind PredictedTargets(const LoadedModel& loaded, const Graph& graph);
+// Turns outputs [nodes, columns] of a model that was trained on standardised values into values, in place. Other
+// models' outputs stay as they are.
+void UndoStandardization(const LoadedModel& loaded, std::span<float> outputs);
+
 // Loads a model from `path`: a file, or a folder with best.safetensors (else last.safetensors). `fallback` describes
 // the model if the file does not, as a plain state_dict. kInvalidArgument names a tensor that is missing, unexpected or
 // of another shape, or says that the file does not match its checksum.

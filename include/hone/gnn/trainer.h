@@ -16,6 +16,7 @@
 
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
+#include "hone/gnn/loss.h"
 #include "hone/gnn/metrics.h"
 #include "hone/gnn/model.h"
 #include "hone/gnn/neighbor_sampler.h"
@@ -32,13 +33,6 @@ enum class Schedule : uint8_t {
   kValidation,  // multiplied by schedule_factor after each schedule_patience validations in a row without a better one
 };
 
-// What training minimizes. kAuto becomes the graph's own: kCrossEntropy for classes, kBinaryCrossEntropy for several
-// labels a node (with logits, the mean over the known labels), kSquared for values. kAbsolute is the mean absolute
-// error, and kHuber Huber's loss with delta 1; both are for values.
-enum class Loss : uint8_t { kAuto, kCrossEntropy, kBinaryCrossEntropy, kSquared, kAbsolute, kHuber };
-std::string_view LossName(Loss loss);           // "auto", "cross-entropy", "bce", "mse", "l1", "huber"
-Result<Loss> ParseLoss(std::string_view name);  // kInvalidArgument lists the known names
-
 // Options that decide the trajectory. Every checkpoint keeps them.
 struct TrainOptions {
   std::vector<int32_t> fanouts = {15, 10, 5};  // one per layer of the model, the first for the hop next to the seeds
@@ -52,7 +46,14 @@ struct TrainOptions {
   double weight_decay = 0;            // added to the gradient, as in torch.optim.Adam
   double clip_norm = 0;               // limit on the L2 norm of all gradients together; 0: none
   std::vector<double> class_weights;  // [num_classes], weights of the loss; empty: all 1
-  bool plateau = false;               // lower the learning rate when the loss stops falling
+  // kBinaryCrossEntropy: the weight of a label that is true, as in PyTorch's BCEWithLogitsLoss: one number for each
+  // label, or one for all; empty: 1.
+  std::vector<double> pos_weight;
+  // Values: train on (value - target_means[c]) / target_scales[c] in place of the values of column c. MakeTrainer sets
+  // means and scales [num_classes], the mean and the standard deviation of the known values of the training nodes.
+  bool standardize = false;
+  std::vector<double> target_means, target_scales;
+  bool plateau = false;  // lower the learning rate when the loss stops falling
   double plateau_factor = 0.8;
   int plateau_patience = 125;  // more steps than these without a lower loss: the rate is multiplied by plateau_factor
   Schedule schedule = Schedule::kConstant;

@@ -17,7 +17,7 @@ from hone import messages, programs
 
 # Options without a value, which are True in Python.
 FLAGS = frozenset(("allow-isolated", "bias", "coalesce", "confusion", "full", "json", "logits", "names", "other-graph", "overwrite", "plateau",
-                   "probabilities", "quiet", "symmetrize", "toml", "verify"))
+                   "probabilities", "quiet", "standardize", "symmetrize", "toml", "verify"))
 _WARNING = "hone-gnn: warning: "
 _STOP_SECONDS = 30.0  # time in which a stopped process may save its state before it is killed
 

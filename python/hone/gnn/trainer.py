@@ -118,8 +118,8 @@ class Predictor:
     graph: the graph of the training; or, with other_graph=True, one with the same features and classes. checkpoint: a run's folder or a file.
     options: those of `hone-gnn serve`, for example device="cuda", fanout=[20, 20], threads=4.
 
-    predictor(17) returns a class, and predictor([17, 4]) a list of classes; where graph.targets is "multi-label", a list of the probability of each label
-    takes the place of a class, and a list of values where it is "values"; `names` returns their names; `probabilities` those of every class;
+    predictor(17) returns a class, and predictor([17, 4]) a list of classes; a model of several labels gives a list of the probability of each label in
+    place of a class, and a model of values a list of values; `names` returns their names; `probabilities` those of every class;
     `rows` predicts many nodes of the graph, and `embeddings` returns the rows of a layer. Calls of several threads take turns. A forked child must make its own Predictor. Ctrl-C in a call ends the process, and the next
     call starts another.
 
@@ -133,12 +133,17 @@ class Predictor:
             if name in options:
                 raise ValueError(f"{name}: it is no option of a Predictor; `probabilities` and `names` are methods")
         self.graph, self.checkpoint, self._options = graph, os.fspath(checkpoint), options
-        self._answer = {"classes": "classes", "multi-label": "probabilities", "values": "values"}[graph.targets]
+        # What an answer has for each node. A graph without labels does not say what the model predicts; the first answer does.
+        self._answer = {"classes": "classes", "multi-label": "probabilities", "values": "values"}[graph.targets] if graph.num_classes else None
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._said: list[str] = []
         self._owner = os.getpid()
-        self._ask([0])  # reports errors now and not at the first request
+        found = self._ask([0])  # reports errors now and not at the first request
+        if self._answer is None:
+            self._answer = next(key for key in ("classes", "values", "probabilities") if found[key])
+            if self._answer == "classes":
+                self.close()  # the next process answers with probabilities too
 
     def __call__(self, nodes: int | Iterable[int]) -> Any:
         """Returns the class of a node, or a list with the class of each node, in order. Labels and values: see Predictor."""
@@ -150,7 +155,7 @@ class Predictor:
         """Returns the name of a node's class, or a list with that of each node, in order. ValueError: the graph has no names of classes."""
         names = self.graph.class_names
         if self._answer != "classes":
-            raise ValueError(f"graph: its targets are {self.graph.targets}, and no classes; call the Predictor itself")
+            raise ValueError(f"graph: the model predicts {'several labels a node' if self._answer == 'probabilities' else 'values'}, and no classes; call the Predictor itself")
         if names is None:
             raise ValueError("graph: its classes have no names; give class_names to Graph.from_arrays, or a column of names to Graph.from_tables")
         classes = self(nodes)
@@ -159,7 +164,7 @@ class Predictor:
     def probabilities(self, nodes: Iterable[int]) -> list[list[float]]:
         """Returns, for each node, a list with the probability of every class or label. ValueError: the graph has values to predict."""
         if self._answer == "values":
-            raise ValueError("graph: it has values to predict, which have no probabilities; call the Predictor itself")
+            raise ValueError("graph: the model predicts values, which have no probabilities; call the Predictor itself")
         return self._ask(_ids(nodes))["probabilities"]
 
     def rows(self, nodes: Any = "all", *, logits: bool = False, full: bool = True, **options: Any) -> memoryview:
@@ -262,7 +267,7 @@ class Predictor:
 
     def _start(self) -> "subprocess.Popen[str]":
         program = self.graph._program
-        words = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", *([] if self._answer == "values" else ["--probabilities"]),
+        words = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", *([] if self._answer in ("values", None) else ["--probabilities"]),
                  *engine.flags(self._options)]
         try:
             process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)

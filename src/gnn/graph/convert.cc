@@ -309,6 +309,15 @@ class Conversion {
     for (int i = 0; i < 3; ++i) {
       report_.split_sizes[i] = static_cast<int64_t>(source_.splits[i].size());
       report_.in_no_split -= report_.split_sizes[i];
+      const auto unknown = [&](int64_t v) { return source_.labels[static_cast<size_t>(v)] == kNoLabel; };
+      if (static_cast<int64_t>(source_.labels.size()) != nodes_ || source_.splits[i].empty() ||
+          !std::all_of(source_.splits[i].begin(), source_.splits[i].end(), unknown)) {
+        continue;
+      }
+      constexpr const char* kNames[] = {"training", "validation", "test"};
+      report_.notes.push_back(fmt::format("no {} of the {} {} nodes is known, so that nothing can be {} on them",
+                                          source_.target_kind == TargetKind::kValues ? "value" : "label",
+                                          report_.split_sizes[i], kNames[i], i == 0 ? "learned" : "measured"));
     }
     return Status::Ok();
   }

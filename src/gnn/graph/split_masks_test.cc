@@ -45,6 +45,14 @@ TEST_F(SplitMasks, NumbersAreExplainedAndAMissingTestSplitIsDoubted) {
   EXPECT_THAT(report_.notes, ElementsAre(AllOf(HasSubstr("no test node"), HasSubstr("rename it to train_mask.npy"))));
 }
 
+TEST_F(SplitMasks, ASplitInWhichNothingIsKnownIsNoted) {
+  PutPath();
+  Put("split.npy", NpyBytes<int8_t>("|i1", "4,", {0, 1, 1, 2}));
+  Put("labels.npy", NpyBytes<int64_t>("<i8", "4,", {0, -1, -1, 1}));
+  Convert(in_);
+  EXPECT_THAT(report_.notes, ElementsAre(HasSubstr("no label of the 2 validation nodes is known")));
+}
+
 TEST_F(SplitMasks, MarkTheNodesOfTheirSplit) {
   PutPath();
   Put("train_mask.npy", Bools("4,", {1, 0, 0, 1}));

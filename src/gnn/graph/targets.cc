@@ -62,10 +62,34 @@ std::string_view TargetKindName(TargetKind kind) {
 }
 
 Result<TargetKind> ParseTargetKind(std::string_view name) {
-  for (const TargetKind kind : {TargetKind::kClasses, TargetKind::kMultiLabel, TargetKind::kValues}) {
+  for (const TargetKind kind : kTargetKinds) {
     if (name == TargetKindName(kind)) return kind;
   }
   return Status::InvalidArgument(fmt::format("the labels are '{}'; use classes, multi-label or values", name));
+}
+
+std::string_view TargetsInWords(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::kClasses:
+      return "one class a node";
+    case TargetKind::kMultiLabel:
+      return "several labels a node (multi-label)";
+    case TargetKind::kValues:
+      return "values to predict (regression)";
+  }
+  return "";
+}
+
+std::string_view ColumnsInWords(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::kClasses:
+      return "classes";
+    case TargetKind::kMultiLabel:
+      return "labels a node";
+    case TargetKind::kValues:
+      return "values a node";
+  }
+  return "";
 }
 
 SectionType TargetSection(TargetKind kind) {

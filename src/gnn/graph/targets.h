@@ -23,6 +23,14 @@ inline constexpr int64_t kMostTargets = 1 << 16;
 // Parses what TargetKindName writes. kInvalidArgument lists the known names.
 Result<TargetKind> ParseTargetKind(std::string_view name);
 
+inline constexpr TargetKind kTargetKinds[] = {TargetKind::kClasses, TargetKind::kMultiLabel, TargetKind::kValues};
+
+// Returns what a graph with such targets has: "one class a node", "several labels a node (multi-label)", "values to
+// predict (regression)".
+std::string_view TargetsInWords(TargetKind kind);
+// Returns what a number of columns counts: "classes", "labels a node", "values a node".
+std::string_view ColumnsInWords(TargetKind kind);
+
 // Returns the type of the section that holds targets of this kind, which is not kClasses.
 SectionType TargetSection(TargetKind kind);
 

@@ -10,18 +10,11 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "gnn/infer/state_dict.h"
+#include "hone/gnn/loss.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {
 namespace {
-
-// Returns which targets a loss is for, by the name that a checkpoint has; nothing for a name that it does not know.
-std::optional<TargetKind> TargetsOfLoss(std::string_view loss) {
-  if (loss == "cross-entropy") return TargetKind::kClasses;
-  if (loss == "bce") return TargetKind::kMultiLabel;
-  if (loss == "mse" || loss == "l1" || loss == "huber") return TargetKind::kValues;
-  return std::nullopt;
-}
 
 // Returns the model's file for a path that may be a folder.
 std::string ModelFile(const std::string& path) {
@@ -63,8 +56,11 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
     fields.Require("seed", loaded.seed);
     fields.Require("frontier", frontier);
     fields.Read("loss", loss);
+    fields.Read("target_means", loaded.target_means);
+    fields.Read("target_scales", loaded.target_scales);
     HONE_RETURN_IF_ERROR(fields.status());
-    loaded.targets = TargetsOfLoss(loss);
+    // A loss that this version does not know says nothing about the targets.
+    if (const Result<Loss> known = ParseLoss(loss); known.ok()) loaded.targets = TargetsOfLoss(*known);
     loaded.frontier = frontier == "new" ? FrontierRule::kNewOnly : FrontierRule::kAllSoFar;
     loaded.has_training = true;
   }
@@ -79,6 +75,12 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
   loaded.has_checksum = file.has_checksum;
   HONE_ASSIGN_OR_RETURN(loaded.model, MakeModel(options));
   HONE_RETURN_IF_ERROR(LoadParameters(file, what, *loaded.model));
+  const auto outputs = loaded.target_means.empty() ? size_t{0} : static_cast<size_t>(options.num_classes);
+  if (loaded.target_means.size() != outputs || loaded.target_scales.size() != outputs) {
+    return Status::InvalidArgument(
+        fmt::format("{}: {} has {} target_means and {} target_scales, and the model {} outputs", what, kTrainKey,
+                    loaded.target_means.size(), loaded.target_scales.size(), options.num_classes));
+  }
   return loaded;
 }
 

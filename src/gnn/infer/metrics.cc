@@ -9,6 +9,9 @@
 #include <limits>
 #include <numeric>
 
+#include "base/alternatives.h"
+#include "gnn/graph/targets.h"
+
 namespace hone::gnn {
 namespace {
 
@@ -97,48 +100,53 @@ double AveragePrecision(std::vector<ScoredNode> nodes) {
   return sum / static_cast<double>(positives);
 }
 
-TargetCounts::TargetCounts(const TargetView& targets) : kind(targets.kind), width(targets.width) {
+TargetCounts::TargetCounts(const TargetView& targets, std::span<const double> error_scales)
+    : kind(targets.kind), width(targets.width), known(static_cast<size_t>(width)) {
+  if (kind == TargetKind::kValues) {
+    squared.resize(known.size());
+    absolute.resize(known.size());
+    scales.assign(error_scales.begin(), error_scales.end());
+  }
   if (kind != TargetKind::kMultiLabel) return;
+  right.resize(known.size());
   labels = ClassCounts(width);
-  scores.resize(static_cast<size_t>(width));
+  scores.resize(known.size());
 }
 
 void TargetCounts::Add(const float* targets, const float* outputs) {
-  for (int64_t c = 0; c < width; ++c) {
+  for (size_t c = 0; c < known.size(); ++c) {
     if (std::isnan(targets[c])) continue;
-    ++known;
+    ++known[c];
     if (kind == TargetKind::kValues) {
-      const double error = static_cast<double>(outputs[c]) - static_cast<double>(targets[c]);
-      squared += error * error;
-      absolute += std::fabs(error);
+      const double scale = scales.empty() ? 1 : scales[c];
+      const double error = scale * (static_cast<double>(outputs[c]) - static_cast<double>(targets[c]));
+      squared[c] += error * error;
+      absolute[c] += std::fabs(error);
       continue;
     }
-    const auto at = static_cast<size_t>(c);
     const bool positive = targets[c] > 0.5f, predicted = outputs[c] > 0;
-    right += positive == predicted ? 1 : 0;
-    labels.actual[at] += positive ? 1 : 0;
-    labels.predicted[at] += predicted ? 1 : 0;
-    labels.correct[at] += positive && predicted ? 1 : 0;
-    scores[at].push_back({outputs[c], positive});
+    right[c] += positive == predicted ? 1 : 0;
+    labels.actual[c] += positive ? 1 : 0;
+    labels.predicted[c] += predicted ? 1 : 0;
+    labels.correct[c] += positive && predicted ? 1 : 0;
+    scores[c].push_back({outputs[c], positive});
   }
 }
 
 TargetScores ScoresOf(TargetCounts counts) {
   TargetScores scores{kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
-  if (counts.known == 0) return scores;
-  const auto known = static_cast<double>(counts.known);
+  const auto known = static_cast<double>(Sum(counts.known));
+  if (known == 0) return scores;
   if (counts.kind == TargetKind::kValues) {
-    scores.rmse = std::sqrt(counts.squared / known);
-    scores.mae = counts.absolute / known;
+    scores.rmse = std::sqrt(std::accumulate(counts.squared.begin(), counts.squared.end(), 0.0) / known);
+    scores.mae = std::accumulate(counts.absolute.begin(), counts.absolute.end(), 0.0) / known;
     return scores;
   }
-  scores.accuracy = static_cast<double>(counts.right) / known;
-  int64_t both = 0, either = 0;
-  for (size_t c = 0; c < counts.labels.actual.size(); ++c) {
-    both += counts.labels.correct[c];
-    either += counts.labels.actual[c] + counts.labels.predicted[c];
+  scores.accuracy = static_cast<double>(Sum(counts.right)) / known;
+  const int64_t either = Sum(counts.labels.actual) + Sum(counts.labels.predicted);
+  if (either > 0) {
+    scores.micro_f1 = 2 * static_cast<double>(Sum(counts.labels.correct)) / static_cast<double>(either);
   }
-  if (either > 0) scores.micro_f1 = 2 * static_cast<double>(both) / static_cast<double>(either);
   scores.macro_f1 = MacroF1(counts.labels);
   double auc = 0, precision = 0;
   int64_t columns = 0;
@@ -154,6 +162,29 @@ TargetScores ScoresOf(TargetCounts counts) {
     scores.average_precision = precision / static_cast<double>(columns);
   }
   return scores;
+}
+
+std::vector<ColumnScores> ScoresOfColumns(const TargetCounts& counts) {
+  std::vector<ColumnScores> columns(counts.known.size(), {0, 0, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN});
+  for (size_t c = 0; c < columns.size(); ++c) {
+    ColumnScores& column = columns[c];
+    column.known = counts.known[c];
+    const auto known = static_cast<double>(column.known);
+    if (column.known == 0) continue;
+    if (counts.kind == TargetKind::kValues) {
+      column.rmse = std::sqrt(counts.squared[c] / known);
+      column.mae = counts.absolute[c] / known;
+      continue;
+    }
+    column.positive = counts.labels.actual[c];
+    column.accuracy = static_cast<double>(counts.right[c]) / known;
+    const int64_t either = column.positive + counts.labels.predicted[c];
+    if (either > 0) column.f1 = 2 * static_cast<double>(counts.labels.correct[c]) / static_cast<double>(either);
+    if (counts.scores.empty()) continue;
+    column.auc = RocAuc(counts.scores[c]);
+    column.average_precision = AveragePrecision(counts.scores[c]);
+  }
+  return columns;
 }
 
 std::string_view MetricName(Metric metric) {
@@ -178,15 +209,32 @@ std::string_view MetricName(Metric metric) {
   return "";
 }
 
-Result<Metric> ParseMetric(std::string_view name) {
-  for (const Metric metric : {Metric::kAuto, Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc, Metric::kMicroF1,
-                              Metric::kAveragePrecision, Metric::kRmse, Metric::kMae}) {
-    if (name == MetricName(metric)) return metric;
+std::span<const Metric> MetricsFor(TargetKind kind) {
+  static constexpr Metric kOfClasses[] = {Metric::kAccuracy, Metric::kMacroF1, Metric::kRocAuc},
+                          kOfLabels[] = {Metric::kMicroF1, Metric::kMacroF1, Metric::kAccuracy, Metric::kRocAuc,
+                                         Metric::kAveragePrecision},
+                          kOfValues[] = {Metric::kRmse, Metric::kMae};
+  switch (kind) {
+    case TargetKind::kClasses:
+      return kOfClasses;
+    case TargetKind::kMultiLabel:
+      return kOfLabels;
+    case TargetKind::kValues:
+      return kOfValues;
   }
-  return Status::InvalidArgument(
-      fmt::format("the metric is '{}'; use accuracy, macro-f1, auc, micro-f1, average-precision, rmse, mae or "
-                  "auto",
-                  name));
+  return {};
+}
+
+Result<Metric> ParseMetric(std::string_view name) {
+  if (name == MetricName(Metric::kAuto)) return Metric::kAuto;
+  std::string known;
+  for (const TargetKind kind : kTargetKinds) {
+    for (const Metric metric : MetricsFor(kind)) {
+      if (name == MetricName(metric)) return metric;
+    }
+    known += fmt::format("; for {}: {}", TargetsInWords(kind), Alternatives(MetricsFor(kind), MetricName));
+  }
+  return Status::InvalidArgument(fmt::format("the metric is '{}'; use auto{}", name, known));
 }
 
 }  // namespace hone::gnn

@@ -66,7 +66,7 @@ TEST(Metrics, SeveralLabelsAndValuesLeaveUnknownTargetsOut) {
   TargetCounts counts(TargetView{TargetKind::kMultiLabel, labels, 3, 3});
   for (int v = 0; v < 3; ++v) counts.Add(labels + 3 * v, logits + 3 * v);
   const TargetScores scores = ScoresOf(counts);
-  EXPECT_EQ(counts.known, 7);
+  EXPECT_THAT(counts.known, testing::ElementsAre(3, 2, 2));
   EXPECT_NEAR(scores.accuracy, 5.0 / 7, 1e-12);        // wrong: node 1, columns 0 and 2
   EXPECT_NEAR(scores.micro_f1, 6.0 / (4 + 4), 1e-12);  // 3 both; 4 true and 4 predicted
   EXPECT_NEAR(scores.macro_f1, (2.0 / 3 + 1 + 2.0 / 3) / 3, 1e-12);
@@ -77,6 +77,24 @@ TEST(Metrics, SeveralLabelsAndValuesLeaveUnknownTargetsOut) {
   EXPECT_NEAR(errors.rmse, std::sqrt((1 + 1 + 4 + 4 + 1 + 4 + 9) / 7.0), 1e-12);
   EXPECT_NEAR(errors.mae, (1 + 1 + 2 + 2 + 1 + 2 + 3) / 7.0, 1e-12);
   EXPECT_TRUE(std::isnan(errors.accuracy) && std::isnan(scores.rmse));
+
+  const std::vector<ColumnScores> of_labels = ScoresOfColumns(counts), of_values = ScoresOfColumns(values);
+  ASSERT_EQ(of_labels.size(), 3u);
+  EXPECT_EQ(of_labels[0].known, 3);
+  EXPECT_EQ(of_labels[0].positive, 2);
+  EXPECT_NEAR(of_labels[0].accuracy, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(of_labels[1].accuracy, 1, 1e-12);
+  EXPECT_NEAR(of_labels[2].f1, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(of_labels[2].auc, 1, 1e-12);
+  EXPECT_NEAR(of_values[1].rmse, std::sqrt((1 + 4) / 2.0), 1e-12);
+  EXPECT_NEAR(of_values[2].mae, (1 + 3) / 2.0, 1e-12);
+  EXPECT_TRUE(std::isnan(of_values[0].auc) && std::isnan(of_labels[0].rmse));
+
+  // Errors of standardised values are measured in the units of the values.
+  const double scales[] = {10, 1, 1};
+  TargetCounts scaled(TargetView{TargetKind::kValues, labels, 3, 3}, scales);
+  scaled.Add(labels, logits);
+  EXPECT_NEAR(ScoresOfColumns(scaled)[0].mae, 10, 1e-12);
 }
 
 TEST(Metrics, NamesAreReadBack) {
@@ -84,7 +102,8 @@ TEST(Metrics, NamesAreReadBack) {
                               Metric::kAveragePrecision, Metric::kRmse, Metric::kMae}) {
     EXPECT_EQ(ParseMetric(MetricName(metric)).value(), metric);
   }
-  EXPECT_THAT(ParseMetric("f1").status().message(), testing::HasSubstr("use accuracy, macro-f1, auc, "));
+  EXPECT_THAT(ParseMetric("f1").status().message(),
+              testing::HasSubstr("use auto; for one class a node: accuracy, macro-f1 or auc; for several"));
 }
 
 }  // namespace

@@ -41,6 +41,18 @@ void LogitsToOutputs(TargetKind kind, Predictions& predictions) {
   }
 }
 
+TargetKind PredictedTargets(const LoadedModel& loaded, const Graph& graph) {
+  return graph.labels().empty() ? loaded.targets.value_or(TargetKind::kClasses) : graph.targets().kind;
+}
+
+void UndoStandardization(const LoadedModel& loaded, std::span<float> outputs) {
+  const size_t columns = loaded.target_means.size();
+  for (size_t i = 0; columns > 0 && i < outputs.size(); ++i) {
+    const size_t c = i % columns;
+    outputs[i] = static_cast<float>(static_cast<double>(outputs[i]) * loaded.target_scales[c] + loaded.target_means[c]);
+  }
+}
+
 double Accuracy(std::span<const int32_t> classes, std::span<const NodeId> nodes, std::span<const int32_t> labels) {
   int64_t labelled = 0, right = 0;
   for (size_t i = 0; i < nodes.size() && !labels.empty(); ++i) {

@@ -50,9 +50,10 @@ int64_t CountKnown(const float* row, int64_t width) {
 
 template <typename T>
 LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::span<const NodeId> nodes, Loss loss,
-                    double normalizer, Matrix<T> grad_outputs, int threads) {
+                    std::span<const double> pos_weight, double normalizer, Matrix<T> grad_outputs, int threads) {
   HONE_CHECK(static_cast<int64_t>(nodes.size()) == outputs.rows, "a node for each row of outputs");
   HONE_CHECK(targets.width == outputs.cols, "as many outputs as targets");
+  HONE_CHECK(pos_weight.empty() || static_cast<int64_t>(pos_weight.size()) == targets.width, "a weight for each label");
   if (normalizer <= 0) {
     normalizer = 0;
     for (const NodeId v : nodes) normalizer += CountKnown(targets.Row(v), targets.width) > 0 ? 1 : 0;
@@ -74,6 +75,10 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
         if (!std::isnan(target[c])) {
           right = right && (row[c] > T(0)) == (target[c] > 0.5f);
           term = TermOf(loss, static_cast<double>(row[c]), static_cast<double>(target[c]));
+          if (!pos_weight.empty() && target[c] > 0.5f) {
+            term.loss *= pos_weight[static_cast<size_t>(c)];
+            term.slope *= pos_weight[static_cast<size_t>(c)];
+          }
         }
         total += term.loss;
         if (grad != nullptr) grad[c] = static_cast<T>(scale * term.slope);
@@ -90,9 +95,9 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
   return all;
 }
 
-template LossSums TargetLoss<float>(Matrix<const float>, const TargetView&, std::span<const NodeId>, Loss, double,
-                                    Matrix<float>, int);
-template LossSums TargetLoss<double>(Matrix<const double>, const TargetView&, std::span<const NodeId>, Loss, double,
-                                     Matrix<double>, int);
+template LossSums TargetLoss<float>(Matrix<const float>, const TargetView&, std::span<const NodeId>, Loss,
+                                    std::span<const double>, double, Matrix<float>, int);
+template LossSums TargetLoss<double>(Matrix<const double>, const TargetView&, std::span<const NodeId>, Loss,
+                                     std::span<const double>, double, Matrix<double>, int);
 
 }  // namespace hone::gnn

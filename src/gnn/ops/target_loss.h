@@ -19,12 +19,14 @@ namespace hone::gnn {
 //   outputs       [n, targets.width]: logits, or values
 //   nodes         [n] rows of `targets` that belong to the rows of outputs
 //   loss          kBinaryCrossEntropy (targets of kMultiLabel), kSquared, kAbsolute or kHuber
+//   pos_weight    [targets.width] factors of the loss of labels that are true (kBinaryCrossEntropy, as PyTorch's).
+//                 Empty: all 1
 //   normalizer    divisor of the gradient: the rows with a known target of the whole step; 0: those of this call
 //   grad_outputs  [n, targets.width], overwritten; may be outputs; empty(): not computed
 // LossSums::weight and labelled count rows with a known target. LossSums::correct counts those of multi-label targets
 // whose known labels are all on the right side of a probability of 1/2; it is 0 for values.
 template <typename T>
 LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::span<const NodeId> nodes, Loss loss,
-                    double normalizer, Matrix<T> grad_outputs, int threads);
+                    std::span<const double> pos_weight, double normalizer, Matrix<T> grad_outputs, int threads);
 
 }  // namespace hone::gnn

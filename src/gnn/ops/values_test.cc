@@ -175,11 +175,18 @@ TEST(TargetLoss, EachLossIsPyTorchsWithItsGradient) {
     Loss loss;
     TargetKind kind;
     double value;
+    std::vector<double> pos_weight = {};
   };
   const double bce = std::log1p(std::exp(-0.5)) + std::log1p(std::exp(-2.0)) + std::log1p(std::exp(-3.0)) + 80 +
                      std::log1p(std::exp(-0.25));
   const Case cases[] = {
       {Loss::kBinaryCrossEntropy, TargetKind::kMultiLabel, bce / 6},
+      {Loss::kBinaryCrossEntropy,
+       TargetKind::kMultiLabel,
+       (2 * std::log1p(std::exp(-0.5)) + std::log1p(std::exp(-2.0)) + 0.5 * std::log1p(std::exp(-3.0)) + 80 +
+        0.5 * std::log1p(std::exp(-0.25))) /
+           6,
+       {2, 1, 0.5}},
       {Loss::kSquared, TargetKind::kValues, (0.25 + 4 + 4 + 1600 + 1681 + 0.5625) / 6},
       {Loss::kAbsolute, TargetKind::kValues, (0.5 + 2 + 2 + 40 + 41 + 0.75) / 6},
       {Loss::kHuber, TargetKind::kValues, (0.125 + 1.5 + 1.5 + 39.5 + 40.5 + 0.28125) / 6},
@@ -191,7 +198,8 @@ TEST(TargetLoss, EachLossIsPyTorchsWithItsGradient) {
     const auto loss_of = [&](std::vector<double> at, std::vector<double>* grad) {
       std::vector<double> gradient(6);
       const Matrix<const double> in{at.data(), 2, 3, 3};
-      const LossSums sums = TargetLoss<double>(in, view, nodes, c.loss, 0, Matrix<double>{gradient.data(), 2, 3, 3}, 1);
+      const LossSums sums =
+          TargetLoss<double>(in, view, nodes, c.loss, c.pos_weight, 0, Matrix<double>{gradient.data(), 2, 3, 3}, 1);
       EXPECT_EQ(sums.labelled, 2);
       if (grad != nullptr) *grad = gradient;
       return sums.loss / sums.weight;
@@ -216,7 +224,7 @@ TEST(TargetLoss, UnknownTargetsAndNodesWithoutTargetsHaveNoPart) {
   std::vector<float> grad(6, 9.0f);
   const TargetView view{TargetKind::kMultiLabel, targets.data(), 3, 2};
   const LossSums sums = TargetLoss<float>(Matrix<const float>{outputs.data(), 3, 2, 2}, view, nodes,
-                                          Loss::kBinaryCrossEntropy, 0, Matrix<float>{grad.data(), 3, 2, 2}, 2);
+                                          Loss::kBinaryCrossEntropy, {}, 0, Matrix<float>{grad.data(), 3, 2, 2}, 2);
   EXPECT_EQ(sums.labelled, 2);
   EXPECT_EQ(sums.correct, 1);  // node 2 has one label on the wrong side
   const double node2 = (std::log1p(std::exp(-1.0)) + 3 + std::log1p(std::exp(-3.0))) / 2;

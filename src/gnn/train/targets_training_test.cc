@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "gnn/train/run_position.h"
+#include "gnn/train/standard_targets.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/metrics.h"
 #include "hone/gnn/predictor.h"
@@ -90,6 +91,7 @@ TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
     const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
     TrainOptions options = TargetRun(4);
     options.shards = 2;
+    options.standardize = kind == TargetKind::kValues;
     TrainOnTargets(graph, options, {.threads = 2, .checkpoint = whole.path()});
     options.epochs = 2;
     TrainOnTargets(graph, options, {.threads = 1, .checkpoint = parts.path()});
@@ -105,6 +107,7 @@ TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
     EXPECT_EQ(loaded->targets, kind);  // so that infer and serve refuse a graph of another kind
     Result<Predictions> exact = Predict(graph, *loaded->model, graph->test_nodes(), {.exact = true});
     ASSERT_TRUE(exact.ok()) << exact.status().message();
+    UndoStandardization(*loaded, exact->logits);
     TargetCounts counts(graph->targets());
     for (size_t i = 0; i < graph->test_nodes().size(); ++i) {
       counts.Add(graph->targets().Row(graph->test_nodes()[i]), exact->logits.data() + 3 * i);
@@ -119,6 +122,68 @@ TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
     LogitsToOutputs(kind, *exact);
     EXPECT_NEAR(exact->logits[5], 1 / (1 + std::exp(-logit)), 1e-6);
   }
+}
+
+TEST(TargetsTraining, StandardizedValuesAreMeasuredAndPredictedInTheUnitsOfTheData) {
+  const auto graph = CommunityGraph({.nodes = 900,
+                                     .classes = 4,
+                                     .noise = 2,
+                                     .targets = TargetKind::kValues,
+                                     .target_scale = 1000,
+                                     .target_offset = 250000});
+  const TemporaryDirectory folder = std::move(MakeTemporaryDirectory()).value();
+  TrainOptions options = TargetRun(12);
+  EXPECT_THAT(TargetWarnings(*graph, options),
+              testing::ElementsAre(testing::AllOf(HasSubstr("column 0"), HasSubstr("--standardize"))));
+  options.standardize = true;
+  EXPECT_THAT(TargetWarnings(*graph, options), testing::IsEmpty());
+  const EpochReport last = TrainOnTargets(graph, options, {.threads = 2, .checkpoint = folder.path()}).back();
+  EXPECT_LT(last.loss, 1);
+  EXPECT_LT(last.valid_rmse, 800);  // the standard deviation of the values is 1400
+  EXPECT_GT(last.valid_rmse, 10);
+
+  const Result<LoadedModel> loaded = LoadModel(folder.path() + "/last.safetensors", {});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_EQ(loaded->target_means.size(), 3u);
+  EXPECT_NEAR(loaded->target_means[0], 250000, 1500);
+  Result<Predictions> found = Predict(graph, *loaded->model, graph->valid_nodes(), {.fanouts = {10, 10}, .seed = 11});
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  UndoStandardization(*loaded, found->logits);
+  TargetCounts counts(graph->targets());
+  for (size_t i = 0; i < graph->valid_nodes().size(); ++i) {
+    counts.Add(graph->targets().Row(graph->valid_nodes()[i]), found->logits.data() + 3 * i);
+  }
+  EXPECT_NEAR(ScoresOf(counts).rmse, last.valid_rmse, 1e-3 * last.valid_rmse);
+}
+
+TEST(TargetsTraining, TrueLabelsWeighAsMuchAsPosWeightSays) {
+  const auto graph = GraphWithTargets(TargetKind::kMultiLabel);
+  TrainOptions options = TargetRun(4);
+  options.pos_weight = {0};  // true labels cost nothing, so that none is worth predicting
+  EXPECT_LT(TrainOnTargets(graph, options).back().valid_micro_f1, 0.05);
+  options.pos_weight = {1, 0, 1};
+  EXPECT_GT(TrainOnTargets(graph, options).back().valid_micro_f1, 0.3);
+  options.pos_weight = {1, 2};
+  EXPECT_THAT(MakeTrainer(graph, kTargetModel, options, {}).status().message(),
+              testing::AllOf(HasSubstr("--pos-weight has 2 numbers"), HasSubstr("3 labels a node")));
+  EXPECT_THAT(MakeTrainer(GraphWithTargets(TargetKind::kValues), kTargetModel, options, {}).status().message(),
+              HasSubstr("leave the option out"));
+}
+
+TEST(TargetsTraining, ColumnsAndSplitsInWhichNothingIsKnownAreWarnedOf) {
+  const auto graph = CommunityGraph({.nodes = 100, .targets = TargetKind::kMultiLabel, .target_width = 7});
+  EXPECT_THAT(TargetWarnings(*graph, {}), testing::ElementsAre(HasSubstr("in 1 of its 7 columns: 6;")));
+  const auto unlabelled = CommunityGraph({.nodes = 100, .unlabelled_every = 1});
+  EXPECT_THAT(TargetWarnings(*unlabelled, {}), testing::ElementsAre(HasSubstr("no label of the")));
+  EXPECT_THAT(TargetWarnings(*unlabelled, {.eval_every = 0}), testing::IsEmpty());
+}
+
+TEST(TargetsTraining, WhatAModelPredictsIsTheGraphsOrWhereThatHasNoLabelsItsOwn) {
+  LoadedModel loaded;
+  EXPECT_EQ(PredictedTargets(loaded, *CommunityGraph({.nodes = 50, .labels = false})), TargetKind::kClasses);
+  loaded.targets = TargetKind::kMultiLabel;
+  EXPECT_EQ(PredictedTargets(loaded, *CommunityGraph({.nodes = 50, .labels = false})), TargetKind::kMultiLabel);
+  EXPECT_EQ(PredictedTargets(loaded, *GraphWithTargets(TargetKind::kValues)), TargetKind::kValues);
 }
 
 TEST(TargetsTraining, LossesAndMetricsOfOtherTargetsAreRefused) {

@@ -102,6 +102,9 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
     for (int64_t i = 0; i < int64_t{o.nodes} * o.target_width; ++i) {
       const int32_t label = parts.owned_ids[4][static_cast<size_t>(i / o.target_width)];
       rows[i] = i % 7 == 6 ? std::nanf("") : TargetOfClass(o.targets, label, i % o.target_width);
+      if (o.targets == TargetKind::kValues) {
+        rows[i] = static_cast<float>(o.target_scale * static_cast<double>(rows[i]) + o.target_offset);
+      }
     }
     parts.targets = {o.targets, rows, o.nodes, o.target_width};
     parts.num_classes = o.target_width;

@@ -30,6 +30,8 @@ struct CommunityOptions {
   // Not kClasses: the targets of a node are those of its class (TargetOfClass), and every seventh element is unknown.
   TargetKind targets = TargetKind::kClasses;
   int target_width = 3;
+  double target_scale = 1,
+         target_offset = 0;  // kValues: each value is multiplied by the scale, and the offset is added
   uint64_t seed = 1;
 };
 // Returns target `column` of the nodes of a class: 0 or 1 for kMultiLabel, or a value of -2 to 2.

@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/alternatives.h"
 #include "base/json_fields.h"
+#include "gnn/graph/targets.h"
 
 namespace hone::gnn {
 namespace {
@@ -32,71 +35,49 @@ Status CheckAtLeast(std::string_view option, double value, double least) {
   return Status::InvalidArgument(fmt::format("{} is {}; it must be at least {}", option, value, least));
 }
 
-std::string_view TargetsInWords(TargetKind kind) {
-  switch (kind) {
-    case TargetKind::kClasses:
-      return "one class a node";
-    case TargetKind::kMultiLabel:
-      return "several labels a node (multi-label)";
-    case TargetKind::kValues:
-      return "values to predict (regression)";
-  }
-  return "";
-}
-
-// Checks that loss and metric are for the graph's kind of targets.
+// Checks that loss, metric and options of the loss are for the graph's kind of targets.
 Status CheckTargets(const TrainOptions& o, const Graph& graph) {
   const TargetKind kind = graph.targets().kind;
-  struct Choice {
-    TargetKind kind;
-    std::string_view losses, metrics;
+  const auto has = [](const auto& choices, auto one) {
+    return std::find(choices.begin(), choices.end(), one) != choices.end();
   };
-  constexpr Choice choices[] = {
-      {TargetKind::kClasses, "cross-entropy", "accuracy, macro-f1 or auc"},
-      {TargetKind::kMultiLabel, "bce", "micro-f1, macro-f1, accuracy, auc or average-precision"},
-      {TargetKind::kValues, "mse, l1 or huber", "rmse or mae"}};
-  const Choice& choice = choices[static_cast<size_t>(kind)];
-  bool fits = true;
-  switch (o.loss) {
-    case Loss::kAuto:
-      break;
-    case Loss::kCrossEntropy:
-      fits = kind == TargetKind::kClasses;
-      break;
-    case Loss::kBinaryCrossEntropy:
-      fits = kind == TargetKind::kMultiLabel;
-      break;
-    case Loss::kSquared:
-    case Loss::kAbsolute:
-    case Loss::kHuber:
-      fits = kind == TargetKind::kValues;
-      break;
-  }
-  if (!fits) {
+  if (o.loss != Loss::kAuto && !has(LossesFor(kind), o.loss)) {
     return Status::InvalidArgument(
         fmt::format("--loss {}: graph '{}' has {}; use {}, or convert the graph again with other --labels",
-                    LossName(o.loss), graph.name(), TargetsInWords(kind), choice.losses));
+                    LossName(o.loss), graph.name(), TargetsInWords(kind), Alternatives(LossesFor(kind), LossName)));
   }
-  switch (o.metric) {
-    case Metric::kAuto:
-      break;
-    case Metric::kAccuracy:
-    case Metric::kMacroF1:
-    case Metric::kRocAuc:
-      fits = kind != TargetKind::kValues;
-      break;
-    case Metric::kMicroF1:
-    case Metric::kAveragePrecision:
-      fits = kind == TargetKind::kMultiLabel;
-      break;
-    case Metric::kRmse:
-    case Metric::kMae:
-      fits = kind == TargetKind::kValues;
-      break;
+  if (o.metric != Metric::kAuto && !has(MetricsFor(kind), o.metric)) {
+    return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(o.metric),
+                                               graph.name(), TargetsInWords(kind),
+                                               Alternatives(MetricsFor(kind), MetricName)));
   }
-  if (fits) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(o.metric),
-                                             graph.name(), TargetsInWords(kind), choice.metrics));
+  const auto refuse = [&](std::string_view option, std::string_view what, TargetKind for_kind) {
+    return Status::InvalidArgument(fmt::format("{}: graph '{}' has {}, and {} for {}; leave the option out", option,
+                                               graph.name(), TargetsInWords(kind), what, TargetsInWords(for_kind)));
+  };
+  if (!o.class_weights.empty() && kind != TargetKind::kClasses) {
+    return refuse("--class-weights", "class weights are", TargetKind::kClasses);
+  }
+  if (o.standardize && kind != TargetKind::kValues) return refuse("--standardize", "it is", TargetKind::kValues);
+  const auto outputs = static_cast<size_t>(graph.num_classes());
+  if ((!o.target_means.empty() && o.target_means.size() != outputs) ||
+      o.target_scales.size() != o.target_means.size()) {
+    return Status::InvalidArgument(fmt::format("{} target_means and {} target_scales are given for {} values a node",
+                                               o.target_means.size(), o.target_scales.size(), outputs));
+  }
+  for (const double scale : o.target_scales) {
+    if (!(scale > 0)) return Status::InvalidArgument(fmt::format("a target_scale is {}; it must be above 0", scale));
+  }
+  if (o.pos_weight.empty()) return Status::Ok();
+  if (kind != TargetKind::kMultiLabel) return refuse("--pos-weight", "it is", TargetKind::kMultiLabel);
+  if (o.pos_weight.size() != 1 && o.pos_weight.size() != outputs) {
+    return Status::InvalidArgument(
+        fmt::format("--pos-weight has {} numbers; graph '{}' has {} labels a node: give one "
+                    "number for each label, or one for all",
+                    o.pos_weight.size(), graph.name(), graph.num_classes()));
+  }
+  for (const double weight : o.pos_weight) HONE_RETURN_IF_ERROR(CheckAtLeast("--pos-weight", weight, 0));
+  return Status::Ok();
 }
 
 // Checks that the graph has what training needs: features, labels and training nodes.
@@ -170,11 +151,6 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
     return Status::InvalidArgument(fmt::format("the model reads {} features of each edge, and graph '{}' has {}",
                                                model.edge_width, graph.name(), graph.edge_features().width));
   }
-  if (!o.class_weights.empty() && !classes) {
-    return Status::InvalidArgument(
-        fmt::format("--class-weights: graph '{}' has {}, and class weights are for classes; leave the option out",
-                    graph.name(), TargetsInWords(graph.targets().kind)));
-  }
   if (!o.class_weights.empty()) {
     if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
       return Status::InvalidArgument(fmt::format("--class-weights has {} numbers; graph '{}' has {} classes",
@@ -190,43 +166,9 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   return Status::Ok();
 }
 
-std::string_view LossName(Loss loss) {
-  switch (loss) {
-    case Loss::kAuto:
-      return "auto";
-    case Loss::kCrossEntropy:
-      return "cross-entropy";
-    case Loss::kBinaryCrossEntropy:
-      return "bce";
-    case Loss::kSquared:
-      return "mse";
-    case Loss::kAbsolute:
-      return "l1";
-    case Loss::kHuber:
-      return "huber";
-  }
-  return "";
-}
-
-Result<Loss> ParseLoss(std::string_view name) {
-  for (const Loss loss :
-       {Loss::kAuto, Loss::kCrossEntropy, Loss::kBinaryCrossEntropy, Loss::kSquared, Loss::kAbsolute, Loss::kHuber}) {
-    if (name == LossName(loss)) return loss;
-  }
-  return Status::InvalidArgument(fmt::format("the loss is '{}'; use auto, cross-entropy, bce, mse, l1 or huber", name));
-}
-
 TrainOptions ForTargets(TrainOptions o, TargetKind kind) {
-  if (o.loss == Loss::kAuto) {
-    o.loss = kind == TargetKind::kClasses      ? Loss::kCrossEntropy
-             : kind == TargetKind::kMultiLabel ? Loss::kBinaryCrossEntropy
-                                               : Loss::kSquared;
-  }
-  if (o.metric == Metric::kAuto) {
-    o.metric = kind == TargetKind::kClasses      ? Metric::kAccuracy
-               : kind == TargetKind::kMultiLabel ? Metric::kMicroF1
-                                                 : Metric::kRmse;
-  }
+  if (o.loss == Loss::kAuto) o.loss = LossesFor(kind).front();
+  if (o.metric == Metric::kAuto) o.metric = MetricsFor(kind).front();
   return o;
 }
 
@@ -260,30 +202,37 @@ Result<Schedule> ParseSchedule(std::string_view name) {
 }
 
 nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
-  return {{"fanouts", o.fanouts},
-          {"eval_fanouts", o.eval_fanouts},
-          {"frontier", FrontierName(o.frontier)},
-          {"batch", o.batch},
-          {"eval_batch", o.eval_batch},
-          {"shards", o.shards},
-          {"epochs", o.epochs},
-          {"learning_rate", o.learning_rate},
-          {"weight_decay", o.weight_decay},
-          {"clip_norm", o.clip_norm},
-          {"class_weights", o.class_weights},
-          {"plateau", o.plateau},
-          {"plateau_factor", o.plateau_factor},
-          {"plateau_patience", o.plateau_patience},
-          {"eval_every", o.eval_every},
-          {"early_stop", o.early_stop},
-          {"metric", MetricName(o.metric)},
-          {"loss", LossName(o.loss)},
-          {"schedule", ScheduleName(o.schedule)},
-          {"warmup", o.warmup},
-          {"schedule_every", o.schedule_every},
-          {"schedule_factor", o.schedule_factor},
-          {"schedule_patience", o.schedule_patience},
-          {"seed", SeedToJson(o.seed)}};
+  nlohmann::json json = {{"fanouts", o.fanouts},
+                         {"eval_fanouts", o.eval_fanouts},
+                         {"frontier", FrontierName(o.frontier)},
+                         {"batch", o.batch},
+                         {"eval_batch", o.eval_batch},
+                         {"shards", o.shards},
+                         {"epochs", o.epochs},
+                         {"learning_rate", o.learning_rate},
+                         {"weight_decay", o.weight_decay},
+                         {"clip_norm", o.clip_norm},
+                         {"class_weights", o.class_weights},
+                         {"plateau", o.plateau},
+                         {"plateau_factor", o.plateau_factor},
+                         {"plateau_patience", o.plateau_patience},
+                         {"eval_every", o.eval_every},
+                         {"early_stop", o.early_stop},
+                         {"metric", MetricName(o.metric)},
+                         {"loss", LossName(o.loss)},
+                         {"schedule", ScheduleName(o.schedule)},
+                         {"warmup", o.warmup},
+                         {"schedule_every", o.schedule_every},
+                         {"schedule_factor", o.schedule_factor},
+                         {"schedule_patience", o.schedule_patience},
+                         {"seed", SeedToJson(o.seed)}};
+  // Runs without these options keep the checkpoints that they had before the options existed.
+  if (!o.pos_weight.empty()) json["pos_weight"] = o.pos_weight;
+  if (o.standardize) {
+    json["target_means"] = o.target_means;
+    json["target_scales"] = o.target_scales;
+  }
+  return json;
 }
 
 Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what) {
@@ -312,6 +261,9 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
     fields.Require("seed", o.seed);
     fields.Read("metric", metric);
     fields.Read("loss", loss);
+    fields.Read("pos_weight", o.pos_weight);
+    fields.Read("target_means", o.target_means);
+    fields.Read("target_scales", o.target_scales);
     fields.Read("schedule", schedule);
     fields.Read("warmup", o.warmup);
     fields.Read("schedule_every", o.schedule_every);
@@ -323,6 +275,7 @@ Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_vie
   HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(metric));
   HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(loss));
   HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(schedule));
+  o.standardize = !o.target_means.empty();
   return o;
 }
 

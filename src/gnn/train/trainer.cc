@@ -26,6 +26,7 @@
 #include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/shard_statistics.h"
+#include "gnn/train/standard_targets.h"
 #include "gnn/train/train_options.h"
 #include "gnn/train/validation.h"
 #include "hone/gnn/batch_pipeline.h"
@@ -298,7 +299,7 @@ class CpuTrainer final : public Trainer {
     const LossSums sums =
         targets.num_rows > 0
             ? TargetLoss<float>(logits, targets, std::span(batch.sample.nodes).first(batch.labels.size()),
-                                options_.loss, normalizer, logits, threads_)
+                                options_.loss, options_.pos_weight, normalizer, logits, threads_)
             : SoftmaxCrossEntropy<float>(logits, batch.labels, options_.class_weights, normalizer, logits, threads_);
     model_->Backward(batch.sample, x, logits, *state_, context);
     return sums;
@@ -339,6 +340,7 @@ class CpuTrainer final : public Trainer {
                                                                .workers = run_.workers > 0 ? run_.workers : threads_,
                                                                .rank = ranks_.rank(),
                                                                .ranks = ranks_.size(),
+                                                               .target_scales = options_.target_scales,
                                                                .stop = events.stop,
                                                                .progress = progress}));
     const bool targets = graph_->targets().num_rows > 0;
@@ -383,12 +385,12 @@ class CpuTrainer final : public Trainer {
 Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                              const TrainOptions& given, const RunOptions& run,
                                              const std::string& init) {
-  const TrainOptions options = ForTargets(given, graph->targets().kind);
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
-  HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(given, sized, *graph));
+  const TrainOptions options = CompleteForGraph(given, *graph);
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
@@ -402,7 +404,8 @@ Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph,
                           {},
                           RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
                           0};
-  auto trainer = std::make_unique<CpuTrainer>(std::move(graph), std::move(header), run, std::move(made));
+  auto trainer = std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), options), std::move(header), run,
+                                              std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
@@ -419,7 +422,8 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
   HONE_RETURN_IF_ERROR(CheckShards(header.train.shards, run).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckMetric(header.train.metric, run).WithContext(what));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
-  auto trainer = std::make_unique<CpuTrainer>(std::move(graph), header, run, std::move(made));
+  auto trainer =
+      std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   HONE_RETURN_IF_ERROR(trainer->Restore(file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));

@@ -23,11 +23,11 @@ void Count(const Graph& graph, NodeId v, const float* logits, int32_t prediction
     counts.scores.push_back({logits[1] - logits[0], label == 1});
 }
 
-ValidationCounts CountsFor(const Graph& graph) {
+ValidationCounts CountsFor(const Graph& graph, const ValidationOptions& o) {
   ValidationCounts counts;
   const TargetView targets = graph.targets();
   if (targets.num_rows > 0) {
-    counts.targets = TargetCounts(targets);
+    counts.targets = TargetCounts(targets, o.target_scales);
   } else {
     counts.classes = ClassCounts(graph.num_classes());
   }
@@ -36,7 +36,7 @@ ValidationCounts CountsFor(const Graph& graph) {
 
 // Counts with every neighbor in every hop, layer by layer, on rank 0.
 Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& model, const ValidationOptions& o) {
-  ValidationCounts counts = CountsFor(graph);
+  ValidationCounts counts = CountsFor(graph, o);
   if (o.rank != 0) return counts;
   PredictOptions options;
   options.exact = true;
@@ -73,7 +73,7 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
   const int64_t batches = (count + o.batch - 1) / o.batch;
   const int64_t begin = batches * o.rank / o.ranks;
   const int64_t end = batches * (o.rank + 1) / o.ranks;
-  ValidationCounts counts = CountsFor(*graph);
+  ValidationCounts counts = CountsFor(*graph, o);
   if (begin == end) return counts;
 
   BatchPipelineOptions options;
@@ -120,13 +120,19 @@ Result<ValidationCounts> CountCorrect(std::shared_ptr<const Graph> graph, Model<
 }
 
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, TargetCounts& counts) {
-  double sums[] = {static_cast<double>(counts.known), static_cast<double>(counts.right), counts.squared,
-                   counts.absolute};
+  std::vector<double> sums(counts.squared);
+  sums.insert(sums.end(), counts.absolute.begin(), counts.absolute.end());
+  for (const std::vector<int64_t>* part : {&counts.known, &counts.right}) {
+    sums.insert(sums.end(), part->begin(), part->end());
+  }
   HONE_RETURN_IF_ERROR(ranks.AllReduceSum("the validation's sums", std::span(sums)));
-  counts.known = static_cast<int64_t>(sums[0]);
-  counts.right = static_cast<int64_t>(sums[1]);
-  counts.squared = sums[2];
-  counts.absolute = sums[3];
+  auto from = sums.begin();
+  for (std::vector<double>* part : {&counts.squared, &counts.absolute}) {
+    for (double& sum : *part) sum = *from++;
+  }
+  for (std::vector<int64_t>* part : {&counts.known, &counts.right}) {
+    for (int64_t& count : *part) count = static_cast<int64_t>(*from++);
+  }
   return SumOverRanks(ranks, stopped, counts.labels);
 }
 

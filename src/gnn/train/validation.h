@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -33,6 +34,7 @@ struct ValidationOptions {
   int threads = 1;
   int workers = 1;  // threads that prepare batches
   int rank = 0, ranks = 1;
+  std::span<const double> target_scales;                      // TrainOptions::target_scales
   std::function<bool()> stop;                                 // called after each batch or chunk
   std::function<void(int64_t done, int64_t total)> progress;  // batches of this rank's part, or rows of a layer
   // Limit on the activations of all nodes, in bytes, above which validation is not layer by layer. The limit does not

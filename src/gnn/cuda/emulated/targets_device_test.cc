@@ -30,8 +30,13 @@ TEST(TargetsOnDevice, GradientsOfEachLossAreTheCpus) {
   struct Case {
     TargetKind kind;
     Loss loss;
+    std::vector<double> pos_weight = {};
   };
+  std::vector<double> pos_weight(35, 1.0);
+  pos_weight[1] = 3;
+  pos_weight[34] = 0.25;
   for (const Case& c : {Case{TargetKind::kMultiLabel, Loss::kBinaryCrossEntropy},
+                        {TargetKind::kMultiLabel, Loss::kBinaryCrossEntropy, pos_weight},
                         {TargetKind::kValues, Loss::kSquared},
                         {TargetKind::kValues, Loss::kAbsolute},
                         {TargetKind::kValues, Loss::kHuber}}) {
@@ -47,6 +52,7 @@ TEST(TargetsOnDevice, GradientsOfEachLossAreTheCpus) {
     engine_options.fp32 = true;
     engine_options.seed = 11;
     engine_options.loss = c.loss;
+    engine_options.pos_weight = c.pos_weight;
     auto engine = cuda::MakeGpuEngine(*graph, *on_gpu, engine_options);
     ASSERT_TRUE(engine.ok()) << engine.status().message();
     const auto train = graph->train_nodes();
@@ -76,8 +82,9 @@ TEST(TargetsOnDevice, GradientsOfEachLossAreTheCpus) {
       std::fill(parameter->gradient.begin(), parameter->gradient.end(), 0.0f);
     }
     on_cpu->Forward(sample, x, out, *state, context);
-    const LossSums sums = TargetLoss<float>(
-        out, graph->targets(), std::span(sample.nodes).first(static_cast<size_t>(out.rows)), c.loss, 0, out, 1);
+    const LossSums sums =
+        TargetLoss<float>(out, graph->targets(), std::span(sample.nodes).first(static_cast<size_t>(out.rows)), c.loss,
+                          c.pos_weight, 0, out, 1);
     on_cpu->Backward(sample, x, out, *state, context);
     EXPECT_NEAR(*loss, sums.loss / sums.weight, 1e-5 * sums.loss / sums.weight);
     const auto theirs = on_cpu->parameters(), found = on_gpu->parameters();
@@ -102,6 +109,7 @@ TEST(TargetsOnDevice, TrainsAndValidatesAsOnTheCpuAndGoesOn) {
                                .shards = 2,
                                .epochs = 2,
                                .learning_rate = 0.01,
+                               .standardize = kind == TargetKind::kValues,
                                .metric = kind == TargetKind::kMultiLabel ? Metric::kRocAuc : Metric::kMae,
                                .seed = 11};
     const DeviceOptions device{.fp32 = true};

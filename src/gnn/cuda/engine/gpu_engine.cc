@@ -58,6 +58,10 @@ Status CheckOptions(const Graph& graph, const ModelOptions& shape, const GpuEngi
                     "class weights are for classes",
                     graph.name(), targets.width, shape.num_classes));
   }
+  if (!options.pos_weight.empty() && static_cast<int64_t>(options.pos_weight.size()) != targets.width) {
+    return Status::InvalidArgument(fmt::format("{} weights of labels that are true for {} labels a node of '{}'",
+                                               options.pos_weight.size(), targets.width, graph.name()));
+  }
   const int ranks = options.ranks == nullptr ? 1 : options.ranks->size();
   if ((options.ranks == nullptr) != (options.exchange == nullptr) ||
       (options.ranks != nullptr && options.exchange->size() != ranks)) {
@@ -250,6 +254,7 @@ class Engine final : public GpuEngine {
     pass.ranks = options_.ranks;
     pass.exchange = options_.exchange;
     pass.class_weights.assign(options_.class_weights.begin(), options_.class_weights.end());
+    pass.pos_weight.assign(options_.pos_weight.begin(), options_.pos_weight.end());
     pass.clip_norm = options_.clip_norm;
     return pass;
   }

@@ -45,6 +45,7 @@ struct GpuEngineOptions {
   double weight_decay = 0;
   double clip_norm = 0;               // limit of the gradient's norm (TrainOptions::clip_norm); 0: none
   std::vector<double> class_weights;  // [classes]; empty: all weights are 1
+  std::vector<double> pos_weight;     // [width of targets()] (TrainOptions::pos_weight); empty: all 1
   Loss loss = Loss::kAuto;            // for a graph with targets(); others have cross-entropy
   uint64_t seed = 0;                  // seed of the seeds' order, sampling and dropout
   // The capacity of a step's buffers in nodes, relative to the most that the first batches needed. Results do not

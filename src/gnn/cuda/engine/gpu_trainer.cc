@@ -20,6 +20,7 @@
 #include "gnn/graph/memory_region.h"
 #include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
+#include "gnn/train/standard_targets.h"
 #include "gnn/train/train_options.h"
 #include "gnn/train/validation.h"
 #include "hone/gnn/communicator.h"
@@ -79,6 +80,7 @@ class GpuTrainer final : public Trainer {
     engine.class_weights = options_.class_weights;
     engine.clip_norm = options_.clip_norm;
     engine.loss = options_.loss;
+    engine.pos_weight = options_.pos_weight;
     if (ranks_.size() > 1) {
       // All ranks must enqueue equally many replays before they agree to go on, because replays wait for one another.
       HONE_RETURN_IF_ERROR(ranks_.Agree("how many steps the GPUs run ahead", static_cast<uint64_t>(gpu_.ahead)));
@@ -310,7 +312,7 @@ class GpuTrainer final : public Trainer {
     const auto [first, end] =
         mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
     if (targets.num_rows > 0) {
-      TargetCounts counts(targets);
+      TargetCounts counts(targets, options_.target_scales);
       const auto end_place = std::min(end * options_.eval_batch, static_cast<int64_t>(valid_.size()));
       for (int64_t place = first * options_.eval_batch; place < end_place; ++place) {
         counts.Add(targets.Row(valid_[static_cast<size_t>(place)]), outputs.data() + place * targets.width);
@@ -391,12 +393,12 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
                                                 const TrainOptions& given, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu, const std::string& init) {
-  const TrainOptions options = ForTargets(given, graph->targets().kind);
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
-  HONE_RETURN_IF_ERROR(ValidateTrainOptions(options, sized, *graph));
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(given, sized, *graph));
+  const TrainOptions options = CompleteForGraph(given, *graph);
   HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
@@ -410,7 +412,8 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
                                 {},
                                 RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
                                 0};
-  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  auto trainer =
+      std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), options), header, run, gpu, std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
@@ -428,7 +431,8 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
-  auto trainer = std::make_unique<GpuTrainer>(std::move(graph), header, run, gpu, std::move(made));
+  auto trainer = std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, gpu,
+                                              std::move(made));
   HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }

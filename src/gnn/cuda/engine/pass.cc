@@ -46,6 +46,10 @@ Status Pass::Make(std::span<const NodeId> seeds) {
     HONE_RETURN_IF_ERROR(
         class_weights_.Upload(options_.class_weights.data(), static_cast<int64_t>(options_.class_weights.size())));
   }
+  if (!options_.pos_weight.empty()) {
+    HONE_RETURN_IF_ERROR(
+        pos_weight_.Upload(options_.pos_weight.data(), static_cast<int64_t>(options_.pos_weight.size())));
+  }
   if (options_.clip_norm > 0) HONE_RETURN_IF_ERROR(norm_partials_.Allocate(kNormPartials));
   if (sums()) HONE_RETURN_IF_ERROR(sum_.Make(*context_.parameters, options_.shards, options_.exchange));
   if (!options_.trains) {
@@ -270,9 +274,9 @@ Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
   if (options_.target_width > 0) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueTargetLoss(
-        context_.graph->targets().get(), options_.target_width, options_.target_loss, batch.header, batch.nodes,
-        bucket.logits.get(), static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds), options_.batch,
-        context_.element, options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
+        context_.graph->targets().get(), options_.target_width, options_.target_loss, pos_weight_.get(), batch.header,
+        batch.nodes, bucket.logits.get(), static_cast<int32_t>(plan_.padded_classes()), static_cast<int32_t>(seeds),
+        options_.batch, context_.element, options_.trains ? bucket.grad_logits.get() : nullptr, bucket.row_loss.get(),
         bucket.row_correct.get(), outputs_.get(), stream));
     if (!options_.trains) return Status::Ok();
     return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);

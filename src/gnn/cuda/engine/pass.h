@@ -46,6 +46,7 @@ struct PassOptions {
   Communicator* ranks = nullptr;
   GradientExchange* exchange = nullptr;
   std::vector<float> class_weights;  // empty: all weights are 1
+  std::vector<float> pos_weight;     // [target_width], see EnqueueTargetLoss; empty: all 1
   double clip_norm = 0;              // 0: no clipping
   uint64_t seed = 0;
   double envelope = 1.03;  // see GpuEngineOptions
@@ -161,7 +162,7 @@ class Pass {
   DeviceArray<int32_t> predictions_;
   DeviceArray<float> outputs_;
   DeviceArray<RunState> state_;
-  DeviceArray<float> class_weights_;
+  DeviceArray<float> class_weights_, pos_weight_;
   DeviceArray<double> norm_partials_;
   StepSum sum_;          // used if a step has several shards
   Snapshots snapshots_;  // used on rank 0 of several, which saves

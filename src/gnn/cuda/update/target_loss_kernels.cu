@@ -37,11 +37,17 @@ __device__ float LossOf(TargetLossKind kind, float output, float target, float* 
   return curved ? 0.5f * error * error : kind == TargetLossKind::kHuber ? size - 0.5f : size;
 }
 
+// Returns the factor of an output's loss.
+__device__ float WeightOf(const float* pos_weight, int32_t column, float target) {
+  return pos_weight != nullptr && target > 0.5f ? pos_weight[column] : 1.0f;
+}
+
 // One warp computes a row.
 template <typename T>
-__global__ void TargetLossKernel(const float* targets, int32_t width, TargetLossKind kind, const BatchHeader* header,
-                                 const int32_t* nodes, const float* outputs, int32_t stride, int32_t padded_rows,
-                                 int32_t batch, T* grad, float* row_loss, int32_t* row_correct, float* copied) {
+__global__ void TargetLossKernel(const float* targets, int32_t width, TargetLossKind kind, const float* pos_weight,
+                                 const BatchHeader* header, const int32_t* nodes, const float* outputs, int32_t stride,
+                                 int32_t padded_rows, int32_t batch, T* grad, float* row_loss, int32_t* row_correct,
+                                 float* copied) {
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -56,7 +62,7 @@ __global__ void TargetLossKernel(const float* targets, int32_t width, TargetLoss
     if (target != target) continue;  // a NaN
     float slope;
     known += 1;
-    loss += LossOf(kind, x[c], target, &slope);
+    loss += WeightOf(pos_weight, c, target) * LossOf(kind, x[c], target, &slope);
     wrong += (x[c] > 0.0f) == (target > 0.5f) ? 0.0f : 1.0f;
   }
   known = SumOfWarp(known);
@@ -72,24 +78,28 @@ __global__ void TargetLossKernel(const float* targets, int32_t width, TargetLoss
   for (int32_t c = lane; c < stride; c += 32) {
     float slope = 0;
     const float target = y != nullptr && c < width ? y[c] : NAN;
-    if (target == target) LossOf(kind, x[c], target, &slope);
-    Store(g + c, scale * slope);
+    float weight = scale;
+    if (target == target) {
+      LossOf(kind, x[c], target, &slope);
+      weight *= WeightOf(pos_weight, c, target);
+    }
+    Store(g + c, weight * slope);
   }
 }
 
 }  // namespace
 
-cudaError_t EnqueueTargetLoss(const float* targets, int32_t width, TargetLossKind kind, const BatchHeader* header,
-                              const int32_t* nodes, const float* outputs, int32_t stride, int32_t padded_rows,
-                              int32_t batch, Element element, void* grad, float* row_loss, int32_t* row_correct,
-                              float* copied, cudaStream_t stream) {
+cudaError_t EnqueueTargetLoss(const float* targets, int32_t width, TargetLossKind kind, const float* pos_weight,
+                              const BatchHeader* header, const int32_t* nodes, const float* outputs, int32_t stride,
+                              int32_t padded_rows, int32_t batch, Element element, void* grad, float* row_loss,
+                              int32_t* row_correct, float* copied, cudaStream_t stream) {
   const int blocks = (padded_rows + kBlock / 32 - 1) / (kBlock / 32);
   if (element == Element::kFloat32) {
-    Launch(TargetLossKernel<float>, blocks, kBlock, 0, stream, targets, width, kind, header, nodes, outputs, stride,
-           padded_rows, batch, static_cast<float*>(grad), row_loss, row_correct, copied);
+    Launch(TargetLossKernel<float>, blocks, kBlock, 0, stream, targets, width, kind, pos_weight, header, nodes, outputs,
+           stride, padded_rows, batch, static_cast<float*>(grad), row_loss, row_correct, copied);
   } else {
-    Launch(TargetLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, targets, width, kind, header, nodes, outputs,
-           stride, padded_rows, batch, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, copied);
+    Launch(TargetLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, targets, width, kind, pos_weight, header, nodes,
+           outputs, stride, padded_rows, batch, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, copied);
   }
   return cudaPeekAtLastError();
 }
