@@ -163,9 +163,9 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
         }
       }
     }
-  } else if (!flags.inputs.empty() || !flags.init.empty()) {
+  } else if (!flags.init.empty()) {
     return Status::InvalidArgument(
-        "--input and --init go with --from package.module:Class; a problem file says both itself");
+        "--init goes with --from package.module:Class; a problem file says it in get_init_inputs()");
   } else {
     HONE_ASSIGN_OR_RETURN(options.class_name, ProblemClass(source, flags.from, options.name));
     if (options.class_name != "Model")
@@ -367,8 +367,9 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
                       "never fill the tensor of this name with stress values (such as zeros, infinities or equal "
                       "numbers), but draw it as --values says; may be repeated");
   command->add_option("--input", flags->inputs,
-                      "with --from package.module:Class: an input of its forward: x=float32[batch,hidden], or "
-                      "ids=int64[batch]:vocabulary for numbers below vocabulary; may be repeated");
+                      "an input of the PyTorch module's forward, after those that get_inputs() gives: "
+                      "x=float32[batch,hidden], or ids=int64[batch]:vocabulary for numbers below vocabulary; may be "
+                      "repeated");
   command->add_option("--init", flags->init,
                       "with --from package.module:Class: its arguments, as Python writes them: \"hidden, heads=8\"");
   command->add_option("--fix", flags->fixed,

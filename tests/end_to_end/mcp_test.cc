@@ -264,9 +264,13 @@ __global__ void scale(const float* x, float* y, int n) {
 }
 void launch(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x, y, n); }
 )cu";
-  const Json made = server.Call(
-      "new_task", {{"name", "doubled"}, {"source", kernel}, {"shape", {"x=n", "y=n"}}, {"role", {"y=out"}}});
+  const Json made = server.Call("new_task", {{"name", "doubled"},
+                                             {"source", kernel},
+                                             {"shape", {"x=n", "y=n"}},
+                                             {"role", {"y=out"}},
+                                             {"special", "inf,subnormal"}});
   EXPECT_TRUE(made.at("ready")) << made.dump();
+  EXPECT_THAT(ReadFile(root_ + "/tasks/doubled/task.toml").value(), HasSubstr("special = [\"inf\", \"subnormal\"]"));
   EXPECT_TRUE(FileExists(root_ + "/tasks/doubled/oracle.cu"));
   EXPECT_THAT(server.Call("new_task", {{"name", "doubled"}, {"source", kernel}}, true).get<std::string>(),
               HasSubstr("force overwrites it"));

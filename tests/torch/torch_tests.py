@@ -4,8 +4,8 @@
 
 PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
 refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
-a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "definitions" or
-"boards". Prints what fails and ends with 1.
+a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "definitions",
+"boards" or "soft_gate". Prints what fails and ends with 1.
 """
 import importlib.util
 import json
@@ -39,6 +39,8 @@ EXPECTED = {
     "half_swiglu": ("elementwise", "tokens", "tokens width", "gate up out"),
     "masked_choice": ("elementwise", "rows", "rows width", "x mask out0 out1"),
     "listed_sizes": ("gemm", "batch_size", "batch_size input_shape layer_sizes_0 layer_sizes_1", ""),
+    "square_of_one_size": ("reduction", "", "rows", "x signs out"),
+    "given_state": ("other", "", "batch steps inner layers", ""),
 }
 
 # By problem, an error to plant: a text and its replacement, in the problem's kernel, or in its module if it has no kernel.
@@ -95,16 +97,24 @@ PLANTED = {
     "row_softmax": ("i < width; i += 32) sum", "i < width - 1; i += 32) sum"),
     "linear_relu": ("float sum = bias[column]", "float sum = 0.0f"),
     "mean_and_spread": ("sqrtf(squares)", "sqrtf(squares * 1.001f)"),
+    "square_of_one_size": ("1.0 - x * signs", "0.99 - x * signs"),
+    "given_state": ("return self.net(x, h0)[0]", "return self.net(x, 0.99 * h0)[0]"),
     "batch_norm": ("static_cast<float>(count - 1)", "static_cast<float>(count)"),
     "embedding_sum": ("k < bag;", "k < bag - 1;"),
 }
+
+# By problem, options of `hone new`.
+OPTIONS = {"given_state": ["--input", "h0=float32[layers,batch,inner]"]}
+
+# By problem, changes of its text that reference.py has: (text, replacement).
+REWRITTEN = {"square_of_one_size": ("columns = (8192,)", "columns = (rows,)")}
 
 # Problems for which `hone new` writes a first version.
 SEEDED = {"average_pool", "batched_product", "column_mean", "conv_gelu", "conv_tanh_pool", "depthwise_conv", "dilated_conv", "elu_chain",
           "gated_tanh", "group_norm", "grouped_conv_chain", "hard_swish", "hinge_by_rows", "l2_normalize", "largest_of_rows",
           "layer_norm", "linear_gelu_softmax", "linear_norm_residual", "linear_relu", "linear_scale_clamp", "linear_sigmoid_sum",
           "listed_sizes", "log_softmax", "max_pool", "mish", "residual_mlp", "rms_norm", "row_softmax", "running_sum", "scaled_residual",
-          "small_mlp", "squeeze_excite", "tiny_cnn", "transposed_conv", "transposed_product", "upsampled_volume"}
+          "small_mlp", "square_of_one_size", "squeeze_excite", "tiny_cnn", "transposed_conv", "transposed_product", "upsampled_volume"}
 
 # Finished modules for linear_relu (submissions/), and their verdicts.
 SUBMISSIONS = {
@@ -184,6 +194,11 @@ BAD = [
     ("network", module("        return x", "        import urllib.request\n        urllib.request.urlopen('http://127.0.0.1:9/w.pt')"), [], 2,
      r"needs the network .*weights=None"),
     ("random", module("        return x + torch.rand_like(x)"), [], 2, r"draws random numbers.*pass them in as an input"),
+    ("random_state", module("        return x + (torch.randn(x.size(0), d) if start is None else start)").replace("(self, x)", "(self, x, start=None)"), [], 2,
+     r"draws start at random where it is not given .*give them, as in --input 'start=float32\[n,d\]'"),
+    ("other_argument", module("        return x if start is None else x + start").replace("(self, x)", "(self, x, start=None)"), ["--input", "begin=float32[n,d]"], 2,
+     r"--input begin: forward takes start there, for get_inputs\(\) gives x: name the arguments"),
+    ("one_too_many", module("        return x"), ["--input", "y=float32[n,d]"], 2, r"forward takes no more arguments, for get_inputs\(\) gives x: leave it out"),
     ("dropout", module("        return torch.nn.functional.relu(self.drop(x))", "        self.drop = nn.Dropout(0.5)"), [], 2, r"dropout is active.*--eval"),
     ("host_state", module("        return x + self.noise", "        self.noise = torch.rand(d)"), [], 2, r"plain attributes; register them with register_buffer"),
     ("data_dependent", module("        return x[x > 0.5]"), [], 2, r"(depend on data|shape).*inputs' shapes"),
@@ -227,8 +242,8 @@ def bring_in(name, path, folder, options=()):
     return json.loads(out)
 
 
-def judge(task, kernel, folder):
-    code, out, err = run(["eval", task, kernel, "--device", "sim", "--no-time", "--seed", "1", "--json"], folder)
+def judge(task, kernel, folder, seed=1):
+    code, out, err = run(["eval", task, kernel, "--device", "sim", "--no-time", "--seed", str(seed), "--json"], folder)
     if not out:
         fail(f"{task} is not judged ({code})", err)
         return {"verdict": "none"}
@@ -242,7 +257,7 @@ def problem(name, folder):
 
 
 def judge_problem(name, folder):
-    told = bring_in(name, os.path.join(HERE, "problems", name + ".py"), folder, ["--no-check"])
+    told = bring_in(name, os.path.join(HERE, "problems", name + ".py"), folder, ["--no-check", *OPTIONS.get(name, [])])
     if told is None:
         return
     print(f"{name}: {told['seconds']:.1f} s; " + "; ".join(told["notes"]), flush=True)
@@ -255,8 +270,9 @@ def judge_problem(name, folder):
     with open(os.path.join(task, "reference.py"), encoding="utf-8") as copy, \
             open(os.path.join(HERE, "problems", name + ".py"), encoding="utf-8") as original:
         module = original.read()
-        if copy.read() != module:
-            fail(f"{name}: reference.py is not the problem file")
+        written, wanted = copy.read(), module.replace(*REWRITTEN.get(name, ("", "")))
+        if not written.startswith(wanted) or (name not in OPTIONS and written != wanted):
+            fail(f"{name}: reference.py is not the problem file", written)
     seed = os.path.join(task, "seed.cu")
     if told["seed"] != (name in SEEDED) or os.path.exists(seed) != told["seed"]:
         fail(f"{name}: a first version is {'' if told['seed'] else 'not '}written", str(os.listdir(task)))
@@ -285,6 +301,37 @@ def judge_problem(name, folder):
 
 # By problem: True if the output's small results cancel in rows of few elements, False if small results are as accurate as large ones.
 FORGIVEN = {"linear_relu": True, "conv_gelu": True, "gated_tanh": False, "linear_gelu_softmax": False}
+
+
+# Kernels that are wrong where soft_gate's results are small: a text of its first version, and what replaces it.
+SMALL_RESULTS_WRONG = {
+    "relu": ("out[i] = ", "out[i] = p0[i] < 0.0f ? 0.0f : "),
+    "cut_below_minus_4": ("out[i] = ", "out[i] = p0[i] < -4.0f ? 0.0f : "),
+    "line_near_zero": ("out[i] = ", "out[i] = fabsf(p0[i]) < 0.004f ? 0.5f * p0[i] : "),
+}
+
+
+def soft_gate(folder):
+    """Tests that a module's own float32 errors at stress values are forgiven under every seed, and errors beyond them are not."""
+    told = bring_in("soft_gate", os.path.join(HERE, "problems", "soft_gate.py"), folder, ["--no-check"])
+    if told is None:
+        return
+    task = os.path.join(folder, "soft_gate")
+    seed = os.path.join(task, "seed.cu")
+    for number in range(1, 25):  # without `abs`, four of them are refused
+        judged = judge(task, seed, folder, number)
+        if judged["verdict"] != "ok":
+            fail(f"soft_gate: seed.cu is {judged['verdict']} with --seed {number}", judged.get("detail", ""))
+    with open(seed, encoding="utf-8") as file:
+        text = file.read()
+    for name, (before, after) in SMALL_RESULTS_WRONG.items():
+        wrong = os.path.join(folder, name + ".cu")
+        with open(wrong, "w", encoding="utf-8") as file:
+            file.write(text.replace(before, after))
+        for number in (1, 2):
+            verdict = judge(task, wrong, folder, number)["verdict"]
+            if before not in text or verdict != "wrong_output":
+                fail(f"soft_gate: {name} is {verdict} with --seed {number}")
 
 
 def expected(name, shown):
@@ -1002,7 +1049,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "masks": masks, "search": search, "definitions": definitions, "boards": boards}[part](folder)
+                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

@@ -240,10 +240,9 @@ struct ProfileOutcome {
   std::vector<KernelProfile> kernels;  // one per launched kernel, in order
 };
 
-// The device's state around a timing, as reported by the device: clocks and throttle reasons. Numbers are 0 if not
-// known.
+// The device's state around a timing, as reported by the device. Numbers are 0 if not known.
 struct DeviceCondition {
-  double sm_clock_mhz = 0, max_sm_clock_mhz = 0, memory_clock_mhz = 0, temperature_c = 0, power_w = 0;
+  double sm_clock_mhz = 0;
   std::string throttle;     // empty: none active
   int other_processes = 0;  // computing on the same device
 };

@@ -38,6 +38,7 @@ Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const 
   o.slice = arguments.value("slice", std::string());
   o.summary = arguments.value("summary", std::string());
   o.template_args = arguments.value("template", std::string());
+  if (arguments.contains("special")) o.special = arguments.at("special").get<std::string>();
   o.no_stress = Texts(arguments, "no_stress");
   answers.kernels = Texts(arguments, "kernel");
   answers.shapes = Texts(arguments, "shape");
@@ -129,6 +130,8 @@ std::vector<Tool> NewTaskTools(const std::shared_ptr<Toolbox>& toolbox) {
                 {"let", texts("Sizes of the code that follow from others: \"num_heads=group*num_kv_heads\".")},
                 {"work", texts("Work of a launch: \"flops=EXPRESSION\", \"bytes=EXPRESSION\".")},
                 {"multiple", texts("What the kernel asks of dimensions: \"d=8\".")},
+                {"special", TextSchema("Which of inf, -inf, nan and subnormal a kernel must answer as the oracle does: "
+                                       "\"inf,subnormal\", or none. By default all but nan.")},
                 {"no_stress", texts("Tensors that are drawn from their own distribution alone.")},
                 {"template", TextSchema("Template arguments of the kernel: \"float, 256\".")},
                 {"grid", TextSchema("The grid, where no launch tells: \"ceil_div(n, 256)\".")},

@@ -5,7 +5,7 @@ definition.py and gpumode.py in one script.
 
 Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (use eval mode if training mode drops elements at
 random), "fixed": [names], "seed", "threads"}, and one of:
-* "text" and "sizes" of a problem file;
+* "text" and "sizes" of a problem file, and "more_inputs", the names of the inputs that --input adds to it, if there are any;
 * "module", "folder" and "added" of a class in another module; "added" is the text that it lacks to be a problem;
 * "definition", "workloads" and what else definition.py reads;
 * "board": {"name", "folder"} of a folder in GPU MODE's format.
@@ -26,6 +26,7 @@ LARGEST_C_MAX = 0.02
 FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
 ABS_ROOM = 12.0            # factor on the error of results that cancel, as the linter's, for kernels that sum in another order
 MOST_CANCELLED = 1e-3      # a larger error, as a share of the output's rms, is not a rounding error
+MOST_FORGIVEN = 0.25       # `abs` for stress values is at most this share of what c_max forgives in a result of ordinary size
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
           "torch.float8_e4m3fn": "float8_e4m3fn", "torch.float8_e5m2": "float8_e5m2",
           "torch.int64": "int64", "torch.int32": "int32", "torch.int16": "int16", "torch.int8": "int8", "torch.uint8": "uint8",
@@ -383,6 +384,45 @@ def same(left, right):
                                            for a, b in zip(left, right))
 
 
+def arguments_of(model):
+    """Returns the names of the arguments that the module's forward takes by position."""
+    return [name for name, one in inspect.signature(model.forward).parameters.items() if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+
+
+def drawn_shapes(trial):
+    """Returns the shapes of the tensors that forward draws at random, as texts over the file's sizes."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+    shapes = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, function, kinds, arguments=(), keywords=None):
+            made = function(*arguments, **(keywords or {}))
+            if getattr(function, "__name__", "") in ("randn", "rand", "randn_like", "rand_like", "normal"):
+                shapes.append(made.shape)
+            return made
+
+    with Watch(), torch.no_grad():
+        trial.model(*[one.clone() if torch.is_tensor(one) else one for one in trial.inputs])
+    names = {size: name for name, size in reversed(trial.sizes.items()) if size > 1}
+    return [",".join(names.get(extent, str(extent)) for extent in shape) for shape in shapes]
+
+
+def check_more_inputs(problem, more):
+    """Refuses names in `more`, given with --input, that are not those of the arguments of forward that follow what get_inputs() of the file gives."""
+    import torch
+    try:
+        with torch.device("meta"):
+            model, file = problem.build(problem.sizes)
+            names, given = arguments_of(model), len(inputs_of(file)) - len(more)
+    except Exception:
+        return  # whoever builds it next explains the error
+    for name, taken in zip(more, names[given:] + [None] * len(more)):
+        if name != taken:
+            raise Refused(f"--input {name}: " + (f"forward takes {taken} there" if taken else "forward takes no more arguments") +
+                          f", for get_inputs() gives {', '.join(names[:given]) or 'nothing'}: " + ("name the arguments that follow in their order" if taken else "leave it out"))
+
+
 def check_repeats(trial):
     """Refuses modules that no kernel can reproduce: they draw random numbers, or keep state outside of parameters and buffers."""
     import torch
@@ -406,6 +446,10 @@ def check_repeats(trial):
         if dropout and trial.problem.training:
             raise Drops("forward drops elements at random (dropout is active, for the module is in training mode): bring it "
                         "in with --eval, or set p = 0")
+        left, shapes = arguments_of(model)[len(trial.inputs):], drawn_shapes(trial)
+        if 0 < len(left) == len(shapes):
+            raise Refused(f"forward draws {' and '.join(left)} at random where it is not given them, so its answer is not a function of its inputs: give "
+                          "them, as in " + " ".join(f"--input '{name}=float32[{shape}]'" for name, shape in zip(left, shapes)))
         raise Refused("forward draws random numbers or reads what changes from call to call (a count, the time), so its answer is not a function "
                       "of its inputs: pass them in as an input")
     torch.manual_seed(3)
@@ -607,8 +651,9 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def tolerance_of(name, measured, dtype, notes, few=False):
-    """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel."""
+def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0):
+    """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel.
+    `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs."""
     if dtype not in ROUNDOFF:
         return {"c_max": 0.0, "c_rms": 0.0}
     unit = ROUNDOFF[dtype]
@@ -631,10 +676,16 @@ def tolerance_of(name, measured, dtype, notes, few=False):
     c_max = max(20 * c_rms, HONEST_ROOM * measured["honest_max"], HONEST_ROOM * measured["stress_max"], 2 * unit)
     if c_max > LARGEST_C_MAX:
         c_max = max(LARGEST_C_MAX, HONEST_ROOM * measured["honest_max"])
-    if few and measured["cancelled"] > 0:
-        told["abs"] = rounded(ABS_ROOM * measured["cancelled"])
+    cancelled, worst = ABS_ROOM * measured["cancelled"] if few else 0.0, absolute_part(stress, c_max, unit)
+    most = MOST_FORGIVEN * c_max * ordinary
+    if cancelled > 0 and cancelled >= min(ABS_ROOM * worst, most):
+        told["abs"] = rounded(cancelled)
         notes.append(f"{name}: abs = {told['abs']:g}, for results of short rows cancel: one that is nearly nothing keeps the rounding errors "
                      "of what it is the difference of")
+    elif worst > 0 and most > 0:
+        told["abs"] = rounded(min(ABS_ROOM * worst, most))
+        notes.append(f"{name}: abs = {told['abs']:g}, for at some stress values the module in float32 is itself off by {worst:.2g}, which is much "
+                     "beside its small result there" + ("; more would hide errors of ordinary results" if ABS_ROOM * worst > most else ""))
     return {"c_max": rounded(c_max), "c_rms": rounded(c_rms), **{key: value for key, value in told.items()}}
 
 
@@ -676,6 +727,120 @@ def covered_specials(trial, results):
         if right:
             covered.append(name)
     return covered
+
+
+def scale_and_offset(values):
+    """Returns the scale and offset of a [[tensor]]'s values, which its stress values have too."""
+    return [float(values.get(key, usual)) if not isinstance(values.get(key), str) else usual for key, usual in (("scale", 1.0), ("offset", 0.0))]
+
+
+def special_values(shape, axis, scale, offset, special, start, generator):
+    """Returns float64 numbers of the kinds that the judge calls special values (src/tuner/values/draw.h). Each row has one kind.
+
+    `axis`: the slice axis, along which each index is a row; -1: each run along the last axis is one. `special`: names of the special
+    numbers that occur. `start`: the kind of the first row, equal for all inputs of a launch.
+    """
+    import torch
+    rows = shape[axis] if axis >= 0 else math.prod(shape[:-1])
+    columns = math.prod(shape) // max(1, rows)
+
+    def uniform(*size):
+        return torch.rand(*size, generator=generator, dtype=torch.float64)
+
+    usual = torch.randn(rows, columns, generator=generator, dtype=torch.float64) * scale + offset
+    kind = ((torch.arange(rows) + start) % 10)[:, None]
+    of_row = torch.randint(0, 1 << 20, (rows, 1), generator=generator)
+    sign = torch.where(uniform(rows, columns) < 0.5, -1.0, 1.0)
+    column = torch.arange(columns)[None, :]
+    subnormal = 2.0 ** -126 * uniform(rows, columns) * sign if "subnormal" in special else usual * 2.0 ** -14
+    minus_infinity = -math.inf if "-inf" in special else 0.0
+    drawn = uniform(rows, columns)
+    power = torch.where(kind == 0, -14 + of_row % 7, torch.where(kind == 1, -7 + of_row % 15, torch.where(kind == 2, 7, 0)))
+    made = usual * 2.0 ** power.double()
+    made = torch.where((kind == 3) & (column % 32 == of_row % 32), usual * 8, made)  # every 32nd is large
+    made = torch.where(kind == 4, usual + (8 + 8 * uniform(rows, 1)) * abs(scale), made)  # far from zero
+    made = torch.where(kind == 5, torch.where(of_row % 4 == 0, 0.0 * sign, usual[:, :1]), made)  # all equal
+    sprinkled = torch.where(drawn < 0.25, 0.0 * sign, torch.where(drawn < 0.5, subnormal if "subnormal" in special else usual, usual))
+    if "inf" in special:
+        sprinkled = torch.where((drawn > 0.97) & (of_row % 2 == 1), math.inf, sprinkled)
+    made = torch.where(kind == 6, sprinkled, made)
+    if "-inf" in special:
+        made = torch.where((kind == 7) & ((of_row % 4 == 0) | (column > 0) & (drawn < 0.5)), minus_infinity, made)  # masked
+    made = torch.where((kind == 8) & (column // 4 != (columns - 1) // 4) & (column // 4 % 2 == of_row % 2), minus_infinity, made)  # by groups
+    made = torch.where(kind == 9, subnormal, made)
+    if axis < 0:
+        return made.reshape(shape)
+    order = [axis] + [i for i in range(len(shape)) if i != axis]
+    return made.reshape([shape[i] for i in order]).permute([order.index(i) for i in range(len(shape))])
+
+
+def stress_set(kind, inputs, specs, start, generator):
+    """Returns forward's arguments with stress values as the judge draws them. `kind`: one of JUDGED; `inputs`: the file's own. `specs`: for
+    each one its shape's expressions, its scale and offset, its slice axis (-1: none) and the special numbers that occur; None: an
+    argument that the judge does not stress."""
+    import torch
+    made = []
+    for one, spec in zip(inputs, specs):
+        if spec is None or one.numel() == 0 or one.dim() == 0:
+            made.append(one)
+            continue
+        (scale, offset), axis, special = spec
+        if kind == "special":
+            values = special_values(list(one.shape), axis, scale, offset, special, start, generator)
+        else:
+            normal = torch.randn(one.shape, generator=generator, dtype=torch.float64)
+            if kind == "heavy_tailed":
+                values = torch.exp(2 * normal) * scale * torch.randn(one.shape, generator=generator, dtype=torch.float64).sign()
+            elif kind == "cancelling":
+                values = ((torch.arange(one.numel()) % 2 * -16 + 8).reshape(one.shape) + normal * 0.25) * scale
+            else:  # sorted
+                values = torch.linspace(-3, 3, one.numel(), dtype=torch.float64).reshape(one.shape) * scale + offset
+        made.append(values.to(one.dtype))
+    return made
+
+
+JUDGED = ("special", "heavy_tailed", "cancelling", "sorted")
+
+
+def stress_errors(trial, results, specs, slice_axes, few):
+    """Returns {output: [(errors, sizes)]} of the module in float32 on the judge's stress values, for outputs of floating-point numbers.
+
+    An error counts only where the result is finite. A size is that by which the judge divides the error: that of the result itself, or the rms of its slice
+    or the scale floor if that is larger. `slice_axes`: each output's slice axis, -1 if it is judged whole. `few`: {output: whether its
+    smallest slices are short}; such a result may be alone in its slice, so the rms does not help it.
+    """
+    import torch
+    generator = torch.Generator().manual_seed(29)
+    found = {}
+    for start, kind in enumerate(JUDGED):
+        inputs = stress_set(kind, trial.inputs, specs, start, generator)
+        try:
+            expected, mine = results(trial.run(inputs=inputs)), results(trial.run("float32", inputs=inputs))
+        except Exception:
+            continue  # the module fails on such values; the judge draws them nevertheless
+        for name, one in expected.items():
+            if not one["floating"] or name not in slice_axes:
+                continue
+            right, given = one["value"].double(), mine[name]["value"].to(one["dtype"]).double()
+            kept = torch.isfinite(right) & torch.isfinite(given)
+            axis, size = slice_axes[name], right.abs()
+            floor = max(ROUNDOFF[DTYPES[str(one["dtype"])]] * max((abs(spec[0][0]) for spec in specs if spec), default=1.0), torch.finfo(one["dtype"]).tiny)
+            if not few[name]:
+                squares = torch.where(kept, right, 0).square()
+                others = [i for i in range(right.dim()) if i != axis]
+                rms = squares.mean().sqrt() if axis < 0 else (squares.mean(others, keepdim=True) if others else squares).sqrt()
+                size = torch.maximum(size, rms.expand_as(size))
+            found.setdefault(name, []).append(((given - right).abs()[kept], size.clamp(min=floor)[kept]))
+    return found
+
+
+def absolute_part(pairs, c_max, unit):
+    """Returns the worst of the errors that c_max would refuse in another kernel that is no more exact than the module; 0: there is none."""
+    worst = 0.0
+    for errors, sizes in pairs:
+        refused = errors[errors > max(c_max / HONEST_ROOM, 2 * unit) * sizes]
+        worst = max(worst, refused.max().item() if refused.numel() else 0.0)
+    return worst
 
 
 def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
@@ -824,6 +989,8 @@ def describe(job):
         if f"def {name}" not in text:
             raise Refused(f"{job['file']} has no {name}(): KernelBench's form is a class Model with get_inputs() and "
                           "get_init_inputs(); for a module of a package say --from package.module:Class --input x=float32[rows,width]")
+    if job.get("more_inputs"):
+        check_more_inputs(problem, job["more_inputs"])
     shapes = DeclaredShapes(problem) if defined and not board else Shapes(problem, "meta")
     base = shapes.at({})
     if isinstance(base, str) and defined and not board:
@@ -843,6 +1010,19 @@ def describe(job):
             raise Refused(explain(error, f"{problem.class_name} of {problem.file}")) from error
         shapes.known[()] = base
         notes.append(f"shapes were found by running the module, which looks at values ({base_error})")
+    if not defined:
+        for leader, names in tied_sizes(shapes, set(job["fixed"])):
+            changed = tie(text, problem, (leader, names))
+            if changed is None:
+                notes.append(f"{' and '.join(names)} are fixed: the module takes other numbers only if they are equal; give them one module-level name")
+                continue
+            text = changed
+            problem = Problem(text, job["file"], job["class"], job["training"])
+            problem.sizes.update({name: size for name, size in shapes.problem.sizes.items() if name in problem.sizes})
+            notes.append(f"{' and '.join(names)} are one size: the module takes other numbers only if they are equal, so reference.py says {leader} for all of them")
+        if problem is not shapes.problem:
+            shapes = Shapes(problem, shapes.device)
+            base = shapes.at({})
     for key, (rank, dtype) in base[1].items():
         what = {"in": "input", "state": "the module's", "out": "output"}[key[0]] + f" {key[1]}"
         dtype_name(dtype, what)
@@ -919,9 +1099,7 @@ def describe(job):
     specials = covered_specials(trials[-1], results) if steady else []
     operators = operators_of(trials[-1])
 
-    # The names of forward's arguments.
-    signature = [name for name, one in inspect.signature(trial.model.forward).parameters.items()
-                 if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    signature = arguments_of(trial.model)
     inputs = []
 
     def not_finite(run):
@@ -990,17 +1168,25 @@ def describe(job):
         texts = [expressions[("out", i, axis)] for axis in range(axes)]
         return math.prod(evaluate_text(str(text), ranges.low) for text in texts if text != slice_name) <= FEW_ELEMENTS
 
+    few = {("out", i): few_elements(i, one.dim()) for i, one in enumerate(outputs)}
+    axes = {key: next((axis for axis in range(one.dim()) if expressions[(*key, axis)] == slice_name), -1)
+            for key, one in [(("in", i), one) for i, one in enumerate(trial.inputs) if torch.is_tensor(one)] + [(("out", i), one) for i, one in enumerate(outputs)]}
+    specs = [(scale_and_offset(inputs[i]["values"]), axes[("in", i)], specials) if torch.is_tensor(one) and one.is_floating_point() else None
+             for i, one in enumerate(trials[-1].inputs)]
+    stress = stress_errors(trials[-1], results, specs, {key: axes[key] for key in few}, few) if steady else {}
+
     made = []
     for i, one in enumerate(outputs):
         dtype = dtype_name(float_kinds[i], f"output {i}")
+        value = one.double()
+        finite = value[torch.isfinite(value)]
         name = defined["outputs"][i] if defined and not board else "out" if len(outputs) == 1 else f"out{i}"
         made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
-                     "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes, few_elements(i, one.dim()))})
+                     "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes, few[("out", i)], stress.get(("out", i), ()),
+                                               finite.square().mean().sqrt().item() if finite.numel() else 0.0)})
         if defined and defined["tolerance"]:
             hold_to(made[-1], defined["tolerance"], notes)
-        value = one.double()
-        finite = value[torch.isfinite(value)]
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
             notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
     for one in state:

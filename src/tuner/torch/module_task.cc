@@ -469,6 +469,18 @@ Result<std::string> AddedText(const ModuleTaskOptions& options, const std::map<s
   return text;
 }
 
+// Returns the Python text that appends options.inputs to those of a problem file's get_inputs().
+Result<std::string> MoreInputsText(const ModuleTaskOptions& options) {
+  std::string text =
+      "\n\n# More of forward's arguments, which `hone new` was told to give.\nimport torch\n\n_inputs_above = get_inputs\n\n\n"
+      "def get_inputs():\n    return list(_inputs_above()) + [";
+  for (size_t i = 0; i < options.inputs.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(const std::string call, InputCall(options.inputs[i]));
+    text += (i == 0 ? "" : ",\n                                    ") + call;
+  }
+  return text + "]\n";
+}
+
 // Returns the names of the classes at the top level of a Python file that are derived from a Module, or from another such class.
 std::vector<std::string> ModuleClasses(std::string_view text) {
   std::vector<std::string> names;
@@ -561,6 +573,13 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   } else if (options.module.empty()) {
     job["text"] = options.text;
     job["sizes"] = sizes;
+    if (!options.inputs.empty()) {
+      HONE_ASSIGN_OR_RETURN(const std::string added, MoreInputsText(options));
+      job["text"] = options.text + added;
+      json names = json::array();
+      for (const std::string& input : options.inputs) names.push_back(input.substr(0, input.find('=')));
+      job["more_inputs"] = names;
+    }
   } else {
     readable = {options.folder};
     HONE_ASSIGN_OR_RETURN(const std::string added, AddedText(options, sizes));

@@ -33,7 +33,8 @@ struct ModuleTaskOptions {
   std::vector<std::string> fixed;   // names of sizes that do not vary
   // The Python module, "package.module", of a class without get_inputs(), in an installed package or in `folder`.
   std::string module;
-  // Inputs of `module`: "x=float32[batch,hidden]"; the integers "ids=int64[batch]:vocabulary" are drawn below a size.
+  // Inputs of `module`, or those that forward takes after what get_inputs() of `text` gives: "x=float32[batch,hidden]";
+  // the integers "ids=int64[batch]:vocabulary" are drawn below a size.
   std::vector<std::string> inputs;
   std::string init;                // for `module`: the class's arguments as Python text, "hidden, heads=8"
   std::vector<std::string> sizes;  // "batch=32,hidden=512", in place of the file's own sizes

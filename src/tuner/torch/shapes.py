@@ -278,6 +278,53 @@ def evaluate_text(text, sizes):
     return eval(compile(text.replace("/", "//"), "expression", "eval"), {"__builtins__": {}}, dict(sizes))
 
 
+def tied_sizes(shapes, fixed_by_user):
+    """Returns [(name, names)]: sizes that are the same number, and that the module takes at other numbers only if they are the same there too.
+
+    An example is a vector of `batch` numbers that is broadcast along the `width` of a matrix. `name` stands first in the file.
+    """
+    base, rigid = shapes.at({}), {}
+    for name, size in shapes.problem.sizes.items():
+        if size > 1 and name not in fixed_by_user and any(extent == size for extent in base[0].values()) and multiple_of(shapes, base, name, size, {})[0] is None:
+            rigid.setdefault(size, []).append(name)
+    found = []
+    for size, names in rigid.items():
+        pairs = [[one, other] for i, one in enumerate(names) for other in names[i + 1:]]
+        for tied in ([names] if len(names) > 2 else []) + pairs:
+            others = [works(shapes, base, dict.fromkeys(tied, size + step)) for step in (1, 2, 3, -1)]
+            if not any(name in one for name in tied for _, one in found) and all(one is not None for one in others):
+                found.append((tied[0], tied))
+    return found
+
+
+def tie(text, problem, tied):
+    """Returns the file's text with the first of some sizes written in place of the numbers of the others; None: it cannot be written so.
+
+    `tied`: a group of tied_sizes().
+    """
+    leader, names = tied
+    nodes = {name: held(holder, key) for name, holder, key in places(problem.tree) if name in names}
+    # `height = width = 64` has one number for both, and a tuple's numbers are known only once the tuple is.
+    spots = {name: (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) for name, node in nodes.items()}
+    if len(set(spots.values())) != len(names) or leader not in simple_names(problem.tree):
+        return None
+    lines = text.encode().splitlines(keepends=True)
+    for name in sorted((one for one in names if one != leader), key=lambda one: spots[one], reverse=True):
+        first, begin, last, end = spots[name]
+        if first != last or spots[leader] > spots[name]:
+            return None
+        lines[first - 1] = lines[first - 1][:begin] + leader.encode() + lines[first - 1][end:]
+    return b"".join(lines).decode()
+
+
+def simple_names(tree):
+    """Returns the module-level names that a statement of their own sets to a whole number, and no other statement sets."""
+    found = [statement.targets[0].id for statement in tree.body
+             if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name)]
+    whole = [name for name, holder, key in places(tree) if key is None and whole_constant(held(holder, key)) is not None]
+    return {name for name in whole if found.count(name) <= 1}
+
+
 def find_dimensions(shapes, fixed_by_user, notes, least=None):
     """Returns (dims, expressions): the sizes that vary, {name: {"size", "multiple"}}, and {extent's key: text} for every extent.
 

@@ -428,7 +428,7 @@ Result<DeviceCondition> FakeSession::Condition() {
   const int64_t call = conditions_++;
   if (device_.condition) return device_.condition(call);
   DeviceCondition steady;
-  steady.sm_clock_mhz = steady.max_sm_clock_mhz = 1000;
+  steady.sm_clock_mhz = 1000;
   return steady;
 }
 

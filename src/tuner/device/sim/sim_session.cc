@@ -152,7 +152,7 @@ class SimSession : public DeviceSession {
   }
   Result<DeviceCondition> Condition() override {
     DeviceCondition steady;
-    steady.sm_clock_mhz = steady.max_sm_clock_mhz = gpu_.clock_hz / 1e6;
+    steady.sm_clock_mhz = gpu_.clock_hz / 1e6;
     return steady;
   }
 
