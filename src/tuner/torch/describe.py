@@ -26,6 +26,9 @@ LARGEST_C_MAX = 0.02
 FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
 ABS_ROOM = 12.0            # factor on the error of results that cancel, as the linter's, for kernels that sum in another order
 MOST_CANCELLED = 1e-3      # a larger error, as a share of the output's rms, is not a rounding error
+ACCURATE = 2.0 ** -16      # float32 results whose errors are below this share of themselves, however small they are, do not cancel
+UNDERFLOW = 2.0 ** -100    # smaller float32 results may come of numbers that are subnormal, or too small or too large for float32
+C_SMALL = 0.1              # refuses kernels that leave small results out, whatever honest arithmetic they use
 MOST_FORGIVEN = 0.25       # `abs` for stress values is at most this share of what c_max forgives in a result of ordinary size
 DTYPES = {"torch.float64": "float64", "torch.float32": "float32", "torch.float16": "float16", "torch.bfloat16": "bfloat16",
           "torch.float8_e4m3fn": "float8_e4m3fn", "torch.float8_e5m2": "float8_e5m2",
@@ -651,9 +654,9 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0):
+def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False):
     """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel.
-    `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs."""
+    `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs. `by_element`: nothing is added up."""
     if dtype not in ROUNDOFF:
         return {"c_max": 0.0, "c_rms": 0.0}
     unit = ROUNDOFF[dtype]
@@ -686,6 +689,9 @@ def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.
         told["abs"] = rounded(min(ABS_ROOM * worst, most))
         notes.append(f"{name}: abs = {told['abs']:g}, for at some stress values the module in float32 is itself off by {worst:.2g}, which is much "
                      "beside its small result there" + ("; more would hide errors of ordinary results" if ABS_ROOM * worst > most else ""))
+    forgiven = max(told.get("abs", 0.0), UNDERFLOW)
+    if by_element and dtype == "float32" and c_max < C_SMALL and accurate(stress, forgiven):
+        told.update({"c_small": C_SMALL, "abs": forgiven})
     return {"c_max": rounded(c_max), "c_rms": rounded(c_rms), **{key: value for key, value in told.items()}}
 
 
@@ -781,7 +787,7 @@ def stress_set(kind, inputs, specs, start, generator):
     import torch
     made = []
     for one, spec in zip(inputs, specs):
-        if spec is None or one.numel() == 0 or one.dim() == 0:
+        if kind == "usual" or spec is None or one.numel() == 0 or one.dim() == 0:
             made.append(one)
             continue
         (scale, offset), axis, special = spec
@@ -799,15 +805,15 @@ def stress_set(kind, inputs, specs, start, generator):
     return made
 
 
-JUDGED = ("special", "heavy_tailed", "cancelling", "sorted")
+JUDGED = ("usual", "special", "heavy_tailed", "cancelling", "sorted")
 
 
 def stress_errors(trial, results, specs, slice_axes, few):
-    """Returns {output: [(errors, sizes)]} of the module in float32 on the judge's stress values, for outputs of floating-point numbers.
+    """Returns {output: [(errors, results' magnitudes, sizes)]} of the module in float32 on the judge's stress values, for floating-point outputs.
 
-    An error counts only where the result is finite. A size is that by which the judge divides the error: that of the result itself, or the rms of its slice
-    or the scale floor if that is larger. `slice_axes`: each output's slice axis, -1 if it is judged whole. `few`: {output: whether its
-    smallest slices are short}; such a result may be alone in its slice, so the rms does not help it.
+    An error counts only where the result is finite. A size is that by which the judge divides the error: that of the result itself, or the
+    rms of its slice or the scale floor if that is larger. `slice_axes`: each output's slice axis, -1 if it is judged whole. `few`: {output:
+    whether its smallest slices are short}; such a result may be alone in its slice, so the rms does not help it.
     """
     import torch
     generator = torch.Generator().manual_seed(29)
@@ -823,24 +829,31 @@ def stress_errors(trial, results, specs, slice_axes, few):
                 continue
             right, given = one["value"].double(), mine[name]["value"].to(one["dtype"]).double()
             kept = torch.isfinite(right) & torch.isfinite(given)
-            axis, size = slice_axes[name], right.abs()
-            floor = max(ROUNDOFF[DTYPES[str(one["dtype"])]] * max((abs(spec[0][0]) for spec in specs if spec), default=1.0), torch.finfo(one["dtype"]).tiny)
+            axis, own = slice_axes[name], right.abs().clamp(min=torch.finfo(one["dtype"]).tiny)
+            size = own
+            floor = ROUNDOFF[DTYPES[str(one["dtype"])]] * max((abs(spec[0][0]) for spec in specs if spec), default=1.0)
             if not few[name]:
                 squares = torch.where(kept, right, 0).square()
                 others = [i for i in range(right.dim()) if i != axis]
                 rms = squares.mean().sqrt() if axis < 0 else (squares.mean(others, keepdim=True) if others else squares).sqrt()
                 size = torch.maximum(size, rms.expand_as(size))
-            found.setdefault(name, []).append(((given - right).abs()[kept], size.clamp(min=floor)[kept]))
+            found.setdefault(name, []).append(((given - right).abs()[kept], own[kept], size.clamp(min=floor)[kept]))
     return found
 
 
-def absolute_part(pairs, c_max, unit):
-    """Returns the worst of the errors that c_max would refuse in another kernel that is no more exact than the module; 0: there is none."""
+def absolute_part(stress, c_max, unit):
+    """Returns the worst of the errors that c_max would refuse in another kernel that is no more exact than the module; 0: there is none.
+    `stress`: an output's stress_errors()."""
     worst = 0.0
-    for errors, sizes in pairs:
+    for errors, _, sizes in stress:
         refused = errors[errors > max(c_max / HONEST_ROOM, 2 * unit) * sizes]
         worst = max(worst, refused.max().item() if refused.numel() else 0.0)
     return worst
+
+
+def accurate(stress, absolute):
+    """Returns whether all results, however small, have few errors beside themselves, but for errors up to `absolute`."""
+    return len(stress) == len(JUDGED) and all(bool(((errors <= ACCURATE * own) | (errors <= absolute)).all()) for errors, own, _ in stress)
 
 
 def find_slice(shapes, dims, expressions, trial, results, state_names, changed):
@@ -1175,6 +1188,7 @@ def describe(job):
              for i, one in enumerate(trials[-1].inputs)]
     stress = stress_errors(trials[-1], results, specs, {key: axes[key] for key in few}, few) if steady else {}
 
+    workload = workload_of(operators, trial, results)
     made = []
     for i, one in enumerate(outputs):
         dtype = dtype_name(float_kinds[i], f"output {i}")
@@ -1184,7 +1198,7 @@ def describe(job):
         made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
                      "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes, few[("out", i)], stress.get(("out", i), ()),
-                                               finite.square().mean().sqrt().item() if finite.numel() else 0.0)})
+                                               finite.square().mean().sqrt().item() if finite.numel() else 0.0, workload == "elementwise")})
         if defined and defined["tolerance"]:
             hold_to(made[-1], defined["tolerance"], notes)
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
@@ -1224,7 +1238,7 @@ def describe(job):
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
                   "alone": name in alone} for name, dim in dims.items()],
         "checks": checks, "slice": slice_name or "", "special": specials, "flops": work_of(shapes, dims, base) or "",
-        "class": workload_of(operators, trial, results), "operators": operators, "notes": notes,
+        "class": workload, "operators": operators, "notes": notes,
     }
 
 

@@ -30,7 +30,7 @@ constexpr int kHiddenCases = 3;
 
 // The report of describe.py, whose fields are listed at the end of describe() there.
 struct DescribedTolerance {
-  double c_max = 0, c_rms = 0, abs = 0, honest_rms = 0, dishonest = 0;
+  double c_max = 0, c_rms = 0, c_small = 0, abs = 0, honest_rms = 0, dishonest = 0;
   std::string least;
 };
 struct DescribedTensor {
@@ -82,6 +82,7 @@ void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
   fields.Object("tolerance", [&](JsonFields& described) {
     described.Require("c_max", tolerance.c_max);
     described.Require("c_rms", tolerance.c_rms);
+    described.Read("c_small", tolerance.c_small);
     described.Read("abs", tolerance.abs);
     described.Read("honest_rms", tolerance.honest_rms);
     described.Read("dishonest", tolerance.dishonest);
@@ -381,9 +382,14 @@ class Writer {
                           Number(described.honest_rms), described.least == "tf32" ? "TF32" : described.least,
                           Number(described.dishonest));
     }
-    out_ +=
-        fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(described.c_max), Number(described.c_rms));
-    if (described.abs > 0) out_ += fmt::format("abs = {}\n", Number(described.abs));
+    out_ += fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(described.c_max), Number(described.c_rms));
+    if (described.c_small > 0) {
+      out_ += fmt::format("c_small = {}  # small results are right beside themselves: none may be left out\n", Number(described.c_small));
+    }
+    constexpr double kUnderflow = 1e-20;  // describe.py's abs for results that cancel is larger
+    if (described.abs > 0) {
+      out_ += fmt::format("abs = {}{}\n", Number(described.abs), described.abs < kUnderflow ? "  # results that underflow may be 0" : "");
+    }
   }
 
   void WriteCases() {

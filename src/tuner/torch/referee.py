@@ -630,7 +630,7 @@ class Referee:
                 scaled = torch.where(same, 0, error / scale)
                 wrong = ~same & ~((scaled <= spec["c_max"] * slack) | (error <= spec["absolute"]))
                 if spec["c_small"] > 0:
-                    wrong |= ~same & ~(error <= spec["c_small"] * slack * torch.maximum(wanted.abs(), small.clamp(min=floor)))
+                    wrong |= ~same & ~((error <= spec["c_small"] * slack * torch.maximum(wanted.abs(), small.clamp(min=floor))) | (error <= spec["absolute"]))
                 worst = max(worst, scaled.nan_to_num(nan=math.inf).max().item())
                 finite = wanted.isfinite()
                 total += torch.where(finite, wanted, 0).square().sum().item()
