@@ -371,6 +371,43 @@ void TaskDrafter::FindDims() {
     for (const std::string& text : l.configuration) Follow(text, 0);
     for (const std::string& text : l.conditions) Follow(text, 0);
   }
+  // A kernel with one block a row is often not given the number of rows: only the grid names it.
+  for (const CuLaunch& l : launches_) {
+    if (l.configuration.empty()) continue;
+    const std::optional<std::string> local = LocalText(l.configuration[0]);
+    const std::string grid = local && local->starts_with("dim3") ? *local : l.configuration[0];
+    for (const Token& t : LexCuda(grid)) {
+      const std::string name(t.text);
+      if (t.kind != TokenKind::kIdentifier || dims_.count(name) != 0 || configured.count(name) != 0) continue;
+      const std::optional<int64_t> number = PlainNumber(name);
+      if (!number || *number < 1 || !MeasuresMemory(name)) continue;
+      AddDim(name);
+      default_sizes_[dims_.at(name)] = *number;
+    }
+  }
+}
+
+std::optional<int64_t> TaskDrafter::PlainNumber(const std::string& name) const {
+  const std::optional<std::string> local = LocalText(name);
+  if (!local && UsedByDeviceCode(s_, name)) return std::nullopt;
+  for (const Token& t : LexCuda(local.value_or(""))) {
+    if (t.kind == TokenKind::kIdentifier) return std::nullopt;  // it follows from other sizes
+  }
+  return Constant(name);
+}
+
+bool TaskDrafter::MeasuresMemory(const std::string& name) const {
+  if (Host() == nullptr) return false;
+  bool named = false, measures = false;  // in the statement so far
+  for (int i = Host()->body_open + 1; i < Host()->body_close; ++i) {
+    const std::string text(s_.token(i).text);
+    if (text == ";" || text == "{" || text == "}") named = measures = false;
+    named = named || text == name;
+    measures = measures || text == "sizeof" || text == "vector" || text == "new" || text == "malloc" || text.starts_with("cudaMalloc") ||
+               (text == "*" && (s_.token(i - 1).text == name || s_.token(i + 1).text == name));
+    if (named && measures) return true;
+  }
+  return false;
 }
 
 std::optional<int64_t> TaskDrafter::Constant(const std::string& text) const {

@@ -235,6 +235,9 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
     if (t.shape.empty() && dim_order_.size() == 1) {
       t.shape = {dim_order_[0]};
       t.shape_inferred = true;
+      Guessed(fmt::format("{0} is [{1}], for {1} is the only dimension, and no index of the code says more: a guess; --shape {0}=… for "
+                          "another, with --dims where it has one more",
+                          t.name, dim_order_[0]));
     }
   }
   // An axis whose index is read from another tensor gives a bound: that tensor's elements are below the axis's extent.

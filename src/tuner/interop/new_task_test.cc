@@ -631,6 +631,47 @@ TEST(NewTask, MacrosOfATestProgramAreDimensionsAndWhatIsNeverWrittenIsAnInput) {
   EXPECT_EQ(Shape(Parsed(DraftTask(kCountProgram, options).value()), "values"), "in int32 | N");
 }
 
+// Returns a program whose kernel is not told how many rows there are: `grid` says it.
+std::string MaskedRows(const std::string& grid) {
+  return R"cu(
+__global__ void masked(const float* x, const unsigned char* mask, float* out, int n) {
+  const int row = blockIdx.x;
+  for (int i = threadIdx.x; i < n; i += 256) out[row * n + i] = mask[row * n + i] ? x[row * n + i] : 0.0f;
+}
+int main() {
+  const int rows = 1024, n = 512;
+  float *x, *out; unsigned char* mask;
+  cudaMalloc(&x, rows * n * 4); cudaMalloc(&mask, rows * n); cudaMalloc(&out, rows * n * 4);
+  masked<<<)cu" +
+         grid + ", 256>>>(x, mask, out, n);\n}\n";
+}
+
+TEST(NewTask, ASizeThatOnlyTheGridNamesIsADimension) {
+  const TaskDraft draft = DraftTask(MaskedRows("rows"), Options("masked")).value();
+  EXPECT_THAT(draft.questions, IsEmpty());
+  const Task task = Parsed(draft);
+  for (const char* name : {"x", "out"}) EXPECT_THAT(Shape(task, name), HasSubstr("float32 | rows | n"));
+  EXPECT_EQ(Shape(task, "mask"), "in uint8 | rows | n");
+  EXPECT_THAT(draft.task_toml, HasSubstr("dims = { rows = 1024, n = 512 }"));
+  // A number of blocks in the launch gives as many rows, and not one.
+  EXPECT_EQ(Shape(Parsed(DraftTask(MaskedRows("1024"), Options("masked")).value()), "mask"), "in uint8 | 1024 | n");
+}
+
+TEST(NewTask, AShapeThatNoIndexShowsIsSaidToBeAGuess) {
+  const TaskDraft draft = DraftTask(R"(
+__global__ void f(const float* x, const unsigned char* mask, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = mask[i >> 3] >> (i & 7) & 1 ? x[i] : 0.0f;
+}
+void launch(const float* x, const unsigned char* mask, float* y, int n) { f<<<(n + 255) / 256, 256>>>(x, mask, y, n); }
+)",
+                                    Options("bits"))
+                              .value();
+  EXPECT_THAT(draft.guessed, Contains(HasSubstr("mask is [n], for n is the only dimension, and no index of the code says more: a guess; "
+                                                "--shape mask=…")));
+  EXPECT_THAT(draft.guessed, Not(Contains(HasSubstr("x is [n]"))));
+}
+
 TEST(NewTask, ANumberInTheLaunchIsADimensionWhereAnOptionNamesIt) {
   const std::string source =
       "__global__ void twice(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"

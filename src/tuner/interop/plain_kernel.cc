@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -57,7 +58,7 @@ class Planner {
             *std::move(text),
             fmt::format("{} has no launch plan: it is judged with this one, made from its own launch in line {}{}{}. To "
                         "change it, put it above the code:\n{}",
-                        file_, line, repeated_, LeftOut(), *plan)};
+                        file_, line, repeated_, taken_ + LeftOut() + Unnamed(*plan), *plan)};
       }
       own = fmt::format("Its own launch in line {} could not be taken: {}", line, FirstLine(text.status().message()));
       if (!unknown_.empty()) own = fmt::format("line {} launches with {}", line, unknown_);
@@ -90,7 +91,16 @@ class Planner {
     NewTaskOptions options;
     options.name = "plain";
     options.file = file_;
+    NewTaskOptions named = options;  // the file may set one of the task's dimensions to a number
+    for (const auto& [name, text] : task_.dims) named.dims.push_back(name);
     HONE_ASSIGN_OR_RETURN(const TaskDraft draft, DraftTask(s_.text, options));
+    const Result<TaskDraft> with_dims = DraftTask(s_.text, named);
+    const std::string plan = PlanOf(draft.seed), other = with_dims.ok() ? PlanOf(with_dims->seed) : "";
+    const bool better = !other.empty() && other.find(kFillIn) == std::string::npos && DimsNamed(other) > DimsNamed(plan);
+    for (const std::string& line : draft.inferred) {
+      if (line.find(": launched once") != std::string::npos) repeated_ += "; " + line;
+    }
+    if (better) return TakeSizes(other);
     for (const TaskQuestion& q : draft.questions) {
       // A question about the launch ends with the name that is missing: grid of kernel 'k': '…' ('argv' is not known).
       const size_t known = q.what.rfind("' is not known)");
@@ -99,13 +109,92 @@ class Planner {
       unknown_ = q.what.substr(name, known + 1 - name) + ", which is not known";
       return Status::InvalidArgument(unknown_);
     }
-    for (const std::string& line : draft.inferred) {
-      if (line.find(": launched once") != std::string::npos) repeated_ += "; " + line;
+    return TakeSizes(plan);
+  }
+
+  // Returns how many of the task's dimensions the plan names.
+  long DimsNamed(const std::string& plan) const {
+    return std::count_if(task_.dims.begin(), task_.dims.end(), [&](const auto& dim) { return Names(plan, dim.first); });
+  }
+
+  static std::string PlanOf(const std::string& seed) {
+    const size_t begin = PlanBegin(seed);
+    const size_t end = begin == std::string::npos ? begin : seed.find("*/", begin);
+    return end == std::string::npos ? "" : seed.substr(begin, end + 2 - begin);
+  }
+
+  // Returns the plan with a dimension in place of a number in a grid or among the arguments, if it is the size of this dimension alone in every
+  // timed case, and the plan does not name the dimension.
+  Result<std::string> TakeSizes(const std::string& plan) {
+    if (plan.empty()) return Status::Internal("a drafted seed has no plan");
+    const Result<PlanOutline> outline = FindPlan(plan);
+    std::map<std::string, std::string> sizes;  // number -> dimension; empty: of several
+    for (const auto& [name, text] : task_.dims) {
+      const std::optional<int64_t> size = TimedSize(name);
+      if (!size || *size < 2) continue;
+      const auto [entry, fresh] = sizes.emplace(std::to_string(*size), name);
+      if (!fresh) entry->second.clear();
     }
-    const size_t begin = PlanBegin(draft.seed);
-    const size_t end = begin == std::string::npos ? begin : draft.seed.find("*/", begin);
-    if (end == std::string::npos) return Status::Internal("a drafted seed has no plan");
-    return draft.seed.substr(begin, end + 2 - begin);
+    std::vector<TextEdit> edits;
+    std::set<std::string> taken;
+    for (size_t i = 0; outline.ok() && outline->Entry(i) != nullptr; ++i) {
+      for (const char* key : {"grid", "args"}) {
+        const PlanKey* found = outline->Entry(i)->Find(key);
+        for (size_t at = found == nullptr ? plan.size() : found->value_begin; found != nullptr && at < found->value_end; ++at) {
+          // A number begins after a quotation mark, and ends at one or at a colon: "1024", "512:i32".
+          if (plan[at] != '"') continue;
+          const size_t end = plan.find_first_not_of("0123456789", at + 1);
+          if (end == std::string::npos || end == at + 1 || (plan[end] != '"' && plan[end] != ':')) continue;
+          const std::string number = plan.substr(at + 1, end - at - 1);
+          const auto size = sizes.find(number);
+          if (size == sizes.end() || size->second.empty() || Names(plan, size->second)) continue;
+          edits.push_back({at + 1, end, size->second});
+          if (taken.insert(number).second)
+            taken_ += fmt::format("{}{} stands for {}", taken.size() == 1 ? "; " : " and ", number, size->second);
+        }
+      }
+    }
+    if (!taken_.empty()) taken_ += fmt::format(", for that is {} size where it is timed", taken.size() == 1 ? "its" : "their");
+    return ApplyEdits(plan, std::move(edits));
+  }
+
+  // Returns the dimension's size if it is the same in all timed cases.
+  std::optional<int64_t> TimedSize(const std::string& dim) const {
+    std::optional<int64_t> size;
+    for (const Case& one : task_.cases) {
+      if (one.role != CaseRole::kTime) continue;
+      const int64_t here = one.dims.at(dim);
+      if (size && *size != here) return std::nullopt;
+      size = here;
+    }
+    return size;
+  }
+
+  static bool Names(const std::string& plan, const std::string& dim) {
+    return ReplaceWord(plan, dim, "") != plan;
+  }
+
+  // Returns a clause about dimensions of outputs that vary and that the plan does not name; empty: there are none.
+  std::string Unnamed(const std::string& plan) const {
+    std::vector<std::string> names;
+    for (const auto& [dim, text] : task_.dims) {
+      const auto uses = [&](const Expression& extent) {
+        const std::vector<std::string> used = extent.Names();
+        return std::find(used.begin(), used.end(), dim) != used.end();
+      };
+      const bool output = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
+        return tensor.role != TensorRole::kIn && std::any_of(tensor.shape.begin(), tensor.shape.end(), uses);
+      });
+      const bool varies = std::any_of(task_.cases.begin(), task_.cases.end(), [&](const Case& one) {
+        return one.dims.at(dim) != task_.cases.front().dims.at(dim);
+      });
+      if (output && varies && !Names(plan, dim)) names.push_back(dim);
+    }
+    if (names.empty()) return "";
+    return fmt::format(
+        "; the launch does not name {0}, so a kernel that has {1} as a number in its code is right at that size only: pass {1} as an "
+        "argument",
+        fmt::join(names, " and "), names.size() == 1 ? "it" : "them");
   }
 
   // Returns the comment with the seed's plan, its kernels named as the file names them.
@@ -269,6 +358,7 @@ class Planner {
   const std::string file_;
   std::string geometry_;  // the first launch of the seed's plan, for the note
   std::string unknown_;   // what the file's own launch passes and nothing tells: "'argv', which is not known"; empty: nothing
+  std::string taken_;     // a clause about numbers of the launch that are taken for dimensions
   std::string repeated_;  // clauses about launches that are taken once, for the note
 };
 

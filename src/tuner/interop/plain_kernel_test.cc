@@ -78,6 +78,62 @@ TEST(PlainKernel, ItsOwnLaunchIsThePlanAndHostCodeBecomesEmptyLines) {
       << planned.text;
 }
 
+// A task of rows with one block each: the launch says how many rows there are, and the kernel is not told.
+Task RowsTask() {
+  return ParseTask(R"(
+name = "row_means"
+class = "reduction"
+[dims]
+rows = "rows"
+width = "columns"
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["rows", "width"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["rows", "width"]
+[tolerance.out]
+c_max = 1e-4
+c_rms = 1e-5
+[[case]]
+role = "time"
+dims = { rows = 1024, width = 512 }
+[[case]]
+role = "check"
+dims = { rows = 3, width = 5 }
+)",
+                   "task.toml")
+      .value();
+}
+
+std::string RowsFile(const std::string& parameter, const std::string& host) {
+  return "__global__ void means(const float* x, float* out" + parameter + ") {}\n" + host;
+}
+
+TEST(PlainKernel, ASizeOfTheTaskThatTheFileSetsToANumberVaries) {
+  const Task task = RowsTask();
+  const auto grid = [&](const std::string& source, PlannedKernel* planned) {
+    *planned = PlanPlainKernel(task, source, "v2.cu").value();
+    const PlanEntry entry = ParseCandidate(planned->text, "v2.cu", task).value().plan.entries.at(0);
+    return entry.grid.at(0).text() + " " + (entry.args.size() > 2 ? entry.args[2].value->text() : "");
+  };
+  PlannedKernel planned;
+  const std::string by_name = "int main() { const int rows = 1024, width = 512; means<<<rows, 256>>>(x, out, width); }\n";
+  EXPECT_EQ(grid(RowsFile(", int width", by_name), &planned), "rows width");
+  const std::string by_number = "void run(const float* x, float* out) { means<<<1024, 256>>>(x, out, 512); }\n";
+  EXPECT_EQ(grid(RowsFile(", int width", by_number), &planned), "rows width");
+  EXPECT_THAT(planned.note, HasSubstr("1024 stands for rows and 512 stands for width, for that is their size where it is timed"));
+  EXPECT_THAT(planned.note, Not(HasSubstr("does not name")));
+  const std::string without = "void run(const float* x, float* out) { means<<<1024, 256>>>(x, out); }\n";
+  EXPECT_EQ(grid(RowsFile("", without), &planned), "rows ");
+  EXPECT_THAT(planned.note, HasSubstr("the launch does not name width, so a kernel that has it as a number in its code is right at that "
+                                      "size only: pass it as an argument"));
+}
+
 TEST(PlainKernel, WithoutALaunchTheSeedsPlanIsTaken) {
   const PlannedKernel planned = Planned("__global__ void shift(const float* x, float* out, int n) {}");
   EXPECT_THAT(planned.note,

@@ -650,6 +650,9 @@ class BodyReader {
       const size_t axis = words[2] == "x" ? 0 : words[2] == "y" ? 1 : 2;
       if (axis < bounds_.grid.size()) {
         if (std::optional<std::string> size = SizeText(Split(bounds_.grid[axis]))) return size;
+        // The launch of a kernel that is written for one size says a number.
+        const std::string& number = bounds_.grid[axis];
+        if (number.size() < 10 && number.find_first_not_of("0123456789") == std::string::npos) return number;
       }
     }
     return std::nullopt;

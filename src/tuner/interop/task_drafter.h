@@ -107,8 +107,13 @@ class TaskDrafter {
   // Maps "x.data_ptr<float>()" and "reinterpret_cast<const float4*>(x)" to x.
   std::string BaseOf(const std::string& text) const;
   // Finds the dimensions among the host code's names: integer parameters of the launcher, and locals that are passed to
-  // kernels and whose value is not known (x.size(0)) or is a plain number (int n = 1 << 20 in a test program).
+  // kernels and whose value is not known (x.size(0)) or is a plain number (int n = 1 << 20 in a test program). The grid may name
+  // another one: rows in k<<<rows, 256>>>, by which the program also measures memory.
   void FindDims();
+  // Returns the number to which a local or a constant that device code does not use is set directly, and not by other names.
+  std::optional<int64_t> PlainNumber(const std::string& name) const;
+  // Returns whether the host function measures memory by this name: it allocates so many elements, or multiplies it.
+  bool MeasuresMemory(const std::string& name) const;
   // Returns the value of a constant local of the host function.
   std::optional<double> LocalNumber(const std::string& name) const;
   // Adds the dimensions on which a text of the host code depends, through locals too.
