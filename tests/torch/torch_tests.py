@@ -40,7 +40,7 @@ EXPECTED = {
     "masked_choice": ("elementwise", "rows", "rows width", "x mask out0 out1"),
     "listed_sizes": ("gemm", "batch_size", "batch_size input_shape layer_sizes_0 layer_sizes_1", ""),
     "square_of_one_size": ("reduction", "", "rows", "x signs out"),
-    "given_state": ("other", "", "batch steps inner layers", ""),
+    "given_state": ("gemm", "batch", "batch steps inner", ""),
 }
 
 # By problem, an error to plant: a text and its replacement, in the problem's kernel, or in its module if it has no kernel.
