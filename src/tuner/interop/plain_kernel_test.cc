@@ -82,6 +82,7 @@ TEST(PlainKernel, ItsOwnLaunchIsThePlanAndHostCodeBecomesEmptyLines) {
 Task RowsTask() {
   return ParseTask(R"(
 name = "row_means"
+summary = "rows divided by their means"
 class = "reduction"
 [dims]
 rows = "rows"
