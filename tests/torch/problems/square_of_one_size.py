@@ -4,8 +4,8 @@
 import torch
 import torch.nn as nn
 
-rows = 8192
-columns = (8192,)
+rows = 512
+columns = (512,)
 
 
 class Model(nn.Module):
