@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benchmarks/arguments.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/compile_candidate.h"

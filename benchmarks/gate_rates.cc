@@ -17,8 +17,8 @@
 #include <set>
 #include <sstream>
 
-#include "base/json_text.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
+#include "base/text/json_text.h"
 #include "benchmarks/arguments.h"
 #include "tuner/gate/decision.h"
 

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "benchmarks/arguments.h"
 #include "gnn/cuda/infer/exact_inference.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 int main(int argc, char** argv) {
   using namespace hone;

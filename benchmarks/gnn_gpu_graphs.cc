@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
 #include "benchmarks/arguments.h"
 #include "gnn/cuda/dump/dumped_engines.h"
 

@@ -12,11 +12,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "benchmarks/arguments.h"
 #include "gnn/cuda/infer/latency_mode.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 int main(int argc, char** argv) {
   using namespace hone;

@@ -17,8 +17,8 @@
 
 #include "benchmarks/arguments.h"
 #include "gnn/cuda/engine/gpu_engine.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "gnn/tune/paired_ratio.h"
 #include "gnn/tune/tuned_kernels.h"
 

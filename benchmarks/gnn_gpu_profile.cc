@@ -28,12 +28,12 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "benchmarks/arguments.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/infer/latency_mode.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 namespace {
 

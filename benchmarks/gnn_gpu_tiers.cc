@@ -24,8 +24,8 @@
 #include "gnn/cuda/engine/feed.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/graph/parallel.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 namespace {
 

@@ -21,11 +21,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/philox.h"
+#include "base/numbers/philox.h"
 #include "benchmarks/arguments.h"
-#include "gnn/graph/convert.h"
+#include "gnn/graph/convert/convert.h"
 #include "gnn/graph/parallel.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn {

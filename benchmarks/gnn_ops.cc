@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/ops/aggregate.h"
 #include "gnn/ops/ask_ahead.h"
 #include "gnn/ops/convert_rows.h"

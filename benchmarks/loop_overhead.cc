@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/scripted_evaluator.h"
 #include "tuner/run/start_run.h"

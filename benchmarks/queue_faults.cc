@@ -21,8 +21,8 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 #include "benchmarks/arguments.h"
 #include "hone/tuner/task.h"
 #include "tuner/queue/job_queue.h"

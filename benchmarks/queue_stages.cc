@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benchmarks/arguments.h"
 #include "hone/tuner/task.h"
 #include "tuner/evaluate/bundle.h"

@@ -12,7 +12,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "base/distributions.h"
+#include "base/numbers/distributions.h"
 #include "tuner/evaluate/timing/interval.h"
 #include "tuner/evaluate/timing/sequential_test.h"
 #include "tuner/evaluate/timing/synthetic_noise.h"

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/nearest_word.h"
+#include "base/text/nearest_word.h"
 
 namespace hone {
 

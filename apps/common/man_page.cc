@@ -8,7 +8,7 @@
 #include <cctype>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

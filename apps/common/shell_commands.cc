@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/json_text.h"
-#include "base/nearest_word.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest_word.h"
 #include "common/build_facts.h"
 #include "common/completion.h"
 #include "common/man_page.h"

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/visible_text.h"
+#include "base/text/visible_text.h"
 
 namespace hone {
 

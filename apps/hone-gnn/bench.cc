@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/sample/index_permutation.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hone-gnn convert SOURCE OUT: makes a container of a graph in another format.
-#include "gnn/graph/convert.h"
+#include "gnn/graph/convert/convert.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/graph/feature_dtype.h"

@@ -9,11 +9,11 @@
 
 #include "common/command_line.h"
 #include "common/standard_output.h"
-#include "gnn/graph/container_reader.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/convert/given_split.h"
 #include "gnn/graph/feature_dtype.h"
-#include "gnn/graph/given_split.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 namespace hone::gnn {
 namespace {

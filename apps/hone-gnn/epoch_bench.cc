@@ -18,7 +18,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/graph/parallel.h"

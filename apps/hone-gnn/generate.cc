@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
-#include "gnn/graph/container_reader.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 

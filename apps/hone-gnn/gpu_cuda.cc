@@ -22,8 +22,8 @@
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "gnn/cuda/update/peer_exchange.h"
 #include "gnn/dist/nccl_communicator.h"
-#include "gnn/graph/memory_region.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/container/memory_region.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone-gnn/gpu.h"
 
 namespace hone::gnn {

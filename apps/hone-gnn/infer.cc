@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/graph/targets.h"

@@ -7,12 +7,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
-#include "base/json_text.h"
+#include "base/text/json_fields.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
-#include "gnn/graph/container_reader.h"
+#include "gnn/graph/container/container_reader.h"
 #include "gnn/graph/describe.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone-gnn/commands.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 namespace hone::gnn {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/dist/launcher.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone-gnn/feature_agreement.h"
 #include "hone-gnn/graph_progress.h"
 #include "hone-gnn/load_flag.h"

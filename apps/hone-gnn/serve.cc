@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/train/train_options.h"

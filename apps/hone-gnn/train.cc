@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/file_lock.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/dist/agreement.h"

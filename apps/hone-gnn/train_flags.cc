@@ -9,7 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "common/command_line.h"
 #include "gnn/train/train_options.h"
 #include "hone-gnn/presets.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "gnn/nn/spec_units.h"

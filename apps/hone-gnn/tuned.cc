@@ -8,9 +8,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
 #include "gnn/nn/spec_units.h"
 #include "hone-gnn/device.h"

@@ -9,15 +9,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
-#include "tuner/interop/cuda_header.h"
-#include "tuner/interop/kernel_package.h"
-#include "tuner/interop/launcher_note.h"
-#include "tuner/interop/served_shapes.h"
-#include "tuner/run/open_run.h"
+#include "tuner/interop/write/cuda_header.h"
+#include "tuner/interop/write/kernel_package.h"
+#include "tuner/interop/write/launcher_note.h"
+#include "tuner/interop/write/served_shapes.h"
+#include "tuner/run/log/open_run.h"
 #include "tuner/workbench/write_package.h"
 
 namespace hone {

@@ -10,18 +10,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
 #include "hone/waiting_runs.h"
+#include "tuner/run/log/open_run.h"
+#include "tuner/run/log/run_standing.h"
+#include "tuner/run/log/strategy_summary.h"
 #include "tuner/run/memory.h"
-#include "tuner/run/open_run.h"
 #include "tuner/run/run_loop.h"
-#include "tuner/run/run_standing.h"
 #include "tuner/run/start_run.h"
-#include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {

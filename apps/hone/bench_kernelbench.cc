@@ -12,14 +12,14 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_text.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/process/sandbox.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
 #include "hone/kernelbench_command.h"
 #include "hone/signal_stop.h"
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/workbench/prepare_module_task.h"
 
 namespace hone {

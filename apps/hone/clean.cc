@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"

@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/device_list.h"

@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "common/build_facts.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
-#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/write/kernel_package.h"
 #include "tuner/tunings/tuning_analysis.h"
 #include "tuner/tunings/tuning_database.h"
 #include "tuner/tunings/tuning_text.h"

@@ -13,14 +13,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_text.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
+#include "base/text/json_text.h"
 #include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/tuner/library_text.h"
-#include "tuner/interop/flashinfer_solution.h"
+#include "tuner/interop/write/flashinfer_solution.h"
 #include "tuner/queue/redis_connection.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/hosted_judge.h"

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"

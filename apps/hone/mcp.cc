@@ -10,7 +10,7 @@
 #include <memory>
 #include <system_error>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "common/command_line.h"
 #include "tuner/model/prices.h"
 

@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <regex>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/run_options_flags.h"
 #include "hone/waiting_runs.h"
 #include "tuner/model/model_spec.h"

@@ -7,12 +7,12 @@
 
 #include <memory>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 #include "tuner/workbench/claim.h"
 
 namespace hone {

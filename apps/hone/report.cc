@@ -8,14 +8,14 @@
 #include <cstdio>
 #include <memory>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "hone/signal_stop.h"
 #include "tuner/report/html.h"
 #include "tuner/report/live/page_server.h"
 #include "tuner/report/run_summary.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

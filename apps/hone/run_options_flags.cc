@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/text/json_fields.h"
 #include "common/standard_output.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/settings.h"

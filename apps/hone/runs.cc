@@ -6,11 +6,11 @@
 
 #include <memory>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/report/run_summary.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

@@ -7,13 +7,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/evaluate/lint/lint_command.h"
-#include "tuner/interop/open_questions.h"
+#include "tuner/interop/draft/open_questions.h"
 #include "tuner/workbench/task_description.h"
 
 namespace hone {

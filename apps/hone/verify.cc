@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
 #include "tuner/workbench/claim.h"

@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/json_fields.h"
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
+#include "base/text/json_fields.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"

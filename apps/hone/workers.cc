@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 #include "common/command_line.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"

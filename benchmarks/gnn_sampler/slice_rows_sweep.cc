@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/batch/slice_rows.h"
 #include "gnn/sample/huge_buffer.h"
 

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/task.h"
-#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/write/cuda_header.h"
 
 namespace hone {
 namespace {

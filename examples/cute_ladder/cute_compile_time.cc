@@ -18,7 +18,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "benchmarks/arguments.h"
 #include "kernel_code.h"
 #include "hone/tuner/candidate.h"

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
 #include "kernel_code.h"

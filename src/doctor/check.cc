@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 
 namespace hone {
 

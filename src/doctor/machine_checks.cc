@@ -15,8 +15,8 @@
 #include <system_error>
 #include <thread>
 
-#include "base/file.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
 
 namespace hone {
 namespace {

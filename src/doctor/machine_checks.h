@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "base/cgroup_limits.h"
+#include "base/process/cgroup_limits.h"
 #include "doctor/check.h"
 
 namespace hone {
@@ -33,7 +33,7 @@ Check HugePagesCheck(const MachinePlaces& places = {});
 Check FolderCheck(const std::string& name, const std::string& title, const std::string& folder, const std::string& brings,
                   const std::string& remedy, bool needed);
 
-// Checks what the kernel offers to confine untrusted code (base/sandbox.h): files, network, system calls, processes.
+// Checks what the kernel offers to confine untrusted code (base/process/sandbox.h): files, network, system calls, processes.
 CheckGroup SandboxChecks();
 
 }  // namespace hone

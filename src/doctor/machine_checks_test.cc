@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
 
 namespace hone {
 namespace {

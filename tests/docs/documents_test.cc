@@ -13,7 +13,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace hone {
 namespace {

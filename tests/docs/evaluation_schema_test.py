@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that docs/formats/evaluation.schema.json describes evaluations: evaluation_schema_test.py HONE.
 
-The schema has the fields of src/tuner/core/evaluation_fields.h, struct by struct. Three kinds of evaluations fit it: the example of
+The schema has the fields of src/tuner/core/evaluation/evaluation_fields.h, struct by struct. Three kinds of evaluations fit it: the example of
 docs/evaluation-json.md, those on GPUs in benchmarks/results, and those that HONE prints for a right, a wrong and a broken candidate.
 Evaluations with a fault do not fit.
 """
@@ -58,7 +58,7 @@ def misfits(schema, value, where="evaluation"):
 
 class EvaluationSchema(unittest.TestCase):
     def test_fields_are_those_of_the_source(self):
-        source = (ROOT / "src/tuner/core/evaluation_fields.h").read_text()
+        source = (ROOT / "src/tuner/core/evaluation/evaluation_fields.h").read_text()
         structs = re.findall(r"MaybeConst<(\w+)> \w+, typename Visitor>\nvoid VisitFields.*?\n}\n", source, re.S)
         bodies = re.findall(r"MaybeConst<\w+> \w+, typename Visitor>\n(void VisitFields.*?\n)}\n", source, re.S)
         self.assertGreater(len(structs), 12)

@@ -3,7 +3,7 @@
 //
 // Tests that some work is done in one file alone, so that one rule holds for all of it. Programs write to a terminal
 // through apps/common/standard_output.h, which makes control characters visible: names of files, compilers' messages
-// and models' words can be part of any line. JSON is parsed and written by src/base/json_text.cc, which limits its
+// and models' words can be part of any line. JSON is parsed and written by src/base/text/json_text.cc, which limits its
 // depth.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ const std::vector<Door>& Doors() {
        std::regex(R"(\b[Jj]son::parse\(|\.dump\(|\b(from|to)_cbor\()"),
        {"apps", "src"},
        {"json_text.cc"},
-       "Use DumpJson, ParseJson, ReadJsonText, JsonToCbor or JsonFromCbor of base/json_text.h.",
+       "Use DumpJson, ParseJson, ReadJsonText, JsonToCbor or JsonFromCbor of base/text/json_text.h.",
        {"  json j = json::parse(text);", "Json::parse(text, nullptr, false)", "nlohmann::json::parse(t)", "return j.dump(2);",
         "nlohmann::json::to_cbor(v, s);"},
        {"ParseJson(text, \"it\")", "DumpJson(j)", "toml::parse(text)", "app.parse(argc, argv)", "JsonToCbor(v)"}},

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "tuner/model/agent/agent_channel.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/scripted_run.h"

@@ -16,10 +16,10 @@
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
-#include "base/frames.h"
-#include "base/sandbox.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/frames.h"
+#include "base/process/sandbox.h"
+#include "base/process/subprocess.h"
 
 namespace hone {
 namespace {

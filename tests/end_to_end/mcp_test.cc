@@ -15,8 +15,8 @@
 #include <set>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/schema.h"
 

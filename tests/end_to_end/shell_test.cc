@@ -14,8 +14,8 @@
 #include <regex>
 #include <sstream>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 
 namespace hone {
 namespace {

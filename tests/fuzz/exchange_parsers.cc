@@ -9,16 +9,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
 #include "fuzz/parser_seeds.h"
 #include "gnn/tune/tuned_kernels.h"
 #include "hone/gnn/model_spec.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/plan_test_support.h"
-#include "tuner/core/torch_module.h"
+#include "tuner/core/plan/plan_test_support.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/device/sim/image/elf_symbols.h"
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/evaluate/bundle.h"

@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/graph/class_names.h"
-#include "gnn/graph/container_reader.h"
-#include "gnn/graph/crc32c.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/container/crc32c.h"
+#include "gnn/graph/convert/given_split.h"
+#include "gnn/graph/convert/graph_source.h"
+#include "gnn/graph/convert/text_lines.h"
 #include "gnn/graph/describe.h"
-#include "gnn/graph/given_split.h"
-#include "gnn/graph/graph_source.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/text_lines.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 
 namespace hone::gnn {
 namespace {

@@ -11,11 +11,11 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "base/file.h"
-#include "base/random.h"
-#include "gnn/graph/container_reader.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/test_files.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/convert/test_files.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 
 namespace hone::gnn {
 namespace {

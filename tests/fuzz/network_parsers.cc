@@ -15,7 +15,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "fuzz/exchange_parsers.h"
 #include "fuzz/parser_seeds.h"
 #include "gnn/dist/socket.h"

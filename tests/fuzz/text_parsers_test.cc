@@ -13,8 +13,8 @@
 #include <fstream>
 #include <random>
 
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 #include "fuzz/text_parsers.h"
 
 namespace hone {

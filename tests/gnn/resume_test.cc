@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "tests/gnn/command.h"
 
 namespace hone::gnn {

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/gnn/command.h"
 
 namespace hone::gnn {

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
 namespace hone {

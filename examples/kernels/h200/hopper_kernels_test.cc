@@ -15,7 +15,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
 #include "tuner/evaluate/compile/compile_candidate.h"

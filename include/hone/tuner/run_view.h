@@ -3,7 +3,7 @@
 //
 // Holds the state of a run: its options, its nodes, what was tried and what it cost.
 //
-// A RunView is a pure fold over a run's events (src/tuner/run/fold.h): the same events give the same view, on any
+// A RunView is a pure fold over a run's events (src/tuner/run/log/fold.h): the same events give the same view, on any
 // machine. The next action of a run is decided from its view alone (strategy.h).
 #pragma once
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/sample/huge_buffer.h"
 #include "gnn/sample/test_graphs.h"
 

@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/dist/test_ranks.h"
 

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "gnn/dist/socket.h"
 
 namespace hone::gnn {

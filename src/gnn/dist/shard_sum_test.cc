@@ -9,7 +9,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/dist/test_ranks.h"
 
 namespace hone::gnn {

@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/dist/socket.h"
 
 namespace hone::gnn {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/gnn/communicator.h"
 
 namespace hone::gnn {

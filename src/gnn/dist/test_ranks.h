@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/frames.h"
+#include "base/process/frames.h"
 #include "gnn/dist/socket.h"
 #include "gnn/dist/tcp_communicator.h"
 

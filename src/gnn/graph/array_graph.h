@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gnn/graph/memory_region.h"
+#include "gnn/graph/container/memory_region.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/file.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/text/utf8.h"
 
 namespace hone::gnn {
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "gnn/graph/container_reader.h"
-#include "gnn/graph/convert.h"
-#include "gnn/graph/convert_fixture.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/convert/convert.h"
+#include "gnn/graph/convert/convert_fixture.h"
 
 namespace hone::gnn {
 namespace {

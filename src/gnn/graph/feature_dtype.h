@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 

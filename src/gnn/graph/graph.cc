@@ -4,9 +4,9 @@
 // Implements OpenGraph, for names of synthetic graphs and paths of containers.
 #include "hone/gnn/graph.h"
 
-#include "gnn/graph/container_reader.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/container/container_reader.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 namespace hone::gnn {
 

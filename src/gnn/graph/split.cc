@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gnn/graph/synthetic_core.h"
+#include "gnn/graph/synthetic/synthetic_core.h"
 
 namespace hone::gnn {
 namespace {

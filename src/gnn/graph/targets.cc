@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-#include "gnn/graph/graph_source.h"
+#include "gnn/graph/convert/graph_source.h"
 #include "gnn/graph/parallel.h"
 
 namespace hone::gnn {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gnn/graph/container_format.h"
-#include "gnn/graph/npy_array.h"
+#include "gnn/graph/container/container_format.h"
+#include "gnn/graph/convert/npy_array.h"
 #include "hone/base/status.h"
 #include "hone/gnn/graph.h"
 
@@ -55,7 +55,7 @@ Result<NodeTargets> TargetsOfArray(const NpyArray& array, std::optional<TargetKi
 Result<NodeTargets> TargetsOfRows(std::vector<float> rows, int64_t width, const std::string& name,
                                   std::optional<TargetKind> kind);
 
-struct GraphSource;  // gnn/graph/graph_source.h
+struct GraphSource;  // gnn/graph/convert/graph_source.h
 // Moves labels or targets that were read from `name` into the source.
 void TakeTargets(NodeTargets targets, const std::string& name, GraphSource& source);
 

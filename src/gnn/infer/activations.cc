@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::gnn {
 

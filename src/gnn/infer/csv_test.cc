@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::gnn {
 namespace {

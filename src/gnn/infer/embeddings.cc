@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/nearest_word.h"
+#include "base/text/nearest_word.h"
 #include "gnn/spec/own_operations.h"
 
 namespace hone::gnn {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
-#include "gnn/graph/crc32c.h"
+#include "base/numbers/hash.h"
+#include "gnn/graph/container/crc32c.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/text/json_fields.h"
 #include "gnn/infer/state_dict.h"
 #include "hone/gnn/loss.h"
 #include "hone/gnn/predictor.h"

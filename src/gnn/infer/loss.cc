@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "base/alternatives.h"
+#include "base/text/alternatives.h"
 #include "gnn/graph/targets.h"
 
 namespace hone::gnn {

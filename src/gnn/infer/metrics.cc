@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/alternatives.h"
+#include "base/text/alternatives.h"
 #include "gnn/graph/targets.h"
 
 namespace hone::gnn {

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/file.h"
-#include "base/rounding.h"
+#include "base/files/file.h"
+#include "base/numbers/rounding.h"
 #include "gnn/infer/write_output.h"
 
 namespace hone::gnn {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/infer/state_dict.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/model_spec.h"

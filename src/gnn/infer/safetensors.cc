@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/file.h"
-#include "base/json_fields.h"
-#include "base/rounding.h"
-#include "gnn/graph/crc32c.h"
+#include "base/files/file.h"
+#include "base/numbers/rounding.h"
+#include "base/text/json_fields.h"
+#include "gnn/graph/container/crc32c.h"
 #include "gnn/infer/write_output.h"
 #include "gnn/ops/convert_rows.h"
 

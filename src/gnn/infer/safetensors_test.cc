@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 namespace hone::gnn {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 
 namespace hone::gnn {
 namespace {

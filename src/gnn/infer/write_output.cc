@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::gnn {
 

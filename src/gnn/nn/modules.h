@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/ops/batch_norm.h"
 #include "gnn/ops/buffer.h"
 #include "hone/gnn/layer.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/spec/own_operations.h"
 #include "hone/gnn/layer.h"
 #include "hone/gnn/op_conformance.h"

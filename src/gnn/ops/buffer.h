@@ -12,7 +12,7 @@
 #include <memory>
 #include <new>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "hone/gnn/layer.h"
 
 namespace hone::gnn {

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/philox.h"
+#include "base/numbers/philox.h"
 #include "gnn/ops/buffer.h"
 #include "hone/gnn/layer.h"
 

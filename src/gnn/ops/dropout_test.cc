@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/philox.h"
+#include "base/numbers/philox.h"
 #include "gnn/ops/test_support.h"
 
 namespace hone::gnn {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/ops/simd.h"
 #include "gtest/gtest.h"
 #include "hone/gnn/layer.h"

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-#include "base/philox.h"
+#include "base/numbers/philox.h"
 
 namespace hone::gnn {
 

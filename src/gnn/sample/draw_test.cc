@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/sample/draw_rows.h"
 
 namespace hone::gnn {

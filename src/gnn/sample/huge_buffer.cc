@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 
 namespace hone::gnn {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "gnn/sample/draw.h"
-#include "base/philox.h"
+#include "base/numbers/philox.h"
 
 namespace hone::gnn {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn {

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "base/nearest_word.h"
+#include "base/text/nearest_word.h"
 #include "gnn/spec/own_operations.h"
 #include "gnn/spec/spec_words.h"
 #include "hone/gnn/model_spec.h"

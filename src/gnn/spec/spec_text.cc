@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "base/file.h"
-#include "base/toml_document.h"
+#include "base/files/file.h"
+#include "base/text/toml_document.h"
 #include "gnn/spec/spec_words.h"
 #include "hone/gnn/model_spec.h"
 #include "hone/gnn/op.h"

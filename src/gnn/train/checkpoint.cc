@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/file.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/text/json_fields.h"
 #include "gnn/infer/fingerprint.h"
 #include "gnn/train/train_options.h"
 #include "hone/gnn/communicator.h"

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/nn/op_plants_spec.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"

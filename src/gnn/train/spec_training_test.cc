@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"
 #include "hone/gnn/trainer.h"

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/train/run_position.h"
 #include "gnn/train/standard_targets.h"
 #include "gnn/train/test_graph.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/feature_dtype.h"
 #include "gnn/graph/targets.h"

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/alternatives.h"
-#include "base/json_fields.h"
+#include "base/text/alternatives.h"
+#include "base/text/json_fields.h"
 #include "gnn/graph/targets.h"
 
 namespace hone::gnn {

@@ -11,7 +11,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"

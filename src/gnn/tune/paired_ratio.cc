@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/distributions.h"
+#include "base/numbers/distributions.h"
 #include "hone/base/status.h"
 
 namespace hone::gnn {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <map>
 
-#include "base/file.h"
-#include "base/toml_document.h"
+#include "base/files/file.h"
+#include "base/text/toml_document.h"
 #include "gnn/tune/batch_shapes.h"
 #include "gnn/tune/hot_operations.h"
 #include "gnn/tune/write_tasks.h"

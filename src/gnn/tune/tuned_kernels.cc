@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_fields.h"
 
 namespace hone::gnn {
 namespace {

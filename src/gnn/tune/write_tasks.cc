@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::gnn {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 namespace hone {
 namespace {

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/agents/prompt.h"
-#include "tuner/run/fold.h"
+#include "tuner/run/log/fold.h"
 
 namespace hone {
 namespace {

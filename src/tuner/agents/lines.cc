@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/agents/lines.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace hone {
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/text/json_text.h"
+#include "base/text/utf8.h"
 #include "tuner/agents/direction.h"
 #include "tuner/agents/hints.h"
 #include "tuner/agents/limiter.h"
@@ -17,7 +17,7 @@
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
 #include "tuner/agents/spans.h"
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/store/device_facts.h"
 #include "tuner/strategies/funnel.h"
 #include "tuner/strategies/settings.h"

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/toml_document.h"
+#include "base/files/file.h"
+#include "base/text/toml_document.h"
 #include "tuner/agents/prompt_table.h"
 
 namespace hone {

@@ -9,7 +9,7 @@
 
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/agents/prompt_text.h"
 
 namespace hone {

@@ -8,13 +8,13 @@
 #include <cctype>
 #include <map>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "hone/tuner/model_provider.h"
 #include "tuner/agents/cause.h"
 #include "tuner/agents/diff.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"
-#include "tuner/core/finding_text.h"
+#include "tuner/core/evaluation/finding_text.h"
 
 namespace hone {
 namespace {

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tuner/agents/edit.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/spans.h"

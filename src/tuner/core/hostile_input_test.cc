@@ -9,11 +9,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/plan_test_support.h"
+#include "tuner/core/plan/plan_test_support.h"
 
 namespace hone {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/rounding.h"
-#include "tuner/device/cuda/harness_layout.h"
+#include "base/numbers/rounding.h"
+#include "tuner/device/cuda/harness/harness_layout.h"
 #include "tuner/values/draw.h"
 
 namespace hone {

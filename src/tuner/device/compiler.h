@@ -10,7 +10,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 
 namespace hone {
 

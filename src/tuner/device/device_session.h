@@ -29,7 +29,7 @@
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 
 namespace hone {
 

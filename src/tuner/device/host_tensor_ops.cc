@@ -11,8 +11,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "tuner/core/packed_numbers.h"
-#include "tuner/device/cuda/harness_layout.h"
+#include "tuner/core/task/packed_numbers.h"
+#include "tuner/device/cuda/harness/harness_layout.h"
 #include "tuner/values/draw.h"
 #include "tuner/values/draw_table.h"
 #include "tuner/values/float8.h"

@@ -15,7 +15,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
-#include "tuner/device/cuda/harness_element.h"
+#include "tuner/device/cuda/harness/harness_element.h"
 #include "tuner/device/device_session.h"
 
 namespace hone::host {

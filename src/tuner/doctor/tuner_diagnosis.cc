@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "doctor/machine_checks.h"
 #include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/model/gpu_table.h"

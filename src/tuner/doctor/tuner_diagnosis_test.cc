@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/sandbox.h"
+#include "base/numbers/hash.h"
+#include "base/process/sandbox.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"

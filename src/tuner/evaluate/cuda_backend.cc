@@ -10,8 +10,8 @@
 #include <optional>
 #include <thread>
 
-#include "base/file.h"
-#include "tuner/core/torch_module.h"
+#include "base/files/file.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/compile/compile_cache.h"

@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "base/sandbox.h"
-#include "tuner/core/torch_module.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/random.h"
+#include "base/process/sandbox.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/backend.h"
 #include "tuner/evaluate/baseline/library_timing.h"
 #include "tuner/evaluate/check_request.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "tuner/device/cuda/counter_source.h"
+#include "base/files/file.h"
+#include "tuner/device/cuda/counters/counter_source.h"
 #include "tuner/evaluate/compile/cutlass_headers.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "tuner/core/finding_text.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/evaluation/finding_text.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/case_buffers.h"
 
 namespace hone {

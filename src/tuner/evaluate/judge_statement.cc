@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
-#include "base/json_text.h"
+#include "base/text/json_fields.h"
+#include "base/text/json_text.h"
 #include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {

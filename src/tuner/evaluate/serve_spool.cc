@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 
 namespace hone {
 namespace {

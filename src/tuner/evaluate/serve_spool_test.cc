@@ -15,7 +15,7 @@
 #include <fstream>
 #include <functional>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/evaluate/clean_spool.h"
 
 namespace hone {

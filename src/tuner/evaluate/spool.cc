@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/file.h"
-#include "base/file_lock.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
+#include "base/numbers/hash.h"
 #include "tuner/evaluate/check_request.h"
 
 namespace hone {

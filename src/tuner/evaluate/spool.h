@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"

@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/gate/task_changes.h"
-#include "tuner/interop/plain_kernel.h"
+#include "tuner/interop/read/plain_kernel.h"
 
 namespace hone {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "base/json_text.h"
-#include "base/markup.h"
-#include "base/utf8.h"
-#include "base/visible_text.h"
-#include "tuner/core/dims_text.h"
+#include "base/text/json_text.h"
+#include "base/text/markup.h"
+#include "base/text/utf8.h"
+#include "base/text/visible_text.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 namespace {

@@ -9,10 +9,10 @@
 #include <map>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/subprocess.h"
-#include "base/utf8.h"
-#include "tuner/core/torch_module.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "base/text/utf8.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace fs = std::filesystem;

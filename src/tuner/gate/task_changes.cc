@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "base/toml_document.h"
-#include "base/utf8.h"
+#include "base/text/toml_document.h"
+#include "base/text/utf8.h"
 #include "hone/tuner/task.h"
 
 namespace hone {

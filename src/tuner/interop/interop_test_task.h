@@ -5,7 +5,7 @@
 // workspace, a memset, several steps, a struct by value, occupancy, a dependent launch.
 #pragma once
 
-#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/write/kernel_package.h"
 
 namespace hone::testing {
 

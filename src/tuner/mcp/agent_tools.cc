@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 #include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"
 #include "tuner/model/agent/agent_channel.h"

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/text/json_text.h"
+#include "base/text/utf8.h"
 
 namespace hone::mcp {
 namespace {

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::mcp {
 namespace {

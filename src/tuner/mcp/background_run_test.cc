@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/file.h"
-#include "base/file_lock.h"
+#include "base/files/file.h"
+#include "base/files/file_lock.h"
 
 namespace hone::mcp {
 namespace {

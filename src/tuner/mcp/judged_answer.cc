@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/schema.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone::mcp {
 

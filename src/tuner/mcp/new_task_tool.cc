@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 namespace hone::mcp {
 namespace {

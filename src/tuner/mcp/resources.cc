@@ -9,13 +9,13 @@
 #include <charconv>
 #include <string_view>
 
-#include "base/file.h"
-#include "base/json_text.h"
-#include "tuner/core/torch_module.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/mcp/tools.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 #include "tuner/store/device_facts.h"
 
 extern "C" {

@@ -12,20 +12,20 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_text.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/random.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/run_view.h"
-#include "tuner/interop/cuda_header.h"
+#include "tuner/interop/write/cuda_header.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/background_run.h"
 #include "tuner/mcp/tool_fields.h"
 #include "tuner/mcp/tools.h"
 #include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/open_run.h"
-#include "tuner/run/run_standing.h"
+#include "tuner/run/log/open_run.h"
+#include "tuner/run/log/run_standing.h"
 #include "tuner/workbench/write_package.h"
 
 namespace hone::mcp {

@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "base/json_text.h"
-#include "base/nearest_word.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest_word.h"
 
 namespace hone::mcp {
 namespace {

@@ -16,9 +16,9 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/json_text.h"
-#include "base/nearest_word.h"
-#include "base/utf8.h"
+#include "base/text/json_text.h"
+#include "base/text/nearest_word.h"
+#include "base/text/utf8.h"
 #include "tuner/mcp/protocol.h"
 #include "tuner/mcp/schema.h"
 

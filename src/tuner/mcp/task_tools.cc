@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/json_text.h"
-#include "tuner/core/torch_module.h"
+#include "base/text/json_text.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/agents/prompt_library.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/mcp/answer_budget.h"

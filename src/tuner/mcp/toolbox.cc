@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/nearest_word.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/text/nearest_word.h"
 #include "tuner/evaluate/device_list.h"
 #include "tuner/workbench/task_catalog.h"
 

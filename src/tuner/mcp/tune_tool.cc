@@ -4,7 +4,7 @@
 // Implements tune: a sweep of a candidate's tunables, answered within the call.
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/mcp/answer_budget.h"
 #include "tuner/mcp/judged_answer.h"
 #include "tuner/mcp/tool_fields.h"

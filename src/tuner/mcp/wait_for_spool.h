@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 #include "hone/base/status.h"
 #include "tuner/mcp/tool.h"
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/text/json_text.h"
+#include "base/text/utf8.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {

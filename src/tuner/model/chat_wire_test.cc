@@ -10,7 +10,7 @@
 
 #include "tuner/model/endpoint.h"
 #include "tuner/model/sse.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace hone {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

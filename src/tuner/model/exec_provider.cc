@@ -15,11 +15,11 @@
 #include <mutex>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/random.h"
-#include "base/stoppable_sleep.h"
-#include "base/subprocess.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
+#include "base/process/stoppable_sleep.h"
+#include "base/process/subprocess.h"
+#include "base/text/utf8.h"
 #include "tuner/model/redact.h"
 #include "tuner/model/request_json.h"
 #include "tuner/model/wire_json.h"

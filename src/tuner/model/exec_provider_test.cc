@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

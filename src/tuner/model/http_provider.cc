@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "base/clock.h"
-#include "base/stoppable_sleep.h"
-#include "base/utf8.h"
+#include "base/process/stoppable_sleep.h"
+#include "base/text/utf8.h"
 #include "tuner/model/endpoint_setup.h"
 
 namespace hone {

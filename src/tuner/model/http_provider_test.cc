@@ -13,7 +13,7 @@
 #include <cmath>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/fakes/fake_model_server.h"
 
 namespace hone {

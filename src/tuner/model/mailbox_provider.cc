@@ -14,10 +14,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/json_text.h"
-#include "base/stoppable_sleep.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/process/stoppable_sleep.h"
+#include "base/text/json_text.h"
+#include "base/text/utf8.h"
 #include "tuner/model/request_json.h"
 #include "tuner/model/wire_json.h"
 

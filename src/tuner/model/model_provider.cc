@@ -9,8 +9,8 @@
 #include <map>
 #include <utility>
 
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 #include "tuner/model/agent/agent_provider.h"
 #include "tuner/model/builtin/builtin_provider.h"
 #include "tuner/model/exec_provider.h"
@@ -19,7 +19,7 @@
 #include "tuner/model/model_spec.h"
 #include "tuner/model/replay_provider.h"
 #include "tuner/model/role_provider.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/nearest_word.h"
-#include "base/toml_document.h"
+#include "base/text/nearest_word.h"
+#include "base/text/toml_document.h"
 
 namespace hone {
 namespace {

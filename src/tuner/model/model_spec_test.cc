@@ -9,8 +9,8 @@
 
 #include <iostream>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "hone/tuner/model_provider.h"
 #include "tuner/model/curl_library.h"
 #include "tuner/model/prices.h"

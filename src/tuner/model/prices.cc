@@ -8,7 +8,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/toml_document.h"
+#include "base/text/toml_document.h"
 
 extern "C" const unsigned char hone_prices_toml[];
 extern "C" const unsigned long hone_prices_toml_size;

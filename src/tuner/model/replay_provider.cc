@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "tuner/run/events.h"
+#include "tuner/run/log/events.h"
 
 namespace hone {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "hone/base/status.h"
 
 namespace hone {

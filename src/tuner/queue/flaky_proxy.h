@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 
 namespace hone {
 

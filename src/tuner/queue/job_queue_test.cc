@@ -17,7 +17,7 @@
 #include <optional>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/evaluate/bundle.h"
 #include "tuner/queue/clean_queue.h"
 #include "tuner/queue/flaky_proxy.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 
 namespace hone {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "tuner/evaluate/bundle.h"
 #include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/judge_statement.h"

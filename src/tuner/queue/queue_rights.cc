@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "tuner/queue/job_queue.h"
 
 namespace hone {

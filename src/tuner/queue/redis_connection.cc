@@ -9,7 +9,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/queue/tls_channel.h"
 
 namespace hone {

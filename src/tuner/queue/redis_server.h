@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/queue/redis_connection.h"
 
 namespace hone {

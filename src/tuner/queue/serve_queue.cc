@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/stoppable_sleep.h"
+#include "base/process/stoppable_sleep.h"
 #include "tuner/evaluate/join_verdicts.h"
 #include "tuner/evaluate/judge_statement.h"
 #include "tuner/queue/patience.h"

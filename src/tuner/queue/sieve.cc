@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/join_verdicts.h"
 
 namespace hone {

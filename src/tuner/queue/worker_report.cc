@@ -8,8 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
-#include "base/json_text.h"
+#include "base/text/json_fields.h"
+#include "base/text/json_text.h"
 #include "tuner/evaluate/judge_statement.h"
 
 namespace hone {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/cost_text.h"
+#include "tuner/run/log/cost_text.h"
 
 namespace hone {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/markup.h"
-#include "tuner/run/cost_text.h"
+#include "base/text/markup.h"
+#include "tuner/run/log/cost_text.h"
 
 namespace hone {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/report/run_text.h"
 
 namespace hone {

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <set>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/model/builtin/cuda_lexer.h"
 #include "tuner/agents/diff.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/evaluation_tables.h"
 #include "tuner/report/highlight.h"
@@ -19,11 +19,11 @@
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
 #include "tuner/report/tree_chart.h"
-#include "tuner/run/cost_text.h"
-#include "tuner/run/events.h"
-#include "tuner/run/grounding.h"
-#include "tuner/run/repairs.h"
-#include "tuner/run/structure_rate.h"
+#include "tuner/run/log/cost_text.h"
+#include "tuner/run/log/events.h"
+#include "tuner/run/log/grounding.h"
+#include "tuner/run/log/repairs.h"
+#include "tuner/run/log/structure_rate.h"
 
 namespace hone {
 namespace {

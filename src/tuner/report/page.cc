@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 
 namespace hone {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "base/visible_text.h"
+#include "base/text/visible_text.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/cost_text.h"
-#include "tuner/run/events.h"
+#include "tuner/run/log/cost_text.h"
+#include "tuner/run/log/events.h"
 
 namespace hone {
 namespace {

@@ -15,7 +15,7 @@ namespace hone {
 class ProgressPrinter : public RunObserver {
  public:
   // `write` gets the output, if `terminal` with the printer's own control sequences. Control characters in texts of
-  // models, compilers and tasks are replaced first (base/visible_text.h). `now` returns seconds since 1970. `columns`:
+  // models, compilers and tasks are replaced first (base/text/visible_text.h). `now` returns seconds since 1970. `columns`:
   // the terminal's width. `colour`: kept nodes are green and failed ones red; must be false for NO_COLOR, or if the
   // output is not a terminal.
   ProgressPrinter(std::function<void(const std::string&)> write, bool terminal, std::function<double()> now,

@@ -8,8 +8,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/markup.h"
+#include "base/files/file.h"
+#include "base/text/markup.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/highlight.h"
 #include "tuner/report/html.h"
@@ -19,7 +19,7 @@
 #include "tuner/report/spend.h"
 #include "tuner/report/synthetic_run.h"
 #include "tuner/report/tree_chart.h"
-#include "tuner/run/fold.h"
+#include "tuner/run/log/fold.h"
 
 namespace hone {
 namespace {

@@ -12,18 +12,18 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/json_text.h"
-#include "base/markup.h"
+#include "base/text/json_text.h"
+#include "base/text/markup.h"
 #include "tuner/report/charts.h"
 #include "tuner/report/page.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
-#include "tuner/run/cost_text.h"
-#include "tuner/run/events.h"
-#include "tuner/run/fold.h"
-#include "tuner/run/gain.h"
-#include "tuner/run/run_standing.h"
+#include "tuner/run/log/cost_text.h"
+#include "tuner/run/log/events.h"
+#include "tuner/run/log/fold.h"
+#include "tuner/run/log/gain.h"
+#include "tuner/run/log/run_standing.h"
 
 namespace hone {
 namespace {

@@ -16,8 +16,8 @@
 #include "hone/base/status.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/run/repairs.h"
-#include "tuner/run/structure_rate.h"
+#include "tuner/run/log/repairs.h"
+#include "tuner/run/log/structure_rate.h"
 
 namespace hone {
 

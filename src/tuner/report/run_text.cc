@@ -10,18 +10,18 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/library_text.h"
-#include "tuner/core/finding_text.h"
+#include "tuner/core/evaluation/finding_text.h"
 #include "tuner/agents/diff.h"
 #include "tuner/report/conversation.h"
 #include "tuner/report/spend.h"
 #include "tuner/report/terminal_rows.h"
-#include "tuner/run/cost_text.h"
-#include "tuner/run/run_options.h"
-#include "tuner/run/grounding.h"
-#include "tuner/run/repairs.h"
-#include "tuner/run/structure_rate.h"
+#include "tuner/run/log/cost_text.h"
+#include "tuner/run/log/run_options.h"
+#include "tuner/run/log/grounding.h"
+#include "tuner/run/log/repairs.h"
+#include "tuner/run/log/structure_rate.h"
 
 namespace hone {
 namespace {

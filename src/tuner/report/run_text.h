@@ -11,7 +11,7 @@
 
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 

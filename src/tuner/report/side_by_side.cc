@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/agents/diff.h"
 #include "tuner/report/highlight.h"
 

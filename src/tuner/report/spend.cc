@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tuner/run/events.h"
+#include "tuner/run/log/events.h"
 
 namespace hone {
 

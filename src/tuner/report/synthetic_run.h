@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/hash.h"
-#include "base/json_text.h"
-#include "base/random.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/random.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/run/run_options.h"
+#include "tuner/run/log/run_options.h"
 
 namespace hone {
 

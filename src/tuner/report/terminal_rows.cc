@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/visible_text.h"
+#include "base/text/visible_text.h"
 
 namespace hone {
 namespace {

@@ -13,7 +13,7 @@
 namespace hone {
 
 // Returns `written` on one line of at most `columns` characters, with "…" at the end if it is cut. Control characters
-// are replaced first (base/visible_text.h).
+// are replaced first (base/text/visible_text.h).
 std::string ClippedLine(std::string_view written, size_t columns);
 
 // Returns the pieces side by side, two spaces apart; a piece that does not fit begins a new line. Each line begins with

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "tuner/report/run_text.h"
 #include "tuner/report/terminal_rows.h"
 

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/report/html.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/repairs.h"
+#include "tuner/run/log/repairs.h"
 #include "tuner/run/scripted_run.h"
 
 namespace hone {

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/run/repairs.h"
+#include "tuner/run/log/repairs.h"
+#include "tuner/run/log/strategy_summary.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/scripted_run.h"
-#include "tuner/run/strategy_summary.h"
 
 namespace hone {
 namespace {

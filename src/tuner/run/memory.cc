@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tuner/agents/diff.h"
 #include "tuner/agents/limiter.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/reply.h"
-#include "tuner/run/events.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/events.h"
+#include "tuner/run/log/open_run.h"
 #include "tuner/run/run_task.h"
 #include "tuner/strategies/settings.h"
 

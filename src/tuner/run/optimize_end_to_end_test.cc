@@ -18,10 +18,10 @@
 #include <set>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "tuner/model/builtin/rewrite.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "hone/tuner/candidate.h"
-#include "tuner/core/packed_numbers.h"
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/packed_numbers.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace {

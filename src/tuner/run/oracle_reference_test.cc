@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/run/strategy_summary.h"
+#include "tuner/run/log/strategy_summary.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/run_task.h"
 #include "tuner/run/scripted_run.h"

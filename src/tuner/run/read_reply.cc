@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tuner/agents/prompt_text.h"
 #include "tuner/agents/regions.h"
 #include "tuner/agents/reply.h"

@@ -10,7 +10,7 @@
 
 #include "hone/tuner/run_view.h"
 #include "hone/tuner/task.h"
-#include "tuner/run/events.h"
+#include "tuner/run/log/events.h"
 
 namespace hone {
 

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "tuner/run/case_vetting.h"
-#include "tuner/run/events.h"
-#include "tuner/run/fold.h"
+#include "tuner/run/log/events.h"
+#include "tuner/run/log/fold.h"
 #include "tuner/run/run_task.h"
 
 namespace hone {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/run/events.h"
+#include "tuner/run/log/events.h"
 #include "tuner/run/recorded_evaluator.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/run_task.h"

@@ -16,7 +16,7 @@
 #include <set>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/scripted_run.h"
 

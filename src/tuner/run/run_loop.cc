@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/run/run_standing.h"
+#include "tuner/run/log/run_standing.h"
 #include "tuner/run/sitting.h"
 
 namespace hone {

@@ -18,8 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/random.h"
+#include "base/files/file.h"
+#include "base/numbers/random.h"
 #include "tuner/strategies/limits.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/run_task.h"

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/run/scripted_evaluator.h"
 #include "tuner/run/start_run.h"

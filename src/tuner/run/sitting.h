@@ -17,8 +17,8 @@
 
 #include "tuner/agents/prompt_library.h"
 #include "tuner/run/background_work.h"
-#include "tuner/run/events.h"
-#include "tuner/run/fold.h"
+#include "tuner/run/log/events.h"
+#include "tuner/run/log/fold.h"
 #include "tuner/run/run_loop.h"
 #include "tuner/sweep/tune.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/start_run.h"
 
-#include "tuner/run/events.h"
+#include "tuner/run/log/events.h"
 #include "tuner/run/oracle_reference.h"
 
 namespace hone {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/core/device_facts_fields.h"
+#include "tuner/core/evaluation/device_facts_fields.h"
 
 namespace hone {
 nlohmann::json DeviceFactsToJson(const DeviceFacts& facts) {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tuner/core/device_facts_fields.h"
+#include "tuner/core/evaluation/device_facts_fields.h"
 
 namespace hone {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/hash.h"
-#include "base/json_numbers.h"
-#include "base/json_text.h"
-#include "base/utf8.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_numbers.h"
+#include "base/text/json_text.h"
+#include "base/text/utf8.h"
 #include "hone/tuner/run_store.h"
 
 namespace hone {

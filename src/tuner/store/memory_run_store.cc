@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/hash.h"
-#include "base/json_text.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/run_store.h"
 #include "tuner/store/run_names.h"
 

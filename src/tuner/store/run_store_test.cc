@@ -17,10 +17,10 @@
 #include <iostream>
 #include <thread>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
 #include "tuner/store/database.h"
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hone/tuner/source_hash.h"
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 namespace hone {
 

@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "base/file_lock.h"
-#include "base/hash.h"
+#include "base/files/file_lock.h"
+#include "base/numbers/hash.h"
 #include "hone/tuner/run_store.h"
 #include "tuner/store/database.h"
 #include "tuner/store/run_names.h"

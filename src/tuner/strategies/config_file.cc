@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "base/toml_document.h"
+#include "base/text/toml_document.h"
 #include "tuner/strategies/settings.h"
 
 namespace hone {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "hone/tuner/strategy.h"
 
 namespace hone {

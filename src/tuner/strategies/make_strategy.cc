@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "base/toml_document.h"
+#include "base/text/toml_document.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/strategies/agent.h"
 #include "tuner/strategies/baselines.h"

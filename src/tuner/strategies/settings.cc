@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/toml_document.h"
+#include "base/text/toml_document.h"
 
 namespace hone {
 

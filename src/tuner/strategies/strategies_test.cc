@@ -13,10 +13,10 @@
 
 #include "tuner/report/run_summary.h"
 #include "tuner/report/run_text.h"
-#include "tuner/run/grounding.h"
+#include "tuner/run/log/grounding.h"
+#include "tuner/run/log/strategy_summary.h"
 #include "tuner/run/replay_run.h"
 #include "tuner/run/scripted_run.h"
-#include "tuner/run/strategy_summary.h"
 #include "tuner/strategies/config_file.h"
 #include "tuner/strategies/limits.h"
 #include "tuner/strategies/settings.h"

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tuner/run/gain.h"
+#include "tuner/run/log/gain.h"
 #include "tuner/sweep/dispatch.h"
 
 namespace hone {

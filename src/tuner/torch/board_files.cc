@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

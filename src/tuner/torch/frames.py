@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sends and receives frames of JSON over a stream socket, as src/base/frames.h does. """
+"""Sends and receives frames of JSON over a stream socket, as src/base/process/frames.h does. """
 import json
 import os
 import select

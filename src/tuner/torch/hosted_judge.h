@@ -13,7 +13,7 @@
 // * a player, one for each stage and only when lifted, runs the work that was captured in the stage.
 // Without a GPU everything runs on the CPU, and nothing is timed.
 //
-// The calling process starts them and sends the referee one frame (base/frames.h) with the job: {"text", "file",
+// The calling process starts them and sends the referee one frame (base/process/frames.h) with the job: {"text", "file",
 // "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs", "weights"}],
 // "trials", "seed", "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The referee answers with any number
 // of {"doing"}, then with {"verdict", "detail", "mismatch", "cases", "torch", "lifted", "seconds"}, {"not_lifted":

@@ -13,12 +13,12 @@
 #include <optional>
 #include <set>
 
-#include "base/json_fields.h"
-#include "base/toml_document.h"
+#include "base/text/json_fields.h"
+#include "base/text/toml_document.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/reserved_names.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/plan/reserved_names.h"
 #include "tuner/torch/scripts.h"
 
 namespace hone {

@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/torch/torch_reference.h"
 
 namespace hone {

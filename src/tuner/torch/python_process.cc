@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/gpu_access.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/process/gpu_access.h"
+#include "base/text/json_fields.h"
 
 namespace hone {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "hone/base/status.h"
 
 namespace hone {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py and frames.py in one script.
 
-Descriptor 3 is a stream socket with frames (src/base/frames.h), 4 a memory file that the judge maps too. The first frame
+Descriptor 3 is a stream socket with frames (src/base/process/frames.h), 4 a memory file that the judge maps too. The first frame
 names the module; each later one asks for outputs at some sizes, with places of inputs and results in the memory file.
 torch_reference.cc is the other side and lists the fields.
 """

@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/frames.h"
-#include "base/hash.h"
-#include "base/json_fields.h"
-#include "base/subprocess.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/tensor_roles.h"
-#include "tuner/core/torch_module.h"
+#include "base/numbers/hash.h"
+#include "base/process/frames.h"
+#include "base/process/subprocess.h"
+#include "base/text/json_fields.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/tensor_roles.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/torch/scripts.h"
 
 namespace hone {

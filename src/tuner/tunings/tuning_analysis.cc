@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "base/random.h"
-#include "tuner/run/gain.h"
+#include "base/numbers/random.h"
+#include "tuner/run/log/gain.h"
 
 namespace hone {
 namespace {

@@ -9,10 +9,10 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
-#include "base/json_fields.h"
-#include "base/json_numbers.h"
-#include "base/json_text.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_fields.h"
+#include "base/text/json_numbers.h"
+#include "base/text/json_text.h"
 #include "tuner/store/database.h"
 
 namespace hone {

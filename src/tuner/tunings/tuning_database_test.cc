@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/store/database.h"
 #include "tuner/tunings/tuning_analysis.h"
 #include "tuner/tunings/tuning_text.h"

@@ -9,8 +9,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
-#include "tuner/core/dims_text.h"
+#include "base/numbers/hash.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 namespace {

@@ -9,10 +9,10 @@
 #include <map>
 #include <vector>
 
-#include "base/file.h"
-#include "base/utf8.h"
-#include "base/zip_archive.h"
-#include "tuner/core/machine_code.h"
+#include "base/files/file.h"
+#include "base/files/zip_archive.h"
+#include "base/text/utf8.h"
+#include "tuner/core/program/machine_code.h"
 #include "tuner/workbench/task_catalog.h"
 #include "tuner/workbench/winner_file.h"
 

@@ -9,7 +9,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
-#include "tuner/interop/plain_kernel.h"
+#include "tuner/interop/read/plain_kernel.h"
 
 namespace hone {
 
@@ -18,7 +18,7 @@ namespace hone {
 // would be right.
 Result<std::string> ReadCandidate(const std::string& path);
 
-// Returns the same as a candidate of `task`: a .cu file without a launch plan gets one (tuner/interop/plain_kernel.h),
+// Returns the same as a candidate of `task`: a .cu file without a launch plan gets one (tuner/interop/read/plain_kernel.h),
 // and `note` says which; a winner file (winner_file.h) gives the candidate that it names, with its winners.
 // kInvalidArgument as above, and if no plan fits the file.
 Result<PlannedKernel> ReadCandidateOf(const Task& task, const std::string& path);

@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/file.h"
-#include "base/zip_archive.h"
-#include "tuner/core/machine_code.h"
+#include "base/files/file.h"
+#include "base/files/zip_archive.h"
+#include "tuner/core/program/machine_code.h"
 
 namespace hone {
 namespace {

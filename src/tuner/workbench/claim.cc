@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
-#include "base/json_text.h"
-#include "tuner/core/dims_text.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/bundle.h"
-#include "tuner/interop/kernel_package.h"
+#include "tuner/interop/write/kernel_package.h"
 
 namespace hone {
 namespace {

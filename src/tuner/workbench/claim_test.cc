@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/run/open_run.h"
+#include "tuner/run/log/open_run.h"
 
 namespace hone {
 namespace {

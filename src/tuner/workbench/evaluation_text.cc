@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "tuner/core/dims_text.h"
-#include "tuner/core/fallback_text.h"
-#include "tuner/core/finding_text.h"
+#include "tuner/core/evaluation/finding_text.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/plan/fallback_text.h"
 #include "tuner/report/terminal_rows.h"
 
 namespace hone {

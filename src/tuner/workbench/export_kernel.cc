@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_text.h"
-#include "base/subprocess.h"
-#include "base/toml_document.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "base/text/json_text.h"
+#include "base/text/toml_document.h"
 #include "tuner/workbench/candidate_file.h"
 
 extern "C" {

@@ -12,9 +12,9 @@
 #include <set>
 #include <tuple>
 
-#include "base/file.h"
-#include "base/json_fields.h"
-#include "base/markup.h"
+#include "base/files/file.h"
+#include "base/text/json_fields.h"
+#include "base/text/markup.h"
 #include "tuner/report/page.h"
 
 namespace hone {

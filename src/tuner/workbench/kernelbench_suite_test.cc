@@ -8,7 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 namespace hone {
 

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
 namespace hone {

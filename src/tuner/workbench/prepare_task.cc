@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/lint/lint_command.h"
 #include "tuner/workbench/draft_tolerance.h"
 

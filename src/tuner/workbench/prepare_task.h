@@ -11,7 +11,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
-#include "tuner/interop/new_task.h"
+#include "tuner/interop/draft/new_task.h"
 
 namespace hone {
 

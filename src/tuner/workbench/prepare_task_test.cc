@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/nearest_word.h"
-#include "base/utf8.h"
+#include "base/files/file.h"
+#include "base/text/nearest_word.h"
+#include "base/text/utf8.h"
 
 namespace hone {
 namespace fs = std::filesystem;

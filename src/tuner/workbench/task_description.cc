@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/property.h"
+#include "tuner/core/task/property.h"
 #include "tuner/workbench/task_description.h"
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "base/file.h"
-#include "tuner/core/dims_text.h"
+#include "base/files/file.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 namespace {

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/hash.h"
-#include "base/json_text.h"
-#include "tuner/core/torch_module.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace {

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "base/clock.h"
-#include "base/json_text.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
+#include "base/text/json_text.h"
 #include "hone/tuner/run_store.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/workbench/evaluation_text.h"
 
 namespace hone {

@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/json_fields.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_fields.h"
 #include "tuner/sweep/dispatch.h"
 #include "tuner/workbench/task_catalog.h"
 

@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/files/file.h"
+#include "base/text/json_text.h"
 #include "tuner/run/scripted_evaluator.h"
 #include "tuner/workbench/candidate_file.h"
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workbench/write_package.h"
 
-#include "base/file.h"
-#include "tuner/interop/cuda_header.h"
-#include "tuner/interop/flashinfer_solution.h"
-#include "tuner/interop/launcher_note.h"
-#include "tuner/interop/python_exports.h"
-#include "tuner/interop/served_shapes.h"
-#include "tuner/interop/serving_operator.h"
+#include "base/files/file.h"
+#include "tuner/interop/write/cuda_header.h"
+#include "tuner/interop/write/flashinfer_solution.h"
+#include "tuner/interop/write/launcher_note.h"
+#include "tuner/interop/write/python_exports.h"
+#include "tuner/interop/write/served_shapes.h"
+#include "tuner/interop/write/serving_operator.h"
 
 namespace hone {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hone/base/status.h"
-#include "tuner/interop/kernel_package.h"
-#include "tuner/interop/torch_extension.h"
+#include "tuner/interop/write/kernel_package.h"
+#include "tuner/interop/write/torch_extension.h"
 
 namespace hone {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/element.h"
 #include "hone/gnn/layer.h"

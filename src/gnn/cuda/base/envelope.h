@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/cuda/base/batch_layout.h"
 
 namespace hone::gnn::cuda {

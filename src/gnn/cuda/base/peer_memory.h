@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/base/status.h"
 
 namespace hone::gnn::cuda {

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/frames.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
+#include "base/process/frames.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/dist/socket.h"
 

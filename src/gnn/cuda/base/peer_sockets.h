@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/base/status.h"
 #include "hone/gnn/communicator.h"
 

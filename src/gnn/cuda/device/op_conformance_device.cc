@@ -15,7 +15,7 @@
 #include <memory>
 #include <numeric>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/nn/op_check_batch.h"

@@ -11,8 +11,8 @@
 
 #include "gnn/cuda/dump/graph_reader.h"
 #include "gnn/cuda/infer/latency_mode.h"
-#include "gnn/graph/synthetic_graph.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone/gnn/neighbor_sampler.h"
 
 namespace hone::gnn::cuda {

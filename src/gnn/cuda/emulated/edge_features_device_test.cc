@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/emulated/op_plants_device.h"
 #include "gnn/nn/op_plants_spec.h"
 #include "gnn/train/test_graph.h"

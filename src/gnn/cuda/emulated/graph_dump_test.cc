@@ -18,7 +18,7 @@
 #include <string>
 #include <tuple>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "gnn/cuda/dump/dumped_engines.h"
 #include "gnn/cuda/dump/graph_text.h"
 

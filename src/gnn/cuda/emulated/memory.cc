@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/cuda/emulated/device.h"
 #include "gnn/cuda/emulated/runtime.h"
 

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/emulated/rank_processes.h"
 #include "gnn/cuda/engine/gpu_trainer.h"

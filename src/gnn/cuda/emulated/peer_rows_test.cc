@@ -10,13 +10,13 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/base/peer_sockets.h"
 #include "gnn/cuda/emulated/rank_processes.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/engine/gpu_trainer.h"
 #include "gnn/cuda/graph/device_graph.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"
 

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <functional>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/emulated/rank_processes.h"
 #include "gnn/cuda/engine/gpu_trainer.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 

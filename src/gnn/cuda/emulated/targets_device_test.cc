@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/ops/buffer.h"
 #include "gnn/ops/convert_rows.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/batch/slice_rows.h"
 #include "gnn/cuda/engine/feed_kernels.h"
 #include "gnn/cuda/graph/device_graph.h"

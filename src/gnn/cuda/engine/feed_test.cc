@@ -14,7 +14,7 @@
 
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/base/test_specs.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 
 namespace hone::gnn::cuda {

@@ -17,7 +17,7 @@
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/dist/gradient_exchange.h"
-#include "gnn/graph/memory_region.h"
+#include "gnn/graph/container/memory_region.h"
 #include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/standard_targets.h"

@@ -51,7 +51,7 @@ struct GpuTrainerOptions {
 Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const GpuTrainerOptions& gpu = {});
 
 // These functions do the work of MakeTrainer and ResumeTrainer. `graph` may be the outline of a synthetic graph
-// (gnn/graph/synthetic_graph.h), which is then generated in device memory; checkpoints are those of the whole graph.
+// (gnn/graph/synthetic/synthetic_graph.h), which is then generated in device memory; checkpoints are those of the whole graph.
 // Further errors: kInvalidArgument for what the GPU does not support, naming the option (the frontier rule `new`,
 // unlabeled training nodes, fanouts that give a hop more slots than can be numbered, ranks without an exchange);
 // kUnavailable without a GPU; kResourceExhausted if its memory is too small. With several ranks the functions are

@@ -18,7 +18,7 @@
 #include <set>
 #include <string>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/infer/safetensors.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"

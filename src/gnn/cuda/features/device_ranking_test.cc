@@ -14,7 +14,7 @@
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/graph/staging_kernels.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "gnn/train/test_graph.h"
 #include "hone/gnn/predictor.h"
 

@@ -15,13 +15,13 @@
 #include "gnn/cuda/base/element.h"
 #include "gnn/cuda/graph/host_rows.h"
 #include "gnn/cuda/graph/peer_rows.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "gnn/infer/fingerprint.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn::cuda {
 
-// Returns whether `graph` is an outline (gnn/graph/synthetic_graph.h), whose edges and features are not generated yet.
+// Returns whether `graph` is an outline (gnn/graph/synthetic/synthetic_graph.h), whose edges and features are not generated yet.
 bool IsOutline(const Graph& graph);
 
 class DeviceGraph {

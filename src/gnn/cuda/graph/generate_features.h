@@ -8,7 +8,7 @@
 
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/graph/host_rows.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone/gnn/graph.h"
 
 namespace hone::gnn::cuda {

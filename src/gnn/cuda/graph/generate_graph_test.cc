@@ -9,7 +9,7 @@
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/graph/device_graph.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "hone/gnn/predictor.h"
 
 namespace hone::gnn::cuda {

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "gnn/cuda/base/element.h"
-#include "gnn/graph/synthetic_core.h"
+#include "gnn/graph/synthetic/synthetic_core.h"
 
 namespace hone::gnn::cuda {
 

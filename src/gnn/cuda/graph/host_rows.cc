@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "gnn/cuda/base/peer_sockets.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/dist/socket.h"

@@ -20,7 +20,7 @@
 #include <memory>
 
 #include "gnn/cuda/base/cuda_handles.h"
-#include "gnn/graph/memory_region.h"
+#include "gnn/graph/container/memory_region.h"
 #include "hone/gnn/communicator.h"
 #include "hone/gnn/graph.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/peer_sockets.h"
 #include "gnn/dist/agreement.h"

@@ -20,7 +20,7 @@
 #include "gnn/cuda/infer/exact_memory.h"
 #include "gnn/cuda/infer/exact_ranks.h"
 #include "gnn/cuda/infer/exact_spec.h"
-#include "gnn/graph/memory_region.h"
+#include "gnn/graph/container/memory_region.h"
 
 namespace hone::gnn::cuda {
 namespace {

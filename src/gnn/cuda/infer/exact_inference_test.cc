@@ -16,13 +16,13 @@
 #include <ostream>
 #include <string>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/cuda/base/test_device.h"
 #include "gnn/cuda/base/test_specs.h"
 #include "gnn/cuda/infer/exact_memory.h"
 #include "gnn/cuda/infer/exact_ranks.h"
 #include "gnn/graph/array_graph.h"
-#include "gnn/graph/synthetic_graph.h"
+#include "gnn/graph/synthetic/synthetic_graph.h"
 #include "gnn/infer/fingerprint.h"
 #include "gnn/ops/convert_rows.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/test_device.h"

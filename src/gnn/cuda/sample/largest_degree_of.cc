@@ -3,7 +3,7 @@
 //
 // This function is separate from all_neighbors.cc, which is also linked into libraries that open no graphs.
 #include "gnn/cuda/sample/all_neighbors.h"
-#include "gnn/graph/synthetic_shape.h"
+#include "gnn/graph/synthetic/synthetic_shape.h"
 
 namespace hone::gnn::cuda {
 

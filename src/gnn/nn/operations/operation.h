@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "gnn/ops/aggregate.h"
 #include "hone/gnn/layer.h"
 #include "hone/gnn/model_spec.h"

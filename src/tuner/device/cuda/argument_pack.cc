@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/core/argument_layout.h"
+#include "tuner/core/plan/argument_layout.h"
 
 namespace hone {
 namespace {

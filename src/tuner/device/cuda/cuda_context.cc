@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "hone/base/units.h"
 
 namespace hone {

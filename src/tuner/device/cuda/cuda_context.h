@@ -19,8 +19,8 @@
 
 #include "hone/base/status.h"
 #include "tuner/device/cuda/cuda_driver.h"
-#include "tuner/device/cuda/kept_memory.h"
-#include "tuner/device/cuda/virtual_memory.h"
+#include "tuner/device/cuda/memory/kept_memory.h"
+#include "tuner/device/cuda/memory/virtual_memory.h"
 
 namespace hone {
 

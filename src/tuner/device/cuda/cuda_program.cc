@@ -8,7 +8,7 @@
 #include <array>
 #include <utility>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "hone/base/units.h"
 #include "tuner/device/cuda/launch_errors.h"
 #include "tuner/values/slice_digest.h"

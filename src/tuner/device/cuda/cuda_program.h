@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/device/cuda/cuda_context.h"
-#include "tuner/device/cuda/harness.h"
+#include "tuner/device/cuda/harness/harness.h"
 #include "tuner/device/cuda/sample_graph.h"
 #include "tuner/device/device_session.h"
 

@@ -11,10 +11,10 @@
 #include <map>
 #include <random>
 
-#include "tuner/core/packed_numbers.h"
+#include "tuner/core/task/packed_numbers.h"
 #include "tuner/device/cuda/cuda_context.h"
 #include "tuner/device/cuda/cuda_driver.h"
-#include "tuner/device/cuda/harness.h"
+#include "tuner/device/cuda/harness/harness.h"
 #include "tuner/device/cuda/session_test_support.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/values/draw.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tuner/device/cuda/argument_pack.h"
+#include "tuner/device/cuda/calls/library_calls.h"
 #include "tuner/device/cuda/cuda_context.h"
-#include "tuner/device/cuda/library_calls.h"
 #include "tuner/device/device_session.h"
 
 namespace hone {

@@ -11,7 +11,7 @@
 #include <deque>
 #include <utility>
 
-#include "base/rounding.h"
+#include "base/numbers/rounding.h"
 #include "tuner/device/arena_layout.h"
 #include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"

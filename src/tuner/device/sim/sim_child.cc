@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/frames.h"
-#include "base/json_text.h"
+#include "base/process/frames.h"
+#include "base/text/json_text.h"
 #include "tuner/device/sim/image/image.h"
 #include "tuner/device/sim/sim_abi.h"
 #include "tuner/device/sim/sim_layout.h"

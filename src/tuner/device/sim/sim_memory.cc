@@ -15,8 +15,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/random.h"
-#include "base/rounding.h"
+#include "base/numbers/random.h"
+#include "base/numbers/rounding.h"
 #include "tuner/device/sim/sim_layout.h"
 #include "tuner/values/keyed_hash.h"
 

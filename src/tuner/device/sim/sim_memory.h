@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/base/status.h"
 #include "tuner/device/arena_layout.h"
 #include "tuner/device/device_session.h"

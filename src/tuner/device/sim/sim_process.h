@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/frames.h"
-#include "base/subprocess.h"
+#include "base/process/frames.h"
+#include "base/process/subprocess.h"
 #include "hone/base/status.h"
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/sim_memory.h"

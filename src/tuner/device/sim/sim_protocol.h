@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Encodes messages between a simulator session and its child process, over base/frames.h. The header is JSON.
+// Encodes messages between a simulator session and its child process, over base/process/frames.h. The header is JSON.
 //
 // Session to child:
 //   {"op":"load","static_shared":n,"dynamic_offset":n,"has_dynamic":b,"guards":[[begin,end]…],"workers":n} with the

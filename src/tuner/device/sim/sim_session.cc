@@ -15,9 +15,9 @@
 #include <tuple>
 
 #include "base/clock.h"
-#include "base/random.h"
-#include "tuner/core/argument_layout.h"
-#include "tuner/core/packed_numbers.h"
+#include "base/numbers/random.h"
+#include "tuner/core/plan/argument_layout.h"
+#include "tuner/core/task/packed_numbers.h"
 #include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/device/device_session.h"
 #include "tuner/device/sim/image/sim_compiler.h"
 #include "tuner/device/sim/sim_session.h"

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/toml_document.h"
-#include "tuner/core/torch_module.h"
+#include "base/text/toml_document.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace {

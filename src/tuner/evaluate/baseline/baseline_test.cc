@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
 #include "hone/tuner/library_text.h"
 #include "tuner/evaluate/baseline/candidate_launches.h"

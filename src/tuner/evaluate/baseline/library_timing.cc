@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_fields.h"
-#include "base/subprocess.h"
-#include "tuner/core/tensor_roles.h"
-#include "tuner/core/torch_module.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "base/text/json_fields.h"
+#include "tuner/core/task/tensor_roles.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/baseline/candidate_launches.h"
 #include "tuner/evaluate/baseline/torch_child.h"
 #include "tuner/torch/drawn_inputs.h"

@@ -18,7 +18,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/evaluate/baseline/baseline_file.h"
 
 namespace hone {

@@ -20,9 +20,9 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "tuner/core/translation_unit.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "tuner/core/program/translation_unit.h"
 
 namespace hone {
 namespace {

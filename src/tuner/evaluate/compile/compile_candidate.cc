@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tuner/core/translation_unit.h"
+#include "tuner/core/program/translation_unit.h"
 #include "tuner/evaluate/compile/host_code.h"
 
 namespace hone {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hone/base/status.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/device/compiler.h"
 
 namespace hone {

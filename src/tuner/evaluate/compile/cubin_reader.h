@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 
 namespace hone {
 

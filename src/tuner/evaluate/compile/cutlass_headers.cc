@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

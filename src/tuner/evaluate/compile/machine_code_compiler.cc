@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/sandbox.h"
-#include "base/subprocess.h"
-#include "tuner/core/machine_code.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
+#include "base/process/subprocess.h"
+#include "tuner/core/program/machine_code.h"
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/compile/machine_code_gates.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"

@@ -12,11 +12,11 @@
 
 #include <cstring>
 
-#include "base/file.h"
-#include "base/subprocess.h"
-#include "tuner/core/machine_code.h"
-#include "tuner/core/plan_test_support.h"
-#include "tuner/core/translation_unit.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "tuner/core/plan/plan_test_support.h"
+#include "tuner/core/program/machine_code.h"
+#include "tuner/core/program/translation_unit.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
 
 namespace hone {

@@ -5,8 +5,8 @@
 // may hold any bytes are CBOR byte strings.
 #include <nlohmann/json.hpp>
 
-#include "base/hash.h"
-#include "base/json_text.h"
+#include "base/numbers/hash.h"
+#include "base/text/json_text.h"
 #include "tuner/evaluate/compile/compile_cache.h"
 
 namespace hone {

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
-#include "tuner/core/translation_unit.h"
+#include "base/numbers/hash.h"
+#include "tuner/core/program/translation_unit.h"
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/compile/cubin_reader.h"
 #include "tuner/evaluate/compile/cutlass_headers.h"

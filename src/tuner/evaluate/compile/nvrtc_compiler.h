@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "hone/base/status.h"
 #include "tuner/device/compiler.h"
 

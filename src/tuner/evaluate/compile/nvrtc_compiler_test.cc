@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-#include "tuner/core/translation_unit.h"
+#include "base/files/file.h"
+#include "tuner/core/program/translation_unit.h"
 #include "tuner/evaluate/compile/nvrtc_library.h"
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 #include "tuner/evaluate/compile/nvrtc_session.h"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 
 namespace hone {
 namespace {

@@ -5,8 +5,8 @@
 // machine code) travel as blobs, since JSON strings must be UTF-8.
 #include <nlohmann/json.hpp>
 
-#include "base/json_numbers.h"
-#include "base/json_text.h"
+#include "base/text/json_numbers.h"
+#include "base/text/json_text.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 
 namespace hone {

@@ -7,7 +7,7 @@
 #include "tuner/evaluate/compile/nvrtc_prelude.h"
 
 #include "hone/base/status.h"
-#include "tuner/core/include_sets.h"
+#include "tuner/core/program/include_sets.h"
 
 extern "C" {
 extern const unsigned char hone_cute_fast_tuple[], hone_cute_fast_layout[], hone_cute_fast_structure[];

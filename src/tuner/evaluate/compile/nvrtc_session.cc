@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace hone {
 namespace {

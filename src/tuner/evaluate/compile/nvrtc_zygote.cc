@@ -25,9 +25,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/json_text.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
+#include "base/text/json_text.h"
 
 namespace hone {
 namespace {

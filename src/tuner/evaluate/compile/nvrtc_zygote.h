@@ -6,7 +6,7 @@
 // of 0.06 s for the base set, 0.2 s instead of 1.2 s for libcu++). Whatever a source does to the compiler, it does to
 // that child alone.
 //
-// Frames on the zygote's socket (base/frames.h):
+// Frames on the zygote's socket (base/process/frames.h):
 //   1. to the zygote, once: a ZygoteSetup. Answer: {"ok": true, "pch": bool} or {"error": text}.
 //   2. to the zygote, per compile: {"limit_seconds": s} with two sockets, `job` and `status`.
 // On the socket `job`, an NvrtcJob goes to the child and an NvrtcReply comes back. On the socket `status`, the zygote
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/frames.h"
+#include "base/process/frames.h"
 #include "hone/base/status.h"
 #include "tuner/evaluate/compile/nvrtc_session.h"
 

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 namespace hone {
 namespace {

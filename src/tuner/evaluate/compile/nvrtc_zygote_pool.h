@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/frames.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/frames.h"
+#include "base/process/subprocess.h"
 #include "hone/base/status.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 

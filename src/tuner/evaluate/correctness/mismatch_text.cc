@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 namespace {

@@ -12,9 +12,9 @@
 #include <limits>
 #include <numeric>
 
-#include "tuner/core/dims_text.h"
-#include "tuner/core/packed_numbers.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/packed_numbers.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"
 #include "tuner/evaluate/correctness/scale_floor.h"

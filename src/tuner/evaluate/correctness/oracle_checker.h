@@ -18,7 +18,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
-#include "tuner/core/property.h"
+#include "tuner/core/task/property.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/host_reference.h"

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
-#include "base/gpu_access.h"
+#include "base/files/file.h"
+#include "base/process/gpu_access.h"
 #include "tuner/evaluate/host_mode/host_entry.h"
 
 namespace hone {

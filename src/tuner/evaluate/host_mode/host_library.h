@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
-#include "base/sandbox.h"
+#include "base/files/file.h"
+#include "base/process/sandbox.h"
 #include "hone/base/status.h"
 
 namespace hone {

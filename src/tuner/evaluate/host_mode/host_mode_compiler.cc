@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/numbers/hash.h"
+#include "base/process/subprocess.h"
 #include "tuner/evaluate/compile/compile_digest.h"
 #include "tuner/evaluate/host_mode/host_entry.h"
 

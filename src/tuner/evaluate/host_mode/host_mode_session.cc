@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "tuner/core/argument_layout.h"
+#include "tuner/core/plan/argument_layout.h"
 #include "tuner/evaluate/host_mode/host_entry.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 

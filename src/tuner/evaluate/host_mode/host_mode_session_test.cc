@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/device/fake/fake_session.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"

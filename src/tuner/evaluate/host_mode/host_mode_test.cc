@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/evaluate/host_mode/host_entry.h"
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"

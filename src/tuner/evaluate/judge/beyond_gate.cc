@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/checked_launch.h"

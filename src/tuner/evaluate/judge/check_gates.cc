@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/checked_launch.h"

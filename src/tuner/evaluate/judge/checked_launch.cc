@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/launch_verdict.h"
 
 namespace hone {

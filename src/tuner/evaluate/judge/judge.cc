@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/judge/beyond_gate.h"
 #include "tuner/evaluate/judge/check_gates.h"
 #include "tuner/evaluate/judge/judgement.h"

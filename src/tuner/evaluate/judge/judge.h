@@ -16,7 +16,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/correctness/host_reference.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/random.h"
-#include "tuner/core/finding_text.h"
+#include "base/numbers/random.h"
+#include "tuner/core/evaluation/finding_text.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/checked_launch.h"

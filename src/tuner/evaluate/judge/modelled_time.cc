@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
-#include "tuner/core/dims_text.h"
+#include "base/numbers/hash.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"

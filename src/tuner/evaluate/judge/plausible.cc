@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "hone/base/units.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {

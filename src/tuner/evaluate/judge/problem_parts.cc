@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {

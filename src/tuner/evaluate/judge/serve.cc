@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/launch_verdict.h"

@@ -12,7 +12,7 @@
 
 #include "hone/base/status.h"
 #include "hone/tuner/candidate.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/evaluate/judge/judgement.h"
 
 namespace hone {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/judge/check_gates.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/measured_time.h"

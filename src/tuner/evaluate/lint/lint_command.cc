@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "tuner/core/torch_module.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/lint/lint_device.h"
 #include "tuner/evaluate/lint/lint_task.h"
 #include "tuner/torch/torch_reference.h"

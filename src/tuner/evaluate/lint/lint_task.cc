@@ -13,10 +13,10 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "tuner/core/dims_text.h"
-#include "tuner/core/packed_numbers.h"
-#include "tuner/core/property.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/packed_numbers.h"
+#include "tuner/core/task/property.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/correctness/mismatch_text.h"

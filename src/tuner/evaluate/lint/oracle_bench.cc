@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "tuner/core/dims_text.h"
-#include "tuner/core/packed_numbers.h"
-#include "tuner/core/property.h"
+#include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/packed_numbers.h"
+#include "tuner/core/task/property.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hone/base/status.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/device/device_session.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/host_reference.h"

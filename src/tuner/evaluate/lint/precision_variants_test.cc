@@ -13,8 +13,8 @@
 #include <random>
 #include <sstream>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
-#include "tuner/core/dims_text.h"
+#include "base/text/json_text.h"
+#include "tuner/core/plan/dims_text.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/core/profile_metrics.h"
+#include "tuner/core/evaluation/profile_metrics.h"
 
 namespace hone {
 namespace {

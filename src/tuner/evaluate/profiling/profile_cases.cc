@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "tuner/core/dims_text.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/values/draw.h"
 

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "base/file.h"
-#include "base/subprocess.h"
-#include "tuner/core/profile_metrics.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "tuner/core/evaluation/profile_metrics.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/profiling/ncu_report.h"
 #include "tuner/evaluate/profiling/profile_cases.h"

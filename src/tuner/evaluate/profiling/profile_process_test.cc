@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
 #include "tests/judge/judge_fixture.h"
 

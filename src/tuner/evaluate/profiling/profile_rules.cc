@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-#include "tuner/core/finding_text.h"
+#include "tuner/core/evaluation/finding_text.h"
 
 namespace hone {
 namespace {

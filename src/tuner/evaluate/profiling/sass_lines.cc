@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 
 namespace hone {
 namespace {

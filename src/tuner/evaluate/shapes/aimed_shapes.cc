@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tuner/core/bindings.h"
+#include "tuner/core/plan/bindings.h"
 #include "tuner/evaluate/shapes/condition_distance.h"
 
 namespace hone {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 namespace hone {
 namespace {

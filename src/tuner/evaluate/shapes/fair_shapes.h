@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
-#include "base/rounding.h"
+#include "base/numbers/random.h"
+#include "base/numbers/rounding.h"
 #include "hone/tuner/task.h"
 
 namespace hone {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/distributions.h"
+#include "base/numbers/distributions.h"
 
 namespace hone {
 namespace {

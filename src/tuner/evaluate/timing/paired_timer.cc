@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "tuner/core/tensor_roles.h"
+#include "tuner/core/task/tensor_roles.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/launch_verdict.h"
 #include "tuner/evaluate/timing/interval.h"

@@ -10,7 +10,7 @@
 #include <numbers>
 #include <utility>
 
-#include "base/distributions.h"
+#include "base/numbers/distributions.h"
 #include "hone/base/status.h"
 
 namespace hone {

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/distributions.h"
+#include "base/numbers/distributions.h"
 #include "hone/base/status.h"
 #include "tuner/evaluate/timing/synthetic_noise.h"
 

@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_fields.h"
-#include "tuner/core/evaluation_fields.h"
-#include "tuner/core/field_json.h"
-#include "tuner/core/request_fields.h"
-#include "tuner/core/torch_module.h"
+#include "base/text/json_fields.h"
+#include "tuner/core/evaluation/evaluation_fields.h"
+#include "tuner/core/evaluation/request_fields.h"
+#include "tuner/core/fields/field_json.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace {

@@ -14,7 +14,7 @@
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
 #include "hone/tuner/task.h"
-#include "tuner/core/compiled_program.h"
+#include "tuner/core/program/compiled_program.h"
 #include "tuner/evaluate/correctness/host_reference.h"
 #include "tuner/evaluate/worker/name_fault.h"
 

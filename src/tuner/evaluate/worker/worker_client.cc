@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/frames.h"
-#include "base/json_text.h"
+#include "base/process/frames.h"
+#include "base/text/json_text.h"
 #include "tuner/evaluate/worker/worker_main.h"
 
 namespace hone {

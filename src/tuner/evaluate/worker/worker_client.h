@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "base/frames.h"
-#include "base/subprocess.h"
+#include "base/process/frames.h"
+#include "base/process/subprocess.h"
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/evaluator.h"

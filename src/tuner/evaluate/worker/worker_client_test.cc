@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/judge/judge_fixture.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/host_mode/host_library.h"

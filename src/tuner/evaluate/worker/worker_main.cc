@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/frames.h"
-#include "base/json_fields.h"
-#include "tuner/core/device_facts_fields.h"
-#include "tuner/core/torch_module.h"
+#include "base/process/frames.h"
+#include "base/text/json_fields.h"
+#include "tuner/core/evaluation/device_facts_fields.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
 #include "tuner/torch/torch_reference.h"

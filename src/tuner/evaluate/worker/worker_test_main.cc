@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/frames.h"
+#include "base/process/frames.h"
 #include "tests/judge/judge_fixture.h"
 #include "tuner/evaluate/host_mode/host_mode_session.h"
 #include "tuner/evaluate/worker/worker_main.h"

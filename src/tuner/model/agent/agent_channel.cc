@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/model/wire_json.h"
 
 namespace hone {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "hone/tuner/model_provider.h"
 #include "tuner/model/agent/agent_channel.h"
 #include "tuner/model/redact.h"

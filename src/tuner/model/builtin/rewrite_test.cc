@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/model/builtin/builtin_provider.h"
 
 namespace hone {

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/markup.h"
+#include "base/text/markup.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/report/conversation.h"
 #include "tuner/report/evaluation_tables.h"

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/strategy.h"
 #include "tuner/report/side_by_side.h"
 #include "tuner/report/synthetic_run.h"

@@ -17,8 +17,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/markup.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
+#include "base/text/markup.h"
 #include "tuner/report/page.h"
 
 namespace hone {

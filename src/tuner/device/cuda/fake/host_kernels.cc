@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Compiles the harness kernels and the portable test kernels for the host, with a table to find them by name.
-#include "tuner/device/cuda/harness_kernels.cu"
+#include "tuner/device/cuda/harness/harness_kernels.cu"
 #include "tuner/device/cuda/session_test_kernels.cu"
 
 #include "tuner/device/cuda/fake/host_kernels.h"

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
 #include "tuner/device/sim/sim_abi.h"
 

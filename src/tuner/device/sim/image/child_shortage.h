@@ -13,7 +13,7 @@
 
 #include <functional>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "hone/base/status.h"
 
 namespace hone::sim {

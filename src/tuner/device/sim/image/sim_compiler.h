@@ -11,14 +11,14 @@
 // shared library that exports one entry per kernel and imports the simulator's functions, mathematics, and nothing
 // else.
 //
-// The compiler runs confined (base/sandbox.h): it can read its own files and the headers, and write a scratch folder.
+// The compiler runs confined (base/process/sandbox.h): it can read its own files and the headers, and write a scratch folder.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "hone/base/status.h"
 #include "tuner/device/compiler.h"
 #include "tuner/device/sim/image/child_shortage.h"

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tuner/device/sim/image/elf_symbols.h"
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/sim_test_bench.h"

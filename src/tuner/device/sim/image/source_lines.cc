@@ -8,8 +8,8 @@
 
 #include <sstream>
 
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
 
 namespace hone::sim {
 
