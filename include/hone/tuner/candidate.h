@@ -157,7 +157,7 @@ struct LaunchPlan {
   std::string include_set;                    // "" (fp16, bf16), "full" (mma, cooperative groups, pipelines), "cute"
   bool host_mode = false;                     // weaker guarantee; see docs/candidate-format.md
   std::string host_function;                  // host mode: the C launch function
-  // "cubin" or "ptx": the candidate is machine code from another compiler; "": source. See core/machine_code.h.
+  // "cubin" or "ptx": the candidate is machine code from another compiler; "": source. See core/program/machine_code.h.
   std::string machine_code;
   std::string image;  // machine code: pattern of the image's file name, in which tunables' names stand for their values
 };

@@ -4,7 +4,7 @@
 // Places the blocks of an arena and the guard zones between them, for sessions on host memory.
 //
 // Every byte of an arena that belongs to no block is a guard byte with a value that its key and place determine
-// (device/cuda/harness_layout.h: GapByte), so a stray write shows wherever it lands, unless it happens to write what
+// (device/cuda/harness/harness_layout.h: GapByte), so a stray write shows wherever it lands, unless it happens to write what
 // was there (one chance in 256 per byte). Any thread; the functions keep no state.
 #pragma once
 

@@ -5,7 +5,7 @@
 // and the fakes of tests. Addresses of views are pointers here.
 //
 // Results are equal, element for element, to those of the CUDA harness kernels: drawing by values/draw.h, digests by
-// values/slice_digest.h, judgement of one element by device/cuda/harness_element.h (plain C++, which both sides
+// values/slice_digest.h, judgement of one element by device/cuda/harness/harness_element.h (plain C++, which both sides
 // compile). The functions are plain loops on the calling thread, without state. Views must be valid: `span_bytes` of
 // readable (and, where written, writable) memory at `address`, strides in elements, a slice axis that exists.
 #pragma once
@@ -73,7 +73,7 @@ void ForEachInBox(const TensorView& source, const TensorView& destination, const
   }
 }
 // Compares an output with `reference`, dense row-major doubles of the view's shape, two for each packed element
-// (core/packed_numbers.h). A packed output's counts and `first_wrong` count numbers.
+// (core/task/packed_numbers.h). A packed output's counts and `first_wrong` count numbers.
 Comparison Compare(const TensorView& output, const double* reference, const Tolerance& tolerance);
 std::vector<uint64_t> Digest(const TensorView& view, uint64_t key);
 bool IsZero(const void* memory, int64_t bytes);

@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// Returns the candidate's text; for machine code, that is the text of core/machine_code.h. A file that is no zip
+// Returns the candidate's text; for machine code, that is the text of core/program/machine_code.h. A file that is no zip
 // archive is read by ReadSource (task_catalog.h). Returns kInvalidArgument with the file, what is wrong in it, and what
 // would be right.
 Result<std::string> ReadCandidate(const std::string& path);

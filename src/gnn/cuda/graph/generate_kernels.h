@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generates the synthetic graphs of graph/synthetic_core.h in device memory, with the host generator's bytes.
+// Generates the synthetic graphs of graph/synthetic/synthetic_core.h in device memory, with the host generator's bytes.
 //
 // A thread block handles a class block of the graph, in tiles of consecutive nodes. It draws the nodes' slot counts and
 // sums them to offsets; then its threads handle the tile's slots one by one, whatever node a slot belongs to, so that

@@ -33,7 +33,7 @@ struct PlanSignature {
   std::optional<std::array<int64_t, 3>> block;  // block size; nullopt if it depends on the case's dimensions
 };
 
-// Input of a compiler after the precompiled headers. Built by core/translation_unit.h.
+// Input of a compiler after the precompiled headers. Built by core/program/translation_unit.h.
 struct TranslationUnit {
   std::string file;                  // name for messages and #line
   std::string body;                  // tunable defines and the source

@@ -3,7 +3,7 @@
 //
 // Turns the resolved arguments of one launch into the bytes a kernel receives.
 //
-// core/argument_layout.h computes the layout; this file replaces names by addresses and inserts tensor maps, which the
+// core/plan/argument_layout.h computes the layout; this file replaces names by addresses and inserts tensor maps, which the
 // caller has encoded (with the driver). Pure functions.
 #pragma once
 
