@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
 """Tests steps over padded batches, and the errors for models that cannot use them. Needs torch and torch_geometric, which
-tests/python/pyg_run finds. On the CPU nothing is captured, but the padded batches, the choice of an envelope and the probe are the same.
+tests/python/pyg_run finds. On the CPU nothing is captured, but the padded batches, the choice of an envelope and the probe are the same; a stand-in
+for CUDA's graphs shows what a captured step calls, and when.
 """
+import contextlib
 import copy
+import datetime
+import faulthandler
 import os
 import tempfile
 import unittest
@@ -14,6 +18,7 @@ from torch_geometric import nn
 from torch_geometric.data import Data
 from torch_geometric.utils import trim_to_layer
 
+from hone.gnn import graph_step
 from hone.gnn.envelopes import PADDED_ROWS, Envelope, PaddedBatch
 from hone.gnn.graph_step import CannotCapture, GraphStep
 from hone.gnn.pyg import NeighborLoader
@@ -54,29 +59,87 @@ class Model(torch.nn.Module):
         return torch.nn.functional.cross_entropy(self(batch), batch.y[: batch.batch_size], reduction="none")
 
 
+class CalledGraph:
+    """Stands in for a captured graph where there is no GPU: calls what it would have captured, as often. `capturing` is true meanwhile."""
+
+    capturing = False
+
+    def __init__(self, call, device, pool, mode):
+        self.pool, self._call = "pool", call
+        for _ in range(graph_step._WARM_UP + 1):
+            self.replay()
+
+    def replay(self):
+        CalledGraph.capturing = True
+        try:
+            self.result = self._call()
+        finally:
+            CalledGraph.capturing = False
+
+
+@contextlib.contextmanager
+def as_if_captured():
+    with mock.patch.object(graph_step, "_Graph", CalledGraph), mock.patch.object(graph_step, "_can_capture", lambda device: True):
+        yield
+
+
 def _share(rank, ranks, **more):
     """Returns the loader of a rank's share of the seeds: 3 batches, of which the last one is short."""
     return loader(input_nodes=torch.arange(0, 800, 2)[rank::ranks][:160], generator=torch.Generator().manual_seed(5), **more)
 
 
-def _train_as_rank(rank, ranks, folder, on_gpus):
-    """Is a process of data-parallel training. Writes the parameters that it ends with."""
+def _train_as_rank(rank, ranks, folder, backend, device, as_if):
+    """Is a process of data-parallel training, in which the ranks take different envelopes. Writes the parameters that it ends with."""
+    faulthandler.dump_traceback_later(100, exit=True)
     torch.set_num_threads(1)
-    torch.distributed.init_process_group("nccl" if on_gpus else "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
-    device = f"cuda:{rank}" if on_gpus else "cpu"
-    if on_gpus:
-        torch.cuda.set_device(rank)
-    model = Model().to(device)
-    if rank > 0:  # the first rank's parameters count
-        torch.nn.init.ones_(model.first.lin_l.weight)
-    step = GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.5), _share(rank, ranks, **({"device": device} if on_gpus else {})), model.losses, group="world" if rank else torch.distributed.group.WORLD)
-    for _ in range(2):
-        for _ in step:
-            pass
-    if on_gpus and step.uncaptured:
+    if device != "cpu":
+        device = f"cuda:{rank % torch.cuda.device_count()}"
+        torch.cuda.set_device(device)
+    torch.distributed.init_process_group(backend, init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks, timeout=datetime.timedelta(seconds=60))
+    reduced, reduce = [], torch.distributed.all_reduce
+
+    def counted(*arguments, **more):
+        reduced.append(CalledGraph.capturing or (device != "cpu" and torch.cuda.is_current_stream_capturing()))
+        return reduce(*arguments, **more)
+
+    with as_if_captured() if as_if else contextlib.nullcontext(), mock.patch.object(torch.distributed, "all_reduce", counted):
+        model = Model().to(device)
+        if rank > 0:  # the first rank's parameters count
+            torch.nn.init.ones_(model.first.lin_l.weight)
+        step = GraphStep(model, torch.optim.SGD(model.parameters(), lr=0.5), _share(rank, ranks, **({} if device == "cpu" else {"device": device})), model.losses,
+                         group="world" if rank else torch.distributed.group.WORLD)
+        for epoch in range(2):
+            if rank > 0:  # takes the large envelope, and none in the second epoch
+                step._buckets[epoch].envelope.nodes[1] = 100
+            for _ in step:
+                pass
+    if reduced != [False] * 6:
+        raise AssertionError(f"in 6 steps gradients were reduced {len(reduced)} times, {sum(reduced)} of them in a capture")
+    if (as_if or device != "cpu") and step.uncaptured != (3 if rank > 0 else 0):
         raise AssertionError(f"{step.uncaptured} of {step.steps} steps were not captured")
     torch.save({name: value.cpu() for name, value in model.state_dict().items()}, os.path.join(folder, f"rank{rank}.pt"))
-    step.close()
+    torch.distributed.destroy_process_group()  # while the graphs are there
+
+
+def _disagree_as_rank(rank, ranks, folder):
+    """Is a process whose partner gives arguments that do not fit to its own."""
+    faulthandler.dump_traceback_later(100, exit=True)
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks, timeout=datetime.timedelta(seconds=60))
+    model = Model()
+    wide = torch.nn.ModuleList([Model(), torch.nn.Linear(1, 1)])
+    few = dict(loader=loader(input_nodes=torch.arange(64 * (2 - rank))))
+
+    def message(**more):
+        given = {**dict(model=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.5), loader=loader(), losses=model.losses), **more}
+        try:
+            list(GraphStep(group="world", **given))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+
+    found = [message(losses=lambda batch: model(batch).mean() if rank else model.losses(batch)), message(accumulate=1 + rank),
+             message(**(dict(model=wide, optimizer=torch.optim.SGD(wide.parameters(), lr=0.5), losses=wide[0].losses) if rank else {})), message(**few)]
+    torch.save(found, os.path.join(folder, f"rank{rank}.pt"))
     torch.distributed.destroy_process_group()
 
 
@@ -123,10 +186,14 @@ class APaddedBatch(unittest.TestCase):
 
 
 class SeveralProcesses(unittest.TestCase):
-    def compare(self, ranks, on_gpus):
+    def run_ranks(self, work, ranks, *arguments):
+        """Returns what each process wrote."""
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(_train_as_rank, (ranks, folder, on_gpus), nprocs=ranks)
-            found = [torch.load(os.path.join(folder, f"rank{rank}.pt")) for rank in range(ranks)]
+            torch.multiprocessing.spawn(work, (ranks, folder, *arguments), nprocs=ranks)
+            return [torch.load(os.path.join(folder, f"rank{rank}.pt")) for rank in range(ranks)]
+
+    def compare(self, ranks, backend, device, as_if=False):
+        found = self.run_ranks(_train_as_rank, ranks, backend, device, as_if)
         model = Model()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
         loaders = [_share(rank, ranks) for rank in range(ranks)]
@@ -140,14 +207,28 @@ class SeveralProcesses(unittest.TestCase):
             self.assertTrue(all(torch.equal(found[0][name], one[name]) for one in found), f"{name} differs between the processes")
             torch.testing.assert_close(found[0][name], expected, rtol=1e-3, atol=1e-4)
 
-    def test_train_as_one_that_averages_gradients_does(self):
-        self.compare(2, on_gpus=False)
+    def test_reduce_gradients_outside_of_captures_whatever_their_envelopes(self):
+        self.compare(2, "gloo", "cpu", as_if=True)
 
     @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")
-    def test_reduce_gradients_in_the_captured_step_on_gpus(self):
-        for ranks in range(1, min(2, torch.cuda.device_count()) + 1):
-            with self.subTest(ranks=ranks):
-                self.compare(ranks, on_gpus=True)
+    def test_train_on_gpus_as_one_process_that_averages_gradients_does(self):
+        cases = [("nccl", 1), ("gloo", 2)]  # gloo's processes may share a GPU
+        if torch.cuda.device_count() > 1:
+            cases.append(("nccl", 2))
+        for backend, ranks in cases:
+            with self.subTest(backend=backend, ranks=ranks):
+                self.compare(ranks, backend, "cuda")
+
+    def test_that_do_not_fit_together_are_told_so_in_place_of_waiting(self):
+        first, second = self.run_ranks(_disagree_as_rank, 2)
+        for found, patterns in ((first, (r"^RuntimeError: group: process 1 of the group could not make its GraphStep; its own error says why",
+                                         r"^ValueError: accumulate: it is 1 here and 2 in process 1 of the group",
+                                         r"^ValueError: model: its number of parameters is \d+ here and \d+ in process 1",
+                                         r"^ValueError: loader: its epoch has 2, 1 batches in the processes of the group")),
+                                (second, (r"^ValueError: losses: expected a tensor with one loss for each", r"^ValueError: accumulate: it is 2 here and 1 in process 0",
+                                          r"^ValueError: model: its number of parameters", r"^ValueError: loader: its epoch has 2, 1 batches"))):
+            for one, pattern in zip(found, patterns, strict=True):
+                self.assertRegex(str(one), pattern)
 
     def test_are_told_what_is_missing(self):
         model = Model()
@@ -361,7 +442,13 @@ class Steps:
 
 
 class OnTheCpu(Steps, unittest.TestCase):
-    pass
+    def test_captures_change_neither_parameters_nor_the_optimizers_state(self):
+        optimizers = [lambda parameters: torch.optim.NAdam(parameters, lr=0.01), lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9)]
+        with as_if_captured():
+            for optimizer in optimizers:
+                step = self.compare(Model, optimizer, epochs=1)
+                self.assertEqual(step.uncaptured, 0)
+            self.test_add_up_the_gradients_of_several_batches()
 
 
 @unittest.skipUnless("emulated" not in LIBRARY and torch.cuda.is_available(), "no GPU is here, or not the library for it")

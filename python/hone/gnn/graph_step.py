@@ -3,6 +3,7 @@
 """Captures a training step of PyTorch in a CUDA graph, over batches of hone.gnn.pyg.NeighborLoader. See docs/pyg.md."""
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable, Iterator, Sequence
 
 import torch
@@ -16,7 +17,8 @@ from hone.gnn.torch.norm import BatchNorm
 __all__ = ["CannotCapture", "GraphStep"]
 
 _CAPTURABLE = (torch.optim.Adam, torch.optim.AdamW, torch.optim.NAdam, torch.optim.RAdam, torch.optim.Adamax, torch.optim.RMSprop)
-_WARM_UP = 3  # steps before a capture, in which libraries allocate their workspaces
+_WARM_UP = 3  # calls before a capture, in which libraries allocate their workspaces
+_ALIGNED = 64  # elements: each gradient begins at a multiple of them in the tensor that it is a part of
 
 
 def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) -> None:
@@ -51,12 +53,36 @@ def _check_optimizer(optimizer: Any, device: torch.device) -> None:
         raise CannotCapture(f"optimizer: {name} counts its steps on the host; make it with capturable=True")
 
 
+class _Gradients:
+    """Gradients of a model's parameters that keep their memory from step to step: parts of one tensor for each dtype, to which backward adds."""
+
+    def __init__(self, model: torch.nn.Module):
+        by_kind: dict[torch.dtype, list[torch.nn.Parameter]] = {}
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                by_kind.setdefault(parameter.dtype, []).append(parameter)
+        self.whole: list[torch.Tensor] = []
+        self._parts: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        for dtype, parameters in by_kind.items():
+            sizes = [-(-one.numel() // _ALIGNED) * _ALIGNED for one in parameters]
+            self.whole.append(torch.zeros(sum(sizes), dtype=dtype, device=parameters[0].device))
+            self._parts += [(one, part[: one.numel()].view(one.shape)) for one, part in zip(parameters, self.whole[-1].split(sizes))]
+
+    def attach(self) -> None:
+        """Makes these the parameters' gradients, also where zero_grad() has replaced them."""
+        for parameter, part in self._parts:
+            parameter.grad = part
+
+    def zero(self) -> None:
+        torch._foreach_zero_(self.whole)
+
+
 class _Ranks:
     """The processes that train one model together, each on its share of the seeds. `group` is a process group of torch.distributed, or None: this
     process trains alone."""
 
     def __init__(self, group: Any, model: torch.nn.Module):
-        self._group, self._parameters = group, [one for one in model.parameters() if one.requires_grad]
+        self._group, self._model = group, model
         self.several = group is not None
         self.count = 1
         if group is None:
@@ -64,25 +90,46 @@ class _Ranks:
         if distributed.get_rank(group) < 0:
             raise ValueError("group: this process is not in it")
         self.count = distributed.get_world_size(group)
-        first = distributed.get_global_rank(group, 0)
-        with torch.no_grad():
-            for tensor in (*model.parameters(), *model.buffers()):
-                distributed.broadcast(tensor.detach(), first, group=group)
 
-    def average_gradients(self) -> None:
-        """Replaces each gradient by its mean over the processes. A parameter without a gradient here has one of zeros."""
+    def _gather(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Returns the numbers of every process. All processes must call it."""
+        device = next(self._model.parameters()).device
+        found = [torch.zeros(len(numbers), dtype=torch.int64, device=device) for _ in range(self.count)]
+        distributed.all_gather(found, torch.tensor(numbers, dtype=torch.int64, device=device), group=self._group)
+        return [one.tolist() for one in found]
+
+    def fail(self) -> None:
+        """Tells the processes that wait in `begin` that this one has no step."""
+        if self.several:
+            with contextlib.suppress(Exception):  # the error that this process has is what its user needs to see
+                self._gather([-1, 0, 0])
+
+    @torch.no_grad()
+    def begin(self, batches: int, accumulate: int) -> list[int]:
+        """Copies the first process's parameters and buffers to the others. Returns the number of batches of an epoch in every process.
+
+        RuntimeError: another process called `fail`. ValueError: the processes would wait for each other later.
+        """
         if not self.several:
-            return
-        by_kind: dict[torch.dtype, list[torch.Tensor]] = {}
-        for parameter in self._parameters:
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-            by_kind.setdefault(parameter.grad.dtype, []).append(parameter.grad)
-        for gradients in by_kind.values():
-            whole = torch.cat([one.reshape(-1) for one in gradients])
-            distributed.all_reduce(whole, group=self._group)
-            whole.div_(self.count)
-            torch._foreach_copy_(gradients, [part.view_as(one) for part, one in zip(whole.split([one.numel() for one in gradients]), gradients)])
+            return [batches]
+        mine = [batches, accumulate, sum(one.numel() for one in self._model.parameters())]
+        everybody = self._gather(mine)
+        for number, theirs in enumerate(everybody):
+            if theirs[0] < 0:
+                raise RuntimeError(f"group: process {number} of the group could not make its GraphStep; its own error says why")
+            for what, here, there in (("accumulate: it", mine[1], theirs[1]), ("model: its number of parameters", mine[2], theirs[2])):
+                if here != there:
+                    raise ValueError(f"{what} is {here} here and {there} in process {number} of the group; expected the same in all")
+        first = distributed.get_global_rank(self._group, 0)
+        for tensor in (*self._model.parameters(), *self._model.buffers()):
+            distributed.broadcast(tensor.detach(), first, group=self._group)
+        return [theirs[0] for theirs in everybody]
+
+    def add_up(self, tensors: Sequence[torch.Tensor]) -> None:
+        """Replaces each tensor by its sum over the processes. Never captured: NCCL demands that all processes launch a captured all-reduce by graphs of
+        one capture, and they may have different envelopes in the same step. NCCL would also end no group whose work a graph holds."""
+        for one in tensors:
+            distributed.all_reduce(one, group=self._group)
 
 
 def _group_of(given: Any) -> Any:
@@ -103,44 +150,64 @@ def _group_of(given: Any) -> Any:
 
 
 class _State:
-    """Everything that a training step changes, saved so that it can be restored after the steps that a capture takes. `gradients` are those that
-    several steps add up."""
+    """Everything that a training step changes, saved so that it can be restored after the calls that a capture takes. `gradients` are those that
+    keep their memory."""
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, gradients: Sequence[torch.Tensor]):
         self._optimizer = optimizer
-        self._kept = [(tensor, tensor.detach().clone()) for tensor in (*model.parameters(), *model.buffers(), *self._of_optimizer(), *gradients)]
+        state = [tensor for _, tensor in self._of_optimizer()]
+        self._kept = [(tensor, tensor.detach().clone()) for tensor in (*model.parameters(), *model.buffers(), *state, *gradients)]
 
-    def _of_optimizer(self) -> list[torch.Tensor]:
-        return [value for state in self._optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)]
+    def _of_optimizer(self) -> list[tuple[str, torch.Tensor]]:
+        return [(key, value) for state in self._optimizer.state.values() for key, value in state.items() if isinstance(value, torch.Tensor)]
 
     @torch.no_grad()
     def restore(self) -> None:
         for tensor, value in self._kept:
             tensor.copy_(value)
         known = {id(tensor) for tensor, _ in self._kept}
-        for tensor in self._of_optimizer():
+        for key, tensor in self._of_optimizer():
             if id(tensor) not in known:
-                tensor.zero_()  # the state of an optimizer that has made no step
+                tensor.fill_(key == "mu_product")  # the state of an optimizer that has made no step: zeros, but for NAdam's product
+
+
+def _can_capture(device: torch.device) -> bool:
+    return device.type == "cuda"
+
+
+class _Graph:
+    """A call captured in a CUDA graph, after a few calls outside. `result` is what the captured call returned; a launch writes it anew."""
+
+    def __init__(self, call: Callable[[], Any], device: torch.device, pool: Any, mode: str):
+        self._graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(device)
+        # The random state is restored afterwards: no other code draws in here, and what the first calls draw must not change the run.
+        with torch.random.fork_rng([device]):
+            side.wait_stream(torch.cuda.current_stream(device))
+            with torch.cuda.stream(side):
+                for _ in range(_WARM_UP):
+                    call()
+            torch.cuda.current_stream(device).wait_stream(side)
+        with torch.cuda.graph(self._graph, pool=pool, capture_error_mode=mode):
+            self.result = call()
+        self.pool = self._graph.pool()
+
+    def replay(self) -> None:
+        """Launches the graph on the current stream."""
+        self._graph.replay()
 
 
 class _Bucket:
-    """An envelope, its tensors, and the steps captured with them: one that updates the model, and with accumulation one that does not."""
+    """An envelope, its tensors, and the graph of a step with them."""
 
     def __init__(self, envelope: Envelope):
         self.envelope = envelope
         self.padded: PaddedBatch | None = None
-        self.graphs: dict[bool, Any] = {}  # by whether the step updates the model
-        self.losses: dict[bool, torch.Tensor] = {}
-
-    @property
-    def graph(self) -> Any:
-        """Returns the captured step that updates the model; None before its capture."""
-        return self.graphs.get(True)
+        self.graph: _Graph | None = None
 
 
 class GraphStep:
     """Trains a PyTorch model with its optimizer on batches of a loader on a GPU. Forward, loss, backward and optimizer are one CUDA graph, which is
-    launched once per batch.
+    launched once per batch. With `accumulate` or `group` they are two graphs: the optimizer has its own.
 
     A CUDA graph has fixed shapes. Batches are therefore padded, hop by hop, to the sizes of the smallest of a few envelopes that holds them. Each
     envelope's graph is captured when it is first needed. A batch that no envelope holds is trained on by the same step, unpadded and without a graph.
@@ -159,10 +226,10 @@ class GraphStep:
     accumulate: number of batches of an update. Their gradients are added up, each divided by this number, and `before_step` and the optimizer follow the
         last one, so that an update is that of one batch as many times as large. The count goes on from one epoch to the next. A parameter that no
         batch reaches has a gradient of zeros.
-    group: process group of torch.distributed for data-parallel training, or "world" for all processes, after init_process_group; "alone" for none. Each process makes a GraphStep on
-        a loader of its share of the seeds (docs/pyg.md); all must make the same number of steps. The first process's parameters and buffers are
-        copied to the others when the steps are made. Between backward and `before_step`, in the graph, gradients become their mean over the
-        processes. All envelopes are then captured at once. On a GPU the group's backend must be NCCL. Buffers, such as running means, stay each process's own.
+    group: process group of torch.distributed for data-parallel training, or "world" for all processes, after init_process_group; "alone" for none.
+        Each process makes a GraphStep on a loader of its share of the seeds (docs/pyg.md); all must make the same number of steps. The first process's
+        parameters and buffers are copied to the others when the steps are made. Before `before_step`, gradients become their mean over the
+        processes, by an all-reduce between the two graphs. Buffers, such as running means, stay each process's own.
 
     Iterating makes one step for each batch of an epoch, and yields the batch's mean loss, a tensor without dimensions on the device, for which the
     host does not wait. `steps` counts the batches, `updates` the optimizer's steps, and `uncaptured` the batches that had no graph.
@@ -170,30 +237,78 @@ class GraphStep:
     The constructor tries the step. CannotCapture names the operation and module that cannot be captured, or the module through which padded rows
     change the result, and a remedy. ValueError, TypeError: an argument is wrong, or `lr` or another number of the optimizer was changed after the
     capture (give the learning rate as a tensor on the device: schedulers then change it in place). Only steps change parameters, buffers and the
-    optimizer's state. Not thread-safe.
+    optimizer's state. With `group`, the constructor raises ValueError or RuntimeError in all processes if one of them cannot make its steps, and
+    iterating raises ValueError if their epochs have different numbers of batches. Not thread-safe.
     """
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, loader: Any, losses: Callable[[Any], torch.Tensor], *,
                  before_step: Callable[[], Any] | None = None, factors: Sequence[float] = (1.02, 1.25), trials: int = 8, tolerance: float = 1e-2,
                  accumulate: int = 1, group: Any = "alone"):
         self.model, self.optimizer, self.loader, self._losses, self._before_step = model, optimizer, loader, losses, before_step
-        _check_functions(model, optimizer, losses, before_step)
-        self._check_loader()
-        if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
-            raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")
-        if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
-            raise ValueError(f"accumulate: expected a number of batches of at least 1, found {accumulate!r}")
-        group = _group_of(group)
+        self._ranks = _Ranks(_group_of(group), model)
+        try:
+            _check_functions(model, optimizer, losses, before_step)
+            self._check_loader()
+            if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
+                raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")
+            if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
+                raise ValueError(f"accumulate: expected a number of batches of at least 1, found {accumulate!r}")
+            self._prepare(factors, trials, tolerance, accumulate)
+        except Exception:
+            self._ranks.fail()
+            raise
+        self._batches = self._ranks.begin(len(loader), accumulate)
+
+    @property
+    def envelopes(self) -> list[Envelope]:
+        """Returns the sizes to which batches are padded, the smallest first."""
+        return [bucket.envelope for bucket in self._buckets]
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        if len(set(self._batches)) > 1:
+            raise ValueError(f"loader: its epoch has {', '.join(map(str, self._batches))} batches in the processes of the group, which would wait for each other; "
+                             "give every process the same number of seeds (docs/pyg.md, \"In data-parallel training\")")
+        for batch in self.loader:
+            yield self.step(batch)
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def step(self, batch: Any) -> torch.Tensor:
+        """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
+        self._check_unchanged()
+        self.steps += 1
+        bucket = next((one for one in self._buckets if one.envelope.holds(batch)), None)
+        if bucket is not None:
+            if bucket.padded is None:
+                bucket.padded = self._padded(bucket, batch)
+            bucket.padded.fill(batch)
+        if bucket is None or not self._captures:
+            self.uncaptured += 1
+            mask = torch.ones(batch.batch_size, dtype=torch.bool, device=self.device) if bucket is None else bucket.padded.seed_mask
+            loss = self._work(batch if bucket is None else bucket.padded.data, mask)
+        else:
+            if bucket.graph is None:
+                bucket.graph = self._capture_step(bucket)
+            bucket.graph.replay()
+            loss = bucket.graph.result.clone()
+        if self.steps % self._accumulate == 0:
+            self.updates += 1
+            if self._gradients is not None:
+                self._update()
+        return loss
+
+    def _prepare(self, factors: Sequence[float], trials: int, tolerance: float, accumulate: int) -> None:
+        """Tries the step on a few batches, and makes what the steps use."""
+        model, loader = self.model, self.loader
         samples = self._samples(trials)
         first = samples[0]
         self.device = first.edge_index.device
-        _check_optimizer(optimizer, self.device)
+        self._captures = _can_capture(self.device)
+        _check_optimizer(self.optimizer, self.device)
         for name, parameter in model.named_parameters():
             if parameter.device != self.device:
                 raise ValueError(f"model: its parameter {name} is on {parameter.device}, and the loader's batches are on {self.device}")
-        if group is not None and self.device.type == "cuda" and "nccl" not in distributed.get_backend(group):
-            raise CannotCapture(f"group: its backend is {distributed.get_backend(group)}, whose work on a GPU cannot be captured; make it with backend='nccl'")
-        self._ranks = _Ranks(group, model)
         data = loader.data
         keys = [key for key, value in first if isinstance(value, torch.Tensor) and key not in ("edge_index", "n_id", "e_id", "input_id")]
         self._node_keys = [key for key in keys if data.is_node_attr(key)]
@@ -208,54 +323,15 @@ class GraphStep:
         self._accumulate = accumulate
         small = self._buckets[0]
         small.padded = self._padded(small, first)
-        step_probe.check(model, losses, samples[-1], small.padded, tolerance)
-        self._sums: list[torch.Tensor] = []  # the gradients that several batches add up, at the same place for all captured steps
-        if accumulate > 1:
-            for parameter in model.parameters():
-                if parameter.requires_grad:
-                    parameter.grad = torch.zeros_like(parameter)
-                    self._sums.append(parameter.grad)
-        if group is not None and self.device.type == "cuda":
-            # A capture makes steps, in which the processes take part together. Later they may need different envelopes in the same step.
-            for bucket in self._buckets:
-                bucket.padded = bucket.padded or self._padded(bucket, first)
-                bucket.padded.fill(first)
-                for updates in (True, False)[: 1 if accumulate == 1 else 2]:
-                    self._capture(bucket, updates)
-
-    @property
-    def envelopes(self) -> list[Envelope]:
-        """Returns the sizes to which batches are padded, the smallest first."""
-        return [bucket.envelope for bucket in self._buckets]
-
-    def __iter__(self) -> Iterator[torch.Tensor]:
-        for batch in self.loader:
-            yield self.step(batch)
-
-    def __len__(self) -> int:
-        return len(self.loader)
-
-    def step(self, batch: Any) -> torch.Tensor:
-        """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
-        self._check_unchanged()
-        self.steps += 1
-        updates = self.steps % self._accumulate == 0
-        self.updates += updates
-        for bucket in self._buckets:
-            if not bucket.envelope.holds(batch):
-                continue
-            if bucket.padded is None:
-                bucket.padded = self._padded(bucket, batch)
-            bucket.padded.fill(batch)
-            if self.device.type != "cuda":
-                self.uncaptured += 1
-                return self._work(bucket.padded.data, bucket.padded.seed_mask, updates)
-            if updates not in bucket.graphs:
-                self._capture(bucket, updates)
-            bucket.graphs[updates].replay()
-            return bucket.losses[updates].clone()
-        self.uncaptured += 1
-        return self._work(batch, torch.ones(batch.batch_size, dtype=torch.bool, device=self.device), updates)
+        step_probe.check(model, self._losses, samples[-1], small.padded, tolerance)
+        # Where other work comes between backward and the optimizer, each has a graph, and gradients keep their place.
+        self._gradients = _Gradients(model) if accumulate > 1 or self._ranks.several else None
+        self._update_graph: _Graph | None = None
+        if self._ranks.several and self._captures:
+            # A step that cannot be captured must fail here, where the other processes are told.
+            small.padded.fill(first)
+            small.graph = self._capture_step(small)
+            self._update_graph = self._capture(self._move)
 
     def _check_loader(self) -> None:
         loader = self.loader
@@ -278,38 +354,47 @@ class GraphStep:
     def _padded(self, bucket: _Bucket, like: Any) -> PaddedBatch:
         return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys, self._masked)
 
-    def _work(self, batch: Any, mask: torch.Tensor, updates: bool) -> torch.Tensor:
-        if not self._sums:
+    def _work(self, batch: Any, mask: torch.Tensor) -> torch.Tensor:
+        """Computes the loss, which it returns, and the gradients. Moves the parameters too, unless other work comes in between."""
+        if self._gradients is None:
             self.optimizer.zero_grad(set_to_none=True)
+        else:
+            self._gradients.attach()
         loss = step_probe.mean_of(self._losses, batch, mask)
-        (loss / self._accumulate if self._sums else loss).backward()
-        if not updates:
-            return loss.detach()
-        self._ranks.average_gradients()
+        (loss / self._accumulate if self._accumulate > 1 else loss).backward()
+        if self._gradients is None:
+            self._move()
+        return loss.detach()
+
+    def _move(self) -> None:
+        """Moves the parameters by their gradients."""
+        if self._ranks.several:
+            torch._foreach_div_(self._gradients.whole, self._ranks.count)
         if self._before_step is not None:
             self._before_step()
         self.optimizer.step()
-        if self._sums:
-            torch._foreach_zero_(self._sums)
-        return loss.detach()
+        if self._gradients is not None:
+            self._gradients.zero()
 
-    def _capture(self, bucket: _Bucket, updates: bool) -> None:
-        padded, state = bucket.padded, _State(self.model, self.optimizer, self._sums)
-        graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream(self.device)
+    def _update(self) -> None:
+        """Moves the parameters by the gradients that the last steps added up, of all processes."""
+        if self._ranks.several:
+            self._ranks.add_up(self._gradients.whole)
+        if not self._captures:
+            self._move()
+            return
+        if self._update_graph is None:
+            self._update_graph = self._capture(self._move)
+        self._update_graph.replay()
+
+    def _capture_step(self, bucket: _Bucket) -> _Graph:
+        return self._capture(lambda: self._work(bucket.padded.data, bucket.padded.seed_mask))
+
+    def _capture(self, call: Callable[[], Any]) -> _Graph:
+        state = _State(self.model, self.optimizer, [] if self._gradients is None else self._gradients.whole)
         try:
-            # The random state is restored afterwards: no other code draws in here, and what a warm-up step draws must not change the run.
-            with torch.random.fork_rng([self.device]):
-                side.wait_stream(torch.cuda.current_stream(self.device))
-                with torch.cuda.stream(side):
-                    for _ in range(_WARM_UP):
-                        self._work(padded.data, padded.seed_mask, updates)
-                torch.cuda.current_stream(self.device).wait_stream(side)
-            if not self._sums:
-                self.optimizer.zero_grad(set_to_none=True)
             # NCCL's watchdog asks for events on a thread of its own, which must not end the capture.
-            mode = "thread_local" if self._ranks.several else "global"
-            with torch.cuda.graph(graph, pool=self._pool, capture_error_mode=mode):
-                bucket.losses[updates] = self._work(padded.data, padded.seed_mask, updates)
+            graph = _Graph(call, self.device, self._pool, "thread_local" if self._ranks.several else "global")
         except RuntimeError as error:
             if isinstance(error, torch.cuda.OutOfMemoryError):
                 raise
@@ -317,19 +402,8 @@ class GraphStep:
                                 "CUDA_LAUNCH_BLOCKING=1 and set_sync_debug_mode('error') on an uncaptured step show where they do") from error
         finally:
             state.restore()
-        if self._pool is None:
-            self._pool = graph.pool()
-        bucket.graphs[updates] = graph
-
-    def close(self) -> None:
-        """Frees the captured steps; the next step on a GPU captures anew. With `group`, call this before destroy_process_group: NCCL may wait for
-        graphs that hold its communicator."""
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        for bucket in self._buckets:
-            bucket.graphs.clear()
-            bucket.losses.clear()
-        self._pool = None
+        self._pool = self._pool or graph.pool
+        return graph
 
     def _numbers_of_optimizer(self) -> list[dict[str, Any]]:
         return [{key: value for key, value in group.items() if key != "params" and not isinstance(value, torch.Tensor)}
