@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import re
 import struct
 import sys
 import tempfile
@@ -139,6 +140,30 @@ class AGraph(unittest.TestCase):
         with_reverse = self.make(symmetrize=True, undirected=True, dtype="float16")
         edges = arrays["edge_index"].tolist()
         self.assertEqual(with_reverse.num_edges, 4800 - sum(a == b for a, b in zip(*edges)), "a self-loop has no reverse")
+
+    def test_of_rows_of_in_edges_is_that_of_the_same_edges(self):
+        sources, targets = [3, 0, 2, 1, 1, 0], [0, 1, 1, 1, 3, 3]
+        weights = array("f", [0.5, 1, 2, 3, 4, 5])
+        found = []
+        for edges in ({"edge_index": matrix("q", 2, 6, sources + targets), "num_nodes": 5}, {"indptr": array("i", [0, 1, 4, 4, 6, 6]), "indices": array("i", sources)}):
+            made = Graph.from_arrays(self.path, edge_attr=weights, program=PROGRAM, **edges)
+            self.assertEqual((made.num_nodes, made.num_edges, made.num_edge_features), (5, 6, 1))
+            with open(self.path, "rb") as file:
+                found.append(re.sub(rb"hone-graph-\w+", b"", file.read()[4096:]))  # behind the header, which has the checksum of the source's name
+        self.assertEqual(*found)
+        cases = [
+            (ValueError, "^indices: expected it beside indptr, found None", dict(indptr=array("q", [0, 1]))),
+            (ValueError, "^edge_index: expected None beside indptr", dict(edge_index=matrix("q", 2, 1, [0, 0]), indptr=array("q", [0, 1]), indices=array("q", [0]))),
+            (ValueError, "^indptr: .*the first 0 and the last 2, the length of indices; found 0 and 1", dict(indptr=array("q", [0, 1]), indices=array("q", [0, 0]))),
+            (ValueError, "^indptr: expected numbers that do not fall, found 1 after 2 at position 2", dict(indptr=array("q", [0, 2, 1, 2]), indices=array("q", [0, 0]))),
+            (TypeError, "^indices: expected whole numbers", dict(indptr=array("q", [0, 1]), indices=array("f", [0]))),
+            (ValueError, r"^edge_attr: expected shape \[edges\] or \[edges, features\] with 1 edges, found \[2\]",
+             dict(indptr=array("q", [0, 1]), indices=array("q", [0]), edge_attr=array("f", [0, 0]))),
+            (TypeError, "^edge_attr: expected floats", dict(indptr=array("q", [0, 1]), indices=array("q", [0]), edge_attr=array("q", [0]))),
+        ]
+        for kind, message, more in cases:
+            with self.subTest(message), self.assertRaisesRegex(kind, message):
+                Graph.from_arrays(self.path, program=PROGRAM, **more)
 
     def test_trains_and_predicts(self):
         graph, run = self.make(), os.path.join(self.folder, "run")
@@ -313,8 +338,10 @@ class AGraph(unittest.TestCase):
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = Graph.from_pyg(Data(tensors, edge_attr=torch.zeros(2400, 1)), self.path, program=PROGRAM)
-        self.assertIn("a container holds no edge_attr", str(caught[0].message))
+            made = Graph.from_pyg(Data(tensors, edge_attr=torch.zeros(2400, 3), pos=torch.zeros(400, 2)), self.path, program=PROGRAM)
+        self.assertIn("a container holds no pos: they are left out", str(caught[0].message))
+        self.assertEqual(made.num_edge_features, 3)
+        made = Graph.from_pyg(Data(tensors), self.path, program=PROGRAM)
         with open(self.path, "rb") as file:
             of_pyg = file.read()
         self.make()

@@ -89,6 +89,16 @@ class Tables(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, message):
                 tables.read(EDGES, **NAMES, **{**given, **more})
 
+    def test_columns_of_edges_are_their_features(self):
+        edges = {"source": ["a", "b"], "target": ["b", "c"], "length": [2.5, 4], "lanes": [1, 2]}
+        made = Graph.from_tables(self.path("w.graph"), edges, edge_features=["lanes", "length"], program=PROGRAM)
+        self.assertEqual((made.num_edges, made.num_edge_features), (2, 2))
+        self.assertEqual(tables.read(edges, "source", "target", edge_features=["lanes", "length"]).edge_x.tolist(), [[1, 2.5], [2, 4]])
+        with self.assertRaisesRegex(ValueError, "^edges: 'length' has 'far' in row 1, which is no number"):
+            tables.read({**edges, "length": [2.5, "far"]}, "source", "target", edge_features=["length"])
+        with self.assertRaisesRegex(TypeError, "^edge_features: expected a list of columns, found 'length'"):
+            tables.read(edges, "source", "target", edge_features="length")
+
     def test_a_graph_knows_its_ids(self):
         graph = Graph.from_tables(self.path("a.graph"), EDGES, **NAMES, **OF_NODES, ids_path=self.path("a.json"), program=PROGRAM)
         self.assertEqual((graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes), (4, 4, 2, 2))

@@ -67,6 +67,29 @@ def _write_npy(path: str, view: memoryview, *, shape: tuple[int, ...] | None = N
             file.write(view.cast("B"))
 
 
+def _edges_into(indptr: Any, indices: Any) -> memoryview:
+    """Returns edge_index, int64 [2, edges], of edges that are given by the node that they lead to."""
+    views = []
+    for name, given in (("indptr", indptr), ("indices", indices)):
+        if given is None:
+            raise ValueError(f"{name}: expected it beside {'indices' if name == 'indptr' else 'indptr'}, found None")
+        view = _buffer(name, given)
+        _check(name, view, "iu", "whole numbers")
+        if view.ndim != 1:
+            raise ValueError(f"{name}: expected one dimension, found shape {list(view.shape)}")
+        views.append(array("q", view.tolist()))
+    places, sources = views
+    if not places or places[0] != 0 or places[-1] != len(sources):
+        found = f"{places[0]} and {places[-1]}" if places else "no numbers"
+        raise ValueError(f"indptr: expected a number for each node and one more, the first 0 and the last {len(sources)}, the length of indices; found {found}")
+    flat = sources[:]
+    for v, (begin, end) in enumerate(zip(places, places[1:])):
+        if end < begin:
+            raise ValueError(f"indptr: expected numbers that do not fall, found {end} after {begin} at position {v + 1}")
+        flat.extend(array("q", [v]) * (end - begin))
+    return memoryview(flat).cast("B").cast("q", [2, len(sources)]) if sources else memoryview(flat)
+
+
 def _ids_or_mask(name: str, given: Any, num_nodes: int) -> memoryview:
     """Returns int64 node ids, from a vector of ids or from a mask with a truth value for each node."""
     if isinstance(given, range):
@@ -153,7 +176,7 @@ class Graph:
     class_names: the name of each class, which the container keeps; None if it has none.
     node_ids: the id of each node in the tables of `from_tables`, or in the file that it wrote (`ids_path`); else None.
     targets: "classes"; or "multi-label", several labels a node that are each true or false; or "values", numbers to predict (regression).
-    num_nodes, num_edges, num_features (0: none), num_classes (0: no labels; else classes, or labels or values of a node), train_nodes, valid_nodes, test_nodes: counts.
+    num_nodes, num_edges, num_features and num_edge_features (0: none), num_classes (0: no labels; else classes, or labels or values of a node), train_nodes, valid_nodes, test_nodes: counts.
 
     Raises ValueError if an argument or a file is wrong, and EngineError if the machine failed.
     """
@@ -166,6 +189,7 @@ class Graph:
         info = engine.ask(self._program, ["info", self.path, "--json"])
         self.num_nodes, self.num_edges = info["nodes"], info["edges"]
         self.num_features = (info.get("features") or {}).get("width", 0)
+        self.num_edge_features = (info.get("edge_features") or {}).get("width", 0)
         self.num_classes = info.get("classes") or 0
         self.targets: str = (info.get("targets") or {}).get("kind", "classes")
         self.class_names: list[str] | None = info.get("class_names")
@@ -190,12 +214,15 @@ class Graph:
         return ids
 
     @classmethod
-    def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any, *, x: Any = None, y: Any = None, train_mask: Any = None,
-                    val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None, undirected: bool = False,
+    def from_arrays(cls, path: str | os.PathLike[str], edge_index: Any = None, *, indptr: Any = None, indices: Any = None, x: Any = None, y: Any = None,
+                    edge_attr: Any = None, train_mask: Any = None, val_mask: Any = None, test_mask: Any = None, num_nodes: int | None = None, undirected: bool = False,
                     class_names: Sequence[str] | None = None, program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
         """Writes a container to `path`. It replaces an older container there, but no other kind of file.
 
         edge_index: [2, edges] whole numbers, sources and destinations: messages go from source to destination.
+        indptr, indices: [nodes + 1] and [edges] whole numbers, in place of edge_index: the sources of the edges into node v are indices[indptr[v]:indptr[v + 1]]
+            (CSC, as in GraphBolt; of a matrix in scipy's CSR form, rows are destinations).
+        edge_attr: [edges] or [edges, features] floats, such as weights, in the order of the edges: features of the edges (docs/graphs.md).
         x: [nodes, features] floats. y: [nodes] or [nodes, 1] whole numbers from 0 on, the class of each node; -1 for none. Or y: [nodes, labels], several
             labels a node that are each 1 or 0 (true or false); NaN, or -1 in signed whole numbers, where a label is not known. Or, with labels="values", y:
             [nodes] or [nodes, values], numbers to predict (regression); NaN where a value is not known.
@@ -209,7 +236,16 @@ class Graph:
         TypeError and ValueError name the argument.
         """
         arrays: dict[str, tuple[memoryview, dict[str, Any]]] = {}
-        edges = _buffer("edge_index", edge_index)
+        if indptr is not None or indices is not None:
+            if edge_index is not None:
+                raise ValueError("edge_index: expected None beside indptr and indices, which are the edges too")
+            edges = _edges_into(indptr, indices)
+            if not len(edges):
+                raise ValueError("indices: expected at least one edge, found none")
+            if num_nodes is None:
+                num_nodes = len(indptr) - 1
+        else:
+            edges = _buffer("edge_index", edge_index)
         _check("edge_index", edges, "iu", "whole numbers")
         if edges.ndim != 2 or edges.shape[0] != 2:
             raise ValueError(f"edge_index: expected shape [2, edges], found {list(edges.shape)}")
@@ -217,6 +253,12 @@ class Graph:
         if edges.shape[1] == 0:
             raise ValueError("edge_index: expected at least one edge, found none")
         arrays["edges"] = edges, {"shape": (edges.shape[1], 2), "fortran": True}
+        if edge_attr is not None:
+            view = _buffer("edge_attr", edge_attr)
+            _check("edge_attr", view, "f", "floats (whole numbers and truth values as edge_attr.float())")
+            if view.ndim not in (1, 2) or view.shape[0] != edges.shape[1]:
+                raise ValueError(f"edge_attr: expected shape [edges] or [edges, features] with {edges.shape[1]} edges, found {list(view.shape)}")
+            arrays["edge_features"] = view, {"shape": view.shape if view.ndim == 2 else (view.shape[0], 1)}
         nodes = num_nodes
         for name, key, given, kinds, expected in (
             ("features", "x", x, "f", "floats (whole numbers and truth values as x.float())"),
@@ -259,7 +301,7 @@ class Graph:
             arguments = {}
             for name, (view, how) in arrays.items():
                 file = os.path.join(folder, name + ".npy")
-                arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y"}.get(name, name)
+                arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y", "edge_features": "edge_attr"}.get(name, name)
                 _write_npy(file, view, **how)
             if names:
                 file = os.path.join(folder, "classes.txt")
@@ -281,7 +323,7 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
-        """Writes the container of a torch_geometric.data.Data: its edge_index, x, y and masks. See from_arrays.
+        """Writes the container of a torch_geometric.data.Data: its edge_index, x, y, masks, and edge_attr (else edge_weight) if it has floats. See from_arrays.
 
         A warning names attributes of `data` that a container cannot hold. NotImplementedError: a heterogeneous graph.
         """
@@ -293,11 +335,14 @@ class Graph:
             other = next((key for key in ("adj_t", "adj") if key in data), None)
             raise ValueError("data.edge_index: expected a tensor [2, edges], found none" +
                              (f" beside data.{other}: give the Data as it was before it was made sparse" if other else ""))
-        known = ("edge_index", "x", "y", "train_mask", "val_mask", "test_mask")
-        left = [key for key in data.keys() if key not in known and key != "num_nodes"]
+        known = ["edge_index", "x", "y", "train_mask", "val_mask", "test_mask"]
+        weights = next((key for key in ("edge_attr", "edge_weight") if key in data and getattr(data[key], "is_floating_point", lambda: False)()), None)
+        left = [key for key in data.keys() if key not in known and key not in ("num_nodes", weights)]
         if left:
             warnings.warn(f"a container holds no {', '.join(left)}: they are left out", stacklevel=2)
         given = {key: data[key] for key in known[1:] if key in data and data[key] is not None}
+        if weights is not None:
+            given["edge_attr"] = data[weights]
         return cls.from_arrays(path, data.edge_index, num_nodes=data.num_nodes, program=program, **given, **options)
 
     @classmethod
@@ -316,7 +361,7 @@ class Graph:
 
     @classmethod
     def from_tables(cls, path: str | os.PathLike[str], edges: Any, *, source: str = "source", target: str = "target", nodes: Any = None, id: str = "id",
-                    features: Sequence[str] = (), label: str | Sequence[str] | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
+                    features: Sequence[str] = (), edge_features: Sequence[str] = (), label: str | Sequence[str] | None = None, split: str | None = None, ids_path: str | os.PathLike[str] | None = None,
                     program: str | os.PathLike[str] | None = None, **options: Any) -> "Graph":
         """Writes the container of a table of edges and perhaps one of nodes, whose ids are strings or whole numbers of any kind.
 
@@ -324,7 +369,7 @@ class Graph:
             names to columns, or what pyarrow.table() takes.
         source, target: columns of `edges`. id: column of `nodes`, whose rows are the nodes in order; without `nodes` they are numbered by their first
             occurrence in `source`, then in `target`.
-        features: columns of numbers. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label. Or a
+        features: columns of numbers. edge_features: columns of numbers of `edges`. label: column of whole numbers from 0 on, or of names, which are numbered in alphabetical order; empty: no label. Or a
             list of columns, several labels a node that are each 1 or 0 (true or false); or, with labels="values", a column or a list of columns of numbers to
             predict (regression). An empty entry is not known. `class_names` are then the columns' names.
         split: column of "train", "valid", "test" or nothing.
@@ -337,13 +382,13 @@ class Graph:
             raise ValueError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: there is no such folder; make it first")
         if label is not None and not isinstance(label, str):
             options.setdefault("labels", "multi-label")
-        found = tables.read(edges, source, target, nodes, id, features, label, split, options.get("labels"))
+        found = tables.read(edges, source, target, nodes, id, features, label, split, options.get("labels"), edge_features)
         masks = {}
         if found.split is not None:
             parts = found.split.tolist()
             masks = {name: memoryview(bytes(one == part for one in parts)).cast("?") for part, name in enumerate(("train_mask", "val_mask", "test_mask"))
                      if part in parts}
-        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, num_nodes=len(found.ids), class_names=found.classes, program=program, **masks,
+        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, edge_attr=found.edge_x, num_nodes=len(found.ids), class_names=found.classes, program=program, **masks,
                                **options)
         made.node_ids = found.ids
         if ids_path is not None:

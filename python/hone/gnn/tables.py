@@ -28,7 +28,7 @@ _SPLITS = {"train": 0, "valid": 1, "val": 1, "test": 2, "": -1, "none": -1, "0":
 
 @dataclass
 class NumberedTables:
-    """edge_index: int64 [2, edges]. x: float32 [nodes, features], or None. y: int64 [nodes], or float32 [nodes, columns] of several labels or values, or
+    """edge_index: int64 [2, edges]. edge_x: float32 [edges, features], or None. x: float32 [nodes, features], or None. y: int64 [nodes], or float32 [nodes, columns] of several labels or values, or
     None. split: int64 [nodes], 0 train, 1 valid, 2 test, -1 none, or None. ids: the id of each node. classes: the name of each class, label or value, or
     None where classes are numbers."""
 
@@ -38,6 +38,7 @@ class NumberedTables:
     split: memoryview | None
     ids: list[Any]
     classes: list[str] | None
+    edge_x: memoryview | None = None
 
 
 class _Columns:
@@ -183,14 +184,15 @@ def _split(table: _Columns, name: str) -> memoryview:
 
 
 def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | Sequence[str] | None = None,
-         split: str | None = None, kind: str | None = None) -> NumberedTables:
+         split: str | None = None, kind: str | None = None, edge_features: Sequence[str] = ()) -> NumberedTables:
     """Reads the tables and numbers the nodes: in the order of the table `nodes`, or else by first occurrence, in all of `source` and then in
     `target`. kind: what the columns `label` have: "classes", "multi-label" or "values"; by default classes in one column, and labels in a list of columns.
 
     ValueError and TypeError name table, column and row.
     """
-    if isinstance(features, str):
-        raise TypeError(f"features: expected a list of columns, found {features!r}")
+    for name, columns in (("features", features), ("edge_features", edge_features)):
+        if isinstance(columns, str):
+            raise TypeError(f"{name}: expected a list of columns, found {columns!r}")
     if label is None or isinstance(label, str):
         targets, kind = [] if label is None else [label], kind or "classes"
     else:
@@ -201,7 +203,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
         raise ValueError(f"label: expected one column of classes, found {len(targets)}; several columns hold labels=\"multi-label\" or labels=\"values\"")
     if nodes is None and (features or label is not None or split is not None):
         raise ValueError("nodes: features, label and split are columns of it, found None")
-    lists = _Columns("edges", edges, [source, target])
+    lists = _Columns("edges", edges, list(dict.fromkeys([source, target, *edge_features])))
     ends = lists.ids(source), lists.ids(target)
     x = y = parts = classes = None
     if nodes is not None:
@@ -237,7 +239,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
     edge_index = memoryview(flat).cast("B").cast("q", [2, len(ends[0])]) if flat else None
     if edge_index is None:
         raise ValueError("edges: the table has no rows")
-    return NumberedTables(edge_index, x, y, parts, ids, classes)
+    return NumberedTables(edge_index, x, y, parts, ids, classes, _numbers(lists, edge_features) if edge_features else None)
 
 
 def _other_kind(value: Any, ids: list[Any]) -> str:
