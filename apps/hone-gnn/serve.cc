@@ -67,7 +67,7 @@ struct Server {
 };
 
 // Checks the options that say what an answer has, against what the model predicts.
-Status CheckAnswerFlags(const ServeFlags& flags, const Graph& graph, TargetKind predicts) {
+Status CheckAnswerFlags(const ServeFlags& flags, TargetKind predicts) {
   if (predicts != TargetKind::kClasses && (flags.names || (flags.probabilities && predicts == TargetKind::kValues))) {
     return Status::InvalidArgument(fmt::format(
         "{}: the model predicts {}, and no classes; leave the option out: an answer has the {} of each node",
@@ -77,12 +77,6 @@ Status CheckAnswerFlags(const ServeFlags& flags, const Graph& graph, TargetKind 
   }
   if (predicts == TargetKind::kClasses && flags.probabilities && !flags.json) {
     return Status::InvalidArgument("--probabilities: say --json too, for a line of text has classes alone");
-  }
-  if (flags.names && graph.class_names().empty()) {
-    return Status::InvalidArgument(fmt::format(
-        "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
-        "(classes.txt beside labels.npy, or a NAME_target.csv)",
-        flags.graph));
   }
   return Status::Ok();
 }
@@ -109,12 +103,18 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   open.progress = line.callback();
   HONE_ASSIGN_OR_RETURN(server.graph, OpenGraph(flags.graph, open));
   const Graph& graph = *server.graph;
+  if (flags.names && graph.targets().kind == TargetKind::kClasses && graph.class_names().empty()) {
+    return Status::InvalidArgument(fmt::format(
+        "--names: graph '{}' has no names of classes; leave the option out, or convert a folder that has them "
+        "(classes.txt beside labels.npy, or a NAME_target.csv)",
+        flags.graph));
+  }
   HONE_ASSIGN_OR_RETURN(server.loaded, LoadModel(flags.checkpoint, {.in_width = graph.features().width,
                                                                     .num_classes = graph.num_classes()}));
   const LoadedModel& loaded = server.loaded;
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, loaded, graph, flags.other_graph));
   server.predicts = PredictedTargets(loaded, graph);
-  HONE_RETURN_IF_ERROR(CheckAnswerFlags(flags, graph, server.predicts));
+  HONE_RETURN_IF_ERROR(CheckAnswerFlags(flags, server.predicts));
   for (const std::string& warning : CheckpointWarnings(loaded)) WarnOnStderr(warning);
   PredictOptions& predict = flags.predict;
   predict.batch = kMostRequestNodes;
