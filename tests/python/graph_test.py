@@ -350,6 +350,14 @@ class AGraph(unittest.TestCase):
         self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
         turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
         self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
+        class Foreign:  # an array of a library that has neither numpy's nor Python's interface
+            def __init__(self, tensor):
+                self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+        foreign = Graph.from_arrays(self.path, Foreign(tensors["edge_index"]), x=Foreign(tensors["x"]), y=Foreign(tensors["y"]), program=PROGRAM)
+        self.assertEqual((foreign.num_edges, foreign.num_features, foreign.num_classes), (2400, 4, 2))
+        with self.assertRaisesRegex(TypeError, "^x: a SimpleNamespace could not be taken by torch.from_dlpack"):
+            Graph.from_arrays(self.path, tensors["edge_index"], x=types.SimpleNamespace(__dlpack__=None), program=PROGRAM)
         # Several splits, of which all share one test mask, as WikiCS has them.
         several = {**tensors, "train_mask": torch.stack([tensors["train_mask"], tensors["val_mask"]], 1),
                    "val_mask": torch.stack([tensors["val_mask"], tensors["train_mask"]], 1)}

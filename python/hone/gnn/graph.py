@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs in container files, and training and inference on them, which run in processes of `hone-gnn`.
 
-Arrays are objects with Python's buffer protocol (numpy arrays, array.array, memoryview) or torch tensors. Neither numpy nor torch is needed, except
-that tensors are turned into buffers by numpy.
+Arrays are objects with Python's buffer protocol (numpy arrays, array.array, memoryview), torch tensors, or arrays of other libraries with `__dlpack__`. Neither
+numpy nor torch is needed, except that tensors are turned into buffers by numpy, and arrays of other libraries by torch or numpy.
 """
 from __future__ import annotations
 
@@ -24,8 +24,22 @@ _KINDS_OF_TARGETS = ("classes", "multi-label", "values")
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
 
 
+def _from_dlpack(name: str, given: Any) -> Any:
+    """Returns an array of another library, such as CuPy or JAX, as a torch tensor, or as a numpy array where torch is not installed."""
+    try:
+        import torch as library
+    except ImportError:
+        import numpy as library
+    try:
+        return library.from_dlpack(given)
+    except Exception as error:
+        raise TypeError(f"{name}: a {type(given).__name__} could not be taken by {library.__name__}.from_dlpack: {error}") from error
+
+
 def _buffer(name: str, given: Any) -> memoryview:
     """Returns the array as a C-contiguous buffer. `name` is the argument's name in messages."""
+    if not hasattr(given, "detach") and not hasattr(given, "__array_interface__") and hasattr(given, "__dlpack__"):
+        given = _from_dlpack(name, given)
     if hasattr(given, "detach"):  # a torch tensor
         if str(given.layout) != "torch.strided":
             raise TypeError(f"{name}: expected a dense tensor, found {given.layout}; pass {name}.to_dense()")
@@ -38,7 +52,7 @@ def _buffer(name: str, given: Any) -> memoryview:
     try:
         view = memoryview(given)
     except TypeError as error:
-        raise TypeError(f"{name}: expected an array (numpy, torch or a buffer), found {type(given).__name__}") from error
+        raise TypeError(f"{name}: expected an array (numpy, torch, a buffer, or one with __dlpack__), found {type(given).__name__}") from error
     if view.format.lstrip("<=@") not in _KINDS:
         raise TypeError(f"{name}: expected numbers, found items of format {view.format!r}")
     if not view.c_contiguous:
