@@ -428,6 +428,8 @@ class Steps:
             (TypeError, "^before_step: expected a function, found int", dict(before_step=3)),
             (ValueError, "^losses: expected losses that depend on the model's parameters", dict(losses=lambda batch: losses(batch).detach())),
             (CannotCapture, "optimizer: LBFGS is not one", dict(optimizer=torch.optim.LBFGS(model.parameters()))),
+            (CannotCapture, "^optimizer: GradScaler decides on the host", dict(optimizer=torch.amp.GradScaler("cpu"))),
+            (CannotCapture, "^losses: GradScaler decides on the host.*take bfloat16", dict(losses=lambda batch: torch.amp.GradScaler("cpu").scale(losses(batch)))),
             (CannotCapture, "dampening=0", dict(optimizer=torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.1))),
             (TypeError, "loader: expected a hone.gnn.pyg.NeighborLoader, found list", dict(loader=[])),
             (NotImplementedError, "loader: a loader with transform", dict(loader=loader(transform=lambda batch: batch))),

@@ -39,6 +39,8 @@ def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) 
 
 
 def _check_optimizer(optimizer: Any, device: torch.device) -> None:
+    if isinstance(optimizer, step_probe.SCALER):
+        raise CannotCapture(f"optimizer: {step_probe.GRAD_SCALER}")
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(f"optimizer: expected a torch.optim.Optimizer, found {type(optimizer).__name__}")
     name = type(optimizer).__name__

@@ -65,6 +65,15 @@ class _Watch(TorchDispatchMode):
         return operation(*args, **kwargs)
 
 
+SCALER = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler  # the first since PyTorch 2.3
+GRAD_SCALER = ("GradScaler decides on the host whether a step is made, which cannot be captured: leave it out and take bfloat16 "
+               "(torch.autocast(\"cuda\", torch.bfloat16)), which needs none")
+
+
+def _refuse_scaler(*_: Any, **__: Any) -> None:
+    raise CannotCapture(f"losses: {GRAD_SCALER}")
+
+
 @contextlib.contextmanager
 def _named(model: torch.nn.Module, after: Callable[[str, Any], None] | None = None) -> Iterator[list[str]]:
     """Yields a list of the names of the model's modules that are running, the innermost last."""
@@ -165,7 +174,7 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
     # Numbers of rows that a node-level tensor may have, trimmed to some hops or not.
     prefixes = {sum(padded.envelope.nodes[: i + 1]) for i in range(len(padded.envelope.nodes))} | {padded.batch_size}
     with _unchanged(model, device):
-        with unchecked_ranges(), _named(model) as running, _Watch(running, device) as watch:
+        with unchecked_ranges(), mock.patch.object(SCALER, "scale", _refuse_scaler), _named(model) as running, _Watch(running, device) as watch:
             loss = mean_of(losses, padded.data, padded.seed_mask)
         del loss
         if watch.found is not None:
