@@ -304,7 +304,8 @@ class Steps:
     def test_train_as_a_plain_loop_does(self):
         for name, make in {"SAGE": Model, "untrimmed": lambda: Model(trimmed=False), "GCN": lambda: Model(lambda a, b: nn.GCNConv(a, b, add_self_loops=False), trimmed=False),
                            "GIN": lambda: Model(lambda a, b: nn.GINConv(torch.nn.Linear(a, b))),
-                           "GAT": lambda: Model(lambda a, b: nn.GATv2Conv(a, b, add_self_loops=False)),
+                           "GAT": lambda: Model(lambda a, b: nn.GATConv(a, b, add_self_loops=False)),
+                           "GATv2": lambda: Model(lambda a, b: nn.GATv2Conv(a, b, add_self_loops=False)),
                            "Transformer": lambda: Model(nn.TransformerConv)}.items():
             with self.subTest(name):
                 self.compare(make, self.adam)
