@@ -38,12 +38,22 @@ if(HONE_HAVE_CUDA AND (HONE_CUDA_CHECKED_ARCHITECTURES OR HONE_CUDA_FAST_COMPILE
     set(HONE_CUDA_CHECK_FLAGS -Ofc=max)
   endif()
 endif()
-# hone_check_device_code(SOURCES … OPTIONS …): compiles SOURCES, of this folder or with their whole paths, for
+# hone_check_device_code(SOURCES … [FOR_ONE files…] OPTIONS …): compiles SOURCES, of this folder or with their whole paths, for
 # HONE_CUDA_CHECKED_ARCHITECTURES, device code alone; nvcc's host half sees the same source in the real build.
+#   FOR_ONE  those of SOURCES that have code for some architectures alone. If the build has code for an older architecture than the
+#            checked one, only these are checked: a newer GPU has every instruction that the other sources were compiled to.
 function(hone_check_device_code)
-  cmake_parse_arguments(arg "" "" "SOURCES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;FOR_ONE;OPTIONS" ${ARGN})
   foreach(arch IN LISTS HONE_CUDA_CHECKED_ARCHITECTURES)
-    foreach(source IN LISTS arg_SOURCES)
+    set(sources ${arg_SOURCES})
+    string(REGEX MATCH "^[0-9]+" number "${arch}")
+    foreach(built IN LISTS HONE_CUDA_ARCHITECTURES)
+      string(REGEX MATCH "^[0-9]+" older "${built}")
+      if(older LESS number)
+        set(sources ${arg_FOR_ONE})
+      endif()
+    endforeach()
+    foreach(source IN LISTS sources)
       get_filename_component(stem ${source} NAME_WE)
       get_filename_component(path ${source} ABSOLUTE)
       set(cubin ${CMAKE_CURRENT_BINARY_DIR}/checked/${stem}.sm_${arch}.cubin)

@@ -109,8 +109,9 @@ cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()>
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   auto checked = [name = std::string(name), work = std::move(work)] {
-    work();
     Device& device = Device::Get();
+    if (!device.kernels_run) return;
+    work();
     if (const std::string complaint = device.memory.CheckGuards(); !complaint.empty()) {
       device.Fail(cudaErrorIllegalAddress, name + ": " + complaint);
     }

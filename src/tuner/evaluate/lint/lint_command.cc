@@ -47,6 +47,7 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
   lint.launch_limit_seconds = std::max(30.0, options.launch_limit_seconds);
   lint.precision = scope.precision;
   lint.dishonest = scope.dishonest;
+  lint.all_values = scope.all_values;
   lint.hidden_draws = scope.hidden_draws;
   std::unique_ptr<HostReference> reference;
   if (HasTorchModule(task)) {

@@ -30,6 +30,7 @@ struct LintOutcome {
 struct LintScope {
   bool precision = true;  // all fields as in LintOptions
   bool dishonest = true;
+  bool all_values = true;
   int hidden_draws = 2;
 };
 

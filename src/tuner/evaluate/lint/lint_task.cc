@@ -997,7 +997,7 @@ Result<TaskReport> Linter::Run() {
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     HONE_RETURN_IF_ERROR(
-        CheckCase(cases[i], i == largest && most > 0, StressChoices(/*all=*/true, i), /*precision=*/true));
+        CheckCase(cases[i], i == largest && most > 0, StressChoices(options_.all_values, i), /*precision=*/true));
   }
   for (int draw = 0; draw < options_.hidden_draws; ++draw) {
     const std::vector<Case> hidden = DrawHiddenCases(task_, Secret());
