@@ -31,7 +31,7 @@ struct LintOptions {
   int hidden_draws = 2;   // how often the task's hidden cases are drawn for the seed
   bool precision = true;  // false: the oracle is not compiled in other precisions, and tolerances are not judged
   bool dishonest = true;  // false: of other precisions only float32, an honest kernel's, so that c_rms gets no proposal
-  bool all_values = true; // false: check cases have their own values and some of the other kinds, as hidden cases do
+  bool all_values = true;  // false: check cases have their own values and some of the other kinds, as hidden cases do
   HostReference* reference = nullptr;  // computes expected outputs of a task without oracle.cu; null: oracle.cu does
 };
 
