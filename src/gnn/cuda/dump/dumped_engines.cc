@@ -163,7 +163,7 @@ std::vector<DumpedEngine> PairwiseEngines() {
   return engines;
 }
 
-Result<EngineDump> DumpEngine(const DumpedEngine& wanted, bool runs) {
+Result<EngineDump> DumpEngine(const DumpedEngine& wanted) {
   HONE_ASSIGN_OR_RETURN(const std::shared_ptr<const Graph> graph, wanted.options.storage.tier == FeatureTier::kDevice
                                                                       ? OutlineSyntheticGraph(wanted.graph)
                                                                       : OpenGraph(wanted.graph));
@@ -189,8 +189,7 @@ Result<EngineDump> DumpEngine(const DumpedEngine& wanted, bool runs) {
         read = nodes.status();
       }
     });
-    const Status captured = capture();
-    if (runs) HONE_RETURN_IF_ERROR(captured);
+    HONE_RETURN_IF_ERROR(capture());
     dump.text += text.Text();
     dump.graphs += text.graphs();
     dump.nodes += text.nodes();

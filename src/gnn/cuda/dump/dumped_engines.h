@@ -40,8 +40,7 @@ struct EngineDump {
 };
 
 // Makes the engine on the current device and reads every graph that it captures. Returns an error if the engine refuses
-// the options. `runs` is false on a device that launches no graphs: the error of the first launch, after which there is
-// nothing more to capture, is then ignored.
-Result<EngineDump> DumpEngine(const DumpedEngine& engine, bool runs = true);
+// the options.
+Result<EngineDump> DumpEngine(const DumpedEngine& engine);
 
 }  // namespace hone::gnn::cuda

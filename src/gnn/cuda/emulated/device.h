@@ -62,7 +62,6 @@ struct Device {
 
   DeviceMemory memory;
   BlockRunner runner;
-  bool kernels_run = true;  // SetKernelsRun's choice
   uint64_t order = 0;     // SetOrder's seed
   uint64_t launches = 0;  // number of launches so far; each launch has its own random order
   Draw draw{0};           // draws the order of streams and graphs

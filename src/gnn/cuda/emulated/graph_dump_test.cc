@@ -21,7 +21,6 @@
 #include "base/numbers/hash.h"
 #include "gnn/cuda/dump/dumped_engines.h"
 #include "gnn/cuda/dump/graph_text.h"
-#include "gnn/cuda/emulated/runtime.h"
 
 namespace hone::gnn::cuda {
 
@@ -43,15 +42,10 @@ std::map<std::string, std::string> Stored() {
   return stored;
 }
 
-class GraphDumps : public testing::TestWithParam<DumpedEngine> {
- protected:
-  // A step is read when it is captured: running it would take ten times as long.
-  GraphDumps() { emulated::SetKernelsRun(false); }
-  ~GraphDumps() override { emulated::SetKernelsRun(true); }
-};
+class GraphDumps : public testing::TestWithParam<DumpedEngine> {};
 
 TEST_P(GraphDumps, StepsAreAsStored) {
-  const Result<EngineDump> dump = DumpEngine(GetParam(), /*runs=*/false);
+  const Result<EngineDump> dump = DumpEngine(GetParam());
   ASSERT_TRUE(dump.ok()) << dump.status().message();
   std::ostringstream line;
   line << dump->graphs << ' ' << dump->nodes << ' ' << Sha256Hex(dump->text);

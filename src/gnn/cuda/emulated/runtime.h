@@ -48,10 +48,6 @@ enum class Peers { kReadable, kApart, kInvisible };
 void SetPeers(Peers peers);
 void SetMemorySharing(bool possible);
 
-// Says whether work runs, as it does at first. If not, kernels end at once and leave memory as it is, and launching a
-// graph fails with cudaErrorInvalidValue. A test of what is captured needs no results.
-void SetKernelsRun(bool run);
-
 // Lets another process run. A kernel that waits for another process calls this.
 void GiveWay();
 

@@ -109,9 +109,8 @@ cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()>
   CUstream_st* const stream = StreamOf(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   auto checked = [name = std::string(name), work = std::move(work)] {
-    Device& device = Device::Get();
-    if (!device.kernels_run) return;
     work();
+    Device& device = Device::Get();
     if (const std::string complaint = device.memory.CheckGuards(); !complaint.empty()) {
       device.Fail(cudaErrorIllegalAddress, name + ": " + complaint);
     }
