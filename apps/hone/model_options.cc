@@ -24,14 +24,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& options) {
                  "the service's address, for openai: and anthropic: models that name none with @URL");
   app.add_option("--key-env", options.key_env,
                  "the environment variable that holds the key; by default OPENAI_API_KEY or ANTHROPIC_API_KEY");
-  app.add_option("--prices", options.prices, "read prices from this TOML file, instead of the built-in ones");
+  app.add_option("--prices", options.prices, "a TOML file of prices, which come before the built-in ones");
   app.add_option(
          "--request-timeout", options.request_seconds,
          "a shorter --request-limit for this command alone; it is not stored, so that --resume forgets it; 0: none")
       ->check(kZeroOrMore)
       ->capture_default_str();
   app.add_option("--stall-timeout", options.stall_seconds,
-                 "give up an answer of which nothing has arrived for so many seconds")
+                 "longest time between two bytes of an answer, in seconds; after it the answer is given up")
       ->check(kAboveZero)
       ->capture_default_str();
   app.add_option("--max-retries", options.max_retries, "how often to try again after a failure that may be temporary")
