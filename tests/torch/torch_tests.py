@@ -106,6 +106,9 @@ PLANTED = {
 # By problem, options of `hone new`.
 OPTIONS = {"given_state": ["--input", "h0=float32[layers,batch,inner]"]}
 
+# By problem, a pattern of what its notes say.
+NOTES = {"linear_scale_clamp": r"addmm 5\.24 MB and 537 MFLOP, mul 2\.1 MB, sub 2\.1 MB, clamp 2\.1 MB; they move 11\.5 MB, and .* have 5\.24 MB"}
+
 # By problem, changes of its text that reference.py has: (text, replacement).
 REWRITTEN = {"square_of_one_size": ("columns = (512,)", "columns = (rows,)")}
 
@@ -186,7 +189,8 @@ BAD = [
     ("plain_file", HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n", [], 2,
      r"has no get_inputs\(\): a problem file has a class Model, .* --from problem:Net --input 'x=float32\[rows,width\]' --case"),
     ("script", "print('hello')\n", [], 2, r"neither a CUDA kernel \(__global__\) nor a class derived from torch\.nn\.Module"),
-    ("other_class", HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n" + TAIL, [], 2, r"has no class Model, and has Net: call it Model"),
+    ("other_classes", HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n\nclass Twice(nn.Module):\n    def forward(self, x):\n        return 2 * x\n" + TAIL,
+     [], 2, r"has no class Model and 2 other modules; name the one that get_inputs\(\) and get_init_inputs\(\) are for"),
     ("syntax", "def get_inputs(:\n  nn.Module", [], 2, r"problem\.py:1: .*mend the line"),
     ("fails", module("        return x @ x"), [], 2, r"Model of .*failed \(RuntimeError: .*mend the file"),
     ("dict", module("        return {'out': x}"), [], 2, r"forward returns a dict: return a tensor or a tuple"),
@@ -261,6 +265,8 @@ def judge_problem(name, folder):
     if told is None:
         return
     print(f"{name}: {told['seconds']:.1f} s; " + "; ".join(told["notes"]), flush=True)
+    if not re.search(NOTES.get(name, ""), "; ".join(told["notes"])):
+        fail(f"{name}: no note matches {NOTES[name]}")
     task = os.path.join(folder, name)
     code, out, err = run(["tasks", "show", task, "--json"], folder)
     if code != 0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds out what a task must state about a PyTorch problem. Stands behind problem.py, shapes.py, seed.py, reduce_seed.py, image_seed.py,
+"""Finds out what a task must state about a PyTorch problem. Stands behind problem.py, shapes.py, costs.py, seed.py, reduce_seed.py, image_seed.py,
 definition.py and gpumode.py in one script.
 
 Reads one JSON object on standard input: {"file", "class", "training", "or_eval" (use eval mode if training mode drops elements at
@@ -1231,6 +1231,8 @@ def describe(job):
         notes.append("seed.cu: plain kernels")
     else:
         notes.append(f"there is no seed.cu: no first version is known for {reasons[-1]}")  # image_seed_of's reason: it knows more operators
+    if not defined:
+        notes += cost_notes(problem)
     return {
         "seed": seed_text, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
         "definition": defined["name"] if defined and not board else "", "board": board,

@@ -267,6 +267,11 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
       double hard_sets = 0;
       one.Read("hard_sets", hard_sets);
       evaluation->metrics["hard_sets"] = evaluation->metrics["hard_sets"] + hard_sets;
+      if (row.contains("allclose") && row["allclose"].is_boolean()) {
+        const double accepted = row["allclose"].get<bool>() ? 1 : 0;
+        const auto known = evaluation->metrics.emplace("kernelbench_allclose", accepted).first;
+        known->second = std::min(known->second, accepted);  // of all cases
+      }
       if (row.contains("constant") && row["constant"].is_object()) {
         for (const auto& [name, value] : row["constant"].items()) {
           if (!value.is_number()) continue;

@@ -58,6 +58,26 @@ def load_torch():
     return torch
 
 
+def versions(on_gpu):
+    """Returns PyTorch's version, and on a GPU also those of the libraries that compute its convolutions and products."""
+    import ctypes
+    import torch
+
+    def text(number):
+        return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+    told = torch.__version__
+    try:
+        if on_gpu and torch.version.cuda:
+            told += f", cuDNN {text(torch.backends.cudnn.version())}"
+            library = ctypes.CDLL(f"libcublasLt.so.{torch.version.cuda.split('.')[0]}")
+            library.cublasLtGetVersion.restype = ctypes.c_size_t
+            told += f", cuBLASLt {text(library.cublasLtGetVersion())}"
+    except (OSError, AttributeError, RuntimeError, TypeError):  # PyTorch was built without the library, or holds it in another way
+        pass
+    return told
+
+
 def explain(error, doing):
     """Returns a sentence for the user about an exception that the user's file raised."""
     import socket

@@ -9,6 +9,8 @@ extern const char hone_torch_problem[];
 extern const size_t hone_torch_problem_size;
 extern const char hone_torch_shapes[];
 extern const size_t hone_torch_shapes_size;
+extern const char hone_torch_costs[];
+extern const size_t hone_torch_costs_size;
 extern const char hone_torch_seed[];
 extern const size_t hone_torch_seed_size;
 extern const char hone_torch_image_seed[];
@@ -49,7 +51,8 @@ std::string ProblemScript() { return {hone_torch_problem, hone_torch_problem_siz
 
 std::string DescribeScript() {
   return std::string(hone_torch_problem, hone_torch_problem_size) +
-         std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_seed, hone_torch_seed_size) +
+         std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_costs, hone_torch_costs_size) +
+         std::string(hone_torch_seed, hone_torch_seed_size) +
          std::string(hone_torch_reduce_seed, hone_torch_reduce_seed_size) +
          std::string(hone_torch_image_seed, hone_torch_image_seed_size) +
          std::string(hone_torch_definition, hone_torch_definition_size) +

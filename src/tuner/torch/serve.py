@@ -183,7 +183,7 @@ def main():
         FRAMES.send({"error": str(refusal)})
         return
     device = "CPU" if server.gpu is None else torch.cuda.get_device_name(server.gpu)
-    FRAMES.send({"torch": torch.__version__, "device": device})
+    FRAMES.send({"torch": versions(server.gpu is not None), "device": device})
     while True:
         request = FRAMES.receive()
         started = time.perf_counter()

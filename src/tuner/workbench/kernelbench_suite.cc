@@ -73,26 +73,35 @@ SuiteSummary SummarizeLevel(int level, const std::vector<const SuiteResult*>& re
   SuiteSummary summary;
   summary.level = level;
   summary.submissions = static_cast<int>(results.size());
-  const auto over = [&](std::optional<Interval> SuiteResult::*speedup, std::optional<double>* geomean, std::map<double, double>* fast) {
+  const auto over = [&](std::optional<Interval> SuiteResult::*speedup, std::optional<double>* geomean, std::optional<double>* median,
+                        std::map<double, double>* fast) {
     double logs = 0;
-    int count = 0;
+    std::vector<double> speedups;
     std::map<double, int> faster;
     for (const SuiteResult* result : results) {
       if (result->verdict != "ok") continue;
       ++faster[0];
       const std::optional<Interval>& known = result->*speedup;
       if (!known || !(known->median > 0)) continue;
-      logs += std::log(known->median);
-      ++count;
       for (const double p : kSpeeds) faster[p] += p > 0 && known->median > p ? 1 : 0;
+      if (!result->label.empty()) continue;
+      logs += std::log(known->median);
+      speedups.push_back(known->median);
     }
-    if (count > 0) *geomean = std::exp(logs / count);
+    if (!speedups.empty()) {
+      *geomean = std::exp(logs / static_cast<double>(speedups.size()));
+      std::sort(speedups.begin(), speedups.end());
+      const size_t middle = speedups.size() / 2;
+      *median = speedups.size() % 2 == 1 ? speedups[middle] : (speedups[middle - 1] + speedups[middle]) / 2;
+    }
     for (const double p : kSpeeds) {
       if (p == 0 || timed) (*fast)[p] = results.empty() ? 0 : static_cast<double>(faster[p]) / static_cast<double>(results.size());
     }
   };
-  over(&SuiteResult::over_eager, &summary.geomean_eager, &summary.fast_eager);
-  if (compiled) over(&SuiteResult::over_compiled, &summary.geomean_compiled, &summary.fast_compiled);
+  over(&SuiteResult::over_eager, &summary.geomean_eager, &summary.median_eager, &summary.fast_eager);
+  if (compiled) over(&SuiteResult::over_compiled, &summary.geomean_compiled, &summary.median_compiled, &summary.fast_compiled);
+  summary.labelled = static_cast<int>(
+      std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->verdict == "ok" && !r->label.empty(); }));
   summary.ok = static_cast<int>(std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->verdict == "ok"; }));
   summary.lifted = static_cast<int>(std::count_if(results.begin(), results.end(), [](const SuiteResult* r) { return r->guarantee == "lifted"; }));
   return summary;
@@ -105,8 +114,12 @@ std::string GuaranteesText(const std::vector<SuiteResult>& results) {
   };
   const auto lifted = count("lifted"), hosted = count("weaker: hosted");
   if (lifted + hosted == 0) return "";
-  return fmt::format("{} lifted (times of the GPU's work alone), {} hosted (times with the host's part, and a weaker guarantee)", lifted, hosted);
+  const auto labelled = std::count_if(results.begin(), results.end(), [](const SuiteResult& one) { return one.verdict == "ok" && !one.label.empty(); });
+  return fmt::format("{} lifted (times of the GPU's work alone), {} hosted (times with the host's part, and a weaker guarantee){}", lifted, hosted,
+                     labelled == 0 ? "" : fmt::format("; {} with the same number everywhere as the right answer, which means and medians leave out", labelled));
 }
+
+std::string SpeedupText(const std::optional<double>& speedup) { return speedup ? fmt::format("{:.3f}x", *speedup) : "-"; }
 
 std::string FastText(const std::map<double, double>& fast) {
   std::string text;
@@ -200,6 +213,7 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
   result.guarantee = evaluation.guarantee;
   for (const Finding& finding : evaluation.findings) {
     if (finding.kind == "not_lifted") result.why = finding.message;
+    if (finding.kind == "constant_output") result.label = finding.kind;
     // The table shows beside an `ok` what this verdict cannot tell.
     if (finding.kind == "constant_weight" && result.detail.empty()) result.detail = finding.message;
   }
@@ -225,6 +239,7 @@ std::string SuiteResultToJson(const SuiteResult& result) {
               {"sample", result.submission.sample}, {"verdict", result.verdict}, {"detail", result.detail}, {"key", result.key},
               {"seconds", result.seconds}, {"device", result.device}, {"guarantee", result.guarantee}};
   if (!result.why.empty()) out["not_lifted"] = result.why;
+  if (!result.label.empty()) out["label"] = result.label;
   if (!result.run.empty()) {
     out["search"] = {{"run", result.run}, {"ended", result.ended}, {"attempts", result.attempts}, {"tokens", result.tokens}, {"minutes", result.minutes}};
   }
@@ -249,6 +264,7 @@ Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmissi
   fields.Read("device", result.device);
   fields.Read("guarantee", result.guarantee);
   fields.Read("not_lifted", result.why);
+  fields.Read("label", result.label);
   fields.Read("time_us", result.time_us);
   fields.Read("eager_us", result.eager_us);
   ReadInterval(fields, "over_eager", &result.over_eager);
@@ -293,20 +309,20 @@ std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vecto
         result.seconds,
         searched ? fmt::format(" {:>8} {:>10} {:>8.1f}", result.attempts, result.tokens, result.minutes) : "");
   }
-  const auto part = [&](const char* over, auto geomean, auto fast) {
+  const auto part = [&](const char* over, auto geomean, auto median, auto fast) {
     bool any = false;
     for (const SuiteSummary& summary : summaries) any = any || !(summary.*fast).empty();
     if (!any) return;
-    out += fmt::format("\n{:<18} {:>11} {:>6} {:>9}", fmt::format("over {}", over), searched ? "problems" : "submissions", "right", "geomean");
+    out += fmt::format("\n{:<18} {:>11} {:>6} {:>9} {:>9}", fmt::format("over {}", over), searched ? "problems" : "submissions", "right", "geomean", "median");
     for (const auto& [p, share] : summaries.front().*fast) out += fmt::format(" {:>8}", fmt::format("fast_{:g}", p));
     out += "\n";
     for (const SuiteSummary& summary : summaries) {
-      out += fmt::format("{:<18} {:>11} {:>6} {:>9}{}\n", summary.level < 0 ? "all" : fmt::format("level {}", summary.level), summary.submissions,
-                         summary.ok, summary.*geomean ? fmt::format("{:.3f}x", *(summary.*geomean)) : "-", FastText(summary.*fast));
+      out += fmt::format("{:<18} {:>11} {:>6} {:>9} {:>9}{}\n", summary.level < 0 ? "all" : fmt::format("level {}", summary.level), summary.submissions,
+                         summary.ok, SpeedupText(summary.*geomean), SpeedupText(summary.*median), FastText(summary.*fast));
     }
   };
-  part("eager", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
-  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
+  part("eager", &SuiteSummary::geomean_eager, &SuiteSummary::median_eager, &SuiteSummary::fast_eager);
+  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::median_compiled, &SuiteSummary::fast_compiled);
   if (const std::string guarantees = GuaranteesText(results); !guarantees.empty()) out += "\n" + guarantees + "\n";
   return out;
 }
@@ -315,24 +331,24 @@ std::string SuitePage(const std::string& title, const std::string& conditions, c
                       const std::vector<SuiteSummary>& summaries) {
   const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& one) { return !one.run.empty(); });
   std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", EscapeMarkup(title), EscapeMarkup(conditions));
-  const auto part = [&](const char* over, auto geomean, auto fast) {
+  const auto part = [&](const char* over, auto geomean, auto median, auto fast) {
     bool any = false;
     for (const SuiteSummary& summary : summaries) any = any || !(summary.*fast).empty();
     if (!any) return;
-    body += fmt::format("<h2>Over {}</h2>\n<table>\n<tr><th>level</th><th>{}</th><th>right</th><th>geometric mean</th>", over,
+    body += fmt::format("<h2>Over {}</h2>\n<table>\n<tr><th>level</th><th>{}</th><th>right</th><th>geometric mean</th><th>median</th>", over,
                         searched ? "problems" : "submissions");
     for (const auto& [p, share] : summaries.front().*fast) body += fmt::format("<th>fast<sub>{:g}</sub></th>", p);
     body += "</tr>\n";
     for (const SuiteSummary& summary : summaries) {
-      body += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", summary.level < 0 ? "all" : std::to_string(summary.level),
-                          summary.submissions, summary.ok, summary.*geomean ? fmt::format("{:.3f}x", *(summary.*geomean)) : "&ndash;");
+      body += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>", summary.level < 0 ? "all" : std::to_string(summary.level),
+                          summary.submissions, summary.ok, SpeedupText(summary.*geomean), SpeedupText(summary.*median));
       for (const auto& [p, share] : summary.*fast) body += fmt::format("<td>{:.1f} %</td>", 100 * share);
       body += "</tr>\n";
     }
     body += "</table>\n";
   };
-  part("eager PyTorch", &SuiteSummary::geomean_eager, &SuiteSummary::fast_eager);
-  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::fast_compiled);
+  part("eager PyTorch", &SuiteSummary::geomean_eager, &SuiteSummary::median_eager, &SuiteSummary::fast_eager);
+  part("torch.compile", &SuiteSummary::geomean_compiled, &SuiteSummary::median_compiled, &SuiteSummary::fast_compiled);
   if (const std::string guarantees = GuaranteesText(results); !guarantees.empty())
     body += fmt::format("<p>{}</p>\n", EscapeMarkup(guarantees));
   body += fmt::format("<h2>{}</h2>\n<table>\n<tr><th>name</th><th>verdict</th><th>guarantee</th><th>over eager</th><th>over torch.compile</th>{}<th>detail</th></tr>\n",
@@ -359,14 +375,16 @@ json SuiteJson(const std::vector<SuiteResult>& results, const std::vector<SuiteS
   for (const SuiteSummary& summary : summaries) {
     json one = {{"level", summary.level < 0 ? json("all") : json(summary.level)}, {"submissions", summary.submissions}, {"right", summary.ok}, {"lifted", summary.lifted},
                 {"success_rate", summary.submissions > 0 ? static_cast<double>(summary.ok) / summary.submissions : 0.0}};
-    const auto over = [&](const char* name, const std::optional<double>& geomean, const std::map<double, double>& fast) {
+    if (summary.labelled > 0) one["labelled"] = summary.labelled;
+    const auto over = [&](const char* name, const std::optional<double>& geomean, const std::optional<double>& median, const std::map<double, double>& fast) {
       if (fast.empty()) return;
       one[name] = {{"fast", json::object()}};
       if (geomean) one[name]["geomean"] = *geomean;
+      if (median) one[name]["median"] = *median;
       for (const auto& [p, share] : fast) one[name]["fast"][fmt::format("{:g}", p)] = share;
     };
-    over("over_eager", summary.geomean_eager, summary.fast_eager);
-    over("over_compiled", summary.geomean_compiled, summary.fast_compiled);
+    over("over_eager", summary.geomean_eager, summary.median_eager, summary.fast_eager);
+    over("over_compiled", summary.geomean_compiled, summary.median_compiled, summary.fast_compiled);
     out["levels"].push_back(std::move(one));
   }
   return out;

@@ -51,6 +51,7 @@ struct SuiteResult {
   std::string device;
   std::string guarantee;  // "lifted", "weaker: hosted"; empty: nothing was judged
   std::string why;        // on a GPU, why the submission was not lifted
+  std::string label;      // why its speedup says little, so that means leave it out: "constant_output"; empty: they take it
   // If the kernel comes from a search by Hone: the run's name, and why it ended. Both are empty for other kernels.
   std::string run, ended;
   int64_t attempts = 0, tokens = 0;  // of that run
@@ -66,7 +67,9 @@ Result<SuiteResult> LoadSuiteResult(const std::string& path, const SuiteSubmissi
 struct SuiteSummary {
   int level = -1;
   int submissions = 0, ok = 0, lifted = 0;
-  std::optional<double> geomean_eager, geomean_compiled;  // mean speedups of submissions that are right and were timed
+  int labelled = 0;  // right submissions that means and medians leave out (SuiteResult::label)
+  // Geometric means and medians of the speedups of submissions that are right, were timed and have no label.
+  std::optional<double> geomean_eager, geomean_compiled, median_eager, median_compiled;
   std::map<double, double> fast_eager,
       fast_compiled;  // by p: share of submissions that are right and over p times as fast
 };

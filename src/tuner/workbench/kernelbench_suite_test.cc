@@ -77,12 +77,28 @@ TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
   EXPECT_EQ(SummarizeSuite(results, false, false)[2].fast_eager.size(), 1u);
 }
 
+TEST_F(KernelBenchSuite, ProblemsWithOneRightAnswerCountAsRightAndStayOutOfMeans) {
+  std::vector<SuiteResult> results = {Judged(2, "ok", 2.0), Judged(2, "ok", 4.0), Judged(2, "ok", 3.0), Judged(2, "ok", 1000.0)};
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::kOk;
+  evaluation.findings = {{.kind = "constant_output", .message = "out is 0 everywhere", .location = ""}};
+  results[3].label = ResultOf({}, evaluation).label;
+  EXPECT_EQ(results[3].label, "constant_output");
+  const SuiteSummary summary = SummarizeSuite(results, true, false)[0];
+  EXPECT_EQ(summary.ok, 4);
+  EXPECT_EQ(summary.labelled, 1);
+  EXPECT_NEAR(summary.geomean_eager.value(), std::cbrt(2.0 * 4.0 * 3.0), 1e-12);
+  EXPECT_DOUBLE_EQ(summary.median_eager.value(), 3.0);
+  EXPECT_DOUBLE_EQ(summary.fast_eager.at(2), 0.75) << "the share that is faster is of all";
+}
+
 TEST_F(KernelBenchSuite, WhatIsKeptIsOfTheSameTexts) {
   SuiteResult result = Judged(1, "ok", 2.0);
   result.submission.name = "level_1_problem_19_sample_0_kernel";
   result.key = "abc";
   result.detail = "\"quoted\"";
   result.time_us = 12.5;
+  result.label = "constant_output";
   const std::string path = Path("result.json");
   EXPECT_EQ(LoadSuiteResult(path, result.submission, "abc").status().code(), StatusCode::kNotFound);
   ASSERT_TRUE(WriteFileAtomically(path, SuiteResultToJson(result)).ok());
@@ -92,6 +108,7 @@ TEST_F(KernelBenchSuite, WhatIsKeptIsOfTheSameTexts) {
   EXPECT_EQ(kept->detail, result.detail);
   EXPECT_DOUBLE_EQ(kept->over_eager->low, 1.8);
   EXPECT_DOUBLE_EQ(kept->time_us.value(), 12.5);
+  EXPECT_EQ(kept->label, "constant_output");
   EXPECT_EQ(LoadSuiteResult(path, result.submission, "abd").status().code(), StatusCode::kNotFound);
 }
 
