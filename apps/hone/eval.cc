@@ -31,14 +31,16 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kMaxAutotune = "max-autotune";  // a mode of torch.compile
+
 struct EvalFlags {
   DeviceFlags device;
   std::string task, candidate, baseline, trace;
   uint64_t seed = 0;
-  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, libraries = false,
-       hosted = false;
+  bool no_calls = false, no_time = false, no_warm = false, profile = false, sass = false, hosted = false;
   std::vector<std::string> bindings;
   std::vector<size_t> only_cases;
+  std::string libraries;  // "default" or "max-autotune"; empty: no libraries are timed
   int trials = 5;
 };
 
@@ -80,7 +82,8 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
   }
   HONE_RETURN_IF_ERROR(CheckChoices(task, request));
   HONE_ASSIGN_OR_RETURN(HostedOptions options, MakeHostedOptions(context, flags.device));
-  options.compiled = flags.libraries;
+  options.compiled = !flags.libraries.empty();
+  options.max_autotune = flags.libraries == kMaxAutotune;
   options.lift = !flags.hosted;
   for (const std::string& warning : ProbeSandbox().Warnings()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(task, request, options));
@@ -122,6 +125,11 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
         flags.no_time ? "--trace writes times down, and --no-time takes none: leave one of them out"
                       : "--trace is for candidates with a launch plan, and this is a PyTorch module: leave it out");
   }
+  if (!flags.libraries.empty() && flags.libraries != "default" &&
+      (flags.libraries != kMaxAutotune || !IsSubmission(flags.candidate))) {
+    return Status::InvalidArgument(fmt::format(
+        "--libraries={}: write --libraries, or for a .py file --libraries={}", flags.libraries, kMaxAutotune));
+  }
   HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   request.seed = flags.seed;
   request.time = !flags.no_time;
@@ -132,7 +140,7 @@ Status Run(CommandContext& context, const EvalFlags& flags) {
   request.simulate = !flags.device.no_sim;
   request.profile = flags.profile || flags.sass;
   request.sass = flags.sass;
-  request.libraries = flags.libraries;
+  request.libraries = !flags.libraries.empty();
   if (IsSubmission(flags.candidate)) return RunSubmission(context, flags, task, std::move(request));
   if (flags.hosted) return Status::InvalidArgument("--hosted is for a .py file with a ModelNew: leave it out");
   std::unique_ptr<Evaluator> evaluator;
@@ -195,9 +203,9 @@ void RegisterEvalCommand(CLI::App& app, CommandContext& context) {
                     "profile the kernel too: where its time goes, and what limits its speed");
   command->add_flag("--sass", flags->sass,
                     "show machine code next to the source lines of the profile (needs nvdisasm)");
-  command->add_flag(
-      "--libraries", flags->libraries,
-      "also time the libraries that the task's baseline.toml names; for a .py file, torch.compile of the module");
+  command->add_flag("--libraries{default}", flags->libraries,
+                    "also time the libraries that the task's baseline.toml names; for a .py file, torch.compile of the "
+                    "module, and with --libraries=max-autotune its mode of that name too");
   command->add_flag(
       "--hosted", flags->hosted,
       "run a .py file as it is, in a Python process of its own, instead of extracting its kernels (docs/finished-modules.md)");

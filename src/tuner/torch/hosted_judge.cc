@@ -115,6 +115,7 @@ Result<json> JobJson(const Task& task, const TorchModule& module, const Evaluati
   if (options.gpu >= 0 && request.time) {
     baselines.push_back("torch_eager");
     if (options.compiled) baselines.push_back("torch_compiled");
+    if (options.max_autotune) baselines.push_back("torch_max_autotune");
   }
   return json{{"text", task.oracle_source},
               {"file", (task.directory.empty() ? task.name : task.directory) + "/reference.py"},
@@ -296,7 +297,7 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
         }
       });
       one.Object("baselines", [&](JsonFields& baselines) {
-        for (const char* name : {"torch_eager", "torch_compiled"})
+        for (const char* name : {"torch_eager", "torch_compiled", "torch_max_autotune"})
           ReadBaseline(baselines, name, torch, *evaluation, &result);
       });
       if (!one.ok()) return Status::Internal(one.status().message());

@@ -42,6 +42,7 @@ struct HostedOptions {
   int64_t l2_bytes = 0;                  // size of the GPU's L2 cache
   int threads = 0;                   // threads of PyTorch on the CPU; 0: one per core
   bool compiled = false;             // time against the module compiled by torch.compile, too
+  bool max_autotune = false;         // and against torch.compile in its mode max-autotune, which tries kernels for minutes
   bool lift = true;                  // on a GPU: try to judge lifted; false: judge hosted
   double launch_limit_seconds = 30;  // limit for one call of forward()
   double time_seconds = 10;          // after the least number of quads, limit for timing one case against one baseline

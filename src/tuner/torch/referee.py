@@ -38,6 +38,7 @@ CHANCE = 0.05            # if the module's rms error in float32 is above this sh
 FEW = 16                 # a slice of fewer elements is not measured by its own rms
 STRESS_BYTES = 6 << 30   # hard inputs are tried if inputs and outputs are at most this large
 MOST_SINGLED = 4         # constant weights that are tried singly for what a wrong submission leaves out
+COMPILED = {"torch_compiled": "default", "torch_max_autotune": "max-autotune-no-cudagraphs"}  # torch.compile's mode, by baseline; the judge captures graphs itself
 KERNELBENCH, KERNELBENCH_HALF = 1e-4, 1e-2  # tolerances of KernelBench's own check
 PIECE = 1 << 27          # the most elements that are compared at a time
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "subnormal": 1e-40}
@@ -252,7 +253,7 @@ class Side:
 def load_request(job, side):
     """Returns the request by which a side's stage loads its module."""
     return {"op": "load", "text": job["text"], "file": job["file"], "class": job["class"], "training": job["training"],
-            "device": job["device"], "threads": job["threads"], "compile": side.name == "torch_compiled",
+            "device": job["device"], "threads": job["threads"], "compile": COMPILED.get(side.name, ""),
             "submission": job["submission"] if side.is_submission else None}
 
 

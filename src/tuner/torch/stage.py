@@ -153,7 +153,7 @@ class Stage:
         with open(path, "w", encoding="utf-8") as file:
             file.write(request["text"])
         self.problem = Problem(request["text"], path, request["class"], request["training"])
-        self.compile = request.get("compile", False)
+        self.compile = request.get("compile", "")
         if request.get("submission") is None:
             return
         if self.device.type == "cpu" and "cpp_extension" in request["submission"]:
@@ -183,7 +183,7 @@ class Stage:
         try:
             model, _ = self.problem.build(request["sizes"], seed=request["seed"], make=self.kind)
             self.plain = model = model.to(self.device)
-            self.model = torch.compile(model, dynamic=False) if self.compile else model
+            self.model = torch.compile(model, dynamic=False, mode=self.compile) if self.compile else model
         except Exception as error:
             raise at_fault(error, "crashed", "ModelNew cannot be made", self.device) from error
 
