@@ -270,8 +270,8 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
       evaluation->metrics["hard_sets"] = evaluation->metrics["hard_sets"] + hard_sets;
       if (row.contains("allclose") && row["allclose"].is_boolean()) {
         const double accepted = row["allclose"].get<bool>() ? 1 : 0;
-        const auto known = evaluation->metrics.emplace("kernelbench_allclose", accepted).first;
-        known->second = std::min(known->second, accepted);  // of all cases
+        const auto entry = evaluation->metrics.emplace("kernelbench_allclose", accepted).first;
+        entry->second = std::min(entry->second, accepted);  // of all cases
       }
       if (row.contains("constant") && row["constant"].is_object()) {
         for (const auto& [name, value] : row["constant"].items()) {
