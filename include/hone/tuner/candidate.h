@@ -51,7 +51,7 @@ struct Argument {
   ArgumentKind kind = ArgumentKind::kInteger;
   std::string name;                  // of the tensor, workspace, scalar or tensor map
   std::string type;                  // kInteger, kScalar: i32 u32 i64 u64 f32 f64 f16 bf16 bool; kStruct: C++ type name
-  std::optional<Expression> value;   // only for kInteger
+  std::optional<Expression> value;   // kInteger: the number passed
   std::optional<Expression> offset;  // kTensor (elements), kWorkspace (bytes)
   std::vector<Argument> fields;      // only for kStruct
 };
@@ -60,17 +60,19 @@ struct Argument {
 struct TensorMapSpec {
   std::string name;    // name by which arguments pass the map
   std::string tensor;  // name of the tensor that the map describes
-  std::string dtype;  // empty: the tensor's own
+  std::string dtype;   // element type that the map states; empty: the tensor's own
   std::vector<Expression> dims;
   std::vector<Expression> strides;  // size dims.size() - 1
   std::vector<Expression> box;
   std::vector<Expression> element_strides;  // empty: all 1
+  // The four fields below are one of the words behind them.
   std::string interleave = "none";          // none 16B 32B
   std::string swizzle = "none";             // none 32B 64B 128B
   std::string l2_promotion = "none";        // none 64B 128B 256B
   std::string oob_fill = "zeros";           // zeros nan
 };
 
+// Device memory that a plan asks for beside the task's tensors (a [[workspace]] entry).
 struct WorkspaceSpec {
   std::string name;
   Expression bytes;
@@ -146,6 +148,7 @@ struct PlanEntry {
   int line = 0;  // line in the candidate's file, used in messages
 };
 
+// A candidate's whole plan: the comment at the top of its file, parsed.
 struct LaunchPlan {
   std::vector<std::pair<std::string, std::vector<int64_t>>> tunables;  // name, choices; in file order
   // Expressions over tunables. A sweep leaves out a binding for which one of them is false.
@@ -227,13 +230,16 @@ struct ResolvedConvolution {
   std::vector<int64_t> size, kernel, stride, padding, dilation, output_padding;
   bool transposed = false;
 
+  // Returns the extent of the output along an axis of the image.
   int64_t OutSize(size_t axis) const {
+    // the input elements from the kernel's first tap to its last, both included
     const int64_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
     return transposed ? (size[axis] - 1) * stride[axis] - 2 * padding[axis] + reach + output_padding[axis]
                       : (size[axis] + 2 * padding[axis] - reach) / stride[axis] + 1;
   }
 };
 
+// A library call, resolved for one case (LibraryCall describes the operands).
 struct ResolvedCall {
   ResolvedOperand a, b, out;
   std::optional<ResolvedOperand> bias;
@@ -252,6 +258,7 @@ struct ResolvedCall {
   std::string Describe() const;  // "matmul 64x128x32 float16 by cuBLASLt"
 };
 
+// One step of a plan, resolved for one case: a launch, a memset, or a library call.
 struct ResolvedStep {
   bool is_memset = false;
   std::optional<ResolvedCall> call;
@@ -283,6 +290,7 @@ struct ResolvedTensorMap {
   std::vector<int64_t> dims, strides, box, element_strides;
 };
 
+// A plan with every expression evaluated for one case: what a device session executes.
 struct ResolvedPlan {
   std::vector<ResolvedStep> steps;  // without launches whose grid has a zero extent
   // For each step, the index into LaunchPlan::entries of the alternative that runs, launches of empty grids included.

@@ -36,21 +36,23 @@ enum class Verdict {
 std::string_view VerdictName(Verdict v);
 std::optional<Verdict> VerdictFromName(std::string_view name);
 
+// An estimate with its 95 % confidence interval.
 struct Interval {
   double median = 0;
-  double low = 0;   // 95 % confidence interval
+  double low = 0;   // ends of the interval
   double high = 0;
 };
 
-// Cache state in which a time was taken.
+// The state of the GPU's caches when a time was taken: without the inputs, or as the previous execution left them.
 enum class CacheState { kCold, kWarm };
 
+// How a case's time was measured, and what the comparison with the incumbent came to.
 struct TimingDetail {
   std::string status;       // stable | inconclusive | throttled | contended | modelled
-  std::string decision;     // faster | slower | same | undecided: group-sequential, at the stated error rate
-  int quads = 0;            // interleaved ABBA / BAAB groups kept
+  std::string decision;     // faster | slower | same | undecided: the sequential test's answer (docs/timing.md)
+  int quads = 0;            // groups of four timings, two of either kernel (ABBA or BAAB), that were kept
   int discarded_quads = 0;  // groups left out as outliers
-  int plans_per_sample = 1; // m: plan executions in one timed graph
+  int plans_per_sample = 1; // executions of the plan in one timed CUDA graph
   int looks = 0;            // analyses of the data that the sequential test has made
 };
 
@@ -62,6 +64,8 @@ struct LibraryResult {
   std::string detail;              // version and function called; without a time: the reason and the remedy
 };
 
+// The result for one case: its errors and, if it is a timed case, its times. Where times are absent, they were not
+// measured.
 struct CaseResult {
   Dims dims;
   CaseRole role = CaseRole::kTime;
@@ -100,6 +104,7 @@ struct KernelResources {
   double occupancy = 0;        // fraction of the SM's threads, at the first timed case; 0: not known
 };
 
+// One stage of an evaluation, with the time that it took.
 struct Stage {
   std::string name;    // plan, compile, load, check, time, …
   double seconds = 0;
@@ -116,7 +121,7 @@ struct Mismatch {
   double actual = 0;
   int64_t wrong_elements = 0;
   int64_t total_elements = 0;
-  uint64_t seed = 0;
+  uint64_t seed = 0;  // the number from which the inputs of this launch were drawn
 };
 
 // A finding of the simulator or the profiler, with its source line if known. Findings of several shapes about one line

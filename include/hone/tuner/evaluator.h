@@ -52,7 +52,7 @@ struct EvaluationRequest {
   Binding incumbent_binding;
   uint64_t seed = 0;                  // 0: drawn from the system
   bool time = true;                   // false: stop after correctness
-  bool warm = true;                   // also time with warm caches where that makes sense
+  bool warm = true;                   // also time with warm caches, if a case's tensors have at most four times the L2 size
   // Number of random input sets, of the first distribution, at each timed case: 1 to kMostTrials.
   int correctness_trials = 5;
   int max_quads = 0;                  // 0: the protocol's default; else kLeastQuads to kMostQuads

@@ -19,7 +19,7 @@
 
 namespace hone {
 
-// One counted figure: the name used in KernelProfile::values, its name in NVIDIA's tools, its unit, its meaning.
+// A figure that is counted for a kernel: its name in KernelProfile::values and in NVIDIA's tools, unit and meaning.
 struct ProfileField {
   std::string_view name;
   std::string_view metric;  // as spelled by `ncu --metrics` and CUPTI; empty: counted only by the simulator or by Hone
@@ -42,7 +42,7 @@ struct MemorySite {
   double transfers_per_request = 0;
   // The value that transfers_per_request would have with adjacent lanes' bytes side by side, or without bank conflicts.
   double ideal_transfers = 0;
-  double share = 0;            // share of the kernel's sectors, or of its passes: 0 to 1
+  double share = 0;            // this instruction's part of all sectors (global) or passes (shared) of the kernel: 0 to 1
 };
 
 // Counts of one kernel of the plan, launched once.
@@ -60,6 +60,7 @@ struct KernelProfile {
   bool Has(std::string_view field) const;
 };
 
+// The counts of all kernels that a plan launches for one timed case.
 struct CaseProfile {
   Dims dims;
   std::vector<KernelProfile> kernels;    // in the order of their launches
@@ -86,6 +87,7 @@ struct SassLine {
   std::map<std::string, int64_t> opcodes;    // "LDG.E.128" -> 2
 };
 
+// What profiling one candidate gave: counts for each case, conclusions, and machine code.
 struct Profile {
   std::string source;        // simulator | cupti | ncu; empty: nothing was counted
   bool modelled = false;     // true: times are modelled, not measured

@@ -61,6 +61,7 @@ struct EventDraft {
   std::vector<std::string> sources;  // texts; stored under their SHA-256
 };
 
+// What a store's list of runs says about one run.
 struct RunInfo {
   std::string id;  // "20261121-064512-3fa9"
   std::string task;
@@ -109,6 +110,7 @@ class RunStore {
   virtual Result<std::string> Source(const SourceHash& hash) = 0;
 };
 
+// Options of OpenSqliteRunStore.
 struct SqliteStoreOptions {
   double lock_seconds = 10;  // limit on waiting for another process's write
   int64_t max_pages = 0;   // limit on the file's size, in SQLite pages; 0: none. Tests simulate a full disk with this.

@@ -112,7 +112,7 @@ struct RunNode {
   SourceHash source_hash;   // empty when unusable
   int64_t bindings = 1;     // how many bindings its tunables allow
   int64_t request = -1;     // number of the request that produced it
-  int64_t known = 0;        // nodes below this number were known when it was decided to open this one
+  int64_t known = 0;        // the decision to open this node could use the nodes below this number
   std::vector<Turn> turns;  // its requests, in order
   std::optional<GivenHint> hint;  // nullopt: its prompts gave none
   std::optional<Evaluation> evaluation;
@@ -130,9 +130,11 @@ struct RunNode {
   int64_t best_after = 0;  // the best node after this one was settled
   double seconds = 0;      // time into the run at which its evaluation (or refusal) was known
 
+  // Returns whether no request and no evaluation of this node is outstanding.
   bool done() const { return state == NodeState::kUnusable || state == NodeState::kEvaluated; }
 };
 
+// One line of the ledger, the list of ideas tried so far that prompts show.
 struct LedgerEntry {
   std::string key;  // the idea without differences of case, spaces and punctuation; empty: the idea is never compared
   std::string idea;
@@ -140,6 +142,7 @@ struct LedgerEntry {
   std::string outcome;  // "1.14x faster, kept", "wrong_output", "search_not_found"
 };
 
+// The verdict on one binding of a sweep.
 struct SweepPoint {
   int64_t node = -1;  // the candidate whose tunables are swept
   Binding binding;
@@ -228,16 +231,18 @@ struct RememberedIdea {
   std::string run, task, workload, device;
   std::string idea;
   std::string limiter;  // bottleneck of its parent: memory | arithmetic | latency; empty: not known
-  double gain = 1, low = 1, high = 1;  // speedup with its 95 % interval
+  double gain = 1, low = 1, high = 1;  // speedup over its incumbent, with the ends of its 95 % interval
   double bytes = 0;                    // bytes that its largest timed shape must move
   std::string diff;                    // unified diff against its parent, truncated
 };
 
+// The run's last measurement: the best node against the seed.
 struct FinalResult {
   int64_t node = -1;      // the best node
   Evaluation evaluation;  // against the seed, with fresh hidden cases
 };
 
+// The whole state of a run after the events so far.
 struct RunView {
   RunInfo info;
   RunOptions options;

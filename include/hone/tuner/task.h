@@ -95,6 +95,7 @@ enum class IndexOrder {
   kMask,          // zeros and ones, with a given share of ones
 };
 
+// How the elements of an input are drawn: task.toml's `values`.
 struct ValueSpec {
   Distribution distribution = Distribution::kNormal;
   double low = 0.0;     // kUniform, kLogUniform; kIndex: a whole number, 0 or more
@@ -107,10 +108,10 @@ struct ValueSpec {
   std::optional<Expression> index_bound;
   IndexOrder index_order = IndexOrder::kIndependent;  // only for kIndex
   double padding = 0.0;                               // kIndex: the share of elements that are -1
-  double ones = 0.5;                                  // kMask: the share of elements that are 1
-  // kMask: a value, 0 or 1, that each line along the axis `along` holds at least once; -1: lines may hold one value
-  // alone.
-  int some = -1, along = -1;
+  double share_of_ones = 0.5;                         // kMask: the share of elements that are 1
+  // kMask: every line along the axis `line_axis` holds `guaranteed_value` (0 or 1) at least once; -1: a line may consist
+  // of one value only. In task.toml, these are `along` and `some`.
+  int guaranteed_value = -1, line_axis = -1;
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
   // Expressions over the dimensions that a task may give instead of numbers; ResolveValues evaluates them in real
   // numbers.
@@ -135,6 +136,7 @@ struct TensorSpec {
   int slice_axis = -1;                 // axis equal to the task's slice dimension; -1: not sliced
 };
 
+// A number that every launch gets by value, the same in all cases.
 struct ScalarSpec {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -162,6 +164,7 @@ struct Tolerance {
 enum class CaseRole { kTime, kCheck, kHidden };
 std::string_view CaseRoleName(CaseRole role);
 
+// A shape of the task, and what is done at it.
 struct Case {
   Dims dims;
   CaseRole role = CaseRole::kCheck;
@@ -180,11 +183,13 @@ struct HiddenRange {
   int64_t high = 1;
   int64_t multiple = 1;
   std::optional<Expression> low_text, high_text, multiple_text;
+  // Returns whether the range depends on other dimensions.
   bool related() const { return low_text || high_text || multiple_text; }
 };
 // Returns the range with its expressions evaluated; `dims` holds the dimensions that they name. nullopt: no size is
 // left.
 std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& dims);
+// A [[hidden]] entry of the task: ranges from which whole shapes are drawn.
 struct HiddenGroup {
   int count = 1;  // how many cases to draw from this group
   std::vector<HiddenRange> ranges;  // a range comes after the ranges of the dimensions that its expressions name

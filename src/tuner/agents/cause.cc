@@ -16,12 +16,13 @@ namespace hone {
 namespace {
 
 constexpr double kSameTime = 0.02;  // log of the factor below which two times count as equal
-constexpr double kTellingFactor = 1.25;
+constexpr double kTellingFactor = 1.25;  // ratio of two counts from which their difference may explain a time
 constexpr double kTellingPoints = 15;  // difference of percentages that counts
-constexpr size_t kMostCauses = 2;
+constexpr size_t kMostCauses = 2;  // causes named in the text
 
 enum class Kind { kBytes, kCount, kPercent };
 
+// A figure of the profile that may explain why a version is faster or slower.
 struct Count {
   const char* field;
   const char* label;
@@ -45,6 +46,7 @@ constexpr Count kCounts[] = {
     {"l1_hit_rate", "hits in L1", Kind::kPercent, true, false},
 };
 
+// Returns the value for people: "15.3 kB", "12 %".
 std::string WithUnit(double value, Kind kind) {
   if (kind == Kind::kPercent) return fmt::format("{:.0f} %", value);
   const char* unit = kind == Kind::kBytes ? "B" : "";
@@ -54,6 +56,7 @@ std::string WithUnit(double value, Kind kind) {
   return fmt::format("{:.3g}{}{}", value, kind == Kind::kBytes ? " " : "", unit);
 }
 
+// Returns the figure of the plan's launches for one case; nullopt if it was not counted.
 std::optional<double> ValueOf(const CaseProfile& c, const Count& count) {
   std::optional<double> sum;
   const KernelProfile* longest = nullptr;
@@ -67,7 +70,7 @@ std::optional<double> ValueOf(const CaseProfile& c, const Count& count) {
 }
 
 struct Cause {
-  double weight = 0;  // importance
+  double weight = 0;  // importance: the logarithm of the ratio, or the difference of percentages / 100
   std::string text;
 };
 
@@ -76,6 +79,8 @@ std::string ChangeText(const char* label, double from, double to, Kind kind) {
                      WithUnit(to, kind));
 }
 
+// Returns the figures that changed as far as they must, and in the direction that explains the time: a figure of which
+// more is better rose in a faster version and fell in a slower one.
 std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after, bool faster) {
   std::vector<Cause> causes;
   for (const Count& count : kCounts) {
@@ -88,14 +93,15 @@ std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after,
       const double factor = std::max(*from / *to, *to / *from);
       weight = factor >= kTellingFactor ? std::log(factor) : 0;
     } else {
-      weight = 1;  // it appeared or disappeared
+      weight = 1;  // one of the two is 0
     }
     if (weight > 0) causes.push_back({weight, ChangeText(count.label, *from, *to, count.kind)});
   }
   return causes;
 }
 
-// Compares kernels that both versions have, by name.
+// Returns the causes that registers and spills show: those of kernels with the same name in both versions. Spills (weight
+// 2) come before occupancy (weight 1).
 std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation& after, bool faster) {
   std::vector<Cause> causes;
   for (const KernelResources& now : after.resources) {
@@ -117,6 +123,7 @@ std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation&
 }  // namespace
 
 std::string CauseText(const Evaluation& before, const Evaluation& after) {
+  // Find the timed case whose time changed most.
   const CaseResult* changed = nullptr;
   double most = kSameTime;
   size_t timed = 0;
@@ -140,7 +147,7 @@ std::string CauseText(const Evaluation& before, const Evaluation& after) {
     if (then != before.profile->cases.end() && now != after.profile->cases.end())
       causes = CausesOf(*then, *now, faster);
   }
-  bool counted = !causes.empty();
+  const bool counted = !causes.empty();
   if (!counted) causes = CausesInResources(before, after, faster);
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.weight > b.weight; });
   if (causes.size() > kMostCauses) causes.resize(kMostCauses);

@@ -10,6 +10,7 @@
 namespace hone {
 namespace {
 
+// Splits a text into its lines, without newlines.
 std::vector<std::string_view> TextLines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -24,6 +25,7 @@ std::vector<std::string_view> TextLines(std::string_view text) {
 
 std::vector<DiffLine> DiffLines(std::string_view before, std::string_view after) {
   const std::vector<std::string_view> a = TextLines(before), b = TextLines(after);
+  // Lines that both texts share at their beginnings and ends need no search; n and m lines between them do.
   size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   size_t tail = 0;
@@ -32,7 +34,7 @@ std::vector<DiffLine> DiffLines(std::string_view before, std::string_view after)
 
   std::vector<DiffLine> out;
   for (size_t i = 0; i < head; ++i) out.push_back({' ', a[i]});
-  constexpr size_t kMostCells = 16'000'000;
+  constexpr size_t kMostCells = 16'000'000;  // limit on the table below: 32 MB
   if (n * m <= kMostCells) {
     // longest[i][j] is the number of common lines of a[i..] and b[j..] between head and tail.
     std::vector<uint16_t> longest((n + 1) * (m + 1), 0);
@@ -69,14 +71,14 @@ std::string UnifiedDiff(std::string_view before, std::string_view after, std::st
   const auto changed = [&](size_t i) { return lines[i].mark != ' '; };
   size_t a_line = 1, b_line = 1;
   size_t i = 0;
-  const auto near = static_cast<size_t>(context);
+  const auto near = static_cast<size_t>(context);  // unchanged lines shown on either side of a change
   while (i < lines.size()) {
     // The next hunk reaches from `near` lines before a change to `near` lines after the last nearby change.
     size_t first = i;
     while (first < lines.size() && !changed(first)) ++first;
     if (first == lines.size()) break;
     const size_t begin = std::max(i, first > near ? first - near : 0);
-    size_t end = first, quiet = 0;
+    size_t end = first, quiet = 0;  // quiet: unchanged lines since the last change
     for (size_t k = first; k < lines.size() && quiet <= 2 * near; ++k) {
       quiet = changed(k) ? 0 : quiet + 1;
       if (quiet == 0) end = k + 1;

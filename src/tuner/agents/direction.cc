@@ -14,9 +14,10 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostFindings = 3;
-constexpr size_t kMostRemembered = 4;
+constexpr size_t kMostFindings = 3;  // findings of the profile that become directions
+constexpr size_t kMostRemembered = 4;  // ideas of earlier runs in one prompt
 
+// Returns the directions that the profile's most expensive findings give.
 std::vector<AttemptDirection> FindingDirections(const Evaluation* judged) {
   std::vector<AttemptDirection> directions;
   for (const ProfileFinding& f : DistinctFindings(judged)) {
@@ -38,17 +39,18 @@ std::optional<AttemptDirection> DirectionOf(const RunView& view, const RunNode& 
     all.push_back({{std::move(entry.name), "", "", "", 0}, std::move(entry.text)});
   }
   if (all.empty()) return std::nullopt;
-  size_t mine = 0;
+  // Attempts take the directions in turn: this one's place follows from the number of earlier attempts that had one.
+  size_t turn = 0;
   for (int64_t id = 1; id < node.id; ++id) {
     const std::vector<Turn>& turns = view.node(id).turns;
-    mine += !turns.empty() && turns.front().prompt == kWidePrompt;
+    turn += !turns.empty() && turns.front().prompt == kWidePrompt;
   }
-  mine %= all.size();
+  turn %= all.size();
   std::string others;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (i != mine) others += (others.empty() ? "" : "; ") + all[i].given.hint;
+    if (i != turn) others += (others.empty() ? "" : "; ") + all[i].given.hint;
   }
-  AttemptDirection direction = std::move(all[mine]);
+  AttemptDirection direction = std::move(all[turn]);
   if (!others.empty()) direction.text += fmt::format("\n\n(The other directions: {}.)", others);
   return direction;
 }
@@ -56,8 +58,9 @@ std::optional<AttemptDirection> DirectionOf(const RunView& view, const RunNode& 
 std::string MemoryText(const RunView& view, std::string_view limiter, double bytes) {
   std::vector<const RememberedIdea*> order;
   for (const RememberedIdea& idea : view.memory) order.push_back(&idea);
+  // Returns how far the idea's size is from `bytes`, as the logarithm of their ratio.
   const auto distance = [&](const RememberedIdea* m) {
-    return bytes > 0 && m->bytes > 0 ? std::abs(std::log(m->bytes / bytes)) : 100.0;
+    return bytes > 0 && m->bytes > 0 ? std::abs(std::log(m->bytes / bytes)) : 100.0;  // of unknown size: after all known ones
   };
   std::stable_sort(order.begin(), order.end(), [&](const RememberedIdea* a, const RememberedIdea* b) {
     const bool same_a = a->limiter == limiter, same_b = b->limiter == limiter;

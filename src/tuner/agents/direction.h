@@ -13,9 +13,10 @@
 
 namespace hone {
 
+// The one direction that an attempt shall try.
 struct AttemptDirection {
   GivenHint given;   // what the run's record says
-  std::string text;  // for the prompt, with the names of the others' directions
+  std::string text;  // for the prompt; ends with the names of the directions that other attempts try
 };
 
 // Returns the direction of the attempt `node`. Directions are, in this order, the costs that the profile of the

@@ -13,6 +13,7 @@ namespace {
 
 // Returns a hint about search text that was not found: the first line that differs at the best match.
 std::string NearMiss(const std::vector<SourceLine>& source, const std::vector<SourceLine>& search) {
+  // Find the place in the source where most lines agree, apart from indentation.
   size_t best_at = 0, best_same = 0;
   for (size_t at = 0; at < source.size(); ++at) {
     size_t same = 0;
@@ -59,6 +60,7 @@ LinesFound FindLines(std::string_view source, std::string_view text) {
 }
 
 EditResult ApplySearchReplace(std::string_view source, const std::vector<SearchReplace>& blocks) {
+  // The bytes of the source that one block replaces.
   struct Change {
     size_t begin, end;
     const SearchReplace* block;

@@ -24,6 +24,7 @@ struct LinesFound {
   size_t begin = 0, end = 0;  // bytes of the first occurrence in the source, newline included
   std::string near;           // if times is 0: similar lines of the source
 };
+// Finds the whole lines `lines` in the source.
 LinesFound FindLines(std::string_view source, std::string_view lines);
 
 struct EditResult {

@@ -13,6 +13,7 @@
 namespace hone {
 namespace {
 
+// An entry of a menu names the findings that it answers in such a comment.
 constexpr std::string_view kOpen = "<!-- answers:", kClose = "-->";
 
 // Takes the comment out of an entry's text and returns the kinds that it names.
@@ -29,12 +30,14 @@ std::vector<std::string> TakeAnswers(std::string& text) {
   return kinds;
 }
 
+// Returns the reason for a hint, for the prompt.
 std::string WhyText(const ProfileFinding& f) {
   return fmt::format("because of the profile's finding `{}`{}: {}{}; up to {:.0f} % of a launch's time could go",
                      f.kind, f.location.empty() ? "" : " at " + f.location, f.message,
                      f.evidence.empty() ? "" : " (" + f.evidence + ")", 100 * f.gain);
 }
 
+// Returns the hint `name` as an answer to the finding.
 Hint HintFor(const ProfileFinding& f, std::string name) {
   return {{std::move(name), f.kind, f.kernel, f.location, f.gain}, WhyText(f)};
 }
@@ -43,6 +46,7 @@ Hint HintFor(const ProfileFinding& f, std::string name) {
 
 std::vector<MenuEntry> MenuEntries(std::string_view menu) {
   std::vector<MenuEntry> entries;
+  // An entry begins with "- **NAME**" and ends where the next begins.
   for (size_t at = menu.find("- **"); at != std::string_view::npos;) {
     const size_t end = menu.find("**", at + 4), next = menu.find("- **", at + 4);
     if (end == std::string_view::npos) break;
@@ -85,7 +89,7 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
   const std::vector<ProfileFinding> findings = DistinctFindings(judged);
   std::vector<Hint> hints;
   std::set<std::string> taken;
-  bool more = true;
+  bool more = true;  // some finding has an answer that was not given out yet
   for (size_t round = 0; more; ++round) {
     more = false;
     for (const ProfileFinding& f : findings) {
@@ -100,7 +104,7 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
       if (taken.insert(answers[round]->name).second) hints.push_back(HintFor(f, answers[round]->name));
     }
   }
-  std::vector<std::string> rest;
+  std::vector<std::string> rest;  // entries that answer no finding
   for (const MenuEntry& entry : entries) {
     if (taken.insert(entry.name).second) rest.push_back(entry.name);
   }
@@ -110,18 +114,18 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
   return hints;
 }
 
-std::optional<Hint> ShareOf(const RunView& view, const RunNode& node, const Evaluation* judged, bool profile,
+std::optional<Hint> HintOfAttempt(const RunView& view, const RunNode& node, const Evaluation* judged, bool profile,
                             std::string_view menu) {
   if (view.options.parallel <= 1 || node.purpose == "debug") return std::nullopt;
   // One order for all attempts of a parent, so that neighbours get different hints.
-  const uint64_t shuffle = Rng(view.options.seed).Split(static_cast<uint64_t>(node.parent)).Split(0x5a).Next();
+  const uint64_t shuffle = Rng(view.options.seed).Split(static_cast<uint64_t>(node.parent)).Split(0x5a).Next();  // 0x5a: sets these draws apart
   std::vector<Hint> hints = OrderedHints(profile ? judged : nullptr, menu, shuffle);
   if (hints.empty()) return std::nullopt;
-  size_t mine = 0;
+  size_t earlier = 0;  // attempts of the same kind from the same parent before this one
   for (int64_t id = 1; id < node.id; ++id) {
-    mine += view.node(id).parent == node.parent && view.node(id).purpose == node.purpose;
+    earlier += view.node(id).parent == node.parent && view.node(id).purpose == node.purpose;
   }
-  return hints[mine % hints.size()];
+  return hints[earlier % hints.size()];
 }
 
 }  // namespace hone

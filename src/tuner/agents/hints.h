@@ -32,6 +32,7 @@ std::string ShownMenu(std::string_view menu);
 // is null or holds no profile.
 std::vector<ProfileFinding> DistinctFindings(const Evaluation* judged);
 
+// A hint with its reason.
 struct Hint {
   GivenHint given;  // what the run's record says
   std::string why;  // the finding in words, for the prompt; empty: the hint answers no finding
@@ -42,10 +43,10 @@ struct Hint {
 // itself. The entries that answer no finding follow, shuffled by `shuffle`.
 std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, uint64_t shuffle);
 
-// Returns the hint of the attempt `node`, whose turn may see the profile of its parent `judged` if `profile`. Attempts
+// Returns the hint of the attempt `node`, `judged` is its parent's evaluation, whose profile the turn may see if `profile`. Attempts
 // of one parent take the hints in turn. Nullopt: attempts do not overlap, this one repairs, or the menu is empty. Pure:
 // the same log gives the same hint.
-std::optional<Hint> ShareOf(const RunView& view, const RunNode& node, const Evaluation* judged, bool profile,
+std::optional<Hint> HintOfAttempt(const RunView& view, const RunNode& node, const Evaluation* judged, bool profile,
                             std::string_view menu);
 
 }  // namespace hone

@@ -25,31 +25,33 @@
 namespace hone {
 namespace {
 
-constexpr size_t kReferenceBytes = 16000;
+constexpr size_t kReferenceBytes = 16000;  // of the oracle's text; what lies beyond is cut off
 constexpr size_t kEchoBytes = 24000;  // of a reply that is sent back for repair
 
-// Whether a kernel of the task is tiles that are multiplied; else it is rows or elements that are gone through.
+// Returns whether the task's kernels multiply tiles of matrices; others go through rows or elements.
 bool IsProduct(const Task& task) {
   return task.workload == WorkloadClass::kGemm || task.workload == WorkloadClass::kConvolution ||
          task.workload == WorkloadClass::kAttention;
 }
 
-// Whether a library's matrix product or convolution may help in the task: its prompts then mention calls.
+// Returns whether a library's matrix product or convolution may help in the task. Prompts then mention calls of
+// libraries.
 bool MayHoldAProduct(const Task& task) { return IsProduct(task) || HasTorchModule(task); }
 
-// Returns the name of the text with the CuTe kernel that a first version is shown; it is of another task than this one.
+// Returns the name of the prompt text with an example of a CuTe kernel. The example is for another task than this one.
 std::string CuteExample(const Task& task, bool modelled) {
   if (!IsProduct(task) && task.name != "rmsnorm") return "part_cute_example_rows";
   return modelled ? "part_cute_example" : "part_cute_example_tiled";
 }
 
-// Sweeps and the tester's rounds are not attempts.
+// Returns the number of this attempt, counted from 1. Sweeps and the tester's rounds are not attempts.
 int64_t AttemptNumber(const RunView& view, const RunNode& node) {
   int64_t attempt = 1;
   for (int64_t id = 1; id < node.id; ++id) attempt += view.node(id).origin == "reply";
   return attempt;
 }
 
+// Returns which attempt this is, and how far the run has come.
 std::string StandingText(const RunView& view, const RunNode& node) {
   const int64_t best = node.known > 0 ? view.node(node.known - 1).best_after : 0;
   std::string text = fmt::format("Attempt {} of at most {}.", AttemptNumber(view, node), view.options.max_attempts);
@@ -77,7 +79,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   const Evaluation* judged = parent_id < node.known && parent.evaluation ? &*parent.evaluation : nullptr;
 
   std::map<std::string, std::string> values;
-  for (const std::string& name : PromptValues()) values[name];
+  for (const std::string& name : PromptValues()) values[name];  // empty texts: a template may use any of them
   values["task_name"] = in.task->name;
   values["task_summary"] = in.task->summary;
   values["task_class"] = WorkloadClassName(in.task->workload);
@@ -131,13 +133,13 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
     values["cute_example"] = WithoutLicence(text->second);
     break;
   }
-  std::optional<Hint> share;
+  std::optional<Hint> hint;
   std::optional<AttemptDirection> direction;
   if (id > 0) {
-    share = ShareOf(view, node, judged, turn.profile, whole_menu);
-    if (share) {
-      values["share"] = share->given.hint;
-      values["share_why"] = share->why;
+    hint = HintOfAttempt(view, node, judged, turn.profile, whole_menu);
+    if (hint) {
+      values["share"] = hint->given.hint;
+      values["share_why"] = hint->why;
     }
     values["standing"] = StandingText(view, node);
     if (turn.prompt == kWidePrompt) direction = DirectionOf(view, node, judged, values["menu"]);
@@ -175,7 +177,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   if (given != nullptr) {
     // Most templates do not show the hint.
     given->reset();
-    if (share && text.find("{{share}}") != std::string::npos) *given = share->given;
+    if (hint && text.find("{{share}}") != std::string::npos) *given = hint->given;
     if (direction && text.find("{{direction}}") != std::string::npos) *given = direction->given;
   }
   ModelRequest request;

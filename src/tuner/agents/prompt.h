@@ -15,6 +15,7 @@
 
 namespace hone {
 
+// What a request is made from. Everything is borrowed.
 struct PromptInputs {
   const Task* task = nullptr;
   const DeviceFacts* facts = nullptr;

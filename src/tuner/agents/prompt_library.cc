@@ -16,6 +16,8 @@ namespace {
 
 constexpr int kMaxDepth = 8;  // of nested parts: beyond it, a part contains itself
 
+// Replaces each {{>NAME}} in `text` by the text NAME, with its own parts replaced. `depth`: how many texts this one is
+// nested in.
 Result<std::string> Expand(const std::map<std::string, std::string>& texts, std::string_view text, int depth) {
   if (depth > kMaxDepth) return Status::InvalidArgument("a template contains itself");
   std::string out;
@@ -65,11 +67,11 @@ const std::vector<std::string>& PromptValues() {
 
 const PromptLibrary& PromptLibrary::Embedded() {
   static const PromptLibrary library = [] {
-    PromptLibrary made;
-    for (const EmbeddedPrompt& prompt : EmbeddedPrompts()) made.texts_[std::string(prompt.name)] = prompt.text;
-    const Status status = CheckTemplates(made.texts_);
+    PromptLibrary embedded;
+    for (const EmbeddedPrompt& prompt : EmbeddedPrompts()) embedded.texts_[std::string(prompt.name)] = prompt.text;
+    const Status status = CheckTemplates(embedded.texts_);
     HONE_CHECK(status.ok(), status.message());
-    return made;
+    return embedded;
   }();
   return library;
 }
@@ -116,6 +118,7 @@ Result<std::string> PromptLibrary::Expanded(std::string_view name) const {
 
 Result<std::string> FillTemplate(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string out;
+  // Returns a value of the template; an error if templates have no such value.
   const auto value_of = [&](const std::string& name) -> Result<std::string_view> {
     const auto value = values.find(name);
     if (value == values.end()) {
@@ -134,6 +137,7 @@ Result<std::string> FillTemplate(std::string_view text, const std::map<std::stri
     if (name.starts_with('/')) {
       return Status::InvalidArgument(fmt::format("a prompt template closes '{}', which is not open", name.substr(1)));
     }
+    // {{NAME}} stands for the value. {{#NAME}}…{{/NAME}} is a section, kept only where the value is not empty.
     if (!name.starts_with('#')) {
       HONE_ASSIGN_OR_RETURN(std::string_view value, value_of(name));
       out += value;
@@ -146,7 +150,7 @@ Result<std::string> FillTemplate(std::string_view text, const std::map<std::stri
       return Status::InvalidArgument(fmt::format("a prompt template opens '{}' and does not close it", name));
     }
     HONE_ASSIGN_OR_RETURN(std::string_view value, value_of(name));
-    // A section on separate lines also removes its line ends.
+    // If a section's two marks stand on lines of their own, the line ends after the marks are removed as well.
     std::string_view section = text.substr(0, at);
     text.remove_prefix(at + end.size());
     if (section.starts_with('\n')) section.remove_prefix(1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Manages the prompts: Markdown templates, one per role and step, embedded from src/tuner/prompts; files in a user's
-// folder replace them one by one. A run stores the texts with which it began, and continues with them.
+// folder replace single ones. A run stores the texts with which it began, and continues with them.
 //
 // In a template, {{name}} is replaced by a value, {{> part}} by another template, and {{#name}} … {{/name}} is omitted
 // when the value is empty. An unknown name is an error when the template is loaded.
@@ -36,7 +36,7 @@ class PromptLibrary {
   std::map<std::string, std::string> texts_;
 };
 
-// Names of the values that a template may use.
+// Returns the names of the values that a template may use.
 const std::vector<std::string>& PromptValues();
 
 // Fills values and sections of an expanded template; an unknown name is kInvalidArgument.

@@ -21,15 +21,15 @@ namespace {
 
 // Latency of a load that misses every cache, rounded: enough to say how much must be in flight.
 constexpr double kMemoryLatencySeconds = 700e-9;
-constexpr size_t kMaxFailureBytes = 10000;
-constexpr size_t kMaxFindings = 12;
-constexpr size_t kMaxLedgerShapes = 12;
+constexpr size_t kMaxFailureBytes = 10000;  // of compiler or checker text (CuTeGen's bound)
+constexpr size_t kMaxFindings = 12;      // findings listed; the others are only counted
+constexpr size_t kMaxLedgerShapes = 12;  // shapes whose gains a line of the ledger gives
 constexpr size_t kMaxProfiledCases = 3;  // cases whose counts are shown; findings cover all
 
 std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1024); }
 
+// Lists the findings, equal ones once with all their places.
 std::string FindingsText(const std::vector<Finding>& findings) {
-  // Merges equal findings from several places.
   std::vector<std::pair<const Finding*, std::vector<std::string>>> merged;
   for (const Finding& f : findings) {
     auto same = std::find_if(merged.begin(), merged.end(),
@@ -59,8 +59,8 @@ std::string CountsText(const Profile& whole) {
   shown.cases.clear();
   shown.sass.clear();
   const auto add = [&](const CaseProfile& c) {
-    const bool there = std::any_of(shown.cases.begin(), shown.cases.end(), [&](const CaseProfile& s) { return s.dims == c.dims; });
-    if (!there && shown.cases.size() < kMaxProfiledCases) shown.cases.push_back(c);
+    const bool is_shown = std::any_of(shown.cases.begin(), shown.cases.end(), [&](const CaseProfile& s) { return s.dims == c.dims; });
+    if (!is_shown && shown.cases.size() < kMaxProfiledCases) shown.cases.push_back(c);
   };
   for (const ProfileFinding& finding : whole.findings) {
     for (const CaseProfile& c : whole.cases) {
@@ -68,7 +68,8 @@ std::string CountsText(const Profile& whole) {
     }
   }
   for (const CaseProfile& c : whole.cases) add(c);
-  // The list is ordered by potential gain: of a fault that several shapes show at one place, the most expensive stays.
+  // A fault that several shapes show at one place is listed once. Findings come in order of potential gain, so the most
+  // expensive is the one that stays.
   shown.findings.clear();
   for (const ProfileFinding& f : whole.findings) {
     const bool is_shown = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
@@ -102,10 +103,10 @@ bool IsRight(const RunNode& node) { return node.evaluation && node.evaluation->v
 struct Relative {
   const RunNode* node = nullptr;
   std::string head;  // what the node is, and its outcome
-  std::string code;
+  std::string code;  // its source or difference, as CodeOf returns it; empty: not shown
 };
 
-// "rows=4 d=64; rows=8 d=64"; empty: no case was timed.
+// Returns the shapes that were timed, as "rows=4 d=64; rows=8 d=64"; empty: no case was timed.
 std::string TimedShapes(const RunNode& node) {
   std::string text;
   if (!node.evaluation) return text;
@@ -115,6 +116,7 @@ std::string TimedShapes(const RunNode& node) {
   return text;
 }
 
+// Returns a heading for the node, and its outcome.
 std::string HeadOf(const RunView& view, const RunNode& node) {
   std::string text = node.id > 0 ? fmt::format("### Node {}, from node {}: {}\n\n", node.id, node.parent, node.idea)
                      : view.from_oracle ? "### Node 0, the oracle as a kernel\n\n"
@@ -136,16 +138,18 @@ std::string HeadOf(const RunView& view, const RunNode& node) {
   return text + (node.evaluation->modelled ? " (modelled).\n\n" : ".\n\n");
 }
 
-std::string CodeBlock(std::string_view before, std::string_view language, const std::string& code) {
-  return fmt::format("{}:\n\n```{}\n{}{}```\n\n", before, language, code, code.ends_with('\n') ? "" : "\n");
+// Returns Markdown: a line that introduces the code, and the code.
+std::string CodeBlock(std::string_view introduction, std::string_view language, const std::string& code) {
+  return fmt::format("{}:\n\n```{}\n{}{}```\n\n", introduction, language, code, code.ends_with('\n') ? "" : "\n");
 }
 
-// See ShownText. Empty: the node has no separate code.
+// Returns the code that ShownText shows for a node; empty: none. `leads`: the node is the fastest of those shown, and
+// faster than the parent.
 std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const SourceOfNode& source) {
   if (node.source_hash.empty()) return "";
-  const Result<std::string> mine = source(node.id);
-  if (!mine.ok()) return "";
-  const std::string whole = WithoutLicence(*mine);
+  const Result<std::string> stored = source(node.id);
+  if (!stored.ok()) return "";
+  const std::string whole = WithoutLicence(*stored);
   if (leads) {
     const Result<std::string> base = source(parent_id);
     if (base.ok()) {
@@ -159,14 +163,14 @@ std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const Sou
     }
   }
   if (node.id == 0) return CodeBlock("Its source", "cuda", whole);
-  std::map<std::string, std::string> before;
-  if (const Result<std::string> theirs = source(node.parent); theirs.ok()) {
-    for (const Region& r : SplitRegions(*theirs)) before[r.name] = theirs->substr(r.begin, r.end - r.begin);
+  std::map<std::string, std::string> in_parent;  // the regions of the node's own parent, by name
+  if (const Result<std::string> base = source(node.parent); base.ok()) {
+    for (const Region& r : SplitRegions(*base)) in_parent[r.name] = base->substr(r.begin, r.end - r.begin);
   }
   std::string changed;
-  for (const Region& r : SplitRegions(*mine)) {
-    const std::string body = mine->substr(r.begin, r.end - r.begin);
-    if (const auto old = before.find(r.name); old == before.end() || old->second != body) changed += body;
+  for (const Region& r : SplitRegions(*stored)) {
+    const std::string body = stored->substr(r.begin, r.end - r.begin);
+    if (const auto old = in_parent.find(r.name); old == in_parent.end() || old->second != body) changed += body;
   }
   return changed.empty() ? "" : CodeBlock("The regions it changed", "cuda", WithoutLicence(changed));
 }
@@ -211,7 +215,7 @@ std::string DeviceText(const DeviceFacts& f) {
 
 std::string WithoutLicence(std::string_view source) {
   std::string text;
-  bool head = true;  // the licence is among the first comments
+  bool in_head = true;  // only comments and blank lines came so far: the licence is among them
   while (!source.empty()) {
     const size_t end = source.find('\n');
     const std::string_view line = source.substr(0, end == std::string_view::npos ? source.size() : end + 1);
@@ -219,10 +223,10 @@ std::string WithoutLicence(std::string_view source) {
     const size_t begin = line.find_first_not_of(" \t\r\n");
     const bool comment =
         begin != std::string_view::npos && (line.substr(begin).starts_with("//") || line[begin] == '#');
-    head = head && (begin == std::string_view::npos || comment);
-    if (head && line.find("SPDX-") != std::string_view::npos) continue;
+    in_head = in_head && (begin == std::string_view::npos || comment);
+    if (in_head && line.find("SPDX-") != std::string_view::npos) continue;
     // The empty comment line after the licence is removed too.
-    if (head && text.empty() && comment && line.find_first_not_of("/# \t\r\n") == std::string_view::npos) continue;
+    if (in_head && text.empty() && comment && line.find_first_not_of("/# \t\r\n") == std::string_view::npos) continue;
     text += line;
   }
   return text;
@@ -231,7 +235,7 @@ std::string WithoutLicence(std::string_view source) {
 std::string ShownTask(std::string_view toml) {
   const std::string whole = WithoutLicence(toml);
   std::string text, comments;  // comments belong to the section below them
-  bool hand = false;
+  bool in_hand_worked = false;  // inside a [[hand]] section, which is left out
   for (std::string_view rest = whole; !rest.empty();) {
     const size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end == std::string_view::npos ? rest.size() : end + 1);
@@ -244,12 +248,12 @@ std::string ShownTask(std::string_view toml) {
     // A list that goes on in the next line may begin with a bracket as well, but no name follows it.
     const size_t name = line.find_first_not_of('[');
     if (name > 0 && name != std::string_view::npos && std::isalpha(static_cast<unsigned char>(line[name])) != 0) {
-      hand = line.starts_with("[[hand]]");
+      in_hand_worked = line.starts_with("[[hand]]");
     }
-    if (!hand) text += comments + std::string(line);
+    if (!in_hand_worked) text += comments + std::string(line);
     comments.clear();
   }
-  return hand ? text : text + comments;
+  return in_hand_worked ? text : text + comments;
 }
 
 std::string TimesText(const Evaluation& evaluation, bool is_start) {
@@ -267,6 +271,7 @@ std::string TimesText(const Evaluation& evaluation, bool is_start) {
 
 std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation) {
   std::string text;
+  // Of the timed cases: some or all run at nearly the floor's speed, any exists, and some are bound by latency.
   bool near_floor = false, all_near_floor = true, any = false, latency_bound = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us || !(c.time_us->median > 0)) continue;
@@ -288,6 +293,7 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
                             100 * *flops / seconds / facts.fp32_flops, intensity, intensity < ridge ? "memory" : "arithmetic");
       }
     }
+    // Bound by latency: the bytes alone would take less than 3 us, and the launch takes longer (as LimiterOf says).
     if (bytes.ok() && facts.memory_bandwidth > 0 && *bytes / facts.memory_bandwidth < 3e-6 && seconds > 3e-6) {
       latency_bound = true;
     }
@@ -298,6 +304,7 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
     }
     text += line + "\n";
   }
+  // Rules of thumb that apply to the kernels' resources and to the times.
   std::string rules;
   for (const KernelResources& r : evaluation.resources) {
     if (r.registers < 0) continue;
@@ -360,19 +367,19 @@ std::string FailureText(const Evaluation& e) {
 
 namespace {
 
+// Returns the ledger's line about one node: its idea, outcome, gains by shape, the cause of its speed, and its fault.
 std::string LedgerLine(const RunView& view, const LedgerEntry& entry) {
-  std::string text;
-    const RunNode& node = view.node(entry.node);
-    std::string cause;
-    const RunNode& rival = view.node(std::max<int64_t>(node.incumbent, 0));
-    if (node.evaluation && rival.evaluation && node.gain) cause = CauseText(*rival.evaluation, *node.evaluation);
-    text += fmt::format("- node {} (from node {}): {}: {}{}{}\n", entry.node, node.parent, entry.idea, entry.outcome,
-                        ShapesText(node), cause.empty() ? "" : "; " + cause);
-    if (!node.detail.empty()) {
-      text += fmt::format("  ({})\n", ClipText(node.detail, 300));
-    } else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {
-      text += fmt::format("  ({})\n", ClipText(node.evaluation->detail, 400));
-    }
+  const RunNode& node = view.node(entry.node);
+  const RunNode& incumbent = view.node(std::max<int64_t>(node.incumbent, 0));
+  std::string cause;
+  if (node.evaluation && incumbent.evaluation && node.gain) cause = CauseText(*incumbent.evaluation, *node.evaluation);
+  std::string text = fmt::format("- node {} (from node {}): {}: {}{}{}\n", entry.node, node.parent, entry.idea,
+                                 entry.outcome, ShapesText(node), cause.empty() ? "" : "; " + cause);
+  if (!node.detail.empty()) {
+    text += fmt::format("  ({})\n", ClipText(node.detail, 300));
+  } else if (node.evaluation && node.evaluation->verdict != Verdict::kOk) {
+    text += fmt::format("  ({})\n", ClipText(node.evaluation->detail, 400));
+  }
   return text;
 }
 
@@ -404,7 +411,7 @@ std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, in
                       const SourceOfNode& source, int64_t tokens) {
   std::vector<Relative> relatives;
   const RunNode& parent = view.node(parent_id);
-  const Relative* leader = nullptr;
+  const Relative* leader = nullptr;  // the fastest of the nodes shown, if it is faster than the parent
   std::string shapes;
   for (const int64_t id : nodes) {
     if (id == parent_id || id < 0 || id >= known) continue;
@@ -420,6 +427,7 @@ std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, in
 
   std::vector<Relative*> order;
   for (Relative& r : relatives) order.push_back(&r);
+  // Code is given in this order as long as there is space: the leader, the start, correct versions, failed ones.
   const auto rank = [&](const Relative* r) { return r == leader ? 0 : r->node->id == 0 ? 1 : IsRight(*r->node) ? 2 : 3; };
   std::stable_sort(order.begin(), order.end(), [&](const Relative* a, const Relative* b) {
     return rank(a) != rank(b) ? rank(a) < rank(b) : a->node->id > b->node->id;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes the pieces of a prompt from values: the device, a kernel's times and its place on the roofline, why it failed,
-// what was tried. Each is Markdown; empty means that there is nothing to say.
+// what was tried. Each piece is Markdown; an empty one means that there is nothing to say.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ std::string FailureText(const Evaluation& evaluation);
 
 // Lists every idea of the nodes below `known`, with its outcome.
 std::string LedgerText(const RunView& view, int64_t known);
-// Shows only the newest attempt among them, and a sweep of it.
+// Shows the outcome of the newest attempt among the nodes below `known`, and of a sweep of it.
 std::string LastOutcomeText(const RunView& view, int64_t known);
 
 // Shows nodes other than the parent, `nodes` in their order: idea, outcome, times by shape, error. Code follows up to

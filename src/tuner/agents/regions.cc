@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-// Returns the position after the newline that follows `at`, if only blanks are between.
+// Returns the position after the newline that follows `at`, if only blanks or a // comment lie between; else `at`.
 size_t EndOfLine(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && (text[end] == ' ' || text[end] == '\t' || text[end] == '\r')) ++end;
@@ -25,6 +25,7 @@ size_t EndOfLine(std::string_view text, size_t at) {
   return end < text.size() && text[end] == '\n' ? end + 1 : at;
 }
 
+// Returns whether the token may be the name of a function.
 bool IsName(const Token& token) {
   static const std::set<std::string_view> not_names{"__launch_bounds__", "__attribute__", "alignas",  "__align__",
                                                     "decltype",          "noexcept",      "requires", "sizeof",
@@ -50,6 +51,7 @@ int AfterAngles(const std::vector<Token>& tokens, int i) {
 // there.
 int NameBefore(const std::vector<Token>& tokens, int first, int open) {
   const auto at = [&](int i) -> const Token& { return tokens[static_cast<size_t>(i)]; };
+  // The name of an operator has up to three tokens between `operator` and the parenthesis, as in "operator new[](".
   for (int i = open - 1; i >= first && i >= open - 4; --i) {
     if (Is(at(i), "operator")) return i;
   }
@@ -64,14 +66,17 @@ int NameBefore(const std::vector<Token>& tokens, int first, int open) {
   return i > first && IsName(at(i)) ? i : -1;
 }
 
+// A declaration at namespace scope, by the numbers of its tokens.
 struct Declaration {
-  int last = 0;         // token
+  int last = 0;         // its last token
   bool opens = false;   // a namespace or linkage block, which contains declarations
   std::string name;     // name of a function definition
-  bool kernel = false;
-  int body = 0;         // its brace
+  bool kernel = false;  // it is __global__
+  int body = 0;         // the brace that opens the function's body
 };
 
+// Reads the declaration whose first token is `first`. Without a name, it is something else than a function definition,
+// or could not be understood; `last` then says where to go on.
 Declaration ReadDeclaration(const std::vector<Token>& tokens, int first) {
   const int count = static_cast<int>(tokens.size());
   const auto at = [&](int i) -> const Token& { return tokens[static_cast<size_t>(i)]; };
@@ -79,6 +84,7 @@ Declaration ReadDeclaration(const std::vector<Token>& tokens, int first) {
   d.last = first;
   if (at(first).kind == TokenKind::kDirective || Is(at(first), "}") || Is(at(first), ";")) return d;
   int i = first;
+  // What came so far: a namespace or linkage block, a type's keyword, or an initialiser.
   bool block = false, type = false, value = false;
   while (i < count) {
     const Token& token = at(i);
@@ -132,6 +138,7 @@ Declaration ReadDeclaration(const std::vector<Token>& tokens, int first) {
   return d;
 }
 
+// Returns the number, from 1, of the line at `offset`.
 int LineAt(std::string_view text, size_t offset) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
@@ -152,6 +159,7 @@ std::vector<Region> SplitRegions(std::string_view source) {
   const std::vector<Token> tokens = LexCuda(source);
   std::map<std::string, int> seen;
   int preludes = 0;
+  // Makes what lies before `end` and belongs to no region a prelude, or part of the one just before.
   const auto prelude = [&](size_t end) {
     if (end <= at) return;
     if (!regions.empty() && regions.back().kind == "prelude") {
@@ -205,8 +213,8 @@ std::string RegionList(const std::vector<Region>& regions) {
 
 RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBody>& bodies, bool add_prelude) {
   const std::vector<Region> regions = SplitRegions(source);
-  const RegionBody* added = nullptr;
-  std::vector<const RegionBody*> chosen(regions.size(), nullptr);
+  const RegionBody* added = nullptr;  // a prelude for a source without one
+  std::vector<const RegionBody*> new_bodies(regions.size(), nullptr);  // for each region; null: it stays
   for (const RegionBody& body : bodies) {
     const auto found =
         std::find_if(regions.begin(), regions.end(), [&](const Region& r) { return r.name == body.name; });
@@ -219,27 +227,28 @@ RegionResult ReplaceRegions(std::string_view source, const std::vector<RegionBod
       return {"", "unknown_region",
               fmt::format("there is no region '{}'; there are: {}", body.name, RegionList(regions))};
     }
-    const RegionBody*& place = chosen[static_cast<size_t>(found - regions.begin())];
+    const RegionBody*& place = new_bodies[static_cast<size_t>(found - regions.begin())];
     if (place != nullptr) {
       return {"", "region_twice", fmt::format("the reply holds region '{}' twice: send it once", body.name)};
     }
     place = &body;
   }
   std::string out;
+  // Appends a new body, on lines of its own: the kept text before it may lack its last newline.
   const auto put = [&out](const std::string& text) {
     if (!out.empty() && out.back() != '\n') out += '\n';
     out += text;
     if (!out.empty() && out.back() != '\n') out += '\n';
   };
-  const bool planned = !regions.empty() && regions.front().kind == "plan";
-  if (added != nullptr && !planned) put(added->text);
+  const bool has_plan = !regions.empty() && regions.front().kind == "plan";
+  if (added != nullptr && !has_plan) put(added->text);
   for (size_t i = 0; i < regions.size(); ++i) {
-    if (chosen[i] != nullptr) {
-      put(chosen[i]->text);
+    if (new_bodies[i] != nullptr) {
+      put(new_bodies[i]->text);
     } else {
       out += source.substr(regions[i].begin, regions[i].end - regions[i].begin);
     }
-    if (i == 0 && added != nullptr && planned) put(added->text);
+    if (i == 0 && added != nullptr && has_plan) put(added->text);
   }
   return {std::move(out), "", ""};
 }
@@ -270,6 +279,7 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
     return {"kernel_missing", fmt::format("line {}: the plan launches '{}', which the code does not define", entry.line,
                                           name)};
   }
+  // With #if, only one branch need be balanced.
   if (HasConditional(tokens)) return {};
   if (const Token* bracket = UnpairedBracket(tokens)) {
     return {"unbalanced_brackets",
@@ -280,10 +290,10 @@ StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan) {
   std::map<std::string, size_t> definitions;
   for (const Region& region : SplitRegions(source)) {
     if (region.signature.empty()) continue;
-    const auto [known, fresh] = definitions.emplace(region.signature, region.begin);
-    if (fresh) continue;
+    const auto [first, is_new] = definitions.emplace(region.signature, region.begin);
+    if (is_new) continue;
     return {"duplicate_definition", fmt::format("'{}' is defined twice, at lines {} and {}", region.signature,
-                                                LineAt(source, known->second), LineAt(source, region.begin))};
+                                                LineAt(source, first->second), LineAt(source, region.begin))};
   }
   return {};
 }

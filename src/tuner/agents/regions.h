@@ -23,14 +23,16 @@ namespace hone {
 struct Region {
   std::string name;  // plan | prelude | prelude-2 | … | a function's name, "name#2" for its next overload
   std::string kind;  // plan | prelude | kernel | function
-  size_t begin = 0, end = 0;
+  size_t begin = 0, end = 0;  // bytes in the source
   std::string signature;  // kernel, function: its declaration's tokens, one space apart
 };
 
+// Divides the source into its regions.
 std::vector<Region> SplitRegions(std::string_view source);
 // Formats "plan, prelude, rms_norm (kernel), block_sum".
 std::string RegionList(const std::vector<Region>& regions);
 
+// A new text for the region `name`.
 struct RegionBody {
   std::string name;
   std::string text;
@@ -49,6 +51,7 @@ struct StructureFault {
   std::string problem;  // unbalanced_brackets | duplicate_definition | kernel_missing
   std::string detail;   // what is wrong, with the line
 };
+// Checks brackets, repeated definitions, and that the kernels which the plan launches exist.
 StructureFault CheckStructure(std::string_view source, const LaunchPlan& plan);
 
 }  // namespace hone

@@ -24,6 +24,7 @@ namespace {
 
 // This is far above any kernel's size. A longer reply is an endless repetition or a wrong file.
 constexpr size_t kMaxReplyBytes = 2 << 20;
+// How much of a reply's texts is kept.
 constexpr size_t kMaxReasoningBytes = 4000;
 constexpr size_t kMaxIdeaBytes = 120;
 constexpr size_t kMaxMemoBytes = 12000;
@@ -35,6 +36,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+// Removes the marks of a heading, list item, quotation or bold text around a line.
 std::string_view StripMarkup(std::string_view line) {
   while (!line.empty() && (line.front() == '#' || line.front() == '*' || line.front() == ' ' || line.front() == '-' ||
                            line.front() == '>'))
@@ -82,6 +84,7 @@ struct Parts {
   std::string unclosed;  // the construct that was not closed at the end
 };
 
+// Returns whether the line is five or more `mark` and then `word`, as "<<<<<<< SEARCH".
 bool StartsWithMark(std::string_view line, char mark, std::string_view word) {
   size_t count = 0;
   while (count < line.size() && line[count] == mark) ++count;
@@ -89,16 +92,17 @@ bool StartsWithMark(std::string_view line, char mark, std::string_view word) {
   return Trim(line.substr(count)) == word;
 }
 
+// Splits a reply into its parts. Each line belongs to prose, a code block, or a half of a search-and-replace block.
 Parts TakeApart(std::string_view text) {
   Parts parts;
   enum class Where { kProse, kCode, kSearch, kReplace } where = Where::kProse;
   bool edit_inside_code = false;
-  std::string block, region;
+  std::string block, region;  // the code block so far; the region that the next one replaces, or empty
   SearchReplace edit;
   for (size_t at = 0; at < text.size();) {
     size_t newline = text.find('\n', at);
     const size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
-    const std::string_view whole = text.substr(at, end - at);
+    const std::string_view whole = text.substr(at, end - at);  // the line with its newline
     const std::string_view line = Trim(whole);
     at = end;
     switch (where) {
@@ -185,10 +189,12 @@ bool LooksLikeCudaFile(std::string_view text) {
          text.find("__global__") != std::string_view::npos;
 }
 
-// Returns the fault that makes a reply useless for any role, or an empty string.
+// Says why a reply cannot be used. `problem` is empty if there is no fault.
 struct Fault {
   std::string problem, detail;
 };
+
+// Returns the fault that makes a reply useless for any role.
 Fault CheckReply(const ModelReply& reply) {
   if (Trim(reply.text).empty()) return {"empty_reply", "the reply was empty"};
   if (reply.text.size() > kMaxReplyBytes) {
@@ -219,6 +225,7 @@ std::string DrawnToml(std::string_view text) {
     numbers.push_back(fmt::format("{}", number));
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
+  // The numbers in parentheses are the values of these fields, in this order.
   std::vector<const char*> fields;
   switch (*distribution) {
     case Distribution::kZero: break;
@@ -263,8 +270,8 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_p
   Parts parts = TakeApart(reply.text);
   proposal.reasoning = ClipText(Trim(parts.prose), kMaxReasoningBytes);
   proposal.widen = std::move(parts.widen);
-  const bool named = !parts.idea.empty();
-  if (!named) {
+  const bool has_idea = !parts.idea.empty();
+  if (!has_idea) {  // the first line of its prose stands for it
     const std::string_view prose = Trim(parts.prose);
     parts.idea = std::string(StripMarkup(Trim(prose.substr(0, prose.find('\n')))));
   }
@@ -309,7 +316,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_p
     if (std::string bare = BareFile(reply.text); parts.code_blocks.empty() && !bare.empty()) {
       files.insert(std::move(bare));
       proposal.reasoning.clear();
-      if (!named) proposal.idea = "a whole file";
+      if (!has_idea) proposal.idea = "a whole file";
       proposal.idea_key = IdeaKey(proposal.idea);
       if (reply.finish == FinishReason::kLength) return fail("cut_off", "the reply was cut off at its token limit");
     }
@@ -371,7 +378,8 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
   if (Fault fault = CheckReply(reply); !fault.problem.empty()) return fail(fault.problem, fault.detail);
   const std::vector<Region> regions = SplitRegions(parent);
   std::string block;
-  const Region* region = nullptr;
+  const Region* region = nullptr;  // the region that the plan named last
+  // Whether the current line is inside a code block, and whether lines of `region` have been quoted.
   bool inside = false, quoted = false;
   // A region without quotes is marked whole when the next one begins, or the plan ends.
   const auto close_region = [&] {
@@ -475,7 +483,7 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     return cases;
   }
   cases.text = ClipText(Trim(reply.text), kMaxMemoBytes);
-  std::set<std::pair<Dims, std::map<std::string, std::string>>> seen;
+  std::set<std::pair<Dims, std::map<std::string, std::string>>> seen;  // cases that are not new
   for (const Case& c : task.cases) seen.insert({c.dims, {}});
   std::string_view rest = reply.text;
   while (!rest.empty() && cases.cases.size() < most) {
@@ -486,11 +494,12 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     if (!IsLabelled(line, "CASE", value)) continue;
     Dims dims;
     std::map<std::string, std::string> values;
-    bool sound = true;
+    bool sound = true;  // every distribution is one that its tensor may have
     size_t at = 0;
-    const size_t head = std::min(value.find(':'), value.size());  // the reason follows it
-    while (at < head) {
-      const size_t equals = value.substr(0, head).find('=', at);
+    const size_t sizes_end = std::min(value.find(':'), value.size());  // the reason follows the colon
+    // Read one NAME=NUMBER or NAME=DISTRIBUTION(…) after another.
+    while (at < sizes_end) {
+      const size_t equals = value.substr(0, sizes_end).find('=', at);
       if (equals == std::string_view::npos) break;
       size_t begin = equals;
       while (begin > at && (value[begin - 1] == ' ')) --begin;

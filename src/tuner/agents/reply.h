@@ -41,7 +41,8 @@ struct Proposal {
   std::string detail;  // what happened and what to do
 };
 
-// `add_prelude` as of ReplaceRegions; false in logs up to version 6.
+// Parses a coder's reply; `parent` is the source that it edits. `add_prelude` as for ReplaceRegions; false in logs up to
+// version 6.
 Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_prelude = true);
 
 // Parses what a coding agent handed in: a line `IDEA: …`, an empty line, and then the whole file unchanged.
@@ -62,6 +63,7 @@ struct PlanReply {
   std::string problem;          // as above | unknown_region | anchor_not_found | anchor_not_unique | no_region
   std::string detail;
 };
+// Parses a planner's reply about the source `parent`.
 PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool bound, bool add_prelude = true);
 
 // Holds a diagnosis or findings, which may be any text. At most 12000 bytes of it are kept.
@@ -69,6 +71,7 @@ struct TextReply {
   std::string text;
   std::string problem, detail;
 };
+// Parses a reply that may be any text.
 TextReply ParseTextReply(const ModelReply& reply);
 
 // Holds proposed cases, which are lines such as `CASE: rows=3, d=5, x=uniform(-80, 80): why`. Every case gives every
@@ -79,6 +82,7 @@ struct CasesReply {
   std::string text;
   std::string problem, detail;  // as above | no_cases
 };
+// Parses the tester's reply; at most `most` cases are taken.
 CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t most);
 
 // Returns the idea in lower case, words joined by '-': "Use __ldg for x!" -> "use-ldg-for-x".

@@ -21,9 +21,10 @@ struct Line {
   int64_t number = 0;
 };
 
-// Returns whether lines may be added there and none are marked.
+// Returns whether the span marks no lines and is only a place where lines may be added.
 bool IsInsertion(const PlanSpan& span) { return span.last < span.first; }
 
+// Returns the lines that are not blank.
 std::vector<Line> LinesWithText(std::string_view text) {
   std::vector<Line> lines;
   int64_t number = 0;
@@ -34,10 +35,12 @@ std::vector<Line> LinesWithText(std::string_view text) {
   return lines;
 }
 
+// Returns the number, from 1, of the line at `offset`.
 int64_t NumberOfLine(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
 }
 
+// Returns the span of a whole region.
 PlanSpan SpanOf(std::string_view source, const Region& region) {
   return {region.name, NumberOfLine(source, region.begin),
           NumberOfLine(source, std::max(region.end, region.begin + 1) - 1), true};
@@ -92,21 +95,22 @@ std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view reg
 
 std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans) {
   std::string out;
-  int64_t number = 0;
-  size_t next = 0;
+  int64_t number = 0;  // lines written so far
+  size_t next = 0;     // the span that begins or ends next
+  // Writes the line that says that span `next` begins or ends.
   const auto put_mark = [&](const char* what) {
     if (!out.empty() && out.back() != '\n') out += '\n';
     out += fmt::format("{}{} {}]\n", kMark, next + 1, what);
   };
   // Begins the spans that begin behind line `number`; an empty one ends there too.
-  const auto begin = [&] {
+  const auto begin_spans = [&] {
     for (; next < spans.size() && spans[next].first == number + 1; ++next) {
       put_mark("begins");
       if (!IsInsertion(spans[next])) return;
       put_mark("ends");
     }
   };
-  begin();
+  begin_spans();
   for (const SourceLine& line : SplitLines(source)) {
     ++number;
     out += source.substr(line.begin, line.end - line.begin);
@@ -114,7 +118,7 @@ std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& span
       put_mark("ends");
       ++next;
     }
-    begin();
+    begin_spans();
   }
   return out;
 }
@@ -142,7 +146,7 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
   // The lines outside, as the runs before, between and behind the spans.
   std::vector<std::vector<Line>> outside(spans.size() + 1);
   for (const Line& line : LinesWithText(before)) {
-    size_t past = 0;
+    size_t past = 0;  // spans that begin at or before the line
     bool inside = false;
     for (; past < spans.size() && spans[past].first <= line.number; ++past) inside = line.number <= spans[past].last;
     if (!inside) outside[past].push_back(line);
@@ -170,6 +174,7 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
     if (end <= head.size() || lines[end - 1].text != tail[i].text) return fault(tail[i]);
   }
   lines.resize(end);
+  // Each run between is sought behind the one before it; the longest match tells which line is missing.
   size_t at = head.size();
   for (size_t run = 1; run + 1 < outside.size(); ++run) {
     const std::vector<Line>& wanted = outside[run];

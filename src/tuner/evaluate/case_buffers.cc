@@ -194,7 +194,7 @@ bool TakesIndexStress(const TensorSpec& tensor) {
   const IndexOrder order = tensor.values.index_order;
   return tensor.stress && tensor.dtype != DType::kBool && !IsFloating(tensor.dtype) &&
          tensor.values.distribution == Distribution::kIndex &&
-         (order == IndexOrder::kIndependent || (order == IndexOrder::kMask && tensor.values.some < 0));
+         (order == IndexOrder::kIndependent || (order == IndexOrder::kMask && tensor.values.guaranteed_value < 0));
 }
 
 namespace {

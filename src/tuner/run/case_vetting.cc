@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMostElements = 16 << 20;  // limit for the largest tensor; the tester's prompt names it too
 
+// Returns the case as task.toml states it.
 std::string CaseText(const ProposedCase& proposed) {
   std::string text, values;
   for (const auto& [name, value] : proposed.dims) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
@@ -33,7 +34,7 @@ Status CheckSize(const Task& task, const Dims& dims) {
 Result<Task> WithCheckCases(const Task& task, const std::vector<ProposedCase>& cases) {
   std::string toml = task.toml;
   if (!toml.ends_with('\n')) toml += '\n';
-  for (const ProposedCase& one : cases) toml += CaseText(one);
+  for (const ProposedCase& proposed : cases) toml += CaseText(proposed);
   HONE_ASSIGN_OR_RETURN(Task extended, ParseTask(toml, task.name + "/task.toml"));
   extended.oracle_source = task.oracle_source;
   extended.seed_source = task.seed_source;

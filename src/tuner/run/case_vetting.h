@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adds check cases that a model in the tester's role proposes to a task. A task is sent to workers and spools as text,
-// so that the cases are added to its text.
+// Makes tasks with the test cases that a language model (in the role of the tester) proposes: one to vet a single case
+// on the seed, and one with all accepted cases. A task is sent to workers and spools as text, so the cases become part
+// of its text.
 #pragma once
 
 #include <vector>

@@ -17,9 +17,9 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostRuns = 200;
-constexpr size_t kMostIdeas = 24;
-constexpr size_t kMostDiffBytes = 2000;
+constexpr size_t kMostRuns = 200;        // the newest runs are searched
+constexpr size_t kMostIdeas = 24;        // ideas kept, the surest first
+constexpr size_t kMostDiffBytes = 2000;  // of each idea's difference
 
 // Returns whether a run is on this task, perhaps under another name.
 bool OfTheSameTask(const RunView& view, const Task& task) {
@@ -55,8 +55,8 @@ Result<std::vector<RememberedIdea>> Remember(RunStore& store, const Task& task, 
     const Result<std::vector<Event>> events = store.Events(info.id);
     const auto started = events.ok() && !events->empty() ? DecodeAs<RunStarted>(events->front()) : std::nullopt;
     if (!started || started->device_name != facts.name) continue;
-    const Result<Task> theirs = LoadRunTask(store, view);
-    if (!theirs.ok()) continue;
+    const Result<Task> run_task = LoadRunTask(store, view);
+    if (!run_task.ok()) continue;
     for (const RunNode& node : view.nodes) {
       if (node.origin != "reply" || !node.kept || node.rejected || !node.gain || !(node.gain->low > 1) ||
           node.parent < 0)
@@ -72,8 +72,8 @@ Result<std::vector<RememberedIdea>> Remember(RunStore& store, const Task& task, 
       idea.high = node.gain->high;
       // The idea is stored with what limited the version from which it was made.
       if (const RunNode& parent = view.node(node.parent); parent.evaluation) {
-        idea.limiter = LimiterOf(*theirs, facts, *parent.evaluation);
-        idea.bytes = LargestBytes(*theirs, *parent.evaluation);
+        idea.limiter = LimiterOf(*run_task, facts, *parent.evaluation);
+        idea.bytes = LargestBytes(*run_task, *parent.evaluation);
       }
       idea.diff = DiffOf(store, view, node);
       ideas.push_back(std::move(idea));

@@ -14,6 +14,7 @@
 namespace hone {
 namespace {
 
+// An element's C++ type, and the expression that rounds a double to it.
 struct ElementType {
   std::string_view name, convert;  // `convert` takes a double named `value`
 };
@@ -44,6 +45,7 @@ ElementType TypeOf(DType dtype) {
   return {"float", "static_cast<float>(value)"};
 }
 
+// Returns an expression for the number of elements: "(rows) * (d)".
 std::string ElementCount(const TensorSpec& tensor) {
   std::string text;
   for (const Expression& extent : tensor.shape) text += fmt::format("{}({})", text.empty() ? "" : " * ", extent.text());
@@ -105,6 +107,7 @@ Result<std::string> ReferenceFromOracle(const Task& task) {
   if (end == std::string::npos) return UnfitOracle(task, "its plan comment cannot be found");
 
   std::string plan = source.substr(begin, end - begin);
+  // Each `ref:NAME` becomes a workspace, which AddStore declares.
   for (size_t at = 0; (at = plan.find("ref:", at)) != std::string::npos;) plan.replace(at, 4, "hone_ref_");
   int step = 0;
   for (const PlanEntry& entry : oracle->plan.entries) step = std::max(step, entry.step);

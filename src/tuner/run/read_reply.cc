@@ -16,6 +16,7 @@
 namespace hone {
 namespace {
 
+// Says why a reply is no candidate (RunNode::problem and detail). `problem` is empty if there is no fault.
 struct Fault {
   std::string problem, detail;
 };
@@ -34,7 +35,7 @@ Fault CheckIdea(const RunView& view, const RunNode& node, const std::string& key
   return {};
 }
 
-// Checks a candidate before compiling.
+// Checks a candidate before compiling, and sets `bindings` to the number of its bindings.
 Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, const std::string& source,
                   int64_t& bindings) {
   const SourceHash hash = SourceHash::Of(source);
@@ -74,16 +75,16 @@ Fault CheckSource(const RunView& view, const RunNode& node, const Task& task, co
 constexpr size_t kMostWidened = 2;
 
 // Checks that a coder changed only its plan's spans and the regions that it requested.
-Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, const std::string& parent, bool add_prelude) {
-  if (made.widen.size() > kMostWidened) {
+Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& answer, const std::string& parent, bool add_prelude) {
+  if (answer.widen.size() > kMostWidened) {
     return {"too_wide",
             fmt::format("the answer takes in {} regions beside the plan's spans ({}): {} at most, so that the plan "
                         "remains the plan",
-                        made.widen.size(), fmt::join(made.widen, ", "), kMostWidened)};
+                        answer.widen.size(), fmt::join(answer.widen, ", "), kMostWidened)};
   }
   const std::string shown = WithoutLicence(parent);
   std::vector<PlanSpan> spans = planned;
-  for (const std::string& name : made.widen) {
+  for (const std::string& name : answer.widen) {
     const std::optional<PlanSpan> span = RegionSpan(shown, name, add_prelude);
     if (!span) {
       return {"unknown_region", fmt::format("WIDEN names a region '{}' that does not exist; there are: {}", name,
@@ -91,7 +92,7 @@ Fault CheckSpans(const std::vector<PlanSpan>& planned, const Proposal& made, con
     }
     spans.push_back(*span);
   }
-  const std::string outside = OutsideSpans(shown, JoinSpans(std::move(spans)), WithoutLicence(made.source));
+  const std::string outside = OutsideSpans(shown, JoinSpans(std::move(spans)), WithoutLicence(answer.source));
   if (outside.empty()) return {};
   return {"outside_plan", outside +
                               ". Change only what stands between the marks, or take the region in by a line "
@@ -106,7 +107,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   const Progress& progress = view.open.at(id);
   const Turn& turn = node.turns.at(static_cast<size_t>(progress.turn));
   const StoredReply& stored = *progress.reply;
-  const bool add_prelude = view.version >= 7;
+  const bool add_prelude = view.version >= 7;  // the rule of ReplaceRegions changed with version 7
   ModelReply reply;
   reply.text = text;
   reply.finish = stored.finish;
@@ -141,6 +142,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     return {std::move(about), {}};
   };
 
+  // The provider has nothing more to propose.
   if (reply.finish == FinishReason::kExhausted) {
     const std::string detail = ClipText(text, 4000);
     if (id == 0) {
@@ -178,6 +180,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     made.spans = std::move(plan.spans);
     return {MemoMade{std::move(made), {}}, {}};
   }
+  // A turn before the last that is not the planner's gives a text for the turns after it.
   if (!last) {
     TextReply read = ParseTextReply(reply);
     if (!read.problem.empty()) return fault(read.problem, read.detail, proposal());
@@ -186,41 +189,42 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     return {MemoMade{std::move(made), {}}, {}};
   }
 
+  // The last turn gives the candidate.
   const Memo* plan = view.FindMemo(id, "plan");
   const bool bound = turn.bound && plan != nullptr && !plan->spans.empty();
   if (bound) reply.text = WithoutMarks(reply.text);
-  Proposal made = turn.role == "agent" ? ParseAgentReply(reply) : ParseReply(reply, parent_source, add_prelude);
-  if (bound && made.problem.empty()) {
-    Fault left = CheckSpans(plan->spans, made, parent_source, add_prelude);
-    made.problem = std::move(left.problem);
-    made.detail = std::move(left.detail);
+  Proposal answer = turn.role == "agent" ? ParseAgentReply(reply) : ParseReply(reply, parent_source, add_prelude);
+  if (bound && answer.problem.empty()) {
+    Fault outside = CheckSpans(plan->spans, answer, parent_source, add_prelude);
+    answer.problem = std::move(outside.problem);
+    answer.detail = std::move(outside.detail);
   }
   if (plan != nullptr) {
     // The attempt's idea is the planner's, since the coder may have worded it differently.
-    made.idea = plan->idea;
-    made.idea_key = IdeaKey(plan->idea);
-    made.reasoning = plan->text;
+    answer.idea = plan->idea;
+    answer.idea_key = IdeaKey(plan->idea);
+    answer.reasoning = plan->text;
   }
   if (node.purpose == "debug") {
-    made.idea = fmt::format("repair of node {}: {}", node.parent, made.idea);
-    made.idea_key.clear();
+    answer.idea = fmt::format("repair of node {}: {}", node.parent, answer.idea);
+    answer.idea_key.clear();
   }
-  NodeProposed about = proposal(made.idea);
-  about.idea_key = made.idea_key;
-  about.reasoning = made.reasoning;
-  about.form = made.form;
-  if (bound) about.widened = made.widen;
-  if (made.problem.empty()) {
-    Fault found = CheckIdea(view, node, made.idea_key);
-    if (found.problem.empty()) found = CheckSource(view, node, task, made.source, about.bindings);
+  NodeProposed event = proposal(answer.idea);
+  event.idea_key = answer.idea_key;
+  event.reasoning = answer.reasoning;
+  event.form = answer.form;
+  if (bound) event.widened = answer.widen;
+  if (answer.problem.empty()) {
+    Fault found = CheckIdea(view, node, answer.idea_key);
+    if (found.problem.empty()) found = CheckSource(view, node, task, answer.source, event.bindings);
     if (found.problem.empty()) {
-      about.source = SourceHash::Of(made.source);
-      return {std::move(about), {std::move(made.source)}};
+      event.source = SourceHash::Of(answer.source);
+      return {std::move(event), {std::move(answer.source)}};
     }
-    made.problem = found.problem;
-    made.detail = found.detail;
+    answer.problem = found.problem;
+    answer.detail = found.detail;
   }
-  return fault(made.problem, made.detail, std::move(about));
+  return fault(answer.problem, answer.detail, std::move(event));
 }
 
 }  // namespace hone

@@ -37,6 +37,7 @@ class RecordedEvaluator : public Evaluator {
   Result<Evaluation> Evaluate(const Task& task, const EvaluationRequest& request, const EvaluationProgress&) override {
     const std::string& rival = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
     // Only the final evaluation's request asks for warm times.
+    // What a request is for follows from its fields: a profile, an evaluation with times, or the vetting of a case.
     const auto found = evaluations_.find(
         request.profile && !request.check_cases ? ProfileKey(request.name, SourceHash::Of(request.source))
         : request.time ? EvaluationKey(request.name, SourceHash::Of(request.source), request.binding,
@@ -69,6 +70,7 @@ Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const 
     const int64_t best_before = fold.view().best;
     HONE_RETURN_IF_ERROR(fold.Apply(event));
     const RunView& view = fold.view();
+    // Returns the hash of a node's source; -1 stands for the seed.
     const auto hash = [&](int64_t node) { return view.node(std::max<int64_t>(node, 0)).source_hash; };
     switch (event.kind) {
       case EventKind::kStarted: {

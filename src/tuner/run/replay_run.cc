@@ -13,7 +13,7 @@
 namespace hone {
 namespace {
 
-// Returns what must be equal for a node of the recorded run and of the replay.
+// Returns a text that must be the same for a node of the recorded run and for its counterpart in the replay.
 std::string ComparedText(const RunNode& n) {
   return fmt::format("from node {}, {}, '{}', source {}, {}{}", n.parent, n.purpose, n.idea, n.source_hash.hex().substr(0, 12),
                      n.evaluation ? std::string(VerdictName(n.evaluation->verdict)) : n.problem, n.kept ? ", kept" : "");
@@ -60,23 +60,23 @@ Result<ReplayedRun> ReplayRun(RunStore& store, const std::string& run) {
   d.store = out.store.get();
   d.provider = provider.get();
   d.strategy = strategy.get();
-  double clock = 0;
+  double clock = 0;  // a made-up time that grows by a millisecond at each reading: events need ascending times
   d.now = [&clock] { return clock += 1e-3; };
-  Result<RunView> again = ContinueRun(d, id);
-  if (again.ok()) {
-    out.replayed = std::move(*again);
+  Result<RunView> replayed = ContinueRun(d, id);
+  if (replayed.ok()) {
+    out.replayed = std::move(*replayed);
   } else {
-    // A reply or an evaluation was not recorded: compares what was replayed until then.
+    // A reply or an evaluation was not recorded. What was replayed until then is compared.
     HONE_ASSIGN_OR_RETURN(out.replayed, LoadRun(*out.store, id));
-    out.difference = again.status().message();
+    out.difference = replayed.status().message();
   }
   for (const RunNode& node : out.recorded.nodes) {
     if (!node.done()) break;
     const bool is_replayed = node.id < static_cast<int64_t>(out.replayed.nodes.size());
-    const std::string now = is_replayed ? ComparedText(out.replayed.node(node.id)) : "not there";
-    if (now != ComparedText(node)) {
+    const std::string repeated = is_replayed ? ComparedText(out.replayed.node(node.id)) : "not there";
+    if (repeated != ComparedText(node)) {
       out.difference = fmt::format("node {} was recorded as {}; repeated it is {}{}{}", node.id, ComparedText(node),
-                                   now, out.difference.empty() ? "" : "; ", out.difference);
+                                   repeated, out.difference.empty() ? "" : "; ", out.difference);
       break;
     }
     ++out.compared;

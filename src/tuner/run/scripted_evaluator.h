@@ -65,26 +65,28 @@ class ScriptedEvaluator : public Evaluator {
     }
     Binding binding = DefaultBinding(candidate->plan);
     for (const auto& [name, value] : request.binding) binding[name] = value;
-    const std::string incumbent = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
-    Result<Candidate> rival = ParseCandidate(incumbent, "incumbent.cu", task);
+    const std::string incumbent_text = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
+    Result<Candidate> incumbent = ParseCandidate(incumbent_text, "incumbent.cu", task);
     evaluation.verdict = Verdict::kOk;
     for (const Case& c : task.cases) {
       if (c.role != CaseRole::kTime) continue;
-      const double mine = At(*candidate, binding, task, c.dims);
-      const double theirs = At(*rival, DefaultBinding(rival->plan), task, c.dims);
+      const double candidate_us = At(*candidate, binding, task, c.dims);
+      const double incumbent_us = At(*incumbent, DefaultBinding(incumbent->plan), task, c.dims);
       CaseResult result;
       result.dims = c.dims;
-      result.time_us = Interval{mine, mine, mine};
-      result.baseline_us = theirs;
-      result.speedup = Interval{theirs / mine, theirs / mine, theirs / mine};
+      result.time_us = Interval{candidate_us, candidate_us, candidate_us};
+      result.baseline_us = incumbent_us;
+      const double speedup = incumbent_us / candidate_us;
+      result.speedup = Interval{speedup, speedup, speedup};
       result.floor_us = floor_us;
-      result.floor_fraction = floor_us / mine;
+      result.floor_fraction = floor_us / candidate_us;
       result.timing.status = "modelled";
       evaluation.cases.push_back(result);
     }
     evaluation.geomean_speedup = GeomeanSpeedup(evaluation.cases);
     if (request.profile) {
       const size_t loads = request.source.rfind("SCRIPT_LOADS ");
+      // The number after the mark; 100 kB without it.
       AddProfile(evaluation, loads == std::string::npos ? 100 : std::stod(request.source.substr(loads + 13)));
     }
     return evaluation;
@@ -98,7 +100,7 @@ class ScriptedEvaluator : public Evaluator {
       wrong;  // which requests stay pending, and which get a wrong output
   std::function<void(const Task&, const EvaluationRequest&)> on_evaluate;  // called on the evaluating thread
   Status cute;                                                             // what CanInclude("cute") returns
-  std::atomic<int> calls{0};                                               // of Evaluate
+  std::atomic<int> calls{0};                                               // how often Evaluate was called
   int fail_after = 0;       // from this call on the device is lost; 0: never
   int pending_rounds = 0;   // above 0: every evaluation is pending
   int delay_us = 0;         // duration of an evaluation
@@ -143,7 +145,8 @@ class ScriptedEvaluator : public Evaluator {
   ScriptedTime time_;
 };
 
-// A task with two dimensions, one input, one output and two timed shapes; its seed has a literal block of 256.
+// The text of a task with two dimensions, one input, one output and two timed shapes. Its seed has blocks of 256 threads
+// that are written as a number, not as a tunable.
 inline constexpr char kScriptedTaskToml[] = R"(
 name = "copy"
 summary = "out = x"

@@ -22,9 +22,11 @@ namespace hone {
 
 // Returns the seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
 inline std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
+// Returns a coder's reply that holds the marked seed as a whole file.
 inline std::string FileReply(const std::string& idea, const std::string& mark) {
   return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
 }
+// Returns the time that the last mark SPEED in the source gives, in us; 100 without one.
 inline double MarkedTime(const std::string& source, const Binding&, const Dims&) {
   const size_t at = source.rfind("SPEED ");
   return at == std::string::npos ? 100.0 : std::stod(source.substr(at + 6));
@@ -67,6 +69,7 @@ class Mind : public ModelProvider {
   Answer answer_;
 };
 
+// A run of the scripted task with one strategy, in a store in memory.
 struct ScriptedRun {
   Task task = ScriptedTask();
   ScriptedEvaluator evaluator{MarkedTime};
@@ -101,6 +104,7 @@ struct ScriptedRun {
     d.suspend = suspend;
     return ContinueRun(d, id);
   }
+  // Runs from start to end.
   RunView Whole() {
     Start();
     return Continue().value();

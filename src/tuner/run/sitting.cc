@@ -31,12 +31,13 @@ Status Sitting::Load() {
   if (events.size() > 1) {
     RunResumed resumed;
     for (const PendingRequest& p : view().pending) resumed.in_flight.push_back(p.number);
-    // A judge on another machine may have stated its tools since the run began.
+    // A judge on another machine may have stated since the run began that it has no CuTe. From the next node on, models
+    // are then asked for plain CUDA.
     const Status cute = view().options.target == "any" ? d_.evaluator->CanInclude("cute") : Status::Ok();
-    const bool narrowed = !cute.ok() && view().no_cute_from < 0;
-    if (narrowed) resumed.no_cute_from = static_cast<int64_t>(view().nodes.size());
+    const bool without_cute = !cute.ok() && view().no_cute_from < 0;
+    if (without_cute) resumed.no_cute_from = static_cast<int64_t>(view().nodes.size());
     HONE_RETURN_IF_ERROR(Append(resumed));
-    if (narrowed) {
+    if (without_cute) {
       HONE_RETURN_IF_ERROR(Append(NoteTaken{{-1, -1,
                                              fmt::format("from node {} on, models are asked for CUDA without CuTe: {}",
                                                          resumed.no_cute_from, cute.message())}}));
@@ -50,8 +51,8 @@ Status Sitting::Run() {
   if (!status.ok() || d_.stop.stop_requested()) cancel_.request_stop();
   // The work's threads refer to this sitting, so that it waits for them. Their results are still recorded if possible.
   while (!work_.none()) {
-    const Status late = work_.TakeOne();
-    if (status.ok()) status = late;
+    const Status later = work_.TakeOne();
+    if (status.ok()) status = later;  // the first error is the one to report
   }
   HONE_RETURN_IF_ERROR(status);
   if (!view().ended.empty()) return Status::Ok();
@@ -102,11 +103,11 @@ void Sitting::ReportActivity(const std::string& what) {
 Result<std::string> Sitting::SourceOf(int64_t node) { return d_.store->Source(view().node(node).source_hash); }
 
 std::string Sitting::WaitingText() const {
-  const auto count = [](size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  const auto counted = [](size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   std::string text, evaluator_message;
-  if (!waiting_requests_.empty()) text = count(waiting_requests_.size(), "answer");
+  if (!waiting_requests_.empty()) text = counted(waiting_requests_.size(), "answer");
   if (waiting_evaluations_ > 0) {
-    text += (text.empty() ? "" : " and ") + count(static_cast<size_t>(waiting_evaluations_), "evaluation");
+    text += (text.empty() ? "" : " and ") + counted(static_cast<size_t>(waiting_evaluations_), "evaluation");
     evaluator_message = fmt::format(" ({})", waiting_text_);
   }
   if (text.empty()) return text;
@@ -151,9 +152,9 @@ Result<bool> Sitting::Decide() {
     // the verdict. In rounds the sweep is decided without knowing the verdict even if the tester's answer comes after
     // it: which comes first is random, and a recorded run must not depend on it.
     decided_with_ = 0;
-    std::optional<Action> first = d_.strategy->Next(Knowledge(view(), 0));
-    if (first && (std::holds_alternative<CasesAction>(*first) || std::holds_alternative<SweepAction>(*first))) {
-      HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *first));
+    std::optional<Action> early = d_.strategy->Next(Knowledge(view(), 0));
+    if (early && (std::holds_alternative<CasesAction>(*early) || std::holds_alternative<SweepAction>(*early))) {
+      HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *early));
       return true;
     }
     if (view().settled == 0) return false;
@@ -161,6 +162,7 @@ Result<bool> Sitting::Decide() {
   if (view().settled < known) return false;
   decided_with_ = known;
   std::optional<Action> action = d_.strategy->Next(Knowledge(view(), known));
+  // The strategy wants to know more. If no node is in flight, it is asked again and may use all of them.
   if (!action && view().settled == next && known < next) {
     decided_with_ = next;
     action = d_.strategy->Next(Knowledge(view(), next));

@@ -36,14 +36,16 @@ class Sitting {
   const RunView& view() const { return fold_.view(); }
 
  private:
+  // Starts what is due and asks for decisions, until the run ends or nothing more is in flight.
   Status Work();
   // Stores an event durably, then adds it to the view. `sources`: the texts whose hashes it has.
   Status Append(const RunEvent& what, std::vector<std::string> sources = {});
   // Records that the sitting, or the run, has ended.
   Status End(const std::string& reason);
-  void ReportActivity(const std::string& what);
-  Result<std::string> SourceOf(int64_t node);
-  std::string WaitingText() const;
+  void ReportActivity(const std::string& what);  // to the observer, if there is one; on any thread
+  Result<std::string> SourceOf(int64_t node);  // the node's text from the store
+  std::string WaitingText() const;  // what a suspended run waits for; empty: nothing
+  // Starts every request, evaluation and sweep that the view shows as due and that does not run yet.
   Status StartWhatIsDue();
   bool CasesAreFrozen() const;
 
@@ -76,7 +78,7 @@ class Sitting {
   Status Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings, const Result<TuneResult>& result);
 
   const RunDependencies& d_;
-  const std::string id_;  // the run's
+  const std::string id_;  // id of the run
   RunFold fold_;
   PromptLibrary prompts_;
   Task frozen_;  // the task, with the tester's accepted cases once `extended_`
@@ -84,8 +86,8 @@ class Sitting {
   int64_t decided_with_ = 0;            // the last decision was based on the nodes below this number
   std::set<int64_t> waiting_requests_;  // numbers of the requests that are posted and not answered in this sitting
   std::set<std::string> pending_evaluations_;  // keys of the evaluations that wait in a spool
-  int waiting_evaluations_ = 0;                // how many
-  std::string waiting_text_;                   // the evaluator's message about the last of them
+  int waiting_evaluations_ = 0;                // number of evaluations and sweeps that wait in a spool
+  std::string waiting_text_;                   // the evaluator's message about the last that was found waiting
   std::stop_source cancel_;  // cancels requests in flight
   std::stop_callback<std::function<void()>> forward_stop_;
   BackgroundWork work_;

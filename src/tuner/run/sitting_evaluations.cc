@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr int kProfileQuads = 20;  // of the timing with a profile, on which no decision depends
+constexpr int kProfileQuads = 20;  // measurements (quads) of a version that is only profiled: no decision depends on its time
 
 // Returns an error if the verdict shows that the environment failed and not the candidate.
 Result<Evaluation> ErrorIfDeviceLost(Result<Evaluation> evaluation) {
@@ -65,6 +65,8 @@ void Sitting::Judge(const std::string& key, EvaluationRequest request, const Tas
   });
 }
 
+// Returns the request to judge `node` against `incumbent` (-1: the seed). Attempts get fewer input sets and no warm times;
+// the final evaluation gets the evaluator's defaults.
 Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, bool final) {
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(request.source, SourceOf(node));
@@ -78,13 +80,13 @@ Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, b
   return request;
 }
 
+// Judges node `id`, unless that is in progress.
 Status Sitting::StartEvaluation(int64_t id) {
   const int64_t incumbent = id == 0 ? -1 : view().node(id).incumbent;
   const std::string key = fmt::format("evaluation {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, /*final=*/false));
-  // On a spool, where each submission to the device is expensive, a profile with the evaluation costs less than a later
-  // one. On the simulator a profile is cheap, and its counts explain why a version is faster or slower.
+  // On a spool, where each submission to the device is expensive, it is cheaper to profile now than later. On the simulator a profile is cheap, and its counts explain why a version is faster or slower.
   request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
                                                (view().version >= 5 && d_.evaluator->facts().modelled));
   Judge(key, std::move(request), id == 0 ? *d_.task : FrozenTask(), [this, id, incumbent](const Evaluation& e) {
@@ -139,6 +141,7 @@ Status Sitting::VetCases() {
   return Status::Ok();
 }
 
+// Judges the best node once more, against the seed.
 Status Sitting::StartFinal(int64_t id) {
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, 0, /*final=*/true));
   request.libraries = view().options.libraries;

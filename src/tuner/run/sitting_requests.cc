@@ -31,21 +31,23 @@ Status Sitting::Converse(int64_t id) {
 // is judged unchecked.
 Status Sitting::ProposeBrokenStart(int64_t id) {
   HONE_ASSIGN_OR_RETURN(const std::string source, d_.store->Source(view().broken_start));
-  NodeProposed given;
-  given.node = id;
-  given.idea = "the version that the run begins with";
-  given.form = "file";
-  given.source = view().broken_start;
+  NodeProposed start;
+  start.node = id;
+  start.idea = "the version that the run begins with";
+  start.form = "file";
+  start.source = view().broken_start;
   const Result<Candidate> candidate = ParseCandidate(source, fmt::format("node-{}.cu", id), *d_.task);
-  if (candidate.ok()) given.bindings = static_cast<int64_t>(AllBindings(candidate->plan).size());
-  return Append(given);
+  if (candidate.ok()) start.bindings = static_cast<int64_t>(AllBindings(candidate->plan).size());
+  return Append(start);
 }
 
+// Sends the request of a turn, or first profiles the version that it shows. Does nothing if the request is in flight or
+// waits for its answer, or if the provider has failed.
 Status Sitting::Ask(int64_t id, int turn, bool repair) {
   const int64_t number = RequestNumber(id, turn, repair);
   const std::string key = fmt::format("request {}", number);
   if (work_.Running(key) || waiting_requests_.contains(number) || !view().provider_failure.empty()) return Status::Ok();
-  const PendingRequest* pending = nullptr;
+  const PendingRequest* pending = nullptr;  // not null: the request was recorded before, and has no reply yet
   for (const PendingRequest& p : view().pending) {
     if (p.number == number) pending = &p;
   }
@@ -90,6 +92,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     }
   }
   const Turn& spec = view().node(id).turns[static_cast<size_t>(turn)];
+  // Record the request before it is sent. A suspended one still lies where the provider put it, and is no new attempt.
   if (pending == nullptr || !pending->suspended) {
     RequestAsked event;
     event.number = number;
@@ -114,7 +117,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
     HONE_RETURN_IF_ERROR(Append(event, std::move(texts)));
   }
   if (d_.suspend) request->limit_seconds = d_.suspend_seconds;
-  ReportActivity(fmt::format("asking {} for node {}", d_.provider->Name(), id));
+  ReportActivity(fmt::format("asking {} to write node {}", d_.provider->Name(), id));
   work_.Start(key, [this, number, request = std::move(*request)]() -> BackgroundWork::Step {
     Result<ModelReply> reply = d_.provider->Complete(
         request,
@@ -125,6 +128,7 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
   return Status::Ok();
 }
 
+// Records the reply to a request, or why there is none.
 Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
   if (!reply.ok()) {
     const StatusCode code = reply.status().code();

@@ -12,32 +12,34 @@
 
 namespace hone {
 
+// Sweeps the tunables of node `id`'s parent, unless that is in progress.
 void Sitting::StartSweep(int64_t id) {
   const std::string key = fmt::format("sweep {}", id);
   if (work_.Running(key) || pending_evaluations_.contains(key)) return;
   const int64_t swept = view().node(id).parent, incumbent = view().node(id).incumbent;
-  Result<std::string> source = SourceOf(swept), rival = SourceOf(incumbent);
+  Result<std::string> source = SourceOf(swept), incumbent_source = SourceOf(incumbent);
   Result<Candidate> candidate =
       source.ok() ? ParseCandidate(*source, NodeFileName(view(), swept), *d_.task) : Result<Candidate>(source.status());
-  if (!candidate.ok() || !rival.ok()) {
-    work_.Start(key, [status = candidate.ok() ? rival.status() : candidate.status()]() -> BackgroundWork::Step {
+  if (!candidate.ok() || !incumbent_source.ok()) {
+    // The error is reported as any work's result, on the loop's thread.
+    work_.Start(key, [status = candidate.ok() ? incumbent_source.status() : candidate.status()]() -> BackgroundWork::Step {
       return [status] { return status; };
     });
     return;
   }
   TuneOptions options;
-  options.incumbent_source = *rival;
+  options.incumbent_source = *incumbent_source;
   options.incumbent_name = NodeFileName(view(), incumbent);
   options.max_points = view().options.max_sweep_points;
   options.parallel = std::max<int>(d_.parallel_evaluations, d_.suspend ? 1 : 0);
   options.stop = cancel_.get_token();
-  // The binding of first choices was evaluated with the node itself. That evaluation is used if it was against the same
-  // version as the sweep. The seed's, which was against itself, is used if the decision to sweep knew it, so that a
-  // replay evaluates the same bindings.
+  // The node was evaluated with the first choices of its tunables. The sweep uses that evaluation if both were timed
+  // against the same version. The seed was timed against itself; its evaluation is used if the decision to sweep knew it,
+  // so that a replay evaluates the same bindings.
   const bool seed_against_itself =
       view().options.sweep_seed && swept == 0 && incumbent == 0 && view().node(id).known > 0;
-  const bool same_rival = view().node(swept).incumbent == incumbent || seed_against_itself;
-  if (const RunNode& node = view().node(swept); node.evaluation && same_rival) {
+  const bool same_incumbent = view().node(swept).incumbent == incumbent || seed_against_itself;
+  if (const RunNode& node = view().node(swept); node.evaluation && same_incumbent) {
     options.known[BindingKey(DefaultBinding(candidate->plan))] = *node.evaluation;
   }
   for (const SweepPoint& point : view().sweep) {
@@ -67,6 +69,7 @@ void Sitting::StartSweep(int64_t id) {
               });
 }
 
+// Records the outcome of a sweep as node `id`: a version with the winners, or that nothing is better.
 Status Sitting::Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings,
                       const Result<TuneResult>& result) {
   if (result.status().code() == StatusCode::kPending) {
@@ -85,9 +88,9 @@ Status Sitting::Swept(int64_t id, const std::string& key, int64_t swept, size_t 
   proposed.idea_key = fmt::format("sweep-{}", swept);
   proposed.reasoning = result->summary;
   const SourceHash hash = SourceHash::Of(result->source);
-  const bool known = std::any_of(view().nodes.begin(), view().nodes.end(),
+  const bool is_known = std::any_of(view().nodes.begin(), view().nodes.end(),
                                  [&](const RunNode& n) { return n.id < id && n.source_hash == hash; });
-  if (result->source.empty() || known) {
+  if (result->source.empty() || is_known) {
     proposed.problem = "nothing_better";
     proposed.detail = result->summary;
     return Append(proposed);

@@ -20,7 +20,7 @@ class AgentStrategy : public Strategy {
     // An agent works on one version at a time, whatever --parallel says: waits until everything is settled.
     if (!run.everything()) return std::nullopt;
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
-    // Finds the agent's last version: the request contains the verdict on it.
+    // Find the agent's last version, on which the request gives the verdict.
     int64_t last = 0, handed_in = 0;
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);

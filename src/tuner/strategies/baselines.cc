@@ -37,15 +37,15 @@ class ReflexionStrategy : public Strategy {
   std::optional<Action> Next(const Knowledge& run) const override {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
-    // Starts from the newest judged version. With several attempts in flight, each starts from another of the newest
-    // ones.
+    // Start from the newest judged version. With several attempts in flight, start from the one that comes as many
+    // before it as there are attempts in flight, so that each starts from another version.
     const int64_t lag = run.opened() - run.known();
-    int64_t last = 0, passed = 0;
+    int64_t last = 0, newer = 0;  // newer: judged versions after `last`
     for (int64_t id = run.known() - 1; id > 0; --id) {
       const RunNode& node = run.node(id);
       if (node.origin != "reply" || !node.evaluation) continue;
       last = id;
-      if (passed++ == lag) break;
+      if (newer++ == lag) break;
     }
     AttemptAction attempt;
     attempt.parent = last;

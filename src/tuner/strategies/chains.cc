@@ -10,7 +10,7 @@ namespace hone {
 
 std::vector<Chain> Chains(const Knowledge& run) {
   std::vector<Chain> chains;
-  std::map<int64_t, size_t> chain_of;
+  std::map<int64_t, size_t> chain_of;  // node -> index of its chain
   for (int64_t id = 1; id < run.opened(); ++id) {
     const RunNode& node = run.node(id);
     if (node.origin != "reply") continue;
@@ -32,7 +32,7 @@ std::vector<Chain> Chains(const Knowledge& run) {
 }
 
 int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t generations) {
-  int64_t done = 0, failed = 0;
+  int64_t done = 0, failed = 0;  // failed: chains in succession that were given up
   for (const Chain& chain : chains) {
     if (chain.right) {
       ++done;

@@ -47,6 +47,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
     if (const auto models = reader.Strings("model")) config.models = *models;
   }
   if (const auto text = reader.String("prompts")) config.prompts = *text;
+  // Read an integer, or a number, of at least `low` into `target`, if the file has the key.
   const auto whole = [&](const char* key, int64_t low, auto& target) {
     const std::optional<int64_t> value = reader.Integer(key);
     if (!value) return;
@@ -59,7 +60,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
   const auto number = [&](const char* key, double low, double& target) {
     const std::optional<double> value = reader.Number(key);
     if (!value) return;
-    if (!(*value >= low)) {
+    if (!(*value >= low)) {  // also for NaN
       reader.Error(key, fmt::format("is {:g}; at least {:g} is needed", *value, low));
     } else {
       target = *value;

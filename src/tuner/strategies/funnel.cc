@@ -45,7 +45,7 @@ int64_t StartingVersion(const Knowledge& run) {
 // A line: a direction's first version and all versions developed from it.
 struct Line {
   int64_t first = 0, leader = 0;  // leader: the fastest version
-  double speedup = 0;             // the leader's, over node 0
+  double speedup = 0;             // of the leader over node 0
 };
 
 // Returns the lines with a correct version, sorted by their leaders' speedups, the fastest first; of equal ones, the
@@ -56,6 +56,7 @@ std::vector<Line> Lines(const Knowledge& run) {
     const RunNode& node = run.node(id);
     if (!CanStartFrom(run, id) || !node.speedup) continue;
     int64_t first = id;
+    // Go back to the attempt that took this direction.
     while (first > 0 && !AskedBy(run.node(first), kWidePrompt)) first = run.node(first).parent;
     if (first <= 0) continue;
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.first == first; });
@@ -71,9 +72,10 @@ std::vector<Line> Lines(const Knowledge& run) {
 
 // Returns the sweep of a correct version whose tunables were not tried yet, since attempts should start from its best
 // binding; nullopt: none is due.
-std::optional<SweepAction> OpenChoices(const Knowledge& run) {
+std::optional<SweepAction> SweepOfOpenChoices(const Knowledge& run) {
   if (run.options().max_sweep_points < 1 || WholeSettingOf(run.options(), "funnel.sweep") == 0) return std::nullopt;
   const std::vector<int64_t>& swept = run.view().swept;
+  // Only the newest versions are looked at: a version that was passed over once is not swept much later.
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);
     if (node.origin != "reply" || node.bindings < 2 || !CanStartFrom(run, id)) continue;
@@ -93,7 +95,7 @@ class FunnelStrategy : public Strategy {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
-    if (const std::optional<SweepAction> sweep = OpenChoices(run)) return *sweep;
+    if (const std::optional<SweepAction> sweep = SweepOfOpenChoices(run)) return *sweep;
     const int64_t fixes = WholeSettingOf(o, "funnel.fixes");
     for (const Chain& chain : Chains(run)) {
       if (!chain.Mendable(fixes)) continue;
@@ -105,17 +107,18 @@ class FunnelStrategy : public Strategy {
     }
     if (NeedsFirstVersion(run)) return FirstVersion(run);
 
-    int64_t wide = 0, deep = 0, since = 0;
+    // The attempts so far that took a new direction, that developed a line, and that came since the last gain.
+    int64_t wide = 0, deep = 0, since_gain = 0;
     for (int64_t id = 1; id < run.opened(); ++id) {
       const RunNode& node = run.node(id);
       const bool is_wide = AskedBy(node, kWidePrompt);
       wide += is_wide;
       deep += AskedBy(node, "funnel_deep") || AskedBy(node, "funnel_cross");
-      // Counts the attempts since the last gain or new direction.
+      // A new direction counts like a gain.
       if (is_wide || (run.Knows(id) && node.kept)) {
-        since = 0;
+        since_gain = 0;
       } else if (!node.turns.empty()) {
-        ++since;
+        ++since_gain;
       }
     }
     const int64_t first_wide = WholeSettingOf(o, "funnel.wide"), patience = WholeSettingOf(o, "funnel.patience");
@@ -125,21 +128,21 @@ class FunnelStrategy : public Strategy {
     if (lines.empty())
       return Ask(run, StartingVersion(run), kWidePrompt,
                  fmt::format("direction {}: none so far came out right", wide + 1));
-    if (patience > 0 && since >= patience) {
+    if (patience > 0 && since_gain >= patience) {
       return Ask(run, BestInTarget(run), kWidePrompt,
-                 fmt::format("direction {}: no gain in {} attempts", wide + 1, since));
+                 fmt::format("direction {}: no gain in {} attempts", wide + 1, since_gain));
     }
-    const double reach = SettingOf(o, "funnel.reach") * lines.front().speedup;
-    std::erase_if(lines, [&](const Line& line) { return line.speedup < reach; });
+    const double least_speedup = SettingOf(o, "funnel.reach") * lines.front().speedup;
+    std::erase_if(lines, [&](const Line& line) { return line.speedup < least_speedup; });
     const auto most = static_cast<size_t>(WholeSettingOf(o, "funnel.lines"));
     if (lines.size() > most) lines.resize(most);
     const int64_t every = WholeSettingOf(o, "funnel.cross");
     if (every > 0 && lines.size() > 1 && deep % every == every - 1) {
       // The lines take turns as the source of the idea, so that the same two lines are not joined twice in succession.
-      const Line& other = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
+      const Line& source = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
       AttemptAction attempt = Ask(run, lines[0].leader, "funnel_cross",
-                                  fmt::format("carries node {} over to node {}", other.leader, lines[0].leader));
-      attempt.turns.front().shown = {other.leader};
+                                  fmt::format("carries node {} over to node {}", source.leader, lines[0].leader));
+      attempt.turns.front().shown = {source.leader};
       return attempt;
     }
     const Line& line = lines[static_cast<size_t>(deep) % lines.size()];

@@ -15,13 +15,13 @@ bool IsSwept(const RunView& view, int64_t node) {
 
 bool AtFloor(const Evaluation& evaluation, double fraction) {
   if (!(fraction > 0)) return false;
-  bool any = false;
+  bool any_timed = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
     if (!c.floor_fraction || *c.floor_fraction < fraction || FloorIsWrong(c)) return false;
-    any = true;
+    any_timed = true;
   }
-  return any;
+  return any_timed;
 }
 
 std::string BudgetSpent(const RunView& view) {
@@ -61,6 +61,7 @@ std::optional<SweepAction> DueSweep(const Knowledge& run) {
     const RunOptions& o = run.options();
     if (o.rounds || (o.sweep_seed && !o.blind_start && run.known() > 0)) return SweepAction{0, 0};
   }
+  // Only the newest versions are looked at: a version that was passed over once is not swept much later.
   for (int64_t id = std::max<int64_t>(1, run.known() - 2 * run.options().parallel); id < run.known(); ++id) {
     const RunNode& node = run.node(id);
     if (node.origin != "reply" || !Right(node) || node.kept || node.bindings < 2 || IsSwept(run.view(), id)) continue;
@@ -109,7 +110,7 @@ bool InTarget(const Knowledge& run, int64_t id) {
 
 int64_t BestInTarget(const Knowledge& run) {
   if (InTarget(run, run.best())) return run.best();
-  int64_t found = run.best();
+  int64_t found = run.best();  // replaced by the first version that is in the target
   for (int64_t id = 1; id < run.known(); ++id) {
     const RunNode& node = run.node(id);
     if (!Right(node) || node.rejected || !InTarget(run, id)) continue;

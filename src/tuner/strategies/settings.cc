@@ -13,7 +13,8 @@
 namespace hone {
 
 const std::vector<Setting>& AllSettings() {
-  constexpr double kMany = 1e6;
+  constexpr double kMany = 1e6;  // upper bound of settings without a natural one
+  // The fields of each: name, default, lowest and highest value, whether it is an integer, meaning, source of the default.
   static const std::vector<Setting> settings{
       {"refine.depth", 10, 0, kMany, true, "optimisation steps, per attempt in flight; 0: as many as the budget allows",
        "CuTeGen, paper and released configuration: 10"},

@@ -25,10 +25,12 @@ struct Setting {
   std::string_view meaning;
   std::string_view source;  // of the default
 };
+// Returns the table of all settings.
 const std::vector<Setting>& AllSettings();
 
 // Returns the run's value of a setting, or its default. The name must be in the table.
 double SettingOf(const RunOptions& options, std::string_view name);
+// Returns the value of a setting that is an integer.
 int64_t WholeSettingOf(const RunOptions& options, std::string_view name);
 
 // Sets the value in `options`, after checking name and range. kInvalidArgument suggests the nearest name, or the range.

@@ -31,8 +31,8 @@ class TeamStrategy : public Strategy {
     }
     const int64_t fixes = WholeSettingOf(o, "team.fixes"), rounds = WholeSettingOf(o, "team.rounds");
     const std::vector<Chain> chains = Chains(run);
-    const int64_t done = StepsDone(chains, fixes, 1) / std::max<int64_t>(o.parallel, 1);
-    if (rounds > 0 && done >= rounds) return Close(run, "rounds_done");
+    const int64_t rounds_done = StepsDone(chains, fixes, /*generations=*/1) / std::max<int64_t>(o.parallel, 1);
+    if (rounds > 0 && rounds_done >= rounds) return Close(run, "rounds_done");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
 
     AttemptAction attempt;
@@ -47,13 +47,13 @@ class TeamStrategy : public Strategy {
     }
     if (NeedsFirstVersion(run)) return FirstVersion(run);
     attempt.parent = BestInTarget(run);
-    // The analyst needs an evaluation of the version.
+    // The analyst reads the version's evaluation, which must be known.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {
       attempt.turns.push_back({"analyst", "team_profile", o.temperature, /*profile=*/true, /*ledger=*/true, {}});
     }
     attempt.turns.push_back({"planner", "team_plan", o.temperature, /*profile=*/true, /*ledger=*/true, {}});
     attempt.turns.push_back({"coder", "team_code", o.temperature, /*profile=*/true, /*ledger=*/false, {}});
-    attempt.note = fmt::format("round {}", done + 1);
+    attempt.note = fmt::format("round {}", rounds_done + 1);
     return attempt;
   }
 };

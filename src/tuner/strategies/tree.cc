@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMostShown = 8;  // the most relatives of a kind that a prompt shows, the newest
+constexpr size_t kMostShown = 8;  // a prompt shows at most this many relatives of one kind, the newest
 
 // Returns how near to correct an incorrect node is; larger is nearer: wrong output is nearer than a compile error.
 int NearnessToRight(const RunNode& node) {
@@ -36,10 +36,11 @@ int NearnessToRight(const RunNode& node) {
 struct Growth {
   std::vector<int64_t> children;  // in the order in which they were opened
   int64_t in_flight = 0, failed = 0, right = 0;
-  bool mended = false;     // a repair of it is correct
+  bool mended = false;     // a repair of the node is correct
   bool mending = false;    // a repair is in flight
 };
 
+// The tree of all versions, with what its rules need to know of each node.
 class Tree {
  public:
   explicit Tree(const Knowledge& run) : run_(run), growth_(static_cast<size_t>(run.opened())) {
@@ -81,7 +82,9 @@ class Tree {
     return eligible;
   }
 
+  // Returns whether no attempt started from the node.
   bool Leaf(int64_t id) const { return growth_[static_cast<size_t>(id)].children.empty(); }
+  // Returns the number of attempts from the node whose results are not known yet.
   int64_t InFlight(int64_t id) const { return growth_[static_cast<size_t>(id)].in_flight; }
 
   // Returns the fastest correct version of `nodes`; if there is none, the incorrect one nearest to correct. Of equal
@@ -93,11 +96,11 @@ class Tree {
     }
     return *std::max_element(nodes.begin(), nodes.end(), [&](int64_t a, int64_t b) {
       const RunNode &x = run_.node(a), &y = run_.node(b);
-      const double fast_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
-      const double fast_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
-      if (fast_x != fast_y) return fast_x < fast_y;
-      return NearnessToRight(x) <
-             NearnessToRight(y);  // max_element returns the first of equal ones; Next passes the newest first
+      const double speedup_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
+      const double speedup_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
+      if (speedup_x != speedup_y) return speedup_x < speedup_y;
+      // Of equal nodes, max_element returns the first; Next passes the newest first.
+      return NearnessToRight(x) < NearnessToRight(y);
     });
   }
 
@@ -137,7 +140,7 @@ class Tree {
   std::vector<Growth> growth_;
 };
 
-// Returns the nodes of all parts, each once, behind the seed.
+// Returns the nodes that a prompt shows: the seed, and then the nodes of all parts, each once.
 std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   std::vector<int64_t> window{0};
   for (const std::vector<int64_t>& part : parts) {
@@ -148,15 +151,15 @@ std::vector<int64_t> Window(const std::vector<std::vector<int64_t>>& parts) {
   return window;
 }
 
-// Returns the newest judged version, correct or not; the seed if there is none. With several attempts in flight, each
-// starts from another of the newest versions.
+// Returns the newest judged version, correct or not; the seed if there is none. With several attempts in flight, returns
+// the version that comes as many before it, so that each attempt starts from another one.
 int64_t Newest(const Knowledge& run) {
   const int64_t lag = run.opened() - run.known();
-  int64_t newest = 0, passed = 0;
+  int64_t newest = 0, newer = 0;  // newer: judged versions after `newest`
   for (int64_t id = run.known() - 1; id > 0; --id) {
     if (run.node(id).origin != "reply" || !run.node(id).evaluation) continue;
     newest = id;
-    if (passed++ == lag) break;
+    if (newer++ == lag) break;
   }
   return newest;
 }

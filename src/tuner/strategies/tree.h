@@ -7,8 +7,8 @@
 // own temperature and sees its own part of the tree.
 //
 // The paper leaves some points open, which are decided here. The settings' values are in strategies/settings.h. Of
-// nodes with equal speed, and of incorrect nodes if only the root is correct, the one nearest to correct is chosen,
-// then the newest. An incorrect node is not chosen while a repair of it is in flight, or after one has succeeded. A
+// nodes with equal speed, and of incorrect nodes if only the root is correct, the node nearest to correct is chosen; if
+// several are equally near, the newest of them. An incorrect node is not chosen while a repair of it is in flight, or after one has succeeded. A
 // node without a source is never chosen. A node with `tree.width` attempts in flight is skipped if another is
 // available.
 #pragma once

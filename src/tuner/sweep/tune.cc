@@ -14,6 +14,7 @@
 namespace hone {
 namespace {
 
+// Returns in how many tunables the bindings differ.
 int CountDifferences(const Binding& a, const Binding& b) {
   int distance = 0;
   for (const auto& [name, value] : a) {
@@ -57,6 +58,7 @@ SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_mar
   SweepChoice choice;
   for (size_t i = 0; i < points.size(); ++i) {
     if (!points[i].gain) continue;
+    // Within 0.1 % of the best so far, the earlier point stays the best.
     if (!choice.best || ClearlyAbove(points[i].gain->median, points[*choice.best].gain->median)) choice.best = i;
   }
   if (!choice.best) return choice;
@@ -110,10 +112,10 @@ TuneResult ConcludeSweep(const Task& task, const Candidate& candidate, std::vect
     return result;
   }
   Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
-  std::string single;
+  std::string why_single;  // why one binding serves all shapes, although other shapes have other winners; else empty
   if (!written.ok() && !rules.empty() && !first_choices) {
     // One binding for all shapes is still better than the first choices.
-    single = fmt::format(" ({})", written.status().message());
+    why_single = fmt::format(" ({})", written.status().message());
     written = WriteDispatch(candidate, task, best.binding, {});
   }
   if (!written.ok()) {
@@ -123,9 +125,9 @@ TuneResult ConcludeSweep(const Task& task, const Candidate& candidate, std::vect
   result.source = std::move(*written);
   result.summary =
       fmt::format("{} is the best of {} bindings on the whole", BindingKey(best.binding), result.points.size());
-  if (!rules.empty() && single.empty())
+  if (!rules.empty() && why_single.empty())
     result.summary += fmt::format("; {} rule(s) choose others by shape", rules.size());
-  result.summary += single;
+  result.summary += why_single;
   return result;
 }
 
@@ -136,9 +138,10 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
   std::mutex mutex;
   size_t next = 0;
   Status failure, pending;
+  // Every thread runs this: it takes the next binding that is not known from an earlier sweep, and judges it.
   const auto work = [&] {
     while (true) {
-      size_t mine = 0;
+      size_t index = 0;  // of the binding that this thread judges now
       {
         std::lock_guard lock(mutex);
         if (!failure.ok() || options.stop.stop_requested()) return;
@@ -148,12 +151,12 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
           results[next++] = known->second;
         }
         if (next == bindings.size()) return;
-        mine = next++;
+        index = next++;
       }
       EvaluationRequest request;
       request.source = candidate.source;
       request.name = candidate.name;
-      request.binding = bindings[mine];
+      request.binding = bindings[index];
       request.incumbent_source = options.incumbent_source;
       request.incumbent_name = options.incumbent_name;
       request.correctness_trials = options.correctness_trials;
@@ -175,8 +178,8 @@ Result<TuneResult> TuneCandidate(Evaluator& evaluator, const Task& task, const C
         if (failure.ok()) failure = Status::Unavailable("the device was lost during the sweep: " + evaluation->detail);
         return;
       }
-      if (options.on_point && failure.ok()) failure = options.on_point(bindings[mine], *evaluation);
-      results[mine] = std::move(*evaluation);
+      if (options.on_point && failure.ok()) failure = options.on_point(bindings[index], *evaluation);
+      results[index] = std::move(*evaluation);
     }
   };
   {

@@ -22,9 +22,9 @@ Result<nlohmann::json> DrawnInputsJson(const Task& task, const Dims& dims) {
                                         {"offset", values.offset},
                                         {"order", static_cast<int>(values.index_order)},
                                         {"padding", values.padding},
-                                        {"ones", values.ones},
-                                        {"some", values.some},
-                                        {"along", values.along},
+                                        {"ones", values.share_of_ones},
+                                        {"some", values.guaranteed_value},
+                                        {"along", values.line_axis},
                                         {"stress", tensor.stress},
                                         {"special", json::array()}};
     for (const SpecialValue special : {kSpecialInf, kSpecialMinusInf, kSpecialNan, kSpecialSubnormal}) {

@@ -43,18 +43,20 @@ struct ShapeExplanation {
 };
 
 struct Explanation {
-  std::vector<TunePoint> points;  // newest of each binding
+  std::vector<TunePoint> points;  // the newest measurement of each binding
   SweepChoice choice;
   std::vector<ShapeExplanation> shapes;  // one for each timed case of the best point
-  double flip_rate_on_the_whole = 0;     // as flip_rate, for the binding that is best in the mean over all shapes
+  double flip_rate_on_the_whole = 0;     // like flip_rate, but for the choice of the binding with the best mean over all shapes
 };
 
 // An entry with its points. ExplainEntry also gets such values for entries whose times are comparable with its own
-// (Comparable); the entry itself may be among them.
+// (AreComparable); the entry itself may be among them.
 struct RowPoints {
   TuningRow row;
   std::vector<MeasuredPoint> points;
 };
+// Explains the entry's choice from its own points; `others` are the entries with comparable times, from which the best
+// known binding of each shape may come. `pairs_of_sittings`: how many pairs are drawn for the flip rates.
 Explanation ExplainEntry(const RowPoints& entry, const std::vector<RowPoints>& others, int pairs_of_sittings = 500);
 
 // Returns whether speedups of two entries can be compared: the same task, incumbent, device, driver and judge.

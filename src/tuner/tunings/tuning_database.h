@@ -43,6 +43,7 @@ struct TuningEntry {
   std::string Id() const;
 };
 
+// An entry with the counts that a list of entries shows.
 struct TuningRow {
   std::string id;
   TuningEntry entry;
@@ -52,8 +53,9 @@ struct TuningRow {
   double newest = 0;  // seconds since 1970
 };
 
+// One measurement of one binding.
 struct MeasuredPoint {
-  std::string sitting;
+  std::string sitting;  // id of the sweep that measured it
   double time = 0;  // seconds since 1970
   int trials = 0;   // random input sets at each timed case
   int quads = 0;    // requested number of paired measurements (quads) for each timed case; 0: the protocol's own
@@ -61,6 +63,7 @@ struct MeasuredPoint {
   Evaluation evaluation;
 };
 
+// Says which entries are old: those that meet every condition given.
 struct PruneRule {
   std::string task, device;  // empty: any
   double before = 0;         // entries whose newest point is older than this (seconds since 1970); 0: any age

@@ -20,6 +20,7 @@
 
 namespace hone::draw {
 
+// Mixes 64 bits: a bijection whose every output bit depends on every input bit (SplitMix64's finalizer).
 HONE_HD uint64_t Mix(uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ULL;
@@ -31,6 +32,7 @@ HONE_HD uint64_t Mix(uint64_t x) {
 
 // Returns the first half of Hash(), which a kernel computes once for a whole slice.
 HONE_HD uint64_t SliceHash(uint64_t key, uint64_t slice) { return Keyed(key, slice); }
+// Returns the second half of Hash(): the bits of the element at `position` in the slice with this hash.
 HONE_HD uint64_t HashInSlice(uint64_t slice_hash, uint64_t position) {
   uint64_t x = slice_hash + position * 0xd1342543de82ef95ULL;
   x ^= x >> 30;
@@ -41,11 +43,12 @@ HONE_HD uint64_t HashInSlice(uint64_t slice_hash, uint64_t position) {
   return x;
 }
 
+// Returns the random bits of one element.
 HONE_HD uint64_t Hash(uint64_t key, uint64_t slice, uint64_t position) {
   return HashInSlice(SliceHash(key, slice), position);
 }
 
-// Hashes two numbers at a third of Hash's cost. The values are not secret once a candidate has seen inputs made from
+// Hashes two numbers at a third of Hash's cost. `what` separates the uses of one row's hash. The values are not secret once a candidate has seen inputs made from
 // them.
 HONE_HD uint64_t PlainHash(uint64_t key, uint64_t row, uint64_t what) {
   return Mix(Mix(key ^ (row * 0x9e3779b97f4a7c15ULL)) + what * 0xd1342543de82ef95ULL);
@@ -53,7 +56,8 @@ HONE_HD uint64_t PlainHash(uint64_t key, uint64_t row, uint64_t what) {
 
 // Computes a keyed bijection on [0, n): four Feistel rounds on the smallest even-bit domain that holds n,
 // following the cycle until it lands inside. "i * p + s mod n" would not be a bijection for most n.
-HONE_HD int PermutedHalf(uint64_t n) {  // half the bits of the domain
+// PermutedHalf returns half the number of bits of that domain. PermuteWithin maps `index` within it, and Permute does both.
+HONE_HD int PermutedHalf(uint64_t n) {
   int half = 1;
   while ((1ULL << (2 * half)) < n) ++half;
   return half;
@@ -87,19 +91,20 @@ enum Kind : int {
 // How the elements of a kIndex tensor relate to each other, by number, as in hone::IndexOrder.
 enum Order : int { kIndependent, kDistinct, kDistinctRows, kAscending, kMask };
 
+// All that an element's value depends on besides its place. Plain numbers, for kernels.
 struct Parameters {
   int kind;
   float low, high, scale, offset;
   float clip;             // largest magnitude of a value: keeps heavy tails inside the dtype
-  uint64_t key;
+  uint64_t key;           // secret of this tensor in this input set
   int64_t index_bound;     // kIndex: draws are below this, before index_low is added; kOffsets: the last offset
   int64_t index_low;       // kIndex: the least index
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
   int order;               // kIndex: an Order
   float padding;           // kIndex: the share of elements that are -1 instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
-  float ones;              // kMask: the share of elements that are 1
-  int some;                // kMask: the value that each line holds at least once; -1: none
+  float share_of_ones;     // kMask: the share of elements that are 1
+  int guaranteed_value;    // kMask: the value, 0 or 1, that each line holds at least once; -1: none
   int64_t line_elements, line_stride;  // kMask: elements of a line, and the distance between their positions
   unsigned special;        // kSpecial: the SpecialValues that may occur, by bit as in hone::SpecialValue
   uint64_t pattern_key;    // kSpecial: a PatternKey, equal for all tensors of an input set, so that they have the same
@@ -150,11 +155,13 @@ HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t positio
       break;
     }
     case kSorted: {
+      // evenly spaced from -3 to 3 standard deviations
       const float t = p.slice_elements > 1 ? static_cast<float>(position) / static_cast<float>(p.slice_elements) : 0.5f;
       v = (t * 6.0f - 3.0f) * p.scale + p.offset;
       break;
     }
     case kCancelling: {
+      // neighbors cancel: +8 and -8, each with a remainder of a quarter
       const float base = (position & 1) ? -8.0f : 8.0f;
       v = (base + Normal(bits, quantiles) * 0.25f) * p.scale;
       break;
@@ -217,12 +224,12 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   const uint64_t columns = static_cast<uint64_t>(p.sliced ? p.slice_elements : p.row_elements);
   const uint64_t choice = PlainHash(p.pattern_key, row, 0x59ec1a1);
   const uint64_t more = Mix(bits);  // more bits of the element, besides its normal value
-  const uint64_t of_row = Mix(choice);
+  const uint64_t of_row = Mix(choice);  // random bits that all elements of the row share
   const float sign = (more & 1) ? -1.0f : 1.0f;
   const float normal = Normal(bits, quantiles) * p.scale;
   const float usual = normal + p.offset;
   const float subnormal = p.smallest_normal * UniformFromBits(more) * sign;
-  int power = 0;
+  int power = 0;  // the usual value is multiplied by 2^power
   switch (KindOfRow(p.pattern_key, row)) {
     case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the square root of an eps, and below
     case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
@@ -237,8 +244,8 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       return Clip(p, (positive && usual < 0.0f ? -usual : usual) * 8.0f);
     }
     case kFarFromZero: {
-      const float away = (8.0f + 8.0f * UniformFromBits(of_row)) * (p.scale < 0.0f ? -p.scale : p.scale);
-      return usual + away;
+      const float shift = (8.0f + 8.0f * UniformFromBits(of_row)) * (p.scale < 0.0f ? -p.scale : p.scale);
+      return usual + shift;
     }
     case kEqualRow:
       if (of_row % 4 == 0) return sign * 0.0f;
@@ -278,6 +285,7 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
   return Clip(p, value);
 }
 
+// Draws one element of a floating-point kind, kSpecial included.
 HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, const float* quantiles,
                     const float* exp_quantiles) {
   if (p.kind == kSpecial) return SpecialFromBits(p, slice, Hash(p.key, slice, position), position, quantiles);
@@ -291,28 +299,30 @@ HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, cons
 // are halvings.
 HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_hash, uint64_t position) {
   uint64_t first = 0, last = static_cast<uint64_t>(slice_elements) - 1;
-  uint64_t below = 0, above = end > 0 ? static_cast<uint64_t>(end) : 0;
+  uint64_t first_start = 0, last_start = end > 0 ? static_cast<uint64_t>(end) : 0;  // starts of the rows first and last
   if (position == 0) return 0;
-  if (position >= last) return static_cast<int64_t>(above);
+  if (position >= last) return static_cast<int64_t>(last_start);
   while (position != first) {
     const uint64_t middle = first + (last - first) / 2;
     const uint64_t bits = HashInSlice(slice_hash, middle);
-    const uint64_t share = 16384 + (bits >> 49);  // of 65,536
-    const uint64_t length = above - below;
+    const uint64_t split = 16384 + (bits >> 49);  // the part before the middle, of 65,536: a quarter to three quarters
+    const uint64_t length = last_start - first_start;
     // The product is computed in two halves, so that it cannot overflow; the random part rounds up with the probability
     // given by the remainder.
-    const uint64_t at = below + (length >> 16) * share + (((length & 0xffff) * share + (bits & 0xffff)) >> 16);
+    const uint64_t middle_start =
+        first_start + (length >> 16) * split + (((length & 0xffff) * split + (bits & 0xffff)) >> 16);
     if (position < middle) {
       last = middle;
-      above = at;
+      last_start = middle_start;
     } else {
       first = middle;
-      below = at;
+      first_start = middle_start;
     }
   }
-  return static_cast<int64_t>(below);
+  return static_cast<int64_t>(first_start);
 }
 
+// Returns element `position` of a kOffsets tensor.
 HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t position) {
   return Ascending(p.slice_elements, p.index_bound, slice_hash, position);
 }
@@ -342,13 +352,13 @@ HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t
       return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
     case kMask: {
       if (bound < 2) return 0;
-      if (p.some >= 0) {
+      if (p.guaranteed_value >= 0) {
         const uint64_t stride = static_cast<uint64_t>(p.line_stride), count = static_cast<uint64_t>(p.line_elements);
-        const uint64_t along = position / stride % count;
+        const uint64_t place = position / stride % count;  // of the element in its line
         // The place of the value that a line always holds follows from the line's first position.
-        if (HashInSlice(slice_hash, ~(position - along * stride)) % count == along) return p.some;
+        if (HashInSlice(slice_hash, ~(position - place * stride)) % count == place) return p.guaranteed_value;
       }
-      return UniformFromBits(bits) < p.ones ? 1 : 0;
+      return UniformFromBits(bits) < p.share_of_ones ? 1 : 0;
     }
     // The bias of the modulus is under 2^-32 for bounds below 2^31.
     default:
@@ -356,12 +366,14 @@ HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t
   }
 }
 
+// Draws one index, or -1 for padding. Arguments as for IndexAboveLow.
 HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
   const int64_t index = IndexAboveLow(p, slice_hash, slice, bits, position);
   return index < 0 ? index : index + p.index_low;
 }
 
+// Draws one index, or -1 for padding, from the element's place alone.
 HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
   const uint64_t slice_hash = SliceHash(p.key, slice);
   return IndexFromBits(p, slice_hash, slice, HashInSlice(slice_hash, position), position);
@@ -369,6 +381,7 @@ HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
 
 // Returns whether elements of this kind are integers.
 HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets; }
+// Draws one element of an integer kind. Arguments as for IndexAboveLow.
 HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                                 uint64_t position) {
   return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, slice_hash, slice, bits, position);

@@ -38,7 +38,7 @@ using Table = std::array<float, kEntries + 1>;
 // Newton's method approaches from below and never overshoots.
 double UpperQuantile(double tail, double start) {
   double z = start;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 50; ++i) {  // a few steps suffice; 50 end the loop whatever rounding does
     const double excess = 0.5 * std::erfc(z / std::sqrt(2.0)) - tail;
     const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::acos(-1.0));
     const double step = excess / density;
@@ -48,6 +48,7 @@ double UpperQuantile(double tail, double start) {
   return z;
 }
 
+// Makes the table of NormalQuantiles. Each quantile is found from the one before it; the lower half mirrors the upper.
 Table MakeNormalTable() {
   Table table{};
   double z = 0;
@@ -62,6 +63,7 @@ Table MakeNormalTable() {
   return table;
 }
 
+// Makes the table of ExpQuantiles.
 Table MakeExpTable() {
   Table table{};
   const float* normal = NormalQuantiles();
@@ -110,6 +112,7 @@ float LargestMagnitude(DType dtype) {
   return 0.0f;
 }
 
+// Returns the smallest normal number of `dtype`, or of float32 if that is larger.
 float SmallestNormal(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:
@@ -160,8 +163,8 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
   parameters.order = static_cast<int>(values.index_order);
   parameters.padding = static_cast<float>(values.padding);
   parameters.row_elements = std::max<int64_t>(row_elements, 1);
-  parameters.ones = static_cast<float>(values.ones);
-  parameters.some = -1;
+  parameters.share_of_ones = static_cast<float>(values.share_of_ones);
+  parameters.guaranteed_value = -1;
   parameters.line_elements = parameters.line_stride = 1;
   parameters.special = values.special;
   parameters.smallest_normal = SmallestNormal(dtype);
@@ -170,12 +173,12 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
 
 void SetMaskLines(const ValueSpec& values, const std::vector<int64_t>& shape, int slice_axis,
                   draw::Parameters* parameters) {
-  if (values.index_order != IndexOrder::kMask || values.some < 0) return;
-  const auto along = static_cast<size_t>(values.along);
-  HONE_CHECK(along < shape.size() && values.along != slice_axis, "a mask's lines lie along an axis within its slices");
-  parameters->some = values.some;
-  parameters->line_elements = std::max<int64_t>(shape[along], 1);
-  for (size_t axis = along + 1; axis < shape.size(); ++axis) {
+  if (values.index_order != IndexOrder::kMask || values.guaranteed_value < 0) return;
+  const auto line_axis = static_cast<size_t>(values.line_axis);
+  HONE_CHECK(line_axis < shape.size() && values.line_axis != slice_axis, "a mask's lines lie along an axis within its slices");
+  parameters->guaranteed_value = values.guaranteed_value;
+  parameters->line_elements = std::max<int64_t>(shape[line_axis], 1);
+  for (size_t axis = line_axis + 1; axis < shape.size(); ++axis) {
     if (static_cast<int>(axis) != slice_axis) parameters->line_stride *= std::max<int64_t>(shape[axis], 1);
   }
 }

@@ -291,11 +291,11 @@ TEST(Index, PaddingTakesItsShareAndLeavesTheRestDistinct) {
 TEST(Index, AMaskHasItsShareOfOnesAndNoLineWithoutTheValueThatItAlwaysHolds) {
   ValueSpec spec = Spec(Distribution::kIndex);
   spec.index_order = IndexOrder::kMask;
-  spec.ones = 0.1;
+  spec.share_of_ones = 0.1;
   const std::vector<int64_t> shape = {3, 20, 8};  // with three slices of twenty by eight
   const auto ones_of = [&](int some, int along, int* empty_lines) {
-    spec.some = some;
-    spec.along = along;
+    spec.guaranteed_value = some;
+    spec.line_axis = along;
     draw::Parameters p = MakeParameters(spec, DType::kUInt8, 77, 2, 160, 8);
     SetMaskLines(spec, shape, 0, &p);
     int ones = 0;
@@ -319,7 +319,7 @@ TEST(Index, AMaskHasItsShareOfOnesAndNoLineWithoutTheValueThatItAlwaysHolds) {
   EXPECT_EQ(empty_lines, 0);
   ones_of(1, 1, &empty_lines);
   EXPECT_EQ(empty_lines, 0);
-  spec.ones = 0.95;
+  spec.share_of_ones = 0.95;
   ones_of(0, 2, &empty_lines);
   EXPECT_EQ(empty_lines, 0);
 }

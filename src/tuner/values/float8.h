@@ -15,6 +15,7 @@ namespace hone::float8 {
 
 struct E4M3 {
   static constexpr int kMantissaBits = 3, kBias = 7;
+  // Codes without the sign: of the largest finite number, of larger ones, and of NaN.
   static constexpr uint32_t kLargest = 0x7e, kOverflow = 0x7e, kNan = 0x7f;
   uint8_t bits;
 };

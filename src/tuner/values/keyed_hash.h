@@ -27,6 +27,7 @@ struct State {
 
 HONE_HD uint64_t RotateLeft(uint64_t x, int bits) { return (x << bits) | (x >> (64 - bits)); }
 
+// Mixes the state: one SipRound.
 HONE_HD void Round(State& s) {
   s.v0 += s.v1;
   s.v1 = RotateLeft(s.v1, 13) ^ s.v0;
@@ -40,11 +41,13 @@ HONE_HD void Round(State& s) {
   s.v2 = RotateLeft(s.v2, 32);
 }
 
+// Makes the state before the first word. The constants are SipHash's.
 HONE_HD State Start(uint64_t key0, uint64_t key1) {
   return {key0 ^ 0x736f6d6570736575ULL, key1 ^ 0x646f72616e646f6dULL, key0 ^ 0x6c7967656e657261ULL,
           key1 ^ 0x7465646279746573ULL};
 }
 
+// Takes in one word of the message, with two rounds.
 HONE_HD void Take(State& s, uint64_t word) {
   s.v3 ^= word;
   Round(s);

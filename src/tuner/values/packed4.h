@@ -43,6 +43,7 @@ struct IntPair {
   }
 };
 
+// Joins two codes of four bits into a byte.
 template <typename T>
 HONE_HD T Join(uint32_t first, uint32_t second) {
   return T{static_cast<uint8_t>(first | (second << 4))};

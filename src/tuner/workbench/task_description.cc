@@ -32,9 +32,9 @@ Json ValuesJson(const ValueSpec& values) {
     if (values.index_order == IndexOrder::kAscending) entry["sorted"] = true;
     if (values.padding > 0) entry["padding"] = values.padding;
     if (values.index_order == IndexOrder::kMask) {
-      entry["ones"] = values.ones;
-      if (values.some >= 0) entry["some"] = values.some;
-      if (values.some >= 0) entry["along"] = values.along;
+      entry["ones"] = values.share_of_ones;
+      if (values.guaranteed_value >= 0) entry["some"] = values.guaranteed_value;
+      if (values.guaranteed_value >= 0) entry["along"] = values.line_axis;
     }
     return entry;
   }

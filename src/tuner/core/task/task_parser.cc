@@ -435,10 +435,10 @@ class TaskParser {
                    "a mask holds zeros and ones: say bound = 2, and leave out low, distinct, sorted and padding");
     }
     spec.index_order = IndexOrder::kMask;
-    spec.ones = values.Number("ones").value_or(0.5);
-    if (!(spec.ones > 0 && spec.ones < 1)) {
-      values.Error("ones", fmt::format("{} is not a share of ones: more than 0 and less than 1", spec.ones));
-      spec.ones = 0.5;
+    spec.share_of_ones = values.Number("ones").value_or(0.5);
+    if (!(spec.share_of_ones > 0 && spec.share_of_ones < 1)) {
+      values.Error("ones", fmt::format("{} is not a share of ones: more than 0 and less than 1", spec.share_of_ones));
+      spec.share_of_ones = 0.5;
     }
     if (!has_lines) return;
     const std::optional<int64_t> some = values.Integer("some"), along = values.Integer("along");
@@ -451,8 +451,8 @@ class TaskParser {
     } else if (*along == tensor.slice_axis) {
       values.Error("along", "this axis is the slice dimension, so a line would lie across slices; name another axis");
     } else {
-      spec.some = static_cast<int>(*some);
-      spec.along = static_cast<int>(*along);
+      spec.guaranteed_value = static_cast<int>(*some);
+      spec.line_axis = static_cast<int>(*along);
     }
   }
 

@@ -152,9 +152,9 @@ TEST(Values, AMaskSaysItsShareAndWhatEachLineHolds) {
       ValuesOfInput("uint8", "values = { distribution = \"index\", bound = 2, ones = 0.8, some = 1, along = 0 }");
   ASSERT_TRUE(mask.ok()) << mask.status().message();
   EXPECT_EQ(mask->index_order, IndexOrder::kMask);
-  EXPECT_EQ(mask->ones, 0.8);
-  EXPECT_EQ(mask->some, 1);
-  EXPECT_EQ(mask->along, 0);
+  EXPECT_EQ(mask->share_of_ones, 0.8);
+  EXPECT_EQ(mask->guaranteed_value, 1);
+  EXPECT_EQ(mask->line_axis, 0);
   const std::pair<const char*, const char*> bad[] = {
       {"bound = 3, ones = 0.8", "say bound = 2, and leave out low"},
       {"bound = 2, ones = 0.8, sorted = true", "say bound = 2, and leave out low"},

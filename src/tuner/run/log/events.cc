@@ -36,7 +36,7 @@ EventDraft DraftEvent(EventKind kind, int64_t node, const Json& payload, const E
   EventDraft draft;
   draft.kind = kind;
   draft.node = node;
-  // A model's reply may contain invalid UTF-8.
+  // DumpJson also writes texts with invalid UTF-8, which a model's reply may contain.
   draft.payload = DumpJson(payload);
   if (evaluation != nullptr) draft.evaluation = EvaluationToJson(*evaluation, -1);
   return draft;
@@ -119,7 +119,7 @@ EventDraft Encode(const RequestAsked& e) {
   return DraftEvent(EventKind::kRequest, e.node, payload);
 }
 
-EventDraft Encode(const ReplyArrived& e) {
+EventDraft Encode(const ReplyArrived& e) {  // the node follows from the request's number
   const StoredReply& r = e.reply;
   return DraftEvent(EventKind::kReply, -1,
                {{"number", r.number},
@@ -142,6 +142,7 @@ EventDraft Encode(const RequestFailed& e) {
 EventDraft Encode(const MemoMade& e) {
   const Memo& m = e.memo;
   Json payload = {{"turn", m.turn}, {"request", m.request}, {"reply", m.reply.hex()}, {"kind", m.kind}};
+  // Writes a text, unless it is empty.
   const auto put = [&](const char* key, const std::string& text) {
     if (!text.empty()) payload[key] = text;
   };
@@ -218,9 +219,11 @@ EventDraft Encode(const SittingEnded& e) { return DraftEvent(EventKind::kEnded, 
 
 // --- reading; a damaged payload throws nlohmann's exceptions, which DecodeEvent turns into a Status ---
 
+// HashAt reads a hash that must be there; HashOr reads one that may be missing, and is then empty.
 SourceHash HashAt(const Json& payload, const char* key) { return SourceHash(payload.at(key).get<std::string>()); }
 SourceHash HashOr(const Json& payload, const char* key) { return SourceHash(payload.value(key, "")); }
 
+// Reads the evaluation that an event of this kind must hold.
 Result<Evaluation> EvaluationOf(const Event& event) {
   if (event.evaluation.empty()) {
     return Status::Internal(
@@ -231,6 +234,7 @@ Result<Evaluation> EvaluationOf(const Event& event) {
   return evaluation;
 }
 
+// Reads a turn. Absent fields, here and below, have the values that older versions meant without writing them.
 Turn ReadTurn(const Json& json) {
   Turn turn;
   turn.role = json.at("role");
@@ -283,6 +287,7 @@ Result<RunEvent> ReadStarted(const Json& payload) {
   return RunEvent(std::move(e));
 }
 
+// Reads the strategy's decision. An action that this version does not know has no effect.
 RunEvent ReadChoice(const Event& event, const Json& payload, int version) {
   if (version < 2) return OtherChoice{};
   const std::string action = payload.value("action", "");
@@ -404,6 +409,7 @@ Binding ReadBinding(const Json& json) {
   return binding;
 }
 
+// Reads an event of any kind. Throws nlohmann's exceptions for a damaged payload.
 Result<RunEvent> ReadPayload(const Event& event, const Json& payload, int version) {
   switch (event.kind) {
     case EventKind::kStarted:

@@ -21,14 +21,14 @@ namespace hone {
 
 // The first event: the run's task, options and inputs. EventKind::kStarted.
 struct RunStarted {
-  int version = kRunVersion;  // the log's
+  int version = kRunVersion;  // version of the log
   RunOptions options;
   std::string task, workload = "other";  // the task's name and its class
   SourceHash task_toml, oracle, seed;    // hashes of the texts
   SourceHash baseline;       // hash of the task's baseline.toml; empty unless the run times libraries
   bool from_oracle = false;  // the task has no seed: `seed` is a kernel made from its oracle
   bool start_uses_cute = false;  // the seed includes CuTe's headers
-  std::string device, device_name;
+  std::string device, device_name;            // "cuda:0", as the evaluator names it; "NVIDIA H200", the product
   bool modelled = false;                      // the device's times are modelled
   int64_t bindings = 1;                       // number of bindings of the seed's tunables
   std::map<std::string, SourceHash> prompts;  // template name -> hash of its text
@@ -53,7 +53,7 @@ struct CasesAsked {
   Turn turn;  // the request to the tester
 };
 struct FinalBegun {
-  int64_t node = 0;
+  int64_t node = 0;  // the best node, which is timed against the seed once more
 };
 // Any choice in a log of version 1. It has no effect, because in such a log proposals open the nodes.
 struct OtherChoice {};
@@ -98,8 +98,9 @@ struct NodeProposed {
   int64_t parent = -1;           // set for sweeps, and for all proposals in logs of version 1
   std::string origin = "reply";  // set when `parent` is
   std::optional<std::string> idea;  // absent: the idea with which the node was opened
-  std::string idea_key, reasoning;  // idea_key: the idea in normal form, to find repetitions
-  std::string form;  // of the reply: file | regions | edits; empty: unknown
+  std::string idea_key, reasoning;  // idea_key: the idea in normal form, to find repetitions; reasoning: the reply
+                                    // besides idea and code
+  std::string form;  // how the reply gave its code: file | regions | edits; empty: unknown
   SourceHash source;
   int64_t bindings = 1;
   std::vector<std::string> widened;  // regions beyond its plan that the coder asked for

@@ -14,6 +14,7 @@
 namespace hone {
 namespace {
 
+// Returns the node's outcome as the ledger states it: "1.140x of the start, kept".
 std::string OutcomeText(const RunView& view, const RunNode& node) {
   if (node.state == NodeState::kUnusable) return node.problem;
   if (!node.evaluation) return "not yet judged";
@@ -62,6 +63,7 @@ void Settle(RunView& view) {
   }
 }
 
+// Returns whether there is a node of this number.
 bool IsNode(const RunView& view, int64_t id) { return id >= 0 && id < static_cast<int64_t>(view.nodes.size()); }
 
 Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
@@ -145,6 +147,7 @@ Status ApplyTo(RunView& view, const Event&, RequestAsked& e) {
   auto found = std::find_if(view.pending.begin(), view.pending.end(),
                             [&](const PendingRequest& p) { return p.number == e.number; });
   if (found != view.pending.end()) {
+    // The request was sent before the run was interrupted, and is sent again.
     ++found->attempts;
     found->suspended = false;
     ++view.asked_again;
@@ -161,6 +164,7 @@ Status ApplyTo(RunView& view, const Event&, RequestAsked& e) {
   return Status::Ok();
 }
 
+// Finds the pending request that the event answers; kInternal if there is none.
 Result<std::vector<PendingRequest>::iterator> FindPendingRequest(RunView& view, const Event& event, int64_t number) {
   auto found = std::find_if(view.pending.begin(), view.pending.end(),
                             [&](const PendingRequest& p) { return p.number == number; });
@@ -196,7 +200,8 @@ Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
   return Status::Ok();
 }
 
-// A memo was read from the reply to the current turn: the next turn is due, or a repair of this one.
+// Adds a memo, which was read from the reply to the current turn. The next turn is due now, or, after an unusable reply,
+// a repair of this one.
 Status ApplyTo(RunView& view, const Event& event, MemoMade& e) {
   const auto progress = view.open.find(event.node);
   if (progress == view.open.end()) {
@@ -230,21 +235,21 @@ Status ApplyTo(RunView& view, const Event& event, CaseVetted& e) {
   return Status::Ok();
 }
 
-// Opens the node of a proposal in a log of version 1, which has no choices that do.
+// Opens the node of a proposal in a log of version 1. In later logs, the strategy's choices open the nodes.
 void OpenByProposal(RunView& view, const NodeProposed& e) {
-  RunNode fresh;
-  fresh.id = static_cast<int64_t>(view.nodes.size());
-  fresh.parent = e.parent;
-  fresh.origin = e.origin;
-  fresh.purpose = fresh.origin == "sweep" ? "sweep" : "optimise";
-  if (fresh.origin == "sweep") {
-    view.swept.push_back(fresh.parent);
-    view.swept.push_back(fresh.id);
+  RunNode node;
+  node.id = static_cast<int64_t>(view.nodes.size());
+  node.parent = e.parent;
+  node.origin = e.origin;
+  node.purpose = node.origin == "sweep" ? "sweep" : "optimise";
+  if (node.origin == "sweep") {
+    view.swept.push_back(node.parent);
+    view.swept.push_back(node.id);
   } else {
     ++view.attempts;
   }
-  fresh.state = NodeState::kOpen;
-  view.nodes.push_back(std::move(fresh));
+  node.state = NodeState::kOpen;
+  view.nodes.push_back(std::move(node));
 }
 
 Status ApplyTo(RunView& view, const Event& event, NodeProposed& e) {
@@ -273,7 +278,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeProposed& e) {
     node.problem = "no_more_ideas";
     node.idea = "(none left)";
     node.detail = std::move(e.detail);
-    --view.attempts;
+    --view.attempts;  // an attempt for which there was no reply does not count
   } else if (!e.problem.empty()) {
     node.state = NodeState::kUnusable;
     node.problem = std::move(e.problem);
@@ -298,6 +303,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeJudged& e) {
   ++view.evaluations;
   // When a run starts, it is not known whether the device behind a spool is simulated.
   view.info.modelled = view.info.modelled || node.evaluation->modelled;
+  // A seed that is not right has no speed to compare with.
   if (node.id == 0 && node.evaluation->verdict != Verdict::kOk) node.speedup.reset();
   if (node.id != 0 && node.evaluation->verdict == Verdict::kOk) {
     node.gain = GeomeanGain(node.evaluation->cases);
@@ -327,6 +333,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeProfiled& e) {
     return Status::Ok();
   }
   std::vector<Finding>& findings = node.evaluation->findings;
+  // New findings replace those of the same kind at the same place.
   std::erase_if(findings, [&](const Finding& old) {
     return std::any_of(counted.findings.begin(), counted.findings.end(),
                        [&](const Finding& f) { return f.kind == old.kind && f.location == old.location; });
@@ -395,6 +402,7 @@ Status RunFold::Apply(const Event& event) {
     seconds_before_ = view_.seconds;
     sitting_start_ = event.time;
   }
+  // The time between sittings does not count, and a clock that was set back does not count negatively.
   view_.seconds = seconds_before_ + std::max(0.0, event.time - sitting_start_);
   ++view_.events;
   view_.info.events = view_.events;

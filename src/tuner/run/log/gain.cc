@@ -7,15 +7,16 @@
 namespace hone {
 
 std::optional<Interval> GeomeanGain(const std::vector<CaseResult>& cases) {
-  double sum = 0, low_square = 0, high_square = 0;
+  double sum = 0, low_square = 0, high_square = 0;  // of the medians' logarithms; of the squares of the half widths
   int count = 0;
   for (const CaseResult& c : cases) {
     if (!c.speedup || !(c.speedup->median > 0) || !(c.speedup->low > 0) || !(c.speedup->high > 0)) continue;
     const double middle = std::log(c.speedup->median);
-    const double down = middle - std::log(c.speedup->low), up = std::log(c.speedup->high) - middle;
+    // half widths of the interval in logarithms, below and above the median
+    const double width_below = middle - std::log(c.speedup->low), width_above = std::log(c.speedup->high) - middle;
     sum += middle;
-    low_square += down * down;
-    high_square += up * up;
+    low_square += width_below * width_below;
+    high_square += width_above * width_above;
     ++count;
   }
   if (count == 0) return std::nullopt;

@@ -17,6 +17,7 @@ bool IsMisquoted(const std::string& problem) {
 
 GroundingCount CountGrounding(const RunView& view) {
   GroundingCount count;
+  // Counts one reply, if its turn was bound to a plan's spans.
   const auto add = [&](const RunNode& node, int64_t turn, const std::string& problem,
                        const std::vector<std::string>& widened) {
     if (turn < 0 || turn >= static_cast<int64_t>(node.turns.size())) return;
@@ -35,6 +36,7 @@ GroundingCount CountGrounding(const RunView& view) {
     if (memo.node < 1 || memo.node >= static_cast<int64_t>(view.nodes.size())) continue;
     if (memo.kind == "problem" || memo.kind == "plan") add(view.node(memo.node), memo.turn, memo.problem, {});
   }
+  // The last reply of each attempt. RequestNumber is undone to find its turn.
   for (const RunNode& node : view.nodes) {
     if (node.origin != "reply" || node.state == NodeState::kOpen || node.request < 0) continue;
     if (node.problem == "no_more_ideas" || node.problem == "not_asked") continue;

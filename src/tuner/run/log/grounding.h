@@ -20,8 +20,10 @@ struct GroundingCount {
   int64_t codes = 0;      // replies of coders bound to a plan
   int64_t outside = 0;    // replies among them refused for changing what the plan does not mark
   int64_t widened = 0;    // replies among them accepted after requesting another region
+  // Returns whether any turn of the run was bound.
   bool any() const { return plans + codes > 0; }
 };
+// Counts over all replies of the run.
 GroundingCount CountGrounding(const RunView& view);
 
 // Returns "1 of 32 plans misquoted; 2 of 31 answers left their plan's spans (6.5 %), 1 asked for more".

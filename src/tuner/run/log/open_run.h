@@ -12,6 +12,7 @@
 
 namespace hone {
 
+// A run with the store that holds its texts. For an exported file, the store is in memory.
 struct OpenedRun {
   std::unique_ptr<RunStore> store;
   RunView view;

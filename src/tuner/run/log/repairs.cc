@@ -27,17 +27,18 @@ RepairCount CountRepairs(const RunView& view) {
     if (memo.kind != "problem" || memo.node < 0 || memo.node >= nodes) continue;
     RepairCount::Replies& replies = count.replies[memo.problem];
     ++replies.told;
-    // The repair was usable if it became a memo of the same turn, or the attempt's version. The tester's belongs to
-    // node 0; its second unusable reply is a memo of no cases, with the problem.
+    // The repair was usable if it became a memo of the same turn, or the attempt's version. The tester's
+    // replies belong to node 0; its second unusable reply is a memo of kind "cases" without cases, with the problem.
     const RunNode& node = view.node(memo.node);
-    bool later = node.id > 0 && !node.source_hash.empty();
+    bool repaired_later = node.id > 0 && !node.source_hash.empty();
     for (const Memo& other : view.memos)
-      later = later ||
-              (other.node == memo.node && other.turn == memo.turn && other.kind != "problem" && other.problem.empty());
-    replies.mended += later;
+      repaired_later =
+          repaired_later ||
+          (other.node == memo.node && other.turn == memo.turn && other.kind != "problem" && other.problem.empty());
+    replies.mended += repaired_later;
   }
-  // For each node, the number of the node that began its failure: itself, or that of the incorrect version from which
-  // it was made; -1: none.
+  // For each incorrect version, the node with which its failure began: itself or, if it was made from an incorrect
+  // version, the node with which that one's began. -1: the version is correct.
   std::vector<int64_t> failure(view.nodes.size(), -1);
   std::vector<bool> repaired(view.nodes.size(), false);
   for (const RunNode& node : view.nodes) {
@@ -45,14 +46,14 @@ RepairCount CountRepairs(const RunView& view) {
     const bool ok = node.evaluation->verdict == Verdict::kOk;
     ++count.judged;
     count.right += ok;
-    const int64_t from = node.parent >= 0 && node.parent < node.id ? failure[static_cast<size_t>(node.parent)] : -1;
-    if (ok && from >= 0 && !repaired[static_cast<size_t>(from)]) {
-      repaired[static_cast<size_t>(from)] = true;
+    const int64_t inherited = node.parent >= 0 && node.parent < node.id ? failure[static_cast<size_t>(node.parent)] : -1;
+    if (ok && inherited >= 0 && !repaired[static_cast<size_t>(inherited)]) {
+      repaired[static_cast<size_t>(inherited)] = true;
       ++count.repaired;
     }
     if (ok) continue;
-    failure[static_cast<size_t>(node.id)] = from >= 0 ? from : node.id;
-    count.failures += from < 0;
+    failure[static_cast<size_t>(node.id)] = inherited >= 0 ? inherited : node.id;
+    count.failures += inherited < 0;
   }
   return count;
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts a run's failures and repairs: unusable replies, by problem, and incorrect versions.
+// Counts a run's failures and repairs: unusable replies for each problem, and incorrect versions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hone {
 struct RepairCount {
   struct Replies {
     int64_t told = 0;    // replies with this problem after which a repair was asked for
-    int64_t mended = 0;  // those whose repair was usable
+    int64_t mended = 0;  // replies among them whose repair was usable
   };
   std::map<std::string, Replies> replies;  // keyed by problem (agents/reply.h, run/read_reply.cc)
   int64_t judged = 0;                      // versions of attempts that were judged
@@ -24,11 +24,13 @@ struct RepairCount {
   // made to repair another one counts as the same failure.
   int64_t failures = 0;
   int64_t repaired = 0;  // failures from which a correct version was made, in one step or several
+  // Returns the share of failures that were repaired; 0 if nothing failed.
   double repair_rate() const {
     return failures == 0 ? 0 : static_cast<double>(repaired) / static_cast<double>(failures);
   }
   RepairCount& operator+=(const RepairCount& other);
 };
+// Counts over the whole run.
 RepairCount CountRepairs(const RunView& view);
 
 // Formats "12 of 16 judged versions right; 3 of 4 failures repaired (75 %)"; empty if nothing was judged.

@@ -22,9 +22,10 @@ bool RunView::CasesFrozen() const {
 int64_t KnownFor(const RunView& view) {
   const RunOptions& options = view.options;
   const int64_t parallel = std::max<int64_t>(options.parallel, 1);
-  int64_t first = options.blind_start ? 0 : 1;  // 1: the first attempts wait for the seed's evaluation
-  // Attempts start from the seed's best binding, so that they wait for its sweep. With rounds on a spool, waiting would
-  // cost an additional submission to the device, so that the first round does not wait.
+  // The nodes that the first attempts wait for: none, the seed, or the seed and its sweep.
+  int64_t first = options.blind_start ? 0 : 1;
+  // Attempts start from the seed's best binding, so they wait for the sweep that finds it. With rounds on a spool,
+  // waiting would cost an additional submission to the device, so the first round does not wait.
   const bool waits = options.sweep_seed && !(options.rounds && options.device.starts_with("spool:"));
   if (first == 1 && waits && view.nodes.size() > 1 && view.node(1).origin == "sweep" && view.node(1).parent == 0) {
     first = 2;
@@ -35,13 +36,14 @@ int64_t KnownFor(const RunView& view) {
   for (const RunNode& node : view.nodes) {
     if (node.origin == "reply") attempts.push_back(node.id);
   }
-  const size_t whole = attempts.size() / static_cast<size_t>(parallel) * static_cast<size_t>(parallel);
-  return whole == 0 ? first : attempts[whole - 1] + 1;
+  // With rounds, a decision may use the whole rounds of attempts that are opened.
+  const size_t in_whole_rounds = attempts.size() / static_cast<size_t>(parallel) * static_cast<size_t>(parallel);
+  return in_whole_rounds == 0 ? first : attempts[in_whole_rounds - 1] + 1;
 }
 
 std::string TargetOf(const RunView& view, int64_t node) {
-  const bool without = view.options.target == "any" && view.no_cute_from >= 0 && node >= view.no_cute_from;
-  return without ? "cuda" : view.options.target;
+  const bool without_cute = view.options.target == "any" && view.no_cute_from >= 0 && node >= view.no_cute_from;
+  return without_cute ? "cuda" : view.options.target;
 }
 
 std::string NodeFileName(const RunView& view, int64_t node) {

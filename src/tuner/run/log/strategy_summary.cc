@@ -43,7 +43,7 @@ RunOutcome OutcomeOf(const RunView& view) {
     o.compile_errors += node.evaluation && node.evaluation->verdict == Verdict::kCompileError;
     o.success = o.success || (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected);
   }
-  if (view.best == 0) return o;
+  if (view.best == 0) return o;  // the seed is still the best: speedup 1
   if (view.final_result && view.final_result->node == view.best &&
       view.final_result->evaluation.verdict == Verdict::kOk) {
     if (const std::optional<Interval> gain = GeomeanGain(view.final_result->evaluation.cases)) {
@@ -60,7 +60,7 @@ RunOutcome OutcomeOf(const RunView& view) {
 
 std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes) {
   std::vector<StrategySummary> rows;
-  std::vector<std::vector<double>> speedups;
+  std::vector<std::vector<double>> speedups;  // for each row, those of its runs that do not wait
   for (const RunOutcome& o : outcomes) {
     size_t i = 0;
     while (i < rows.size() && rows[i].strategy != o.strategy) ++i;
@@ -73,6 +73,7 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
     ++row.runs;
     row.waiting += o.waiting;
     row.unfinished += !o.over && !o.waiting;
+    // The shares are counts until the loop below divides them.
     row.faster_share += !o.waiting && o.faster;
     row.success_share += !o.waiting && o.success;
     row.cost_usd += o.cost_usd;
@@ -112,10 +113,10 @@ std::string SummaryTable(const std::vector<StrategySummary>& rows) {
     unfinished += row.unfinished;
     const bool known = row.waiting < row.runs;
     const auto speedup = [&](double x) { return known ? fmt::format("{:.3f}x", x) : std::string("waiting"); };
-    const auto share = [&](double x) { return known ? fmt::format("{:.0f} %", 100 * x) : std::string("-"); };
+    const auto percent = [&](double x) { return known ? fmt::format("{:.0f} %", 100 * x) : std::string("-"); };
     text += fmt::format(
         "{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n", row.strategy,
-        speedup(row.geomean), speedup(row.median), share(row.faster_share), share(row.success_share),
+        speedup(row.geomean), speedup(row.median), percent(row.faster_share), percent(row.success_share),
         row.repairs.failures == 0 ? std::string("-") : fmt::format("{}/{}", row.repairs.repaired, row.repairs.failures),
         100 * row.structure.rate(),
         row.waiting > 0 ? fmt::format("{}/{}", row.runs - row.waiting, row.runs) : std::to_string(row.runs),
@@ -138,12 +139,12 @@ std::string SummaryTable(const std::vector<StrategySummary>& rows) {
 std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
   std::vector<std::string> strategies, tasks;
   std::map<std::pair<std::string, std::string>, const RunOutcome*> cells;
-  const auto note = [](std::vector<std::string>& names, const std::string& name) {
+  const auto add_name = [](std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const RunOutcome& o : outcomes) {
-    note(strategies, o.strategy);
-    note(tasks, o.task);
+    add_name(strategies, o.strategy);
+    add_name(tasks, o.task);
     cells[{o.task, o.strategy}] = &o;
   }
   std::string text = fmt::format("{:<22}", "task");
@@ -172,9 +173,9 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
   }
   std::string seedless;
   for (const std::string& task : tasks) {
-    const bool any = std::any_of(outcomes.begin(), outcomes.end(),
+    const bool is_seedless = std::any_of(outcomes.begin(), outcomes.end(),
                                  [&](const RunOutcome& o) { return o.task == task && o.from_oracle; });
-    if (any) seedless += (seedless.empty() ? "" : ", ") + task;
+    if (is_seedless) seedless += (seedless.empty() ? "" : ", ") + task;
   }
   if (!seedless.empty()) {
     text += fmt::format("Without a seed ({}): speedups are over the oracle made into a kernel, which is slow.\n", seedless);
@@ -185,6 +186,7 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
 std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::vector<RunOutcome>& outcomes) {
   nlohmann::json json = {{"strategies", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   for (const StrategySummary& r : rows) {
+    // null while all of the strategy's runs wait
     const auto known = [&](double x) { return r.waiting < r.runs ? nlohmann::json(x) : nlohmann::json(); };
     json["strategies"].push_back({{"strategy", r.strategy},
                                   {"geomean", known(r.geomean)},

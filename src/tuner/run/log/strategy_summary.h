@@ -20,6 +20,7 @@
 
 namespace hone {
 
+// What one run came to.
 struct RunOutcome {
   std::string run, task, strategy, model, device;
   std::string ended;      // reason; empty for an open run
@@ -41,19 +42,21 @@ struct RunOutcome {
   StructureCount structure;  // replies unusable because of their form
   RepairCount repairs;       // failed and repaired versions, and refused replies
 };
+// Returns the outcome of a run, as far as it is.
 RunOutcome OutcomeOf(const RunView& view);
 
+// The runs of one strategy together.
 struct StrategySummary {
   std::string strategy;
   int64_t runs = 0;                // with those that wait
   int64_t waiting = 0;             // runs without a result, which the next four figures leave out
   int64_t unfinished = 0;          // runs that are not over and have a result so far, which the next four figures count
   double geomean = 1, median = 1;  // speedup; 1 if all runs wait
-  double faster_share = 0;         // share of the runs that ended faster
-  double success_share = 0;
+  double faster_share = 0;         // share of the runs whose best version is faster than the seed
+  double success_share = 0;        // share of the runs with a correct version of their own
   double cost_usd = 0, seconds = 0;  // of all runs together
   int64_t attempts = 0, tokens = 0;  // of all runs together
-  int64_t unpriced = 0;
+  int64_t unpriced = 0;  // replies of unknown cost
   StructureCount structure;
   RepairCount repairs;
   bool modelled = false;
@@ -63,7 +66,7 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
 
 std::string SummaryTable(const std::vector<StrategySummary>& rows);  // one line per strategy, for a terminal
 std::string OutcomesTable(const std::vector<RunOutcome>& outcomes);  // a row per task, a column per strategy
-// Returns {"strategies": […], "runs": […]}. Figures that nothing is known of are null.
+// Returns {"strategies": […], "runs": […]}. Figures that are not known yet are null.
 std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::vector<RunOutcome>& outcomes);
 
 }  // namespace hone

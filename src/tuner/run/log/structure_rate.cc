@@ -10,11 +10,13 @@
 namespace hone {
 namespace {
 
+// Problems of replies that are faults of form.
 constexpr std::string_view kProblems[] = {
     "search_not_found", "search_not_unique",   "search_empty",         "edits_overlap", "unknown_region",
     "region_twice",     "several_files",       "unclosed_block",       "no_plan",       "plan_rejected",
     "kernel_missing",   "unbalanced_brackets", "duplicate_definition"};
 
+// Texts by which a compiler's error about structure is recognised.
 constexpr std::string_view kDiagnostics[] = {
     // The errors of g++ that concern structure.
     "at end of input", "expected '}'", "expected declaration", "expected unqualified-id", "redefinition of",

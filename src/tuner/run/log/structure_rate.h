@@ -30,6 +30,7 @@ struct StructureCount {
     return *this;
   }
 };
+// Counts over all replies of the run that should have become candidates.
 StructureCount CountStructure(const RunView& view);
 
 // Returns "3 of 41 replies (7.3 %)", or "no replies".

@@ -9,24 +9,24 @@ namespace hone {
 namespace {
 
 // Returns ln of the speedup of `node` over `other`, at the lower end of its 95 % interval; nullopt: it is not known.
-// Each was timed against an incumbent, that against its own, and so on to the seed. The speedup is the ratio of the two
-// chains' products; the part that both chains share cancels.
+// Every node was timed against its incumbent, so each of the two has a chain of incumbents that ends at the seed. Its
+// speedup over the seed is the product of the gains along the chain. What both chains share cancels in the ratio.
 std::optional<double> LowerLogGain(const RunView& view, const RunNode& node, const RunNode& other) {
-  const auto chain = [&](const RunNode& from) {
+  const auto incumbents = [&](const RunNode& from) {
     std::vector<int64_t> ids{from.id};
     while (ids.back() > 0) ids.push_back(std::max<int64_t>(view.node(ids.back()).incumbent, 0));
     return ids;
   };
-  const std::vector<int64_t> mine = chain(node), theirs = chain(other);
-  const auto common = std::find_first_of(mine.begin(), mine.end(), theirs.begin(), theirs.end());
-  double middle = 0, square = 0;
-  for (auto it = mine.begin(); it != common; ++it) {
+  const std::vector<int64_t> of_node = incumbents(node), of_other = incumbents(other);
+  const auto common = std::find_first_of(of_node.begin(), of_node.end(), of_other.begin(), of_other.end());
+  double middle = 0, square = 0;  // ln of the speedup, and the square of its interval's half width
+  for (auto it = of_node.begin(); it != common; ++it) {
     const std::optional<Interval>& gain = view.node(*it).gain;
     if (!gain) return std::nullopt;
     middle += std::log(gain->median);
     square += std::pow(std::log(gain->median) - std::log(gain->low), 2);
   }
-  for (auto it = theirs.begin(); it != theirs.end() && *it != *common; ++it) {
+  for (auto it = of_other.begin(); it != of_other.end() && *it != *common; ++it) {
     const std::optional<Interval>& gain = view.node(*it).gain;
     if (!gain) return std::nullopt;
     middle -= std::log(gain->median);
