@@ -40,6 +40,7 @@ Json StandingSchema() {
       {"state", "left", "budget", "text"});
 }
 
+// Returns the run's state, as the agent's session gives it, as a tool's answer.
 ToolAnswer StandingAnswer(Json standing) {
   ToolAnswer answer;
   answer.text =

@@ -38,6 +38,7 @@ Result<EvaluationRequest> RequestOf(const Toolbox& toolbox, const Task& task, co
   return request;
 }
 
+// Judges the candidate that a call gives. `profile`: also profiles it.
 Result<ToolAnswer> JudgeOne(Toolbox& toolbox, const Json& arguments, const CallContext& context, bool profile) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestOf(toolbox, task, arguments));
@@ -52,6 +53,7 @@ Result<ToolAnswer> JudgeOne(Toolbox& toolbox, const Json& arguments, const CallC
   return JudgedAnswer(toolbox, *evaluator, evaluation);
 }
 
+// Times candidate b against candidate a.
 Result<ToolAnswer> Compare(Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
   HONE_ASSIGN_OR_RETURN(Toolbox::Source a, toolbox.SourceOf(arguments, "a", "a_path", "the incumbent"));

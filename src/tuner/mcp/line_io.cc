@@ -120,6 +120,7 @@ void LineWriter::Fail(std::unique_lock<std::mutex>& lock) {
   if (on_failure_) on_failure_();
 }
 
+// Writes queued lines until the writer is closed. Runs on the writer's own thread.
 void LineWriter::Loop() {
   // Block SIGPIPE in the writing thread: write() reports a closed reader by EPIPE.
   sigset_t pipe_signal;

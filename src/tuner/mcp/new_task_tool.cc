@@ -19,6 +19,7 @@ std::vector<std::string> Texts(const Json& arguments, const char* field) {
   return arguments.value(field, Json::array()).get<std::vector<std::string>>();
 }
 
+// Drafts a task from a kernel, as `hone new` does.
 Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   TaskAnswers answers;
   NewTaskOptions& o = answers.options;

@@ -144,6 +144,7 @@ class HoneResources : public Resources {
             {"baseline.toml", &task.baseline_toml}};
   }
 
+  // Splits hone://a/b into {a, b}; empty: it has another scheme.
   static std::vector<std::string> SplitUri(const std::string& uri) {
     std::vector<std::string> parts;
     if (!uri.starts_with(kScheme)) return parts;

@@ -126,6 +126,7 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::s
   return answer;
 }
 
+// Returns the schema of a run's state, which several tools answer with.
 Json StateSchema() {
   return ObjectSchema(
       {{"run", TextSchema("The run's id: give it to the other tools, now or in another session.")},
@@ -150,6 +151,7 @@ Json StateSchema() {
       {"run", "task", "state", "next"}, /*open=*/true);
 }
 
+// Starts or resumes a run in a process of its own, and waits until its id is known.
 Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& arguments, const CallContext& context) {
   const ToolboxOptions& options = toolbox.options();
   const bool resumes = arguments.contains("resume");
@@ -227,6 +229,7 @@ Result<ToolAnswer> StartRunTool(Toolbox& toolbox, Started& started, const Json& 
   return StateAnswer(toolbox, state);
 }
 
+// Returns a run's state. With wait_seconds, waits for the next finished node or the run's end first.
 Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   const double patience = arguments.value("wait_seconds", 0.0);
   const Stopwatch watch;
@@ -247,6 +250,7 @@ Result<ToolAnswer> RunStatus(const Toolbox& toolbox, const Json& arguments, cons
   return StateAnswer(toolbox, run);
 }
 
+// Asks a run to stop, and waits a while for it.
 Result<ToolAnswer> StopRunTool(const Toolbox& toolbox, const Json& arguments) {
   HONE_ASSIGN_OR_RETURN(RunState run, ReadRunState(toolbox, arguments.at("run").get<std::string>()));
   const std::string id = run.view.info.id;
@@ -258,6 +262,7 @@ Result<ToolAnswer> StopRunTool(const Toolbox& toolbox, const Json& arguments) {
   return StateAnswer(toolbox, run);
 }
 
+// Returns the source and the evaluation of a node, by default the best.
 Result<ToolAnswer> RunBest(const Toolbox& toolbox, const Json& arguments) {
   HONE_ASSIGN_OR_RETURN(const OpenedRun run,
                         OpenRun(toolbox.options().store, arguments.value("run", std::string("last"))));
@@ -301,6 +306,7 @@ Result<ToolAnswer> RunBest(const Toolbox& toolbox, const Json& arguments) {
   return answer;
 }
 
+// Writes a run's best kernel, or a candidate, as files for use (docs/apply.md).
 Result<ToolAnswer> Apply(const Toolbox& toolbox, const Json& arguments) {
   const bool from_run = arguments.contains("run");
   if (from_run == arguments.contains("task"))

@@ -21,6 +21,7 @@ bool IsWhole(const Json& value) {
   return std::abs(number) <= 9007199254740992.0 && std::floor(number) == number;
 }
 
+// Returns whether the value has a JSON Schema type.
 bool IsOfType(const Json& value, const std::string& type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();
@@ -51,6 +52,7 @@ Status SchemaError(const std::string& where, const std::string& problem) {
   return Status::InvalidArgument(where + ": " + problem);
 }
 
+// Checks an object's fields: the required ones are there, none is unknown, and each satisfies its schema.
 Status CheckObject(const Json& schema, const Json& value, const std::string& where) {
   const Json empty = Json::object();
   const Json& fields = schema.contains("properties") ? schema.at("properties") : empty;

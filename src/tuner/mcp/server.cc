@@ -55,6 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
         reader_(input, options.longest_line),
         writer_(output, options.writer, [this] { reader_.Stop(); }) {}
 
+  // Serves until the client closes its end or the output fails.
   ServerEnd Run() {
     std::string line;
     while (true) {
@@ -72,6 +73,7 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  // Handles one message: a notification at once, a request by Answer.
   void Take(Message message) {
     switch (message.kind) {
       case Message::Kind::kInvalid:
@@ -93,6 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Answer(message, era.era);
   }
 
+  // Answers a request. Tools and resources are answered on threads of their own.
   void Answer(const Message& request, Era era) {
     const std::string& method = request.method;
     if (method == "tools/call") return CallTool(request, era);
@@ -143,6 +146,7 @@ class Session : public std::enable_shared_from_this<Session> {
         {"uri", entry.uri}, {"name", entry.name}, {"description", entry.description}, {"mimeType", entry.mime_type}};
   }
 
+  // Returns the list of all tools for an answer to tools/list.
   Json ToolList() const {
     Json tools = Json::array();
     for (const Tool& tool : options_.tools) {
@@ -156,6 +160,7 @@ class Session : public std::enable_shared_from_this<Session> {
     return tools;
   }
 
+  // Cancels the call that a notification names. Its answer is then not sent.
   void Cancel(const Json& params) {
     const auto id = params.find("requestId");
     if (id == params.end()) return;
@@ -169,6 +174,7 @@ class Session : public std::enable_shared_from_this<Session> {
     found->second->stop.request_stop();
   }
 
+  // Reads a resource on a thread of its own, and answers with it.
   void ReadResource(const Message& request, Era era) {
     const auto uri = request.params.find("uri");
     if (uri == request.params.end() || !uri->is_string()) {
@@ -190,6 +196,7 @@ class Session : public std::enable_shared_from_this<Session> {
         });
   }
 
+  // Calls a tool on a thread of its own, and answers with its result.
   void CallTool(const Message& request, Era era) {
     const auto name = request.params.find("name");
     if (name == request.params.end() || !name->is_string()) {
@@ -287,6 +294,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
   }
 
+  // Sends a progress notification, if the client asked for them, not too often, and only if `done` has grown.
   void ReportProgress(Call& call, double done, std::optional<double> total, const std::string& what) {
     const std::lock_guard lock(call.mutex);
     const double now = SteadySeconds();
@@ -300,6 +308,7 @@ class Session : public std::enable_shared_from_this<Session> {
     writer_.WriteIfRoom(NotificationMessage("notifications/progress", params));
   }
 
+  // Sends the answer of a call, unless it was cancelled, and forgets the call.
   void SendAnswer(Call& call, const std::string& key, std::string message) {
     bool send = false;
     {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kShownSourceBytes = 9000;  // limit on a seed or oracle in an answer; the whole is a resource
 
+// Returns a task as the list of tasks shows it.
 Json TaskEntry(const Task& task) {
   Json dims = Json::array();
   for (const auto& [name, meaning] : task.dims) dims.push_back(name);
@@ -35,6 +36,7 @@ Json TaskEntry(const Task& task) {
           {"has_seed", !task.seed_source.empty()}};
 }
 
+// Lists the tasks whose names contain a text.
 Result<ToolAnswer> ListTasks(const Toolbox& toolbox, const Json& arguments) {
   const std::string wanted = arguments.value("contains", std::string());
   ToolAnswer answer;
@@ -63,6 +65,7 @@ Result<ToolAnswer> ListTasks(const Toolbox& toolbox, const Json& arguments) {
   return answer;
 }
 
+// Describes a task, with its oracle and its seed as far as they fit.
 Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("name").get<std::string>()));
   const DeviceFacts facts = toolbox.Facts();

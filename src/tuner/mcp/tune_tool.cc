@@ -16,6 +16,7 @@
 namespace hone::mcp {
 namespace {
 
+// Sweeps a candidate's tunables, as `hone tune` does.
 Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallContext& context) {
   HONE_ASSIGN_OR_RETURN(const Task task, toolbox.FindTask(arguments.at("task").get<std::string>()));
   HONE_ASSIGN_OR_RETURN(Toolbox::Source candidate, CandidateOf(toolbox, arguments));

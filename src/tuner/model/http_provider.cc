@@ -262,6 +262,7 @@ class HttpProvider : public ModelProvider {
     return next;
   }
 
+  // Says what went wrong with an attempt, whether another may help, and when.
   AttemptFailure FailureOf(const HttpRequest& http, const Attempt& attempt) {
     const HttpResponse& response = attempt.response;
     const StreamedReply& reply = attempt.reply;
@@ -302,6 +303,7 @@ class HttpProvider : public ModelProvider {
     return found == response.headers.end() ? std::nullopt : ParseRetryAfter(found->second, hooks_.unix_now());
   }
 
+  // Makes the reply from what was streamed, with keys removed from its texts.
   ModelReply MakeReply(StreamedReply& streamed, const Spending& spending) const {
     ModelReply reply;
     reply.text = endpoint_.redactor.Text(std::move(streamed.text));

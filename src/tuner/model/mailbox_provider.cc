@@ -165,6 +165,7 @@ class MailboxProvider : public ModelProvider {
                                RequestText(request, fmt::format("{}/replies/{}.md", directory_, name)));
   }
 
+  // Reads an answer's file. Its cost is not known, and its tokens are estimated.
   Result<ModelReply> Take(const std::string& path, const ModelRequest& request, double seconds) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(path, kMostFileBytes));
     ModelReply reply;

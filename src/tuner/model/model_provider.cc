@@ -24,6 +24,7 @@
 namespace hone {
 namespace {
 
+// Makes the provider of replay:RUN or replay:FILE.jsonl.
 Result<std::unique_ptr<ModelProvider>> MakeReplay(const std::string& argument, const ProviderOptions& options) {
   if (NamesRunFile(argument)) {
     HONE_ASSIGN_OR_RETURN(std::string text, ReadFile(argument));
@@ -36,6 +37,7 @@ Result<std::unique_ptr<ModelProvider>> MakeReplay(const std::string& argument, c
   return MakeReplayProvider(*options.store, argument);
 }
 
+// Makes the provider of agent:COMMAND.
 Result<std::unique_ptr<ModelProvider>> MakeAgent(const ModelSpec& spec, const ProviderOptions& options) {
   if (spec.role != "agent" && options.roles != std::vector<std::string>{"agent"}) {
     return Status::InvalidArgument(
@@ -55,6 +57,7 @@ Result<std::unique_ptr<ModelProvider>> MakeAgent(const ModelSpec& spec, const Pr
   return MakeAgentProvider(std::move(agent));
 }
 
+// Makes the provider of one specification.
 Result<std::unique_ptr<ModelProvider>> MakeOne(const ModelSpec& spec, const ProviderOptions& options) {
   if (spec.kind == "builtin") return MakeBuiltinProvider();
   if (spec.kind == "replay") return MakeReplay(spec.argument, options);
@@ -66,6 +69,7 @@ Result<std::unique_ptr<ModelProvider>> MakeOne(const ModelSpec& spec, const Prov
                           SystemHooks());
 }
 
+// Parses one specification, or several, one per line.
 Result<std::vector<ModelSpec>> ParseSpecs(std::string_view specification, const ProviderOptions& options) {
   std::vector<ModelSpec> specs;
   for (size_t begin = 0; begin <= specification.size();) {

@@ -18,6 +18,7 @@ Status WrongUrl(std::string_view url, std::string_view why) {
 
 }  // namespace
 
+// Returns the kinds of providers, with how each is written and whether an argument follows the colon.
 const std::vector<ProviderKind>& ProviderKinds() {
   static const std::vector<ProviderKind> kinds = {
       {"builtin", "builtin", false},         {"openai", "openai:NAME", true},

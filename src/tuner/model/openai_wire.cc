@@ -31,6 +31,7 @@ std::string ContentText(const Json& content) {
   return text;
 }
 
+// Takes the counts of tokens from the field `usage`.
 void ReadOpenAiUsage(const Json& usage, StreamedReply& reply) {
   if (!usage.is_object()) return;
   if (const auto count = CountOf(usage, "prompt_tokens")) reply.input_tokens = count;

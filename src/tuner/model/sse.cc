@@ -31,6 +31,7 @@ void SseParser::Finish(const SseSink& sink) {
   Dispatch(sink);
 }
 
+// Takes one line of a stream: a field of the current event, or the empty line that ends it.
 void SseParser::HandleLine(std::string_view line, const SseSink& sink) {
   if (first_line_) {
     first_line_ = false;

@@ -15,6 +15,7 @@
 namespace hone {
 namespace {
 
+// Returns whether the word is a keyword of C++ or CUDA.
 bool IsKeyword(std::string_view word) {
   static const std::set<std::string_view> kWords = {
       "alignas",   "auto",     "bool",      "break",    "case",        "char",

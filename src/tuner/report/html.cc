@@ -28,6 +28,7 @@
 namespace hone {
 namespace {
 
+// Returns each line of the text that is not empty as a paragraph.
 std::string ParagraphsHtml(const std::string& text) {
   std::string out;
   size_t at = 0;

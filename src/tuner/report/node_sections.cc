@@ -86,6 +86,7 @@ struct Swept {
   std::vector<const SweepPoint*> points;
 };
 
+// Returns the block about one sweep: its points, the fastest first.
 std::string SweepBlock(const RunView& view, Swept sweep) {
   std::stable_sort(sweep.points.begin(), sweep.points.end(),
                    [](const SweepPoint* a, const SweepPoint* b) { return SweptSpeed(*a) > SweptSpeed(*b); });

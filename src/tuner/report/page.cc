@@ -99,6 +99,7 @@ table.sides{font:13px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;table-
 @media print{.tree,.scroll{max-height:none;overflow:visible}}
 )css";
 
+// Returns a whole HTML page with the style that all pages share. `attributes`: of its main element.
 std::string PageFrame(std::string_view title, std::string_view head, std::string_view before_main,
                       std::string_view attributes, std::string_view body) {
   return fmt::format(

@@ -44,6 +44,7 @@ void ProgressPrinter::WriteLine(const std::string& text, const char* colour) {
   drawn_ = false;
 }
 
+// Draws the line at the bottom of the terminal anew: activity, figures and time left.
 void ProgressPrinter::Redraw() {
   if (!terminal_) return;
   const double now = now_();
@@ -74,6 +75,7 @@ void ProgressPrinter::NodeLines(const RunView& view, const RunNode& node, const 
   WriteLine("        " + fitting);
 }
 
+// Prints what an event means for a person, and updates the figures.
 void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
   std::lock_guard lock(mutex_);
   if (sitting_started_ == 0) {

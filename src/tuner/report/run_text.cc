@@ -40,6 +40,7 @@ std::string VerdictText(const RunNode& node) {
   return std::string(VerdictName(node.evaluation->verdict));
 }
 
+// Returns a line for each timed case: time, floor and speedup. `columns`: the terminal's width, 0: unlimited.
 std::string CaseTable(const Evaluation& evaluation, int columns = 0) {
   std::string text;
   for (const CaseResult& c : evaluation.cases) {

@@ -10,6 +10,7 @@
 
 namespace hone {
 
+// Calls `visit` with the JSON name of each field and the field, for reading and for writing.
 template <MaybeConst<DeviceFacts> Facts, typename Visitor>
 void VisitFields(Facts& f, Visitor&& visit) {
   visit("id", f.id);

@@ -36,6 +36,7 @@ OrderedJson IntervalToJson(const Interval& interval) {
   return {{"median", number(interval.median)}, {"ci95", {number(interval.low), number(interval.high)}}};
 }
 
+// Reads {median, ci95: [low, high]} into `target`, if the key is there.
 void ReadInterval(JsonFields& fields, std::string_view key, std::optional<Interval>& target) {
   Interval interval;
   const bool found = fields.Object(key, [&](JsonFields& inner) {
@@ -50,6 +51,7 @@ void ReadInterval(JsonFields& fields, std::string_view key, std::optional<Interv
   if (found && fields.ok()) target = interval;
 }
 
+// Reads a word that must be one of `names`, and returns its index; a failure is noted in `fields`.
 std::optional<size_t> ReadName(JsonFields& fields, std::string_view key, std::span<const std::string_view> names) {
   std::string name;
   fields.Require(key, name);

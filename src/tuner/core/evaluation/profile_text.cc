@@ -112,6 +112,7 @@ std::string SharedMemoryText(const KernelProfile& kernel) {
                      100 * kernel.Value("bank_conflicts") / passes);
 }
 
+// Appends the lines about one kernel: what was busy, what it moved, and what its warps waited for.
 void AddKernel(std::string* text, std::string_view indent, const KernelProfile& kernel) {
   *text += fmt::format("{}  {}: {:.2f} us, {} blocks of {} threads, {} bytes of shared memory\n", indent, kernel.kernel,
                        kernel.duration_us, kernel.blocks, kernel.threads_per_block, kernel.shared_bytes);

@@ -78,6 +78,7 @@ class FieldWriter {
   }
 
  private:
+  // Returns a value as JSON: numbers that may not be finite, seeds, enumerations by name, and structs field by field.
   template <typename T>
   nlohmann::ordered_json ToJson(const T& value) const {
     if constexpr (std::is_same_v<T, double>) {
@@ -130,6 +131,7 @@ class FieldReader {
   }
 
  private:
+  // Reads the field `name` into `target`, if it is there.
   template <typename T>
   void Get(const char* name, T& target) {
     if constexpr (std::is_enum_v<T>) {

@@ -94,6 +94,7 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
   return argument;
 }
 
+// Parses "struct:TypeName{FIELD, FIELD}", without the prefix "struct:".
 Result<Argument> ParseStruct(std::string_view text, const ArgumentNames& names) {
   const size_t open = text.find('{');
   if (open == std::string_view::npos || text.back() != '}') {

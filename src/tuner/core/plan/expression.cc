@@ -58,6 +58,7 @@ using expression::Operation;
 constexpr size_t kMaxTextBytes = 4096;
 constexpr int kMaxDepth = 128;  // limit on nested parentheses and operators
 
+// Returns the operation as it is written.
 std::string_view OperationText(Operation operation) {
   switch (operation) {
     case Operation::kNegate:
@@ -170,6 +171,7 @@ class Parser {
     int& depth_;
   };
 
+  // Parses the loosest form: c ? a : b, or what ParseBinary parses. The Parse functions return null after an error.
   NodePointer ParseConditional() {
     DepthGuard guard(depth_);
     if (depth_ > kMaxDepth) return Fail("too deeply nested");
@@ -219,6 +221,7 @@ class Parser {
     return nullptr;
   }
 
+  // Parses -x, !x or a primary expression.
   NodePointer ParseUnary() {
     DepthGuard guard(depth_);
     if (depth_ > kMaxDepth) return Fail("too deeply nested");
@@ -233,6 +236,7 @@ class Parser {
     return ParsePrimary();
   }
 
+  // Parses a parenthesis, a number, a name or a call.
   NodePointer ParsePrimary() {
     SkipSpace();
     if (AtEnd()) return Fail("the expression ends where a value was expected");
@@ -256,6 +260,7 @@ class Parser {
     return Fail(fmt::format("unexpected '{}'", Peek()));
   }
 
+  // Parses an integer, decimal or hexadecimal, with a check for overflow.
   NodePointer ParseInteger() {
     const bool hexadecimal = Peek() == '0' && (Peek(1) == 'x' || Peek(1) == 'X');
     const int64_t base = hexadecimal ? 16 : 10;
@@ -552,6 +557,7 @@ class NumberWalk {
     if (status_.ok()) status_ = Status::InvalidArgument(std::move(message));
     return 0;
   }
+  // Returns the value of a binary operation in real numbers; comparisons give 1 or 0.
   static double ApplyBinary(Operation operation, double a, double b) {
     switch (operation) {
       case Operation::kEqual:

@@ -7,6 +7,7 @@
 namespace hone {
 namespace {
 
+// Returns a TOML value as an expression: an integer, or a string to be parsed. nullopt: the error is in the reader.
 std::optional<Expression> ToExpression(TableReader& reader, std::string_view key, const TomlNode& node) {
   if (node.kind == TomlNode::Kind::kInteger) return Expression::Constant(node.integer);
   if (node.kind != TomlNode::Kind::kString) {

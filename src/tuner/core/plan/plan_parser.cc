@@ -231,6 +231,7 @@ class PlanParser {
     }
   }
 
+  // Reads [tune]: the tunables with their choices.
   void ReadTune(TableReader& reader) {
     const TomlNode* table = reader.Table("tune");
     if (table == nullptr) return;
@@ -301,6 +302,7 @@ class PlanParser {
     }
   }
 
+  // Reads expressions over tunables, of which every binding must satisfy all. `key`: where they stand.
   void ReadConstraints(TableReader& reader, std::string_view key) {
     const std::optional<std::vector<std::string>> texts = reader.Strings(key);
     if (!texts) return;
@@ -337,6 +339,7 @@ class PlanParser {
     }
   }
 
+  // Reads `options`, compiler options from the allowed list.
   void ReadOptions(TableReader& reader) {
     const std::optional<std::vector<std::string>> options = reader.Strings("options");
     if (!options) return;
@@ -359,6 +362,7 @@ class PlanParser {
     plan_.compiler_options = *options;
   }
 
+  // Reads only the name of a [[workspace]] or [[tensor_map]], so that arguments may refer to entries further down.
   void TakeName(const TomlNode& table, std::string_view kind, size_t index, std::vector<std::string>& names) {
     TableReader reader(table, fmt::format("[[{}]] #{}", kind, index + 1), errors_);
     const std::string name = reader.RequiredString("name");
@@ -373,6 +377,7 @@ class PlanParser {
     names.push_back(name);
   }
 
+  // Reads a [[workspace]] entry.
   void ReadWorkspace(const TomlNode& table, size_t index) {
     TableReader reader(table, fmt::format("[[workspace]] #{}", index + 1), errors_);
     WorkspaceSpec workspace;
@@ -392,6 +397,7 @@ class PlanParser {
     plan_.workspaces.push_back(std::move(workspace));
   }
 
+  // Reads a [[tensor_map]] entry.
   void ReadTensorMap(const TomlNode& table, size_t index) {
     TableReader reader(table, fmt::format("[[tensor_map]] #{}", index + 1), errors_);
     TensorMapSpec map;
@@ -439,6 +445,7 @@ class PlanParser {
     plan_.tensor_maps.push_back(std::move(map));
   }
 
+  // Reads `args` of a launch.
   void ReadArguments(TableReader& reader, PlanEntry& entry) {
     const std::optional<std::vector<std::string>> texts = reader.Strings("args");
     if (!texts) return;
@@ -481,6 +488,7 @@ class PlanParser {
     }
   }
 
+  // Ends the reading of a table. A key of the whole plan that slipped into it gets an error that says where it belongs.
   void FinishTable(TableReader& reader) {
     for (const std::string_view key : kTopLevel) {
       if (reader.Has(key)) {
@@ -491,6 +499,7 @@ class PlanParser {
     reader.Finish();
   }
 
+  // Reads 1 to 3 extents of a grid, block or cluster. `occupancy`: whether they may ask for occupancy(kernel).
   std::vector<Expression> TakeExtents(TableReader& reader, std::string_view key, bool required, bool occupancy) {
     std::vector<Expression> extents;
     if (auto values = TakeExpressions(reader, key)) {
@@ -504,6 +513,7 @@ class PlanParser {
     return extents;
   }
 
+  // Reads a [[launch]] entry.
   void ReadLaunch(const TomlNode& table, size_t index) {
     PlanEntry entry;
     TableReader reader(table, fmt::format("[[launch]] #{}", index + 1), errors_);
@@ -525,6 +535,7 @@ class PlanParser {
     plan_.entries.push_back(std::move(entry));
   }
 
+  // Reads a [[memset]] entry.
   void ReadMemset(const TomlNode& table, size_t index) {
     PlanEntry entry;
     entry.is_memset = true;
@@ -595,6 +606,7 @@ class PlanParser {
     return dtype;
   }
 
+  // Reads a [[call]] entry: a matrix product or a convolution by a library.
   void ReadCall(const TomlNode& table, size_t index) {
     PlanEntry entry;
     TableReader reader(table, fmt::format("[[call]] #{}", index + 1), errors_);
@@ -675,6 +687,7 @@ class PlanParser {
     plan_.entries.push_back(std::move(entry));
   }
 
+  // Reads all launches, memsets and calls, and puts them in the order of their steps.
   void ReadEntries(TableReader& reader) {
     const std::vector<const TomlNode*> launches = reader.Tables("launch"), memsets = reader.Tables("memset"),
                                        calls = reader.Tables("call");

@@ -224,6 +224,7 @@ class Resolver {
                     candidate_.name, plan_.entries[last - 1].line, plan_.entries[first].step, DimsText(dims_)));
   }
 
+  // Adds the step of a [[memset]].
   Status ResolveMemset(const PlanEntry& entry, size_t index, const PlanScope& scope) {
     ResolvedStep step;
     step.is_memset = true;
@@ -295,6 +296,7 @@ class Resolver {
     return resolved;
   }
 
+  // Adds the step of a [[call]] that is a matrix product, or passes a convolution on.
   Status ResolveCall(const PlanEntry& entry, const LibraryCall& call, size_t index, const PlanScope& scope) {
     ResolvedCall matmul;
     if (call.algorithm) {
@@ -335,6 +337,7 @@ class Resolver {
     return TakeCall(entry, std::move(matmul), index);
   }
 
+  // Adds the step of a [[call]] that is a convolution. `resolved`: what it shares with a matrix product.
   Status ResolveConvolution(const PlanEntry& entry, const LibraryCall& call, ResolvedCall resolved, size_t index, const PlanScope& scope) {
     const ConvolutionSizes& sizes = *call.convolution;
     ResolvedConvolution c{.transposed = sizes.transposed};
@@ -421,6 +424,7 @@ class Resolver {
     return shape.span_bytes;
   }
 
+  // Evaluates extents, each of which must lie between `least` and its axis's `most`, into `values`.
   Status EvaluateExtents(const PlanEntry& entry, std::string_view field, const std::vector<Expression>& expressions,
                          const Scope& scope, int64_t least, const std::array<int64_t, 3>& most,
                          std::array<int64_t, 3>& values) const {
@@ -440,6 +444,7 @@ class Resolver {
     return Status::Ok();
   }
 
+  // Evaluates the block and the dynamic shared memory of a launch, within the device's limits.
   Status BlockAndShared(const PlanEntry& entry, const Scope& scope, ResolvedStep& step) const {
     HONE_RETURN_IF_ERROR(EvaluateExtents(entry, "block", entry.block, scope, 1, {1024, 1024, 64}, step.block));
     const int64_t threads = step.block[0] * step.block[1] * step.block[2];
@@ -486,6 +491,7 @@ class Resolver {
     return std::max<int64_t>(blocks, 1);
   }
 
+  // Adds the step of a [[launch]], unless its grid is empty.
   Status ResolveLaunch(const PlanEntry& entry, size_t index, const Binding& binding, PlanScope& scope) {
     ResolvedStep step;
     step.entry = index;
@@ -516,6 +522,7 @@ class Resolver {
     return Status::Ok();
   }
 
+  // Evaluates the cluster of a launch, which must divide its grid.
   Status ResolveCluster(const PlanEntry& entry, const Scope& scope, ResolvedStep& step) const {
     if (entry.cluster.empty()) return Status::Ok();
     if (facts_.cc_major < 9)
@@ -535,6 +542,7 @@ class Resolver {
     return Status::Ok();
   }
 
+  // Returns argument `number` of an entry with its numbers: an offset, or the bytes of a value.
   Result<ResolvedArgument> ResolveArgument(const PlanEntry& entry, const Argument& argument, size_t number,
                                            const Scope& scope) const {
     const auto fail = [&](std::string message) {
@@ -588,6 +596,7 @@ class Resolver {
     return resolved;
   }
 
+  // Adds the only step of a host-mode plan: the call of its function.
   Status ResolveHost() {
     const PlanEntry& entry = plan_.entries.front();
     const Binding binding = EffectiveBinding(plan_, binding_, entry);

@@ -79,6 +79,7 @@ void ReadValues(TableReader& fields, std::string_view key, const Task& task, Pro
   reader.Finish();
 }
 
+// Reads one [[example]]: tensors for which the properties must hold, or one must fail.
 PropertyExample ReadExample(TableReader& fields, const Task& task, TomlErrors& errors) {
   PropertyExample example;
   if (const std::optional<bool> holds = fields.Boolean("holds")) {

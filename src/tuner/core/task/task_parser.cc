@@ -113,6 +113,7 @@ class TaskParser {
     }
   }
 
+  // Adds an error if an expression names something that is no dimension.
   void CheckNames(TableReader& reader, std::string_view key, const Expression& expression) {
     if (dim_names_.empty()) return;  // reported already
     for (const std::string& name : expression.Names()) {
@@ -123,6 +124,7 @@ class TaskParser {
     }
   }
 
+  // Reads `class`.
   void ReadClass(TableReader& reader) {
     const std::string name = reader.RequiredString("class");
     if (name.empty()) return;
@@ -137,6 +139,7 @@ class TaskParser {
     reader.Error("class", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
   }
 
+  // Reads [dims].
   void ReadDims(TableReader& reader) {
     const TomlNode* table = reader.Table("dims");
     if (table == nullptr || table->entries.empty()) {
@@ -158,6 +161,7 @@ class TaskParser {
                         : fmt::format("[[{}]] #{} '{}'", table, index + 1, name);
   }
 
+  // Reads all tensors, and checks what concerns several of them.
   void ReadTensors(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("tensor");
     for (size_t i = 0; i < tables.size(); ++i) ReadTensor(*tables[i], i);
@@ -182,6 +186,7 @@ class TaskParser {
     }
   }
 
+  // Reads one [[tensor]].
   void ReadTensor(const TomlNode& table, size_t index) {
     TensorSpec tensor;
     if (const TomlNode* name = table.Find("name"); name != nullptr) tensor.name = name->string;
@@ -267,6 +272,7 @@ class TaskParser {
       tensor.values.high = 0x1p8;
     }
   }
+  // Checks that a tensor's values fit its dtype.
   void CheckValuesOfTheDType(TableReader& reader, const TensorSpec& tensor) {
     if (tensor.role == TensorRole::kOut) return;
     const ValueSpec& values = tensor.values;
@@ -302,6 +308,7 @@ class TaskParser {
     if (const TomlNode* table = reader.Table("values")) ReadValueTable(*table, reader.context() + " values", tensor);
   }
 
+  // Reads a table such as { distribution = "uniform", low = -1, high = 1 } into the tensor's values.
   void ReadValueTable(const TomlNode& table, const std::string& context, TensorSpec& tensor) {
     TableReader values(table, context, errors_);
     const std::string name = values.RequiredString("distribution");
@@ -393,6 +400,7 @@ class TaskParser {
     }
   }
 
+  // Reads how the elements of an index tensor are related: `distinct`, `sorted`, `padding`.
   void ReadIndexOrder(TableReader& values, TensorSpec& tensor) {
     ValueSpec& spec = tensor.values;
     if (const std::optional<std::string> distinct = values.Word("distinct", {"tensor", "row"})) {
@@ -456,6 +464,7 @@ class TaskParser {
     }
   }
 
+  // Reads all [[scalar]] entries.
   void ReadScalars(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("scalar");
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -479,6 +488,7 @@ class TaskParser {
     }
   }
 
+  // Reads [tolerance]: one table for each output.
   void ReadTolerances(TableReader& reader) {
     const TomlNode* table = reader.Table("tolerance");
     std::vector<std::string> outputs;
@@ -521,6 +531,7 @@ class TaskParser {
     if (tensors_known_) tolerances.Finish();
   }
 
+  // Reads [work]: operations and bytes of one launch.
   void ReadWork(TableReader& reader) {
     const TomlNode* table = reader.Table("work");
     if (table == nullptr) return;
@@ -613,6 +624,7 @@ class TaskParser {
     values.Finish();
   }
 
+  // Reads all [[case]] entries.
   void ReadCases(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("case");
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -634,6 +646,7 @@ class TaskParser {
     }
   }
 
+  // Reads all [[hidden]] entries.
   void ReadHidden(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("hidden");
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -690,6 +703,8 @@ class TaskParser {
     }
   }
 
+  // Sorts a group's ranges so that each follows the dimensions that its expressions name. Returns false after an error:
+  // they name each other in a circle.
   bool OrderRanges(TableReader& fields, HiddenGroup& group) {
     std::vector<HiddenRange> ordered;
     const auto known = [&](const std::string& name) {
@@ -728,6 +743,7 @@ class TaskParser {
     }
   }
 
+  // Reads the range of one dimension: a size, or a table with low, high and multiple.
   HiddenRange ReadRange(TableReader& fields, const std::string& name) {
     HiddenRange range;
     range.dim = name;
@@ -776,6 +792,7 @@ class TaskParser {
     }
   }
 
+  // Reads the values of tensors in a [[hand]] entry. `inputs`: whether input or output tensors are read.
   void ReadHandValues(TableReader& fields, std::string_view key, const Dims& dims, bool inputs,
                       std::map<std::string, std::vector<double>>& values) {
     static const TomlNode kNone = [] {
@@ -805,6 +822,7 @@ class TaskParser {
     reader.Finish();
   }
 
+  // Reads all [[hand]] entries, the cases with results worked out by hand.
   void ReadHand(TableReader& reader) {
     const std::vector<const TomlNode*> tables = reader.Tables("hand");
     for (const TensorSpec& tensor : task_.tensors) {

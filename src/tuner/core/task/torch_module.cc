@@ -39,6 +39,7 @@ std::vector<std::pair<std::string, std::string>> ReadNames(TableReader& fields, 
   return names;
 }
 
+// Reads the table that makes a task's oracle a PyTorch module.
 TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
   TorchModule module;
   (void)fields.Take("kind");

@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 constexpr size_t kMostLineBytes = 8 << 20;  // enough for an escaped candidate of 1 MiB
 constexpr double kQuestionSeconds = 2;      // for a whole line to arrive, and for its answer to be sent
 
+// Returns the address of a Unix socket; kInvalidArgument if the path is too long for one.
 Result<sockaddr_un> SocketAddress(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -96,6 +97,7 @@ class SocketChannel : public AgentChannel {
   const std::string& path() const override { return path_; }
 
  private:
+  // Answers connections one after another, until wake_ is written to.
   void Serve() {
     while (true) {
       if (!SocketReady(listener_.get(), POLLIN, SteadySeconds() + 3600, wake_.get())) {

@@ -42,6 +42,7 @@ class AgentProvider : public ModelProvider {
   }
 
  private:
+  // Returns the session of a run, made at its first request.
   AgentSession& SessionOf(const std::string& run) {
     std::lock_guard lock(mutex_);
     std::unique_ptr<AgentSession>& session = sessions_[run];

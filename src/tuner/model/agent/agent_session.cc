@@ -89,6 +89,7 @@ Status AgentSession::Prepare(const ModelRequest& request) {
   return Status::Ok();
 }
 
+// Starts the agent's command, with README.md as its standard input and agent.log for its output.
 Status AgentSession::StartAgent() {
   UniqueFd in(open((options_.folder + "/README.md").c_str(), O_RDONLY | O_CLOEXEC));
   const std::string log_path = options_.folder + "/agent.log";
@@ -220,6 +221,7 @@ Json AgentSession::StateJson() const {
           {"text", asked_ || over_ ? told_ : ""}};
 }
 
+// Answers a question that the agent's tools send through the socket.
 Json AgentSession::Handle(const Json& question) {
   const auto refused = [](std::string why) { return Json{{"error", std::move(why)}}; };
   const std::string op = TextOf(question, "op");

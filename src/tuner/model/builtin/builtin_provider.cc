@@ -12,6 +12,7 @@
 namespace hone {
 namespace {
 
+// Returns the lines of a text that are not empty.
 std::set<std::string> LinesOf(const std::string& text) {
   std::set<std::string> lines;
   for (size_t at = 0; at < text.size();) {

@@ -73,6 +73,7 @@ class Lexer {
     at_ = end;
   }
 
+  // Takes a preprocessor directive, with the lines that a backslash or a comment joins to it, as one token.
   void LexDirective() {
     size_t end = at_;
     while (end < text_.size() && text_[end] != '\n') {
@@ -88,6 +89,7 @@ class Lexer {
     Add(TokenKind::kDirective, at_, end);
   }
 
+  // Takes an identifier, or a string with a prefix such as R.
   void IdentifierOrString() {
     size_t end = at_;
     while (end < text_.size() && IdentifierPart(text_[end])) ++end;
@@ -106,6 +108,7 @@ class Lexer {
     Add(TokenKind::kIdentifier, at_, end);
   }
 
+  // Takes a number: digits, suffixes, and an exponent with its sign.
   void Number() {
     size_t end = at_;
     const bool hex = text_.substr(at_, 2) == "0x" || text_.substr(at_, 2) == "0X";
@@ -134,6 +137,7 @@ class Lexer {
     Add(TokenKind::kPunctuation, at_, at_ + 1);
   }
 
+  // Sets `match` of every bracket to the bracket that it is paired with.
   void Pair() {
     std::vector<int> open;
     for (int i = 0; i < static_cast<int>(tokens_.size()); ++i) {

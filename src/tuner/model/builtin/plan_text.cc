@@ -58,6 +58,7 @@ class PlanScanner {
     }
   }
 
+  // Reads "[table]" or "[[table]]", and begins a section.
   Status ReadTableHeader() {
     const size_t begin = LineBegin(at_);
     const bool array = source_.substr(at_, 2) == "[[";
@@ -74,6 +75,7 @@ class PlanScanner {
     return Status::Ok();
   }
 
+  // Reads "key = value" into the current section.
   Status KeyValue() {
     PlanKey key;
     key.line_begin = LineBegin(at_);
@@ -112,6 +114,7 @@ class PlanScanner {
     return Status::Ok();
   }
 
+  // Moves behind a string that begins here with `quote`, of one or three quotes.
   Status SkipString(char quote) {
     const std::string triple(3, quote);
     const bool is_triple = source_.substr(at_, 3) == triple;

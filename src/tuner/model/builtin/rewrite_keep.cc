@@ -28,6 +28,7 @@ struct StridedHeader {
   std::string type, name, first, bound, step;
 };
 
+// Reads a loop's header of the form "int i = START; i < END; i += STEP"; nullopt: it has another form.
 std::optional<StridedHeader> ReadHeader(const SourceView& view, const ForLoop& loop) {
   StridedHeader h;
   int equals = -1;
@@ -62,6 +63,7 @@ bool SameTokens(const SourceView& view, int a_first, int a_last, int b_first, in
   return true;
 }
 
+// Returns whether one of the words begins an identifier among the tokens first to last.
 bool ContainsWord(const SourceView& view, int first, int last, std::initializer_list<std::string_view> words) {
   for (int i = first; i <= last; ++i) {
     for (const std::string_view word : words) {
@@ -71,6 +73,7 @@ bool ContainsWord(const SourceView& view, int first, int last, std::initializer_
   return false;
 }
 
+// Returns whether the tokens first to last assign to `name`, or count it up or down.
 bool IsAssigned(const SourceView& view, int first, int last, std::string_view name) {
   for (int i = first; i + 1 <= last; ++i) {
     if (!Is(view.token(i), name)) continue;

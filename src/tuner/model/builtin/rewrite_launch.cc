@@ -38,6 +38,8 @@ std::optional<std::string> BlockThreads(const SourceView& view, const PlanEntry&
   return text;
 }
 
+// Adds __launch_bounds__ to every launched kernel whose block size is constant. `full_occupancy`: also with the number
+// of blocks that fills an SM.
 RewriteOutcome BoundLaunches(const SourceView& view, bool full_occupancy) {
   std::vector<TextEdit> edits;
   std::string reason = "no kernel is launched by the plan";

@@ -13,6 +13,7 @@ std::string CountText(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// Puts loads of `in` tensors into a call of `function` (__ldg, __ldcs).
 RewriteOutcome HintLoads(const SourceView& view, std::string_view function) {
   std::vector<TextEdit> edits;
   size_t written_tensors = 0, other_types = 0;

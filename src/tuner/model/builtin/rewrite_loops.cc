@@ -35,6 +35,7 @@ bool IsConstantName(const SourceView& view, std::string_view name) {
   });
 }
 
+// Returns whether the tokens first to last are an expression of constants.
 bool IsConstant(const SourceView& view, int first, int last) {
   for (int i = first; i <= last; ++i) {
     const Token& t = view.token(i);
@@ -84,6 +85,7 @@ std::vector<std::pair<int, int>> FunctionBodies(const SourceView& view) {
   return bodies;
 }
 
+// Puts `pragma` before loops. `constant`: before those whose number of turns is constant, else before the others.
 RewriteOutcome Unroll(const SourceView& view, bool constant, std::string_view pragma) {
   std::vector<TextEdit> edits;
   int unrolled_already = 0;

@@ -29,6 +29,7 @@ constexpr std::array<Replacement, 8> kFunctions{{{"expf", "__expf"},
                                                  {"powf", "__powf"},
                                                  {"exp10f", "__exp10f"}}};
 
+// Returns whether token `i` is the name of a function that is called there.
 bool IsCall(const SourceView& view, int i) {
   const auto& tokens = view.tokens();
   if (i + 1 >= static_cast<int>(tokens.size()) || !Is(view.token(i + 1), "(") || view.token(i + 1).match < 0)
@@ -52,6 +53,7 @@ constexpr std::array<std::string_view, 14> kOtherTypes{"int",      "long",   "un
                                                        "bool",     "auto",   "int32_t",  "size_t",       "int64_t",
                                                        "uint32_t", "__half", "half",     "__nv_bfloat16"};
 
+// Returns the variables and parameters that are declared as float or as double.
 DeclaredNames FindDeclarations(const SourceView& view) {
   DeclaredNames names;
   for (int i = 0; i + 1 < static_cast<int>(view.tokens().size()); ++i) {
@@ -189,6 +191,7 @@ RewriteOutcome UseFastIntrinsics(const SourceView& view) {
   return Applied(view, edits, "accurate functions replaced by the hardware's approximations");
 }
 
+// Replaces divisions of floats by __fdividef, and reciprocal square roots by rsqrtf.
 RewriteOutcome UseFastDivision(const SourceView& view) {
   const DeclaredNames names = FindDeclarations(view);
   std::vector<TextEdit> edits;

@@ -279,6 +279,7 @@ int SourceView::EnclosingBrace(int i) const {
   return -1;
 }
 
+// Returns whether a statement begins with token `i`.
 bool SourceView::StartsStatement(int i) const {
   if (i == 0) return true;
   const Token& before = token(i - 1);

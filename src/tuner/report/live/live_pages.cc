@@ -65,6 +65,7 @@ std::string LinksOfNode(const RunView& view, const RunNode& node) {
   return out + "</p>\n";
 }
 
+// Returns the page of one node: its conversation and its source.
 Result<std::string> NodePage(RunStore& store, const RunView& view, int64_t id) {
   const RunNode& node = view.node(id);
   std::string body = fmt::format("<p><a href='/#node-{}'>The report</a>", id);
@@ -111,6 +112,7 @@ std::string NodeChoice(const RunView& view, const char* name, const char* label,
   return out + "</select></label>\n";
 }
 
+// Returns the page with two nodes' sources side by side. The query's `a` and `b` name them.
 Result<std::string> ComparePage(RunStore& store, const RunView& view, const std::map<std::string, std::string>& query) {
   int64_t sides[2] = {0, view.best};
   const char* names[2] = {"a", "b"};
@@ -150,6 +152,7 @@ int HttpStatus(const Status& status) {
 LivePages::LivePages(std::unique_ptr<RunStore> store, std::string run)
     : store_(std::move(store)), run_(std::move(run)) {}
 
+// Returns the page at `path`. `info`: the run as the store lists it now.
 Result<std::string> LivePages::Page(const std::string& path, const std::map<std::string, std::string>& query,
                                     const RunInfo& info) {
   const std::string title = run_ + " – ";

@@ -89,6 +89,7 @@ class NoPipeSignal {
 
 class LoopbackServer final : public PageServer {
  public:
+  // Listens on the port of the loopback interface; 0: on a free one.
   explicit LoopbackServer(Handler handler)
       : handler_(std::move(handler)), token_(fmt::format("{:016x}{:016x}", SystemSeed(), SystemSeed())) {}
 
@@ -148,6 +149,7 @@ class LoopbackServer final : public PageServer {
     return host == fmt::format("127.0.0.1:{}", port_) || host == fmt::format("localhost:{}", port_);
   }
 
+  // Answers a request, after checking its token and the page that it comes from.
   void Answer(evhttp_request* request) {
     evkeyvalq* in = evhttp_request_get_input_headers(request);
     const auto header = [in](const char* name) {
@@ -188,6 +190,7 @@ class LoopbackServer final : public PageServer {
     Send(request, handler_(path, query));
   }
 
+  // Sends an answer with the headers that keep the page from loading anything else.
   static void Send(evhttp_request* request, const PageAnswer& answer) {
     evkeyvalq* out = evhttp_request_get_output_headers(request);
     evhttp_add_header(out, "Content-Type", answer.type.c_str());
