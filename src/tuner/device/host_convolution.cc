@@ -64,6 +64,7 @@ void ForTaps(const Geometry& g, const std::array<int64_t, 3>& strided, const std
   }
 }
 
+// Computes a convolution on the host with sums in float32, as a matrix product over taps and channels.
 void Convolution(const ResolvedCall& call, const void* input, const void* weight, const void* bias, void* out,
                  int threads) {
   const ResolvedConvolution& c = *call.convolution;

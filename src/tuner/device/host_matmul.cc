@@ -67,6 +67,7 @@ float Finish(const ResolvedCall& call, float value) {
   return 0.5f * value * (1.0f + std::tanh(inner));
 }
 
+// Computes rows first to last of one product.
 void Rows(const ResolvedCall& call, const void* a, const std::vector<float>& panels, const void* bias, void* out,
           int64_t batch, int64_t first, int64_t last) {
   const auto tile = __builtin_cpu_supports("avx2") > 0 ? TileAvx2 : TileBaseline;

@@ -30,6 +30,7 @@ std::string CudaBuildRemedy(const GpuToolPlaces& places) {
 
 namespace {
 
+// Checks whether a GPU can be used, and whether its counters can be read.
 CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
   CheckGroup group{"A GPU", {}};
   Check built{.name = "cuda_build", .title = "CUDA support", .brings = "judges candidates on a GPU"};
@@ -73,6 +74,7 @@ CheckGroup GpuChecks([[maybe_unused]] const TunerSurroundings& surroundings) {
   return group;
 }
 
+// Checks the compiler of the simulated GPU.
 CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
   Check compiler{.name = "host_compiler", .title = "g++", .brings = "compiles candidates for the simulated GPU"};
   SimCompilerOptions options;
@@ -90,6 +92,7 @@ CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
   return {"The simulated GPU", {compiler}};
 }
 
+// Checks Python and PyTorch.
 CheckGroup PythonChecks(const TunerSurroundings& surroundings) {
   Check torch{.name = "pytorch", .title = "Python, PyTorch", .standing = Standing::kMissing,
               .brings = "makes tasks of PyTorch modules (hone new NAME --from FILE.py) and judges finished ones (hone eval TASK FILE.py)"};
@@ -112,6 +115,7 @@ CheckGroup PythonChecks(const TunerSurroundings& surroundings) {
   return {"PyTorch modules", {torch}};
 }
 
+// Checks what language models need: libcurl and keys.
 CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
   CheckGroup group{"Language models", {}};
   Check curl{.name = "libcurl", .title = "libcurl", .brings = "asks openai: and anthropic: models"};

@@ -59,6 +59,7 @@ class Cleaner {
   }
 
  private:
+  // Lists all keys of the queue.
   Status ListKeys() {
     std::set<std::string> seen;  // SCAN may give a key twice
     std::string cursor = "0";
@@ -73,6 +74,7 @@ class Cleaner {
     return Status::Ok();
   }
 
+  // Lists the jobs of a stream, and which of them a worker has claimed.
   Status ListEntries(const std::string& stream) {
     std::set<std::string> claimed;
     const Result<RedisReply> pending = connection_->Command({"XPENDING", stream, "workers", "-", "+", "1000000"});
@@ -86,6 +88,7 @@ class Cleaner {
     });
   }
 
+  // Calls `each` for every entry of a stream, page by page.
   template <typename F>
   Status ForEachEntry(const std::string& stream, const F& each) {
     std::string from = "-";
@@ -140,6 +143,7 @@ class Cleaner {
     return options_.really && !options_.all ? Remove(meant) : Status::Ok();
   }
 
+  // Counts the waiting jobs, and removes those that the options mean.
   Status CleanWaiting() {
     for (const auto& [id, entry] : entries_) {
       (entry.claimed ? report_.claimed : report_.there.waiting) += 1;
@@ -155,6 +159,7 @@ class Cleaner {
     return Status::Ok();
   }
 
+  // Counts the dead jobs, and removes those that the options mean.
   Status CleanDead() {
     std::vector<std::string> meant;
     HONE_RETURN_IF_ERROR(ForEachEntry(prefix_ + "dead", [&](const std::string& entry, const std::string&, double age) {
@@ -171,6 +176,7 @@ class Cleaner {
     return Status::Ok();
   }
 
+  // Removes keys, some hundreds with one command.
   Status Remove(const std::vector<std::string>& keys) {
     for (size_t i = 0; i < keys.size(); i += kKeysOfACommand) {
       std::vector<std::string> command = {"UNLINK"};

@@ -51,6 +51,7 @@ class FlakyProxy {
     return address;
   }
 
+  // Passes bytes between clients and the server, with the faults that the test asks for, until stopped.
   void Run(const std::stop_token& stop) {
     std::vector<std::unique_ptr<Connection>> connections;
     while (!stop.stop_requested()) {

@@ -198,6 +198,7 @@ std::string FieldOfPairs(const RedisReply& pairs, std::string_view name) {
   return "";
 }
 
+// Refuses a server that may throw keys away when its memory is full, for it could lose jobs.
 Status CheckMemoryPolicy(RedisConnection& connection) {
   HONE_ASSIGN_OR_RETURN(const RedisReply info, connection.Command({"INFO", "memory"}));
   const auto line = [&](std::string_view name) -> std::string {
@@ -400,6 +401,7 @@ Status JobQueue::PassOn(const std::string& worker, const ClaimedJob& job, const 
       .status();
 }
 
+// Returns the numbers of jobs that wait and that workers have claimed.
 Result<std::pair<int64_t, int64_t>> JobQueue::WaitingAndClaimed(bool sieved) {
   HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Stream(sieved)}));
   const Result<RedisReply> pending = connection_->Command({"XPENDING", Stream(sieved), kGroup});

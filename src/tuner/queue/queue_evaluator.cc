@@ -142,6 +142,7 @@ class QueueEvaluator final : public Evaluator {
     report_(why);
   }
 
+  // Returns a free connection to the queue, or opens another one.
   Result<std::unique_ptr<JobQueue>> Take() {
     {
       const std::lock_guard lock(mutex_);

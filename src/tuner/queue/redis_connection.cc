@@ -39,6 +39,7 @@ void BoundArrays(void* (*&create)(const redisReadTask*, Count)) {
   BoundedArray<Count>::make = create;
   create = &BoundedArray<Count>::Make;
 }
+// Returns hiredis' own functions for making replies, with a limit on the size of arrays.
 redisReplyObjectFunctions* BoundedReplies(const redisReplyObjectFunctions& usual) {
   static redisReplyObjectFunctions bounded = [&usual] {
     redisReplyObjectFunctions functions = usual;
@@ -146,6 +147,7 @@ class HiredisConnection final : public RedisConnection {
     void operator()(redisReply* reply) const { freeReplyObject(reply); }
   };
 
+  // Sends one command, and waits for its reply.
   Result<RedisReply> Ask(const std::vector<std::string>& words, double seconds) {
     std::vector<const char*> texts;
     std::vector<size_t> lengths;
@@ -188,6 +190,7 @@ class HiredisConnection final : public RedisConnection {
     }
   }
 
+  // Closes the connection, and returns the error that says why.
   Status LoseConnection(const char* what) {
     const std::string why = tls_ != nullptr                             ? tls_error_
                             : context_ == nullptr || context_->err == 0 ? ""

@@ -44,6 +44,7 @@ CudaProgram::~CudaProgram() {
   for (CUmodule module : modules_) context_->driver().ModuleUnload(module);
 }
 
+// Loads a compiled module, and finds its kernels and globals. Refuses globals that cannot be reset between launches.
 Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const CompiledModule& module) {
   const CudaDriver& driver = context_->driver();
   const std::string module_name = key.empty() ? "the module" : fmt::format("the module for {}", key);
@@ -104,6 +105,7 @@ Result<LaunchOutcome> CudaProgram::LoadModule(const std::string& key, const Comp
   return LaunchOutcome();
 }
 
+// Notes the addresses of the globals that a candidate could write.
 Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module) {
   for (const DeviceGlobal& global : globals) {
     if (global.bytes == 0 || !global.reachable) continue;
@@ -126,6 +128,8 @@ Status CudaProgram::FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodu
   return Status::Ok();
 }
 
+// Keeps copies of the globals, on the host as far as its limit goes and then on the device, so that they can be
+// restored.
 Status CudaProgram::KeepGlobals(Harness& harness) {
   // Small globals get the host's image first: in any other order a few large ones could fill it.
   std::sort(found_.begin(), found_.end(), [](const Global& a, const Global& b) {

@@ -43,6 +43,7 @@ constexpr size_t kMostKernelsOfACall = 4;
 // mapping one costs 0.1 ms of host time.
 constexpr int kMostMoved = 1;
 
+// Describes the steps of a plan, for messages.
 std::string DescribePlan(const PreparedPlan& plan) {
   std::string text;
   for (const PreparedStep& step : plan) {
@@ -229,6 +230,7 @@ Result<bool> CudaSession::Rearrange(Arena& arena, uint64_t key) {
   return true;
 }
 
+// Reads one word of each page of the tensors, so that a timed launch does not pay for the translation of addresses.
 Status CudaSession::TouchPages(const std::vector<const Bindings*>& sets) {
   if (context_->virtual_memory() == nullptr) return Status::Ok();
   const size_t granule = context_->virtual_memory()->granule();
@@ -248,6 +250,7 @@ Status CudaSession::Scrub(const CudaProgram& program) {
   return options_.scrub ? harness_->Scrub(program.MostLocalBytes()) : Status::Ok();
 }
 
+// Returns the outcome of a launch that the driver refused; a Status if that is not the candidate's fault.
 Result<LaunchOutcome> CudaSession::Refused(CUresult result, const std::string& what) {
   const std::optional<LaunchStatus> status = LaunchStatusOf(result);
   if (IsSticky(result)) context_->MarkLost();
@@ -258,6 +261,7 @@ Result<LaunchOutcome> CudaSession::Refused(CUresult result, const std::string& w
   return outcome;
 }
 
+// Waits for the work on the stream, and returns how it ended.
 Result<LaunchOutcome> CudaSession::Finish(double limit_seconds, const std::string& what) {
   LaunchOutcome outcome;
   CUresult error;
@@ -304,6 +308,8 @@ Result<LaunchOutcome> CudaSession::Launch(LoadedProgram& program, const LaunchRe
   return Finish(request.limit_seconds, DescribePlan(preparation.plan));
 }
 
+// Enqueues the work between two events, whose distance is its time. `rested`: the GPU was idle, and is kept busy for a
+// moment first. `touch` enqueues reads of the tensors, for warm caches; `behind` enqueues what follows the second event.
 Status CudaSession::EnqueueInterval(bool rested, CacheState cache, const std::function<Status()>& touch,
                                     const std::function<CUresult()>& enqueue, CUresult* error,
                                     const std::function<Status()>& behind) {
@@ -433,6 +439,7 @@ Result<double> CudaSession::TimeFloor(const Traffic& traffic, int sets, CacheSta
   return std::min(several, one);
 }
 
+// Times the streaming kernel, the floor, over `sets` sets of regions; in seconds for one set.
 Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, int sets, const Regions& regions, CacheState cache) {
   const CudaDriver& driver = context_->driver();
   const bool rested = Rested();

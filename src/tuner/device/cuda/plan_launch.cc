@@ -23,6 +23,7 @@ LaunchOutcome RefusedLaunch(LaunchStatus status, std::string detail) {
   return outcome;
 }
 
+// Returns three extents as the driver takes them; nullopt: one is out of range.
 std::optional<std::array<unsigned, 3>> LaunchExtents(const std::array<int64_t, 3>& values, int64_t smallest) {
   std::array<unsigned, 3> extents{};
   for (size_t i = 0; i < 3; ++i) {
@@ -126,6 +127,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
   return LaunchOutcome();
 }
 
+// Fills `prepared` from a memset step. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, const Bindings& bindings,
                             const AddressSeen& seen, PreparedStep& prepared) {
   prepared.is_memset = true;
@@ -152,6 +154,7 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
   return LaunchOutcome();
 }
 
+// Fills `prepared` from a library call. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const Bindings& bindings, const AddressSeen& seen,
                           PreparedStep& prepared) {
   prepared.kernel = call.Describe();

@@ -50,6 +50,7 @@ CUgraphExec SampleGraph::Prepare(const std::vector<PreparedPlan>& plans, CUresul
   return exec_;
 }
 
+// Makes the graph of these plans, one after another.
 CUresult SampleGraph::Build(const std::vector<PreparedPlan>& plans) {
   const CudaDriver& driver = context_->driver();
   const CUstream stream = context_->stream();
@@ -78,6 +79,7 @@ CUresult SampleGraph::Build(const std::vector<PreparedPlan>& plans) {
   return result;
 }
 
+// Changes the arguments of the graph's nodes to those of these plans, which have the same kernels.
 CUresult SampleGraph::Update(const std::vector<PreparedPlan>& plans) {
   const CudaDriver& driver = context_->driver();
   size_t next = 0;

@@ -18,6 +18,7 @@ struct ElementType {
   bool floating;
 };
 
+// Returns the driver's name of an element type, its bytes, and whether it is a float.
 std::optional<ElementType> ElementTypeOf(const std::string& name) {
   if (name == "float64") return ElementType{CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, true};
   if (name == "float32") return ElementType{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, true};
@@ -42,6 +43,7 @@ struct Choice {
   Enum value;
 };
 
+// Returns the driver's value of one of a field's words; the error lists the words.
 template <typename Enum, size_t kCount>
 Result<Enum> EnumNamed(const Choice<Enum> (&choices)[kCount], const std::string& name, const char* field) {
   std::string allowed;
@@ -67,6 +69,7 @@ constexpr Choice<CUtensorMapL2promotion> kPromotions[] = {{"none", CU_TENSOR_MAP
 constexpr Choice<CUtensorMapFloatOOBfill> kFills[] = {
     {"zeros", CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE}, {"nan", CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA}};
 
+// Returns the width of a swizzle's pattern in bytes; 0: no swizzle.
 int64_t SwizzleBytes(CUtensorMapSwizzle swizzle) {
   switch (swizzle) {
     case CU_TENSOR_MAP_SWIZZLE_32B: return 32;
@@ -76,6 +79,7 @@ int64_t SwizzleBytes(CUtensorMapSwizzle swizzle) {
   }
 }
 
+// Checks a tensor map by the driver's rules, which it would otherwise report as one number, and encodes it.
 Result<TensorMapEncoding> Check(const ResolvedTensorMap& map, const Bindings& bindings, const ResolvedPlan& plan) {
   TensorMapEncoding encoding;
   const auto refuse = [](const std::string& text) { return Status::InvalidArgument(text); };

@@ -128,6 +128,8 @@ class Child {
     return SendFrame(fd_, DumpJson(answer)).ok();
   }
 
+  // Maps the memory files that came with a message at the addresses that it gives. Returns false if the message is
+  // wrong.
   bool Map(const json& j, Frame& frame) {
     for (const json& m : j.at("maps")) {
       const size_t number = m.at("fd").get<size_t>();

@@ -29,6 +29,7 @@ constexpr uint64_t kGuardBytes = 256;
 // Allocates addresses of the simulated global memory. All sessions of a process share it.
 class AddressBook {
  public:
+  // Takes the first free range of addresses that is long enough; nullopt: there is none.
   std::optional<uint64_t> Take(uint64_t bytes) {
     std::lock_guard lock(mutex_);
     uint64_t at = kGlobalBase + kBlockGranule;  // the very first granule stays free: no memory precedes it

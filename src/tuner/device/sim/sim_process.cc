@@ -38,6 +38,7 @@ double ProcessorSeconds(pid_t process) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+// Returns a sealed memory file that holds the image.
 Result<UniqueFd> ImageFile(const std::string& image) {
   UniqueFd fd(memfd_create("hone-sim-image", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.valid()) return Status::Io(ErrnoMessage("memfd_create", "image", errno));

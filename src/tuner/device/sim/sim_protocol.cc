@@ -19,6 +19,7 @@ std::string EncodeArguments(const LaunchMessage& message) {
   return blob;
 }
 
+// Encodes a launch for the child, and below decodes it. The arguments travel apart, as a blob of bytes.
 std::string EncodeLaunch(const LaunchMessage& message) {
   const LaunchSpec& spec = message.spec;
   json j{{"op", "launch"},
@@ -85,6 +86,7 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
   }
 }
 
+// Encodes the child's answer to a launch, and below decodes it.
 std::string EncodeAnswer(const LaunchAnswer& answer) {
   const LaunchReport& report = answer.report;
   json j{{"end", static_cast<int>(report.end)},

@@ -515,6 +515,7 @@ Result<Comparison> SimSession::Compare(const TensorView& output, uint64_t refere
   return host::Compare(output, expected, tolerance);
 }
 
+// Returns the outputs of a launch whose written parts are followed, because their memory is sparse.
 std::vector<const TensorView*> SimSession::FollowedTensors(const LaunchRequest& request) const {
   std::vector<const TensorView*> followed;
   for (const auto& [name, view] : request.bindings->tensors) {
@@ -529,6 +530,7 @@ std::vector<const TensorView*> SimSession::FollowedTensors(const LaunchRequest& 
   return followed;
 }
 
+// Returns how many bytes of the tensors have been written.
 int64_t SimSession::WrittenBytes(const std::vector<const TensorView*>& views) const {
   int64_t bytes = 0;
   for (const TensorView* const view : views) {
@@ -540,6 +542,7 @@ int64_t SimSession::WrittenBytes(const std::vector<const TensorView*>& views) co
   return bytes;
 }
 
+// Returns the slices of the tensors of which any element has been written, ascending.
 std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorView*>& views) const {
   std::set<int64_t> slices;
   for (const TensorView* const view : views) {
@@ -561,6 +564,7 @@ std::vector<int64_t> SimSession::WrittenSlices(const std::vector<const TensorVie
   return {slices.begin(), slices.end()};
 }
 
+// Returns why a sample of blocks does not stand for the whole launch; nullopt: it does.
 std::optional<std::string> SimSession::WhyUnrepresentative(const LaunchOutcome& outcome) const {
   if (!outcome.cost || outcome.cost->sampled_block_fraction >= 1 || outcome.cost->written_share < 0)
     return std::nullopt;
@@ -573,6 +577,7 @@ std::optional<std::string> SimSession::WhyUnrepresentative(const LaunchOutcome& 
       share);
 }
 
+// Returns the outcome of a step that cannot be launched on this device; nullopt: it can.
 std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const SimModule& module) const {
   const DeviceFacts& facts = gpu_.facts;
   const auto refuse = [&](LaunchStatus status, const std::string& why) {
@@ -622,6 +627,8 @@ std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const
   return std::nullopt;
 }
 
+// Runs a plan, if asked for on a sample of blocks. A sample on which blocks wait for blocks that do not run is repeated
+// with all blocks.
 Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache) {
   const Stopwatch watch;
   bool stuck = false;
@@ -649,6 +656,8 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   return RunSteps(program, request, /*sample=*/false, request.limit_seconds - watch.Seconds(), cache, &stuck);
 }
 
+// Runs the steps of a plan one after another. `sample`: only some blocks of each. `stuck` is set if a block waited for
+// one that was left out.
 Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequest& request, bool sample,
                                            double limit_seconds, CacheState cache, bool* stuck) {
   const Stopwatch watch;
@@ -833,6 +842,7 @@ void SimSession::ForgiveGaps(const LaunchRequest& request) {
   }
 }
 
+// Launches one kernel in the child process, and takes in what it wrote, counted and found.
 Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
                                           double limit_seconds, bool sample, bool restore, CacheState cache,
                                           StepCost* cost, bool* incomplete, bool* stuck) {
@@ -992,6 +1002,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   return outcome;
 }
 
+// Turns what the child answered, or its end without an answer, into the outcome of the launch.
 LaunchOutcome SimSession::Judge(SimModule& module, const ResolvedStep& step, const SimProcess::Exchange& exchange,
                                 double limit_seconds) {
   const auto outcome = [&](LaunchStatus status, const std::string& detail) {

@@ -418,6 +418,7 @@ class Reader {
     return reads_arguments(question + 1, colon) ? Text(begin, end) : Text(question + 1, colon);
   }
 
+  // Reads the function's local variables with the expressions that they begin with.
   void ReadLocals(CuFunction& f) {
     for (int i = f.body_open + 1; i < f.body_close; ++i) {
       if (At(i).kind != TokenKind::kIdentifier) continue;

@@ -59,6 +59,7 @@ class PlanReader {
     return Status::InvalidArgument(fmt::format("{}:{}: the launch plan's {}", file_, line, what));
   }
 
+  // Reads [tune], whose tunables stand for their first choices.
   Status ReadTunables(const TomlNode& table) {
     for (const auto& [name, choices] : table.entries) {
       const TomlNode* first =
@@ -177,6 +178,7 @@ Result<std::optional<GivenPlan>> ReadGivenPlan(std::string_view source, std::str
   return std::optional<GivenPlan>(std::move(plan));
 }
 
+// Takes the launches from the plan that the user gave, in place of the file's own.
 Status TaskDrafter::TakeGivenLaunches() {
   for (const auto& [is_given, option] : {std::pair(!o_.kernels.empty(), "--kernel"),
                                          {!o_.grid.empty(), "--grid"},
@@ -210,6 +212,7 @@ Status TaskDrafter::TakeGivenLaunches() {
   return Status::Ok();
 }
 
+// Makes one launch or memset of the given plan.
 Status TaskDrafter::MakeGivenEntry(const GivenEntry& given) {
   DraftEntry entry;
   entry.step = given.step;

@@ -31,6 +31,7 @@ struct Call {
 
 }  // namespace
 
+// Reads the numbers with which `main` calls the launcher or its kernels; the largest call's become the default sizes.
 void TaskDrafter::ReadMain() {
   if (Host() == nullptr || Host()->name == "main" || !timed_.empty()) return;
   const auto main =

@@ -229,6 +229,7 @@ class BodyReader {
     const auto at = static_cast<size_t>(i - k_.body_open);
     return at < block_ends_.size() ? block_ends_[at] : k_.body_close;
   }
+  // Notes for every token of the body where the block ends that contains it.
   void BlockEnds() {
     std::vector<int> open = {k_.body_close};
     for (int i = k_.body_open; i <= k_.body_close; ++i) {

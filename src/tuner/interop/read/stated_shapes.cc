@@ -28,6 +28,7 @@ struct SizeCall {
   int axis = -1;  // -1: numel()
   std::string factor;  // empty: 1
 };
+// Reads NAME.size(AXIS) at the beginning of an expression's rest; nullopt: it is something else.
 std::optional<SizeCall> ReadSizeCall(const std::string& text, const std::string& name) {
   const std::vector<Token> tokens = LexCuda(text);
   for (size_t i = 0; i + 4 < tokens.size() + 1; ++i) {

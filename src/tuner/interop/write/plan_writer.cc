@@ -192,6 +192,7 @@ Result<std::string> PlanWriter::Text(const Expression& expression, const Binding
   return text;
 }
 
+// Returns the stride of a tensor's axis as C++, from its `strides` or from its shape.
 Result<std::string> PlanWriter::Stride(const std::string& tensor, const std::string& axis_text) {
   const TensorSpec* spec = task_.FindTensor(tensor);
   const auto axis = static_cast<size_t>(axis_text.empty() ? 99 : axis_text[0] - '0');
@@ -212,6 +213,7 @@ Result<std::string> PlanWriter::Stride(const std::string& tensor, const std::str
   return "(" + product + ")";
 }
 
+// Returns the C++ that computes the workspaces' offsets and their total size.
 Result<std::string> PlanWriter::WorkspaceSizes() {
   const Binding binding = EffectiveBinding(plan_, binding_, PlanEntry{});
   std::string out = "    Int workspace_end = 0;\n";
@@ -229,6 +231,7 @@ Result<std::string> PlanWriter::WorkspaceSizes() {
   return out;
 }
 
+// Returns the C++ that encodes a tensor map.
 Result<std::string> PlanWriter::TensorMapText(size_t index) {
   const TensorMapSpec& map = plan_.tensor_maps[index];
   const Binding binding = EffectiveBinding(plan_, binding_, PlanEntry{});
@@ -442,6 +445,7 @@ Result<std::string> PlanWriter::FieldText(const PlanEntry& entry, const Binding&
   return text;
 }
 
+// Returns the C++ of one launch. `dependent`: it may begin before the kernel in front of it has ended.
 Result<std::string> PlanWriter::LaunchText(const PlanEntry& entry, const Binding& binding, bool dependent) {
   const std::string kernel = kernels_.at({BindingKey(binding), SubstituteTunables(entry.kernel, binding)});
   std::string out =

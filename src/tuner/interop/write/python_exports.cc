@@ -15,6 +15,7 @@
 namespace hone {
 namespace {
 
+// Returns the text as a Python string literal on one line.
 std::string QuotedInPython(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -58,6 +59,7 @@ Result<std::string> ShapeText(const TensorSpec& tensor) {
 struct ExportedCall {
   std::vector<std::string> tensors, scalars, sizes;
 };
+// Returns what a Python function for the task takes and returns.
 ExportedCall CallOf(const Task& task) {
   ExportedCall call;
   for (const TensorSpec& tensor : task.tensors) {

@@ -208,6 +208,7 @@ std::string TorchName(DType dtype) {
   return fmt::format("_torch.{}", dtype == DType::kInt4Pair ? "uint8" : DTypeName(dtype));
 }
 
+// Returns a Python tuple of sizes.
 Result<std::string> TupleOfSizes(const std::vector<Expression>& expressions) {
   std::string text;
   for (const Expression& one : expressions) {
@@ -217,6 +218,7 @@ Result<std::string> TupleOfSizes(const std::vector<Expression>& expressions) {
   return "(" + text + ")";
 }
 
+// Returns the compiler's flags for PyTorch's builder of extensions.
 std::string LauncherFlags(const KernelPackage& package) {
   std::string flags = "\"-O3\"";
   for (const std::string& option : PackageOptions(package)) flags += fmt::format(", \"{}\"", option);

@@ -81,6 +81,8 @@ class BindingWriter {
     for (const HeaderParameter& p : signature_.scalars) cpp_[p.plan] = p.name;
   }
 
+  // Returns the C++ file that binds the kernel to PyTorch: checks of the arguments, allocation of outputs, and the
+  // call.
   Result<std::string> BindingSource() const {
     std::string inputs, in_place, outputs, checks, call, allocate, returned, types;
     for (const HeaderParameter& p : signature_.tensors) {
@@ -283,6 +285,7 @@ class BindingWriter {
     }
     return signature_.tensors.front().name;
   }
+  // Returns the text as a C string literal on one line.
   static std::string CString(std::string_view text) {
     std::string out;
     for (const char c : text) {

@@ -47,6 +47,7 @@ struct Functions {
 constexpr const char* kLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
                                       "/usr/local/cuda/lib64/libcublasLt.so", "/usr/local/cuda/lib/libcublasLt.so"};
 
+// Finds cuBLASLt and its functions.
 Result<Functions> LoadFunctions() {
   // The library is never closed: it does not support this.
   void* library = nullptr;
@@ -71,6 +72,7 @@ Result<Functions> LoadFunctions() {
   return functions;
 }
 
+// Returns the driver's error that fits a status of the library best.
 CUresult AsDriverError(cublasStatus_t status) {
   switch (status) {
     case CUBLAS_STATUS_SUCCESS:
@@ -194,6 +196,7 @@ class CublasLtCalls : public LibraryCalls {
         "cuBLASLt does not start (error {}): its version may be none for this GPU or driver", static_cast<int>(made)));
   }
 
+  // Makes the description of a matrix of `rows` x `columns`, column-major as the library sees it, for all batches.
   Status CreateLayout(cublasLtMatrixLayout_t* layout, const ResolvedCall& call, int64_t rows, int64_t columns) const {
     cublasStatus_t status = functions_.layout_create(layout, TypeOf(call.dtype), static_cast<uint64_t>(rows),
                                                      static_cast<uint64_t>(columns), rows);

@@ -61,6 +61,7 @@ struct Functions {
 constexpr const char* kLibraries[] = {"libcudnn.so.9", "libcudnn.so", "/usr/local/cuda/lib64/libcudnn.so.9",
                                       "/usr/local/cuda/lib/libcudnn.so.9"};
 
+// Finds cuDNN and its functions.
 Result<Functions> LoadFunctions() {
   // The library is never closed: it does not support this.
   void* library = nullptr;
@@ -85,6 +86,7 @@ Result<Functions> LoadFunctions() {
   return functions;
 }
 
+// Returns the driver's error that fits a status of the library best.
 CUresult AsDriverError(cudnnStatus_t status) {
   if (status == CUDNN_STATUS_SUCCESS) return CUDA_SUCCESS;
   switch (static_cast<int>(status) / 1000) {  // categories of version 9
@@ -106,6 +108,7 @@ std::vector<int> AsInts(const std::vector<int64_t>& values) {  // a plan's sizes
 // The key of the library's choice: everything that the choice depends on.
 using Kind = std::tuple<std::vector<int64_t>, bool, DType, bool, int64_t>;
 
+// Returns all numbers by which two convolutions may differ, the key of what is remembered about one.
 Kind KindOf(const ResolvedCall& call) {
   const ResolvedConvolution& c = *call.convolution;
   std::vector<int64_t> numbers = {c.batch, c.in_channels, c.out_channels, c.groups};

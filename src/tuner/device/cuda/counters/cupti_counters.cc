@@ -68,6 +68,7 @@ Params MakeParams(size_t size) {
 }
 #define HONE_CUPTI_PARAMS(type) MakeParams<type>(type##_STRUCT_SIZE)
 
+// Returns the error for a result of CUPTI, with the remedy where one is known.
 Status ErrorOf(const Cupti& cupti, CUptiResult result, const std::string& what) {
   switch (result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -156,6 +157,8 @@ class CuptiCounters : public CounterSource {
     return known;
   }
 
+  // Counts the metrics of each kernel that `execute` launches, in as many passes as the hardware needs. `prepare`
+  // restores the inputs before each pass.
   Result<Values> Count(const std::vector<std::string>& metrics, size_t most_kernels, const std::function<Status()>& prepare,
                        const std::function<Status()>& execute) {
     HONE_ASSIGN_OR_RETURN(std::vector<const char*> known, KnownMetrics(metrics));

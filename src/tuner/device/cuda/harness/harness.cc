@@ -45,6 +45,7 @@ constexpr int64_t kScrubFrames[] = {256, 1024, 4096, 16384};  // bytes of local 
 constexpr uint64_t kGateLimitNs = 20'000'000;
 constexpr size_t kTableFloats = draw::kQuantiles + 2;
 
+// Returns the dtype's suffix in the names of the harness's kernels.
 std::string_view DrawName(DType dtype) {
   switch (dtype) {
     case DType::kFloat64: return "f64";
@@ -80,6 +81,7 @@ struct RowWork {
   uint64_t blocks = 1;
 };
 
+// Returns how the rows of a tensor are divided among threads and blocks: short rows by thread, long ones in segments.
 RowWork PlanRows(const Layout& layout, int width, int sm_count) {
   RowWork work;
   const int64_t rows = layout.elements / layout.inner;
@@ -141,6 +143,7 @@ Harness::~Harness() {
   if (module_ != nullptr && !context_->lost()) driver_.ModuleUnload(module_);
 }
 
+// Returns a kernel of the harness by its name; found once.
 Result<CUfunction> Harness::FindFunction(const std::string& name) {
   const auto known = functions_.find(name);
   if (known != functions_.end()) return known->second;
@@ -201,6 +204,7 @@ uint64_t Harness::GridFor(uint64_t items, unsigned threads, unsigned blocks_per_
   return std::clamp<uint64_t>((items + threads - 1) / threads, 1, static_cast<uint64_t>(sm_count_) * blocks_per_sm);
 }
 
+// Draws a tensor's elements on the device.
 Status Harness::Draw(const DrawRequest& request) {
   const TensorView& view = request.view;
   if (view.elements == 0) return Status::Ok();
@@ -277,6 +281,7 @@ Status Harness::Fill(uint64_t address, int64_t bytes, uint8_t value) {
                     fmt::format("filling {} bytes", bytes));
 }
 
+// Copies slices of a tensor, one behind the other, into a dense one.
 Status Harness::Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
   if (source.elements == 0 || destination.elements == 0) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(source));
@@ -302,6 +307,7 @@ Status Harness::Gather(const TensorView& source, const TensorView& destination, 
                 kThreads, layout, destination.address, sent, MakeDivisor(static_cast<uint64_t>(count)), width);
 }
 
+// Copies the tables of digest keys to the device, and returns their address.
 Result<CUdeviceptr> Harness::SendDigestKeys(uint64_t secret) {
   DigestKeys& keys = digest_keys_;
   if (keys.tables.empty() || keys.secret != secret) {
@@ -323,6 +329,7 @@ Status Harness::WipeKeys() {
   return Fill(digest_keys_.block.address(), static_cast<int64_t>(digest::kKeys * sizeof(uint64_t)), 0);
 }
 
+// Enqueues the kernel that adds the digests of a tensor's slices to `sums`.
 Status Harness::EnqueueDigest(const TensorView& view, const Layout& layout, CUdeviceptr keys, CUdeviceptr sums) {
   const int64_t size = DTypeBytes(view.dtype);
   int width = static_cast<int>(16 / size);
@@ -382,6 +389,7 @@ Status Harness::Mark(const std::vector<uint64_t>& addresses, int64_t bytes, CUde
   return Status::Ok();
 }
 
+// Compares an output with its reference, after unpacking it if an element holds two numbers.
 Result<Comparison> Harness::Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) {
   const harness::Precision precision = host::PrecisionOf(output.dtype);
   if (!IsPacked(output.dtype) || output.elements == 0) return CompareNumbers(output, reference, tolerance, precision);
@@ -626,6 +634,8 @@ Status Harness::BeginWatch(size_t views) {
   return Launch("hone_watch", 1, 32, sums, int64_t{0}, watch_secret_, sums);
 }
 
+// Enqueues the sums over the tensors' bytes that show whether a launch changed what it may not change. `row`: where
+// they go.
 Status Harness::Watch(const std::vector<TensorView>& views, int row) {
   CUdeviceptr sum = watched_.address() + static_cast<CUdeviceptr>(row) * views.size() * sizeof(uint64_t);
   for (const TensorView& view : views) {

@@ -64,6 +64,8 @@ struct SliceSource {
   uint64_t slice;
 };
 
+// Returns from where the values of a slice are drawn: from its own number or, if it is among the redrawn ones, by
+// another key.
 __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, int64_t slices) {
   if (arguments.redraw_key != 0) {
     int64_t low = 0, high = arguments.redrawn_count;
@@ -270,6 +272,7 @@ __device__ __forceinline__ void WarpRows(const Layout& layout, const Divisor& by
   }
 }
 
+// Walks over rows, several of which one thread takes.
 template <typename Visitor>
 __device__ __forceinline__ void ThreadRows(const Layout& layout, int64_t rows_per_thread, const Visitor& visitor) {
   const uint64_t slices = static_cast<uint64_t>(layout.slices);
@@ -424,6 +427,7 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
 
 // ------------------------------------------------------------------------------------------- gathering
 
+// Copies the chosen slices into a dense tensor, a chunk of `width` elements at a time.
 template <typename Word>
 __device__ __forceinline__ void GatherBody(const Layout& source, Word* destination, const int64_t* slices,
                                            const Divisor& by_count, int width) {

@@ -105,6 +105,7 @@ uint64_t GuardedArena::address(size_t block) const {
   return found.memory.address() + static_cast<uint64_t>(found.offset);
 }
 
+// Finds the gaps between the blocks, and which gap lies behind each block.
 void GuardedArena::FindGaps() {
   gaps_.clear();
   gap_of_block_.assign(blocks_.size(), 0);

@@ -76,6 +76,7 @@ void VirtualMemory::Unmap(CUdeviceptr again) {
   mappings_.erase(found);
 }
 
+// Maps memory at an address drawn at random.
 CUresult VirtualMemory::Map(CUmemGenericAllocationHandle handle, size_t bytes, Rights rights, CUdeviceptr* address) {
   // The driver grants a requested address that is a multiple of its own blocks, and otherwise picks one beside others.
   // The granule at which the memory begins in the reservation is random too.

@@ -129,6 +129,7 @@ class Scanner {
   }
 
  private:
+  // Skips blanks, comments, and backslashes that join lines.
   void SkipSpace() {
     while (position_ < source_.size()) {
       const char c = source_[position_];

@@ -8,6 +8,7 @@
 
 namespace hone {
 
+// Translates mov, also between a register and a vector of registers that share its bits.
 Status PtxEmitter::Move() {
   if (!OnlyKnown({})) return Unsupported();
   HONE_RETURN_IF_ERROR(Need(2));
@@ -172,6 +173,7 @@ Status PtxEmitter::Arithmetic() {
   return Status::Ok();
 }
 
+// Translates mad and fma.
 Status PtxEmitter::MultiplyAdd() {
   if (!OnlyKnown({"rn", "rz", "rm", "rp", "ftz", "sat", "lo", "hi", "wide", "relu"})) return Unsupported();
   HONE_RETURN_IF_ERROR(Need(4));
@@ -204,6 +206,7 @@ Status PtxEmitter::MultiplyAdd() {
   return Status::Ok();
 }
 
+// Translates setp, also when it combines the comparison with a predicate, and selp.
 Status PtxEmitter::Compare() {
   static const std::map<std::string, std::string> kComparisons = {{"eq", "Equal"},
                                                                   {"ne", "NotEqual"},
@@ -259,6 +262,7 @@ Status PtxEmitter::Compare() {
   return Status::Ok();
 }
 
+// Translates the approximate functions: ex2, lg2, rcp, rsqrt, sqrt, tanh, sin and cos.
 Status PtxEmitter::Approximation() {
   static const std::map<std::string, std::string> kFunctions = {
       {"ex2", "Exp2"},  {"lg2", "Log2"},  {"rcp", "Reciprocal"}, {"rsqrt", "ReciprocalRoot"},
@@ -280,6 +284,7 @@ Status PtxEmitter::Approximation() {
   return Status::Ok();
 }
 
+// Translates operations on bits, bytes and predicates: and, not, shifts, bit fields, prmt, dp4a and others.
 Status PtxEmitter::Bits() {
   const std::string& op = i_.parts[0];
   if (!OnlyKnown({"l", "r", "wrap", "clamp", "wide", "b4e"})) return Unsupported();

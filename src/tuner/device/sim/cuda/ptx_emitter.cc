@@ -12,6 +12,7 @@ namespace hone {
 
 namespace {
 
+// Returns PTX's types by name, with the C++ types that hold their values and their bits.
 const std::map<std::string, PtxType, std::less<>>& PtxTypes() {
   static const std::map<std::string, PtxType, std::less<>> types = {
       {"pred", {"bool", "bool", 1, PtxType::kPredicate}},
@@ -97,6 +98,7 @@ std::string PtxEmitter::Rounding() const {
   return "hone_ptx::Rounding::kNearest";
 }
 
+// Returns whether all parts of the instruction behind its name are modifiers of memory accesses, types, or in `extra`.
 bool PtxEmitter::MemoryModifiersKnown(std::initializer_list<std::string_view> extra) const {
   static const std::set<std::string, std::less<>> kKnown = {
       "global", "shared",  "shared::cta", "const", "volatile", "relaxed", "acquire", "release", "acq_rel",

@@ -9,6 +9,7 @@
 
 namespace hone {
 
+// Translates ld (`load`) and st.
 Status PtxEmitter::LoadStore(bool load) {
   if (!MemoryModifiersKnown({})) return Unsupported();
   const PtxType* type = TypeAt(0);
@@ -47,6 +48,7 @@ Status PtxEmitter::LoadStore(bool load) {
   return Status::Ok();
 }
 
+// Translates atom (`has_result`) and red.
 Status PtxEmitter::AtomicOrReduction(bool has_result) {
   static const std::map<std::string, std::string> kUpdates = {
       {"add", "kAdd"}, {"min", "kMin"},       {"max", "kMax"},       {"and", "kAnd"},      {"or", "kOr"},
@@ -101,6 +103,7 @@ Status PtxEmitter::AtomicOrReduction(bool has_result) {
   return Status::Ok();
 }
 
+// Translates cp.async, cp.async.commit_group, cp.async.wait_group and cp.async.wait_all.
 Status PtxEmitter::CpAsync() {
   if (Has("commit_group")) {
     HONE_RETURN_IF_ERROR(Need(0));
@@ -140,6 +143,7 @@ Status PtxEmitter::CpAsync() {
   return Status::Ok();
 }
 
+// Translates cvta and isspacep.
 Status PtxEmitter::AddressConversion() {
   HONE_RETURN_IF_ERROR(Need(2));
   if (i_.parts[0] == "isspacep") {

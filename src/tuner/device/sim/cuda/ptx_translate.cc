@@ -26,6 +26,7 @@ std::string Trim(const std::string& s) {
 // Contents of an undefined register: a NaN as float, an invalid address as integer, so that its use shows.
 constexpr char kUndefined[] = "0xffbadbadffbadbadull";
 
+// Returns PTX without its comments.
 std::string WithoutComments(const std::string& s) {
   std::string out;
   for (size_t i = 0; i < s.size();) {
@@ -61,6 +62,7 @@ std::vector<std::string> SplitAtCommas(const std::string& s) {
   return pieces;
 }
 
+// Returns the special registers that can be read, with the C++ expressions of their values.
 const std::map<std::string, std::string>& SpecialRegisters() {
   static const std::map<std::string, std::string> registers = [] {
     std::map<std::string, std::string> r = {
@@ -188,6 +190,7 @@ class Translator {
     return Status::Ok();
   }
 
+  // Translates one statement: a declaration, or an instruction with its guard.
   Status TranslateStatement(const std::string& s) {
     if (s[0] == '.') return Declare(s);
     std::string rest = s, guard;
@@ -278,6 +281,7 @@ class Translator {
     return Status::Ok();
   }
 
+  // Parses an operand; nullopt: it is of no known form.
   std::optional<PtxOperand> ParseOperand(const std::string& text) const {
     PtxOperand operand;
     if (text.empty()) return std::nullopt;
@@ -346,6 +350,7 @@ class Translator {
     return ParseLiteral(text);
   }
 
+  // Parses what stands in an address's brackets: a register or a number, and an offset.
   std::optional<PtxOperand> ParseAddress(const std::string& text) const {
     const size_t sign = text.find_first_of("+-", 1);
     const std::optional<PtxOperand> base = ParseOperand(Trim(text.substr(0, sign)));
@@ -363,6 +368,7 @@ class Translator {
     return operand;
   }
 
+  // Parses a number: an integer, or a float by its bits (0f3f800000).
   static std::optional<PtxOperand> ParseLiteral(const std::string& text) {
     PtxOperand operand;
     std::string digits = text;

@@ -10,6 +10,7 @@
 
 namespace hone {
 
+// Translates operations of a whole warp: shfl, vote, match, redux and others.
 Status PtxEmitter::WarpOperation() {
   const std::string& op = i_.parts[0];
   auto word = [this](size_t n) { return "static_cast<uint32_t>(" + Value(n) + ")"; };
@@ -80,6 +81,7 @@ Status PtxEmitter::WarpOperation() {
   return Status::Ok();
 }
 
+// Translates barriers and fences.
 Status PtxEmitter::BarrierOrFence() {
   const std::string& op = i_.parts[0];
   auto word = [this](size_t n) { return "static_cast<uint32_t>(" + Value(n) + ")"; };
@@ -193,6 +195,7 @@ Status PtxEmitter::MatrixMultiply() {
   return Status::Ok();
 }
 
+// Translates ldmatrix (`load`) and stmatrix.
 Status PtxEmitter::MatrixMove(bool load) {
   // {ld,st}matrix.sync.aligned.m8n8.xN{.trans}.shared.b16
   if (!OnlyKnown({"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"}) || !Has("m8n8") ||

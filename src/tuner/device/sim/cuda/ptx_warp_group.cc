@@ -10,6 +10,7 @@
 
 namespace hone {
 
+// Translates wgmma's fence, commit_group and wait_group, and passes mma_async on.
 Status PtxEmitter::WarpGroup() {
   if (i_.parts.size() > 1 && i_.parts[1] == "mma_async") return WarpGroupMultiply();
   if (i_.parts.size() != 4 || i_.parts[2] != "sync" || i_.parts[3] != "aligned") return Unsupported();
@@ -24,6 +25,7 @@ Status PtxEmitter::WarpGroup() {
   return Status::Ok();
 }
 
+// Translates wgmma.mma_async.
 Status PtxEmitter::WarpGroupMultiply() {
   // wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B d, a, b, add, sign of a, sign of b {, a is transposed}, b is
   // transposed

@@ -32,6 +32,7 @@ bool SectionIsConstant(std::string_view file, const std::vector<Elf64_Shdr>& sec
   return file.substr(names.sh_offset, names.sh_size).substr(section.sh_name, kPrefix.size()) == kPrefix;
 }
 
+// Returns the symbols of the section whose type is `table_type`; none if there is no such section.
 Result<std::vector<ElfSymbol>> Read(std::string_view file, uint32_t table_type) {
   Elf64_Ehdr header;
   if (!ReadAt(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||

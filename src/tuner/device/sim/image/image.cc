@@ -21,6 +21,7 @@ struct Search {
   bool found = false;
 };
 
+// Is called by dl_iterate_phdr for each loaded object, and notes the layout of the object that is sought.
 int Visit(dl_phdr_info* info, size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
   const uint64_t base = info->dlpi_addr;

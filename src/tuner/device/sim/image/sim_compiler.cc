@@ -105,6 +105,7 @@ constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm",
 
 constexpr int64_t kMaxStaticShared = 48 * 1024;
 
+// Returns the C++ name of a symbol; the symbol itself if it is no mangled name.
 std::string DemangledName(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
@@ -114,6 +115,7 @@ std::string DemangledName(const std::string& name) {
   return result;
 }
 
+// Returns whether a function of the C library is one of mathematics without pointers, which candidates may call.
 bool IsMathematics(const std::string& name) {
   // These functions have pointer parameters. Some have a hook of their own under another name (hooks.cc); CUDA has none
   // of the others.
@@ -402,6 +404,7 @@ class SimCompiler : public Compiler {
   std::map<std::vector<std::string>, Status> precompiled_;  // keyed by variant flags
 };
 
+// Returns the flags with which g++ compiles every candidate.
 std::vector<std::string> CompilerFlags() {
   std::vector<std::string> flags{
       "-std=gnu++20", "-O2", "-g1", "-gdwarf-4", "-fPIC", "-w", "-fmax-errors=50", "-fdiagnostics-color=never",
@@ -442,6 +445,7 @@ std::vector<std::string> CompilerFlags() {
   return flags;
 }
 
+// Finds the compiler and its headers, and makes the folders of the cache.
 Status SimCompiler::Prepare() {
   flags_ = CompilerFlags();
   if (options_.cache_directory.empty()) {
@@ -492,6 +496,7 @@ Status SimCompiler::Prepare() {
   return Status::Ok();
 }
 
+// Runs g++, confined, with its working directory and temporary files in `scratch`.
 Result<SubprocessResult> SimCompiler::RunCompiler(const std::vector<std::string>& arguments,
                                                   const std::string& scratch) const {
   SubprocessOptions run;
@@ -593,6 +598,7 @@ Status SimCompiler::Precompile(const std::vector<std::string>& variant) {
   return status;
 }
 
+// Preprocesses a source with the flags of a variant (`-D` flags that differ between candidates).
 Result<SubprocessResult> SimCompiler::Preprocess(const std::string& text, const std::vector<std::string>& variant,
                                                  const TemporaryDirectory& folder, const std::string& name) const {
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / (name + ".cc"), text));
@@ -626,6 +632,7 @@ std::string SimCompiler::AliasAssembly(const std::vector<ElfSymbol>& object, boo
   return text;
 }
 
+// Refuses an image that needs functions which neither the simulator nor the mathematics of the C library has.
 Status SimCompiler::CheckImports(const std::string& image, CompiledModule* module) const {
   HONE_ASSIGN_OR_RETURN(const std::vector<ElfSymbol> symbols, sim::ReadElfDynamicSymbols(image));
   std::set<std::string> missing, heap;

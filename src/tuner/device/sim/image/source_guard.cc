@@ -151,6 +151,7 @@ void Guard::ReadLineMarker(size_t begin, size_t end) {
   if (depth_ == 0) line_ = number - 1;  // the line break that ends the marker counts up
 }
 
+// Checks a pragma.
 std::optional<SourceRefusal> Guard::Pragma(std::string_view line) const {
   const auto word = [&line] {
     while (!line.empty() && (IsBlank(line.front()) || line.front() == '#')) line.remove_prefix(1);
@@ -233,6 +234,7 @@ bool Guard::Next() {
   return false;
 }
 
+// Checks an attribute: only those known to be harmless are allowed.
 std::optional<SourceRefusal> Guard::CheckAttribute(std::string_view name, std::string_view argument) const {
   name = WithoutUnderscores(name);
   // This is the simulator's own mark of constant memory.
@@ -299,6 +301,7 @@ std::optional<SourceRefusal> Guard::CheckAttributes(bool parentheses) {
   return std::nullopt;
 }
 
+// Checks a name. `before`: the name in front of its `::`, or empty.
 std::optional<SourceRefusal> Guard::CheckName(std::string_view word, std::string_view before) {
   const auto violation = [&](const std::string& what) { return Refuse(Verdict::kRuleViolation, what); };
   if (before == "hone_sim" || before == "hone_ptx") {
@@ -327,6 +330,7 @@ std::optional<SourceRefusal> Guard::CheckName(std::string_view word, std::string
   return std::nullopt;
 }
 
+// Checks all names, attributes and assembly of the text.
 std::optional<SourceRefusal> Guard::CheckWords() {
   std::string_view before;  // the name before `::`
   std::string_view last;    // the token before
@@ -353,6 +357,7 @@ std::optional<SourceRefusal> Guard::CheckWords() {
   return found_;
 }
 
+// Refuses inline assembly that is left after preprocessing.
 std::optional<SourceRefusal> Guard::LeftAssembly() {
   only_assembly_ = true;
   while (Next()) {

@@ -32,6 +32,7 @@ struct Call {
   std::vector<std::string_view> arguments;
 };
 
+// Reads a statement of GCC's dump as a call; nullopt: it is something else.
 std::optional<Call> AsCall(std::string_view statement) {
   const size_t end = statement.rfind(");");
   if (end == std::string_view::npos) return std::nullopt;
@@ -117,6 +118,7 @@ bool IsVariable(std::string_view name, std::string_view assembly) {
   return false;
 }
 
+// Returns whether the operand may be memory that other threads see. `own`: the function's own variables.
 bool IsMemory(std::string_view operand, const std::set<std::string, std::less<>>& own, std::string_view assembly) {
   constexpr std::string_view kView = "VIEW_CONVERT_EXPR<";
   if (operand.substr(0, kView.size()) == kView) {

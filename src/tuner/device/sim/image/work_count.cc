@@ -75,6 +75,7 @@ Origin OriginOf(std::string_view path) {
 // Follows `.file N "path"` and `.loc N line`.
 class Positions {
  public:
+  // Follows the .file and .loc directives, so that the origin of the next instructions is known.
   void Follow(std::string_view line) {
     while (!line.empty() && (line[0] == '\t' || line[0] == ' ')) line.remove_prefix(1);
     if (StartsWith(line, ".loc ")) {
@@ -99,6 +100,7 @@ class Positions {
   Origin origin_ = Origin::kCandidate;
 };
 
+// Returns the floating-point operations of one instruction, by kind.
 Arithmetic ArithmeticOf(const Instruction& instruction) {
   Arithmetic work;
   if (const std::string_view function = CalledFunction(instruction); !function.empty()) {
@@ -206,6 +208,7 @@ struct Function {
 // one.
 class CallChains {
  public:
+  // Finds, for each function, the functions that it calls and those that call it. `by_name`: their indexes.
   explicit CallChains(std::vector<Function>& functions, const std::map<std::string_view, size_t>& by_name) : functions_(functions) {
     below_.assign(functions.size(), kUnknown);
     above_.assign(functions.size(), 0);
@@ -228,6 +231,8 @@ class CallChains {
  private:
   static constexpr int64_t kUnknown = -1;
   static constexpr int kMostDeep = 100;  // limit on the length of a chain, because a recursion has no end
+  // Returns the frame of function i, if it counts. Below returns the largest sum of frames along a chain of calls that
+  // begins at i; a recursion counts as more than there are registers.
   int64_t Own(size_t i) const { return functions_[i].counted ? functions_[i].frame : 0; }
   int64_t Below(size_t i, int depth) {
     if (below_[i] != kUnknown) return below_[i];
@@ -285,6 +290,7 @@ bool PlaceOf(const Instruction& instruction, Place* place) {
   return true;
 }
 
+// Adds the work of one instruction to the piece of code that it belongs to.
 void CountInstruction(Piece& piece, const Function& function, const Instruction& instruction, Origin origin,
                       size_t line) {
   Arithmetic work = ArithmeticOf(instruction);
@@ -345,6 +351,7 @@ int64_t UnannouncedBytes(int64_t moved, int64_t hooked, int64_t* pending) {
   return std::max<int64_t>(0, moved - all);
 }
 
+// Writes the counted work of a piece into the text, if it has any, and begins the next piece.
 void Finish(Piece& piece, Announced& pending, std::string* out) {
   std::array<int64_t, kWorkKinds> work{};
   constexpr auto kUnit = static_cast<int64_t>(kWorkPerOperation);

@@ -33,6 +33,7 @@ double IdealSectors(const SiteReport& site) {
   return site.groups > 0 ? std::max(1.0, site.accesses / site.groups * site.bytes / 32) : 1;
 }
 
+// Adds advice about the memory instructions that cost most: accesses that are not coalesced, and bank conflicts.
 void AddAdvice(const LaunchReport& report, SourceLines& lines, std::vector<Finding>* findings) {
   double sectors = 0, cycles = 0;
   for (const SiteReport& site : report.sites) {

@@ -11,6 +11,7 @@ namespace hone::sim {
 
 namespace {
 
+// Adds up the sites of the same source line, space, operation and size; the most expensive come first.
 std::vector<MemorySite> MergeSites(const std::vector<SiteReport>& sites, SourceLines& lines) {
   std::vector<uint64_t> pcs;
   for (const SiteReport& site : sites) pcs.push_back(site.pc);

@@ -74,6 +74,7 @@ struct LocalTraffic {
   double lines = 0;             // lines of 128 bytes, through the load-store units
 };
 
+// Returns the traffic of local arrays: what misses the caches, and what the caches serve.
 LocalTraffic LocalTrafficOf(const GpuModel& gpu, const LaunchCounters& c, double resident_threads_per_sm, double resident_threads) {
   LocalTraffic local;
   const double threads = c.warps * kWarpSize, bytes = c.local_read_bytes + c.local_written_bytes;

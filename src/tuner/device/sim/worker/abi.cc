@@ -32,6 +32,7 @@ Worker& RunningWorker() {
 // The macro is used in named functions, so that the return address is the candidate's.
 #define HONE_PC reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
+// Reports an access whose size is known only when it runs, as one access or, for an odd size, piece by piece.
 void AccessInPieces(const volatile void* address, uint32_t bytes, int access, uint64_t pc) {
   const uint64_t a = Address(address);
   const bool power = bytes != 0 && (bytes & (bytes - 1)) == 0 && bytes <= 16;

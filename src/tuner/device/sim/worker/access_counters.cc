@@ -56,6 +56,8 @@ void AccessCounters::UseCache(L1Cache* cache, uint64_t owner) {
   if (!cache_->ready()) cache_->Reset(l1_bytes_);
 }
 
+// Returns a new site for the instruction at `pc`. If the table is full, returns its last site, which then stands for
+// several instructions.
 Site* AccessCounters::Insert(uint64_t pc, uint64_t code) {
   if (site_count_ + 1 < kMaxSites) {
     ++site_count_;
@@ -102,6 +104,7 @@ void AccessCounters::Drain(AccessLog& log, int warp) {
   });
 }
 
+// Keeps the request of a warp for its turn in the cache: the site, and the lines with the sectors that it touches.
 void AccessCounters::Keep(const Site& site, const uint64_t* sectors, int count) {
   WarpRequests& requests = requests_[static_cast<size_t>(warp_)];
   requests.last = requests.words.size();
@@ -115,6 +118,7 @@ void AccessCounters::Keep(const Site& site, const uint64_t* sectors, int count) 
   }
 }
 
+// Passes the kept requests of a warp to the modelled first-level cache.
 void AccessCounters::TakeTurn(WarpRequests& requests) {
   while (requests.at < requests.words.size()) {
     const uint64_t head = requests.words[requests.at++];
@@ -144,6 +148,7 @@ void AccessCounters::EndRound() {
   }
 }
 
+// Counts the 32-byte sectors that a warp's access to global memory touches.
 void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes) {
   // Collects the distinct sectors in ascending order. Addresses of neighbouring lanes are mostly ascending already.
   uint64_t sectors[kWarpSize * 2];
@@ -188,6 +193,7 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
   }
 }
 
+// Counts the passes over the banks that a warp's access to shared memory takes.
 void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes) {
   // 32 banks of 4 bytes. Accesses of 8 bytes are served by half warps, of 16 bytes by quarter warps; within a part
   // each bank gives one word a cycle to any number of lanes.

@@ -31,6 +31,7 @@ void HappensBefore::BlockBarrier() {
   base_ = now_;
 }
 
+// Returns what `thread` knows of the others' progress, emptied at its first use in a block.
 HappensBefore::Row& HappensBefore::RowOf(int thread) {
   auto& row = rows_[static_cast<size_t>(thread)];
   if (!row) row = std::make_unique<Row>();

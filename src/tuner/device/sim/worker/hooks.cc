@@ -39,6 +39,7 @@ inline void Spin() {
   if (w != nullptr && w->fiber != nullptr) w->Spin();
 }
 
+// Reports a volatile access. One that waits in a loop lets the threads run for which it may be waiting.
 template <bool kWrites>
 inline void Volatile(uint64_t address, uint64_t bytes, uint64_t pc) {
   if (!kWrites) Spin();

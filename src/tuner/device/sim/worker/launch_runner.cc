@@ -38,6 +38,7 @@ struct LaunchRunner::Pool {
     for (std::thread& thread : threads) thread.join();
   }
 
+  // Runs worker thread `number`: it takes part in one launch after another until the runner ends.
   void Serve(size_t number) {
     uint64_t seen = 0;
     for (;;) {

@@ -126,6 +126,8 @@ class SharedShadow {
     return true;
   }
 
+  // Notes an access to one cell, and returns whether it races with an earlier one or reads what was not written.
+  // conflict_ then says with which.
   template <bool kWrites, bool kReads>
   bool TouchCell(Cell& cell, uint32_t tag, uint16_t site, const HappensBefore& hb) {
     bool bad = false;

@@ -150,6 +150,7 @@ void Worker::AddCost() {
   reported_cost_ = total;
 }
 
+// Runs this worker's part of a cooperative launch, whose blocks are all resident.
 void Worker::RunCooperative() {
   const LaunchSpec& spec = *launch->spec;
   std::vector<std::unique_ptr<BlockState>> resident;

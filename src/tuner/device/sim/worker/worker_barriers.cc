@@ -21,6 +21,8 @@ void Worker::BlockBarrier(int kind, int predicate, uint64_t pc, int* result) {
   if (result != nullptr) *result = static_cast<int>(f.result);
 }
 
+// Lets the block's threads go on if all that live have reached the barrier. Reports a barrier that they reached at
+// different places. Returns whether it was released.
 bool Worker::ReleaseBlockBarrier(BlockState& state) {
   if (state.at_barrier == 0 || state.at_barrier != state.alive) return false;
   state.at_barrier = 0;
@@ -67,6 +69,7 @@ bool Worker::ReleaseBlockBarrier(BlockState& state) {
   return true;
 }
 
+// Waits at, or (`wait` false) only arrives at, a named barrier. `threads`: how many it is for; 0: the whole block.
 void Worker::NamedBarrierWait(uint32_t id, uint32_t threads, bool wait, uint64_t pc) {
   NamedBarrier& named = block->named[id & 15];
   const uint32_t expected = threads == 0 ? static_cast<uint32_t>(block->alive) : threads;
@@ -110,6 +113,7 @@ void Worker::GridBarrier(uint64_t pc) {
   SwitchOut();
 }
 
+// Lets the block's threads go on behind a barrier of the whole grid.
 void Worker::ReleaseGrid(BlockState& state) {
   if (state.at_grid == 0) return;
   state.at_grid = 0;
@@ -124,6 +128,7 @@ void Worker::ReleaseGrid(BlockState& state) {
   }
 }
 
+// Reports which threads of a block wait for what, when none can go on.
 void Worker::ReportDeadlock(BlockState& state) {
   // One example of each kind of wait, with its position.
   struct Group {

@@ -88,6 +88,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   }
 }
 
+// Runs one thread of the candidate, on a fiber's stack, from its start to its end.
 void Worker::FiberMain(simt::FiberTransfer transfer) {
   Worker& w = *static_cast<Worker*>(transfer.data);
   w.scheduler_ = transfer.from;
@@ -110,6 +111,7 @@ void Worker::Yield() {
   SwitchOut();
 }
 
+// Switches to a thread, and returns when it waits, yields or has ended.
 void Worker::Resume(BlockState& state, int thread) {
   Fiber& f = state.fiber(thread);
   const int lane = thread & 31;
@@ -138,6 +140,7 @@ void Worker::Resume(BlockState& state, int thread) {
   }
 }
 
+// Takes a thread that has ended out of its warp and its block.
 void Worker::Exited(BlockState& state, int thread) {
   Fiber& f = state.fiber(thread);
   Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
@@ -164,6 +167,8 @@ void Worker::Exited(BlockState& state, int thread) {
   CompleteReadyGroups(state, thread >> 5);
 }
 
+// Runs the runnable threads of a warp, each once. Returns whether any ran; `only_yields`: whether all of them only
+// waited in a loop.
 bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
   Warp& warp = state.warps[static_cast<size_t>(w)];
   bool ran = false;

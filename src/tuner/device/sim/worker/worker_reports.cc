@@ -102,6 +102,7 @@ bool Worker::IsGuard(uint32_t shared_offset) const {
                      [&](const auto& guard) { return shared_offset >= guard.first && shared_offset < guard.second; });
 }
 
+// Notes in `site` the bound range that contains the access. Returns false if none contains it whole.
 bool Worker::SetRange(Site& site, uint64_t address, uint64_t bytes) {
   const std::vector<BoundRange>& ranges = launch->spec->ranges;
   auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
@@ -128,6 +129,7 @@ void Worker::OutOfBounds(uint64_t pc, uint64_t address, uint64_t bytes, bool wri
       {pc});
 }
 
+// Reports an access at an address that is no multiple of its size.
 void Worker::Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes) {
   // If a launch's access is invalid, it is reported as out of bounds before anything else.
   const bool shared = address - shared_begin < shared_bytes;
@@ -139,6 +141,8 @@ void Worker::Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writ
       {pc});
 }
 
+// Judges an access outside of the bound tensors: the image's own data, the thread's stack, or nothing that it may
+// touch.
 void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc) {
   const ImageLayout& image = *launch->image;
   if (address >= image.data_begin && address + bytes <= image.data_end) {
@@ -179,9 +183,12 @@ void Worker::OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool at
     End(LaunchEnd::kCrashed, "out_of_bounds",
         fmt::format("{} writes {} to constant memory, at {{0}}", WhereText(), CountText(bytes, "byte")), {pc});
   }
-  // The address is below the thread's own stack: its local arrays do not fit.
-  constexpr uint64_t kLargestFrame = uint64_t{1} << 30;
-  if (reinterpret_cast<uint64_t>(__builtin_frame_address(0)) < stack_begin + 1024 || stack_begin - address < kLargestFrame) {
+  // The thread's local arrays do not fit if less than 1 KiB of its stack is left here, or if the address lies below the
+  // stack by no more than a function's frame may have. An address above `stack_begin` wraps to a huge difference.
+  constexpr uint64_t kLeastLeft = 1024, kLargestFrame = uint64_t{1} << 30;
+  const bool is_used_up = reinterpret_cast<uint64_t>(__builtin_frame_address(0)) < stack_begin + kLeastLeft;
+  const bool is_below_stack = stack_begin - address < kLargestFrame;
+  if (is_used_up || is_below_stack) {
     End(LaunchEnd::kUnsupported, "unsupported",
         fmt::format("a thread needs more than {} KiB of local memory, at {{0}}", launch->spec->stack_bytes / 1024), {pc});
   }
