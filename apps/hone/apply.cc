@@ -55,6 +55,7 @@ Result<KernelPackage> PackageToWrite(const CommandContext& context, const ApplyF
   return MakeKernelPackage(*run.store, run.view, flags.node);
 }
 
+// Writes the files of the package that the flags choose, and lists them.
 Status Run(const CommandContext& context, const ApplyFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const KernelPackage package, PackageToWrite(context, flags));
   const std::string out = flags.out.empty() ? "hone_" + package.task.name : flags.out;

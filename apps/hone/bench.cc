@@ -100,6 +100,7 @@ std::string DifferenceFromRequest(const RunOptions& stored, const RunOptions& re
   return "";
 }
 
+// Runs every strategy on every task, or continues where an earlier call stopped, and prints the comparison.
 Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   if (flags.strategy->count() > 0) {
     return Status::InvalidArgument("--strategy is one run's: name those to be compared with --strategies A,B");

@@ -70,6 +70,7 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   return result;
 }
 
+// Judges all chosen submissions that an earlier call has not judged, and prints the table.
 Status Judge(CommandContext& context, const KernelBenchFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::vector<SuiteSubmission> submissions, FindSubmissions(flags.problems, flags.submissions));
   HONE_RETURN_IF_ERROR(Choose(flags, &submissions));
@@ -110,12 +111,12 @@ Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found
   const auto is_chosen = [](const std::vector<int>& chosen, int number) {
     return chosen.empty() || std::find(chosen.begin(), chosen.end(), number) != chosen.end();
   };
-  std::erase_if(*found, [&](const SuiteSubmission& one) {
-    return !is_chosen(flags.levels, one.level) || !is_chosen(flags.numbers, one.problem);
+  std::erase_if(*found, [&](const SuiteSubmission& submission) {
+    return !is_chosen(flags.levels, submission.level) || !is_chosen(flags.numbers, submission.problem);
   });
   if (flags.lot.take > 0) {
     std::map<int, std::vector<std::string>> levels;
-    for (const SuiteSubmission& one : *found) levels[one.level].push_back(one.task);
+    for (const SuiteSubmission& submission : *found) levels[submission.level].push_back(submission.task);
     std::vector<std::string> drawn;
     for (const auto& [level, names] : levels) {
       const std::vector<std::string> mine = Draw(flags.lot, names);
@@ -124,8 +125,8 @@ Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found
       }
       drawn.insert(drawn.end(), mine.begin(), mine.end());
     }
-    std::erase_if(*found, [&](const SuiteSubmission& one) {
-      return std::find(drawn.begin(), drawn.end(), one.task) == drawn.end();
+    std::erase_if(*found, [&](const SuiteSubmission& submission) {
+      return std::find(drawn.begin(), drawn.end(), submission.task) == drawn.end();
     });
   }
   return found->empty() ? Status::InvalidArgument("--level, --problem and --lot leave nothing") : Status::Ok();

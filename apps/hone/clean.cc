@@ -54,6 +54,7 @@ nlohmann::json ContentsJson(const Contents& c) {
           {"waiting", c.waiting}};
 }
 
+// Counts, and with flags.really removes, what the flags mean, in a queue or a spool.
 Result<Cleaned> Clean(const CleanFlags& flags) {
   const double older = flags.older_than_days * 86400;
   if (IsRedisAddress(flags.place)) {

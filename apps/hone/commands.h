@@ -31,7 +31,7 @@ struct CommandContext {
   std::string search_path;       // PATH
   std::vector<std::string> environment;  // what workers inherit, "NAME=value"
   bool stdout_is_terminal = false;
-  int columns = 0;      // the width of the terminal; 0: standard output is no terminal
+  int columns = 0;      // width of the terminal in characters; 0: standard output is no terminal
   bool colour = false;  // standard output is a terminal that may be coloured
   int exit_status = 0;
 
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Evaluator>> OpenEvaluator(const CommandContext& context, 
 // Returns the folders in which tasks are searched, nearest first: ./tasks, the one beside the executable, and
 // share/hone/tasks of an installation.
 std::vector<std::string> TaskRoots(const CommandContext& context);
-// Search these folders (tuner/workbench/task_catalog.h).
+// The following functions search these folders, by tuner/workbench/task_catalog.h.
 std::string WhereTasksAre(const CommandContext& context);
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
 std::vector<std::string> TaskDirectories(const CommandContext& context);
@@ -87,7 +87,7 @@ std::string TuningDatabasePath(const CommandContext& context);
 // Returns this program's version and commit, as SweepRequest takes them.
 std::string SweepBuild();
 // Returns the text of a candidate of `task` from a file, as ReadCandidateOf does (tuner/workbench/candidate_file.h).
-// Prints on standard error which plan a .cu file without one got.
+// If the .cu file has no launch plan, prints on standard error which plan is assumed.
 Result<std::string> ReadCandidateOfTask(const Task& task, const std::string& path);
 // Checks that a result can be written to `path`: kInvalidArgument if it is a folder or a device. Call this before the
 // work begins. An empty path passes.

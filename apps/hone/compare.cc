@@ -22,6 +22,7 @@ struct CompareFlags {
   bool libraries = false;
 };
 
+// Judges and times b against a, and prints the verdict.
 Status Run(CommandContext& context, const CompareFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckSeed(flags.device, flags.seed));
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));

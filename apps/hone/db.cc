@@ -53,6 +53,7 @@ bool IsSelected(const DbFlags& flags, const TuningRow& row) {
          (flags.device.empty() || row.entry.device == flags.device);
 }
 
+// Prints the entries that --task and --device choose.
 Status List(const CommandContext& context, const DbFlags& flags) {
   std::vector<TuningRow> rows;
   if (!flags.file.empty() || FileExists(TuningDatabasePath(context))) {
@@ -67,6 +68,7 @@ Status List(const CommandContext& context, const DbFlags& flags) {
   return Status::Ok();
 }
 
+// Explains an entry's choice of bindings, beside all entries with comparable times.
 Status Show(const CommandContext& context, const DbFlags& flags) {
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> database, OpenToRead(context, flags));
   HONE_ASSIGN_OR_RETURN(const TuningRow row, database->Find(flags.entry));
@@ -86,6 +88,7 @@ Status Show(const CommandContext& context, const DbFlags& flags) {
   return Status::Ok();
 }
 
+// Writes an entry's candidate with the winners that its points show, as a file, as a package, or both.
 Status Export(const CommandContext& context, const DbFlags& flags) {
   if (flags.out.empty() && flags.candidate.empty()) {
     return Status::InvalidArgument(
@@ -124,6 +127,7 @@ Status Export(const CommandContext& context, const DbFlags& flags) {
   return Status::Ok();
 }
 
+// Adds another file's entries and points.
 Status Merge(const CommandContext& context, const DbFlags& flags) {
   if (!FileExists(flags.other)) return Status::NotFound(fmt::format("{}: there is no such file", flags.other));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<TuningDatabase> other,
@@ -142,6 +146,7 @@ Status Merge(const CommandContext& context, const DbFlags& flags) {
   return Status::Ok();
 }
 
+// Removes the entries that a rule selects; without flags.really, only lists them.
 Status Prune(const CommandContext& context, const DbFlags& flags) {
   if (flags.task.empty() && flags.device.empty() && flags.older_than_days <= 0 && flags.gates_below <= 0) {
     return Status::InvalidArgument(

@@ -74,6 +74,7 @@ Status AppendTrace(const EvalFlags& flags, const Task& task, const Evaluation& e
   return Status::Ok();
 }
 
+// Judges a finished PyTorch module.
 Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task& task, EvaluationRequest request) {
   if (!flags.baseline.empty() || !flags.bindings.empty() || flags.profile || flags.sass) {
     return Status::InvalidArgument(
@@ -99,6 +100,7 @@ Status RunSubmission(CommandContext& context, const EvalFlags& flags, const Task
   return Status::Ok();
 }
 
+// Judges a candidate and prints the verdict.
 Status Run(CommandContext& context, const EvalFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Task task, FindTask(context, flags.task));
   EvaluationRequest request;

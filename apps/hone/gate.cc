@@ -110,6 +110,8 @@ Status Judge(CommandContext& context, const GateFlags& flags, bool& printed) {
   return WriteReports(flags, GateJUnit(report), GateMarkdown(report));
 }
 
+// Runs the gate. If it fails before it has printed its report, the reports that a CI server waits for are written with
+// the error.
 void Run(CommandContext& context, const GateFlags& flags) {
   bool printed = false;
   const Status status = Judge(context, flags, printed);

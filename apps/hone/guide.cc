@@ -52,6 +52,7 @@ const OptionGroup kKept{"Which versions are kept, and tuning of each",
                         {"--keep-above", "--sweep-points", "--no-seed-sweep", "--no-calls"}};
 const OptionGroup kEnds{"When it ends", {"--attempts", "--minutes", "--max-tokens", "--max-cost", "--floor-fraction"}};
 
+// Returns the pages of all commands: groups of options, examples, exit statuses, and where more is written.
 std::vector<CommandPage> Pages() {
   return {
       {.command = "",

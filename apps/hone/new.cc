@@ -46,6 +46,7 @@ std::string RoleToTry(const std::string& problem, const TaskDraft& draft) {
   return fmt::format("if {0} is read before it is written: --role {0}=inout", name);
 }
 
+// Prints what was made and inferred, and what the user must still say.
 void PrintText(const NewFlags& flags, const TaskDraft& draft, const std::string& out) {
   Print("{}/task.toml, seed.cu{}\n", out, draft.oracle.empty() ? "" : ", oracle.cu");
   Print("\nInferred from {}; look it over:\n", flags.answers.file);
@@ -71,6 +72,7 @@ void PrintText(const NewFlags& flags, const TaskDraft& draft, const std::string&
   }
 }
 
+// Prints the outcome for a PyTorch module, and sets the exit status.
 Status PrintModule(CommandContext& context, const NewFlags& flags, const PreparedModuleTask& prepared) {
   context.exit_status = prepared.ready() ? 0 : 1;
   if (flags.json) {
@@ -200,6 +202,7 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
   return PrintModule(context, flags, prepared);
 }
 
+// Makes a task from the file that --from names.
 Status Run(CommandContext& context, NewFlags& flags) {
   TaskAnswers& answers = flags.answers;
   answers.file = std::filesystem::path(flags.from).filename().string();

@@ -47,10 +47,11 @@ struct Prepared {
   std::string broken_start;  // text of a broken start; empty: none
   ModelFlags models;
   bool suspend = false;
-  // Prompts from the folder --prompts; nullopt: those of the stored run, or the embedded ones.
+  // Prompts from the folder --prompts; nullopt: the prompts of the stored run, or the embedded ones.
   std::optional<PromptLibrary> prompts;
 };
 
+// Makes or loads the run, with its task, options and prompts.
 Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& flags, RunStore& store) {
   Prepared prepared;
   if (!flags.resume.empty()) {
@@ -60,7 +61,7 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
     prepared.options = view.options;
     prepared.id = view.info.id;
     prepared.suspend = flags.run.suspend;
-    // The models are those of the stored run unless others are named now; keys and endpoints are not stored.
+    // A resumed run asks the models that it began with, unless others are named now. Keys and endpoints are not stored.
     prepared.models = flags.run.models;
     if (prepared.models.models.empty()) prepared.models.models = {view.options.model};
     HONE_RETURN_IF_ERROR(CheckSuspend(prepared.suspend, prepared.models));
@@ -161,6 +162,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   return Status::Ok();
 }
 
+// Runs, resumes or replays a run, and prints what it found.
 Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!flags.replay.empty()) return Replay(context, flags);
   // Errors in these names are reported now, and not when the run is over.

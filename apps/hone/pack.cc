@@ -23,6 +23,7 @@ struct PackFlags {
   bool json = false;
 };
 
+// Makes the claim of a run's best version, or of a file and a verdict.
 Result<Claim> MakeClaim(const CommandContext& context, const PackFlags& flags) {
   if (!flags.file.empty()) {
     if (!flags.store.empty()) return Status::InvalidArgument("--store chooses among runs; a file is taken as it is");
@@ -48,6 +49,7 @@ Result<Claim> MakeClaim(const CommandContext& context, const PackFlags& flags) {
   return ClaimOfRun(*run.store, run.view);
 }
 
+// Writes the claim, and says what verifies it.
 Status Run(const CommandContext& context, const PackFlags& flags) {
   HONE_ASSIGN_OR_RETURN(Claim claim, MakeClaim(context, flags));
   claim.version = ThisBuild().version;

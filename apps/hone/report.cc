@@ -27,6 +27,7 @@ struct ReportFlags {
   int port = 0;
 };
 
+// Serves a run's page to a browser on this machine until interrupted.
 Status Serve(const ReportFlags& flags, const std::string& path) {
   if (flags.runs.size() != 1 || flags.compare || !flags.out.empty())
     return Status::InvalidArgument("--serve follows one run and writes no file: hone report RUN --serve [--port N]");
@@ -60,6 +61,7 @@ Status Serve(const ReportFlags& flags, const std::string& path) {
   return server->Serve(stop.token());
 }
 
+// Writes a report, or prints a comparison of runs.
 Status Run(const CommandContext& context, const ReportFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckOutput(flags.out));
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));

@@ -23,6 +23,7 @@ struct RightsFlags {
   bool json = false;
 };
 
+// Prints an ACL line for each user that the flags name.
 Status Run(const RightsFlags& flags) {
   if (flags.submitters.empty() && flags.workers.empty() && flags.administrator.empty())
     return Status::InvalidArgument(

@@ -38,7 +38,7 @@ Status CheckRunOptions(const RunOptions& o) {
     return Status::InvalidArgument(
         fmt::format("--target (in a config file target) is '{}': write any, cuda or cute", o.target));
   }
-  constexpr double kAny = 1e15;
+  constexpr double kAny = 1e15;  // the bound of options without one
   for (const Bound& b : {
            Bound{"attempts", static_cast<double>(o.max_attempts), 1, kAny},
            Bound{"parallel", static_cast<double>(o.parallel), 1, 256},

@@ -38,7 +38,7 @@ struct ResolvedRun {
   bool suspend = false;
   std::optional<PromptLibrary> prompts;  // from the folder --prompts; nullopt: the embedded ones
 };
-// Reads the config file and the prompts' folder. Errors are those of their readers: kInvalidArgument and kNotFound.
+// Reads the config file and the prompts' folder. Errors: kInvalidArgument and kNotFound, from the readers of the two.
 Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags);
 
 // Returns kInvalidArgument if the user gave an option that a continued run would ignore, because its log has the value.

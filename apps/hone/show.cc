@@ -22,6 +22,7 @@ struct ShowFlags {
   bool json = false, prompts = false, source = false;
 };
 
+// Shows or exports a run, or shows one node of it.
 Status Run(const CommandContext& context, const ShowFlags& flags) {
   HONE_RETURN_IF_ERROR(CheckOutput(flags.export_path));
   HONE_ASSIGN_OR_RETURN(const std::string path, StoreToRead(context, flags.store));

@@ -30,8 +30,8 @@ constexpr int kPlaces = 128, kDepth = 64, kThreads = 256, kRowBytes = kDepth * 2
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0));
 }
 
 __device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address) {
@@ -84,15 +84,15 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int i = 0; i < kCopies; ++i) {
         const int r = i * 32 + first_copied, row = tops[i] + next_i, column = lefts[i] + next_j;
-        const bool there = c < channels && row >= 0 && row < height && column >= 0 && column < width;
-        CopyAsync(to + Place(r, chunk), image + (there ? (static_cast<long long>(images[i] + row) * width + column) * channels + c : 0), there);
+        const bool in_range = c < channels && row >= 0 && row < height && column >= 0 && column < width;
+        CopyAsync(to + Place(r, chunk), image + (in_range ? (static_cast<long long>(images[i] + row) * width + column) * channels + c : 0), in_range);
       }
 #pragma unroll
       for (int i = 0; i < kFilters / 32; ++i) {
         const int r = i * 32 + first_copied, filter = first_filter + r;
-        const bool there = c < channels && filter < filters;
+        const bool in_range = c < channels && filter < filters;
         const long long from = ((static_cast<long long>(filter) * kernel + next_i) * kernel + next_j) * channels + c;
-        CopyAsync(to + kPlaces * kRowBytes + Place(r, chunk), weight + (there ? from : 0), there);
+        CopyAsync(to + kPlaces * kRowBytes + Place(r, chunk), weight + (in_range ? from : 0), in_range);
       }
       if (++next_part == parts) {
         next_part = 0;

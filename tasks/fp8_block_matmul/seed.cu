@@ -48,8 +48,8 @@ __device__ __forceinline__ unsigned SharedAddress(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0) : "memory");
 }
 
 // Where wgmma finds a tile of rows of 128 bytes whose chunk c of 16 bytes stands at c ^ (r % 8) in row r: groups of eight rows are 1024 bytes
@@ -60,7 +60,7 @@ __device__ __forceinline__ unsigned long long Tile(unsigned address) {
 
 // c [64, N] = a [64, 32] b [N, 32]^T, added to c if `add`; N is twice the sums of a thread. Compute capability 9.0 alone has this instruction.
 #if __CUDA_ARCH__ == 900
-__device__ __forceinline__ void Multiply(float (&c)[32], unsigned long long a, unsigned long long b, int add) {
+__device__ __forceinline__ void Multiply(float (&c)[32], unsigned long long a_descriptor, unsigned long long b_descriptor, int add) {
   asm volatile(
       "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "
@@ -70,9 +70,9 @@ __device__ __forceinline__ void Multiply(float (&c)[32], unsigned long long a, u
         "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]), "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]),
         "+f"(c[17]), "+f"(c[18]), "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
         "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]), "+f"(c[31])
-      : "l"(a), "l"(b), "r"(add));
+      : "l"(a_descriptor), "l"(b_descriptor), "r"(add));
 }
-__device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a, unsigned long long b, int add) {
+__device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a_descriptor, unsigned long long b_descriptor, int add) {
   asm volatile(
       "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "
@@ -87,7 +87,7 @@ __device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a, u
         "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]),
         "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]), "+f"(c[55]), "+f"(c[56]),
         "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
-      : "l"(a), "l"(b), "r"(add));
+      : "l"(a_descriptor), "l"(b_descriptor), "r"(add));
 }
 #endif
 
@@ -117,9 +117,9 @@ __global__ void __launch_bounds__(kGroups * 128)
       for (int i = 0; i < (kRows + kColumns) * 8 / kThreads; ++i) {
         const bool left = i < kRows * 8 / kThreads;
         const int r = copy_row + i * (kThreads / 8), row = left ? first_row + r : first_column + r - kRows;
-        const bool there = row < (left ? m : n);
+        const bool in_range = row < (left ? m : n);
         CopyAsync(to + i * (kThreads / 8) * kBlock,
-                  (left ? a : b) + static_cast<long long>(there ? row : 0) * k + block * kBlock + chunk * 16, there);
+                  (left ? a : b) + static_cast<long long>(in_range ? row : 0) * k + block * kBlock + chunk * 16, in_range);
       }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");

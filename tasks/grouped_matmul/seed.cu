@@ -32,8 +32,8 @@ args   = ["x", "w", "offsets", "y", "tokens:i32", "experts:i32", "n:i32", "k:i32
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0) : "memory");
 }
 
 // Where wgmma finds a tile of rows of 128 bytes whose chunk c of 16 bytes stands at c ^ (r % 8) in row r: groups of eight rows are 1024 bytes
@@ -44,7 +44,7 @@ __device__ __forceinline__ unsigned long long Tile(unsigned address) {
 
 // c [64, 128] = a [64, 16] b [128, 16]^T, added to c if `add`. Compute capability 9.0 alone has this instruction.
 #if __CUDA_ARCH__ == 900
-__device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a, unsigned long long b, int add) {
+__device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a_descriptor, unsigned long long b_descriptor, int add) {
   asm volatile(
       "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "
@@ -58,7 +58,7 @@ __device__ __forceinline__ void Multiply(float (&c)[64], unsigned long long a, u
         "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]),
         "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
         "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
-      : "l"(a), "l"(b), "r"(add));
+      : "l"(a_descriptor), "l"(b_descriptor), "r"(add));
 }
 #endif
 
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(kGroups * 128, 2)
       for (int i = 0; i < (kRows + kColumns) * 8 / kThreads; ++i) {
         const bool left = i < kRows * 8 / kThreads;
         const int r = copy_row + i * (kThreads / 8), row = left ? first_row + r : first_column + r - kRows;
-        const bool there = row < (left ? last_row : n) && column < k;
-        CopyAsync(to + i * (kThreads / 8) * 128, (left ? x : matrix) + (there ? static_cast<long long>(row) * k + column : 0), there);
+        const bool in_range = row < (left ? last_row : n) && column < k;
+        CopyAsync(to + i * (kThreads / 8) * 128, (left ? x : matrix) + (in_range ? static_cast<long long>(row) * k + column : 0), in_range);
       }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");

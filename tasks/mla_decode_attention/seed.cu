@@ -51,13 +51,13 @@ args   = ["part", "lse", "out", "rank:i32", "max(1, min(min(ceil_div(max_pages *
 */
 #include <cuda_bf16.h>
 
-constexpr float kLog2E = 1.4426950408889634f;
+constexpr float kLog2E = 1.4426950408889634f;  // e^x is 2^(x log2 e), one instruction
 constexpr int kRank = 512, kWidth = 576, kChunks = kWidth / 8, kRowBytes = kWidth * 2, kTokens = 64, kWarps = 8;
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0));
 }
 
 __device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address) {
@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(kWarps * 32, 1)
   float* const exchange = reinterpret_cast<float*>(shared + kHeads * kRowBytes + 2 * kTileBytes + kHeads * kTokens * 2);
 
   for (int r = warp; r < kHeads; r += kWarps) {
-    const bool there = first_head + r < heads;
-    const __nv_bfloat16* const from = q + (static_cast<long long>(b) * heads + (there ? first_head + r : 0)) * kWidth;
-    for (int c = lane; c < kChunks; c += 32) CopyAsync(queries + Place(r, c), from + c * 8, there);
+    const bool in_range = first_head + r < heads;
+    const __nv_bfloat16* const from = q + (static_cast<long long>(b) * heads + (in_range ? first_head + r : 0)) * kWidth;
+    for (int c = lane; c < kChunks; c += 32) CopyAsync(queries + Place(r, c), from + c * 8, in_range);
   }
   // A warp copies every eighth row of a round. Lane i looks up where the i-th of them lies, a round ahead.
   const int* const table = block_table + static_cast<long long>(b) * max_pages;
@@ -132,9 +132,9 @@ __global__ void __launch_bounds__(kWarps * 32, 1)
 #pragma unroll 2
       for (int i = 0; i < kTokens / kWarps; ++i) {
         const int r = warp + i * kWarps;
-        const bool there = begin + round * kTokens + r < end;
+        const bool in_range = begin + round * kTokens + r < end;
         const __nv_bfloat16* const from = cache + static_cast<long long>(__shfl_sync(0xffffffffu, places, i)) * kWidth;
-        for (int c = lane; c < kChunks; c += 32) CopyAsync(to + Place(r, c), from + c * 8, there);
+        for (int c = lane; c < kChunks; c += 32) CopyAsync(to + Place(r, c), from + c * 8, in_range);
       }
       places = look_up(round + 1);
     }

@@ -59,13 +59,13 @@ args   = ["part", "lse", "out", "head_dim:i32",
 */
 #include <cuda_bf16.h>
 
-constexpr float kLog2E = 1.4426950408889634f;
+constexpr float kLog2E = 1.4426950408889634f;  // e^x is 2^(x log2 e), one instruction
 constexpr int kWarps = 4, kTokens = 16;
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0));
 }
 
 __device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address) {
@@ -134,9 +134,9 @@ __global__ void __launch_bounds__(kWarps * 32)
         const int r = (i * 32 + lane) / kChunks, c = (i * 32 + lane) % kChunks;
         const long long from = __shfl_sync(0xffffffffu, row, r) * kDim + c * 8;
         const unsigned to = static_cast<unsigned>(r * kRowBytes + ((c ^ (r & 7)) * 16));
-        const bool there = first + r < end;
-        CopyAsync(keys + to, k_cache + from, there);
-        CopyAsync(values + to, v_cache + from, there);
+        const bool in_range = first + r < end;
+        CopyAsync(keys + to, k_cache + from, in_range);
+        CopyAsync(values + to, v_cache + from, in_range);
       }
     }
     asm volatile("cp.async.commit_group;");

@@ -33,13 +33,13 @@ args   = ["q", "k", "v", "offsets", "out", "batch:i32", "kv_heads:i32", "group:i
 */
 #include <cuda_bf16.h>
 
-constexpr float kLog2E = 1.4426950408889634f;
+constexpr float kLog2E = 1.4426950408889634f;  // e^x is 2^(x log2 e), one instruction
 constexpr int kRows = 64, kKeys = 64, kThreads = 128;
 
 __device__ __forceinline__ unsigned SharedAddress(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0));
 }
 
 __device__ __forceinline__ void LoadMatrices(unsigned (&r)[4], unsigned address) {
@@ -112,11 +112,11 @@ __global__ void __launch_bounds__(kThreads)
       for (int i = 0; i < kKeys * kChunks / kThreads; ++i) {
         const int r = (i * kThreads + static_cast<int>(threadIdx.x)) / kChunks, c = (i * kThreads + static_cast<int>(threadIdx.x)) % kChunks;
         const int token = begin + tile * kKeys + r;
-        const bool there = token <= last_row;
-        const long long from = (there ? token : last_row) * k_stride + static_cast<long long>(kv_head) * kDim + c * 8;
+        const bool in_range = token <= last_row;
+        const long long from = (in_range ? token : last_row) * k_stride + static_cast<long long>(kv_head) * kDim + c * 8;
         const unsigned to = static_cast<unsigned>(r * kRowBytes + ((c ^ (r & 7)) * 16));
-        CopyAsync(keys + to, k + from, there);
-        CopyAsync(values + to, v + from, there);
+        CopyAsync(keys + to, k + from, in_range);
+        CopyAsync(values + to, v + from, in_range);
       }
     }
     asm volatile("cp.async.commit_group;");

@@ -33,7 +33,7 @@ block  = ["BLOCK"]
 args   = ["x", "part", "out", "length:i64", "ceil_div(length, 32768):i32"]
 */
 
-constexpr int kPart = 32768;
+constexpr int kPart = 32768;  // elements of a row that one block takes
 
 // The sum of all threads' values.
 __device__ __forceinline__ float SumOfBlock(float value, float* shared) {

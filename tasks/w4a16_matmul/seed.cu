@@ -208,8 +208,8 @@ __global__ void add_parts(const float* __restrict__ parts, __nv_bfloat16* __rest
   y[at] = __float2bfloat16(sum);
 }
 
-__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0));
+__device__ __forceinline__ void CopyAsync(unsigned to, const void* from, bool in_range) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(in_range ? 16 : 0));
 }
 
 // A thread widens 16 bytes of w, 32 numbers, and multiplies them by their scale. `chunks`: 16 bytes each, of all rows.
@@ -244,7 +244,7 @@ __device__ __forceinline__ unsigned long long Tile(unsigned address) {
 
 // c [64, 128] = a [64, 16] b [128, 16]^T, added to c if `add`. Compute capability 9.0 alone has this instruction.
 #if __CUDA_ARCH__ == 900
-__device__ __forceinline__ void MultiplyTiles(float (&c)[64], unsigned long long a, unsigned long long b, int add) {
+__device__ __forceinline__ void MultiplyTiles(float (&c)[64], unsigned long long a_descriptor, unsigned long long b_descriptor, int add) {
   asm volatile(
       "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "
@@ -258,7 +258,7 @@ __device__ __forceinline__ void MultiplyTiles(float (&c)[64], unsigned long long
         "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]), "+f"(c[43]), "+f"(c[44]), "+f"(c[45]),
         "+f"(c[46]), "+f"(c[47]), "+f"(c[48]), "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
         "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]), "+f"(c[61]), "+f"(c[62]), "+f"(c[63])
-      : "l"(a), "l"(b), "r"(add));
+      : "l"(a_descriptor), "l"(b_descriptor), "r"(add));
 }
 #endif
 
@@ -284,8 +284,8 @@ __global__ void __launch_bounds__(256, 1)
       for (int i = 0; i < (kRows + kAcross) / 32; ++i) {
         const bool of_x = i < kRows / 32;
         const int row = of_x ? first_row + own_row + i * 32 : first_column + own_row + i * 32 - kRows;
-        const bool there = row < (of_x ? m : n);
-        CopyAsync(to + i * 32 * 128, (of_x ? x : wide) + static_cast<long long>(there ? row : 0) * k + step * 64 + chunk * 8, there);
+        const bool in_range = row < (of_x ? m : n);
+        CopyAsync(to + i * 32 * 128, (of_x ? x : wide) + static_cast<long long>(in_range ? row : 0) * k + step * 64 + chunk * 8, in_range);
       }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");

@@ -39,10 +39,11 @@ std::string LedgerText(const RunView& view, int64_t known);
 // Shows the outcome of the newest attempt among the nodes below `known`, and of a sweep of it.
 std::string LastOutcomeText(const RunView& view, int64_t known);
 
-// Shows nodes other than the parent, `nodes` in their order: idea, outcome, times by shape, error. Code follows up to
-// `tokens`: for the fastest, if faster than the parent, its difference to the parent; for the run's start, all of it;
-// for the others, the regions changed against their own parents. The fastest comes first, then the start, then correct
-// versions, then failed ones, the newest first; a final line names nodes whose code is omitted.
+// Shows the nodes `nodes` except the parent, in their order: idea, outcome, times by shape, error, and code.
+// Code is shown as long as it fits into `tokens`. The fastest node, if it is faster than the parent, shows its difference
+// to the parent; the run's start shows its whole source; other nodes show the regions that they changed against their own
+// parents. Space goes to the fastest first, then to the start, correct versions and failed ones, of each the newest first.
+// A final line names the nodes whose code is left out.
 using SourceOfNode = std::function<Result<std::string>(int64_t)>;
 std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
                       const SourceOfNode& source, int64_t tokens);

@@ -4,8 +4,8 @@
 // Spans: the lines of a source that a plan marks and to which its coder is bound (STARK's grounded instruction).
 //
 // A planner quotes lines, the quotes are resolved to spans, the coder's copy shows each span between two marks, and the
-// coder's result is compared with the lines outside of them. Lines are those of the source as prompts show it. Blank
-// lines and white space at line ends do not count, because models do not see them.
+// coder's result is compared with the source outside of the spans. Lines are counted in the source as prompts show it.
+// Blank lines and white space at line ends do not count, because models do not see them.
 #pragma once
 
 #include <optional>

@@ -75,8 +75,8 @@ TEST(HostileInput, DamagedTasks) {
       continue;
     }
     ++tally.accepted;
-    for (const Case& one : task->cases) ASSERT_TRUE(CompulsoryBytes(*task, one.dims).ok()) << text;
-    for (const Case& one : DrawHiddenCases(*task, rng.Next())) (void)CompulsoryBytes(*task, one.dims);
+    for (const Case& task_case : task->cases) ASSERT_TRUE(CompulsoryBytes(*task, task_case.dims).ok()) << text;
+    for (const Case& task_case : DrawHiddenCases(*task, rng.Next())) (void)CompulsoryBytes(*task, task_case.dims);
   }
   EXPECT_GT(tally.accepted, 100);
   EXPECT_GT(tally.refused, 1000);

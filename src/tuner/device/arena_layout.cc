@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kGapBytes = 256;
+constexpr int64_t kGapBytes = 256;  // least distance between two blocks, and at both ends
 
 }  // namespace
 

@@ -139,9 +139,9 @@ inline ConvolutionCase MakeConvolution(const ResolvedConvolution& form, DType dt
 
 // Returns the greatest error of `out`, relative to the size of the summed terms. The reference follows the definition:
 // every element of `out` gathers the input elements that reach it.
-inline double ConvolutionError(const ConvolutionCase& one, const uint8_t* out) {
-  const ResolvedConvolution& c = *one.call.convolution;
-  const DType dtype = one.call.dtype;
+inline double ConvolutionError(const ConvolutionCase& convolution, const uint8_t* out) {
+  const ResolvedConvolution& c = *convolution.call.convolution;
+  const DType dtype = convolution.call.dtype;
   const auto at = [&](const uint8_t* memory, int64_t element) {
     return host::ReadElement(dtype, memory + element * DTypeBytes(dtype));
   };
@@ -157,7 +157,8 @@ inline double ConvolutionError(const ConvolutionCase& one, const uint8_t* out) {
   for (int64_t element = 0; element < c.batch * c.out_channels * out_pixels; ++element) {
     const int64_t image = element / (c.out_channels * out_pixels), to = element / out_pixels % c.out_channels,
                   group = to / out_group;
-    double sum = one.call.bias ? at(one.bias.data(), to) : 0, size = std::abs(sum) + 1;
+    // size: the sum of the terms' magnitudes, to which the error is relative
+    double sum = convolution.call.bias ? at(convolution.bias.data(), to) : 0, size = std::abs(sum) + 1;
     for (int64_t tap = 0; tap < taps; ++tap) {
       int64_t pixel = element % out_pixels, left = tap, from = 0, unit = 1;
       bool inside = true;
@@ -182,7 +183,7 @@ inline double ConvolutionError(const ConvolutionCase& one, const uint8_t* out) {
         const int64_t weight =
             c.transposed ? (source * out_group + to % out_group) * taps + tap : (to * in_group + channel) * taps + tap;
         const double term =
-            at(one.input.data(), (image * c.in_channels + source) * in_pixels + from) * at(one.weight.data(), weight);
+            at(convolution.input.data(), (image * c.in_channels + source) * in_pixels + from) * at(convolution.weight.data(), weight);
         sum += term;
         size += std::abs(term);
       }

@@ -4,7 +4,7 @@
 // Implements DeviceSession's operations on tensors, for sessions whose memory is this process's own: the simulated GPU
 // and the fakes of tests. Addresses of views are pointers here.
 //
-// Results are equal, element for element, to those of the CUDA harness kernels: drawing by values/draw.h, digests by
+// Results equal, element for element, what the CUDA harness kernels compute: drawing by values/draw.h, digests by
 // values/slice_digest.h, judgement of one element by device/cuda/harness/harness_element.h (plain C++, which both sides
 // compile). The functions are plain loops on the calling thread, without state. Views must be valid: `span_bytes` of
 // readable (and, where written, writable) memory at `address`, strides in elements, a slice axis that exists.

@@ -207,6 +207,7 @@ void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   const auto low = static_cast<int64_t>(request->values.low);
   const int64_t span = request->index_bound - low;
   if (span < 2) return;
+  // Elements from which a tensor is large; the divisor; three values.
   constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFew = 3;
   int64_t kept = 0;
   switch (inputs.stress) {

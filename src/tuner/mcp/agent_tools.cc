@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kDefaultVerdictWait = 45;  // seconds; several clients give up a call after 60
 constexpr int64_t kMostVerdictWait = 3600;
-constexpr double kVerdictPollSeconds = 0.2;
+constexpr double kVerdictPollSeconds = 0.2;  // between two questions whether the verdict is there
 
 Json VerdictWaitField() {
   return IntegerSchema(fmt::format("For how many seconds to wait for the verdict; by default {}. After that the answer "

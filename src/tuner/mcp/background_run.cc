@@ -23,7 +23,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr int64_t kMostLogBytes = 64 << 20;
+constexpr int64_t kMostLogBytes = 64 << 20;  // how much of the run's log file is read
 
 void SleepFor(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 

@@ -25,7 +25,7 @@
 namespace hone::mcp {
 namespace {
 
-constexpr double kLeastSecondsBetweenProgress = 0.1;
+constexpr double kLeastSecondsBetweenProgress = 0.1;  // more frequent notifications are left out
 constexpr size_t kProgressBytes = 197;  // clients cut messages at 200 bytes, and ClipText adds an ellipsis of 3 bytes
 
 // A Call is one call in progress. Its own thread and the reading thread share it.

@@ -40,8 +40,8 @@ class Toolbox {
 
   const ToolboxOptions& options() const { return options_; }
 
-  // Returns the folders of tasks by name. Of two tasks with one name, that of the earlier folder of task_roots is
-  // returned.
+  // Returns the folder of each task, keyed by the task's name. If two tasks have the same name, the folder of
+  // the task in the earlier folder of task_roots is returned.
   std::map<std::string, std::string> TaskDirectories() const;
   // Finds a task by name, or by a folder below the root.
   Result<Task> FindTask(const std::string& name) const;

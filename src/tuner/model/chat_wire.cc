@@ -45,7 +45,7 @@ std::string DumpWireJson(const Json& json) { return DumpJson(json); }
 
 namespace {
 
-constexpr size_t kMessageBytes = 600;
+constexpr size_t kMessageBytes = 600;  // how much of a service's error message is kept
 
 // Returns the text on one line of at most kMessageBytes bytes.
 std::string OneLine(std::string_view text) {

@@ -27,8 +27,8 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kMaxOutputBytes = int64_t{64} << 20;
-constexpr int64_t kShownErrorBytes = 2000;
+constexpr int64_t kMaxOutputBytes = int64_t{64} << 20;  // limit on a command's answer
+constexpr int64_t kShownErrorBytes = 2000;  // the end of the command's error output that a message quotes
 constexpr double kPollSeconds = 0.05;  // delay with which a stop is noticed; the command's end is noticed at once
 
 Result<UniqueFd> MemoryFile(const char* name) {

@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kMaxErrorBytes = 64 << 10;
+constexpr size_t kMaxErrorBytes = 64 << 10;  // how much of an answer with an error status is read
 constexpr size_t kMaxReplyBytes = size_t{64} << 20;  // far more than any model's longest answer
 constexpr double kProgressSeconds = 0.2;
 

@@ -60,7 +60,7 @@ std::string RequestText(const ModelRequest& request, const std::string& reply_pa
 // line. Only the answerer knows which model has answered.
 std::string TakeModelLine(std::string& text) {
   constexpr std::string_view kBegin = "<!-- model:", kEnd = "-->", kBlank = " \t\r";
-  constexpr size_t kLongestName = 200;
+  constexpr size_t kLongestName = 200;  // bytes; a longer first line is part of the answer
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text.compare(first, kBegin.size(), kBegin) != 0) return "";
   const size_t line_end = std::min(text.find('\n', first), text.size());

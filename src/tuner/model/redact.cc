@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kShortest = 8;
+constexpr size_t kShortest = 8;  // shorter values are not hidden: they occur in ordinary text
 constexpr std::string_view kMark = "[redacted]";
 
 // Returns the length of the longest prefix of `text` that occurs anywhere in `secret`.

@@ -301,11 +301,11 @@ Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, boo
                         connection_->Command({"XPENDING", Stream(sieved), kGroup, "-", "+", std::to_string(kMostWatched)}));
   std::map<std::string, Watch::Held> still;
   RedisReply seized;
-  for (const RedisReply& one : held.list) {
+  for (const RedisReply& reply : held.list) {
     // An entry's id, its owner, the milliseconds since it was claimed or renewed, and how often it was delivered. For a
     // time in the server's future Redis says 0.
-    if (one.list.size() < 3 || one.list[2].integer != 0) continue;
-    const std::string &entry = one.list[0].text, &owner = one.list[1].text;
+    if (reply.list.size() < 3 || reply.list[2].integer != 0) continue;
+    const std::string &entry = reply.list[0].text, &owner = reply.list[1].text;
     const auto seen = watch.held.find(entry);
     const double since = seen != watch.held.end() && seen->second.owner == owner ? seen->second.since : now;
     if (now - since > lease && seized.list.empty()) {

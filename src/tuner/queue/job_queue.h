@@ -45,7 +45,7 @@
 
 namespace hone {
 
-inline constexpr double kLeaseSeconds = 30;
+inline constexpr double kLeaseSeconds = 30;  // a worker that does not renew its claim for this long loses the job
 inline constexpr int kMostDeaths = 3;                 // deaths of workers after which a job is given up
 inline constexpr int kAnswerSeconds = 7 * 24 * 3600;  // time for which answers are kept
 

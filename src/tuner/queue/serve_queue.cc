@@ -106,6 +106,7 @@ class Worker {
     if (queue != nullptr) (void)queue->Say(options_.worker, "");
   }
 
+  // Returns what this worker reports of itself now. Its rate counts the answers of the last minute.
   WorkerReport ReportNow() {
     const std::lock_guard lock(mutex_);
     const double now = SteadySeconds();
@@ -126,6 +127,8 @@ class Worker {
     return report;
   }
 
+  // Takes and judges one job after another on this thread, over a connection of its own. A lost connection is opened
+  // again for as long as patience lasts.
   Status Work(const ServeQueueOptions& own) {
     std::unique_ptr<JobQueue> queue;
     Patience patience;
@@ -196,6 +199,7 @@ class Worker {
     return answer ? Deliver(own, queue, job, EncodeAnswer(job.id, evaluation)) : queue->PutBack(own.worker, job);
   }
 
+  // Judges a job while another thread renews its lease, so that the queue does not give it to somebody else.
   Result<Evaluation> JudgeUnderLease(const ServeQueueOptions& own, const ClaimedJob& job, SpoolBundle& bundle) {
     Lease lease(address_, own, job);
     // If a sieve has simulated the candidate, do not simulate it again.

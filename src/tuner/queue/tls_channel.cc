@@ -114,6 +114,7 @@ class OpensslChannel final : public TlsChannel {
     }
   }
 
+  // Sends what OpenSSL has encrypted.
   Status Flush() {
     char part[kPart];
     for (int got; (got = BIO_read(SSL_get_wbio(ssl_.get()), part, sizeof part)) > 0;) {
@@ -127,6 +128,7 @@ class OpensslChannel final : public TlsChannel {
     return Status::Ok();
   }
 
+  // Receives encrypted bytes and gives them to OpenSSL. `what`: what was being done, for errors.
   Status Fill(const char* what) {
     char part[kPart];
     ssize_t got;

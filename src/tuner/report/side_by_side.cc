@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr size_t kNone = static_cast<size_t>(-1);  // no line
 
 // A row of the table: line indices; kNone for an empty side.
 struct Row {

@@ -13,7 +13,7 @@
 
 namespace hone {
 
-// Makes the evaluator, which is thread-safe. All evaluations of the run are read now; `store` is not kept. A request is
+// Makes an evaluator from a recorded run. It is thread-safe. All evaluations of the run are read now; `store` is not kept. A request is
 // matched by its candidate, its binding, the version it is timed against, and whether it is the final one; kNotFound:
 // no such evaluation was recorded.
 Result<std::unique_ptr<Evaluator>> MakeRecordedEvaluator(RunStore& store, const std::string& run);

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 1;  // of the tables, stored as SQLite's user_version
 constexpr int kApplicationId = 0x484f4e45;  // "HONE": SQLite's application_id, by which this program recognizes a store
 
 constexpr char kSchema[] = R"sql(

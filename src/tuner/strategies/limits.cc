@@ -41,8 +41,8 @@ std::string StopReason(const Knowledge& run) {
     // does not end the run; in logs up to version 6 it did.
     const int64_t id = run.view().version >= 7 ? BestInTarget(run) : run.best();
     const RunNode& best = run.node(id);
-    const bool counts = run.view().version < 7 || InTarget(run, id);
-    if (counts && best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
+    const bool may_end_run = run.view().version < 7 || InTarget(run, id);
+    if (may_end_run && best.evaluation && AtFloor(*best.evaluation, o.floor_fraction)) return "floor_reached";
   }
   int64_t attempts = 0;
   for (int64_t id = 1; id < run.opened(); ++id) {

@@ -36,13 +36,13 @@ struct SweepChoice {
 // Chooses the best point by the mean, and other points for the shapes where they are surely faster than it, by more
 // than the share `shape_margin`.
 SweepChoice ChooseWinners(const std::vector<TunePoint>& points, double shape_margin);
-inline constexpr double kShapeMargin = 0.005;
+inline constexpr double kShapeMargin = 0.005;  // share by which another binding must be surely faster in a shape
 
 struct TuneOptions {
   std::string incumbent_source;  // the version that all bindings are timed against; empty: the task's seed
   std::string incumbent_name;
   int64_t max_points = 64;  // if exceeded, the first choices and their neighbours are kept
-  int parallel = 2;         // evaluations in flight: their compiles overlap, and one at a time uses the device
+  int parallel = 2;         // evaluations in flight: their compiles overlap; only one of them uses the device at a time
   int correctness_trials = 1;
   bool warm = false;
   // Omit launch entries that cannot accept the single shape of a rule. false in a run's sweeps, because recorded runs

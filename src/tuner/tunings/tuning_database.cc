@@ -20,10 +20,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 1;  // of the tables, stored as SQLite's user_version
 constexpr int kApplicationId = 0x484f5455;  // "HOTU"
 constexpr size_t kIdDigits = 12;
-constexpr double kLockSeconds = 10;
+constexpr double kLockSeconds = 10;  // how long to wait for another process
 
 constexpr char kSchema[] = R"sql(
 CREATE TABLE texts (
@@ -70,6 +70,7 @@ constexpr char kEntryColumns[] =
     "FROM entries e JOIN texts t ON t.sha256 = e.task_text JOIN texts c ON c.sha256 = e.candidate "
     "JOIN texts i ON i.sha256 = e.incumbent ";
 
+// Reads a row of the query that joins an entry with its texts and counts.
 TuningRow RowOf(const Statement& s) {
   TuningRow row;
   row.id = s.Text(0);
@@ -102,6 +103,7 @@ Result<bool> WasInserted(Database& database) {
   return changes > 0;
 }
 
+// Stores an entry with its texts; returns false if it was there already.
 Result<bool> InsertEntry(Database& database, const TuningEntry& entry) {
   for (const std::string* text : {&entry.task_text, &entry.candidate, &entry.incumbent}) {
     HONE_RETURN_IF_ERROR(InsertText(database, *text));
@@ -124,6 +126,7 @@ Result<bool> InsertEntry(Database& database, const TuningEntry& entry) {
   return WasInserted(database);
 }
 
+// Stores a point; returns false if one of the same sitting and binding was there already.
 Result<bool> InsertPoint(Database& database, const std::string& id, const MeasuredPoint& point) {
   HONE_ASSIGN_OR_RETURN(Statement insert,
                         database.Prepare("INSERT OR IGNORE INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));

@@ -80,7 +80,7 @@ HONE_HD uint64_t Permute(uint64_t index, uint64_t n, uint64_t key) {
   return PermuteWithin(index, n, key, PermutedHalf(n));
 }
 
-inline constexpr int kQuantiles = 4096;
+inline constexpr int kQuantiles = 4096;  // intervals of the table of normal quantiles
 
 // Distributions by number, as in hone::Distribution (static_asserted in draw_table.cc). kSpecial also needs the number
 // of the slice: SpecialFromBits.

@@ -44,6 +44,7 @@ Result<std::string> Join(Files files, const std::string& path) {
   return joined;
 }
 
+// Reads a folder with a plan and images of machine code.
 Result<Files> ReadFolder(const std::string& path) {
   std::vector<fs::path> found;
   std::error_code error;

@@ -183,6 +183,7 @@ std::string ClaimText(const Claim& claim, const ClaimReport& report) {
   return text;
 }
 
+// Returns the report as `hone verify --json` prints it.
 nlohmann::json ClaimJson(const Claim& claim, const ClaimReport& report) {
   Json cases = Json::array();
   for (const ClaimedCase& c : report.cases) {

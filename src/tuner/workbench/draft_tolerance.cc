@@ -37,6 +37,8 @@ bool Replace(std::string& toml, const std::string& output, const std::string& ke
 
 }  // namespace
 
+// Returns the c_max that follows from the error measured with an honest kernel; the present one if nothing was
+// measured.
 double MeasuredCMax(const OutputPrecision& output, DType dtype) {
   const double present = output.tolerance.c_max;
   if (dtype == DType::kFloat64 || !IsFloating(dtype) || output.proposed_c_max <= 0) return present;

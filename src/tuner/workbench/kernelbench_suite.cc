@@ -25,6 +25,7 @@ using nlohmann::json;
 
 constexpr double kSpeeds[] = {0, 0.8, 1, 1.5, 2};
 
+// Returns the Python files of a folder.
 std::vector<fs::path> PythonFiles(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -55,6 +56,7 @@ json IntervalJson(const Interval& interval) {
   return {{"median", interval.median}, {"low", interval.low}, {"high", interval.high}};
 }
 
+// Reads {median, low, high} into `target`.
 void ReadInterval(JsonFields& fields, const char* name, std::optional<Interval>* target) {
   fields.Object(name, [&](JsonFields& one) {
     Interval& interval = target->emplace();
@@ -110,7 +112,7 @@ SuiteSummary SummarizeLevel(int level, const std::vector<const SuiteResult*>& re
 // Returns how many modules were lifted and how many were hosted; empty if no finished module was judged.
 std::string GuaranteesText(const std::vector<SuiteResult>& results) {
   const auto count = [&](std::string_view guarantee) {
-    return std::count_if(results.begin(), results.end(), [&](const SuiteResult& one) { return one.guarantee == guarantee; });
+    return std::count_if(results.begin(), results.end(), [&](const SuiteResult& result) { return result.guarantee == guarantee; });
   };
   const auto lifted = count("lifted"), hosted = count("weaker: hosted");
   if (lifted + hosted == 0) return "";
@@ -203,6 +205,7 @@ Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems) {
   return found;
 }
 
+// Turns an evaluation into a row of the suite's results.
 SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evaluation) {
   SuiteResult result;
   result.submission = submission;
@@ -298,7 +301,7 @@ std::vector<SuiteSummary> SummarizeSuite(const std::vector<SuiteResult>& results
 }
 
 std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vector<SuiteSummary>& summaries) {
-  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& one) { return !one.run.empty(); });
+  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& result) { return !result.run.empty(); });
   std::string out = fmt::format("{:<{}} {:<15} {:<15} {:>20} {:>20} {:>8}{}\n", searched ? "problem" : "submission", searched ? 16 : 44, "verdict",
                                 "guarantee", "over eager (95 %)", "over compile (95 %)", "seconds",
                                 searched ? fmt::format(" {:>8} {:>10} {:>8}", "attempts", "tokens", "minutes") : "");
@@ -329,7 +332,7 @@ std::string SuiteTable(const std::vector<SuiteResult>& results, const std::vecto
 
 std::string SuitePage(const std::string& title, const std::string& conditions, const std::vector<SuiteResult>& results,
                       const std::vector<SuiteSummary>& summaries) {
-  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& one) { return !one.run.empty(); });
+  const bool searched = std::any_of(results.begin(), results.end(), [](const SuiteResult& result) { return !result.run.empty(); });
   std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", EscapeMarkup(title), EscapeMarkup(conditions));
   const auto part = [&](const char* over, auto geomean, auto median, auto fast) {
     bool any = false;

@@ -121,7 +121,7 @@ TEST_F(KernelBenchSuite, FindsEveryProblemOfACheckoutOrOfAFolder) {
   const Result<std::vector<SuiteSubmission>> found = FindProblems(Path("kb"));
   ASSERT_TRUE(found.ok()) << found.status().message();
   std::vector<std::string> names;
-  for (const SuiteSubmission& one : *found) names.push_back(one.name);
+  for (const SuiteSubmission& submission : *found) names.push_back(submission.name);
   EXPECT_EQ(names, (std::vector<std::string>{"level1_2", "level1_19", "level2_1"}));
   const Result<std::vector<SuiteSubmission>> flat = FindProblems(Path("flat"));
   ASSERT_TRUE(flat.ok()) << flat.status().message();

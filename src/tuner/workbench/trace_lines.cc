@@ -67,19 +67,19 @@ class Writer {
     HONE_ASSIGN_OR_RETURN(std::vector<json> workloads, ReadWorkloads());
     const std::string status = StatusOf(evaluation_.verdict);
     std::vector<std::string> lines;
-    for (const Case& one : task_.cases) {
-      if (one.role != CaseRole::kTime) continue;
-      const CaseResult* result = ResultOf(one.dims);
+    for (const Case& task_case : task_.cases) {
+      if (task_case.role != CaseRole::kTime) continue;
+      const CaseResult* result = ResultOf(task_case.dims);
       // A kernel that is right and was not timed gets no line, because the schema requires a time.
       if (status == "PASSED" && (result == nullptr || !result->time_us)) continue;
       const json evaluation = EvaluationJson(status, result);
       bool known = false;
       for (const json& workload : workloads) {
-        if (!Fits(workload, one.dims)) continue;
+        if (!Fits(workload, task_case.dims)) continue;
         known = true;
         lines.push_back(TraceLine(workload, evaluation));
       }
-      if (!known) lines.push_back(TraceLine(MadeWorkload(one.dims), evaluation));
+      if (!known) lines.push_back(TraceLine(MadeWorkload(task_case.dims), evaluation));
     }
     return lines;
   }

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostBytes = 1 << 20;
+constexpr int64_t kMostBytes = 1 << 20;  // limit on a winner's file
 
 // Returns the candidate's text with `common` and, where `shapes` have other bindings, rules for them.
 Result<std::string> TunedText(const Task& task, const Candidate& candidate, const Binding& common,

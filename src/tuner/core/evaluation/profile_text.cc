@@ -13,9 +13,9 @@
 namespace hone {
 namespace {
 
-constexpr size_t kStallsShown = 4;
-constexpr size_t kSitesShown = 8;
-constexpr size_t kOpcodesShown = 6;
+constexpr size_t kStallsShown = 4;  // reasons for which warps wait, the most frequent
+constexpr size_t kSitesShown = 8;  // memory instructions, the most expensive
+constexpr size_t kOpcodesShown = 6;  // opcodes of a source line
 
 // Returns a number with three or four digits and a decimal prefix: "12.3 k", "4.56 M".
 std::string ShortNumber(double value) {

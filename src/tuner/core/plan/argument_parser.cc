@@ -162,7 +162,7 @@ Result<Argument> ParseArgument(std::string_view text, const ArgumentNames& names
     const TensorSpec* tensor = names.task->FindTensor(*name);
     if (tensor == nullptr) {
       const std::vector<Property> properties = PropertiesOf(*names.task);
-      if (std::any_of(properties.begin(), properties.end(), [&](const Property& one) { return one.name == *name; })) return argument;
+      if (std::any_of(properties.begin(), properties.end(), [&](const Property& property) { return property.name == *name; })) return argument;
     }
     if (tensor == nullptr || tensor->role == TensorRole::kIn) {
       return Status::InvalidArgument(fmt::format("'{}' is not a tensor with role \"out\" or \"inout\", and no [[property]]", *name));

@@ -55,7 +55,7 @@ namespace {
 
 using expression::Operation;
 
-constexpr size_t kMaxTextBytes = 4096;
+constexpr size_t kMaxTextBytes = 4096;  // limit on the text of one expression
 constexpr int kMaxDepth = 128;  // limit on nested parentheses and operators
 
 // Returns the operation as it is written.

@@ -9,7 +9,7 @@
 namespace hone {
 
 std::string DescribeFallback(const Evaluation& evaluation) {
-  constexpr int kShown = 4;
+  constexpr int kShown = 4;  // shapes that are named; the others follow as "…"
   int checked = 0, timed = 0, left_checked = 0, left_timed = 0;
   std::string shapes;
   for (const CaseResult& c : evaluation.cases) {

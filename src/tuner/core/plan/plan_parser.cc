@@ -22,13 +22,13 @@ namespace hone {
 
 namespace {
 
-constexpr size_t kMaxSourceBytes = size_t{4} << 20;
+constexpr size_t kMaxSourceBytes = size_t{4} << 20;  // limit on a candidate's file
 constexpr size_t kMaxChoices = 64;      // limit on the values of one tunable
 constexpr size_t kMaxBindings = 65536;  // limit on the combinations of tunables
 constexpr size_t kMaxEntries = 256;     // limit on launches, memsets and calls together
-constexpr size_t kMaxArguments = 128;
-constexpr size_t kMaxTunables = 32;
-constexpr size_t kMaxOptions = 16;
+constexpr size_t kMaxArguments = 128;  // limit on the arguments of one launch
+constexpr size_t kMaxTunables = 32;  // limit on the tunables of a plan
+constexpr size_t kMaxOptions = 16;  // limit on compiler options
 constexpr size_t kMaxNamed = 64;  // limit on workspaces, and on tensor maps
 // Limit on the text of all conditions of a plan: thousands of shapes are tested against them (kAimedDraws of
 // judge_policy.h), which took 21 s for 256 conditions of 4 KB. An honest condition has some 40 bytes.
@@ -583,7 +583,8 @@ class PlanParser {
     return std::move(operand).value();
   }
 
-  // Returns the elements' dtype: that of the tensors among the operands, or `dtype` if all are workspaces.
+  // Returns the dtype of the operands' elements: the dtype that the tensors among them have, or the field `dtype` if all
+  // operands are workspaces.
   DType CallDType(TableReader& reader, const std::vector<std::pair<std::string_view, const Argument*>>& operands) {
     const std::optional<std::string> word = reader.Word("dtype", {"float32", "float16", "bfloat16"});
     bool known = word.has_value();

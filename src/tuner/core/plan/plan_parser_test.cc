@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests plans field by field, and one broken plan per rule, each refused with line, field and remedy.
+// Tests plans field by field. For each rule, a plan that breaks it must be refused with line, field and remedy.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -159,8 +159,8 @@ void ReadProperties(TableReader& reader, const Task& task, TomlErrors& errors) {
                !names.insert(property.name).second) {
       fields.Error("name", fmt::format("'{}' is the name of something else", property.name));
     }
-    for (const Case& one : task.cases) {
-      const Result<TensorShape> shape = ResolveShape(ResidualsOf(property), one.dims);
+    for (const Case& task_case : task.cases) {
+      const Result<TensorShape> shape = ResolveShape(ResidualsOf(property), task_case.dims);
       if (shape.ok()) continue;
       fields.Error("shape", shape.status().message());
       break;

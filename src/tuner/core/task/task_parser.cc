@@ -30,7 +30,7 @@ bool IsSigned(DType dtype) {
   return dtype != DType::kUInt8 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && dtype != DType::kBool;
 }
 
-constexpr size_t kMaxRank = 8;
+constexpr size_t kMaxRank = 8;  // limit on the axes of a tensor
 // Limit on the errors that are reported at once, one line each; a file written by hand may have several.
 constexpr size_t kMostErrors = 20;
 // Seeds for which a [[hidden]] group must yield a shape when the task is read, so that later draws succeed too.
@@ -641,7 +641,7 @@ class TaskParser {
       task_.cases.push_back(std::move(one));
     }
     if (errors_.ok() && std::none_of(task_.cases.begin(), task_.cases.end(),
-                                     [](const Case& one) { return one.role == CaseRole::kCheck; })) {
+                                     [](const Case& task_case) { return task_case.role == CaseRole::kCheck; })) {
       reader.Missing("case", "a task has at least one [[case]] with role = \"check\"");
     }
   }

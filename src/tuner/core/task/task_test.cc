@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests tasks: a whole task.toml is read field by field, shapes and traffic are worked out by hand, and one broken task
+// Tests tasks: a whole task.toml is read field by field, shapes and traffic are worked out by hand, and a broken task
 // per rule must be refused with its line and a remedy.
 #include "hone/tuner/task.h"
 

@@ -72,11 +72,11 @@ TorchModule ReadFields(TableReader& fields, TomlErrors& errors) {
     module.board.inputs = reader.Integer("inputs").value_or(0);
     for (const auto& [key, into] : {std::pair{"leaves", &module.board.leaves}, {"filled", &module.board.filled}}) {
       const TomlNode* numbers = reader.Take(key);
-      for (const TomlNode& one : numbers == nullptr ? std::vector<TomlNode>() : numbers->items) {
-        if (one.kind != TomlNode::Kind::kInteger || one.integer < 0 || one.integer >= module.board.inputs)
+      for (const TomlNode& node : numbers == nullptr ? std::vector<TomlNode>() : numbers->items) {
+        if (node.kind != TomlNode::Kind::kInteger || node.integer < 0 || node.integer >= module.board.inputs)
           reader.Error(key, "expected numbers of parts, from 0 to below `inputs`");
         else
-          into->push_back(one.integer);
+          into->push_back(node.integer);
       }
     }
     module.board.licence = reader.String("licence").value_or("");

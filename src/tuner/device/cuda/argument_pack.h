@@ -18,7 +18,7 @@
 
 namespace hone {
 
-inline constexpr size_t kTensorMapBytes = 128;
+inline constexpr size_t kTensorMapBytes = 128;  // size of a CUtensorMap
 using EncodedTensorMaps = std::map<std::string, std::vector<uint8_t>>;  // keyed by name; kTensorMapBytes each
 
 struct PackedArgument {

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 constexpr char kDriverLibrary[] = "libcuda.so.1";
-constexpr int kOldestDriver = 12040;
+constexpr int kOldestDriver = 12040;  // CUDA 12.4, as the driver writes versions
 
 }  // namespace
 

@@ -16,8 +16,8 @@
 namespace hone {
 namespace {
 
-constexpr size_t kHostImageBytes = 4 * static_cast<size_t>(kMiB);
-constexpr size_t kMostParameters = 1024;
+constexpr size_t kHostImageBytes = 4 * static_cast<size_t>(kMiB);  // limit on the globals whose contents are kept on the host
+constexpr size_t kMostParameters = 1024;  // limit on the parameters of a kernel that are asked about
 // Size of the pages in which the driver puts modules' globals and constants. A page can be read and written as a whole:
 // observed on an H200 with driver 580.
 constexpr uint64_t kPageBytes = 2 * static_cast<uint64_t>(kMiB);

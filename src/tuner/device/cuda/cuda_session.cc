@@ -28,8 +28,8 @@
 namespace hone {
 namespace {
 
-constexpr int kFloorSamples = 15;
-constexpr double kFloorLimitSeconds = 10;
+constexpr int kFloorSamples = 15;  // measurements of the floor, of which the median counts
+constexpr double kFloorLimitSeconds = 10;  // limit on one of these measurements
 // Clocks fall when a GPU is idle for this long, and take milliseconds to rise; a sample must not include that.
 constexpr double kIdleSeconds = 0.1;
 constexpr double kWarmUpSeconds = 0.02;

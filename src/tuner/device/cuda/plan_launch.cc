@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kPortableCluster = 8;
+constexpr int64_t kPortableCluster = 8;  // blocks in a cluster that every device allows; more need an opt-in
 
 LaunchOutcome RefusedLaunch(LaunchStatus status, std::string detail) {
   LaunchOutcome outcome;

@@ -19,7 +19,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kBaseAlign = 8192;
+constexpr int64_t kBaseAlign = 8192;  // alignment in bytes of the fake's memory
 // Contents of unwritten memory: neither zero nor poison, so that relying on either shows.
 constexpr int kFreshByte = 0xcd;
 

@@ -34,7 +34,7 @@ class FakeLaunch {
 
   const ResolvedStep& step() const { return step_; }
   const Bindings& bindings() const { return bindings_; }
-  int64_t execution() const { return execution_; }  // number of this execution of a plan among those of the program,
+  int64_t execution() const { return execution_; }  // number of this execution among all executions of the program,
                                                     // from 0
   int64_t Integer(size_t argument) const;           // value of the step's argument number `argument`, which is an
                                                     // integer

@@ -189,7 +189,7 @@ int SimChildMain(int fd) {
   if (runtime == nullptr || sim::WrappedSymbols().empty()) return 3;
   InstallFaultHandlers();
   stack_t handler_stack{};
-  constexpr size_t kHandlerStack = 256 * 1024;
+  constexpr size_t kHandlerStack = 256 * 1024;  // bytes; a signal's handler needs a stack of its own when a thread's overflows
   handler_stack.ss_sp = std::malloc(kHandlerStack);
   handler_stack.ss_size = kHandlerStack;
   sigaltstack(&handler_stack, nullptr);

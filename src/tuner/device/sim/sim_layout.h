@@ -13,7 +13,7 @@
 
 namespace hone::sim {
 
-inline constexpr uint64_t kGlobalBase = uint64_t{1} << 45;
+inline constexpr uint64_t kGlobalBase = uint64_t{1} << 45;  // where simulated global memory begins
 inline constexpr uint64_t kGlobalSpan = uint64_t{1} << 44;     // 16 TiB of addresses
 inline constexpr uint64_t kUnwrittenBase = kGlobalBase + kGlobalSpan;
 

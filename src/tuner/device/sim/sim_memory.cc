@@ -24,7 +24,7 @@ namespace hone::sim {
 
 namespace {
 
-constexpr uint64_t kGuardBytes = 256;
+constexpr uint64_t kGuardBytes = 256;  // least distance between two blocks
 
 // Allocates addresses of the simulated global memory. All sessions of a process share it.
 class AddressBook {

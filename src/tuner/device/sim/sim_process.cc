@@ -23,7 +23,7 @@ using nlohmann::json;
 namespace {
 
 constexpr int kChildFd = 3;
-constexpr int64_t kMaxAnswerBytes = 8 << 20;
+constexpr int64_t kMaxAnswerBytes = 8 << 20;  // limit on one answer of the child
 
 // A child that gets no processor is waited for at most so many times a launch's time limit.
 constexpr double kMostWaits = 30;

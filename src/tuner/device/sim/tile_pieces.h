@@ -17,8 +17,8 @@
 
 namespace hone::sim {
 
-inline constexpr int64_t kTileBytes = int64_t{4} << 20;
-inline constexpr int64_t kTilePage = 4096;
+inline constexpr int64_t kTileBytes = int64_t{4} << 20;  // a large input repeats parts of one tile of this size
+inline constexpr int64_t kTilePage = 4096;  // pieces begin at multiples of this in the tile
 
 // Returns the number of parts of a tile that hold one kind of special values each: 16, fewer where rows are long, so that
 // a row seldom lies across two of them. A piece is no smaller than a part of 256 KiB.

@@ -19,8 +19,8 @@ constexpr const char* kBody = R"cu(
 
 namespace {
 
-constexpr size_t kWorkspace = 32 << 20;
-constexpr int kRepeats = 5;
+constexpr size_t kWorkspace = 32 << 20;  // bytes that an algorithm may use beside its operands
+constexpr int kRepeats = 5;  // timed calls of each algorithm; one more comes first, untimed
 
 struct Library {
   decltype(&cublasLtCreate) create;

@@ -102,6 +102,7 @@ class DiskCachedCompiler final : public CachedCompiler {
     return fmt::format("{}/{}/{}.module", options_.directory, key.substr(0, 2), key);
   }
 
+  // Reads an entry; an entry that is damaged is removed and is not found.
   Result<CompiledModule> Find(const std::string& key) {
     const std::string path = PathOf(key);
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kMaxEntryBytes));
@@ -116,6 +117,7 @@ class DiskCachedCompiler final : public CachedCompiler {
     return module;
   }
 
+  // Writes an entry, and trims the cache now and then. A failure only costs a later compilation.
   void Store(const std::string& key, const CompiledModule& module) {
     const std::string bytes = EncodeModule(module);
     const bool written = WriteFileAtomicallyUnflushed(PathOf(key), bytes).ok();

@@ -29,6 +29,7 @@ std::string WithColons(std::string_view line) {
 
 // Says whether a line opens a diagnostic, and whether that is an error.
 enum class Kind { kNone, kError, kOther };
+// Returns whether a line of a compiler's output begins an error, a note or something else.
 Kind KindOf(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '\t') return Kind::kNone;
   if (line.size() > 4096) line = line.substr(0, 4096);
@@ -45,6 +46,7 @@ Kind KindOf(std::string_view line) {
   return Kind::kNone;
 }
 
+// Returns the line with relative paths, and not too long.
 std::string Shorten(std::string_view line, const DigestOptions& options) {
   std::string text = WithColons(line);
   for (const std::string& prefix : options.strip_prefixes) {

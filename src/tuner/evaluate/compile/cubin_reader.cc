@@ -86,6 +86,7 @@ struct Elf {
   std::vector<Symbol> symbols;
 };
 
+// Reads the headers of a cubin, an ELF file for NVIDIA GPUs.
 Result<Elf> ParseElf(std::string_view bytes) {
   const Reader reader(bytes);
   Elf64_Ehdr header;

@@ -44,6 +44,7 @@ std::string IncludeFolder(const std::string& folder) {
   return "";
 }
 
+// Returns the headers in this folder with their version.
 Result<CutlassHeaders> Read(const std::string& include) {
   const std::string path = include + "/cutlass/version.h";
   const Result<std::string> text = ReadFile(path);

@@ -119,6 +119,7 @@ class Finder {
     return 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   }
 
+  // Notes the item if it is host code: a function, or something that a candidate may not hold.
   void ReadItem(size_t begin, size_t end) {
     while (begin < end && std::isspace(static_cast<unsigned char>(text_[begin])) != 0) ++begin;
     const string_view item = text_.substr(begin, end - begin);
@@ -139,7 +140,7 @@ std::string HostCodeAdvice(string_view source, string_view file) {
   const std::string text = WithoutComments(source);
   const std::vector<HostItem> items = Finder(text).Run();
   if (items.empty()) return "";
-  constexpr size_t kMostShown = 4;
+  constexpr size_t kMostShown = 4;  // items that a message names
   std::vector<std::string> shown;
   for (size_t i = 0; i < std::min(items.size(), kMostShown); ++i) {
     const HostItem& item = items[i];

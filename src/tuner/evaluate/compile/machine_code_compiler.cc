@@ -22,8 +22,8 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kMaxAssemblerLogBytes = int64_t{1} << 20;
-constexpr int64_t kMaxCubinBytes = int64_t{256} << 20;
+constexpr int64_t kMaxAssemblerLogBytes = int64_t{1} << 20;  // limit on the text that ptxas writes
+constexpr int64_t kMaxCubinBytes = int64_t{256} << 20;  // limit on an image that ptxas makes
 
 std::string Architecture(int number) { return fmt::format("sm_{}", number); }
 

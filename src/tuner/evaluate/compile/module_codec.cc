@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kMagic = "HONEMOD2";
-constexpr size_t kHashDigits = 64;
+constexpr size_t kHashDigits = 64;  // of a SHA-256 in hexadecimal
 
 json Bytes(const std::string& text) { return json::binary(std::vector<uint8_t>(text.begin(), text.end())); }
 std::string BytesAsText(const json& bytes) {
@@ -43,6 +43,7 @@ std::string EncodeModule(const CompiledModule& module) {
   return std::string(kMagic) + Sha256Hex(body) + body;
 }
 
+// Decodes a module that EncodeModule wrote; kInvalidArgument if a bit of it has changed.
 Result<CompiledModule> DecodeModule(std::string_view bytes) {
   const Status damaged = Status::InvalidArgument("a cached module is damaged");
   if (bytes.size() < kMagic.size() + kHashDigits || bytes.substr(0, kMagic.size()) != kMagic) return damaged;

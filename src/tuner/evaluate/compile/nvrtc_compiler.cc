@@ -112,6 +112,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
            cutlass_->minor <= kLastComparedCutlassMinor;
   }
 
+  // Returns whether candidates with this include set can be compiled here; otherwise puts the verdict into `module`.
   bool Supports(const std::string& include_set, CompiledModule& module) const {
     if (!IsKnownIncludeSet(include_set)) {
       RejectModule(module, Verdict::kCompileError,
@@ -164,6 +165,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     return key + Sha256Hex(setup.nvrtc.prelude);
   }
 
+  // Returns how compiler texts are shortened: without the paths of the headers.
   DigestOptions Digest() const {
     DigestOptions digest;
     digest.strip_prefixes = include_directories_;
@@ -174,6 +176,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     return digest;
   }
 
+  // Turns NVRTC's reply into the module: an image, or the verdict with the digest of the log.
   void JudgeReply(NvrtcReply reply, const TranslationUnit& unit, CompiledModule& module) const {
     module.log = std::move(reply.log);
     module.pch_used = reply.pch_used;
@@ -201,6 +204,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
     TakeMachineCode(std::move(*cubin), unit.kernels, module);
   }
 
+  // Turns the end of a compiler process without a reply into a verdict; a Status if the environment is at fault.
   Status JudgeEnd(const ChildEnd& end, CompiledModule& module) {
     if (end.timed_out || end.signal == SIGXCPU) {
       RejectModule(module, Verdict::kCompileError,

@@ -55,6 +55,7 @@ Result<std::unique_ptr<NvrtcSession>> NvrtcSession::Make(NvrtcSetup setup) {
   return MakeWith(std::move(setup));
 }
 
+// Loads NVRTC, and precompiles the prelude.
 Result<std::unique_ptr<NvrtcSession>> NvrtcSession::MakeWith(NvrtcSetup setup) {
   std::unique_ptr<NvrtcSession> session(new NvrtcSession);
   HONE_ASSIGN_OR_RETURN(session->library_, LoadNvrtcFrom(setup.library));
@@ -95,6 +96,7 @@ NvrtcReply NvrtcSession::Compile(const NvrtcJob& job) const {
   return Run(source, job.file, job.kernels, more);
 }
 
+// Compiles a source, and returns its image with the names of its kernels, or the log.
 NvrtcReply NvrtcSession::Run(const std::string& source, const std::string& file, const std::vector<std::string>& kernels,
                              const std::vector<std::string>& more_options) const {
   const NvrtcLibrary& nvrtc = *library_;

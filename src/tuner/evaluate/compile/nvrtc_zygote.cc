@@ -129,6 +129,8 @@ class Zygote {
     return static_cast<int>(std::clamp(std::ceil((first - SteadySeconds()) * 1e3), 0.0, 1e9));
   }
 
+  // Forks a child for one job. The frame's two descriptors lead to the requester: one for the reply, one for the
+  // child's end.
   void StartChild(Frame& frame) {
     double limit = 60;
     const json header = ReadJsonText(frame.header);
@@ -173,6 +175,7 @@ class Zygote {
     return SendFrame(child.status.get(), DumpJson(header), {}, {}, 1.0);
   }
 
+  // Collects the children that have ended, and reports how each ended to its requester.
   void ReapChildren() {
     for (auto child = children_.begin(); child != children_.end();) {
       int raw = 0;

@@ -165,7 +165,7 @@ std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double a
 }
 
 double ProposedAbs(double error) {
-  constexpr double kRoom = 12;
+  constexpr double kRoom = 12;  // the proposal is this many times the error
   const double unit = std::pow(10.0, std::floor(std::log10(kRoom * error)));
   return std::ceil(kRoom * error / unit) * unit;
 }

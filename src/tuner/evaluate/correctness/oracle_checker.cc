@@ -36,6 +36,7 @@ bool IsOverwritten(const Task& task, const TensorSpec& tensor) {
                      [&](const TensorSpec& other) { return other.alias == tensor.name; });
 }
 
+// Returns the coordinates of element `linear` in row-major order.
 std::vector<int64_t> CoordinatesOf(int64_t linear, const std::vector<int64_t>& shape) {
   std::vector<int64_t> index(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMaxProcesses = 64;  // limit on the tool chain's processes
 constexpr int64_t kMaxWrittenBytes = int64_t{1} << 30;
-constexpr int64_t kMaxLogBytes = 4 << 20;
+constexpr int64_t kMaxLogBytes = 4 << 20;  // limit on the compiler's text
 
 // Adds `path` to `paths` and, if it is a link, also its target, because nvcc finds its folders from either.
 void AddWithTarget(const std::string& path, std::vector<std::string>& paths) {

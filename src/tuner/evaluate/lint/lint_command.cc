@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kDefaultGpu = "h200";
 
+// Opens the device on which a task is checked.
 Result<LintDevice> Open(const EvaluatorOptions& options) {
   const std::string& name = options.device;
   if (name == "sim") return OpenSimLintDevice(options, std::string(kDefaultGpu));

@@ -150,6 +150,7 @@ class Linter {
   TaskReport report_;
 };
 
+// Parses, compiles and loads a program. Returns false if the task is at fault, which is then noted.
 Result<bool> Linter::Load(const std::string& source, const std::string& name, bool is_oracle, BenchProgram* program) {
   Candidate candidate;
   HONE_ASSIGN_OR_RETURN(const bool parsed,
@@ -329,6 +330,7 @@ Status Linter::CheckFloor() {
   return Status::Ok();
 }
 
+// Checks that the oracle reproduces the results that were worked out by hand.
 Status Linter::CheckHandCases() {
   for (const HandWorkedCase& hand : task_.hand_worked_cases) {
     HandCheck check;
@@ -390,7 +392,7 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
   for (const Property& property : properties_) {
     const std::vector<double>& found = residuals.at(property.name);
     const auto broken =
-        std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });
+        std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });  // a NaN breaks it too
     if (broken != found.end()) {
       return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - found.begin(), *broken,
                          property.bound);
@@ -616,6 +618,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
   return Status::Ok();
 }
 
+// Checks that zeros, or another constant, do not pass as an output.
 Status Linter::CheckTrivialAnswers(OracleBench& bench, const HostValues& reference) {
   for (const TensorSpec& output : task_.tensors) {
     if (!HasAnswer(output)) continue;
@@ -803,6 +806,7 @@ void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double
   }
 }
 
+// Proposes tolerances for outputs whose elements may cancel.
 void Linter::ConcludeCancelling() {
   for (auto& [name, one] : cancelling_) {
     const TensorSpec& output = *task_.FindTensor(name);
@@ -840,6 +844,7 @@ std::string MoreVisible(const std::string& variant) {
   return "lower the scale of inputs that are added to the rounded part and outweigh it, or raise its own";
 }
 
+// Draws the conclusions about tolerances from what was measured over all cases.
 void Linter::ConcludePrecision() {
   for (OutputPrecision& output : report_.precision) ConcludeHonest(output);
   for (const TensorSpec& output : task_.tensors) {
@@ -938,6 +943,7 @@ void Linter::ConcludeHonest(OutputPrecision& output) {
   }
 }
 
+// Runs all checks of the task, in order of cost, as far as earlier ones allow.
 Result<TaskReport> Linter::Run() {
   const double started = SteadySeconds();
   report_.task = task_.name;

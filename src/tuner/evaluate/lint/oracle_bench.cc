@@ -64,6 +64,7 @@ Result<std::vector<double>> OracleBench::Get(const TensorSpec& tensor) const {
   return values;
 }
 
+// Runs an oracle that is a host program on the current inputs, and returns its outputs.
 Result<HostValues> OracleBench::RunHost(const BenchProgram& oracle) {
   HostValues values;
   const HostReference::Fill fill = [&](const std::string& tensor, void* elements) {

@@ -70,6 +70,7 @@ bool UsesMacro(std::string_view source, std::string_view macro) {
   return false;
 }
 
+// Returns the number of stored bits of the mantissa; 0 for types that are no floats.
 int MantissaBits(DType dtype) {
   switch (dtype) {
     case DType::kFloat64: return 52;

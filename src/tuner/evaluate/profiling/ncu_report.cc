@@ -32,6 +32,7 @@ std::vector<std::string> SplitCsv(std::string_view line) {
   return fields;
 }
 
+// Parses a number such as "1,234.5"; nullopt: it is none.
 std::optional<double> ParseNumber(std::string text) {
   std::erase(text, ',');
   if (text.empty()) return std::nullopt;
@@ -41,6 +42,7 @@ std::optional<double> ParseNumber(std::string text) {
   return value;
 }
 
+// Calls `visit` for each line, without its end.
 template <typename Visit>
 void EachLine(std::string_view text, Visit visit) {
   while (!text.empty()) {

@@ -38,6 +38,7 @@ class Rules {
   Rules(const RuleContext& context, const CaseProfile& c, const KernelProfile& kernel, double share, double room)
       : context_(context), case_(c), k_(kernel), share_(share), room_(room) {}
 
+  // Applies all rules to one kernel.
   std::vector<ProfileFinding> Run() {
     FindUncoalesced();
     BankConflicts();
@@ -101,6 +102,7 @@ class Rules {
     return operation == "load" ? traffic->read_bytes : traffic->written_bytes;
   }
 
+  // Finds global accesses that move more sectors than their bytes need.
   void FindUncoalesced() {
     bool any_site = false;
     std::vector<std::string> reported;  // source lines that were reported already, with loads and stores together
@@ -150,6 +152,7 @@ class Rules {
     double gain = 0, share = 0;
   };
 
+  // Finds bank conflicts of shared memory.
   void BankConflicts() {
     const double passes = k_.Value("shared_passes");
     if (passes <= 0) return;
@@ -196,6 +199,7 @@ class Rules {
                            100 * k_.Value("bank_conflicts") / passes));
   }
 
+  // Finds registers that are spilled to local memory.
   void FindSpills() {
     const double local = k_.Value("local_load_sectors") + k_.Value("local_store_sectors");
     const double global = k_.Value("load_sectors") + k_.Value("store_sectors");

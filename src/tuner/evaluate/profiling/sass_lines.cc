@@ -14,8 +14,8 @@
 namespace hone {
 namespace {
 
-constexpr double kLimitSeconds = 60;
-constexpr int64_t kMaxListing = 64 << 20;
+constexpr double kLimitSeconds = 60;  // limit on a disassembler's time
+constexpr int64_t kMaxListing = 64 << 20;  // limit on a disassembler's text, bytes
 
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

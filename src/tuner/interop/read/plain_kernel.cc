@@ -161,9 +161,9 @@ class Planner {
   // Returns the dimension's size if it is the same in all timed cases.
   std::optional<int64_t> TimedSize(const std::string& dim) const {
     std::optional<int64_t> size;
-    for (const Case& one : task_.cases) {
-      if (one.role != CaseRole::kTime) continue;
-      const int64_t here = one.dims.at(dim);
+    for (const Case& task_case : task_.cases) {
+      if (task_case.role != CaseRole::kTime) continue;
+      const int64_t here = task_case.dims.at(dim);
       if (size && *size != here) return std::nullopt;
       size = here;
     }
@@ -185,8 +185,8 @@ class Planner {
       const bool output = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
         return tensor.role != TensorRole::kIn && std::any_of(tensor.shape.begin(), tensor.shape.end(), uses);
       });
-      const bool varies = std::any_of(task_.cases.begin(), task_.cases.end(), [&](const Case& one) {
-        return one.dims.at(dim) != task_.cases.front().dims.at(dim);
+      const bool varies = std::any_of(task_.cases.begin(), task_.cases.end(), [&](const Case& task_case) {
+        return task_case.dims.at(dim) != task_.cases.front().dims.at(dim);
       });
       if (output && varies && !Names(plan, dim)) names.push_back(dim);
     }
@@ -238,7 +238,8 @@ class Planner {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  // Returns the file's kernel for a launch of the seed: that of the same name, or the only one where both have one.
+  // Returns the file's kernel for a launch of the seed: the kernel of the same name, or, if the file and the seed have one
+  // kernel each, that kernel.
   Result<const CuKernel*> KernelFor(const PlanEntry& entry, bool only) const {
     const std::string name = KernelBase(entry.kernel);
     if (const CuKernel* kernel = s_.FindKernel(name)) return kernel;

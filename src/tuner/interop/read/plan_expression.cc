@@ -17,7 +17,7 @@ namespace {
 
 using std::string_view;
 
-constexpr int kMaxPlanDepth = 24;
+constexpr int kMaxPlanDepth = 24;  // names that stand for names, one after another; beyond it, they stand for each other
 
 // Returns the functions that host code and plans both have: name in host code -> name in plans, cdiv -> ceil_div.
 const std::map<string_view, string_view>& PlanFunctions() {

@@ -14,7 +14,7 @@ namespace hone {
 namespace {
 
 using Words = std::vector<std::string>;
-constexpr int kMaxDepth = 12;
+constexpr int kMaxDepth = 12;  // names that stand for names, one after another; beyond it, they stand for each other
 constexpr size_t kMostSummands = 64;  // of an index whose locals were expanded
 
 Words Split(const std::string& text) {

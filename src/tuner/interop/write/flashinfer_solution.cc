@@ -30,7 +30,8 @@ struct Interface {
   std::vector<std::string> outputs;
 };
 
-// Returns the definition's arguments; for a task without one, the task's inputs, then its scalars.
+// Returns the arguments in the order of the task's definition. A task without a definition passes its inputs, then its
+// scalars.
 Interface InterfaceOf(const Task& task) {
   Interface found{.definition = task.name, .inputs = {}, .outputs = {}};
   if (HasTorchModule(task)) {
@@ -70,8 +71,8 @@ std::string SizeOf(const Task& task, const CppNames& cpp, const std::string& dim
   }
   // A dimension with the same size in every case is taken for a constant.
   std::optional<int64_t> only;
-  for (const Case& one : task.cases) {
-    const int64_t size = one.dims.at(dim);
+  for (const Case& task_case : task.cases) {
+    const int64_t size = task_case.dims.at(dim);
     if (only && *only != size) return "";
     only = size;
   }

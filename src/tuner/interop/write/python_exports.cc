@@ -121,8 +121,8 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
     }
   }
   Dims sizes;
-  for (const Case& one : task.cases) {
-    if (one.role == CaseRole::kTime) sizes = one.dims;
+  for (const Case& task_case : task.cases) {
+    if (task_case.role == CaseRole::kTime) sizes = task_case.dims;
   }
   for (const std::string& dim : CallOf(task).sizes) {
     const auto size = sizes.find(dim);
@@ -180,10 +180,10 @@ Result<GeneratedFile> GpuModeSubmission(const KernelPackage& package) {
   }
   for (const std::string& dim : CallOf(task).sizes) {
     std::optional<int64_t> only;
-    for (const Case& one : task.cases) {
-      if (only && *only != one.dims.at(dim))
+    for (const Case& task_case : task.cases) {
+      if (only && *only != task_case.dims.at(dim))
         return Status::InvalidArgument(fmt::format("no tensor tells the size {}, and a submission is given tensors alone: use --as extension", dim));
-      only = one.dims.at(dim);
+      only = task_case.dims.at(dim);
     }
     arguments.push_back(std::to_string(only.value_or(1)));
   }

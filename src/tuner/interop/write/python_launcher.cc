@@ -211,8 +211,8 @@ std::string TorchName(DType dtype) {
 // Returns a Python tuple of sizes.
 Result<std::string> TupleOfSizes(const std::vector<Expression>& expressions) {
   std::string text;
-  for (const Expression& one : expressions) {
-    HONE_ASSIGN_OR_RETURN(const std::string part, PythonSizeExpression(one.text()));
+  for (const Expression& expression : expressions) {
+    HONE_ASSIGN_OR_RETURN(const std::string part, PythonSizeExpression(expression.text()));
     text += part + ", ";
   }
   return "(" + text + ")";
@@ -336,13 +336,13 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   }
   const std::vector<DimSource> sources = FindDimensions(task);
   const bool dims_are_arguments =
-      std::any_of(sources.begin(), sources.end(), [](const DimSource& one) { return one.tensor.empty(); });
+      std::any_of(sources.begin(), sources.end(), [](const DimSource& source) { return source.tensor.empty(); });
   for (const HeaderParameter& p : signature.scalars) {
     parameters.push_back(dims_are_arguments ? p.plan : fmt::format("{}={}", p.plan, task.FindScalar(p.plan)->value));
     scalars.push_back(p.plan);
   }
-  for (const DimSource& one : sources) {
-    if (one.tensor.empty()) parameters.push_back(one.dim);
+  for (const DimSource& source : sources) {
+    if (source.tensor.empty()) parameters.push_back(source.dim);
   }
   for (const HeaderParameter& p : signature.dims) sizes.push_back(p.plan);
   const auto joined = [](const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, ", ")); };
@@ -380,8 +380,8 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   std::vector<std::string> key;
   for (const std::string& name : inputs) key.push_back(fmt::format("{0}.shape, {0}.dtype, {0}.stride(), {0}.device", name));
   std::vector<std::string> given = scalars;
-  for (const DimSource& one : sources) {
-    if (one.tensor.empty()) given.push_back(one.dim);
+  for (const DimSource& source : sources) {
+    if (source.tensor.empty()) given.push_back(source.dim);
   }
   for (const std::string& name : given) key.push_back(name);
   text += fmt::format("_prepared = {{}}\n\n\ndef _prepare({}):\n    \"\"\"Checks a call's tensors, and returns what later calls with such tensors need.\"\"\"\n",

@@ -87,10 +87,10 @@ std::string PassedOn(std::string_view signature) {
 
 Result<GeneratedFile> ServingOperator(const KernelPackage& package) {
   const Task& task = package.task;
-  const auto form = std::find_if(KnownForms().begin(), KnownForms().end(), [&](const ServingForm& one) {
-    if (task.name != one.task || task.tensors.size() != one.tensors.size()) return false;
-    for (size_t i = 0; i < one.tensors.size(); ++i) {
-      if (task.tensors[i].name != one.tensors[i]) return false;
+  const auto form = std::find_if(KnownForms().begin(), KnownForms().end(), [&](const ServingForm& known) {
+    if (task.name != known.task || task.tensors.size() != known.tensors.size()) return false;
+    for (size_t i = 0; i < known.tensors.size(); ++i) {
+      if (task.tensors[i].name != known.tensors[i]) return false;
     }
     return true;
   });

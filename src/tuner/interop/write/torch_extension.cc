@@ -308,7 +308,7 @@ class BindingWriter {
     for (const HeaderParameter& p : signature_.tensors) {
       if (task_.FindTensor(p.plan)->role != TensorRole::kOut) add(p.plan);
     }
-    // Scalars get no default values if a parameter without one follows.
+    // A scalar gets no default value if a parameter without a default value follows it.
     const bool extra = std::any_of(dims_.begin(), dims_.end(), [](const DimSource& d) { return d.tensor.empty(); });
     for (const HeaderParameter& p : signature_.scalars) {
       add(p.plan, extra ? "" : fmt::format(" = {}", task_.FindScalar(p.plan)->value));

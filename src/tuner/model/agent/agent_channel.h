@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connects the tool server that a coding agent starts (`hone mcp --agent SOCKET`) to the run that the agent works for,
-// by a Unix socket. Each connection carries one question and one answer, each a line of JSON.
+// by a Unix socket. Each connection carries one question and its answer, each a line of JSON.
 //
 // The socket is in a folder of its own with mode 0700, so that only this user's processes reach it. Both are removed at
 // the end.

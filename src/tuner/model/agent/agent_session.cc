@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kShownLogBytes = 2000;
+constexpr int64_t kShownLogBytes = 2000;  // the end of the agent's log that an error quotes
 constexpr size_t kMostSourceBytes = 1 << 20;  // the same limit as for candidates of other models
 constexpr double kAgentPollSeconds = 0.05;
 

@@ -9,7 +9,8 @@
 namespace hone {
 namespace {
 
-// Returns an attempt with a binding plan. `problem`: that of its last reply, which is to turn `turn`.
+// Returns an attempt whose coder is bound to its plan's spans. `problem`: what was wrong with its last reply, the reply to
+// turn `turn`; empty: nothing.
 RunNode Attempt(int64_t id, int turn, const std::string& problem) {
   RunNode node;
   node.id = id;

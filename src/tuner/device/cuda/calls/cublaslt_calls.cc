@@ -18,7 +18,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
+constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;  // most memory that an algorithm may use beside its operands
 constexpr uint32_t kMostAlignment = 256;  // the library uses no larger alignment
 
 // X(member, symbol)

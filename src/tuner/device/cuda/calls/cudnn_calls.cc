@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kWorkspaceBytes = int64_t{256} << 20;
+constexpr int64_t kWorkspaceBytes = int64_t{256} << 20;  // most memory that an algorithm may use beside its operands
 constexpr uint32_t kAlignment = 16;  // bytes: the library's kernels read vectors of this size
 constexpr int kMostProposed = 32;    // number of algorithms that the library is asked for; it has fewer
 
@@ -290,8 +290,8 @@ class CudnnCalls : public LibraryCalls {
                                               static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), &bytes)
                        : f.forward_workspace(handle_, d->input, d->weight, d->convolution, d->out,
                                              static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), &bytes);
-      const bool known = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& one) {
-        return one.algorithm == algorithm && one.math == math;
+      const bool known = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& proposal) {
+        return proposal.algorithm == algorithm && proposal.math == math;
       });
       if (status != CUDNN_STATUS_SUCCESS || known || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
       d->proposals.push_back({algorithm, math, bytes});

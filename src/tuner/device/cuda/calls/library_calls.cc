@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-constexpr double kWarmUpLimitSeconds = 60;
+constexpr double kWarmUpLimitSeconds = 60;  // limit on a library's first call, which may load code
 
 class CallsByKind : public LibraryCalls {
  public:

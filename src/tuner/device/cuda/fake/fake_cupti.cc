@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr size_t kPasses = 3;
+constexpr size_t kPasses = 3;  // passes after which the fake says that it is done
 const char* kCounters[] = {"dram__bytes_read", "gpu__time_duration", "smsp__inst_executed"};
 const char* kThroughputs[] = {"dram__throughput"};
 

@@ -33,8 +33,8 @@ using harness::GlobalPiece;
 using harness::Layout;
 using harness::MakeDivisor;
 
-constexpr unsigned kThreads = 256;
-constexpr unsigned kDrawThreads = 512;
+constexpr unsigned kThreads = 256;  // of a block of most harness kernels
+constexpr unsigned kDrawThreads = 512;  // of a block that draws values
 constexpr int64_t kShortRow = 128;          // elements: a shorter row is the work of one thread
 constexpr int64_t kTableSliceElements = 32; // a slice of fewer elements computes its key at each use; a table would
                                             // cost more

@@ -64,8 +64,8 @@ struct SliceSource {
   uint64_t slice;
 };
 
-// Returns from where the values of a slice are drawn: from its own number or, if it is among the redrawn ones, by
-// another key.
+// Returns the key and the number by which a slice's values are drawn: its permuted number, or, if it is to be drawn again,
+// its own number under another key.
 __device__ SliceSource SourceOf(const DrawArguments& arguments, int64_t slice, int64_t slices) {
   if (arguments.redraw_key != 0) {
     int64_t low = 0, high = arguments.redrawn_count;

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-constexpr int64_t kSmallestGap = 256;
+constexpr int64_t kSmallestGap = 256;  // bytes; gaps are random multiples of this
 constexpr uint64_t kGapSteps = 16;  // a gap is 1 to 16 times the smallest, plus what alignment needs
 constexpr int64_t kMostBytes = int64_t{1} << 50;
 

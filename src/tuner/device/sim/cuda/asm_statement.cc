@@ -243,7 +243,7 @@ void CollectStringMacro(std::string_view line_text, StringMacros& macros) {
   if (scanner.AtEnd()) macros[name] = value;
 }
 
-constexpr size_t kMaxTemplateBytes = size_t{64} << 10;
+constexpr size_t kMaxTemplateBytes = size_t{64} << 10;  // limit on the text of one asm statement
 
 // Returns whether a text contains one of the characters that mark operands in templates. A candidate must not write
 // them itself, because the operand numbers after them are trusted.
@@ -351,7 +351,7 @@ Status ParseStatement(Scanner& scanner, const StringMacros& macros, AsmStatement
                                        std::to_string(statement->operands.size()));
       }
     } else {
-      // A statement without operands needs no escapes, and one with a `%=` or `%tid` stays as written.
+      // A statement without operands needs no escapes. It stays as written, even with a `%=` or `%tid`.
       statement->text += '%';
       continue;
     }

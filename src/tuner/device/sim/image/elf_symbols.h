@@ -25,7 +25,7 @@ struct ElfSymbol {
   bool weak = false;
 };
 
-// Returns the symbol table; for a shared library without one, the dynamic symbols. 64-bit little-endian ELF only:
+// Returns the symbol table. A shared library without a symbol table gives its dynamic symbols. 64-bit little-endian ELF only:
 // kInvalidArgument for anything else and for offsets out of bounds.
 Result<std::vector<ElfSymbol>> ReadElfSymbols(std::string_view file);
 // Returns the dynamic symbols of a shared library.

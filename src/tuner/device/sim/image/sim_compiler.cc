@@ -103,7 +103,7 @@ constexpr std::string_view kAllowedImports[] = {
 // The device heap's functions, which are legal in CUDA but not simulated.
 constexpr std::string_view kDeviceHeap[] = {"malloc", "free", "calloc", "_Znwm", "_Znam", "_ZdaPv", "_ZdaPvm"};
 
-constexpr int64_t kMaxStaticShared = 48 * 1024;
+constexpr int64_t kMaxStaticShared = 48 * 1024;  // bytes of static shared memory that a GPU allows
 
 // Returns the C++ name of a symbol; the symbol itself if it is no mangled name.
 std::string DemangledName(const std::string& name) {
@@ -150,7 +150,7 @@ std::string RenamedKernels(const std::vector<std::string>& kernels) {
   return text.empty() ? text : text + "#line 1\n";
 }
 
-constexpr double kWallLimits = 10;
+constexpr double kWallLimits = 10;  // the limit on the clock, in limits on processor time
 
 // Returns whether a compiler was ended for taking too long: by a time limit, or by the kernel for its processor time.
 // The driver survives the compiler proper and reports its end.

@@ -11,14 +11,14 @@ namespace hone::sim {
 
 namespace {
 
-constexpr double kSector = 32;
+constexpr double kSector = 32;  // bytes of a sector of the caches
 
 // Share of the second-level cache that holds data of earlier launches or of another part of the grid; the rest is lost
 // to hashing and to writes.
 constexpr double kUsableL2 = 0.7;
 
 double MeanOfOrderFour(std::initializer_list<double> parts) {
-  constexpr double kOrder = 4;
+  constexpr double kOrder = 4;  // of the norm: near to the largest part, and more if several are large
   double sum = 0;
   for (const double part : parts) sum += std::pow(part, kOrder);
   return std::pow(sum, 1 / kOrder);

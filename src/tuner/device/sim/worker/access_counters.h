@@ -31,7 +31,7 @@ namespace hone::sim {
 // One instruction that touches memory, on one OS thread.
 struct alignas(64) Site {
   uint64_t pc = 0;           // return address of the hook
-  uint64_t low = 0, high = 0;  // address range of the tensor that it touched last: the fast path's bounds
+  uint64_t low = 0, high = 0;  // begin and end of the bound range (a tensor) that it touched last, for the fast path
   uint64_t total = 0;        // accesses by single threads
   uint64_t logged = 0;       // of these, those that went through the log
   uint64_t groups = 0;       // warp-wide accesses among the logged

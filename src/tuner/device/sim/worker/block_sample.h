@@ -11,7 +11,7 @@
 
 namespace hone::sim {
 
-inline constexpr size_t kSampledBlocks = 64;
+inline constexpr size_t kSampledBlocks = 64;  // blocks of a sample, unless the caller wants another number
 
 // Returns linear block numbers in the order in which to run them, without repeats: all blocks when there are few; else
 // corners and edges first (tails and boundary branches live there), then one block from each of equal strata, the

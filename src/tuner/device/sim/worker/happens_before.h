@@ -103,7 +103,7 @@ class HappensBefore {
   Vector KnowledgeOf(int thread, Stamp own);
 
   int threads_ = 0;
-  static constexpr size_t kMaxPublished = 2048;
+  static constexpr size_t kMaxPublished = 2048;  // limit on the addresses that are remembered
 
   Stamp now_ = kRestartStamp + 1, base_ = kRestartStamp + 1, block_begin_ = kRestartStamp + 1;
   std::array<std::unique_ptr<Warp>, kWarpSize> warps_;

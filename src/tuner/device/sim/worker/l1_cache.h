@@ -16,7 +16,7 @@ namespace hone::sim {
 // Not thread-safe. Copies are independent caches.
 class L1Cache {
  public:
-  static constexpr uint64_t kLineBytes = 128;
+  static constexpr uint64_t kLineBytes = 128;  // size of a cache line
 
   L1Cache() = default;
 

@@ -18,7 +18,7 @@ namespace hone::sim {
 
 namespace {
 
-constexpr size_t kMaxSiteReports = 24;
+constexpr size_t kMaxSiteReports = 24;  // memory instructions that a launch's report names
 // A smaller number of blocks is done before a second OS thread has woken up.
 constexpr uint64_t kBlocksForSeveralWorkers = 4;
 

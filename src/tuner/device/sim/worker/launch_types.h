@@ -102,7 +102,7 @@ struct LaunchReport {
   bool incomplete = false;         // a block read memory that no block had written yet, or added to memory that others
                                    // add to: what the sample wrote is not what the grid would have written
   LaunchCounters counters;
-  std::vector<SiteReport> sites;   // the most expensive
+  std::vector<SiteReport> sites;   // the memory instructions that cost most
   // For a sample in order: the number of each block, and the bytes of outputs that it was the first to write.
   std::vector<std::pair<uint64_t, uint64_t>> first_writes;
   double cpu_seconds = 0;          // processor time of the launch, all OS threads

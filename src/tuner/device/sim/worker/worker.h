@@ -151,7 +151,7 @@ class Worker {
  private:
   static constexpr uint32_t kMaxGatherBytes = 256;
   enum class Stop { kDone, kGrid, kSpinning, kAborted };
-  static constexpr uint32_t kSpinsBeforeYield = 128;
+  static constexpr uint32_t kSpinsBeforeYield = 128;  // volatile reads in a row before a thread lets others run
   static constexpr int kSpinRounds = 200;          // rounds of a block in which its running threads only spin, until
                                                    // other blocks run
   static constexpr int kSpinRoundsOfMany = 10;     // the same while other blocks of this OS thread wait to go on
@@ -160,7 +160,7 @@ class Worker {
                                                          // one that spins: enough for any sample
 
   void MakeFill();
-  void BeginBlock(BlockState& state, uint64_t number);
+  void BeginBlock(BlockState& state, uint64_t number);  // sets up block `number` of the grid
   // Runs a block until it is done, or until all running threads have only spun for `patience` rounds.
   Stop RunBlock(BlockState& state, int patience);
   bool RunWarp(BlockState& state, int warp, bool* only_yields);

@@ -167,8 +167,8 @@ void Worker::Exited(BlockState& state, int thread) {
   CompleteReadyGroups(state, thread >> 5);
 }
 
-// Runs the runnable threads of a warp, each once. Returns whether any ran; `only_yields`: whether all of them only
-// waited in a loop.
+// Runs threads of a warp until each waits, has yielded or has ended. Returns whether any ran; sets `only_yields` to false
+// if one of them did more than yield.
 bool Worker::RunWarp(BlockState& state, int w, bool* only_yields) {
   Warp& warp = state.warps[static_cast<size_t>(w)];
   bool ran = false;

@@ -15,7 +15,7 @@ namespace hone::sim {
 
 namespace {
 
-constexpr size_t kMaxFindings = 32;
+constexpr size_t kMaxFindings = 32;  // of one launch
 
 std::string CountText(uint64_t n, const char* unit) { return fmt::format("{} {}{}", n, unit, n == 1 ? "" : "s"); }
 
@@ -34,7 +34,7 @@ std::string Worker::WhereText() const {
 }
 
 std::string Worker::AddressText(uint64_t address, uint64_t bytes) const {
-  constexpr uint64_t kNear = 64 * 1024 * 1024;
+  constexpr uint64_t kNear = 64 * 1024 * 1024;  // bytes; a tensor further away than this is not named
   if (address - shared_begin < shared_bytes || shared_begin - address < 4096) {
     if (dynamic_end > dynamic_begin && address >= shared_begin + dynamic_end) {
       return fmt::format("{} past the end of shared memory ({} static, {} dynamic)",

@@ -62,7 +62,7 @@ void Worker::FinishGroupReads(Fiber& f, uint32_t groups_left) {
     groups -= read.committed;
     if (read.bytes == 0) continue;
     const uint32_t offset = static_cast<uint32_t>(reinterpret_cast<uint64_t>(read.destination) - shared_begin);
-    // The read lasts until now: a write that is not ordered before this point races with it, and one that is may have
+    // The read lasts until now. A write that is not ordered before this point races with it; an ordered write may have
     // come too early.
     if (block->shadow.Touch<false, true>(offset, read.bytes, f.thread, Ordering::kPlain, counters.Find(read.pc)->id,
                                          block->order)) {
