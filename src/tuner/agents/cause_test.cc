@@ -9,7 +9,7 @@
 namespace hone {
 namespace {
 
-// Makes an evaluation of one shape and one kernel. `gain` is its speedup over whatever it was timed against.
+// Makes an evaluation of one shape and one kernel. `gain`: the kernel's speedup over what it was timed against.
 Evaluation EvaluationWith(double gain, std::map<std::string, double> counts) {
   Evaluation e;
   e.verdict = Verdict::kOk;

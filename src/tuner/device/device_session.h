@@ -66,7 +66,7 @@ struct BlockRequest {
   // makes an ordinary arena.
   bool apart = false;
   bool read_only = false;  // with `apart`: launches of a candidate crash if they write it
-  // With `apart`: a page of gap is mapped on either side, for launches that crash without one.
+  // With `apart`: a page of gap is mapped on either side, for launches that would crash if there were no gap.
   bool mapped_neighbors = false;
 };
 

@@ -43,7 +43,7 @@ std::array<int64_t, 3> CoordinatesOf(int64_t place, const std::array<int64_t, 3>
 }
 
 // Calls take(tap, to) for each tap of the kernel applied at element `place` of `strided` whose position `to` lies
-// within `reached`. For a convolution, `strided` has the extents of the output and `reached` those of the input; for a
+// within `reached`. For a convolution, `strided` has the output's extents and `reached` the input's; for a
 // transposed one it is the other way round.
 template <typename Take>
 void ForTaps(const Geometry& g, const std::array<int64_t, 3>& strided, const std::array<int64_t, 3>& reached,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compile-only evaluator compiles candidates for a GPU on a machine without one, and runs nothing. It finds what a
+// The compile-only evaluator compiles candidates for a GPU on a machine that has no GPU, and runs nothing. It finds what a
 // simulated GPU cannot: whether a kernel with instructions of one GPU generation (wgmma, TMA, clusters) still compiles.
 #pragma once
 

@@ -65,7 +65,7 @@ Result<std::optional<Price>> FindPrice(const Endpoint& endpoint, const ProviderO
     HONE_ASSIGN_OR_RETURN(PriceTable table, PriceTable::Parse(text, options.prices_file));
     if (const Price* price = table.Find(endpoint.Name())) return std::optional(*price);
   }
-  // The built-in prices are those of the services themselves; a model of the same name elsewhere has another price.
+  // The built-in prices hold for the services' own endpoints. A model of the same name elsewhere has another price.
   const Price* price = endpoint.own_service ? PriceTable::BuiltIn().Find(endpoint.Name()) : nullptr;
   return price == nullptr ? std::optional<Price>() : std::optional(*price);
 }

@@ -204,7 +204,7 @@ TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
   e.cases.resize(1);
   const std::string bars = SpeedupBars(e, "the seed");
   EXPECT_THAT(bars, AllOf(HasSubstr("0.999×"), HasSubstr("'fill same'"), Not(HasSubstr("slow"))));
-  // The bars show the share of the floor's speed, and that of the start.
+  // The bars show which share of the floor's speed the kernel reaches, and which share the start reached.
   EXPECT_THAT(bars, AllOf(HasSubstr("62 % of the floor’s speed, was 62 %"), HasSubstr("fill floored")));
 }
 

@@ -199,7 +199,7 @@ TEST(WriteDispatch, KeepsWhatTheAuthorBoundAndJoinsConditions) {
 }
 
 TEST(WriteDispatch, ARuleForOneShapeHoldsOnlyTheEntriesThatItCanTake) {
-  // Entries: a vector kernel, a clustered one if the device has room, and one for every shape.
+  // The entries are a kernel with vector loads, a kernel in clusters if the device allows them, and a kernel for every shape.
   std::string source = kTunable;
   const size_t general = source.rfind("[[launch]]");
   std::string clustered = source.substr(general, source.find("*/") - general);

@@ -249,7 +249,7 @@ TEST(Explanation, ChoosesAsTheSweepDoesAndCountsSittingsThatAgree) {
 }
 
 TEST(Explanation, AlmostEqualBindingsFlipAndDistinctOnesDoNot) {
-  // Equal medians and equal spreads: of two sittings, one chooses this one and one that one in about half of all cases.
+  // Medians and spreads are equal, so two sittings choose different bindings in about half of all cases.
   const Explanation equal = ExplainEntry(
       MeasuredRow(MakeEntry(), {MakePoint("a", 1, 128, 1.5, 1.5, 0.05), MakePoint("a", 1, 256, 1.5, 1.5, 0.05)}), {},
       2000);

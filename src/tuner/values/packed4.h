@@ -49,7 +49,7 @@ HONE_HD T Join(uint32_t first, uint32_t second) {
   return T{static_cast<uint8_t>(first | (second << 4))};
 }
 
-// Returns the bits from which a pair's second number is drawn; `bits` are those of the first.
+// Returns the bits from which a pair's second number is drawn. `bits`: the bits of the first number.
 HONE_HD uint64_t SecondBits(uint64_t bits) { return draw::Mix(bits ^ 0x4cf5ad432745937fULL); }
 
 }  // namespace hone::packed4

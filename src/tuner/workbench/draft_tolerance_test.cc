@@ -27,7 +27,7 @@ TEST(DraftTolerance, CMaxIsThreeRoundingUnitsAndRoomForGrowth) {
   EXPECT_NEAR(MeasuredCMax(Output(4e-3, 4.9e-4), DType::kFloat16), 1.6e-3, 1e-9);
   // bfloat16: 2^-8.
   EXPECT_NEAR(MeasuredCMax(Output(3e-2, 3.91e-3), DType::kBFloat16), 0.012, 1e-9);
-  // float32: an exact kernel, and one whose sums are off by 1e-5 on the check cases.
+  // float32: an exact kernel, and a kernel whose sums are off by 1e-5 on the check cases.
   EXPECT_NEAR(MeasuredCMax(Output(1e-3, 6e-8), DType::kFloat32), 1e-4, 1e-12);
   EXPECT_NEAR(MeasuredCMax(Output(1e-3, 1e-5), DType::kFloat32), 3.2e-4, 1e-12);
 }

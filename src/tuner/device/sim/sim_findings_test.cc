@@ -356,7 +356,7 @@ TEST(SimClean, VectorisedSilu) {
   ASSERT_TRUE(EndsCleanly(outcome));
   const std::vector<float> x = TestValues(n);
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(y[i], x[i] / (1 + std::exp(-x[i])), 1e-4) << i;
-  // Each thread makes one 16-byte load and one store: 16 sectors per warp.
+  // Each thread makes a load and a store of 16 bytes: 16 sectors per warp.
   EXPECT_EQ(outcome.cost->accesses, n / 4 * 2);
   EXPECT_EQ(outcome.cost->requests, n / 4 / 32 * 2);
   EXPECT_EQ(outcome.cost->sectors, n / 4 / 32 * 2 * 16);

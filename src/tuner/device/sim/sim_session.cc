@@ -370,7 +370,7 @@ Status SimSession::Poison(const TensorView& view) {
   standing_.erase(view.address);
   const Located at = Locate(view.address);
   if (at.block != nullptr && at.block->tiled) {
-    // The contents are not compared, but those of the previous launch are removed: a step that reads parts which a
+    // The contents are not compared, but what the previous launch left is removed: a step that reads parts which a
     // sample of the step before has not written must read the same values in every launch.
     at.arena->FillTile(*at.block, 0);
     return Status::Ok();

@@ -130,7 +130,7 @@ NvrtcReply NvrtcSession::Run(const std::string& source, const std::string& file,
   if (nvrtc.get_log_size(program, &size) == NvrtcLibrary::kSuccess && size > 1) {
     std::string log(size, '\0');
     if (nvrtc.get_log(program, log.data()) == NvrtcLibrary::kSuccess) {
-      std::erase(log, '\0');  // the terminating NUL, and one that may end ptxas's part of the log
+      std::erase(log, '\0');  // NVRTC ends the log with a NUL, and ptxas may end its part with another
       reply.pch_used = TakePchLines(log);
       CappedText capped(kMaxLogBytes);
       capped.Append(log.data(), log.size());

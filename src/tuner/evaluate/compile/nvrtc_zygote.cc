@@ -225,7 +225,7 @@ Result<Zygote> MakeZygote(int fd) {
   policy.read_paths.push_back(setup.nvrtc.pch_directory);
   policy.cpu_seconds = setup.cpu_seconds;
   policy.file_bytes = setup.temporary_bytes;
-  // The sandbox is made now rather than at the first compile: without one, the zygote must not start.
+  // The sandbox is made now and not at the first compile, because the zygote must not start if there can be no sandbox.
   HONE_RETURN_IF_ERROR(Sandbox::Prepare(policy).status());
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<NvrtcSession> session, NvrtcSession::Make(std::move(setup.nvrtc)));
   return Zygote(fd, std::move(session), std::move(policy), std::move(setup.scratch_directory), setup.memory_bytes);

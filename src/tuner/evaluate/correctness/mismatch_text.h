@@ -20,7 +20,7 @@ struct MismatchFacts {
   const TensorSpec& tensor;
   const Tolerance& tolerance;
   const Comparison& comparison;
-  const Mismatch& mismatch;    // index, expected and actual are those of the first wrong element
+  const Mismatch& mismatch;    // index, expected and actual describe the first wrong element
   std::vector<int64_t> shape;  // shape of the output
   double magnitude = 0;        // TypicalMagnitude of the largest input; 0: not known
   bool still_filled = false;   // the first wrong element still holds the fill from before the launch
@@ -31,7 +31,7 @@ struct MismatchFacts {
 std::string WrongElementsText(const MismatchFacts& facts);
 
 // Returns the explanation of an output that c_rms, the task's bound for the root mean square of all errors, refuses.
-// `reference_rms` is that of the expected values; 0 where it is not known.
+// `reference_rms`: root mean square of the expected values; 0: not known.
 std::string ImpreciseText(const MismatchFacts& facts, double rms_error, double allowed_rms, double reference_rms);
 
 // Returns the width of the vectors or tiles whose incomplete last one begins at `at`: the largest power of two of which

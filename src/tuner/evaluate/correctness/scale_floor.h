@@ -25,7 +25,7 @@ namespace hone {
 // values.
 double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs);
 
-// Returns the floor of `output`. `dims` are those of the case, for values that depend on them.
+// Returns the floor of `output`. `dims`: sizes of the case, on which the values may depend.
 double ScaleFloor(const Task& task, const TensorSpec& output, const InputSet& inputs, const Dims& dims = {});
 
 }  // namespace hone

@@ -55,7 +55,7 @@ inline constexpr double kTimingBudgets = 10;
 // in kSlowOracleShare, chosen secretly, because a verdict must not cost minutes. The first set is always judged whole.
 inline constexpr int64_t kSlowOracleShare = 16;
 inline constexpr double kSlowOracleSeconds = 0.05;
-// Outputs of all timed launches are compared with those of the base set, so the base set is judged whole unless the
+// All timed launches must give the outputs of the base set, so the base set is judged whole unless the
 // oracle takes longer than this.
 inline constexpr double kSlowOracleForBaseSeconds = 20 * kSlowOracleSeconds;
 

@@ -68,7 +68,7 @@ class Judgement {
   // hang.
   void Announce(const std::string& phase, const std::string& detail, double limit_seconds);
   // Adds the findings of a launch for `shape` to the evaluation. Findings of one kind and source line become one, which
-  // counts its shapes. Its figures are those of the first shape, or of the first timed shape if there is one.
+  // counts its shapes. Its figures come from the first shape, or from the first timed shape if there is one.
   void AddFindings(const std::vector<Finding>& findings, const Dims& shape, CaseRole role);
   // Adds a finding that does not come from a launch.
   void AddFinding(Finding finding) { evaluation.findings.push_back(std::move(finding)); }

@@ -18,7 +18,7 @@ namespace hone {
 // bytes, stops the judgement with kRuleViolation.
 Result<Gate> RefuseImpossibleTime(Judgement& judgement, const Dims& dims, CaseResult& result);
 
-// Returns the operations per second that a candidate of this task can honestly reach on the device: those of the
+// Returns the operations per second that a candidate of this task can honestly reach on the device: the rate of the
 // fastest precision whose errors the task's c_rms allows. 0: not known.
 double HonestPeak(const Task& task, const DeviceFacts& facts);
 

@@ -462,7 +462,7 @@ class Rules {
     const double memory = std::max(Percent("memory_throughput"), Percent("dram_throughput"));
     if (Percent("tensor_active") > 0.5 || pipe < 0.8 || pipe < memory + 0.1) return;
     double gain = 0.5 * (pipe - memory);
-    // The gain is at most the time beyond that of the task's necessary operations at the device's peak.
+    // The gain is at most the time beyond what the task's necessary operations take at the device's peak.
     const Result<double> flops = Flops(*context_.task, case_.dims);
     if (flops.ok() && *flops > 0 && context_.facts->fp32_flops > 0 && k_.duration_us > 0) {
       gain = std::min(gain, 1 - *flops / context_.facts->fp32_flops / (k_.duration_us * 1e-6));

@@ -333,7 +333,7 @@ TEST(ShapesBeyond, HaveAsManyEdgesAsLaunchesAreLeftFor) {
     return ShapesBeyond(task, candidate.plan, {}, Facts(), {0, 1, 2, 3, 5}, Resolver{task, candidate}, options, 4)
         .cases.size();
   };
-  // There are two neighbors, and one shape for the unchecked alternative, which is launched twice.
+  // There are two neighbors, and a shape for the unchecked alternative, which is launched twice.
   EXPECT_EQ(shapes(0, 99), 3u);
   EXPECT_EQ(shapes(5, 99), 8u);
   EXPECT_EQ(shapes(5, 7), 6u);

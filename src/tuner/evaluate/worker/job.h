@@ -35,7 +35,7 @@ struct JudgeJob {
   bool vast_alone = false;  // see JudgeRequest
 };
 
-// Returns whether host-mode code runs for this job: the candidate's, or that of the incumbent, which runs in the same
+// Returns whether host-mode code runs for this job: the candidate's or the incumbent's, which runs in the same
 // process.
 inline bool UsesHostMode(const JudgeJob& job) {
   return job.candidate.candidate.plan.host_mode || (job.incumbent && job.incumbent->candidate.plan.host_mode);

@@ -600,7 +600,7 @@ class BodyReader {
       if (words[i] == ")") --level;
       if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
     }
-    // The bound of min(e, size - 1) is size. The bound of an element ids[t] is "@ids": that of the pointer's elements.
+    // The bound of min(e, size - 1) is size. The bound of an element ids[t] is "@ids", the bound of all elements of ids.
     if (words.size() > 3 && words[0] == "min" && words[1] == "(" && words.back() == ")") {
       int open = 0;
       size_t begin = 2;

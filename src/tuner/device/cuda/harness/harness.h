@@ -5,7 +5,7 @@
 //
 // Calls enqueue on the context's stream; those that return a value wait for it, the others return at once. A candidate
 // shares the address space and may overwrite anything, so after each candidate tables and lists are sent again from the
-// host (ForgetDeviceState), counters are zeroed right before the kernel that counts. Errors are those of the device
+// host (ForgetDeviceState), counters are zeroed right before the kernel that counts. Errors come from the device
 // (kDevice). Not thread-safe.
 #pragma once
 
@@ -56,7 +56,7 @@ class Harness {
   Result<std::optional<std::string>> CheckGaps(const CudaArena& arena);
 
   // PutGlobals copies an image on the host to device globals; TakeGlobals copies device globals into `*image`, whose
-  // size is that of all pieces. Each takes a copy or two and one kernel, whatever the number of globals. In the driver
+  // size is the sum of all pieces' sizes. Each takes a copy or two and one kernel, whatever the number of globals. In the driver
   // each variable is separate memory, and a copy per variable costs 2 to 8 us; headers of the C++ library bring 1300
   // variables.
   Status PutGlobals(const std::vector<harness::GlobalPiece>& pieces, const std::vector<uint8_t>& image);
@@ -93,7 +93,7 @@ class Harness {
                 double read_bytes, double written_bytes);
 
  private:
-  // Compares an output whose elements are numbers; `precision` is that of the dtype from which they may have been unpacked.
+  // Compares an output whose elements are numbers. `precision`: of the dtype that they were unpacked from, or have.
   Result<Comparison> CompareNumbers(const TensorView& output, uint64_t reference, const Tolerance& tolerance,
                                     const harness::Precision& precision);
   // Sets every element of the view, and the bytes between strided rows, to one pattern of the dtype's width.

@@ -327,7 +327,7 @@ __global__ void twice(const half* x, half* y) {
   const auto result = As<uint16_t>(y);
   for (size_t i = 0; i < n; ++i) ASSERT_EQ(FromHalf(result[i]), 2 * xv[i]);
   ASSERT_TRUE(run.launch.cost.has_value());
-  // Four warps make one load and one store each; 512 bytes are 16 sectors.
+  // Each of four warps makes a load and a store of 512 bytes, which are 16 sectors.
   EXPECT_EQ(run.launch.cost->requests, 8);
   EXPECT_EQ(run.launch.cost->sectors, 8 * 16);
   EXPECT_EQ(run.launch.cost->accesses, 256);

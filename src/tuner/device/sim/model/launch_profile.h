@@ -13,7 +13,7 @@
 
 namespace hone::sim {
 
-// `counters`: scaled to the whole launch. `sites`: those of the sampled blocks; their rates apply to all blocks. Sites
+// `counters`: scaled to the whole launch. `sites`: counted on the sampled blocks; their rates apply to all blocks. Sites
 // of one source line (an unrolled loop) are merged.
 KernelProfile DescribeLaunch(const std::string& kernel, const GpuModel& gpu, const LaunchShape& shape,
                              const LaunchCounters& counters, const ModelledTime& time, const std::vector<SiteReport>& sites,

@@ -70,7 +70,8 @@ class HappensBefore {
   // Records __threadfence*: the thread's next atomic writes publish what it did before, and it now knows what its
   // earlier atomic reads saw.
   void Fence(int self);
-  // Records an atomic or volatile access. `acquire` and `release` take effect at once; without them, fences decide.
+  // Records an atomic or volatile access. `acquire` and `release` take effect at once; if neither is set, the thread's fences
+  // decide what is ordered.
   void AtomicAccess(int self, uint64_t address, bool reads, bool writes, bool acquire, bool release);
 
   // Records fence.proxy.async of a thread.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Implements, with doubles, functions of single precision that a GPU computes without them.
+// Implements functions of single precision by computing in double precision. A GPU computes them in single precision.
 //
 // The counting of a kernel's arithmetic (image/work_count.h) knows this file by its name: doubles here cost a kernel
 // nothing. Functions of double precision stand here only where those of single precision call them.
