@@ -271,7 +271,7 @@ std::string TimesText(const Evaluation& evaluation, bool is_start) {
 
 std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evaluation& evaluation) {
   std::string text;
-  // Of the timed cases: some or all run at nearly the floor's speed, any exists, and some are bound by latency.
+  // What holds for the timed cases: some or all run at nearly the floor's speed, any exists, some are bound by latency.
   bool near_floor = false, all_near_floor = true, any = false, latency_bound = false;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us || !(c.time_us->median > 0)) continue;

@@ -99,7 +99,7 @@ class Tree {
       const double speedup_x = Right(x) || a == 0 ? x.speedup.value_or(0) : -1;
       const double speedup_y = Right(y) || b == 0 ? y.speedup.value_or(0) : -1;
       if (speedup_x != speedup_y) return speedup_x < speedup_y;
-      // Of equal nodes, max_element returns the first; Next passes the newest first.
+      // If nodes are equal, max_element returns the first; Next passes the newest first.
       return NearnessToRight(x) < NearnessToRight(y);
     });
   }
