@@ -9,8 +9,6 @@
 //
 // Every sum has one order, whatever the envelope. Within a destination it is the order of items. For `folded` it is the
 // order of a group's destinations, of a block's groups, and of the blocks, whose number is fixed.
-#include "gnn/cuda/kernels/attention_kernels.h"
-
 #include <algorithm>
 #include <type_traits>
 
@@ -18,6 +16,7 @@
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
+#include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/attention_rows.cuh"
 #include "gnn/cuda/sample/wide_sample_kernels.h"
 
@@ -27,8 +26,8 @@ namespace {
 constexpr int kBlock = 256;
 constexpr int kWarps = kBlock / 32;
 constexpr int kBlockColumns = 256;  // columns that a warp reads at once
-constexpr int kBitsBlocks = 132;    // number of blocks that make dropout's bits
-constexpr int kJoinLanes = 32;      // lanes that add up the partials of a column
+constexpr int kBitsBlocks = 132;    // number of blocks that make dropout's bits: one per multiprocessor of an H100
+constexpr int kJoinLanes = 32;      // threads that add up the blocks' partial sums of one column
 
 // Returns how many sources a warp of SourceGradientKernel handles.
 template <typename T>
@@ -51,6 +50,7 @@ __device__ float WarpMax(float x) {
   for (int offset = 16; offset > 0; offset /= 2) x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, offset));
   return x;
 }
+// Returns leaky_relu(x), whose slope below zero is `slope`.
 __device__ float LeakyRelu(float slope, float x) { return x > 0.0f ? x : slope * x; }
 
 // A destination as its group of lanes sees it, with all look-ups done at once. A group past the batch's rows has no
@@ -63,21 +63,22 @@ struct GroupRow {
       : items{slots.sources, 0, 0} {
     if (!active) return;
     items = ItemsOf(slots, row, rows.Self(row));
-    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
+    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout)
+      source = __ldg(items.sources + group.item - 1);
   }
   // Returns the place of the lane's item, number first + group.item, and sets *counts to whether the destination
   // attends to it.
-  __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* counts) const {
+  __device__ int32_t Place(const Rows& rows, const Group& group, int32_t first, bool* attends) const {
     const int32_t item = first + group.item;
-    *counts = group.item < kItems && item < items.count;
-    if (!*counts) return 0;
+    *attends = group.item < kItems && item < items.count;
+    if (!*attends) return 0;
     const int32_t node = item == 0 ? items.self : first == 0 ? source : __ldg(items.sources + item - 1);
-    *counts = item == 0 || node != items.self;
+    *attends = item == 0 || node != items.self;
     return rows.Place(node);
   }
   // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
-  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row, int32_t (&at)[kItems],
-                       typename Rows::Made (&x)[kItems]) const {
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row,
+                       int32_t (&at)[kItems], typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
@@ -93,13 +94,13 @@ struct GroupRow {
 // for scattered rows of two bytes per element, which are the graph's features, if all of a destination's rows fit at
 // once.
 template <typename Rows, bool kWhole>
-constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
+constexpr bool kCopied = Rows::kOfGraph&& kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
 // The size of a warp's copy of one turn, in 16-byte words: 32 for each item and 32 for each of the row's gradients, one
 // or one for each head. A lane's words of successive items are 32 apart.
 template <int kItems, int kGrads = 1>
 constexpr int kCopyStride = (kItems + kGrads) * 32;
 template <int kItems, int kGrads = 1>
-constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems, kGrads> * static_cast<int>(sizeof(uint4));
+constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems, kGrads>* static_cast<int>(sizeof(uint4));
 
 // Walks over the destinations of a group, one per turn. A turn's rows are copied while the previous turn's are
 // processed; meanwhile the look-ups of the next turn are in flight.
@@ -113,24 +114,31 @@ struct CopiedTurns {
   uint4* ring;  // this lane's words of two copies in shared memory
   int32_t row;  // row of the turn being copied
   GroupRow<Rows, Group, kItems> copied, later;
-  bool counts = false;  // whether the destination attends to the lane's item, in the turn being copied
-  int ring_half = 0;        // half of the ring to which the current turn is copied
+  bool attends = false;  // whether the destination attends to the lane's item, in the turn being copied
+  int ring_half = 0;     // half of the ring to which the current turn is copied
 
-  __device__ CopiedTurns(const Rows& copied_rows, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
-                         int32_t row_vectors, uint4* to)
-      : rows(copied_rows), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
+  __device__ CopiedTurns(const Rows& copied_rows, const Slots& slots_of, const Group& by, int32_t first_row,
+                         int32_t end, int32_t step, int32_t row_vectors, uint4* to)
+      : rows(copied_rows),
+        slots(slots_of),
+        group(by),
+        all_rows(end),
+        stride(step),
+        vectors(row_vectors),
+        ring(to),
+        row(first_row),
         copied(copied_rows, slots_of, by, first_row, first_row < end),
         later(copied_rows, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool in_row() const { return row < all_rows && group.part < vectors; }
   // Whether the rows in memory have the lane's part.
   __device__ bool stored() const {
-    if constexpr (Rows::kAndOne) return group.part < rows.stored;
+    if constexpr (Rows::kAppendsOne) return group.part < rows.stored;
     return true;
   }
   // Puts the ones of [x, 1] into the turn before the one being copied, whose copies must have ended. Each lane reads
   // only the words that it has copied itself, so that nothing else need wait.
   __device__ void PutOnes() const {
-    if constexpr (Rows::kAndOne) {
+    if constexpr (Rows::kAppendsOne) {
       if (group.part != rows.one / 8) return;
       uint4* const to = ring + (ring_half ^ 1) * kStride;
 #pragma unroll
@@ -145,12 +153,13 @@ struct CopiedTurns {
   // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient. With several
   // gradients, `grads` of them follow one another.
   __device__ void Start(const __nv_bfloat16* grad, int32_t grads = 1) {
-    const int32_t place = copied.Place(rows, group, 0, &counts);
+    const int32_t place = copied.Place(rows, group, 0, &attends);
     uint4* to = ring + ring_half * kStride;
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
-      if (in_row() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+      if (in_row() && stored() && i < copied.items.count)
+        StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
     if constexpr (kGrads == 1) {
       if (in_row() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
@@ -175,6 +184,7 @@ struct CopiedTurns {
     if (has_item) x.words = ring[(ring_half ^ 1) * kStride + i * 32];
     return x;
   }
+  // Returns the lane's part of gradient g of the turn before the one being copied; zeros if `has_item` is false.
   __device__ Float8 TakeGradient(bool has_item, int g = 0) const {
     return has_item ? WidenRaw8(Raw8<__nv_bfloat16>{ring[(ring_half ^ 1) * kStride + (kItems + g) * 32]}) : Float8{};
   }
@@ -182,18 +192,21 @@ struct CopiedTurns {
 
 // Returns the larger of the counts of a warp's groups, of which there are one or two.
 template <int kParts>
-__device__ int32_t MostOfWarp(int32_t count) {
+__device__ int32_t WarpMaxCount(int32_t count) {
   return kParts == 32 ? count : max(count, __shfl_xor_sync(kFullWarp, count, 16));
 }
-constexpr int MostItems(int items) { return items <= 8 ? 8 : 16; }
+// Returns the number of values that LaneGroup works on for `items` items: the next power of two.
+constexpr int PaddedItems(int items) { return items <= 8 ? 8 : 16; }
 
 // Computes the softmax over a destination's items and their weighted sum in one pass: rows stay in registers while
 // their weights are found, kItems at a time. kWhole: no destination has more than kItems items.
 template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
-__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
+__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2
+                                          : kWhole   ? 4
+                                                     : 3)
     AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
                     const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  using Group = LaneGroup<kParts, PaddedItems(kItems)>;
   const int32_t all_rows = RowsAfter(header, number);
   const int32_t thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread / 32 * (32 / kParts) >= all_rows) return;
@@ -202,18 +215,20 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
   const Group group(static_cast<int>(threadIdx.x % 32));
   const bool in_row = active && group.part < shape.width / 8;
   const GroupRow<Rows, Group, kItems> current(rows, slots, group, row, active);
-  const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
-  const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+  const int32_t count = current.items.count, max_count = WarpMaxCount<kParts>(count);
+  const ItemValues stored_weights = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
-    const Float8 by_source = in_row ? Load8(as_source) : Float8{};
-    const Float8 by_destination = in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
-    float own = 0, top = -INFINITY, total = 0;  // `own` is the score as a destination, a term of each of its logits
+    const Float8 source_vector = in_row ? Load8(as_source) : Float8{};
+    const Float8 destination_vector =
+        in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+    float destination_score = 0, max_logit = -INFINITY,
+          weight_sum = 0;  // the score as a destination, a term of each of its logits
     Float8 sum = {};
-    for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
-      bool counts = false;
-      const int32_t place = current.Place(rows, group, first, &counts);
+    for (int32_t first = 0; kWhole ? first == 0 : first < max_count; first += kItems) {
+      bool attends = false;
+      const int32_t place = current.Place(rows, group, first, &attends);
       int32_t at[kItems];
       typename Rows::Made x[kItems];
       current.Load(rows, group, first, place, in_row, at, x);
@@ -223,22 +238,23 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
           if (in_row && first + i < count) rows.NotePassing(weights.passes, at[i], group.part, x[i]);
         }
       }
-      float dots[MostItems(kItems)] = {};
+      float dots[PaddedItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, WidenRaw8(x[i]));
-      if (first == 0) own = rows.Scale() * group.Sum(Dot8(by_destination, WidenRaw8(x[0])));
-      const float score = rows.Scale() * group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
-      const float now_top = fmaxf(top, group.MaxOfItems(counts ? logit : -INFINITY));
-      float weight = counts ? __expf(logit - now_top) : 0.0f;
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(source_vector, WidenRaw8(x[i]));
+      if (first == 0) destination_score = rows.Scale() * group.Sum(Dot8(destination_vector, WidenRaw8(x[0])));
+      const float score = rows.Scale() * group.SumByItem(dots) + destination_score,
+                  logit = LeakyRelu(shape.negative_slope, score);
+      const float new_max = fmaxf(max_logit, group.MaxOfItems(attends ? logit : -INFINITY));
+      float weight = attends ? __expf(logit - new_max) : 0.0f;
       if (kWhole) {
         weight /= group.SumOfItems(weight);
       } else {
-        const float before = first == 0 ? 0.0f : __expf(top - now_top);
-        total = total * before + group.SumOfItems(weight);
+        const float rescale = first == 0 ? 0.0f : __expf(max_logit - new_max);
+        weight_sum = weight_sum * rescale + group.SumOfItems(weight);
 #pragma unroll
-        for (int i = 0; i < 8; ++i) sum.v[i] *= before;
+        for (int i = 0; i < 8; ++i) sum.v[i] *= rescale;
       }
-      top = now_top;
+      max_logit = new_max;
 #pragma unroll
       for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
       const float scaled = rows.Scale() * weight;
@@ -246,14 +262,15 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
       for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), WidenRaw8(x[i]), sum);
       const int32_t item = first + group.item;
       if (group.speaks() && group.item < kItems && item < count) {
-        kept.At(item, h) = !kWhole ? score : score > 0.0f ? weight : -weight;
+        stored_weights.At(item, h) = !kWhole ? score : score > 0.0f ? weight : -weight;
       }
     }
     if (!kWhole) {
-      const float inverse = 1.0f / total;
+      const float inverse = 1.0f / weight_sum;
       for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
-        float& value = kept.At(item, h);  // this lane stored it above
-        const float alpha = current.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - top) * inverse : 0.0f;
+        float& value = stored_weights.At(item, h);  // this lane stored it above
+        const float alpha =
+            current.items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, value) - max_logit) * inverse : 0.0f;
         value = value > 0.0f ? alpha : -alpha;
       }
 #pragma unroll
@@ -268,7 +285,7 @@ template <typename Rows, typename Out, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedAttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
                           const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  using Group = LaneGroup<kParts, PaddedItems(kItems)>;
   const int32_t all_rows = RowsAfter(header, number);
   const int lane = static_cast<int>(threadIdx.x % 32);
   const Group group(lane);
@@ -278,13 +295,13 @@ __global__ void __launch_bounds__(kBlock, 3)
   int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   if (warp_row >= all_rows) return;
   CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
-                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
+                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>)+lane);
   turns.Start(nullptr);
 #pragma unroll 1
   for (; warp_row < all_rows; warp_row += stride) {
     const int32_t row = turns.row, count = turns.copied.items.count;
-    const bool in_row = turns.in_row(), counts = turns.counts;
-    const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+    const bool in_row = turns.in_row(), attends = turns.attends;
+    const ItemValues stored_weights = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
     turns.Advance();
     turns.Start(nullptr);
     AwaitCopies<1>();
@@ -294,15 +311,16 @@ __global__ void __launch_bounds__(kBlock, 3)
     for (int i = 0; i < kItems; ++i) x[i] = turns.Item(in_row && i < count, i);
     for (int32_t h = 0; h < shape.heads; ++h) {
       const float* as_source = folded + static_cast<int64_t>(h) * shape.width + group.part * 8;
-      const Float8 by_source = in_row ? Load8(as_source) : Float8{};
-      const Float8 by_destination = in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
-      float dots[MostItems(kItems)] = {};
+      const Float8 source_vector = in_row ? Load8(as_source) : Float8{};
+      const Float8 destination_vector =
+          in_row ? Load8(as_source + static_cast<int64_t>(shape.heads) * shape.width) : Float8{};
+      float dots[PaddedItems(kItems)] = {};
 #pragma unroll
-      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(by_source, WidenRaw8(x[i]));
-      const float own = group.Sum(Dot8(by_destination, WidenRaw8(x[0])));
-      const float score = group.SumByItem(dots) + own, logit = LeakyRelu(shape.negative_slope, score);
-      const float top = group.MaxOfItems(counts ? logit : -INFINITY);
-      float weight = counts ? __expf(logit - top) : 0.0f;
+      for (int i = 0; i < kItems; ++i) dots[i] = Dot8(source_vector, WidenRaw8(x[i]));
+      const float destination_score = group.Sum(Dot8(destination_vector, WidenRaw8(x[0])));
+      const float score = group.SumByItem(dots) + destination_score, logit = LeakyRelu(shape.negative_slope, score);
+      const float max_logit = group.MaxOfItems(attends ? logit : -INFINITY);
+      float weight = attends ? __expf(logit - max_logit) : 0.0f;
       weight /= group.SumOfItems(weight);
 #pragma unroll
       for (int i = 0; i < kItems; ++i) WidenAgain(x[i]);
@@ -310,36 +328,37 @@ __global__ void __launch_bounds__(kBlock, 3)
 #pragma unroll
       for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, weight), WidenRaw8(x[i]), sum);
       if (group.speaks() && group.item < kItems && group.item < count) {
-        kept.At(group.item, h) = score > 0.0f ? weight : -weight;
+        stored_weights.At(group.item, h) = score > 0.0f ? weight : -weight;
       }
       if (in_row) Store8(out + (static_cast<int64_t>(row) * shape.heads + h) * shape.width + group.part * 8, sum);
     }
   }
 }
 
-// Stores a block's share of `folded`'s gradient, in the columns from `vectors_before` vectors on, from its warps'
-// shares.
-__device__ void StoreShare(float (&shares)[kWarps][kBlockColumns], const Float8& share, bool stores, int part, int32_t columns,
-                           float* partial) {
-  if (stores) Store8(&shares[threadIdx.x / 32][part * 8], share);
+// Adds up the warps' sums for up to kBlockColumns columns of `folded`'s gradient, and stores the block's sum in
+// `partial`. `lane_sum` holds the columns part * 8 … part * 8 + 7 of this warp's sum, if `stores`. All threads call it.
+__device__ void StoreBlockSum(float (&warp_sums)[kWarps][kBlockColumns], const Float8& lane_sum, bool stores, int part,
+                              int32_t columns, float* partial) {
+  if (stores) Store8(&warp_sums[threadIdx.x / 32][part * 8], lane_sum);
   __syncthreads();
   if (static_cast<int32_t>(threadIdx.x) < columns) {
     float sum = 0;
-    for (int w = 0; w < kWarps; ++w) sum += shares[w][threadIdx.x];
+    for (int w = 0; w < kWarps; ++w) sum += warp_sums[w][threadIdx.x];
     partial[threadIdx.x] = sum;
   }
   __syncthreads();
 }
 
-// Computes the gradients of the logits of every destination, and each block's share of `folded`'s gradient. Let d be
-// the products of grad_out with the items, e their mean by weight, and s the slopes of leaky_relu. Then a logit's
-// gradient is alpha (d - e) s.
+// Computes the gradients of the logits of every destination, and each block's partial sum of `folded`'s gradient.
+// Let d be the products of grad_out with the items (`dot`), e their mean weighted by alpha (`expected`), and s the
+// slopes of leaky_relu. Then a logit's gradient is alpha (d - e) s. A stored alpha is negative where its logit was
+// below zero.
 template <typename Rows, typename Grad, int kParts, int kItems, bool kWhole>
 __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
     LogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
                         AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
-  __shared__ float shares[kWarps][kBlockColumns];
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  __shared__ float warp_sums[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, PaddedItems(kItems)>;
   constexpr int kGroups = kBlock / kParts;
   const int32_t all_rows = RowsAfter(header, number);
   if (static_cast<int32_t>(blockIdx.x) * kGroups >= all_rows) return;
@@ -351,32 +370,32 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
 
   for (int32_t h = 0; h < heads; ++h) {
-    Float8 by_source = {}, by_destination = {};
+    Float8 grad_source = {}, grad_destination = {};
     const int32_t stride = GradientBlocks(shape.width) * kGroups;
-    GroupRow<Rows, Group, kItems> ahead(rows, slots, group, first_row, first_row < all_rows);
+    GroupRow<Rows, Group, kItems> next_destination(rows, slots, group, first_row, first_row < all_rows);
     for (int32_t turn = 0; warp_row + turn < all_rows; turn += stride) {
       const int32_t row = first_row + turn;
       const bool active = row < all_rows, in_row = active && group.part < vectors;
-      const GroupRow<Rows, Group, kItems> current = ahead;
-      ahead = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
-      const int32_t count = current.items.count, most = MostOfWarp<kParts>(count);
+      const GroupRow<Rows, Group, kItems> current = next_destination;
+      next_destination = GroupRow<Rows, Group, kItems>(rows, slots, group, row + stride, row + stride < all_rows);
+      const int32_t count = current.items.count, max_count = WarpMaxCount<kParts>(count);
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, row, heads);
       const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
       const Float8 g =
           in_row ? Load8(grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width + group.part * 8) : Float8{};
       float expected = 0, total = 0;
-      Float8 slopes = {};               // with several chunks of items: their sum by alpha s
-      typename Rows::Made itself = {};  // with several chunks: item 0
-      for (int32_t first = 0; kWhole ? first == 0 : first < most; first += kItems) {
-        bool counts = false;
-        const int32_t place = current.Place(rows, group, first, &counts);
+      Float8 slopes = {};              // with several chunks of items: their sum by alpha s
+      typename Rows::Made item0 = {};  // with several chunks: item 0
+      for (int32_t first = 0; kWhole ? first == 0 : first < max_count; first += kItems) {
+        bool attends = false;
+        const int32_t place = current.Place(rows, group, first, &attends);
         const int32_t item = first + group.item;
         const bool exists = group.item < kItems && item < count;
         const float alpha = exists ? alphas.At(item, h) : 0.0f;
         int32_t at[kItems];
         typename Rows::Made x[kItems];
         current.Load(rows, group, first, place, in_row, at, x);
-        float dots[MostItems(kItems)] = {};
+        float dots[PaddedItems(kItems)] = {};
 #pragma unroll
         for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(x[i]));
         const float dot = rows.Scale() * group.SumByItem(dots);
@@ -390,22 +409,22 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
           total = group.SumOfItems(value);
           const float scaled = rows.Scale() * value;
 #pragma unroll
-          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), WidenRaw8(x[i]), by_source);
-          AddScaled8(rows.Scale() * total, WidenRaw8(x[0]), by_destination);
+          for (int i = 0; i < kItems; ++i) AddScaled8(group.Of(i, scaled), WidenRaw8(x[i]), grad_source);
+          AddScaled8(rows.Scale() * total, WidenRaw8(x[0]), grad_destination);
         } else {
           if (group.speaks() && exists) gradient.At(item, h) = dot;
           const float scaled = rows.Scale() * slope_factor;
 #pragma unroll
           for (int i = 0; i < kItems; ++i) {
             const Float8 value = WidenRaw8(x[i]);
-            AddScaled8(group.Of(i, scaled * dot), value, by_source);
+            AddScaled8(group.Of(i, scaled * dot), value, grad_source);
             AddScaled8(group.Of(i, scaled), value, slopes);
           }
-          if (first == 0) itself = x[0];
+          if (first == 0) item0 = x[0];
         }
       }
       if (!kWhole) {
-        AddScaled8(-expected, slopes, by_source);
+        AddScaled8(-expected, slopes, grad_source);
         for (int32_t item = group.item; group.speaks() && group.item < kItems && item < count; item += kItems) {
           const float alpha = alphas.At(item, h);
           float& value = gradient.At(item, h);  // this lane stored it above
@@ -413,19 +432,20 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
           total += value;
         }
         total = group.Of(0, group.SumOfItems(total));
-        AddScaled8(rows.Scale() * total, WidenRaw8(itself), by_destination);
+        AddScaled8(rows.Scale() * total, WidenRaw8(item0), grad_destination);
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
 #pragma unroll
     for (int i = 0; i < 8 && kParts == 16; ++i) {
-      by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
-      by_destination.v[i] += __shfl_xor_sync(kFullWarp, by_destination.v[i], 16);
+      grad_source.v[i] += __shfl_xor_sync(kFullWarp, grad_source.v[i], 16);
+      grad_destination.v[i] += __shfl_xor_sync(kFullWarp, grad_destination.v[i], 16);
     }
     const bool stores = lane < kParts && group.part < vectors;
-    StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
-    StoreShare(shares, by_destination, stores, group.part, shape.width,
-               partial + (static_cast<int64_t>(heads) + h) * shape.width);
+    StoreBlockSum(warp_sums, grad_source, stores, group.part, shape.width,
+                  partial + static_cast<int64_t>(h) * shape.width);
+    StoreBlockSum(warp_sums, grad_destination, stores, group.part, shape.width,
+                  partial + (static_cast<int64_t>(heads) + h) * shape.width);
   }
 }
 
@@ -434,8 +454,8 @@ template <typename Rows, typename Grad, int kParts, int kItems>
 __global__ void __launch_bounds__(kBlock, 3)
     CopiedLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
                               AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
-  __shared__ float shares[kWarps][kBlockColumns];
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  __shared__ float warp_sums[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, PaddedItems(kItems)>;
   constexpr int kGroups = kBlock / kParts;
   constexpr bool kCopiesGrad = std::is_same_v<Grad, __nv_bfloat16>;
   const int32_t all_rows = RowsAfter(header, number);
@@ -447,10 +467,10 @@ __global__ void __launch_bounds__(kBlock, 3)
   const int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   const int32_t stride = GradientBlocks(shape.width) * kGroups;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
-  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>)+lane;
 
   for (int32_t h = 0; h < heads; ++h) {
-    Float8 by_source = {}, by_destination = {};
+    Float8 grad_source = {}, grad_destination = {};
     CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
     const auto grad_at = [&](int32_t row) { return grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width; };
     const auto start = [&] {
@@ -482,7 +502,7 @@ __global__ void __launch_bounds__(kBlock, 3)
       } else if (in_row) {
         g = Load8(grad_at(row) + group.part * 8);
       }
-      float dots[MostItems(kItems)] = {};
+      float dots[PaddedItems(kItems)] = {};
 #pragma unroll
       for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(turns.Item(in_row && i < count, i)));
       const float dot = group.SumByItem(dots);
@@ -494,26 +514,28 @@ __global__ void __launch_bounds__(kBlock, 3)
 #pragma unroll
       for (int i = 0; i < kItems; ++i) {
         const Float8 x = WidenRaw8(turns.Item(in_row && i < count, i));
-        AddScaled8(group.Of(i, value), x, by_source);
-        if (i == 0) AddScaled8(total, x, by_destination);
+        AddScaled8(group.Of(i, value), x, grad_source);
+        if (i == 0) AddScaled8(total, x, grad_destination);
       }
       if (active && group.part == 0) gradient.self[heads + h] = total;
     }
     AwaitCopies<0>();  // before the next head's copies
 #pragma unroll
     for (int i = 0; i < 8 && kParts == 16; ++i) {
-      by_source.v[i] += __shfl_xor_sync(kFullWarp, by_source.v[i], 16);
-      by_destination.v[i] += __shfl_xor_sync(kFullWarp, by_destination.v[i], 16);
+      grad_source.v[i] += __shfl_xor_sync(kFullWarp, grad_source.v[i], 16);
+      grad_destination.v[i] += __shfl_xor_sync(kFullWarp, grad_destination.v[i], 16);
     }
     const bool stores = lane < kParts && group.part < vectors;
-    StoreShare(shares, by_source, stores, group.part, shape.width, partial + static_cast<int64_t>(h) * shape.width);
-    StoreShare(shares, by_destination, stores, group.part, shape.width,
-               partial + (static_cast<int64_t>(heads) + h) * shape.width);
+    StoreBlockSum(warp_sums, grad_source, stores, group.part, shape.width,
+                  partial + static_cast<int64_t>(h) * shape.width);
+    StoreBlockSum(warp_sums, grad_destination, stores, group.part, shape.width,
+                  partial + (static_cast<int64_t>(heads) + h) * shape.width);
   }
 }
 
 // Does the same work for several heads at once, so that a destination's rows are copied and read once for all of them.
 // Their sums fill a thread's registers, so that fewer blocks run at once.
+// Heads whose gradients CopiedHeadsLogitGradientKernel holds in registers.
 constexpr int kHeadsAtOnce = 4;
 constexpr int kHeadBlocks = 264;  // as many as 132 multiprocessors hold at once
 template <typename Rows, int kParts, int kItems>
@@ -521,8 +543,8 @@ __global__ void __launch_bounds__(kBlock, 2)
     CopiedHeadsLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
                                    AttentionWeightsOnDevice weights, const __nv_bfloat16* grad_out,
                                    AttentionGradients gradients) {
-  __shared__ float shares[kWarps][kBlockColumns];
-  using Group = LaneGroup<kParts, MostItems(kItems)>;
+  __shared__ float warp_sums[kWarps][kBlockColumns];
+  using Group = LaneGroup<kParts, PaddedItems(kItems)>;
   using Turns = CopiedTurns<Rows, Group, kItems, kHeadsAtOnce>;
   constexpr int kGroups = kBlock / kParts, kPair = 2;
   const int32_t all_rows = RowsAfter(header, number);
@@ -539,7 +561,7 @@ __global__ void __launch_bounds__(kBlock, 2)
 
   for (int32_t first_head = 0; first_head < heads; first_head += kHeadsAtOnce) {
     const int32_t heads_now = min(kHeadsAtOnce, heads - first_head);
-    Float8 by_source[kHeadsAtOnce] = {}, by_destination[kHeadsAtOnce] = {};
+    Float8 grad_source[kHeadsAtOnce] = {}, grad_destination[kHeadsAtOnce] = {};
     Turns turns(rows, slots, group, first_row, all_rows, stride, vectors, ring);
     const auto start = [&] {
       turns.Start(grad_out + (static_cast<int64_t>(turns.row) * heads + first_head) * shape.width, heads_now);
@@ -549,7 +571,8 @@ __global__ void __launch_bounds__(kBlock, 2)
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
       const bool has_item = group.item < kItems && group.item < turns.copied.items.count;
 #pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h) next_alpha[h] = has_item && h < heads_now ? alphas.At(group.item, first_head + h) : 0.0f;
+      for (int h = 0; h < kHeadsAtOnce; ++h)
+        next_alpha[h] = has_item && h < heads_now ? alphas.At(group.item, first_head + h) : 0.0f;
     };
     start();
     take_alphas();
@@ -569,7 +592,7 @@ __global__ void __launch_bounds__(kBlock, 2)
       for (int first = 0; first < kHeadsAtOnce; first += kPair) {  // a row is widened once for a pair of heads
         if (first >= heads_now) continue;
         Float8 g[kPair];
-        float dots[kPair][MostItems(kItems)] = {}, value[kPair], total[kPair];
+        float dots[kPair][PaddedItems(kItems)] = {}, value[kPair], total[kPair];
 #pragma unroll
         for (int p = 0; p < kPair; ++p) g[p] = turns.TakeGradient(in_row && first + p < heads_now, first + p);
 #pragma unroll
@@ -596,8 +619,8 @@ __global__ void __launch_bounds__(kBlock, 2)
           const Float8 x = WidenRaw8(turns.Item(in_row && i < count, i));
 #pragma unroll
           for (int p = 0; p < kPair; ++p) {
-            AddScaled8(group.Of(i, value[p]), x, by_source[first + p]);
-            if (i == 0) AddScaled8(total[p], x, by_destination[first + p]);
+            AddScaled8(group.Of(i, value[p]), x, grad_source[first + p]);
+            if (i == 0) AddScaled8(total[p], x, grad_destination[first + p]);
           }
         }
       }
@@ -609,24 +632,25 @@ __global__ void __launch_bounds__(kBlock, 2)
       if (h >= heads_now) continue;
 #pragma unroll
       for (int i = 0; i < 8 && kParts == 16; ++i) {
-        by_source[h].v[i] += __shfl_xor_sync(kFullWarp, by_source[h].v[i], 16);
-        by_destination[h].v[i] += __shfl_xor_sync(kFullWarp, by_destination[h].v[i], 16);
+        grad_source[h].v[i] += __shfl_xor_sync(kFullWarp, grad_source[h].v[i], 16);
+        grad_destination[h].v[i] += __shfl_xor_sync(kFullWarp, grad_destination[h].v[i], 16);
       }
-      StoreShare(shares, by_source[h], stores, group.part, shape.width,
-                 partial + static_cast<int64_t>(first_head + h) * shape.width);
-      StoreShare(shares, by_destination[h], stores, group.part, shape.width,
-                 partial + (static_cast<int64_t>(heads) + first_head + h) * shape.width);
+      StoreBlockSum(warp_sums, grad_source[h], stores, group.part, shape.width,
+                    partial + static_cast<int64_t>(first_head + h) * shape.width);
+      StoreBlockSum(warp_sums, grad_destination[h], stores, group.part, shape.width,
+                    partial + (static_cast<int64_t>(heads) + first_head + h) * shape.width);
     }
   }
-  // JoinPartialsKernel adds up as many shares as the other kernels make.
-  const int32_t more = static_cast<int32_t>(blockIdx.x) + kHeadBlocks;
-  if (more >= GradientBlocks(shape.width) || more * kGroups >= all_rows) return;
+  // JoinPartialsKernel adds up GradientBlocks partial sums, and this kernel has fewer blocks: the rest are zeros.
+  const int32_t other_block = static_cast<int32_t>(blockIdx.x) + kHeadBlocks;
+  if (other_block >= GradientBlocks(shape.width) || other_block * kGroups >= all_rows) return;
   for (auto i = static_cast<int64_t>(threadIdx.x); i < partial_size; i += kBlock) {
-    gradients.partials[more * partial_size + i] = 0;
+    gradients.partials[other_block * partial_size + i] = 0;
   }
 }
 
 template <typename Rows>
+// Returns columns vector * 8 … vector * 8 + 7 of the row at `place`, scaled.
 __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
   Float8 x = WidenRaw8(rows.Make(rows.Fetch(place, vector)));
 #pragma unroll
@@ -637,8 +661,8 @@ __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
 // Computes values.At(item, h) = v . x_item for all items of the row, where rows are wider than a warp.
 // `columns_of(vector)` returns eight columns of v.
 template <typename Rows, typename Columns>
-__device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
-                         const Columns& columns_of) {
+__device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values,
+                         int32_t h, const Columns& columns_of) {
   for (int32_t item = 0; item < items.count; ++item) {
     const int32_t place = rows.Place(items[item]);
     float sum = 0;
@@ -660,33 +684,38 @@ __global__ void __launch_bounds__(kBlock)
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t vectors = shape.width / 8;
   const Items items = ItemsOf(slots, row, rows.Self(row));
-  const ItemValues kept = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
+  const ItemValues stored_weights = ValuesOf(weights.slots, weights.self, shape.heads, slots, row, shape.heads);
 
   for (int32_t h = 0; h < shape.heads; ++h) {
     const float* as_source = folded + static_cast<int64_t>(h) * shape.width;
     const float* as_destination = as_source + static_cast<int64_t>(shape.heads) * shape.width;
-    float own = 0;  // the score as a destination, a term of each of its logits
+    float destination_score = 0;  // the score as a destination, a term of each of its logits
     const int32_t self_place = rows.Place(items.self);
     for (int32_t vector = lane; vector < vectors; vector += 32) {
-      own += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
+      destination_score += Dot8(Load8(as_destination + vector * 8), WideValue(rows, self_place, vector));
     }
-    DotItems(rows, items, vectors, lane, kept, h, [&](int32_t vector) { return Load8(as_source + vector * 8); });
-    own = WarpSum(own);
+    DotItems(rows, items, vectors, lane, stored_weights, h,
+             [&](int32_t vector) { return Load8(as_source + vector * 8); });
+    destination_score = WarpSum(destination_score);
 
-    float top = -INFINITY;
+    float max_logit = -INFINITY;
     for (int32_t item = lane; item < items.count; item += 32) {
-      if (items.Counts(item)) top = fmaxf(top, LeakyRelu(shape.negative_slope, kept.At(item, h) + own));
+      if (items.Counts(item))
+        max_logit = fmaxf(max_logit, LeakyRelu(shape.negative_slope, stored_weights.At(item, h) + destination_score));
     }
-    top = WarpMax(top);
-    float total = 0;
+    max_logit = WarpMax(max_logit);
+    float weight_sum = 0;
     for (int32_t item = lane; item < items.count; item += 32) {
-      if (items.Counts(item)) total += __expf(LeakyRelu(shape.negative_slope, kept.At(item, h) + own) - top);
+      if (items.Counts(item))
+        weight_sum +=
+            __expf(LeakyRelu(shape.negative_slope, stored_weights.At(item, h) + destination_score) - max_logit);
     }
-    const float inverse = 1.0f / WarpSum(total);
+    const float inverse = 1.0f / WarpSum(weight_sum);
     for (int32_t item = lane; item < items.count; item += 32) {
-      const float score = kept.At(item, h) + own;
-      const float alpha = items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, score) - top) * inverse : 0.0f;
-      kept.At(item, h) = score > 0.0f ? alpha : -alpha;
+      const float score = stored_weights.At(item, h) + destination_score;
+      const float alpha =
+          items.Counts(item) ? __expf(LeakyRelu(shape.negative_slope, score) - max_logit) * inverse : 0.0f;
+      stored_weights.At(item, h) = score > 0.0f ? alpha : -alpha;
     }
     __syncwarp();
 
@@ -698,7 +727,7 @@ __global__ void __launch_bounds__(kBlock)
         const int32_t place = rows.Place(items[item]);
         const typename Rows::Made x = rows.Make(rows.Fetch(place, vector));
         if (weights.passes != nullptr) rows.NotePassing(weights.passes, place, vector, x);
-        AddScaled8(rows.Scale() * fabsf(kept.At(item, h)), WidenRaw8(x), sum);
+        AddScaled8(rows.Scale() * fabsf(stored_weights.At(item, h)), WidenRaw8(x), sum);
       }
       Store8(to + vector * 8, sum);
     }
@@ -709,7 +738,7 @@ template <typename Rows, typename Grad>
 __global__ void __launch_bounds__(kBlock)
     WideLogitGradientKernel(Rows rows, Slots slots, int number, AttentionShape shape, const BatchHeader* header,
                             AttentionWeightsOnDevice weights, const Grad* grad_out, AttentionGradients gradients) {
-  __shared__ float shares[kWarps][kBlockColumns];
+  __shared__ float warp_sums[kWarps][kBlockColumns];
   const int32_t all_rows = RowsAfter(header, number);
   if (static_cast<int32_t>(blockIdx.x) * kWarps >= all_rows) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -724,7 +753,8 @@ __global__ void __launch_bounds__(kBlock)
       const Grad* g = grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width;
       DotItems(rows, items, vectors, lane, gradient, h, [&](int32_t vector) { return Load8(g + vector * 8); });
       float expected = 0;
-      for (int32_t item = lane; item < items.count; item += 32) expected += fabsf(alpha.At(item, h)) * gradient.At(item, h);
+      for (int32_t item = lane; item < items.count; item += 32)
+        expected += fabsf(alpha.At(item, h)) * gradient.At(item, h);
       expected = WarpSum(expected);
       float total = 0;
       for (int32_t item = lane; item < items.count; item += 32) {
@@ -745,7 +775,7 @@ __global__ void __launch_bounds__(kBlock)
     const int32_t vector = vectors_before + lane, columns = min(kBlockColumns, (vectors - vectors_before) * 8);
     const bool in_row = vector < vectors;
     for (int32_t h = 0; h < heads; ++h) {
-      Float8 by_source = {}, by_destination = {};
+      Float8 grad_source = {}, grad_destination = {};
       for (int32_t row = first_row; row < all_rows; row += GradientBlocks(shape.width) * kWarps) {
         const Items items = ItemsOf(slots, row, rows.Self(row));
         const ItemValues gradient = ValuesOf(gradients.slots, gradients.self, 2 * heads, slots, row, heads);
@@ -753,13 +783,13 @@ __global__ void __launch_bounds__(kBlock)
         for (int32_t item = 0; item < items.count; ++item) {
           if (!in_row) continue;
           const Float8 x = WideValue(rows, rows.Place(items[item]), vector);
-          AddScaled8(gradient.At(item, h), x, by_source);
-          if (item == 0) AddScaled8(gradient.self[heads + h], x, by_destination);
+          AddScaled8(gradient.At(item, h), x, grad_source);
+          if (item == 0) AddScaled8(gradient.self[heads + h], x, grad_destination);
         }
       }
       float* to = partial + static_cast<int64_t>(h) * shape.width + vectors_before * 8;
-      StoreShare(shares, by_source, in_row, lane, columns, to);
-      StoreShare(shares, by_destination, in_row, lane, columns, to + static_cast<int64_t>(heads) * shape.width);
+      StoreBlockSum(warp_sums, grad_source, in_row, lane, columns, to);
+      StoreBlockSum(warp_sums, grad_destination, in_row, lane, columns, to + static_cast<int64_t>(heads) * shape.width);
     }
   }
 }
@@ -830,10 +860,11 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 
   const int32_t own_source = base + lane % kSources;
   const bool has_source = own_source < sources;
-  const int32_t begin = has_source ? __ldg(hop.first + own_source) : 0, end = has_source ? __ldg(hop.end + own_source) : 0;
-  const int32_t mine_at = begin + lane / kSources;
-  const bool looks_up = lane < kSources * kSlots && mine_at < end;
-  const uint32_t slot = looks_up ? __ldg(hop.sorted_slots + mine_at) : 0;
+  const int32_t begin = has_source ? __ldg(hop.first + own_source) : 0,
+                end = has_source ? __ldg(hop.end + own_source) : 0;
+  const int32_t sorted_index = begin + lane / kSources;
+  const bool looks_up = lane < kSources * kSlots && sorted_index < end;
+  const uint32_t slot = looks_up ? __ldg(hop.sorted_slots + sorted_index) : 0;
   const int32_t row = static_cast<int32_t>(slot / static_cast<uint32_t>(fanout));
 
   for (int32_t vectors_before = 0; vectors_before < vectors; vectors_before += 32) {
@@ -851,67 +882,73 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
       const T* grad = grad_out + static_cast<int64_t>(h) * shape.width + vector * 8;
       const int64_t stride = static_cast<int64_t>(heads) * shape.width;
       const float* as_source = folded + static_cast<int64_t>(h) * shape.width + vector * 8;
-      float weight = 0, score = 0, own_weight = 0, own_score = 0, passed = 0;
+      float weight = 0, logit_grad = 0, self_weight = 0, self_logit_grad = 0, destination_grad = 0;
       if (looks_up) {
         weight = scale * fabsf(weights.slots[static_cast<int64_t>(slot) * heads + h]);
-        score = gradients.slots[static_cast<int64_t>(slot) * heads + h];
+        logit_grad = gradients.slots[static_cast<int64_t>(slot) * heads + h];
       }
       if (own_source < destinations) {
-        own_weight = scale * fabsf(weights.self[static_cast<int64_t>(own_source) * heads + h]);
-        own_score = gradients.self[static_cast<int64_t>(own_source) * 2 * heads + h];
-        passed = scale * gradients.self[(static_cast<int64_t>(own_source) * 2 + 1) * heads + h];
+        self_weight = scale * fabsf(weights.self[static_cast<int64_t>(own_source) * heads + h]);
+        self_logit_grad = gradients.self[static_cast<int64_t>(own_source) * 2 * heads + h];
+        destination_grad = scale * gradients.self[(static_cast<int64_t>(own_source) * 2 + 1) * heads + h];
       }
-      Raw8<T> ahead[kSources];
+      Raw8<T> first_grads[kSources];
 #pragma unroll
       for (int s = 0; s < kSources; ++s) {
-        const int32_t r = __shfl_sync(kFullWarp, row, s);
-        ahead[s] = {};
-        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && in_row) ahead[s] = LoadRaw8(grad + r * stride);
+        const int32_t slot_row = __shfl_sync(kFullWarp, row, s);
+        first_grads[s] = {};
+        if (__shfl_sync(kFullWarp, begin < end ? 1 : 0, s) != 0 && in_row)
+          first_grads[s] = LoadRaw8(grad + slot_row * stride);
       }
-      // The scores of a source's first slots and its own, for all sources at once.
+      // Sums the logit gradients of a source's first slots and of its own row, for all sources of the warp at once.
 #pragma unroll
-      for (int offset = kSources; offset < 32; offset *= 2) score += __shfl_xor_sync(kFullWarp, score, offset);
-      score = scale * (score + own_score);
-      const Float8 by_source = in_row ? Load8(as_source) : Float8{};
+      for (int offset = kSources; offset < 32; offset *= 2)
+        logit_grad += __shfl_xor_sync(kFullWarp, logit_grad, offset);
+      logit_grad = scale * (logit_grad + self_logit_grad);
+      const Float8 source_vector = in_row ? Load8(as_source) : Float8{};
 #pragma unroll
       for (int s = 0; s < kSources; ++s) {
         const int32_t source = base + s;
         if (source >= sources) continue;
         Float8 sum = {};
-        AddScaled8(__shfl_sync(kFullWarp, weight, s), WidenRaw8(ahead[s]), sum);
-        const int32_t from = __shfl_sync(kFullWarp, begin, s), slots = __shfl_sync(kFullWarp, end, s) - from;
-        float later = 0;
-        if (slots > 1) {
+        AddScaled8(__shfl_sync(kFullWarp, weight, s), WidenRaw8(first_grads[s]), sum);
+        const int32_t first_index = __shfl_sync(kFullWarp, begin, s),
+                      slot_count = __shfl_sync(kFullWarp, end, s) - first_index;
+        float later_logit_grads = 0;
+        if (slot_count > 1) {
 #pragma unroll
           for (int e = 1; e < kSlots; ++e) {
-            const int32_t r = __shfl_sync(kFullWarp, row, e * kSources + s);
-            const float w = __shfl_sync(kFullWarp, weight, e * kSources + s);
-            if (e < slots && in_row) AddScaled8(w, Load8(grad + r * stride), sum);
+            const int32_t slot_row = __shfl_sync(kFullWarp, row, e * kSources + s);
+            const float slot_weight = __shfl_sync(kFullWarp, weight, e * kSources + s);
+            if (e < slot_count && in_row) AddScaled8(slot_weight, Load8(grad + slot_row * stride), sum);
           }
-          for (int32_t some = from + kSlots; some < from + slots; some += 32) {  // 32 at a time, then broadcast
-            int32_t row_of = 0;
-            float weight_of = 0, score_of = 0;
-            if (some + lane < from + slots) {
-              const int64_t at = hop.sorted_slots[some + lane];
-              row_of = static_cast<int32_t>(at) / fanout;
-              weight_of = scale * fabsf(weights.slots[at * heads + h]);
-              score_of = scale * gradients.slots[at * heads + h];
+          for (int32_t chunk_first = first_index + kSlots; chunk_first < first_index + slot_count;
+               chunk_first += 32) {  // 32 at a time, then broadcast
+            int32_t chunk_row = 0;
+            float chunk_weight = 0, chunk_logit_grad = 0;
+            if (chunk_first + lane < first_index + slot_count) {
+              const int64_t at = hop.sorted_slots[chunk_first + lane];
+              chunk_row = static_cast<int32_t>(at) / fanout;
+              chunk_weight = scale * fabsf(weights.slots[at * heads + h]);
+              chunk_logit_grad = scale * gradients.slots[at * heads + h];
             }
-            const int32_t chunk = min(32, from + slots - some);
+            const int32_t chunk = min(32, first_index + slot_count - chunk_first);
 #pragma unroll 4
             for (int j = 0; j < chunk; ++j) {
-              const int32_t r = __shfl_sync(kFullWarp, row_of, j);
-              const float w = __shfl_sync(kFullWarp, weight_of, j);
-              if (in_row) AddScaled8(w, Load8(grad + r * stride), sum);
+              const int32_t slot_row = __shfl_sync(kFullWarp, chunk_row, j);
+              const float slot_weight = __shfl_sync(kFullWarp, chunk_weight, j);
+              if (in_row) AddScaled8(slot_weight, Load8(grad + slot_row * stride), sum);
             }
-            later += WarpSum(score_of);
+            later_logit_grads += WarpSum(chunk_logit_grad);
           }
         }
-        AddScaled8(__shfl_sync(kFullWarp, score, s) + later, by_source, sum);
+        AddScaled8(__shfl_sync(kFullWarp, logit_grad, s) + later_logit_grads, source_vector, sum);
         if (source < destinations) {
-          const float w = __shfl_sync(kFullWarp, own_weight, s), to_own = __shfl_sync(kFullWarp, passed, s);
-          if (in_row) AddScaled8(w, Load8(grad + source * stride), sum);
-          if (in_row) AddScaled8(to_own, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
+          const float slot_weight = __shfl_sync(kFullWarp, self_weight, s),
+                      slot_destination_grad = __shfl_sync(kFullWarp, destination_grad, s);
+          if (in_row) AddScaled8(slot_weight, Load8(grad + source * stride), sum);
+          if (in_row)
+            AddScaled8(slot_destination_grad, Load8(as_source + static_cast<int64_t>(heads) * shape.width), sum);
         }
         if (!kOneHead) {
           Add8(sums[s], sum);
@@ -927,7 +964,8 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 #pragma unroll
     for (int s = 0; s < kSources; ++s) {
       const int64_t source = base + s;
-      if (source >= sources && source < padded_sources && in_row) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
+      if (source >= sources && source < padded_sources && in_row)
+        Store8(grad_z + (source * vectors + vector) * 8, Float8{});
     }
   }
 }
@@ -938,8 +976,8 @@ struct MaskedLayers {
 
 // Makes dropout's bits with eight lanes per row, each of which makes four bytes at a time. There is one block per
 // multiprocessor, because this arithmetic must leave room for a concurrent kernel, which waits for memory.
-__global__ void __launch_bounds__(kBlock)
-    DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+__global__ void __launch_bounds__(kBlock) DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state,
+                                                            const BatchHeader* header, const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
   for (int l = 0; l < layers; ++l) {
     const MaskedLayer& layer = all.layers[l];
@@ -947,19 +985,20 @@ __global__ void __launch_bounds__(kBlock)
     const DropoutKey key = MaskKey(layer.mask, state, header);
     for (int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8); row < rows; row += stride) {
       const uint32_t node = static_cast<uint32_t>(__ldg(nodes + row));
-      uint8_t* to = layer.kept + static_cast<int64_t>(row) * vectors;
+      uint8_t* row_bits = layer.kept + static_cast<int64_t>(row) * vectors;
       for (int32_t first = static_cast<int32_t>(threadIdx.x % 8) * 4; first < vectors; first += 32) {
-        uint32_t four = 0;
+        uint32_t four_bytes = 0;
 #pragma unroll
         for (int32_t j = 0; j < 4; ++j) {
           Float8 ones = {{1, 1, 1, 1, 1, 1, 1, 1}};
           Drop8(key, node, static_cast<uint32_t>(first + j), ones);
-          four |= PositiveBits(ones) << 8 * j;
+          four_bytes |= PositiveBits(ones) << 8 * j;
         }
         if (vectors % 4 == 0) {
-          *reinterpret_cast<uint32_t*>(to + first) = four;
+          *reinterpret_cast<uint32_t*>(row_bits + first) = four_bytes;
         } else {
-          for (int32_t j = 0; j < 4 && first + j < vectors; ++j) to[first + j] = static_cast<uint8_t>(four >> 8 * j);
+          for (int32_t j = 0; j < 4 && first + j < vectors; ++j)
+            row_bits[first + j] = static_cast<uint8_t>(four_bytes >> 8 * j);
         }
       }
     }
@@ -981,7 +1020,8 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t slot = PickSlot<kLanes>(key, node, degree, outer.fanout, lane);
   const int32_t count = min(degree, outer.fanout);
   if (!active || lane >= outer.fanout) return;
-  outer.neighbors[static_cast<int64_t>(row) * outer.fanout + lane] = lane < count ? __ldg(graph.columns + begin + slot) : -1;
+  outer.neighbors[static_cast<int64_t>(row) * outer.fanout + lane] =
+      lane < count ? __ldg(graph.columns + begin + slot) : -1;
   if (lane == 0) outer.counts[row] = count;
 }
 
@@ -1024,22 +1064,22 @@ __global__ void UnfoldKernel(UnfoldedLayers all) {
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= heads * head_width) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const float* by_source = layer.grad_folded + static_cast<int64_t>(row / head_width) * width;
-  const float* by_destination = by_source + static_cast<int64_t>(heads) * width;
+  const float* grad_source = layer.grad_folded + static_cast<int64_t>(row / head_width) * width;
+  const float* grad_destination = grad_source + static_cast<int64_t>(heads) * width;
   const float att_src = forward.att_src[row], att_dst = forward.att_dst[row];
-  float source = 0, destination = 0;
+  float att_src_sum = 0, att_dst_sum = 0;
 #pragma unroll 8
   for (int32_t column = lane; column < width; column += 32) {
     const int64_t at = static_cast<int64_t>(row) * forward.weight_stride + column;
-    source += forward.weight[at] * by_source[column];
-    destination += forward.weight[at] * by_destination[column];
-    layer.grad_weight[at] += att_src * by_source[column] + att_dst * by_destination[column];
+    att_src_sum += forward.weight[at] * grad_source[column];
+    att_dst_sum += forward.weight[at] * grad_destination[column];
+    layer.grad_weight[at] += att_src * grad_source[column] + att_dst * grad_destination[column];
   }
-  source = WarpSum(source);
-  destination = WarpSum(destination);
+  att_src_sum = WarpSum(att_src_sum);
+  att_dst_sum = WarpSum(att_dst_sum);
   if (lane != 0) return;
-  layer.grad_att_src[row] = source;
-  layer.grad_att_dst[row] = destination;
+  layer.grad_att_src[row] = att_src_sum;
+  layer.grad_att_dst[row] = att_dst_sum;
 }
 
 // Calls launch.template operator()<kParts, kItems, kWhole>() with the values that suit the rows' width, the fanout and
@@ -1059,7 +1099,7 @@ cudaError_t WithGroups(int32_t width, int32_t fanout, const With& with) {
   return GroupsABlock(width) == kWarps ? WithItems<Rows, 32>(fanout, with) : WithItems<Rows, 16>(fanout, with);
 }
 
-// Launches with `shared` bytes of dynamic shared memory, which may exceed the default limit.
+// Launches the kernel with `shared` bytes of dynamic shared memory, which may exceed the default limit.
 template <typename Kernel, typename... Arguments>
 cudaError_t LaunchShared(Kernel kernel, int blocks, int shared, cudaStream_t stream, Arguments&&... arguments) {
   if (shared > 0) {
@@ -1102,7 +1142,8 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
   if (shape.width > kBlockColumns) return launch(WideLogitGradientKernel<Rows, Grad>, 0);
   return WithGroups<Rows>(shape.width, slots.fanout, [&]<int kParts, int kItems, bool kWhole>() {
     if constexpr (kCopied<Rows, kWhole>) {
-      if constexpr (Rows::kAndOne && std::is_same_v<Grad, __nv_bfloat16>) {
+      if constexpr (Rows::kAppendsOne && std::is_same_v<Grad, __nv_bfloat16>) {
+        // With one head there is nothing to read once for several: the plain copied kernel has more blocks in flight.
         if (shape.heads > 1) {
           return LaunchShared(CopiedHeadsLogitGradientKernel<Rows, kParts, kItems>, std::min(kHeadBlocks, blocks),
                               kCopyBytes<kItems, kHeadsAtOnce>, stream, rows, slots, number, shape, header, weights,
@@ -1116,13 +1157,16 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
   });
 }
 
-// Calls `with` with a pointer of the element's type.
+// Calls `with` with a null pointer of the element's type, from which a generic lambda learns the type.
 template <typename With>
 cudaError_t WithActivations(Element element, const With& with) {
   switch (element) {
-    case Element::kFloat32: return with(static_cast<const float*>(nullptr));
-    case Element::kBFloat16: return with(static_cast<const __nv_bfloat16*>(nullptr));
-    case Element::kFloat16: break;
+    case Element::kFloat32:
+      return with(static_cast<const float*>(nullptr));
+    case Element::kBFloat16:
+      return with(static_cast<const __nv_bfloat16*>(nullptr));
+    case Element::kFloat16:
+      break;
   }
   return cudaErrorInvalidValue;
 }
@@ -1134,7 +1178,8 @@ cudaError_t WithFeatures(Element element, const With& with) {
 
 // Calls `with` with the rows that a layer reads.
 template <typename T, typename With>
-cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept, const With& with) {
+cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept,
+                       const With& with) {
   const T* z = static_cast<const T*>(input.z);
   if constexpr (std::is_same_v<T, __nv_bfloat16>) {
     const bool clips = input.activation == Activation::kRelu;
@@ -1145,7 +1190,8 @@ cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionSha
   return with(HiddenRows<T>{z, shape.width / 8, input.activation, input.scale, kept});
 }
 
-// Calls `with` with the graph's feature rows, or with [x, 1] of them if `one` is not below zero.
+// Calls `with` with the graph's feature rows. If `one` is not below zero, each row x is read as [x, 1], with the 1 in
+// column `one`.
 template <typename In, typename With>
 cudaError_t WithFeatureRows(const GraphOnDevice& graph, const int32_t* nodes, int32_t one, const With& with) {
   if (one >= 0) {
@@ -1174,27 +1220,32 @@ int32_t MostOverLayers(std::span<const Layer> layers, const Of& value_of) {
 }  // namespace
 
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
-  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 * shape.heads * shape.width;
+  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 *
+         shape.heads * shape.width;
 }
 
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const dim3 grid(static_cast<unsigned>(Blocks(MostOverLayers(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
-                  static_cast<unsigned>(MostOverLayers(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
-                  static_cast<unsigned>(layers.size()));
+  const dim3 grid(
+      static_cast<unsigned>(Blocks(MostOverLayers(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
+      static_cast<unsigned>(MostOverLayers(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
+      static_cast<unsigned>(layers.size()));
   return Launch(FoldKernel, grid, dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<FoldedLayers>(layers));
 }
 
 cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t columns = MostOverLayers(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
-  return Launch(JoinPartialsKernel, dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
+  const int32_t columns =
+      MostOverLayers(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
+  return Launch(JoinPartialsKernel,
+                dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
                 dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<JoinedLayers>(layers), header);
 }
 
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t rows = MostOverLayers(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
+  const int32_t rows =
+      MostOverLayers(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
   return Launch(UnfoldKernel, dim3(static_cast<unsigned>(Blocks(rows, kWarps)), static_cast<unsigned>(layers.size())),
                 kBlock, 0, stream, ArgumentOfLayers<UnfoldedLayers>(layers));
 }
@@ -1227,13 +1278,14 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
   return WithActivations(element, [&]<typename T>(const T* type) {
     const uint8_t* kept = weights.passes != nullptr ? weights.passes : input.kept;
     const cudaError_t error = WithRowsOf(type, input, shape, kept, [&]<typename Rows>(const Rows& rows) {
-      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients, stream);
+      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients,
+                                          stream);
     });
     if (error != cudaSuccess) return error;
     const bool one_head = shape.heads == 1;
     return Launch(one_head ? SourceGradientKernel<T, true> : SourceGradientKernel<T, false>,
-                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape, folded,
-                  input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
+                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape,
+                  folded, input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
                   static_cast<T*>(grad_z));
   });
 }
@@ -1241,20 +1293,21 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
 cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const OuterHopOnDevice& outer,
                                  const RunState* state, const BatchHeader* header, const int32_t* nodes,
                                  cudaStream_t stream) {
+  // A fanout above a warp's lanes needs a wider group than DrawNeighborsKernel has.
   if (outer.fanout > kNarrowFanout) {
     return EnqueueWideDraw(graph, number, outer.fanout, outer.rows, outer.neighbors, outer.counts, state, header, nodes,
                            stream);
   }
   if (outer.fanout <= 8) {
-    return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer, state,
-                  header, nodes);
+    return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer,
+                  state, header, nodes);
   }
   if (outer.fanout <= 16) {
     return Launch(DrawNeighborsKernel<16>, Blocks(outer.rows, kBlock / 16), kBlock, 0, stream, graph, number, outer,
                   state, header, nodes);
   }
-  return Launch(DrawNeighborsKernel<32>, Blocks(outer.rows, kBlock / 32), kBlock, 0, stream, graph, number, outer, state,
-                header, nodes);
+  return Launch(DrawNeighborsKernel<32>, Blocks(outer.rows, kBlock / 32), kBlock, 0, stream, graph, number, outer,
+                state, header, nodes);
 }
 
 cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
@@ -1282,8 +1335,8 @@ cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element 
   return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(grad_element, [&]<typename Grad>(const Grad*) {
       return WithFeatureRows<In>(graph, nodes, one, [&]<typename Rows>(const Rows& rows) {
-        return LaunchLogitGradient<Rows, Grad>(rows, slots, outer.rows, number, shape, header, weights, grad_out, gradients,
-                                               stream);
+        return LaunchLogitGradient<Rows, Grad>(rows, slots, outer.rows, number, shape, header, weights, grad_out,
+                                               gradients, stream);
       });
     });
   });

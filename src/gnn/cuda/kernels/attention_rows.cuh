@@ -60,7 +60,7 @@ __device__ inline Float8 WidenRaw8(const Raw8<__nv_bfloat16>& x) {
   return out;
 }
 
-// Makes element i, which is a zero, a one.
+// Sets element i, which is zero, to one.
 __device__ inline void SetOne(int i, Raw8<float>& x) {
   float* const values[8] = {&x.low.x, &x.low.y, &x.low.z, &x.low.w, &x.high.x, &x.high.y, &x.high.z, &x.high.w};
 #pragma unroll
@@ -105,6 +105,7 @@ __device__ inline void Keep8(uint32_t bits, float scale, Float8& x) {
 __device__ inline uint32_t KeptPair(uint32_t spread, int i, uint32_t pair) {
   return pair & (spread >> i & 0x00010001u) * 0xffffu;
 }
+// Returns `bits` so that KeptPair finds those of columns 2i and 2i + 1 in bits i and i + 16.
 __device__ inline uint32_t Spread(uint32_t bits) { return bits | bits << 12; }
 
 // Returns the bits of the values above zero.
@@ -114,7 +115,8 @@ __device__ inline uint32_t PositiveBits(const Float8& x) {
   for (int i = 0; i < 8; ++i) bits |= x.v[i] > 0.0f ? 1u << (i / 2 + i % 2 * 4) : 0u;
   return bits;
 }
-// Returns the same for values that are not below zero: a carry into the sign bit shows that a value is not zero.
+// Returns which of eight values are above zero, as bits, given that none is below zero: a carry into the sign bit shows
+// that a value is not zero.
 __device__ inline uint32_t PositiveBits(const Raw8<__nv_bfloat16>& x) {
   constexpr uint32_t kAllButSigns = 0x7fff7fffu;
   const uint32_t bits =
@@ -137,7 +139,7 @@ struct HiddenRows {
     Raw8<T> raw;
     uint32_t bits = 0;
   };
-  static constexpr bool kOfGraph = false, kAndOne = false;
+  static constexpr bool kOfGraph = false, kAppendsOne = false;
   using Made = Float8;
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
@@ -165,7 +167,7 @@ __device__ inline const Float8& WidenRaw8(const Float8& x) { return x; }
 struct PlainRows {
   const __nv_bfloat16* z;
   int32_t vectors;
-  bool clips;  // relu
+  bool applies_relu;
   float scale;
   const uint8_t* kept;
 
@@ -173,7 +175,7 @@ struct PlainRows {
     Raw8<__nv_bfloat16> raw;
     uint32_t bits = 0;
   };
-  static constexpr bool kOfGraph = false, kAndOne = false;
+  static constexpr bool kOfGraph = false, kAppendsOne = false;
   using Made = Raw8<__nv_bfloat16>;
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
@@ -187,7 +189,7 @@ struct PlainRows {
     const uint32_t spread = Spread(from.bits);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      if (clips) {
+      if (applies_relu) {
         const __nv_bfloat162 pair =
             __hmax2(*reinterpret_cast<const __nv_bfloat162*>(&words[i]), __nv_bfloat162{0.0f, 0.0f});
         words[i] = *reinterpret_cast<const uint32_t*>(&pair);
@@ -207,7 +209,7 @@ struct FeatureRows {
   Features features;
   const int32_t* nodes;
 
-  static constexpr bool kOfGraph = true, kAndOne = false;
+  static constexpr bool kOfGraph = true, kAppendsOne = false;
   using Fetched = Raw8<T>;
   using Made = Raw8<T>;
   __device__ int32_t Self(int32_t row) const { return __ldg(nodes + row); }
@@ -218,13 +220,13 @@ struct FeatureRows {
   __device__ void NotePassing(uint8_t*, int32_t, int32_t, const Made&) const {}
 };
 
-// The same rows with a one in column `one`, the first that they do not have, and with zeros in the columns after it.
+// Reads [x, 1] for feature rows x: the 1 stands in column `one`, the first past the row's own, and zeros follow it.
 template <typename T, typename Features>
 struct FeatureRowsAndOne : FeatureRows<T, Features> {
   int32_t stored;  // vectors of a stored row; the others are made here
   int32_t one;
 
-  static constexpr bool kAndOne = true;
+  static constexpr bool kAppendsOne = true;
   __device__ Raw8<T> Fetch(int32_t place, int32_t vector) const {
     Raw8<T> x = {};
     if (vector < stored) x = FeatureRows<T, Features>::Fetch(place, vector);
@@ -252,7 +254,8 @@ __device__ inline Items ItemsOf(const Slots& slots, int32_t row, int32_t self) {
   return {slots.sources + static_cast<int64_t>(row) * slots.fanout, self, __ldg(slots.counts + row) + 1};
 }
 
-// Where the values of items and heads are stored.
+// The place in memory of one destination's values, of which each item has one per head (attention weights or
+// gradients).
 struct ItemValues {
   float* slots;  // value of the row's first slot
   float* self;   // value of the row's self-loop
@@ -261,9 +264,10 @@ struct ItemValues {
     return item == 0 ? self[h] : slots[static_cast<int64_t>(item - 1) * heads + h];
   }
 };
-__device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, const Slots& row_slots, int32_t row,
-                                      int32_t heads) {
-  return {slots + static_cast<int64_t>(row) * row_slots.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
+__device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, const Slots& row_slots,
+                                      int32_t row, int32_t heads) {
+  return {slots + static_cast<int64_t>(row) * row_slots.fanout * heads, self + static_cast<int64_t>(row) * self_stride,
+          heads};
 }
 
 // A group of kParts lanes that handles a destination. Each lane holds eight columns of rows, and the group works on up
