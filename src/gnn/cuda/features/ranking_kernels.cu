@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/cuda/features/ranking_kernels.h"
-
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/base/wide_draw.cuh"
 #include "gnn/cuda/features/inclusion_log.h"
+#include "gnn/cuda/features/ranking_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -99,7 +98,8 @@ __global__ void __launch_bounds__(kBlock)
 
 // Counts reads for fanouts above a warp's lanes, with one warp per row.
 __global__ void CountWideReadsKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
-                                     const BatchHeader* header, const int32_t* nodes, uint32_t* stamps, uint32_t* counts) {
+                                     const BatchHeader* header, const int32_t* nodes, uint32_t* stamps,
+                                     uint32_t* counts) {
   const auto row = static_cast<int32_t>(Thread() / 32);
   if (row >= RowsAfter(header, hop)) return;
   unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
@@ -159,22 +159,22 @@ __device__ bool RanksUpTo(const GraphOnDevice& graph, const ScoresOnDevice& scor
 // Counts and lists ranked nodes with one thread block per tile, kBlock nodes at a time. `list` null: only counts.
 __global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, ScoresOnDevice scores, RankKey last,
                                                        int32_t* counts, const int32_t* before, int32_t* list) {
-  __shared__ int32_t of_warp[kBlock / 32];
+  __shared__ int32_t warp_counts[kBlock / 32];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kRankTile;
   int32_t found = list != nullptr ? before[blockIdx.x] : 0;
-  for (int64_t at = 0; at < kRankTile; at += kBlock) {
-    const int64_t v = first + at + threadIdx.x;
-    const bool in = v < graph.num_nodes && RanksUpTo(graph, scores, last, v);
-    const unsigned votes = __ballot_sync(kFullWarp, in);
-    if (lane == 0) of_warp[warp] = __popc(votes);
+  for (int64_t offset = 0; offset < kRankTile; offset += kBlock) {
+    const int64_t v = first + offset + threadIdx.x;
+    const bool ranked = v < graph.num_nodes && RanksUpTo(graph, scores, last, v);
+    const unsigned votes = __ballot_sync(kFullWarp, ranked);
+    if (lane == 0) warp_counts[warp] = __popc(votes);
     __syncthreads();
-    int32_t mine = found;
+    int32_t list_index = found;
     for (int w = 0; w < kBlock / 32; ++w) {
-      if (w < warp) mine += of_warp[w];
-      found += of_warp[w];
+      if (w < warp) list_index += warp_counts[w];
+      found += warp_counts[w];
     }
-    if (in && list != nullptr) list[mine + __popc(votes & ((1u << lane) - 1))] = static_cast<int32_t>(v);
+    if (ranked && list != nullptr) list[list_index + __popc(votes & ((1u << lane) - 1))] = static_cast<int32_t>(v);
     __syncthreads();
   }
   if (list == nullptr && threadIdx.x == 0) counts[blockIdx.x] = found;
@@ -182,21 +182,21 @@ __global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, Scor
 
 __global__ void __launch_bounds__(kBlock)
     SumReadsKernel(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes, Word* sums) {
-  __shared__ Word all, hits;
-  if (threadIdx.x == 0) all = hits = 0;
+  __shared__ Word block_reads, block_hits;
+  if (threadIdx.x == 0) block_reads = block_hits = 0;
   __syncthreads();
-  Word mine = 0, on_device = 0;
+  Word reads = 0, hits = 0;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t v = Thread(); v < num_nodes; v += threads) {
-    mine += counts[v];
-    on_device += places == nullptr || (places[v] >= 0 && places[v] < cached) ? counts[v] : 0;
+    reads += counts[v];
+    hits += places == nullptr || (places[v] >= 0 && places[v] < cached) ? counts[v] : 0;
   }
-  atomicAdd(&all, mine);
-  atomicAdd(&hits, on_device);
+  atomicAdd(&block_reads, reads);
+  atomicAdd(&block_hits, hits);
   __syncthreads();
   if (threadIdx.x != 0) return;
-  atomicAdd(sums, all);
-  atomicAdd(sums + 1, hits);
+  atomicAdd(sums, block_reads);
+  atomicAdd(sums + 1, block_hits);
 }
 
 // Returns a grid of at most 2048 blocks, which stride over the nodes, so that each block has many to sum up.
@@ -241,9 +241,10 @@ cudaError_t EnqueueCountReads(const GraphOnDevice& graph, int hop, int fanout, i
   return fanout <= 16 ? launch(CountReadsKernel<16>, 16) : launch(CountReadsKernel<32>, 32);
 }
 
-cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& key, int digit,
-                                 unsigned long long* histogram, cudaStream_t stream) {
-  return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit, histogram);
+cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& key,
+                                 int digit, unsigned long long* histogram, cudaStream_t stream) {
+  return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit,
+                histogram);
 }
 
 cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,

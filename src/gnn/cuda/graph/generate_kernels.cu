@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements generate_kernels.h.
-#include "gnn/cuda/graph/generate_kernels.h"
-
 #include <algorithm>
 
 #include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/graph/generate_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -29,19 +28,20 @@ struct Tile {
 };
 
 // Counts the slots of a tile; a node past `end` has none. All threads must call it.
-__device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end, Tile& tile) {
+__device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end,
+                          Tile& tile) {
   const int t = static_cast<int>(threadIdx.x);
-  SlotCounts mine{0, 0, 0};
-  if (first + t < end) mine = SlotsOf(spec, table, first + t);
+  SlotCounts own_slots{0, 0, 0};
+  if (first + t < end) own_slots = SlotsOf(spec, table, first + t);
   __syncthreads();  // the previous tile may still be in use
-  for (int level = 0; level < kLevels; ++level) tile.before[level][t + 1] = CountOf(mine, level);
+  for (int level = 0; level < kLevels; ++level) tile.before[level][t + 1] = CountOf(own_slots, level);
   if (t < kLevels) tile.before[t][0] = 0;
   for (int offset = 1; offset < kTile; offset *= 2) {  // prefix sum (Hillis and Steele)
     __syncthreads();
-    uint32_t add[kLevels];
-    for (int level = 0; level < kLevels; ++level) add[level] = t >= offset ? tile.before[level][t + 1 - offset] : 0;
+    uint32_t earlier[kLevels];
+    for (int level = 0; level < kLevels; ++level) earlier[level] = t >= offset ? tile.before[level][t + 1 - offset] : 0;
     __syncthreads();
-    for (int level = 0; level < kLevels; ++level) tile.before[level][t + 1] += add[level];
+    for (int level = 0; level < kLevels; ++level) tile.before[level][t + 1] += earlier[level];
   }
   __syncthreads();
 }
@@ -52,7 +52,10 @@ __device__ int NodeOfSlot(const Before& before, uint32_t slot) {
   int low = 0, high = kTile - 1;
   while (low < high) {
     const int middle = (low + high + 1) / 2;
-    if (before(middle) <= slot) low = middle; else high = middle - 1;
+    if (before(middle) <= slot)
+      low = middle;
+    else
+      high = middle - 1;
   }
   return low;
 }
@@ -69,34 +72,34 @@ __global__ void __launch_bounds__(kTile) CountSlotsKernel(SyntheticSpec spec, De
   for (int level = 0; level < kLevels; ++level) slots[level * spec.num_blocks + blockIdx.x] = sums[level];
 }
 
-__global__ void __launch_bounds__(kTile) OwnersKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts,
-                                                      int64_t* row_offsets, int32_t* block_owners,
-                                                      int32_t* region_owners, int32_t* global_owners) {
+__global__ void __launch_bounds__(kTile)
+    OwnersKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts, int64_t* row_offsets,
+                 int32_t* block_owners, int32_t* region_owners, int32_t* global_owners) {
   __shared__ Tile tile;
   const int64_t block = blockIdx.x;
   int32_t* const owners[kLevels] = {block_owners, region_owners, global_owners};
   const int64_t end = BlockBegin(spec, block + 1);
-  uint64_t at[kLevels];
-  for (int level = 0; level < kLevels; ++level) at[level] = starts.level[level][block];
+  uint64_t next_slot[kLevels];
+  for (int level = 0; level < kLevels; ++level) next_slot[level] = starts.level[level][block];
   for (int64_t first = BlockBegin(spec, block); first < end; first += kTile) {
     CountTile(spec, table, first, end, tile);
     const int t = static_cast<int>(threadIdx.x);
     if (first + t < end) {
       uint64_t offset = 0;
-      for (int level = 0; level < kLevels; ++level) offset += at[level] + tile.before[level][t];
+      for (int level = 0; level < kLevels; ++level) offset += next_slot[level] + tile.before[level][t];
       row_offsets[first + t] = static_cast<int64_t>(offset);
     }
     for (int level = 0; level < kLevels; ++level) {
       const uint32_t* before = tile.before[level];
       for (uint32_t slot = threadIdx.x; slot < before[kTile]; slot += kTile) {
         const int i = NodeOfSlot([&](int n) { return before[n]; }, slot);
-        owners[level][at[level] + slot] = static_cast<int32_t>(first + i);
+        owners[level][next_slot[level] + slot] = static_cast<int32_t>(first + i);
       }
-      at[level] += before[kTile];
+      next_slot[level] += before[kTile];
     }
   }
   if (block + 1 == spec.num_blocks && threadIdx.x == 0) {
-    row_offsets[spec.num_nodes] = static_cast<int64_t>(at[0] + at[1] + at[2]);
+    row_offsets[spec.num_nodes] = static_cast<int64_t>(next_slot[0] + next_slot[1] + next_slot[2]);
   }
 }
 
@@ -125,9 +128,9 @@ __device__ Pairing PairingOf(const SyntheticSpec& spec, const SlotStarts& starts
   return {MakePermutation(spec.seed, static_cast<uint32_t>(level), group, count, kPurposePairing), first};
 }
 
-__global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts,
-                                                       const int32_t* block_owners, const int32_t* region_owners,
-                                                       const int32_t* global_owners, int32_t* columns) {
+__global__ void __launch_bounds__(kTile)
+    ColumnsKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts, const int32_t* block_owners,
+                  const int32_t* region_owners, const int32_t* global_owners, int32_t* columns) {
   __shared__ Tile tile;
   __shared__ uint64_t pairing_words[kLevels * sizeof(Pairing) / 8];  // raw: Pairing's members have initial values
   Pairing* const pairing = reinterpret_cast<Pairing*>(pairing_words);
@@ -135,12 +138,12 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
   const int32_t* const owners[kLevels] = {block_owners, region_owners, global_owners};
   if (threadIdx.x < kLevels) pairing[threadIdx.x] = PairingOf(spec, starts, static_cast<int>(threadIdx.x), block);
   const int64_t end = BlockBegin(spec, block + 1);
-  uint64_t at[kLevels];
-  for (int level = 0; level < kLevels; ++level) at[level] = starts.level[level][block];
+  uint64_t next_slot[kLevels];
+  for (int level = 0; level < kLevels; ++level) next_slot[level] = starts.level[level][block];
   for (int64_t first = BlockBegin(spec, block); first < end; first += kTile) {
     CountTile(spec, table, first, end, tile);
     const auto before = [&](int n) { return tile.before[0][n] + tile.before[1][n] + tile.before[2][n]; };
-    int32_t* const out = columns + (at[0] + at[1] + at[2]);
+    int32_t* const out = columns + (next_slot[0] + next_slot[1] + next_slot[2]);
     const uint32_t slots = before(kTile);
     for (uint32_t slot = threadIdx.x; slot < slots; slot += kTile) {
       const int i = NodeOfSlot(before, slot);
@@ -153,10 +156,10 @@ __global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, Degre
         within -= count;
       }
       const Pairing& pairs = pairing[level];
-      const uint64_t mine = at[level] + tile.before[level][i] + within - pairs.first;
-      out[slot] = owners[level][pairs.first + PartnerSlot(pairs.permutation, mine)];
+      const uint64_t paired_slot = next_slot[level] + tile.before[level][i] + within - pairs.first;
+      out[slot] = owners[level][pairs.first + PartnerSlot(pairs.permutation, paired_slot)];
     }
-    for (int level = 0; level < kLevels; ++level) at[level] += tile.before[level][kTile];
+    for (int level = 0; level < kLevels; ++level) next_slot[level] += tile.before[level][kTile];
   }
 }
 
@@ -178,7 +181,8 @@ __global__ void FeaturesKernel(SyntheticSpec spec, int32_t quads, const PhiloxWo
       const PhiloxWords centroid = centroids[ClassOfBlock(spec, BlockOf(spec, v)) * quads + quad];
       const PhiloxWords noise = NoiseWords(spec, v, quad);
       for (int i = 0; i < 4; ++i) {
-        if (quad * 4 + i < spec.width) units[i] = FeatureUnits(spec, centroid[static_cast<size_t>(i)], noise[static_cast<size_t>(i)]);
+        if (quad * 4 + i < spec.width)
+          units[i] = FeatureUnits(spec, centroid[static_cast<size_t>(i)], noise[static_cast<size_t>(i)]);
       }
     }
     if constexpr (kElement == Element::kFloat32) {

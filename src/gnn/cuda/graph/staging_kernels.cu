@@ -59,9 +59,9 @@ __global__ void __launch_bounds__(kBlock)
   if (!active) return;
   const bool has_slot = lane < min(degree, fanout);
   const int32_t place = has_slot ? PlaceOrClaim(graph.staging, __ldg(graph.columns + begin + slot)) : kNoPlace;
-  const int32_t own = lane == 0 ? PlaceOrClaim(graph.staging, static_cast<int32_t>(node)) : kNoPlace;
+  const int32_t own_place = lane == 0 ? PlaceOrClaim(graph.staging, static_cast<int32_t>(node)) : kNoPlace;
   if (drawn.own == nullptr) return;
-  if (lane == 0) drawn.own[row] = own;
+  if (lane == 0) drawn.own[row] = own_place;
   if (lane < fanout) drawn.slots[static_cast<int64_t>(row) * fanout + lane] = place;
 }
 
@@ -81,7 +81,8 @@ __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout
 // Copies rows nodes[0 … count - 1] of `host` to the rows of `to`, by the first `blocks` blocks. Half a warp handles
 // kInFlight rows at a time, 16 bytes per lane: 256 bytes are a row of 128 two-byte elements.
 template <typename Count>
-__device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host, void* to) {
+__device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host,
+                         void* to) {
   const int lane = static_cast<int>(threadIdx.x % kLanesARow);
   const Count groups = static_cast<Count>(blocks * (blockDim.x / kLanesARow));
   const Count group = static_cast<Count>(blockIdx.x * (blockDim.x / kLanesARow) + threadIdx.x / kLanesARow);
@@ -102,9 +103,9 @@ __device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int
   }
 }
 
-__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging, int32_t few) {
+__global__ void __launch_bounds__(kBlock) CopyMissesKernel(StagingOnDevice staging, int32_t few_misses) {
   const int32_t count = min(*staging.count, staging.rows);
-  const unsigned blocks = count > few ? gridDim.x : min(gridDim.x, static_cast<unsigned>(kFewBlocks));
+  const unsigned blocks = count > few_misses ? gridDim.x : min(gridDim.x, static_cast<unsigned>(kFewBlocks));
   if (blockIdx.x >= blocks) return;
   auto* const to = static_cast<uint4*>(staging.cache) + static_cast<int64_t>(staging.first) * staging.row_parts;
   CopyRows(blocks, staging.nodes, count, staging.row_parts, staging.host, to);
@@ -130,9 +131,9 @@ __global__ void __launch_bounds__(kBlock) ReleasePlacesKernel(StagingOnDevice st
 }
 
 // Returns the number of blocks that copy `rows` rows concurrently, at most `most`.
-unsigned BlocksThatCopy(int64_t rows, int most) {
+unsigned BlocksThatCopy(int64_t rows, int max_blocks) {
   constexpr int64_t kRowsABlock = kBlock / kLanesARow * kInFlight;
-  return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, most));
+  return static_cast<unsigned>(std::min<int64_t>((rows + kRowsABlock - 1) / kRowsABlock, max_blocks));
 }
 
 template <int kLanes>
@@ -153,8 +154,8 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
   if (error != cudaSuccess) return error;
   if (fanout > kNarrowFanout) {
     const int warps = WideWarps(fanout);
-    Launch(CollectWideMissesKernel, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout), stream, graph,
-           hop, fanout, state, header, nodes);
+    Launch(CollectWideMissesKernel, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout), stream,
+           graph, hop, fanout, state, header, nodes);
   } else if (fanout <= 8) {
     Collect<8>(graph, hop, fanout, rows, state, header, nodes, drawn, stream);
   } else if (fanout <= 16) {
@@ -165,9 +166,10 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few) {
+cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few_misses) {
   if (graph.staging.rows == 0) return cudaSuccess;
-  return Launch(CopyMissesKernel, BlocksThatCopy(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging, few);
+  return Launch(CopyMissesKernel, BlocksThatCopy(graph.staging.rows, kCopyBlocks), kBlock, 0, stream, graph.staging,
+                few_misses);
 }
 
 cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream) {

@@ -27,7 +27,8 @@ __device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
   return ~(table.host_by_id ? v : rank - table.on_device);
 }
 __device__ unsigned char* RowIn(const RowTable& table, int32_t place) {
-  return place >= 0 ? table.device + place * table.stride_bytes : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
+  return place >= 0 ? table.device + place * table.stride_bytes
+                    : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
 }
 __device__ unsigned char* RowAt(const RowTable& table, int64_t v) {
   return RowIn(table, PlaceOf(table, static_cast<int32_t>(v)));
@@ -67,7 +68,7 @@ struct Lanes {
   }
 };
 
-constexpr int kInFlight = 8;  // rows that a lane loads before it adds the first
+constexpr int kInFlight = 8;  // rows that a lane loads before it adds the first, so that their latencies overlap
 
 // Reduces column vector `vector` of the rows that slots begin … end - 1 name; with kScaled, each row is multiplied by
 // its scale. All lanes with the same `part` get the same result. Whole warps call this; lanes without a vector pass
@@ -77,20 +78,20 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
                               int64_t end, const RowTable& x, const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   Float8 sum = Broadcast8(reduction == Reduction::kMax ? -INFINITY : 0.0f);
-  int32_t next = begin + lane < end ? __ldg(columns + begin + lane) : 0;
-  for (int64_t from = begin; from < end; from += 32) {
-    const int64_t left = end - from;
-    const int count = left < 32 ? static_cast<int>(left) : 32;
-    const int32_t mine = PlaceOf(x, next);
-    const float my_scale = kScaled ? __ldg(scales + next) : 1.0f;
-    next = from + 32 + lane < end ? __ldg(columns + from + 32 + lane) : 0;
+  int32_t next_node = begin + lane < end ? __ldg(columns + begin + lane) : 0;
+  for (int64_t first_slot = begin; first_slot < end; first_slot += 32) {
+    const int64_t slots_left = end - first_slot;
+    const int count = slots_left < 32 ? static_cast<int>(slots_left) : 32;
+    const int32_t my_place = PlaceOf(x, next_node);
+    const float my_scale = kScaled ? __ldg(scales + next_node) : 1.0f;
+    next_node = first_slot + 32 + lane < end ? __ldg(columns + first_slot + 32 + lane) : 0;
     for (int j = 0; j < count; j += kInFlight * lanes.sides) {
       Raw8<In> rows[kInFlight];
       float factors[kScaled ? kInFlight : 1];
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
         const int item = j + u * lanes.sides + lanes.side;
-        const int32_t place = __shfl_sync(kFullWarp, mine, item & 31);
+        const int32_t place = __shfl_sync(kFullWarp, my_place, item & 31);
         if (kScaled) factors[kScaled ? u : 0] = __shfl_sync(kFullWarp, my_scale, item & 31);
         if (reads && item < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
       }
@@ -122,12 +123,12 @@ __device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t de
   const float scale = what.scales == nullptr ? 1.0f : __ldg(what.scales + node);
   if (what.scales != nullptr) Scale8(scale, sum);
   if (what.self != FullAggregate::Self::kLeftOut) {
-    Float8 own = Load8(self + vector * 8);
+    Float8 own_row = Load8(self + vector * 8);
     if (what.self == FullAggregate::Self::kAdded) {
-      Scale8(what.scales == nullptr ? what.own_factor : what.own_factor * scale * scale, own);
-      Add8(own, sum);
+      Scale8(what.scales == nullptr ? what.own_factor : what.own_factor * scale * scale, own_row);
+      Add8(own_row, sum);
     } else {
-      Store8(to + (vectors + vector) * 8, own);
+      Store8(to + (vectors + vector) * 8, own_row);
     }
   }
   Store8(to + vector * 8, sum);
@@ -188,9 +189,9 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
 
 // Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
-                                                           RowTable x, int32_t vectors, const float* partials,
-                                                           Out* out) {
+__global__ void __launch_bounds__(kBlock)
+    JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows, RowTable x, int32_t vectors,
+                     const float* partials, Out* out) {
   const int64_t at = WarpOfGrid();
   if (at >= long_rows.count) return;
   const int64_t row = long_rows.positions[at] - long_rows.first_position;
@@ -239,9 +240,10 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
-  const float sum = __ldg(scores + source * 2 * what.heads + head) +
-                    __ldg(scores + node * 2 * what.heads + what.heads + head);
+__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node,
+                                int head) {
+  const float sum =
+      __ldg(scores + source * 2 * what.heads + head) + __ldg(scores + node * 2 * what.heads + what.heads + head);
   return sum > 0.0f ? sum : what.negative_slope * sum;
 }
 
@@ -275,21 +277,21 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
                                 int64_t node, const float* scores, int head, float largest, const RowTable& x,
                                 const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int32_t own = PlaceOf(x, static_cast<int32_t>(node));
+  const int32_t own_place = PlaceOf(x, static_cast<int32_t>(node));
   Float8 sum = {};
-  for (int64_t from = begin; from < end; from += 32) {
-    const int64_t left = end - from;
-    const int count = left < 32 ? static_cast<int>(left) : 32;
-    const int32_t mine = lane < count ? __ldg(columns + from + lane) : 0;
-    const int32_t place_of_mine = PlaceOf(x, mine);
+  for (int64_t first_slot = begin; first_slot < end; first_slot += 32) {
+    const int64_t slots_left = end - first_slot;
+    const int count = slots_left < 32 ? static_cast<int>(slots_left) : 32;
+    const int32_t my_source = lane < count ? __ldg(columns + first_slot + lane) : 0;
+    const int32_t my_place = PlaceOf(x, my_source);
     float weight = 0;
-    if (lane < count && mine != node) weight = expf(AttentionLogit(what, scores, mine, node, head) - largest);
+    if (lane < count && my_source != node) weight = expf(AttentionLogit(what, scores, my_source, node, head) - largest);
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
       const int item = j + lanes.side;
-      const int32_t place = __shfl_sync(kFullWarp, place_of_mine, item < 32 ? item : 0);
+      const int32_t place = __shfl_sync(kFullWarp, my_place, item < 32 ? item : 0);
       const float factor = __shfl_sync(kFullWarp, weight, item < 32 ? item : 0);
-      if (!reads || item >= count || place == own) continue;
+      if (!reads || item >= count || place == own_place) continue;
       const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] += factor * row.v[i];
@@ -311,9 +313,9 @@ __device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 su
   const float largest = fmaxf(of_slots.largest, own_logit);
   const float slots_factor = expf(of_slots.largest - largest), own_factor = expf(own_logit - largest);
   const float inverse = 1.0f / (of_slots.sum * slots_factor + own_factor);
-  const Float8 own = Load8(self + vector * 8);
+  const Float8 own_row = Load8(self + vector * 8);
 #pragma unroll
-  for (int i = 0; i < 8; ++i) sum.v[i] = (sum.v[i] * slots_factor + own.v[i] * own_factor) * inverse;
+  for (int i = 0; i < 8; ++i) sum.v[i] = (sum.v[i] * slots_factor + own_row.v[i] * own_factor) * inverse;
   Store8(to + vector * 8, sum);
 }
 
@@ -515,12 +517,12 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t row = WarpOfGrid();
   if (row >= rows.count) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const float* more = adds ? reinterpret_cast<const float*>(RowAt(sums, NodeOf(rows, row))) : nullptr;
+  const float* other_sum = adds ? reinterpret_cast<const float*>(RowAt(sums, NodeOf(rows, row))) : nullptr;
   float best = -INFINITY;
   int32_t class_index = classes;  // no class yet
   for (int32_t c = lane; c < classes; c += 32) {
     float value = x[row * stride + c];
-    if (more != nullptr) value += more[c];
+    if (other_sum != nullptr) value += other_sum[c];
     if (bias != nullptr) value += bias[c];
     logits[row * classes + c] = value;
     if (value > best || class_index == classes) {
@@ -531,7 +533,8 @@ __global__ void __launch_bounds__(kBlock)
   for (int offset = 16; offset > 0; offset /= 2) {
     const float other = __shfl_xor_sync(kFullWarp, best, offset);
     const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
-    if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
+    if (other_class < classes &&
+        (class_index == classes || other > best || (other == best && other_class < class_index))) {
       best = other;
       class_index = other_class;
     }
@@ -539,7 +542,8 @@ __global__ void __launch_bounds__(kBlock)
   if (lane == 0) predicted[row] = class_index;
 }
 
-__global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
+__global__ void __launch_bounds__(kBlock)
+    CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
   const int64_t slot = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (slot < num_edges) atomicAdd(counts + __ldg(columns + slot), 1u);
 }
@@ -629,8 +633,8 @@ cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Ele
     Launch(FinishRowsKernel<float>, blocks, kBlock, 0, stream, what, rows, static_cast<const float*>(x), width / 8, y,
            static_cast<float*>(also));
   } else {
-    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows,
-           static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
+    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows, static_cast<const __nv_bfloat16*>(x),
+           width / 8, y, static_cast<__nv_bfloat16*>(also));
   }
   return cudaPeekAtLastError();
 }

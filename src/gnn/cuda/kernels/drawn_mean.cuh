@@ -30,43 +30,46 @@ __device__ inline void MeansOfDrawn(const Rows& features, int vectors, int fanou
   const int lane = static_cast<int>(threadIdx.x % 32);
   int parts = 1;  // lanes per feature row
   while (parts < vectors && parts < 32) parts *= 2;
-  const int sides = 32 / parts, side = lane / parts, part = lane % parts;
-  const int together = sides < kRows ? sides : kRows;  // rows side by side; the other lane groups share a row
-  const int shares = sides / together;
-  const int share = side % shares;
+  const int lane_groups = 32 / parts, lane_group = lane / parts, part = lane % parts;
+  const int rows_at_once =
+      lane_groups < kRows
+          ? lane_groups
+          : kRows;  // rows that the warp reads side by side; several lane groups divide the neighbors of one row
+  const int groups_a_row = lane_groups / rows_at_once;
+  const int group_of_row = lane_group % groups_a_row;
 
-  for (int r = 0; r < kRows; r += together) {
-    const int row_of_turn = r + side / shares;
-    const int32_t row = base + row_of_turn;
-    const int32_t neighbors = __shfl_sync(kFullWarp, count, row_of_turn * kLanes);
-    const auto self = __shfl_sync(kFullWarp, own, row_of_turn * kLanes);
+  for (int r = 0; r < kRows; r += rows_at_once) {
+    const int row_in_warp = r + lane_group / groups_a_row;
+    const int32_t row = base + row_in_warp;
+    const int32_t neighbors = __shfl_sync(kFullWarp, count, row_in_warp * kLanes);
+    const auto row_place = __shfl_sync(kFullWarp, own, row_in_warp * kLanes);
     for (int first = 0; first < vectors; first += parts) {
       const int vector = first + part;
       const bool reads = row < rows && vector < vectors;
       RawOf<In> own_raw;
-      if (reads && share == 0) own_raw = LoadRaw(features.At(self) + vector * 8);
+      if (reads && group_of_row == 0) own_raw = LoadRaw(features.At(row_place) + vector * 8);
       Float8 sum = {};
-      for (int j = 0; j < fanout; j += kAhead * shares) {
+      for (int j = 0; j < fanout; j += kAhead * groups_a_row) {
         RawOf<In> raw[kAhead];
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
-          const int at = j + a * shares + share;
-          const auto place = __shfl_sync(kFullWarp, neighbor, row_of_turn * kLanes + at % kLanes);
+          const int at = j + a * groups_a_row + group_of_row;
+          const auto place = __shfl_sync(kFullWarp, neighbor, row_in_warp * kLanes + at % kLanes);
           if (reads && at < neighbors) raw[a] = LoadRaw(features.At(place) + vector * 8);
         }
 #pragma unroll
         for (int a = 0; a < kAhead; ++a) {
-          if (!reads || j + a * shares + share >= neighbors) continue;
+          if (!reads || j + a * groups_a_row + group_of_row >= neighbors) continue;
           const Float8 x = Widen(raw[a]);
 #pragma unroll
           for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
         }
       }
-      for (int offset = parts; offset < parts * shares; offset *= 2) {
+      for (int offset = parts; offset < parts * groups_a_row; offset *= 2) {
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
       }
-      if (!reads || share != 0) continue;
+      if (!reads || group_of_row != 0) continue;
       const float scale = neighbors > 0 ? 1.0f / static_cast<float>(neighbors) : 0.0f;
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] *= scale;

@@ -3,11 +3,10 @@
 //
 // Implements gather_kernels.h with 16 or 32 bytes per lane, and as many rows in flight as registers allow. A gather is
 // limited not by the bus but by the latency of each row, so loads come first and arithmetic after (row_loads.cuh).
-#include "gnn/cuda/kernels/gather_kernels.h"
-
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
+#include "gnn/cuda/kernels/gather_kernels.h"
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
 #include "gnn/ops/dropout.h"
 
@@ -44,7 +43,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row >= static_cast<uint32_t>(rows)) return;
   const auto node = static_cast<uint32_t>(nodes[row]);
   const uint32_t place = activation.layer << 24 | activation.site << 16;
-  const uint32_t high = activation.threshold << 16;  // compares with the upper half of a word in place
+  const uint32_t kept_from = activation.threshold << 16;  // compares with the upper half of a word in place
   uint32_t bits = 0;
 #pragma unroll
   for (uint32_t k = 0; k < kEach; ++k) {
@@ -53,7 +52,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
       if ((words[i] & 0xffffu) >= activation.threshold) bits |= 1u << (8 * k + 2 * i);
-      if (words[i] >= high) bits |= 2u << (8 * k + 2 * i);
+      if (words[i] >= kept_from) bits |= 2u << (8 * k + 2 * i);
     }
   }
   uint8_t* to = kept + static_cast<int64_t>(row) * vectors + vector;
@@ -70,16 +69,16 @@ __device__ void Scale8(float factor, Float8& x) {
 }
 
 // Gathers with kShare warps per row: warp w sums slots w, w + kShare, …
-template <typename T, int kShare>
+template <typename T, int kRowWarps>
 __global__ void __launch_bounds__(kBlock, 8)
     GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, float scale, const uint8_t* kept,
                      const BatchHeader* header, T* out, uint8_t* passed) {
-  __shared__ float others[kShare > 1 ? kShare - 1 : 1][8][32];
+  __shared__ float others[kRowWarps > 1 ? kRowWarps - 1 : 1][8][32];
   const auto warp = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  const int32_t row = warp / kShare;
-  const int share = warp % kShare;
+  const int32_t row = warp / kRowWarps;
+  const int warp_of_row = warp % kRowWarps;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int slot = lane * kShare + share;
+  const int slot = lane * kRowWarps + warp_of_row;
   // All loads are started at once, so that one wait is enough. Rows past the batch's, up to the envelope, have valid
   // columns and counts, perhaps of an earlier batch.
   const bool exists = row < hop.rows;
@@ -87,7 +86,7 @@ __global__ void __launch_bounds__(kBlock, 8)
   const int32_t count = exists ? hop.counts[row] : 0;
   const int32_t rows = header->valid != 0 ? header->hop_nodes[number] : 0;
   if (row >= rows) return;  // all warps of the row return
-  const int32_t mine_of_row = (count - share + kShare - 1) / kShare;
+  const int32_t my_slots = (count - warp_of_row + kRowWarps - 1) / kRowWarps;
   const int32_t column = drawn < 0 ? 0 : drawn;
   T* to = out + static_cast<int64_t>(row) * vectors * 16;
   for (int32_t first = 0; first < vectors; first += 32) {
@@ -95,14 +94,14 @@ __global__ void __launch_bounds__(kBlock, 8)
     const bool in_row = vector < vectors;
     RawOf<T> own_raw;
     uint32_t own_bits = 0xff;
-    const bool own_mine = in_row && share == kShare - 1;
+    const bool takes_own_row = in_row && warp_of_row == kRowWarps - 1;
     const int64_t own_at = static_cast<int64_t>(row) * vectors + vector;
-    if (own_mine) {
+    if (takes_own_row) {
       own_raw = LoadRaw(z + own_at * 8);
       if (kept != nullptr) own_bits = kept[own_at];
     }
     Float8 sum = {};
-    for (int j = 0; j < mine_of_row; j += kAhead) {
+    for (int j = 0; j < my_slots; j += kAhead) {
       RawOf<T> raw[kAhead];
       uint32_t bits[kAhead];
 #pragma unroll
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(kBlock, 8)
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
         const int64_t at = static_cast<int64_t>(source) * vectors + vector;
         bits[a] = 0xff;
-        if (in_row && j + a < mine_of_row) {
+        if (in_row && j + a < my_slots) {
           raw[a] = LoadRaw(z + at * 8);
           if (kept != nullptr) bits[a] = kept[at];
         }
@@ -118,29 +117,29 @@ __global__ void __launch_bounds__(kBlock, 8)
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (!in_row || j + a >= mine_of_row) continue;
+        if (!in_row || j + a >= my_slots) continue;
         bits[a] = AddActivated(bits[a], Widen(raw[a]), sum);
         // Every reader of a source writes the same bits.
         if (passed != nullptr) passed[static_cast<int64_t>(source) * vectors + vector] = static_cast<uint8_t>(bits[a]);
       }
     }
-    if (own_mine) {
-      Float8 own = {};
-      own_bits = AddActivated(own_bits, Widen(own_raw), own);
+    if (takes_own_row) {
+      Float8 own_row = {};
+      own_bits = AddActivated(own_bits, Widen(own_raw), own_row);
       if (passed != nullptr) passed[own_at] = static_cast<uint8_t>(own_bits);
-      Scale8(scale, own);
-      Store8(to + (vectors + vector) * 8, own);
+      Scale8(scale, own_row);
+      Store8(to + (vectors + vector) * 8, own_row);
     }
-    if constexpr (kShare > 1) {  // one block per row
-      static_assert(kShare == kWarps, "a row's warps are those of a block");
+    if constexpr (kRowWarps > 1) {  // one block per row
+      static_assert(kRowWarps == kWarps, "a row's warps are those of a block");
       if (first > 0) __syncthreads();
-      if (share > 0) {
+      if (warp_of_row > 0) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) others[share - 1][i][lane] = sum.v[i];
+        for (int i = 0; i < 8; ++i) others[warp_of_row - 1][i][lane] = sum.v[i];
       }
       __syncthreads();
       if (share > 0) continue;
-      for (int other = 0; other + 1 < kShare; ++other) {
+      for (int other = 0; other + 1 < kRowWarps; ++other) {
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += others[other][i][lane];
       }
@@ -177,18 +176,20 @@ __global__ void __launch_bounds__(kBlock)
       looked_weight = 1.0f / static_cast<float>(hop.counts[looked_row]);
     }
   }
-  const auto row_at = [&](int32_t row, int32_t vector) { return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8; };
+  const auto row_at = [&](int32_t row, int32_t vector) {
+    return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8;
+  };
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool in_row = vector < vectors;
     for (int s = 0; s < kEach; s += kSide) {
-      RawOf<T> own[kSide], drawn[kSide][kEarly];
+      RawOf<T> own_row[kSide], drawn[kSide][kEarly];
       uint32_t bits[kSide];
 #pragma unroll
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
         bits[a] = in_row && source < sources ? passed[static_cast<int64_t>(source) * vectors + vector] : 0u;
-        if (in_row && source < rows) own[a] = LoadRaw(row_at(source, vectors + vector));
+        if (in_row && source < rows) own_row[a] = LoadRaw(row_at(source, vectors + vector));
 #pragma unroll
         for (int k = 0; k < kEarly; ++k) {
           const int32_t row = __shfl_sync(kFullWarp, looked_row, (s + a) * kLooked + k);
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(kBlock)
       for (int a = 0; a < kSide; ++a) {
         const int32_t source = base + s + a;
         Float8 sum = {};
-        if (in_row && source < rows) sum = Widen(own[a]);
+        if (in_row && source < rows) sum = Widen(own_row[a]);
         const auto add = [&](int from, const RawOf<T>(&raw)[kEarly]) {
 #pragma unroll
           for (int k = 0; k < kEarly; ++k) {
@@ -220,9 +221,9 @@ __global__ void __launch_bounds__(kBlock)
           }
           add(kEarly, drawn[a]);
         }
-        const int32_t rest = __shfl_sync(kFullWarp, begin, (s + a) * kLooked) + kLooked;
+        const int32_t next_slot = __shfl_sync(kFullWarp, begin, (s + a) * kLooked) + kLooked;
         const int32_t stop = __shfl_sync(kFullWarp, end, (s + a) * kLooked);
-        for (int32_t from = rest; from < stop; from += 32) {  // 32 slots a turn: one per lane, then broadcast
+        for (int32_t from = next_slot; from < stop; from += 32) {  // 32 slots a turn: one per lane, then broadcast
           int32_t slot_row = 0;
           float slot_weight = 0;
           if (from + lane < stop) {
@@ -261,8 +262,8 @@ void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t wi
                       const BatchHeader* header, T* out, uint8_t* passed, cudaStream_t stream) {
   // Only the hop next to the seeds has the same envelope in every bucket, and results must not depend on the bucket.
   if (number == 0 && hop.rows <= 4096) {
-    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header, out,
-           passed);
+    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header,
+           out, passed);
   } else {
     Launch(GatherMeanKernel<T, 1>, Blocks(hop.rows), kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header,
            out, passed);
@@ -270,8 +271,8 @@ void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t wi
 }
 
 template <typename T>
-void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed, int32_t width,
-                              int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
+void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed,
+                              int32_t width, int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
                               cudaStream_t stream) {
   const auto launch = [&](auto kernel, int32_t each) {
     Launch(kernel, Blocks((padded_sources + each - 1) / each), kBlock, 0, stream, hop, number, grad_out, passed,
@@ -293,12 +294,12 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
 }  // namespace
 
 cudaError_t EnqueueActivationDropoutBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
-                            const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
-                            cudaStream_t stream) {
+                                         const RunState* state, const BatchHeader* header, const int32_t* nodes,
+                                         uint8_t* kept, cudaStream_t stream) {
   const int each = width / 8 % 4 == 0 ? 4 : 1;
   const int64_t threads = static_cast<int64_t>(rows) * (width / 8) / each;
-  Launch(each == 4 ? KeptBitsKernel<4> : KeptBitsKernel<1>, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock, 0,
-         stream, number, width / 8, activation, state, header, nodes, kept);
+  Launch(each == 4 ? KeptBitsKernel<4> : KeptBitsKernel<1>, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock,
+         0, stream, number, width / 8, activation, state, header, nodes, kept);
   return cudaPeekAtLastError();
 }
 

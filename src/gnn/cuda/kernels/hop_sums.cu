@@ -102,15 +102,15 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     if (!in_row) continue;
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
     if (kMaximum && call.winners != nullptr) {
-      auto* won = reinterpret_cast<int4*>(call.winners + at * 8);
-      won[0] = make_int4(slots[0], slots[1], slots[2], slots[3]);
-      won[1] = make_int4(slots[4], slots[5], slots[6], slots[7]);
+      auto* winner_slots = reinterpret_cast<int4*>(call.winners + at * 8);
+      winner_slots[0] = make_int4(slots[0], slots[1], slots[2], slots[3]);
+      winner_slots[1] = make_int4(slots[4], slots[5], slots[6], slots[7]);
     }
     if (!kMaximum) Multiply8(SumScale(call.kind, degree, count), sum);
     if (symmetric) {
-      Float8 own = Load8(z + at * 8);
-      if (kThrough) ReadThrough8<kForm>(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own);
-      AddScaled8(OwnScale(degree), own, sum);
+      Float8 own_row = Load8(z + at * 8);
+      if (kThrough) ReadThrough8<kForm>(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own_row);
+      AddScaled8(OwnScale(degree), own_row, sum);
     }
     Store8(out + at * 8, sum);
   }
@@ -144,9 +144,9 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const auto add = [&](const Slot& slot, int32_t vector, const RawOf<T>& raw, Float8& sum) {
     const Float8 g = Widen(raw);
     if constexpr (kMaximum) {
-      const auto* won =
+      const auto* winner_slots =
           reinterpret_cast<const int4*>(call.winners + (static_cast<int64_t>(slot.row) * vectors + vector) * 8);
-      const int4 low = __ldg(won), high = __ldg(won + 1);
+      const int4 low = __ldg(winner_slots), high = __ldg(winner_slots + 1);
       const int32_t slots[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] += slots[i] == slot.slot ? g.v[i] : 0.0f;
@@ -154,9 +154,9 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       AddScaled8(slot.weight, g, sum);
     }
   };
-  const auto handed = [](const Slot& mine, int from) {
-    return Slot{__shfl_sync(kFullWarp, mine.row, from), __shfl_sync(kFullWarp, mine.slot, from),
-                __shfl_sync(kFullWarp, mine.weight, from)};
+  const auto from_lane = [](const Slot& mine, int first_slot) {
+    return Slot{__shfl_sync(kFullWarp, mine.row, first_slot), __shfl_sync(kFullWarp, mine.slot, first_slot),
+                __shfl_sync(kFullWarp, mine.weight, first_slot)};
   };
 
   // Lane i holds values of source base + i.
@@ -184,16 +184,17 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       if (source >= padded_sources) break;
       const int32_t begin = __shfl_sync(kFullWarp, own_begin, a), end = __shfl_sync(kFullWarp, own_end, a);
       const float degree = __shfl_sync(kFullWarp, own_degree, a);
-      const Slot first = handed(own_first, a);
+      const Slot first = from_lane(own_first, a);
       Float8 sum = {};
       if (in_row && begin < end) add(first, vector, raw[a], sum);
-      for (int32_t from = begin + 1; from < end; from += 32) {
-        const Slot slot = from + lane < end ? slot_at(from + lane) : Slot{};
-        const int32_t chunk = min(32, end - from);
+      for (int32_t first_slot = begin + 1; first_slot < end; first_slot += 32) {
+        const Slot slot = first_slot + lane < end ? slot_at(first_slot + lane) : Slot{};
+        const int32_t chunk = min(32, end - first_slot);
         for (int j = 0; j < chunk; ++j) {
-          const Slot one = handed(slot, j);
+          const Slot slot_of_lane = from_lane(slot, j);
           if (in_row) {
-            add(one, vector, LoadRaw(grad_out + (static_cast<int64_t>(one.row) * vectors + vector) * 8), sum);
+            add(slot_of_lane, vector,
+                LoadRaw(grad_out + (static_cast<int64_t>(slot_of_lane.row) * vectors + vector) * 8), sum);
           }
         }
       }

@@ -57,12 +57,12 @@ __global__ void __launch_bounds__(kSumBlock)
   if (column < inputs && JoinLane() == 0) sums[column] = static_cast<float>(sum);
 }
 
-// A block handles kWeightRows rows of W. kColumnLanes threads share the columns of D, kShares threads share the terms
-// of each sum, and kDepth terms at a time lie in shared memory.
+// A block handles kWeightRows rows of W. kColumnLanes threads hold one column of D each. The terms of each sum are
+// divided among kTermGroups threads, and kDepth terms at a time lie in shared memory.
 constexpr int kWeightRows = 8;
 constexpr int kColumnLanes = 128;
-constexpr int kShares = 4;
-constexpr int kProductBlock = kColumnLanes * kShares;
+constexpr int kTermGroups = 4;
+constexpr int kProductBlock = kColumnLanes * kTermGroups;
 constexpr int kDepth = 128;
 static_assert(kProductBlock / 32 == 2 * kWeightRows, "a warp for each of a row's two sums");
 
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kProductBlock)
                             const Value* weight, NormOnDevice norm, ColumnCoefficients out, float* products) {
   __shared__ __align__(16) float weights[kDepth][kWeightRows];
   __shared__ float sums[kDepth];
-  __shared__ float parts[kShares][kWeightRows][kColumnLanes];
+  __shared__ float parts[kTermGroups][kWeightRows][kColumnLanes];
   __shared__ double totals[2][kWeightRows];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t first = static_cast<int32_t>(blockIdx.x) * kWeightRows;
@@ -80,33 +80,33 @@ __global__ void __launch_bounds__(kProductBlock)
     return;
   }
   const auto thread = static_cast<int32_t>(threadIdx.x);
-  const int32_t lane = thread % kColumnLanes, share = thread / kColumnLanes;
-  const float over_n = 1.0f / static_cast<float>(count);
+  const int32_t column_lane = thread % kColumnLanes, term_group = thread / kColumnLanes;
+  const float inverse_count = 1.0f / static_cast<float>(count);
   for (int32_t begin = 0; begin < inputs; begin += kColumnLanes) {
-    const int32_t k = begin + lane;
-    const float mean = k < inputs ? moments.sums[k] * over_n : 0.0f;
+    const int32_t k = begin + column_lane;
+    const float mean = k < inputs ? moments.sums[k] * inverse_count : 0.0f;
     float sum[kWeightRows] = {};
-    for (int32_t deep = 0; deep < inputs; deep += kDepth) {
+    for (int32_t first_input = 0; first_input < inputs; first_input += kDepth) {
       __syncthreads();
       for (int32_t t = thread; t < kWeightRows * kDepth; t += kProductBlock) {
-        const int32_t r = t / kDepth, i = deep + t % kDepth;
+        const int32_t r = t / kDepth, i = first_input + t % kDepth;
         const bool in_range = first + r < outputs && i < inputs;
         weights[t % kDepth][r] = in_range ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
       }
-      if (thread < kDepth) sums[thread] = deep + thread < inputs ? moments.sums[deep + thread] : 0.0f;
+      if (thread < kDepth) sums[thread] = first_input + thread < inputs ? moments.sums[first_input + thread] : 0.0f;
       __syncthreads();
       if (k >= inputs) continue;
       constexpr int kTogether = 16;  // loads in flight
-      for (int32_t begin_share = share; begin_share < kDepth; begin_share += kTogether * kShares) {
+      for (int32_t first_term = term_group; first_term < kDepth; first_term += kTogether * kTermGroups) {
         float gram[kTogether];
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {  // weights past the last are zero
-          const int32_t i = min(deep + begin_share + t * kShares, inputs - 1);
+          const int32_t i = min(first_input + first_term + t * kTermGroups, inputs - 1);
           gram[t] = __ldg(moments.gram + static_cast<int64_t>(i) * inputs + k);
         }
 #pragma unroll
         for (int t = 0; t < kTogether; ++t) {
-          const int32_t i = begin_share + t * kShares;
+          const int32_t i = first_term + t * kTermGroups;
           const float c = fmaf(-sums[i], mean, gram[t]);
 #pragma unroll
           for (int r = 0; r < kWeightRows; ++r) sum[r] = fmaf(weights[i][r], c, sum[r]);
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kProductBlock)
       }
     }
 #pragma unroll
-    for (int r = 0; r < kWeightRows; ++r) parts[share][r][lane] = sum[r];
+    for (int r = 0; r < kWeightRows; ++r) parts[term_group][r][column_lane] = sum[r];
     __syncthreads();
     for (int32_t t = thread; t < kWeightRows * kColumnLanes; t += kProductBlock) {
       const int32_t r = t / kColumnLanes, at = t % kColumnLanes;
@@ -124,10 +124,10 @@ __global__ void __launch_bounds__(kProductBlock)
     }
   }
   __syncthreads();
-  const int32_t r = thread / 64, which = thread / 32 % 2, column = first + r;
+  const int32_t r = thread / 64, moment = thread / 32 % 2, column = first + r;
   double total = 0;
   if (column < outputs) {
-    const float* factors = which == 0 ? moments.sums : products + static_cast<int64_t>(column) * inputs;
+    const float* factors = moment == 0 ? moments.sums : products + static_cast<int64_t>(column) * inputs;
     for (int32_t i = thread % 32; i < inputs; i += 32) {
       total += static_cast<double>(factors[i]) *
                static_cast<double>(ToFloat(weight[static_cast<int64_t>(column) * inputs + i]));
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kProductBlock)
   }
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) total += __shfl_xor_sync(kFullWarp, total, offset);
-  if (thread % 32 == 0) totals[which][r] = total;
+  if (thread % 32 == 0) totals[moment][r] = total;
   __syncthreads();
   if (thread % 64 != 0 || column >= outputs) return;
   const double n = count, mean = totals[0][r] / n, variance = fmax(totals[1][r], 0.0) / n;
@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(kProductBlock)
   out.shift[column] = norm.bias[column];
   if (column == 0) *norm.batches += 1.0f;
   if (count < 2) return;  // one row has no variance
-  const double moved = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
-  UpdateRunningStatistic(norm.running_mean[column], mean + moved);
+  const double linear_bias = norm.linear_bias != nullptr ? static_cast<double>(norm.linear_bias[column]) : 0.0;
+  UpdateRunningStatistic(norm.running_mean[column], mean + linear_bias);
   UpdateRunningStatistic(norm.running_variance[column], variance * n / (n - 1));
 }
 
@@ -166,10 +166,10 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
   const int64_t width = rows.width;
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
   const float kept_scale = mask.threshold == 0 ? 1.0f : mask.scale;
-  Float8 sum = {}, direct = {};
+  Float8 sum = {}, sum_grad_y = {};
   if (vector * 8 < rows.width) {
-    const int32_t mine = first + static_cast<int32_t>(threadIdx.x / 32);
-    for (int32_t from = mine; from < last; from += kTogether * kSumWarps) {
+    const int32_t warp_first_row = first + static_cast<int32_t>(threadIdx.x / 32);
+    for (int32_t from = warp_first_row; from < last; from += kTogether * kSumWarps) {
       RawOf<Value> raw[kTogether], raw_x[kTogether];
       RowMark mark[kTogether];
 #pragma unroll
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
         Float8 g = {};
         if (row < count) {
           g = Widen(raw[i]);
-          Add8(g, direct);
+          Add8(g, sum_grad_y);
           if (kMarked) {
             ApplyMark8(between.activation, kept_scale, mark[i], g);
           } else {
@@ -210,13 +210,13 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
     }
   }
   if (first >= count) return;
-  float total = 0, total_direct = 0;
-  JoinWarps(shared, sum, direct, total, total_direct);
+  float total = 0, total_grad_y = 0;
+  JoinWarps(shared, sum, sum_grad_y, total, total_grad_y);
   const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
   if (column >= rows.width) return;
   float* out = partials + static_cast<int64_t>(blockIdx.x) * width + column;
   out[0] = total;
-  out[gridDim.x * width] = total_direct;
+  out[gridDim.x * width] = total_grad_y;
 }
 
 // Finishes kJoinColumns columns of P per block; once their sums are joined, each column has a warp.
@@ -242,8 +242,9 @@ __global__ void __launch_bounds__(kSumBlock)
   if (JoinLane() == 0) sums[threadIdx.x] = joined;
   if (gradients.residual_bias != nullptr) {
     const int64_t padded_pieces = (rows.padded_rows + kLongPieceRows - 1) / kLongPieceRows;
-    const double direct = join(partials + padded_pieces * outputs);
-    if (JoinLane() == 0 && JoinColumn() < outputs) gradients.residual_bias[JoinColumn()] = static_cast<float>(direct);
+    const double sum_grad_y = join(partials + padded_pieces * outputs);
+    if (JoinLane() == 0 && JoinColumn() < outputs)
+      gradients.residual_bias[JoinColumn()] = static_cast<float>(sum_grad_y);
   }
   __syncthreads();
   const auto lane = static_cast<int32_t>(threadIdx.x % 32);

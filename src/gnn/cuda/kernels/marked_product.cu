@@ -5,14 +5,13 @@
 //
 // The weight is read as stored, [inner, outputs]: its rows run along the summed dimension. A warp adds up the columns
 // of its 16 rows by halving, so that each lane ends with four columns, and keeps these sums over all of its tiles.
-#include "gnn/cuda/kernels/marked_product.h"
-
 #include <algorithm>
 
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_marks.cuh"
 #include "gnn/cuda/kernels/column_sums.cuh"
+#include "gnn/cuda/kernels/marked_product.h"
 #include "gnn/cuda/kernels/tile_products.cuh"
 
 namespace hone::gnn::cuda {
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
   if (threadIdx.x == 0) {
     for (uint32_t i = 0; i < kTiles * kMostStages; ++i) {
-      InitBarrier(barriers + i * 8, 1);                                                     // full
+      InitBarrier(barriers + i * 8, 1);                                                      // full
       InitBarrier(barriers + (kTiles * kMostStages + i) * 8, kHalves * kGroupThreads / 32);  // empty
     }
     InitBarrier(weights_here, 1);
@@ -100,8 +99,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       Expect(weights_here, kStripColumns / kWeightColumns * part_bytes);
       for (int part = 0; part < kStripColumns / kWeightColumns; ++part) {
         for (int row = 0; row < inner; row += kBoxRows) {
-          Bring(base + static_cast<uint32_t>(part) * part_bytes + static_cast<uint32_t>(row * kWeightColumns * 2), &weight,
-                strip * kStripColumns + part * kWeightColumns, row, weights_here);
+          Bring(base + static_cast<uint32_t>(part) * part_bytes + static_cast<uint32_t>(row * kWeightColumns * 2),
+                &weight, strip * kStripColumns + part * kWeightColumns, row, weights_here);
         }
       }
     }
@@ -118,7 +117,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 
   asm volatile("setmaxnreg.inc.sync.aligned.u32 112;");
-  const int lane = static_cast<int>(threadIdx.x) % 32, q = lane % 4;
+  const int lane = static_cast<int>(threadIdx.x) % 32, quad_lane = lane % 4;
   const int half = group % kHalves, tile_group = group / kHalves;
   const int first_column = strip * kStripColumns + half * kHalfColumns;
   const int vectors = rows.width / 8, first_vector = first_column / 8;
@@ -131,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   Await(weights_here, 0);
   for (int tile = first_tile + tile_group; tile < padded_tiles; tile += tile_step) {
     const int32_t row0 = tile * kTileRows + static_cast<int32_t>(threadIdx.x) % kGroupThreads / 32 * 16 + lane / 4;
-    __nv_bfloat16* to = operands.before + static_cast<int64_t>(row0) * rows.width + first_column + q * 8;
+    __nv_bfloat16* to = operands.before + static_cast<int64_t>(row0) * rows.width + first_column + quad_lane * 8;
     if (tile >= tiles) {
 #pragma unroll
       for (int g = 0; g < 4; ++g) {
@@ -143,27 +142,30 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
       continue;
     }
-    // Thread q of a quad loads the marks of four groups of eight columns: those that the loop below handles when g ==
-    // q. The other threads of the quad get them by a shuffle.
+    // Thread quad_lane of a quad loads the marks of four groups of eight columns: those that the loop below handles
+    // when g == quad_lane. The other threads of the quad get them by a shuffle.
     uint2 marks[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       marks[h] = make_uint2(0, 0);  // nothing is kept
       if (row0 + 8 * h < count) {
         marks[h] = __ldg(reinterpret_cast<const uint2*>(operands.marks + static_cast<int64_t>(row0 + 8 * h) * vectors +
-                                                        first_vector + 4 * q));
+                                                        first_vector + 4 * quad_lane));
       }
     }
     MultiplyTile<true, kStageColumns / 2 * kWeightColumns * 2 / 16>(d, ring, inner, /*accumulates=*/false, weight_at);
 
+    // Of the lane's products, d[(4 g + j) * 4 + 2 h + e] is that of row row0 + 8 h, in group g of 32 columns, in tile j
+    // of eight columns, and there column 2 quad_lane + e. A mark has 16 bits for such a tile: signs below, kept bits
+    // above.
     float sums[32];
 #pragma unroll
     for (int g = 0; g < 4; ++g) {
       uint32_t words[2][4];
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const uint32_t low = __shfl_sync(kFullWarp, marks[h].x, lane / 4 * 4 + g) >> 2 * q;
-        const uint32_t high = __shfl_sync(kFullWarp, marks[h].y, lane / 4 * 4 + g) >> 2 * q;
+        const uint32_t low = __shfl_sync(kFullWarp, marks[h].x, lane / 4 * 4 + g) >> 2 * quad_lane;
+        const uint32_t high = __shfl_sync(kFullWarp, marks[h].y, lane / 4 * 4 + g) >> 2 * quad_lane;
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const uint32_t mark = (j < 2 ? low : high) >> 16 * (j % 2);
@@ -185,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       }
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const uint4 out = WordsOfGroup(words[h], q);
+        const uint4 out = WordsOfGroup(words[h], quad_lane);
         if (row0 + 8 * h < rows.padded_rows) {
           *reinterpret_cast<uint4*>(to + static_cast<int64_t>(8 * h) * rows.width + g * 32) = out;
         }
@@ -199,12 +201,13 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 
   // The lane's two groups of eight columns are adjacent, and it has two columns of each.
-  auto* warp_sums = reinterpret_cast<float*>(shared + (sums_at - base)) +
-                    (tile_group * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
-                    half * kHalfColumns;
+  auto* warp_sums =
+      reinterpret_cast<float*>(shared + (sums_at - base)) +
+      (tile_group * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
+      half * kHalfColumns;
   const int first_group = (lane & 16) / 2 + (lane & 8) / 2 + (lane & 4) / 2;
 #pragma unroll
-  for (int i = 0; i < kSums; ++i) warp_sums[(first_group + i / 2) * 8 + 2 * q + i % 2] = totals[i];
+  for (int i = 0; i < kSums; ++i) warp_sums[(first_group + i / 2) * 8 + 2 * quad_lane + i % 2] = totals[i];
   asm volatile("bar.sync 1, %0;" ::"n"(kConsumers * kGroupThreads) : "memory");
   const auto column = static_cast<int>(threadIdx.x);
   if (column >= kStripColumns) return;
@@ -248,7 +251,8 @@ int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape& s
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,
                             cudaStream_t stream) {
   const Encode encode = FindEncode();
-  if (encode == nullptr) return Status::Device("the driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer");
+  if (encode == nullptr)
+    return Status::Device("the driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer");
   CUtensorMap grad{}, weight{};
   HONE_RETURN_IF_ERROR(Describe(encode, product.grad, rows.padded_rows, shape.inner, kTileRows, kStageColumns, grad));
   HONE_RETURN_IF_ERROR(Describe(encode, product.weight, shape.inner, shape.outputs, kBoxRows, kWeightColumns, weight));
@@ -266,7 +270,8 @@ Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& 
   const int shared = SharedBytes(shape.inner, operands.stages);
   HONE_CUDA_RETURN_IF_ERROR(
       cudaFuncSetAttribute(MarkedProductKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel, BlocksDownTheRows(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
+  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel,
+                                   BlocksDownTheRows(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
                                    static_cast<size_t>(shared), stream, grad, weight, rows, operands));
   return Status::Ok();
 }

@@ -9,8 +9,6 @@
 // until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them per turn. A lane reads only what it
 // copied itself, so no barrier is needed. docs/design/0020-gin-and-the-outermost-hop.md compares this with loads into
 // registers.
-#include "gnn/cuda/kernels/outermost_kernels.h"
-
 #include <algorithm>
 #include <type_traits>
 
@@ -21,6 +19,7 @@
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/graph/feature_rows.cuh"
+#include "gnn/cuda/kernels/outermost_kernels.h"
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
 
 namespace hone::gnn::cuda {
@@ -77,9 +76,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   if (begin >= end) return;
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const auto key_of = [&](const DropoutOnLoad& mask) {
-    return kMasks ? MaskKey(mask, state, header) : DropoutKey{};
-  };
+  const auto key_of = [&](const DropoutOnLoad& mask) { return kMasks ? MaskKey(mask, state, header) : DropoutKey{}; };
   const DropoutKey input_mask = key_of(aggregate.input_mask), neighbor_mask = key_of(aggregate.neighbors),
                    self_mask = key_of(aggregate.self);
   Out* out = static_cast<Out*>(aggregate.out);
@@ -87,31 +84,31 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   const float own_factor = kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f;
   const int vectors = graph.feature_vectors;
   const int side = lane / shape.parts, part = lane % shape.parts;
-  const int row_of_side = side / shape.shares, share = side % shape.shares;
-  const bool has_own = share == shape.shares - 1;
+  const int row_of_group = side / shape.shares, group_of_row = side % shape.shares;
+  const bool handles_own_row = group_of_row == shape.shares - 1;
   uint4* ring = DynamicShared<uint4>() + warp * (kRows / shape.together * shape.slots * kSlotStride) + lane;
 
   // Lane i holds values of row chunk + i.
-  int32_t chunk = begin, degree = 0;
+  int32_t chunk_first = begin, degree = 0;
   uint32_t node = 0;
   int64_t edges = 0;
   const auto look_up = [&] {
-    const bool exists = chunk + lane < rows;
-    node = exists ? static_cast<uint32_t>(nodes[chunk + lane]) : 0;
+    const bool exists = chunk_first + lane < rows;
+    node = exists ? static_cast<uint32_t>(nodes[chunk_first + lane]) : 0;
     edges = exists ? __ldg(graph.row_offsets + node) : 0;
     degree = exists ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - edges) : 0;
   };
   look_up();
   const auto draw = [&](int32_t base) {
-    if (base - chunk == 32) {
-      chunk = base;
+    if (base - chunk_first == 32) {
+      chunk_first = base;
       look_up();
     }
-    const int from = base - chunk + lane / kLanes;
+    const int source_lane = base - chunk_first + lane / kLanes;
     Turn turn;
-    turn.self = __shfl_sync(kFullWarp, node, from);
-    const int32_t own_degree = __shfl_sync(kFullWarp, degree, from);
-    const int64_t own_edges = __shfl_sync(kFullWarp, edges, from);
+    turn.self = __shfl_sync(kFullWarp, node, source_lane);
+    const int32_t own_degree = __shfl_sync(kFullWarp, degree, source_lane);
+    const int64_t own_edges = __shfl_sync(kFullWarp, edges, source_lane);
     turn.count = own_degree < fanout ? own_degree : fanout;
     const int32_t slot = PickSlot<kLanes>(key, turn.self, own_degree, fanout, lane % kLanes);
     turn.neighbor = lane % kLanes < turn.count ? __ldg(graph.columns + own_edges + slot) : 0;
@@ -130,21 +127,21 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       uint4* to = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int row_of_turn = r + row_of_side;
-        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_of_turn * kLanes);
-        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_of_turn * kLanes);
-        const auto self_place = features.HandRound(self, own_place, row_of_turn * kLanes);
-        const bool reads = vector < vectors && base + row_of_turn < rows;
-        const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
-        const int first_from = row_of_turn * kLanes + share;
+        const int row_in_turn = r + row_of_group;
+        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_in_turn * kLanes);
+        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_in_turn * kLanes);
+        const auto self_place = features.HandRound(self, own_place, row_in_turn * kLanes);
+        const bool reads = vector < vectors && base + row_in_turn < rows;
+        const int my_slots = reads ? (count - group_of_row + shape.shares - 1) / shape.shares : 0;
+        const int first_from = row_in_turn * kLanes + group_of_row;
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, to += kSlotStride) {
-          const int from = first_from + a * shape.shares;  // the lane number; __shfl_sync takes it modulo 32
-          const int32_t id = __shfl_sync(kFullWarp, turn.neighbor, from);
-          const auto place = features.HandRound(id, neighbor_place, from);
-          if (a < mine) StartVector(to, features.At(place) + vector * 8);
+          const int source_lane = first_from + a * shape.shares;  // the lane number; __shfl_sync takes it modulo 32
+          const int32_t id = __shfl_sync(kFullWarp, turn.neighbor, source_lane);
+          const auto place = features.HandRound(id, neighbor_place, source_lane);
+          if (a < my_slots) StartVector(to, features.At(place) + vector * 8);
         }
-        if (reads && has_own) StartVector(to, features.At(self_place) + vector * 8);
+        if (reads && handles_own_row) StartVector(to, features.At(self_place) + vector * 8);
         to += kSlotStride;
       }
       CommitCopies();
@@ -154,19 +151,18 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
       const uint4* copied = ring;
 #pragma unroll 1
       for (int r = 0; r < kRows; r += shape.together) {
-        const int row_of_turn = r + row_of_side;
-        const int32_t row = base + row_of_turn;
-        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_of_turn * kLanes);
-        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_of_turn * kLanes);
+        const int row_in_turn = r + row_of_group;
+        const int32_t row = base + row_in_turn;
+        const int32_t count = __shfl_sync(kFullWarp, turn.count, row_in_turn * kLanes);
+        const uint32_t self = __shfl_sync(kFullWarp, turn.self, row_in_turn * kLanes);
         const bool reads = vector < vectors && row < rows;
-        const int mine = reads ? (count - share + shape.shares - 1) / shape.shares : 0;
-        const int first_from = row_of_turn * kLanes + share;
+        const int my_slots = reads ? (count - group_of_row + shape.shares - 1) / shape.shares : 0;
+        const int first_from = row_in_turn * kLanes + group_of_row;
         Float8 sum = {};
 #pragma unroll 5
         for (int a = 0; a < shape.slots - 1; ++a, copied += kSlotStride) {
-          const int32_t id =
-              kMasks ? __shfl_sync(kFullWarp, turn.neighbor, first_from + a * shape.shares) : 0;
-          if (a < mine) {
+          const int32_t id = kMasks ? __shfl_sync(kFullWarp, turn.neighbor, first_from + a * shape.shares) : 0;
+          if (a < my_slots) {
             AddKept8(neighbor_mask, static_cast<uint32_t>(id), static_cast<uint32_t>(vector),
                      Widen(CopiedVector<In>(copied)), sum);
           }
@@ -177,18 +173,18 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
 #pragma unroll
           for (int i = 0; i < 8; ++i) sum.v[i] += __shfl_xor_sync(kFullWarp, sum.v[i], offset);
         }
-        if (!reads || !has_own) continue;
+        if (!reads || !handles_own_row) continue;
         Scale8(ScaleOf(neighbor_mask) * (kind.mean && count > 0 ? 1.0f / static_cast<float>(count) : 1.0f), sum);
-        Float8 own = Widen(CopiedVector<In>(own_copied));
-        Drop8(input_mask, self, static_cast<uint32_t>(vector), own);
-        if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own);
-        Drop8(self_mask, self, static_cast<uint32_t>(vector), own);
+        Float8 own_row = Widen(CopiedVector<In>(own_copied));
+        Drop8(input_mask, self, static_cast<uint32_t>(vector), own_row);
+        if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own_row);
+        Drop8(self_mask, self, static_cast<uint32_t>(vector), own_row);
         Out* row_out = out + static_cast<int64_t>(row) * vectors * (kind.adds_self ? 8 : 16);
         if (kind.adds_self) {
-          Scale8(own_factor, own);
-          Add8(own, sum);
+          Scale8(own_factor, own_row);
+          Add8(own_row, sum);
         } else {
-          Store8(row_out + (vectors + vector) * 8, own);
+          Store8(row_out + (vectors + vector) * 8, own_row);
         }
         Store8(row_out + vector * 8, sum);
       }
@@ -218,11 +214,12 @@ cudaError_t LaunchOutermost(const GraphOnDevice& graph, const Rows& features, in
     const int warp_bytes = 32 / kLanes / shape.together * shape.slots * 32 * static_cast<int>(sizeof(RawOf<In>));
     const int most_blocks = std::max(1, static_cast<int>(aggregate.share * static_cast<float>(multiprocessors)));
     const int turns = std::max(1, (rows + 32 / kLanes - 1) / (32 / kLanes));
-    const int warps = std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
+    const int warps =
+        std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
     const bool halves = shape.parts == 16 && shape.together == 1;
-    const auto kernel =
-        masks ? OutermostKernel<Rows, Out, kLanes, true, false>
-              : (halves ? OutermostKernel<Rows, Out, kLanes, false, true> : OutermostKernel<Rows, Out, kLanes, false, false>);
+    const auto kernel = masks ? OutermostKernel<Rows, Out, kLanes, true, false>
+                              : (halves ? OutermostKernel<Rows, Out, kLanes, false, true>
+                                        : OutermostKernel<Rows, Out, kLanes, false, false>);
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, warps * warp_bytes);
     if (error != cudaSuccess) return error;

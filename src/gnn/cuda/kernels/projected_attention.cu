@@ -46,14 +46,14 @@ struct Place {
   int32_t heads, vectors;
   int lane;
   int32_t head;
-  bool mine;  // whether the row has columns for the lane
+  bool in_row;  // whether the row has columns for the lane
   __device__ explicit Place(const ProjectedAttention& attention)
       : heads(attention.heads),
         vectors(attention.heads * kLanes),
         lane(static_cast<int>(threadIdx.x % 32)),
         head(min(lane / kLanes, attention.heads - 1)),
-        mine(lane < attention.heads * kLanes) {}
-  __device__ bool speaks() const { return mine && lane % kLanes == 0; }  // whether the lane writes for its head
+        in_row(lane < attention.heads * kLanes) {}
+  __device__ bool speaks() const { return in_row && lane % kLanes == 0; }  // whether the lane writes for its head
   __device__ static float HeadSum(float x) {
 #pragma unroll
     for (int offset = kLanes / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
@@ -62,10 +62,11 @@ struct Place {
   template <typename T>
   __device__ RawOf<T> Fetch(const T* rows, int32_t row) const {
     RawOf<T> raw = {};
-    if (mine) raw = LoadRaw(rows + (static_cast<int64_t>(row) * vectors + lane) * 8);
+    if (in_row) raw = LoadRaw(rows + (static_cast<int64_t>(row) * vectors + lane) * 8);
     return raw;
   }
-  __device__ Float8 Own(const float* vector) const { return mine ? Load8(vector + lane * 8) : Float8{}; }
+  // Returns the lane's eight columns of a vector that has one value per column of a row.
+  __device__ Float8 Own(const float* vector) const { return in_row ? Load8(vector + lane * 8) : Float8{}; }
 };
 
 // Calls take(slot, source, row of the source) for the slots of a destination in their order, where `slot` is below
@@ -105,112 +106,113 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   float* slots = attention.weights.slots + static_cast<int64_t>(row) * hop.fanout * place.heads + place.head;
   float* self = attention.weights.self + static_cast<int64_t>(row) * place.heads + place.head;
 
-  const Float8 by_source = place.Own(attention.att_src), itself = Widen(place.Fetch(z, row));
-  const float own = place.HeadSum(Dot(place.Own(attention.att_dst), itself));
-  const float own_score = place.HeadSum(Dot(by_source, itself)) + own;
+  const Float8 att_src = place.Own(attention.att_src), own_row = Widen(place.Fetch(z, row));
+  const float destination_score = place.HeadSum(Dot(place.Own(attention.att_dst), own_row));
+  const float own_score = place.HeadSum(Dot(att_src, own_row)) + destination_score;
   // The largest logit so far, and the sums of weights and of weighted rows relative to it.
-  float top = Leaky(slope, own_score), total = 1;
-  Float8 sum = itself;
+  float max_logit = Leaky(slope, own_score), weight_sum = 1;
+  Float8 sum = own_row;
   EachSlot<kAhead>(place, z, columns, count, [&](int32_t slot, int32_t source, const Float8& x) {
-    const float score = place.HeadSum(Dot(by_source, x)) + own;
+    const float score = place.HeadSum(Dot(att_src, x)) + destination_score;
     if (place.speaks()) slots[static_cast<int64_t>(slot) * place.heads] = score;
     if (source == row) return;
-    const float logit = Leaky(slope, score), now = fmaxf(top, logit);
-    const float before = __expf(top - now), weight = __expf(logit - now);
-    total = total * before + weight;
-    Scale(before, sum);
+    const float logit = Leaky(slope, score), new_max = fmaxf(max_logit, logit);
+    const float rescale = __expf(max_logit - new_max), weight = __expf(logit - new_max);
+    weight_sum = weight_sum * rescale + weight;
+    Scale(rescale, sum);
     AddScaled(weight, x, sum);
-    top = now;
+    max_logit = new_max;
   });
   __syncwarp();
-  const float inverse = 1.0f / total;
+  const float inverse = 1.0f / weight_sum;
   const auto alpha_of = [&](float score) {
-    const float alpha = __expf(Leaky(slope, score) - top) * inverse;
+    const float alpha = __expf(Leaky(slope, score) - max_logit) * inverse;
     return score > 0.0f ? alpha : -alpha;
   };
-  for (int32_t slot = place.lane % kLanes; place.mine && slot < count; slot += kLanes) {
+  for (int32_t slot = place.lane % kLanes; place.in_row && slot < count; slot += kLanes) {
     float& value = slots[static_cast<int64_t>(slot) * place.heads];
     value = __ldg(columns + slot) == row ? 0.0f : alpha_of(value);
   }
   if (place.speaks()) *self = alpha_of(own_score);
   Scale(inverse, sum);
-  if (place.mine) Store8(out + (static_cast<int64_t>(row) * place.vectors + place.lane) * 8, sum);
+  if (place.in_row) Store8(out + (static_cast<int64_t>(row) * place.vectors + place.lane) * 8, sum);
 }
 
-// Computes the gradients of the logits, and each block's share of those of att_src and att_dst. Let d be the products
-// of grad_out with the rows, e their mean by weight, and s the slopes of leaky_relu. Then a logit's gradient is alpha
-// (d - e) s, and as e is known last, sums of alpha d s x and of alpha s x are taken.
+// Computes the gradients of the logits, and each block's partial sum of those of att_src and att_dst. Let d be
+// the products of grad_out with the rows, e (`expected`) their mean weighted by alpha, and s the slopes of leaky_relu.
+// Then a logit's gradient is alpha (d - e) s. As e is known last, two sums over the rows x are taken, of alpha d s x
+// and of alpha s x, and combined at the end.
 template <int kLanes, typename T>
 __global__ void __launch_bounds__(kBlock, kGradientBlocks / 132)
     ProjectedLogitGradientKernel(ProjectedAttention attention, HopOnDevice hop, const BatchHeader* header,
                                  const T* grad_out, AttentionGradients gradients) {
-  __shared__ float shares[kWarps][kColumns];
+  __shared__ float warp_sums[kWarps][kColumns];
   const int32_t rows = RowsAfter(header, attention.number);
   if (static_cast<int32_t>(blockIdx.x) * kWarps >= rows) return;
   const Place<kLanes> place(attention);
   const T* z = static_cast<const T*>(attention.z);
   const float slope = attention.negative_slope;
-  Float8 by_source = {}, by_destination = {};
+  Float8 grad_att_src = {}, grad_att_dst = {};
   const auto stride = static_cast<int32_t>(gridDim.x) * kWarps;
   for (auto row = static_cast<int32_t>(blockIdx.x * kWarps + threadIdx.x / 32); row < rows; row += stride) {
     const int32_t count = hop.counts[row];
     const int32_t* columns = hop.columns + static_cast<int64_t>(row) * hop.fanout;
     const int64_t first_slot = static_cast<int64_t>(row) * hop.fanout * place.heads + place.head;
     const float* alphas = attention.weights.slots + first_slot;
-    float* values = gradients.slots + first_slot;
+    float* logit_grads = gradients.slots + first_slot;
     float* self = gradients.self + static_cast<int64_t>(row) * 2 * place.heads + place.head;
-    const auto through_slope = [&](float alpha) { return fabsf(alpha) * (alpha < 0.0f ? slope : 1.0f); };
+    const auto alpha_times_slope = [&](float alpha) { return fabsf(alpha) * (alpha < 0.0f ? slope : 1.0f); };
 
-    const Float8 g = Widen(place.Fetch(grad_out, row)), itself = Widen(place.Fetch(z, row));
+    const Float8 g = Widen(place.Fetch(grad_out, row)), own_row = Widen(place.Fetch(z, row));
     const float own_alpha = attention.weights.self[static_cast<int64_t>(row) * place.heads + place.head];
-    const float own_dot = place.HeadSum(Dot(g, itself));
+    const float own_dot = place.HeadSum(Dot(g, own_row));
     float expected = fabsf(own_alpha) * own_dot;
-    Float8 by_dots = {}, by_slopes = {};
-    AddScaled(through_slope(own_alpha) * own_dot, itself, by_dots);
-    AddScaled(through_slope(own_alpha), itself, by_slopes);
+    Float8 sum_by_dots = {}, sum_by_slopes = {};
+    AddScaled(alpha_times_slope(own_alpha) * own_dot, own_row, sum_by_dots);
+    AddScaled(alpha_times_slope(own_alpha), own_row, sum_by_slopes);
     EachSlot<kGradientAhead>(place, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
       const float alpha = alphas[static_cast<int64_t>(slot) * place.heads];
       const float dot = place.HeadSum(Dot(g, x));
-      if (place.speaks()) values[static_cast<int64_t>(slot) * place.heads] = dot;
+      if (place.speaks()) logit_grads[static_cast<int64_t>(slot) * place.heads] = dot;
       expected += fabsf(alpha) * dot;
-      AddScaled(through_slope(alpha) * dot, x, by_dots);
-      AddScaled(through_slope(alpha), x, by_slopes);
+      AddScaled(alpha_times_slope(alpha) * dot, x, sum_by_dots);
+      AddScaled(alpha_times_slope(alpha), x, sum_by_slopes);
     });
     __syncwarp();
-    float total = 0;
-    for (int32_t slot = place.lane % kLanes; place.mine && slot < count; slot += kLanes) {
+    float logit_grad_sum = 0;
+    for (int32_t slot = place.lane % kLanes; place.in_row && slot < count; slot += kLanes) {
       const int64_t at = static_cast<int64_t>(slot) * place.heads;
-      const float value = through_slope(alphas[at]) * (values[at] - expected);
-      values[at] = value;
-      total += value;
+      const float value = alpha_times_slope(alphas[at]) * (logit_grads[at] - expected);
+      logit_grads[at] = value;
+      logit_grad_sum += value;
     }
-    const float own_value = through_slope(own_alpha) * (own_dot - expected);
-    total = place.HeadSum(total) + own_value;
+    const float own_value = alpha_times_slope(own_alpha) * (own_dot - expected);
+    logit_grad_sum = place.HeadSum(logit_grad_sum) + own_value;
     if (place.speaks()) {
       self[0] = own_value;
-      self[place.heads] = total;
+      self[place.heads] = logit_grad_sum;
     }
-    AddScaled(1.0f, by_dots, by_source);
-    AddScaled(-expected, by_slopes, by_source);
-    AddScaled(total, itself, by_destination);
+    AddScaled(1.0f, sum_by_dots, grad_att_src);
+    AddScaled(-expected, sum_by_slopes, grad_att_src);
+    AddScaled(logit_grad_sum, own_row, grad_att_dst);
   }
   const int32_t width = place.vectors * 8;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
-  const auto store = [&](const Float8& share, float* to) {
-    if (place.mine) Store8(&shares[threadIdx.x / 32][place.lane * 8], share);
+  const auto store_block_sum = [&](const Float8& lane_sum, float* to) {
+    if (place.in_row) Store8(&warp_sums[threadIdx.x / 32][place.lane * 8], lane_sum);
     __syncthreads();
     if (static_cast<int32_t>(threadIdx.x) < width) {
       float sum = 0;
-      for (int w = 0; w < kWarps; ++w) sum += shares[w][threadIdx.x];
+      for (int w = 0; w < kWarps; ++w) sum += warp_sums[w][threadIdx.x];
       to[threadIdx.x] = sum;
     }
     __syncthreads();
   };
-  store(by_source, partial);
-  store(by_destination, partial + width);
+  store_block_sum(grad_att_src, partial);
+  store_block_sum(grad_att_dst, partial + width);
 }
 
-// Adds up the blocks' shares of a column, in one order whatever the envelope.
+// Adds up the blocks' partial sums of a column, in one order whatever the envelope.
 __global__ void ProjectedJoinKernel(int number, int32_t width, const BatchHeader* header, const float* partials,
                                     float* grad_att_src, float* grad_att_dst) {
   __shared__ float sums[kShareLanes][33];
@@ -283,7 +285,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     }
     AddScaled(score, by_source, sum);
     if (source >= sources) sum = {};
-    if (place.mine) Store8(grad_z + (static_cast<int64_t>(source) * place.vectors + place.lane) * 8, sum);
+    if (place.in_row) Store8(grad_z + (static_cast<int64_t>(source) * place.vectors + place.lane) * 8, sum);
   }
 }
 

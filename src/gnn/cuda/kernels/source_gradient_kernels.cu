@@ -23,7 +23,7 @@ constexpr int kWarpRows = kLongPieceRows / kSumWarps;
 static_assert(kWarpRows <= 32, "a lane looks up for one row");
 constexpr int kAhead = 4;  // rows that a warp copies at once
 // A block's shared memory has the copies in flight, and later, in their place, the sums.
-constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps * kAhead * 3 * 32 * sizeof(uint4));
+constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps* kAhead * 3 * 32 * sizeof(uint4));
 
 // Rounds x as storing it in the given type and loading it again does.
 __device__ void RoundTo(Value*, Float8& x) {
@@ -53,8 +53,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   Value* before = static_cast<Value*>(to.before);
   const DropoutKey neighbor_mask = kPlain ? DropoutKey{} : MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = kPlain ? DropoutKey{} : MaskKey(input.self, state, header);
-  const float own_factor =
-      ScaleOf(self_mask) * (kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f);
+  const float own_factor = ScaleOf(self_mask) * (kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f);
   const float kept_scale = to.between.dropout.threshold == 0 ? 1.0f : to.between.dropout.scale;
   const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
 
@@ -79,7 +78,8 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const auto start = [&](int i) {
     const int32_t source = first + i * kSumWarps;
     const int slots = __shfl_sync(kFullWarp, end - begin, i % 32);
-    const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32), second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
+    const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32),
+                  second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
     if (in_row && i < kWarpRows && source < sources) {
       uint4* at = ring + i % kAhead * (3 * 32);
       if (slots > 0) StartCopy16(at, grad_out + row * stride + vector * 8);
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     const int32_t source = first + i * kSumWarps;
     if (source >= padded_sources) break;
     const int64_t at = (static_cast<int64_t>(source) * vectors + vector) * 8;
-    const RowMark its_mark = mark;
+    const RowMark source_mark = mark;
     load_mark(i + 1);
     AwaitCopies<kAhead - 1>();
     const uint4* copied = ring + i % kAhead * (3 * 32);
@@ -115,47 +115,47 @@ __global__ void __launch_bounds__(kSumBlock, 3)
       if (kBefore && in_row) Store8(before + at, Float8{});
       continue;
     }
-    const int32_t from = __shfl_sync(kFullWarp, begin, i), until = __shfl_sync(kFullWarp, end, i);
+    const int32_t first_index = __shfl_sync(kFullWarp, begin, i), end_index = __shfl_sync(kFullWarp, end, i);
     const auto id = static_cast<uint32_t>(__shfl_sync(kFullWarp, node, i));
     const float first_weight = __shfl_sync(kFullWarp, slot_weight[0], i);
     const float second_weight = __shfl_sync(kFullWarp, slot_weight[1], i);
     Float8 sum = {};
-    if (from < until) {
+    if (first_index < end_index) {
       sum = Widen(first_raw);
 #pragma unroll
-      for (float& one : sum.v) one *= first_weight;
+      for (float& value : sum.v) value *= first_weight;
     }
-    if (from + 1 < until) {
+    if (first_index + 1 < end_index) {
       const Float8 g = Widen(second_raw);
 #pragma unroll
       for (int k = 0; k < 8; ++k) sum.v[k] += second_weight * g.v[k];
     }
-    for (int32_t more = from + 2; more < until; more += 32) {
+    for (int32_t chunk_first = first_index + 2; chunk_first < end_index; chunk_first += 32) {
       int32_t row = 0;
       float weight = 1;
-      if (more + lane < until) {
-        row = static_cast<int32_t>(hop.sorted_slots[more + lane]) / hop.fanout;
+      if (chunk_first + lane < end_index) {
+        row = static_cast<int32_t>(hop.sorted_slots[chunk_first + lane]) / hop.fanout;
         weight = ScaleOf(neighbor_mask) * (kind.mean ? 1.0f / static_cast<float>(hop.counts[row]) : 1.0f);
       }
-      const int32_t chunk = min(32, until - more);
+      const int32_t chunk = min(32, end_index - chunk_first);
 #pragma unroll 4
       for (int j = 0; j < chunk; ++j) {
-        const int32_t r = __shfl_sync(kFullWarp, row, j);
-        const float w = __shfl_sync(kFullWarp, weight, j);
+        const int32_t slot_row = __shfl_sync(kFullWarp, row, j);
+        const float row_weight = __shfl_sync(kFullWarp, weight, j);
         if (!in_row) continue;
-        const Float8 g = Load8(grad_out + r * stride + vector * 8);
+        const Float8 g = Load8(grad_out + slot_row * stride + vector * 8);
 #pragma unroll
-        for (int k = 0; k < 8; ++k) sum.v[k] += w * g.v[k];
+        for (int k = 0; k < 8; ++k) sum.v[k] += row_weight * g.v[k];
       }
     }
     if (!in_row) continue;
     Keep8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
-      Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
+      Float8 own_grad = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) own.v[j] *= own_factor;
-      Keep8(self_mask, id, static_cast<uint32_t>(vector), own);
-      Add8(own, sum);
+      for (int j = 0; j < 8; ++j) own_grad.v[j] *= own_factor;
+      Keep8(self_mask, id, static_cast<uint32_t>(vector), own_grad);
+      Add8(own_grad, sum);
       if (past_destinations != nullptr) Add8(Load8(past_destinations + at), sum);
     }
     if (past_seeds != nullptr && source < seeds) {
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     RoundTo(grad_z, sum);
     Add8(sum, sums);
     if (kBefore) {
-      ApplyMark8(to.between.activation, kept_scale, its_mark, sum);
+      ApplyMark8(to.between.activation, kept_scale, source_mark, sum);
       Store8(before + at, sum);
       Add8(sum, sums_before);
     }
@@ -199,8 +199,9 @@ cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& 
   const bool plain = direct.destinations == nullptr && direct.seeds == nullptr && input.neighbors.threshold == 0 &&
                      input.self.threshold == 0;
   const auto kernel =
-      plain ? (to.before != nullptr ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
-                                    : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
+      plain ? (to.before != nullptr
+                   ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
+                   : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
             : (to.before != nullptr
                    ? (reads_z ? SourceGradientKernel<true, true, false> : SourceGradientKernel<true, false, false>)
                    : (reads_z ? SourceGradientKernel<false, true, false> : SourceGradientKernel<false, false, false>));

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements sample_kernels.h.
-#include "gnn/cuda/sample/sample_kernels.h"
-
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
 #include "gnn/cuda/base/tile_count.cuh"
 #include "gnn/cuda/sample/node_table.cuh"
+#include "gnn/cuda/sample/sample_kernels.h"
 #include "gnn/cuda/sample/source_kernels.h"
 #include "gnn/cuda/sample/wide_sample_kernels.h"
 #include "gnn/sample/draw.h"
@@ -22,10 +21,16 @@ constexpr int kBlock = 256;
 constexpr int kSlotsAThread = 4;
 static_assert(kNumberingTile == kBlock * kSlotsAThread, "slots numbered by one block");
 
-__host__ __device__ int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
-__host__ __device__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kNumberingTile); }
+__host__ __device__ int Blocks(int64_t items, int per_block) {
+  return static_cast<int>((items + per_block - 1) / per_block);
+}
+__host__ __device__ int Tiles(const HopOnDevice& hop) {
+  return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kNumberingTile);
+}
 
-__device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->valid != 0 ? header->hop_nodes[hop] : 0; }
+__device__ int32_t RowsOf(const BatchHeader* header, int hop) {
+  return header->valid != 0 ? header->hop_nodes[hop] : 0;
+}
 
 // Makes the header of the state's next batch. Every block may call this, because the state advances only after all
 // blocks have read it.
@@ -34,14 +39,14 @@ __device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, Bat
   next->epoch = state->epoch;
   next->step = state->next_sample_step;
   next->tag = state->table_tag + 1;
-  const int64_t most = static_cast<int64_t>(seeds.batch) * seeds.shards;
-  const int64_t first = next->step * most;
-  const int64_t left = seeds.count - first;
-  const int64_t all = left < most ? left : most;
+  const int64_t seeds_a_step = static_cast<int64_t>(seeds.batch) * seeds.shards;
+  const int64_t first = next->step * seeds_a_step;
+  const int64_t seeds_left = seeds.count - first;
+  const int64_t step_seeds = seeds_left < seeds_a_step ? seeds_left : seeds_a_step;
   const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
-  const int64_t begin = all * shard / seeds.shards, end = all * (shard + 1) / seeds.shards;
+  const int64_t begin = step_seeds * shard / seeds.shards, end = step_seeds * (shard + 1) / seeds.shards;
   next->first_seed = first + begin;
-  next->weight = static_cast<double>(all);
+  next->weight = static_cast<double>(step_seeds);
   next->hop_nodes[0] = next->valid != 0 ? static_cast<int32_t>(end - begin) : 0;
 }
 __device__ void WriteBatch(const BatchHeader& next, BatchHeader* header) {
@@ -65,18 +70,20 @@ __device__ int32_t SeedAt(const SeedsOnDevice& seeds, const IndexPermutation& or
   return seeds.nodes[seeds.in_order == 0 ? order(position) : position];
 }
 
-// Begins a batch in one thread block. `alone`: no other kernel of this batch advances the state, so this one does.
-__global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes) {
-  __shared__ BatchHeader now;
+// Begins a batch in one thread block. `advances_state`: no other kernel of this batch advances the state, so this one
+// does.
+__global__ void BeginBatchKernel(SeedsOnDevice seeds, bool advances_state, RunState* state, BatchHeader* header,
+                                 int32_t* nodes) {
+  __shared__ BatchHeader batch;
   if (threadIdx.x == 0) {
-    NextBatch(seeds, state, &now);
-    WriteBatch(now, header);
-    if (alone) MoveOn(seeds.local_shards, now.valid != 0, now.tag, state);
+    NextBatch(seeds, state, &batch);
+    WriteBatch(batch, header);
+    if (advances_state) MoveOn(seeds.local_shards, batch.valid != 0, batch.tag, state);
   }
   __syncthreads();
-  const IndexPermutation order(state->seed, now.epoch, seeds.count);
-  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < now.hop_nodes[0]; i += static_cast<int32_t>(blockDim.x)) {
-    nodes[i] = SeedAt(seeds, order, now.first_seed + i);
+  const IndexPermutation order(state->seed, batch.epoch, seeds.count);
+  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < batch.hop_nodes[0]; i += static_cast<int32_t>(blockDim.x)) {
+    nodes[i] = SeedAt(seeds, order, batch.first_seed + i);
   }
 }
 
@@ -85,34 +92,34 @@ __global__ void BeginBatchKernel(SeedsOnDevice seeds, bool alone, RunState* stat
 template <int kLanes, bool kFirst>
 __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTable table, int hop, HopOnDevice out,
                                 const RunState* state, BatchHeader* header, int32_t* nodes) {
-  __shared__ BatchHeader now;
+  __shared__ BatchHeader batch;
   if constexpr (kFirst) {
     if (threadIdx.x == 0) {
-      NextBatch(seeds, state, &now);
-      if (blockIdx.x == 0) WriteBatch(now, header);
+      NextBatch(seeds, state, &batch);
+      if (blockIdx.x == 0) WriteBatch(batch, header);
     }
     __syncthreads();
   }
-  const int32_t rows = kFirst ? now.hop_nodes[0] : RowsOf(header, hop);
-  const uint32_t tag = kFirst ? now.tag : header->tag;
-  const DrawKey key = {state->seed, kFirst ? now.step : header->step, kFirst ? now.epoch : header->epoch,
+  const int32_t rows = kFirst ? batch.hop_nodes[0] : RowsOf(header, hop);
+  const uint32_t tag = kFirst ? batch.tag : header->tag;
+  const DrawKey key = {state->seed, kFirst ? batch.step : header->step, kFirst ? batch.epoch : header->epoch,
                        static_cast<uint32_t>(hop)};
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int32_t groups = static_cast<int32_t>(gridDim.x * blockDim.x / kLanes);
-  const int32_t mine = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
-  const int32_t warp_first = mine - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
+  const int32_t first_row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / kLanes);
+  const int32_t warp_first = first_row - static_cast<int32_t>(threadIdx.x % 32) / kLanes;
   // Clears the tiles' words for NumberNewKernel, and the counts for RelabelKernel.
   const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
   const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (thread <= Tiles(out)) out.tile_words[thread] = 0;
   for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
-  const IndexPermutation order(state->seed, kFirst ? now.epoch : 0, kFirst ? seeds.count : 0);
+  const IndexPermutation order(state->seed, kFirst ? batch.epoch : 0, kFirst ? seeds.count : 0);
   for (int32_t base = warp_first; base < rows; base += groups) {  // all lanes of a warp take equally many turns
-    const int32_t row = base + (mine - warp_first);
+    const int32_t row = base + (first_row - warp_first);
     const bool active = row < rows;
     uint32_t node = 0;
     if constexpr (kFirst) {
-      if (active) node = static_cast<uint32_t>(SeedAt(seeds, order, now.first_seed + row));
+      if (active) node = static_cast<uint32_t>(SeedAt(seeds, order, batch.first_seed + row));
       if (active && lane == 0) nodes[row] = static_cast<int32_t>(node);
     } else {
       if (active) node = static_cast<uint32_t>(nodes[row]);
@@ -126,9 +133,9 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
     const bool draws = lane < count;
     // A lane past the fanout inserts the seed concurrently; if there is no spare lane, the first lane does so
     // afterwards.
-    const bool seeds_now = kFirst && lane == out.fanout;
+    const bool inserts_seed = kFirst && lane == out.fanout;
     uint32_t entry = kNoEntry;
-    if (draws || seeds_now) {
+    if (draws || inserts_seed) {
       const uint32_t drawn = draws ? static_cast<uint32_t>(__ldg(graph.columns + begin + slot)) : node;
       entry = Insert(table, tag, drawn, draws ? kNewRank + static_cast<uint32_t>(place) : static_cast<uint32_t>(row));
     }
@@ -148,9 +155,9 @@ __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, con
   for (int64_t s = place; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   if (place >= static_cast<int64_t>(RowsOf(header, hop)) * out.fanout) return;
   const int32_t drawn = out.columns[place];
-  out.entries[place] = drawn < 0 ? kNoEntry
-                                 : Insert(table, header->tag, static_cast<uint32_t>(drawn),
-                                          kNewRank + static_cast<uint32_t>(place));
+  out.entries[place] =
+      drawn < 0 ? kNoEntry
+                : Insert(table, header->tag, static_cast<uint32_t>(drawn), kNewRank + static_cast<uint32_t>(place));
   const auto row = static_cast<uint32_t>(place / out.fanout);
   if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
 }
@@ -175,7 +182,8 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
     const bool drawn = entry[i] != kNoEntry;
-    const ulonglong2 found = drawn ? __ldcg(reinterpret_cast<const ulonglong2*>(&table.entries[entry[i]])) : ulonglong2{};
+    const ulonglong2 found =
+        drawn ? __ldcg(reinterpret_cast<const ulonglong2*>(&table.entries[entry[i]])) : ulonglong2{};
     node[i] = static_cast<uint32_t>(found.x);
     keeps[i] = drawn && static_cast<uint32_t>(found.y) == kNewRank + static_cast<uint32_t>(first + i * 32);
   }
@@ -226,23 +234,24 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (place >= all) return;
   const uint32_t entry = place < places ? hop.entries[place] : kNoEntry;
-  const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
+  const int32_t id =
+      entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
   hop.columns[place] = id;
   if (hop.first == nullptr) return;
   if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for EnqueueBySource
   if (id >= 0) hop.slot_ranks[place] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
 }
 
-void LaunchBegin(const SeedsOnDevice& seeds, bool alone, RunState* state, BatchHeader* header, int32_t* nodes,
+void LaunchBegin(const SeedsOnDevice& seeds, bool advances_state, RunState* state, BatchHeader* header, int32_t* nodes,
                  cudaStream_t stream) {
   const int threads = seeds.batch < 1024 ? Blocks(seeds.batch, 32) * 32 : 1024;
-  Launch(BeginBatchKernel, 1, threads, 0, stream, seeds, alone, state, header, nodes);
+  Launch(BeginBatchKernel, 1, threads, 0, stream, seeds, advances_state, state, header, nodes);
 }
 }  // namespace
 
 cudaError_t EnqueueBeginBatch(const SeedsOnDevice& seeds, RunState* state, BatchHeader* header, int32_t* nodes,
                               cudaStream_t stream) {
-  LaunchBegin(seeds, /*alone=*/true, state, header, nodes, stream);
+  LaunchBegin(seeds, /*advances_state=*/true, state, header, nodes, stream);
   return cudaPeekAtLastError();
 }
 
@@ -254,10 +263,10 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
            kBlock, 0, stream, graph, seeds, table, hop, out, state, header, nodes);
   };
   if (out.fanout > kNarrowFanout) {
-    if (hop == 0) LaunchBegin(seeds, /*alone=*/false, state, header, nodes, stream);
+    if (hop == 0) LaunchBegin(seeds, /*advances_state=*/false, state, header, nodes, stream);
     EnqueueWideDraw(graph, hop, out.fanout, out.rows, out.columns, out.counts, state, header, nodes, stream);
-    Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, hop,
-           out, header, nodes);
+    Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table,
+           hop, out, header, nodes);
   } else if (out.fanout <= 8) {
     sample.template operator()<8>();
   } else if (out.fanout <= 16) {
@@ -272,8 +281,8 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
 
 cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
                            cudaStream_t stream) {
-  Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out,
-         hop, header);
+  Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out, hop,
+         header);
   return cudaPeekAtLastError();
 }
 

@@ -92,7 +92,7 @@ __device__ void OrderByWarp(uint32_t* slots, int count) {
     for (int j = 0; j < 32; ++j) {
       const uint32_t other = __shfl_sync(kFullWarp, value[c], j);
 #pragma unroll
-      for (int mine = 0; mine < kChunks; ++mine) rank[mine] += other < value[mine] ? 1u : 0u;
+      for (int own_chunk = 0; own_chunk < kChunks; ++own_chunk) rank[own_chunk] += other < value[own_chunk] ? 1u : 0u;
     }
   }
   __syncwarp();
@@ -112,41 +112,44 @@ __device__ void OrderFewByWarp(uint32_t* slots, int count) {
 
 // Sorts the slots of a source by one thread block: marks them as bits in shared memory, for one range of kBitmapSlots
 // slots after another.
-__device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap, uint32_t* warp_sums) {
+__device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap,
+                             uint32_t* warp_sums) {
   constexpr int kWordsAThread = kBitmapWords / kBlock;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t places = static_cast<int64_t>(hop.rows) * hop.fanout;
-  uint32_t done = 0;
-  for (int64_t from = 0; from < places; from += kBitmapSlots) {
+  uint32_t slots_before = 0;
+  for (int64_t first_place = 0; first_place < places; first_place += kBitmapSlots) {
     for (int w = static_cast<int>(threadIdx.x); w < kBitmapWords; w += kBlock) bitmap[w] = 0;
     __syncthreads();
     for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock) {
-      const int64_t slot = static_cast<int64_t>(hop.sorted_slots[i]) - from;
+      const int64_t slot = static_cast<int64_t>(hop.sorted_slots[i]) - first_place;
       if (slot >= 0 && slot < kBitmapSlots) atomicOr(&bitmap[slot / 32], 1u << (slot % 32));
     }
     __syncthreads();
-    const int mine = static_cast<int>(threadIdx.x) * kWordsAThread;
+    const int first_word = static_cast<int>(threadIdx.x) * kWordsAThread;
     uint32_t count = 0;
     for (int w = 0; w < kWordsAThread; ++w) {
-      count += static_cast<uint32_t>(__popc(bitmap[mine + (w + lane) % kWordsAThread]));  // each lane uses another bank
+      count += static_cast<uint32_t>(
+          __popc(bitmap[first_word + (w + lane) % kWordsAThread]));  // each lane uses another bank
     }
     const uint32_t inclusive = WarpInclusive(count);
     if (lane == 31) warp_sums[warp] = inclusive;
     __syncthreads();
-    uint32_t at = done + inclusive - count;
+    uint32_t next_slot = slots_before + inclusive - count;
     for (int w = 0; w < kWarps; ++w) {
-      if (w < warp) at += warp_sums[w];
-      done += warp_sums[w];
+      if (w < warp) next_slot += warp_sums[w];
+      slots_before += warp_sums[w];
     }
     for (int w = 0; w < kWordsAThread; ++w) {
-      for (uint32_t bits = bitmap[mine + w]; bits != 0; bits &= bits - 1) {
-        hop.ordering[begin + static_cast<int64_t>(at++)] =
-            static_cast<uint32_t>(from + (mine + w) * 32 + __ffs(static_cast<int>(bits)) - 1);
+      for (uint32_t bits = bitmap[first_word + w]; bits != 0; bits &= bits - 1) {
+        hop.ordering[begin + static_cast<int64_t>(next_slot++)] =
+            static_cast<uint32_t>(first_place + (first_word + w) * 32 + __ffs(static_cast<int>(bits)) - 1);
       }
     }
     __syncthreads();
   }
-  for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock) hop.sorted_slots[i] = hop.ordering[i];
+  for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock)
+    hop.sorted_slots[i] = hop.ordering[i];
 }
 
 // Sorts 32 sources per warp; sources with more than kWarpOrders slots are left to the whole thread block.
@@ -161,7 +164,8 @@ __global__ void __launch_bounds__(kBlock) OrderKernel(HopOnDevice hop) {
   const int32_t begin = source < hop.sources ? hop.first[source] : 0;
   const int32_t end = source < hop.sources ? hop.end[source] : 0;
   if (end - begin > kWarpOrders) long_ones[atomicAdd(&long_count, 1)] = static_cast<int32_t>(source);
-  for (unsigned left = __ballot_sync(kFullWarp, end - begin > 1 && end - begin <= kWarpOrders); left != 0; left &= left - 1) {
+  for (unsigned left = __ballot_sync(kFullWarp, end - begin > 1 && end - begin <= kWarpOrders); left != 0;
+       left &= left - 1) {
     const int lane = __ffs(static_cast<int>(left)) - 1;
     const int32_t from = __shfl_sync(kFullWarp, begin, lane), count = __shfl_sync(kFullWarp, end, lane) - from;
     if (count <= 32) {

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements learn_kernels.h.
-#include "gnn/cuda/update/learn_kernels.h"
-
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/launch.h"
+#include "gnn/cuda/update/learn_kernels.h"
 #include "gnn/cuda/update/update.cuh"
 
 namespace hone::gnn::cuda {
@@ -25,9 +24,9 @@ __device__ void Put(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
 // whether the row has a seed; this is possible because all rows of the envelope exist.
 template <typename T>
 __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
-                                  const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
-                                  const float* class_weights, T* grad, float* row_loss, int32_t* row_correct,
-                                  int32_t* predictions) {
+                                  const float* logits, int32_t classes, int32_t stride, int32_t padded_rows,
+                                  int32_t batch, const float* class_weights, T* grad, float* row_loss,
+                                  int32_t* row_correct, int32_t* predictions) {
   constexpr int kHeld = 6;  // values that a lane holds in registers; further logits are read each time
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
@@ -124,11 +123,11 @@ __global__ void SquaresKernel(int64_t count, const float* gradient, double* part
   if (threadIdx.x == 0) partials[blockIdx.x] = sums[0];
 }
 
-__global__ void ClipKernel(double most, const double* partials, RunState* state) {
+__global__ void ClipKernel(double max_norm, const double* partials, RunState* state) {
   double sum = 0;
   for (int i = 0; i < kNormPartials; ++i) sum += partials[i];
   const double norm = sqrt(sum);
-  state->gradient_scale = norm > most ? static_cast<float>(most / (norm + 1e-6)) : 1.0f;
+  state->gradient_scale = norm > max_norm ? static_cast<float>(max_norm / (norm + 1e-6)) : 1.0f;
 }
 
 // The inputs of a one-batch step's totals. row_loss null: another kernel makes the totals.
@@ -146,7 +145,7 @@ __global__ void __launch_bounds__(kBlock, 4)
                float* master, float* moment1, float* moment2, T* compute, BooksOfStep books) {
   constexpr int kTogether = 2;
   __shared__ double losses[kBlock];
-  __shared__ int32_t right[kBlock], counted[kBlock];
+  __shared__ int32_t correct_rows[kBlock], counted[kBlock];
   __shared__ bool last;
   const int64_t step = static_cast<int64_t>(gridDim.x) * kBlock * 4;
   int64_t i = (static_cast<int64_t>(blockIdx.x) * kBlock + threadIdx.x) * 4;
@@ -176,7 +175,7 @@ __global__ void __launch_bounds__(kBlock, 4)
   }
   if (books.row_loss == nullptr) return;
   if (!EndsLast(state, &last)) return;
-  const BatchSums sums = SumRows(header, books.row_loss, books.row_correct, losses, right, counted);
+  const BatchSums sums = SumRows(header, books.row_loss, books.row_correct, losses, correct_rows, counted);
   if (threadIdx.x != 0) return;
   state->updated_blocks = 0;
   KeepBooks(sums, header->weight, /*trains=*/true, state, books.progress);
@@ -186,9 +185,9 @@ __global__ void __launch_bounds__(kBlock, 4)
 __global__ void FinishStepKernel(RunState* state, const BatchHeader* header, const float* row_loss,
                                  const int32_t* row_correct, bool trains, volatile HostProgress* progress) {
   __shared__ double losses[kBlock];
-  __shared__ int32_t right[kBlock], counted[kBlock];
+  __shared__ int32_t correct_rows[kBlock], counted[kBlock];
   if (header->valid == 0 || state->failure != kNoFailure) return;
-  const BatchSums sums = SumRows(header, row_loss, row_correct, losses, right, counted);
+  const BatchSums sums = SumRows(header, row_loss, row_correct, losses, correct_rows, counted);
   if (threadIdx.x == 0) KeepBooks(sums, trains ? header->weight : sums.counted, trains, state, progress);
 }
 
@@ -207,7 +206,6 @@ __global__ void FinishSumKernel(RunState* state, const BatchHeader* step, const 
 
 }  // namespace
 
-
 cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
                                const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
                                Element element, const float* class_weights, void* grad, float* row_loss,
@@ -218,15 +216,16 @@ cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* he
            padded_rows, batch, class_weights, static_cast<float*>(grad), row_loss, row_correct, predictions);
   } else {
     Launch(SoftmaxLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes,
-           stride, padded_rows, batch, class_weights, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
+           stride, padded_rows, batch, class_weights, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct,
+           predictions);
   }
   return cudaPeekAtLastError();
 }
 
-cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, double* partials, RunState* state,
+cudaError_t EnqueueClip(double max_norm, int64_t count, const float* gradient, double* partials, RunState* state,
                         cudaStream_t stream) {
   Launch(SquaresKernel, kNormPartials, kBlock, 0, stream, count, gradient, partials);
-  Launch(ClipKernel, 1, 1, 0, stream, most, partials, state);
+  Launch(ClipKernel, 1, 1, 0, stream, max_norm, partials, state);
   return cudaPeekAtLastError();
 }
 
@@ -256,9 +255,9 @@ cudaError_t EnqueueAdam(const AdamConstants& options, RunState* state, const Bat
   return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute, {}, stream);
 }
 
-cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
-                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
-                                 void* compute, const float* row_loss, const int32_t* row_correct,
+cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header,
+                                 int64_t count, const float* gradient, float* master, float* moment1, float* moment2,
+                                 Element element, void* compute, const float* row_loss, const int32_t* row_correct,
                                  volatile HostProgress* progress, cudaStream_t stream) {
   return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute,
                     {row_loss, row_correct, progress}, stream);

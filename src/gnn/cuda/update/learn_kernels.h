@@ -36,11 +36,11 @@ struct AdamConstants {
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f, weight_decay = 0;
 };
 
-// Sets state->gradient_scale to the factor that reduces the norm of `gradient` to `most`, or to 1 if the norm is no
+// Sets state->gradient_scale to the factor that reduces the norm of `gradient` to `max_norm`, or to 1 if the norm is no
 // larger. The sum of squares has a fixed order, in double.
 //   partials [kNormPartials] scratch
 inline constexpr int kNormPartials = 256;
-cudaError_t EnqueueClip(double most, int64_t count, const float* gradient, double* partials, RunState* state,
+cudaError_t EnqueueClip(double max_norm, int64_t count, const float* gradient, double* partials, RunState* state,
                         cudaStream_t stream);
 
 // Does one Adam step (Kingma and Ba 2015, as PyTorch computes it) over `count` parameters, and updates `compute`, the
