@@ -39,6 +39,7 @@ class RowBuffer {
   ~RowBuffer() { Drop(); }
 
   std::byte* data() const { return data_; }
+  // Frees the memory.
   void Drop() {
     if (allocator_ != nullptr && data_ != nullptr) allocator_->Free(data_, bytes_);
     plain_ = HugeBuffer();
@@ -131,8 +132,8 @@ class PipelineImplementation final : public BatchPipeline {
   }
 
   int64_t StepsPerEpoch(int64_t seeds) const override {
-    const int64_t step = options_.batch * options_.shards;
-    return (seeds + step - 1) / step;
+    const int64_t step_seeds = options_.batch * options_.shards;
+    return (seeds + step_seeds - 1) / step_seeds;
   }
 
   Status Start(const EpochPlan& plan) override {
@@ -197,6 +198,7 @@ class PipelineImplementation final : public BatchPipeline {
   PipelineTimes TakeTimes() override { return std::exchange(times_, {}); }
 
  private:
+  // Returns the place in the ring of a ticket's prepared batch; null until it is prepared.
   Slot*& Place(int64_t ticket) { return ring_[static_cast<size_t>(ticket % queue_)]; }
 
   // Returns an upper bound of a batch's rows, used until the first batch was measured.
@@ -393,19 +395,20 @@ class PipelineImplementation final : public BatchPipeline {
   std::condition_variable work_;      // wakes workers: a ticket may be taken, or the pipeline is stopping
   std::condition_variable prepared_;  // wakes the consumer: a batch was prepared, or its transfer begun
   std::condition_variable idle_;      // wakes Cancel: no worker is busy
-  // Tickets, guarded by the mutex: taken <= started <= issued <= planned (started: by the transfer stage, if there is
-  // one).
+  // Tickets, guarded by the mutex: taken <= started <= issued <= planned. The consumer has taken the
+  // first taken_, the transfer stage (if there is one) has started the first started_, workers have been issued the
+  // first issued_, and the epochs started so far have planned_.
   int64_t taken_ = 0, started_ = 0, issued_ = 0, planned_ = 0;
   int64_t lent_ = 0, most_lent_ = 0;  // batches lent to the consumer now, and the most that it ever held
   int busy_ = 0;                      // workers that prepare a batch now
   bool starting_ = false;             // a thread is in TransferStage::Start
   bool stopping_ = false;
-  bool measured_ = false;
+  bool measured_ = false;  // largest_bytes_ comes from a batch
   std::deque<ActiveEpoch> epochs_;
-  std::vector<Slot*> ring_;
-  std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;  // slots that no batch uses
-  int64_t largest_bytes_;
+  std::vector<Slot*> ring_;                   // prepared batches, by Place
+  std::vector<std::unique_ptr<Slot>> slots_;  // all batch objects
+  std::vector<Slot*> free_;                   // slots that no batch uses
+  int64_t largest_bytes_;  // feature rows of the largest batch so far; before the first, an upper bound
   std::vector<std::thread> workers_;
 };
 

@@ -27,20 +27,20 @@ Status SumInRankOrder(Communicator& ranks, std::string_view what, std::span<T> v
     const size_t begin = values.size() * r / size;
     return values.subspan(begin, values.size() * (r + 1) / size - begin);
   };
-  const size_t mine = slice(own_rank).size();
-  scratch.resize(size * mine * sizeof(T));
+  const size_t slice_size = slice(own_rank).size();
+  scratch.resize(size * slice_size * sizeof(T));
   Sources to(size);
   Targets from(size);
   for (size_t r = 0; r < size; ++r) {
     to[r] = std::as_bytes(slice(r));
-    from[r] = std::span(scratch).subspan(r * mine * sizeof(T), mine * sizeof(T));
+    from[r] = std::span(scratch).subspan(r * slice_size * sizeof(T), slice_size * sizeof(T));
   }
   HONE_RETURN_IF_ERROR(ranks.Exchange(what, to, from));
   T* sum = slice(own_rank).data();
   const auto* parts = reinterpret_cast<const T*>(scratch.data());
-  std::copy(parts, parts + mine, sum);
+  std::copy(parts, parts + slice_size, sum);
   for (size_t r = 1; r < size; ++r) {
-    for (size_t i = 0; i < mine; ++i) sum[i] += parts[r * mine + i];
+    for (size_t i = 0; i < slice_size; ++i) sum[i] += parts[r * slice_size + i];
   }
   for (size_t r = 0; r < size; ++r) {
     to[r] = r == own_rank ? std::span<const std::byte>() : std::as_bytes(slice(own_rank));
@@ -101,22 +101,22 @@ Status Communicator::Broadcast(std::string_view what, std::string& bytes, int ro
   return Broadcast(what, std::as_writable_bytes(std::span(bytes)), root);
 }
 
-Result<std::vector<std::string>> Communicator::AllGather(std::string_view what, const std::string& mine) {
+Result<std::vector<std::string>> Communicator::AllGather(std::string_view what, const std::string& own_string) {
   const auto count = static_cast<size_t>(size());
-  const uint64_t length = mine.size();
+  const uint64_t length = own_string.size();
   std::vector<uint64_t> lengths(count);
   Sources to(count, std::as_bytes(std::span(&length, 1)));
   Targets from(count);
   for (size_t r = 0; r < count; ++r) from[r] = std::as_writable_bytes(std::span(&lengths[r], 1));
   HONE_RETURN_IF_ERROR(Exchange(what, to, from));
-  std::vector<std::string> all(count);
+  std::vector<std::string> strings(count);
   for (size_t r = 0; r < count; ++r) {
-    all[r].resize(lengths[r]);
-    to[r] = std::as_bytes(std::span(mine));
-    from[r] = std::as_writable_bytes(std::span(all[r]));
+    strings[r].resize(lengths[r]);
+    to[r] = std::as_bytes(std::span(own_string));
+    from[r] = std::as_writable_bytes(std::span(strings[r]));
   }
   HONE_RETURN_IF_ERROR(Exchange(what, to, from));
-  return all;
+  return strings;
 }
 
 Status Communicator::Barrier(std::string_view what) {
@@ -131,14 +131,14 @@ Status Communicator::Agree(std::string_view what, uint64_t value) {
   Targets from(values.size());
   for (size_t r = 0; r < values.size(); ++r) from[r] = std::as_writable_bytes(std::span(&values[r], 1));
   HONE_RETURN_IF_ERROR(Exchange(what, to, from));
-  std::string differ;
+  std::string differing;
   for (size_t r = 1; r < values.size(); ++r) {
     if (values[r] == values[0]) continue;
-    differ += fmt::format("{}{} ({:#x})", differ.empty() ? "" : ", ", Name(static_cast<int>(r)), values[r]);
+    differing += fmt::format("{}{} ({:#x})", differing.empty() ? "" : ", ", Name(static_cast<int>(r)), values[r]);
   }
-  if (differ.empty()) return Status::Ok();
+  if (differing.empty()) return Status::Ok();
   return Status::InvalidArgument(
-      fmt::format("the ranks do not agree on {}: {} ({:#x}) and {} differ", what, Name(0), values[0], differ));
+      fmt::format("the ranks do not agree on {}: {} ({:#x}) and {} differ", what, Name(0), values[0], differing));
 }
 
 std::unique_ptr<Communicator> MakeSoloCommunicator() { return std::make_unique<SoloCommunicator>(); }

@@ -33,6 +33,7 @@ std::string ErrorText(int error) { return std::generic_category().message(error)
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
+// Returns the addresses of a host; an empty host means this machine's interfaces (with AI_PASSIVE, all of them).
 Result<Addresses> Resolve(const std::string& host, int port, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -45,6 +46,7 @@ Result<Addresses> Resolve(const std::string& host, int port, int flags) {
   return Addresses(list, freeaddrinfo);
 }
 
+// Returns the address as digits; empty if it has no such form.
 std::string NumericAddress(const sockaddr* address, socklen_t size) {
   char text[NI_MAXHOST];
   if (getnameinfo(address, size, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) != 0) return {};
@@ -56,10 +58,10 @@ int ConnectOnce(int fd, const addrinfo& to, double deadline) {
   if (connect(fd, to.ai_addr, to.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   for (;;) {
-    const double left = deadline - SteadySeconds();
-    if (left <= 0) return ETIMEDOUT;
+    const double seconds_left = deadline - SteadySeconds();
+    if (seconds_left <= 0) return ETIMEDOUT;
     pollfd item{fd, POLLOUT, 0};
-    const int n = poll(&item, 1, static_cast<int>(std::min(std::ceil(left * 1e3), 1e6)));
+    const int n = poll(&item, 1, static_cast<int>(std::min(std::ceil(seconds_left * 1e3), 1e6)));
     if (n < 0 && errno != EINTR) return errno;
     if (n > 0) break;
   }
@@ -87,9 +89,9 @@ std::string HostName() {
 }
 
 std::vector<std::string> InterfaceAddresses() {
-  std::vector<std::string> all;
+  std::vector<std::string> addresses;
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return all;
+  if (getifaddrs(&list) != 0) return addresses;
   for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
     if (i->ifa_addr == nullptr || (i->ifa_flags & IFF_UP) == 0 || (i->ifa_flags & IFF_LOOPBACK) != 0) continue;
     const int family = i->ifa_addr->sa_family;
@@ -97,41 +99,41 @@ std::vector<std::string> InterfaceAddresses() {
     const std::string text =
         NumericAddress(i->ifa_addr, family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
     // A link-local address has no meaning on other machines.
-    if (!text.empty() && text.find('%') == std::string::npos) all.push_back(text);
+    if (!text.empty() && text.find('%') == std::string::npos) addresses.push_back(text);
   }
   freeifaddrs(list);
-  return all;
+  return addresses;
 }
 
 void PrepareSocket(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   fcntl(fd, F_SETFD, FD_CLOEXEC);
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const int enabled = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof(enabled));
 }
 
 Result<UniqueFd> ListenOn(const std::string& address, int port) {
-  const std::string where = fmt::format("port {} of {}", port, address.empty() ? HostName() : address);
+  const std::string place = fmt::format("port {} of {}", port, address.empty() ? HostName() : address);
   HONE_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, AI_PASSIVE | AI_NUMERICSERV));
   int error = 0;
   // IPv6 comes first, because an IPv6 socket on every interface also serves IPv4.
-  for (const bool six : {true, false}) {
+  for (const bool ipv6 : {true, false}) {
     for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
-      if ((a->ai_family == AF_INET6) != six) continue;
+      if ((a->ai_family == AF_INET6) != ipv6) continue;
       UniqueFd fd(socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       if (!fd.valid()) {
         error = error == 0 ? errno : error;
         continue;
       }
-      const int on = 1, off = 0;
-      setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-      if (six) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+      const int enabled = 1, disabled = 0;
+      setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof(enabled));
+      if (ipv6) setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &disabled, sizeof(disabled));
       if (bind(fd.get(), a->ai_addr, a->ai_addrlen) == 0 && listen(fd.get(), SOMAXCONN) == 0) return fd;
       if (error == 0 || errno == EADDRINUSE) error = errno;
     }
   }
   return Status::Unavailable(fmt::format(
-      "cannot listen on {}: {}{}", where, ErrorText(error),
+      "cannot listen on {}: {}{}", place, ErrorText(error),
       error == EADDRINUSE ? "; another program (perhaps another run) has it: choose another with MASTER_PORT" : ""));
 }
 
@@ -184,10 +186,10 @@ Status MoveAll(int fd, short events, size_t size, double deadline, const Move& m
     if (n == 0) return Status::Unavailable("the connection was closed");
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return Status::Unavailable(ErrorText(errno));
-    const double left = deadline - SteadySeconds();
-    if (left <= 0) return Status::TimedOut("no answer in time");
+    const double seconds_left = deadline - SteadySeconds();
+    if (seconds_left <= 0) return Status::TimedOut("no answer in time");
     pollfd item{fd, events, 0};
-    poll(&item, 1, static_cast<int>(std::min(std::ceil(left * 1e3), 1e6)));
+    poll(&item, 1, static_cast<int>(std::min(std::ceil(seconds_left * 1e3), 1e6)));
   }
   return Status::Ok();
 }

@@ -4,9 +4,10 @@
 // Exact inference, layer by layer; see exact.h.
 //
 // Each chunk of rows becomes a block. The sampler, set to "all neighbors", gives numbers to the chunk's nodes and to
-// their in-neighbors. The input rows of all these nodes are gathered, and the model's pass runs on them. If a pass can project rows before
-// they are gathered (wide features would be gathered once per edge), all rows are projected first. Memory holds two
-// layers' activations and one chunk. While one chunk computes, a second thread makes the next one's block.
+// their in-neighbors. The input rows of all these nodes are gathered, and the model's pass runs on them. If a pass can
+// project rows before they are gathered (wide features would be gathered once per edge), all rows are projected first.
+// Memory holds two layers' activations and one chunk. While one chunk computes, a second thread makes the next one's
+// block.
 #include "gnn/infer/exact.h"
 
 #include <fmt/format.h>
@@ -28,35 +29,35 @@ namespace {
 
 // Returns, for each pass p, the nodes whose rows pass p reads, ascending. The last entry has the nodes that the last
 // pass computes, which are the requested ones. Every earlier entry also has the in-neighbors of the one after it.
-std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, int passes) {
-  std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
-  for (NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
+std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> requested, int passes) {
+  std::vector<uint8_t> reads(static_cast<size_t>(graph.num_nodes), 0);
+  for (NodeId v : requested) reads[static_cast<size_t>(v)] = 1;
   std::vector<std::vector<NodeId>> rows(static_cast<size_t>(passes) + 1);
   for (size_t pass = rows.size(); pass-- > 0;) {
-    for (size_t v = 0; v < mark.size(); ++v) {
-      if (mark[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
+    for (size_t v = 0; v < reads.size(); ++v) {
+      if (reads[v] != 0) rows[pass].push_back(static_cast<NodeId>(v));
     }
-    if (pass == 0 || rows[pass].size() == mark.size()) {  // all nodes, and so for every earlier pass
+    if (pass == 0 || rows[pass].size() == reads.size()) {  // all nodes, and so for every earlier pass
       for (size_t earlier = 0; earlier < pass; ++earlier) rows[earlier] = rows[pass];
       break;
     }
     for (NodeId v : rows[pass]) {
-      for (NodeId u : graph.Neighbors(v)) mark[static_cast<size_t>(u)] = 1;
+      for (NodeId u : graph.Neighbors(v)) reads[static_cast<size_t>(u)] = 1;
     }
   }
   return rows;
 }
 
-// Returns the first rows of `rest` whose input rows number at most `max_inputs` together; at least one row.
-std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> rest, int64_t max_inputs) {
+// Returns the first of `rows` whose input rows number at most `max_inputs` together; at least one row.
+std::span<const NodeId> NextChunk(const CsrView& graph, std::span<const NodeId> rows, int64_t max_inputs) {
   int64_t inputs = 0;
   size_t count = 0;
-  while (count < rest.size()) {
-    inputs += 1 + graph.Degree(rest[count]);
+  while (count < rows.size()) {
+    inputs += 1 + graph.Degree(rows[count]);
     if (count > 0 && inputs > max_inputs) break;
     ++count;
   }
-  return rest.first(count);
+  return rows.first(count);
 }
 
 // Copies rows ids[i] of `from` to rows i of `out`.
@@ -92,7 +93,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
   Activations current;  // rows of all nodes: the previous pass's output, or this pass's projected rows
   Buffer<float> inputs, outputs;
   for (int pass = 0; pass < passes; ++pass) {
-    const std::vector<NodeId>& todo = rows[static_cast<size_t>(pass) + 1];
+    const std::vector<NodeId>& computed_rows = rows[static_cast<size_t>(pass) + 1];
     const int64_t projected_width = model.ProjectedWidth(pass);
     const bool projects = projected_width > 0;
     const int64_t in_width = projects ? projected_width : model.PassWidth(pass);
@@ -107,9 +108,9 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
                             Activations::Make(structure.num_nodes, projected_width, options.scratch));
       const int64_t raw_width = model.PassWidth(pass);
       const auto at_once = static_cast<size_t>(rows_at_once(raw_width));
-      for (std::span<const NodeId> rest = sources; !rest.empty();) {
-        const std::span<const NodeId> ids = rest.first(std::min(at_once, rest.size()));
-        rest = rest.subspan(ids.size());
+      for (std::span<const NodeId> sources_left = sources; !sources_left.empty();) {
+        const std::span<const NodeId> ids = sources_left.first(std::min(at_once, sources_left.size()));
+        sources_left = sources_left.subspan(ids.size());
         const auto count = static_cast<int64_t>(ids.size());
         const Matrix<float> x = inputs.Resize(count, raw_width);
         if (pass == 0) {
@@ -135,22 +136,22 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       Status status;
       double seconds = 0;
     } chunks[2];
-    const auto prepare = [&](Chunk& chunk, std::span<const NodeId> rest) {
+    const auto prepare = [&](Chunk& chunk, std::span<const NodeId> rows_left) {
       const Stopwatch watch;
-      chunk.nodes = NextChunk(structure, rest, max_inputs);
+      chunk.nodes = NextChunk(structure, rows_left, max_inputs);
       chunk.status = sampler->Sample(chunk.nodes, {}, chunk.sample);
       chunk.seconds = watch.Seconds();
     };
-    std::span<const NodeId> rest = todo;
-    if (!rest.empty()) prepare(chunks[0], rest);
+    std::span<const NodeId> rows_left = computed_rows;
+    if (!rows_left.empty()) prepare(chunks[0], rows_left);
     int64_t done = 0;
-    for (int turn = 0; !rest.empty(); turn = 1 - turn) {
-      Chunk& chunk = chunks[turn];
+    for (int current_chunk = 0; !rows_left.empty(); current_chunk = 1 - current_chunk) {
+      Chunk& chunk = chunks[current_chunk];
       HONE_RETURN_IF_ERROR(chunk.status);
-      rest = rest.subspan(chunk.nodes.size());
-      std::future<void> ahead;
-      const auto prepare_next = [&, rest] { prepare(chunks[1 - turn], rest); };
-      if (!rest.empty() && threads > 1) ahead = std::async(std::launch::async, prepare_next);
+      rows_left = rows_left.subspan(chunk.nodes.size());
+      std::future<void> preparing;
+      const auto prepare_next = [&, rows_left] { prepare(chunks[1 - current_chunk], rows_left); };
+      if (!rows_left.empty() && threads > 1) preparing = std::async(std::launch::async, prepare_next);
 
       const Stopwatch compute;
       const NeighborSample& sample = chunk.sample;
@@ -172,12 +173,12 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       result.times.sample += chunk.seconds;
       done += static_cast<int64_t>(chunk.nodes.size());
       if (options.progress) {
-        options.progress(fmt::format("layer {}", pass + 1), done, static_cast<int64_t>(todo.size()));
+        options.progress(fmt::format("layer {}", pass + 1), done, static_cast<int64_t>(computed_rows.size()));
       }
       const Stopwatch waited;
-      if (ahead.valid()) {
-        ahead.get();
-      } else if (!rest.empty()) {
+      if (preparing.valid()) {
+        preparing.get();
+      } else if (!rows_left.empty()) {
         prepare_next();
       }
       result.times.exposed += waited.Seconds();
@@ -193,15 +194,15 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
 }
 
 int64_t ExactActivationBytes(const Model<float>& model, int64_t num_nodes) {
-  int64_t widest = 0, before = 0;  // columns held at a time, and columns of the previous pass
+  int64_t widest = 0, previous_width = 0;  // most columns that are held at a time, and columns of the previous pass
   for (int pass = 0; pass < model.num_passes(); ++pass) {
     if (const int64_t projected = model.ProjectedWidth(pass); projected > 0) {
-      widest = std::max(widest, before + projected);
-      before = projected;
+      widest = std::max(widest, previous_width + projected);
+      previous_width = projected;
     }
-    const int64_t out = model.PassWidth(pass + 1);
-    widest = std::max(widest, before + out);
-    before = out;
+    const int64_t out_width = model.PassWidth(pass + 1);
+    widest = std::max(widest, previous_width + out_width);
+    previous_width = out_width;
   }
   return widest * num_nodes * static_cast<int64_t>(sizeof(float));
 }

@@ -43,9 +43,9 @@ double MacroF1(const ClassCounts& counts) {
   double sum = 0;
   int64_t classes = 0;
   for (size_t c = 0; c < counts.actual.size(); ++c) {
-    const int64_t seen = counts.actual[c] + counts.predicted[c];
-    if (seen == 0) continue;
-    sum += 2 * static_cast<double>(counts.correct[c]) / static_cast<double>(seen);
+    const int64_t actual_or_predicted = counts.actual[c] + counts.predicted[c];
+    if (actual_or_predicted == 0) continue;
+    sum += 2 * static_cast<double>(counts.correct[c]) / static_cast<double>(actual_or_predicted);
     ++classes;
   }
   return classes == 0 ? kNaN : sum / static_cast<double>(classes);
@@ -66,35 +66,38 @@ double RocAuc(std::vector<ScoredNode> nodes) {
   if (std::any_of(nodes.begin(), nodes.end(), [](const ScoredNode& node) { return std::isnan(node.score); }))
     return kNaN;
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& a, const ScoredNode& b) { return a.score < b.score; });
-  double below = 0, pairs = 0;  // negatives with a lower score so far; pairs that are in order
+  // Counts pairs of a positive and a negative whose scores are in order, with ties as half a pair.
+  double negatives_below = 0, ordered_pairs = 0;  // negatives with a lower score so far; pairs that are in order
   int64_t positives = 0;
   for (size_t begin = 0; begin < nodes.size();) {
     size_t end = begin;
-    double positive = 0, negative = 0;
+    double tied_positives = 0, tied_negatives = 0;
     for (; end < nodes.size() && nodes[end].score == nodes[begin].score; ++end)
-      ++(nodes[end].positive ? positive : negative);
-    pairs += positive * (below + negative / 2);
-    below += negative;
-    positives += static_cast<int64_t>(positive);
+      ++(nodes[end].positive ? tied_positives : tied_negatives);
+    ordered_pairs += tied_positives * (negatives_below + tied_negatives / 2);
+    negatives_below += tied_negatives;
+    positives += static_cast<int64_t>(tied_positives);
     begin = end;
   }
-  const double all = static_cast<double>(positives) * below;
-  return all == 0 ? kNaN : pairs / all;
+  const double all_pairs = static_cast<double>(positives) * negatives_below;
+  return all_pairs == 0 ? kNaN : ordered_pairs / all_pairs;
 }
 
 double AveragePrecision(std::vector<ScoredNode> nodes) {
   if (std::any_of(nodes.begin(), nodes.end(), [](const ScoredNode& node) { return std::isnan(node.score); }))
     return kNaN;
+  // Sums, over groups of equal scores from the highest, the precision after the group times the group's positives.
   std::sort(nodes.begin(), nodes.end(), [](const ScoredNode& a, const ScoredNode& b) { return a.score > b.score; });
   const auto positives = std::count_if(nodes.begin(), nodes.end(), [](const ScoredNode& n) { return n.positive; });
   if (positives == 0 || positives == static_cast<std::ptrdiff_t>(nodes.size())) return kNaN;
-  double sum = 0, found = 0;
+  double sum = 0, positives_so_far = 0;
   for (size_t begin = 0; begin < nodes.size();) {
     size_t end = begin;
-    double more = 0;
-    for (; end < nodes.size() && nodes[end].score == nodes[begin].score; ++end) more += nodes[end].positive ? 1 : 0;
-    found += more;
-    sum += more * found / static_cast<double>(end);
+    double tied_positives = 0;
+    for (; end < nodes.size() && nodes[end].score == nodes[begin].score; ++end)
+      tied_positives += nodes[end].positive ? 1 : 0;
+    positives_so_far += tied_positives;
+    sum += tied_positives * positives_so_far / static_cast<double>(end);
     begin = end;
   }
   return sum / static_cast<double>(positives);
@@ -143,9 +146,9 @@ TargetScores ScoresOf(TargetCounts counts) {
     return scores;
   }
   scores.accuracy = static_cast<double>(Sum(counts.right)) / known;
-  const int64_t either = Sum(counts.labels.actual) + Sum(counts.labels.predicted);
-  if (either > 0) {
-    scores.micro_f1 = 2 * static_cast<double>(Sum(counts.labels.correct)) / static_cast<double>(either);
+  const int64_t actual_or_predicted = Sum(counts.labels.actual) + Sum(counts.labels.predicted);
+  if (actual_or_predicted > 0) {
+    scores.micro_f1 = 2 * static_cast<double>(Sum(counts.labels.correct)) / static_cast<double>(actual_or_predicted);
   }
   scores.macro_f1 = MacroF1(counts.labels);
   double auc = 0, precision = 0;
@@ -178,8 +181,9 @@ std::vector<ColumnScores> ScoresOfColumns(const TargetCounts& counts) {
     }
     column.positive = counts.labels.actual[c];
     column.accuracy = static_cast<double>(counts.right[c]) / known;
-    const int64_t either = column.positive + counts.labels.predicted[c];
-    if (either > 0) column.f1 = 2 * static_cast<double>(counts.labels.correct[c]) / static_cast<double>(either);
+    const int64_t actual_or_predicted = column.positive + counts.labels.predicted[c];
+    if (actual_or_predicted > 0)
+      column.f1 = 2 * static_cast<double>(counts.labels.correct[c]) / static_cast<double>(actual_or_predicted);
     if (counts.scores.empty()) continue;
     column.auc = RocAuc(counts.scores[c]);
     column.average_precision = AveragePrecision(counts.scores[c]);
@@ -227,14 +231,14 @@ std::span<const Metric> MetricsFor(TargetKind kind) {
 
 Result<Metric> ParseMetric(std::string_view name) {
   if (name == MetricName(Metric::kAuto)) return Metric::kAuto;
-  std::string known;
+  std::string metrics_text;
   for (const TargetKind kind : kTargetKinds) {
     for (const Metric metric : MetricsFor(kind)) {
       if (name == MetricName(metric)) return metric;
     }
-    known += fmt::format("; for {}: {}", TargetsInWords(kind), Alternatives(MetricsFor(kind), MetricName));
+    metrics_text += fmt::format("; for {}: {}", TargetsInWords(kind), Alternatives(MetricsFor(kind), MetricName));
   }
-  return Status::InvalidArgument(fmt::format("the metric is '{}'; use auto{}", name, known));
+  return Status::InvalidArgument(fmt::format("the metric is '{}'; use auto{}", name, metrics_text));
 }
 
 }  // namespace hone::gnn

@@ -68,6 +68,7 @@ class BlockPool {
         free_.pop_back();
       }
     }
+    // An eighth more than needed, so that slightly larger batches fit too.
     Block block{nullptr, AlignUp(bytes + bytes / 8)};
     auto size = static_cast<size_t>(std::max(block.bytes, kAlignment));
     if (size < 2 * kHugePage) {
@@ -139,12 +140,12 @@ void GatherRows(const RowTable& table, std::span<const int64_t> rows, std::byte*
   // few rows may stay in the cache until they are read.
   const bool aligned = table.row_bytes >= 64 && table.row_bytes % 16 == 0 && count * table.row_bytes >= kBeyondCaches;
   const int64_t lines = std::max<int64_t>((table.row_bytes + 63) / 64, 1);
-  const int64_t far = std::clamp<int64_t>(kLinesFar / lines, 1, kMostRowsAhead);
-  const int64_t near = std::clamp<int64_t>(kLinesNear / lines, 1, kMostRowsAhead / 4);
-  for (int64_t i = 0; i < std::min(far, count); ++i) PrefetchRow<2>(table, rows[static_cast<size_t>(i)]);
+  const int64_t rows_far = std::clamp<int64_t>(kLinesFar / lines, 1, kMostRowsAhead);
+  const int64_t rows_near = std::clamp<int64_t>(kLinesNear / lines, 1, kMostRowsAhead / 4);
+  for (int64_t i = 0; i < std::min(rows_far, count); ++i) PrefetchRow<2>(table, rows[static_cast<size_t>(i)]);
   for (int64_t i = 0; i < count; ++i) {
-    if (i + far < count) PrefetchRow<2>(table, rows[static_cast<size_t>(i + far)]);
-    if (i + near < count) PrefetchRow<3>(table, rows[static_cast<size_t>(i + near)]);
+    if (i + rows_far < count) PrefetchRow<2>(table, rows[static_cast<size_t>(i + rows_far)]);
+    if (i + rows_near < count) PrefetchRow<3>(table, rows[static_cast<size_t>(i + rows_near)]);
     CopyRow(out + i * table.row_bytes, table.rows + rows[static_cast<size_t>(i)] * table.stride_bytes, table.row_bytes,
             aligned);
   }
@@ -167,19 +168,21 @@ class BatchMaker {
 
   // Makes the batch of the seeds in seeds_, whose positions among the epoch's seeds are in input_.
   Result<std::unique_ptr<LoadedBatch>> Make(const BatchKey& key) {
-    HONE_RETURN_IF_ERROR(general_ != nullptr ? general_->Sample(seeds_, key, all_)
+    HONE_RETURN_IF_ERROR(general_ != nullptr ? general_->Sample(seeds_, key, general_sample_)
                                              : sampler_->Sample(seeds_, key, sample_));
     if (static_cast<size_t>(sample_.num_seeds()) != seeds_.size()) {
       return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
     }
     const NeighborSample::Rows& rows = sample_.rows[0];
     const int64_t nodes = sample_.num_nodes();
-    const int64_t drawn_for = options_.induced ? nodes : sample_.hop_nodes[static_cast<size_t>(sample_.hops() - 1)];
-    const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(drawn_for)];
+    const int64_t rows_with_edges =
+        options_.induced ? nodes : sample_.hop_nodes[static_cast<size_t>(sample_.hops() - 1)];
+    const int64_t edges = rows.row_offsets.empty() ? 0 : rows.row_offsets[static_cast<size_t>(rows_with_edges)];
     const auto seeds = static_cast<int64_t>(seeds_.size());
-    const int64_t id = sizeof(int64_t);
-    int64_t bytes = AlignUp(nodes * id) + AlignUp(seeds * id) + 2 * AlignUp(edges * id) +
-                    (options_.edge_ids ? AlignUp(edges * id) : 0) + (options_.disjoint ? AlignUp(nodes * id) : 0);
+    const int64_t id_bytes = sizeof(int64_t);
+    int64_t bytes = AlignUp(nodes * id_bytes) + AlignUp(seeds * id_bytes) + 2 * AlignUp(edges * id_bytes) +
+                    (options_.edge_ids ? AlignUp(edges * id_bytes) : 0) +
+                    (options_.disjoint ? AlignUp(nodes * id_bytes) : 0);
     for (const RowTable& table : options_.node_tables) bytes += AlignUp(nodes * table.row_bytes);
     for (const RowTable& table : options_.edge_tables) bytes += AlignUp(edges * table.row_bytes);
     const BlockPool::Block memory = pool_->Take(bytes);
@@ -189,58 +192,59 @@ class BatchMaker {
     }
     auto batch = std::make_unique<PooledBatch>(pool_, memory);
     batch->step = key.step;
-    std::byte* free = memory.memory;
-    const auto ids = [&](int64_t count) {
-      auto* begin = reinterpret_cast<int64_t*>(free);
-      free += AlignUp(count * id);
+    std::byte* next_free = memory.memory;
+    const auto take_ids = [&](int64_t count) {
+      auto* begin = reinterpret_cast<int64_t*>(next_free);
+      next_free += AlignUp(count * id_bytes);
       return std::span(begin, static_cast<size_t>(count));
     };
-    const std::span<int64_t> out_nodes = ids(nodes), out_input = ids(seeds), sources = ids(edges),
-                             destinations = ids(edges);
+    const std::span<int64_t> out_nodes = take_ids(nodes), out_input = take_ids(seeds), sources = take_ids(edges),
+                             destinations = take_ids(edges);
     std::copy(sample_.nodes.begin(), sample_.nodes.end(), out_nodes.begin());
     std::copy(input_.begin(), input_.end(), out_input.begin());
     std::copy_n(rows.columns.begin(), edges, sources.begin());
-    for (int64_t v = 0; v < drawn_for; ++v) {
+    for (int64_t v = 0; v < rows_with_edges; ++v) {
       std::fill(destinations.begin() + rows.row_offsets[static_cast<size_t>(v)],
                 destinations.begin() + rows.row_offsets[static_cast<size_t>(v) + 1], v);
     }
-    int64_t before = 0;
+    // The sample counts nodes up to each hop; the batch has the numbers of each hop alone.
+    int64_t nodes_before = 0;
     for (int hop = 0; hop <= sample_.hops(); ++hop) {
-      const int64_t known = sample_.hop_nodes[static_cast<size_t>(hop)];
-      batch->hop_nodes.push_back(known - before);
+      const int64_t nodes_so_far = sample_.hop_nodes[static_cast<size_t>(hop)];
+      batch->hop_nodes.push_back(nodes_so_far - nodes_before);
       if (hop < sample_.hops() && !options_.induced) {
-        batch->hop_edges.push_back(rows.row_offsets[static_cast<size_t>(known)] -
-                                   rows.row_offsets[static_cast<size_t>(before)]);
+        batch->hop_edges.push_back(rows.row_offsets[static_cast<size_t>(nodes_so_far)] -
+                                   rows.row_offsets[static_cast<size_t>(nodes_before)]);
       }
-      before = known;
+      nodes_before = nodes_so_far;
     }
     batch->nodes = out_nodes;
     batch->input = out_input;
     batch->sources = sources;
     batch->destinations = destinations;
     if (options_.edge_ids) {
-      const std::span<int64_t> edge_ids = ids(edges);
+      const std::span<int64_t> edge_ids = take_ids(edges);
       if (general_ != nullptr) {
-        std::copy(all_.edge_ids.begin(), all_.edge_ids.end(), edge_ids.begin());
+        std::copy(general_sample_.edge_ids.begin(), general_sample_.edge_ids.end(), edge_ids.begin());
       } else {
         FindEdges(rows.edges, edge_ids);
       }
       batch->edge_ids = edge_ids;
     }
     if (options_.disjoint) {
-      const std::span<int64_t> trees = ids(nodes);
-      std::copy(all_.trees.begin(), all_.trees.end(), trees.begin());
+      const std::span<int64_t> trees = take_ids(nodes);
+      std::copy(general_sample_.trees.begin(), general_sample_.trees.end(), trees.begin());
       batch->trees = trees;
     }
     for (const RowTable& table : options_.node_tables) {
-      GatherRows(table, out_nodes, free);
-      batch->node_rows.push_back(free);
-      free += AlignUp(nodes * table.row_bytes);
+      GatherRows(table, out_nodes, next_free);
+      batch->node_rows.push_back(next_free);
+      next_free += AlignUp(nodes * table.row_bytes);
     }
     for (const RowTable& table : options_.edge_tables) {
-      GatherRows(table, batch->edge_ids, free);
-      batch->edge_rows.push_back(free);
-      free += AlignUp(edges * table.row_bytes);
+      GatherRows(table, batch->edge_ids, next_free);
+      batch->edge_rows.push_back(next_free);
+      next_free += AlignUp(edges * table.row_bytes);
     }
     return std::unique_ptr<LoadedBatch>(std::move(batch));
   }
@@ -267,8 +271,8 @@ class BatchMaker {
   std::shared_ptr<BlockPool> pool_;
   std::unique_ptr<NeighborSampler> sampler_;
   std::unique_ptr<GeneralSampler> general_;
-  GeneralSample all_;
-  NeighborSample& sample_ = all_.nodes_and_rows;
+  GeneralSample general_sample_;
+  NeighborSample& sample_ = general_sample_.nodes_and_rows;
 };
 
 class ThreadedLoader final : public BatchLoader {
@@ -284,7 +288,7 @@ class ThreadedLoader final : public BatchLoader {
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
-      steps_ = claimed_ = 0;
+      steps_ = claimed_ = 0;  // no further step is claimed
     }
     work_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -299,7 +303,7 @@ class ThreadedLoader final : public BatchLoader {
         }
       }
     }
-    HONE_ASSIGN_OR_RETURN(alone_, Maker());
+    HONE_ASSIGN_OR_RETURN(load_maker_, Maker());
     return Status::Ok();
   }
 
@@ -333,15 +337,15 @@ class ThreadedLoader final : public BatchLoader {
     std::unique_lock lock(mutex_);
     if (delivered_ == steps_) return std::unique_ptr<LoadedBatch>();
     Slot& slot = slots_[static_cast<size_t>(delivered_ % options_.queue)];
-    if (!ready_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return slot.made.has_value(); })) {
+    if (!ready_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return slot.batch.has_value(); })) {
       return Status::Pending("the next batch is being made");
     }
-    Result<std::unique_ptr<LoadedBatch>> made = std::move(*slot.made);
-    slot.made.reset();
+    Result<std::unique_ptr<LoadedBatch>> batch = std::move(*slot.batch);
+    slot.batch.reset();
     ++delivered_;
     lock.unlock();
     work_.notify_one();
-    return made;
+    return batch;
   }
 
   void Cancel() override {
@@ -353,39 +357,39 @@ class ThreadedLoader final : public BatchLoader {
 
   Result<std::unique_ptr<LoadedBatch>> Load(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch,
                                             uint32_t step) override {
-    alone_->seeds_.clear();
-    alone_->input_.clear();
+    load_maker_->seeds_.clear();
+    load_maker_->input_.clear();
     const int64_t nodes = graph_->view().num_nodes;
-    for (const int64_t one : seeds) {
-      if (one < 0 || one >= nodes)
-        return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", one, nodes));
-      alone_->input_.push_back(static_cast<int64_t>(alone_->seeds_.size()));
-      alone_->seeds_.push_back(static_cast<NodeId>(one));
+    for (const int64_t id : seeds) {
+      if (id < 0 || id >= nodes)
+        return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", id, nodes));
+      load_maker_->input_.push_back(static_cast<int64_t>(load_maker_->seeds_.size()));
+      load_maker_->seeds_.push_back(static_cast<NodeId>(id));
     }
-    return MakeGuarded(*alone_, {.seed = seed, .epoch = epoch, .step = step});
+    return MakeGuarded(*load_maker_, {.seed = seed, .epoch = epoch, .step = step});
   }
 
  private:
   struct Slot {
-    std::optional<Result<std::unique_ptr<LoadedBatch>>> made;
+    std::optional<Result<std::unique_ptr<LoadedBatch>>> batch;
   };
 
   // Permutes the weights from the order of the edge list to the order of the graph's rows.
   Status SortWeights() {
-    const std::span<const double> given = std::exchange(options_.weights, {});
-    if (given.empty()) return Status::Ok();
-    if (given.size() != graph_->columns.size()) {
+    const std::span<const double> user_weights = std::exchange(options_.weights, {});
+    if (user_weights.empty()) return Status::Ok();
+    if (user_weights.size() != graph_->columns.size()) {
       return Status::InvalidArgument(
-          fmt::format("there are {} weights, and the graph has {} edges", given.size(), graph_->columns.size()));
+          fmt::format("there are {} weights, and the graph has {} edges", user_weights.size(), graph_->columns.size()));
     }
-    for (size_t e = 0; e < given.size(); ++e) {
-      if (!std::isfinite(given[e]) || given[e] < 0) {
+    for (size_t e = 0; e < user_weights.size(); ++e) {
+      if (!std::isfinite(user_weights[e]) || user_weights[e] < 0) {
         return Status::InvalidArgument(
-            fmt::format("the weight of edge {} is {}: a weight is finite and at least 0", e, given[e]));
+            fmt::format("the weight of edge {} is {}: a weight is finite and at least 0", e, user_weights[e]));
       }
     }
-    weights_.resize(given.size());
-    for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = given[static_cast<size_t>(graph_->edge_ids[i])];
+    weights_.resize(user_weights.size());
+    for (size_t i = 0; i < weights_.size(); ++i) weights_[i] = user_weights[static_cast<size_t>(graph_->edge_ids[i])];
     return Status::Ok();
   }
 
@@ -444,12 +448,12 @@ class ThreadedLoader final : public BatchLoader {
         maker.input_.push_back(position);
         maker.seeds_.push_back(static_cast<NodeId>(epoch.seeds[static_cast<size_t>(position)]));
       }
-      Result<std::unique_ptr<LoadedBatch>> made =
+      Result<std::unique_ptr<LoadedBatch>> batch =
           MakeGuarded(maker, {.seed = epoch.seed, .epoch = epoch.epoch, .step = static_cast<uint32_t>(step)});
       lock.lock();
       --busy_;
       if (steps_ > 0) {  // false after Cancel
-        slots_[static_cast<size_t>(step % options_.queue)].made = std::move(made);
+        slots_[static_cast<size_t>(step % options_.queue)].batch = std::move(batch);
         ready_.notify_all();
       }
       if (busy_ == 0) idle_.notify_all();
@@ -460,11 +464,13 @@ class ThreadedLoader final : public BatchLoader {
   BatchLoaderOptions options_;
   std::vector<double> weights_;  // in the order of the graph's rows; empty: all equal
   std::shared_ptr<BlockPool> pool_;
-  std::unique_ptr<BatchMaker> alone_;
+  std::unique_ptr<BatchMaker> load_maker_;  // makes the batches of Load, on the calling thread
   std::vector<std::thread> threads_;
 
   std::mutex mutex_;
-  std::condition_variable work_, ready_, idle_;
+  std::condition_variable work_;   // wakes threads: a step may be claimed, or the loader is ending
+  std::condition_variable ready_;  // wakes Next: a batch is ready
+  std::condition_variable idle_;   // wakes Cancel: no thread makes a batch
   LoaderEpoch epoch_;
   std::optional<IndexPermutation> permutation_;
   int64_t steps_ = 0;      // steps of the present epoch; 0: there is none
@@ -484,7 +490,7 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Make(std::shared_ptr<const InE
   if (options.threads < 0)
     return Status::InvalidArgument(fmt::format("threads is {}: 0 takes all there are", options.threads));
   const CsrView view = graph->view();
-  const auto fits = [](const std::vector<RowTable>& tables, int64_t count, const char* what) {
+  const auto check_rows = [](const std::vector<RowTable>& tables, int64_t count, const char* what) {
     for (size_t i = 0; i < tables.size(); ++i) {
       if (tables[i].count != count) {
         return Status::InvalidArgument(
@@ -493,8 +499,8 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::Make(std::shared_ptr<const InE
     }
     return Status::Ok();
   };
-  HONE_RETURN_IF_ERROR(fits(options.node_tables, view.num_nodes, "node"));
-  HONE_RETURN_IF_ERROR(fits(options.edge_tables, view.num_edges(), "edge"));
+  HONE_RETURN_IF_ERROR(check_rows(options.node_tables, view.num_nodes, "node"));
+  HONE_RETURN_IF_ERROR(check_rows(options.edge_tables, view.num_edges(), "edge"));
   if (!options.edge_tables.empty() && !options.edge_ids) return Status::InvalidArgument("edge tables need edge_ids");
   auto loader = std::make_unique<ThreadedLoader>(std::move(graph), options);
   HONE_RETURN_IF_ERROR(loader->Open());

@@ -20,28 +20,29 @@ namespace hone::gnn::cuda {
 
 namespace {
 
-constexpr uint32_t kLastTag = 1u << 30;
-constexpr uint32_t kChunk = 32;  // replays per chunk of a run without a watch; two chunks are in flight
+constexpr uint32_t kLastTag = 1u << 30;  // batches' tags stay below 2^32 until SetState clears the table (see there)
+constexpr uint32_t kChunk = 32;          // replays per chunk of a run without a watch; two chunks are in flight
 
 }  // namespace
 
+// Returns, for each hop, the largest number of destination nodes that a batch can have.
 std::vector<int32_t> Pass::WorstCase() const {
-  std::vector<int32_t> known;
+  std::vector<int32_t> hop_nodes;
   int64_t nodes = options_.batch;
   for (const int32_t fanout : options_.fanouts) {
-    known.push_back(static_cast<int32_t>(nodes));
+    hop_nodes.push_back(static_cast<int32_t>(nodes));
     // A batch may be larger than the graph, and a hop never has fewer nodes than the hop before it.
     nodes =
         std::min(nodes * (1 + int64_t{fanout}), std::max<int64_t>(context_.graph->view().num_nodes, options_.batch));
   }
-  return known;
+  return hop_nodes;
 }
 
 Status Pass::Make(std::span<const NodeId> seeds) {
   stages_ = context_.graph->stages();
   const auto count = static_cast<int64_t>(seeds.size());
-  const int64_t a_step = int64_t{options_.batch} * options_.shards;
-  steps_ = static_cast<uint32_t>((count + a_step - 1) / a_step);
+  const int64_t seeds_a_step = int64_t{options_.batch} * options_.shards;
+  steps_ = static_cast<uint32_t>((count + seeds_a_step - 1) / seeds_a_step);
   if (!options_.class_weights.empty()) {
     HONE_RETURN_IF_ERROR(
         class_weights_.Upload(options_.class_weights.data(), static_cast<int64_t>(options_.class_weights.size())));
@@ -62,19 +63,19 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   // Sampling the next batch is a chain of small kernels. If the chain had to wait until the compute's large kernels
   // drain, it would end long after them, so it gets a higher priority. The outermost hop is large itself and fills what
   // the compute leaves idle. Capture keeps a stream's priority with each node.
-  int least = 0, greatest = 0;
-  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  const auto make = [](Stream& stream, int priority) -> Status {
+  int lowest_priority = 0, highest_priority = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaDeviceGetStreamPriorityRange(&lowest_priority, &highest_priority));
+  const auto make_stream = [](Stream& stream, int priority) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamCreateWithPriority(&stream.handle, cudaStreamNonBlocking, priority));
     return Status::Ok();
   };
-  HONE_RETURN_IF_ERROR(make(main_, (least + greatest) / 2));
-  HONE_RETURN_IF_ERROR(make(side_, greatest));
-  HONE_RETURN_IF_ERROR(make(structure_, greatest));
-  HONE_RETURN_IF_ERROR(make(outermost_, least));
+  HONE_RETURN_IF_ERROR(make_stream(main_, (lowest_priority + highest_priority) / 2));
+  HONE_RETURN_IF_ERROR(make_stream(side_, highest_priority));
+  HONE_RETURN_IF_ERROR(make_stream(structure_, highest_priority));
+  HONE_RETURN_IF_ERROR(make_stream(outermost_, lowest_priority));
   if (stages_) {
-    HONE_RETURN_IF_ERROR(make(collects_, least));  // serves a batch that is not needed yet
-    HONE_RETURN_IF_ERROR(make(copies_, greatest));
+    HONE_RETURN_IF_ERROR(make_stream(collects_, lowest_priority));  // serves a batch that is not needed yet
+    HONE_RETURN_IF_ERROR(make_stream(copies_, highest_priority));
   }
   HONE_RETURN_IF_ERROR(fork_.Make());
   HONE_RETURN_IF_ERROR(join_.Make());
@@ -118,41 +119,42 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   return Capture(small_);  // the larger bucket is never replayed
 }
 
-// Returns the most that a few dozen batches needed, plus a margin. A batch that needs more costs a repeated step and
-// does no harm.
+// Returns, for each hop, the largest number of destination nodes that a few dozen batches had, plus a margin. A batch
+// that has more costs a repeated step and does no harm.
 Result<std::vector<int32_t>> Pass::Observe() {
   constexpr int kSamples = 32;  // independent of the number of ranks, so that envelopes are too
   const int steps = std::max(1, kSamples / options_.shards);
-  std::vector<int32_t> known(options_.fanouts.size(), 0);
+  std::vector<int32_t> hop_nodes(options_.fanouts.size(), 0);
   HONE_RETURN_IF_ERROR(SetState(0, 0, /*fresh=*/true));
   for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
     HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
     HONE_ASSIGN_OR_RETURN(const BatchHeader header, large_.batches[0].DownloadHeader());
-    for (size_t h = 0; h < known.size(); ++h) known[h] = std::max(known[h], header.hop_nodes[h]);
+    for (size_t h = 0; h < hop_nodes.size(); ++h) hop_nodes[h] = std::max(hop_nodes[h], header.hop_nodes[h]);
   }
   if (options_.ranks != nullptr) {
-    const std::string mine(reinterpret_cast<const char*>(known.data()), known.size() * sizeof(int32_t));
-    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, options_.ranks->AllGather("the envelopes", mine));
-    for (const std::string& theirs : all) {
-      if (theirs.size() != mine.size()) return Status::Internal("the ranks have models of different depths");
-      for (size_t h = 0; h < known.size(); ++h) {
+    const std::string own_bytes(reinterpret_cast<const char*>(hop_nodes.data()), hop_nodes.size() * sizeof(int32_t));
+    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, options_.ranks->AllGather("the envelopes", own_bytes));
+    for (const std::string& other_bytes : all) {
+      if (other_bytes.size() != own_bytes.size()) return Status::Internal("the ranks have models of different depths");
+      for (size_t h = 0; h < hop_nodes.size(); ++h) {
         int32_t nodes = 0;
-        std::memcpy(&nodes, theirs.data() + h * sizeof(nodes), sizeof(nodes));
-        known[h] = std::max(known[h], nodes);
+        std::memcpy(&nodes, other_bytes.data() + h * sizeof(nodes), sizeof(nodes));
+        hop_nodes[h] = std::max(hop_nodes[h], nodes);
       }
     }
   }
-  known[0] = options_.batch;
-  for (size_t h = 1; h < known.size(); ++h) {
-    const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * known[h]), 128);
-    known[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, known[h - 1], large_.envelope.known[h]));
+  hop_nodes[0] = options_.batch;
+  for (size_t h = 1; h < hop_nodes.size(); ++h) {
+    // Matrix products handle 128 rows at a time.
+    const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * hop_nodes[h]), 128);
+    hop_nodes[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, hop_nodes[h - 1], large_.envelope.known[h]));
   }
-  return known;
+  return hop_nodes;
 }
 
-Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket) {
-  bucket.envelope = {options_.fanouts, known, options_.trains};
+Status Pass::MakeBucket(const std::vector<int32_t>& hop_nodes, int buffers, Bucket& bucket) {
+  bucket.envelope = {options_.fanouts, hop_nodes, options_.trains};
   HONE_ASSIGN_OR_RETURN(bucket.program, plan_.Build(context_, bucket.envelope));
   for (int i = 0; i < buffers; ++i) {
     BatchBuffers& batch = bucket.batches[static_cast<size_t>(i)];
@@ -169,6 +171,8 @@ Status Pass::MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& 
   return bucket.row_correct.Allocate(seeds);
 }
 
+// Enqueues the draws of a batch into buffer `buffer`, and `outermost` (may be empty) on the stream of the outermost
+// hop.
 Status Pass::EnqueueDraws(Bucket& bucket, int buffer, const SampleStreams& streams,
                           const std::function<Status(cudaStream_t)>& outermost) {
   BatchBuffers& batch = bucket.batches[static_cast<size_t>(buffer)];
@@ -176,6 +180,7 @@ Status Pass::EnqueueDraws(Bucket& bucket, int buffer, const SampleStreams& strea
   return source_.EnqueueSample(bucket.envelope, batch, state_.get(), &progress_.device()->halt, streams, outermost);
 }
 
+// Enqueues the collection of the feature rows that the outermost hop reads and the device does not hold (misses).
 Status Pass::EnqueueCollect(Bucket& bucket, int buffer, cudaStream_t stream) {
   const Envelope& envelope = bucket.envelope;
   const BatchOnDevice batch = bucket.batches[static_cast<size_t>(buffer)].view(state_.get());
@@ -185,6 +190,7 @@ Status Pass::EnqueueCollect(Bucket& bucket, int buffer, cudaStream_t stream) {
   return Status::Ok();
 }
 
+// Enqueues the copy of the collected misses from host memory to the device.
 Status Pass::EnqueueCopy(Bucket& bucket, int buffer, cudaStream_t stream) {
   HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyMisses(bucket.batches[static_cast<size_t>(buffer)].graph(), stream,
                                               bucket.program->hideable_misses()));
@@ -244,6 +250,7 @@ std::function<Status(cudaStream_t)> Pass::Collecting(Bucket& bucket, int buffer)
 // for nothing. The chain of small drawing kernels, for the last batch in flight, has the whole step to finish.
 Status Pass::EnqueueNext(Bucket& bucket, int buffer) {
   const auto buffer_at = [&](int ahead) { return (buffer + ahead) % buffers(); };
+  // The buffer of the last batch in flight, which is drawn now.
   const int drawn = buffer_at(buffers() - 1);
   std::vector<cudaStream_t> overlapping = {outermost_.handle};
   if (stages_) overlapping.push_back(copies_.handle);
@@ -272,6 +279,7 @@ Status Pass::EnqueueShard(Bucket& bucket, int buffer, cudaStream_t stream) {
 Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream) {
   const int64_t seeds = bucket.envelope.Rows(bucket.envelope.layers() - 1);
   HONE_RETURN_IF_ERROR(bucket.program->EnqueueForward(batch, bucket.logits.get(), stream));
+  // Targets (several labels or values per node) have their own loss; otherwise the loss is softmax over classes.
   if (options_.target_width > 0) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueTargetLoss(
         context_.graph->targets().get(), options_.target_width, options_.target_loss, pos_weight_.get(), batch.header,
@@ -290,6 +298,7 @@ Status Pass::EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream
   return bucket.program->EnqueueBackward(batch, bucket.grad_logits.get(), stream);
 }
 
+// Adds the gradient and the losses of virtual shard `shard` to the step's sums.
 Status Pass::EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t stream) {
   return sum_.EnqueueEndShard(shard, bucket.batches[static_cast<size_t>(buffer)].header(), bucket.row_loss.get(),
                               bucket.row_correct.get(), stream);
@@ -299,6 +308,7 @@ Status Pass::EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t
 Status Pass::EnqueueUpdate(Bucket& bucket, int buffer, bool update, cudaStream_t stream) {
   const DeviceParameters& parameters = *context_.parameters;
   const BatchHeader* header = bucket.batches[static_cast<size_t>(buffer)].header();
+  // With several ranks, one kernel adds the ranks' gradients and updates. Clipping needs the norm of the sum before.
   if (update && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
     return sum_.EnqueueFinishAndUpdate(options_.adam, header, state_.get(), progress_.device(), stream);
   }
@@ -366,51 +376,53 @@ Status Pass::EnqueueSteps(Bucket& bucket, int buffer, uint32_t steps) {
   const auto buffer_at = [&](uint32_t batch) {
     return static_cast<int>((static_cast<uint32_t>(buffer) + batch) % static_cast<uint32_t>(buffers()));
   };
-  const auto after = [](const Event& event, cudaStream_t stream) -> Status {
+  const auto wait_for = [](const Event& event, cudaStream_t stream) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, event.handle, 0));
     return Status::Ok();
   };
-  const auto note = [](const Event& event, cudaStream_t stream) -> Status {
+  const auto record = [](const Event& event, cudaStream_t stream) -> Status {
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(event.handle, stream));
     return Status::Ok();
   };
-  const auto last = static_cast<uint32_t>(buffers() - 1);  // which batch from now is the last in flight
+  const auto last_ahead = static_cast<uint32_t>(buffers() - 1);  // how many batches ahead the last one in flight is
   std::array<Event, 2>& ready = stages_ ? copied_ : drawn_;
-  HONE_RETURN_IF_ERROR(note(fork_, main_.handle));
-  for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(after(fork_, stream));
-  if (stages_) HONE_RETURN_IF_ERROR(after(fork_, copies_.handle));
+  HONE_RETURN_IF_ERROR(record(fork_, main_.handle));
+  for (const cudaStream_t stream : {side_.handle, outermost_.handle}) HONE_RETURN_IF_ERROR(wait_for(fork_, stream));
+  if (stages_) HONE_RETURN_IF_ERROR(wait_for(fork_, copies_.handle));
   for (uint32_t step = 0; step < steps; ++step) {
-    const size_t now = step % 2, before = 1 - now;
+    // Events of this step and of the previous one.
+    const size_t slot = step % 2, previous_slot = 1 - slot;
     if (stages_) {
-      if (step > 0) HONE_RETURN_IF_ERROR(after(drawn_[before], copies_.handle));
+      if (step > 0) HONE_RETURN_IF_ERROR(wait_for(drawn_[previous_slot], copies_.handle));
       HONE_RETURN_IF_ERROR(EnqueueCopy(bucket, buffer_at(step + 2), copies_.handle));
-      HONE_RETURN_IF_ERROR(note(copied_[now], copies_.handle));
+      HONE_RETURN_IF_ERROR(record(copied_[slot], copies_.handle));
     }
-    if (step > 0) HONE_RETURN_IF_ERROR(after(computed_[before], side_.handle));  // the step that used the buffer
-    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer_at(step + last),
+    if (step > 0)
+      HONE_RETURN_IF_ERROR(wait_for(computed_[previous_slot], side_.handle));  // the step that used the buffer
+    HONE_RETURN_IF_ERROR(EnqueueDraws(bucket, buffer_at(step + last_ahead),
                                       {.chain = side_.handle,
                                        .structure = structure_.handle,
                                        .outermost = collects_.handle,
                                        .fork = fork_sample_.handle,
                                        .join = join_sample_.handle},
-                                      Collecting(bucket, buffer_at(step + last))));
-    HONE_RETURN_IF_ERROR(note(drawn_[now], side_.handle));
-    if (step > 0) HONE_RETURN_IF_ERROR(after(whole_[before], main_.handle));
+                                      Collecting(bucket, buffer_at(step + last_ahead))));
+    HONE_RETURN_IF_ERROR(record(drawn_[slot], side_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(wait_for(whole_[previous_slot], main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, buffer_at(step), main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, buffer_at(step), 0, main_.handle));
-    if (step > 0) HONE_RETURN_IF_ERROR(after(ready[before], outermost_.handle));
+    if (step > 0) HONE_RETURN_IF_ERROR(wait_for(ready[previous_slot], outermost_.handle));
     if (bucket.program->small_kernels_begin() != nullptr) {
       HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(outermost_.handle, bucket.program->small_kernels_begin(), 0));
     }
     HONE_RETURN_IF_ERROR(EnqueueOutermost(bucket, buffer_at(step + 1), outermost_.handle));
-    HONE_RETURN_IF_ERROR(note(whole_[now], outermost_.handle));
+    HONE_RETURN_IF_ERROR(record(whole_[slot], outermost_.handle));
     HONE_RETURN_IF_ERROR(EnqueueUpdate(bucket, buffer_at(step), options_.trains, main_.handle));
-    HONE_RETURN_IF_ERROR(note(computed_[now], main_.handle));
+    HONE_RETURN_IF_ERROR(record(computed_[slot], main_.handle));
   }
-  HONE_RETURN_IF_ERROR(after(drawn_[(steps - 1) % 2], main_.handle));
-  if (stages_) HONE_RETURN_IF_ERROR(after(copied_[(steps - 1) % 2], main_.handle));
-  return after(whole_[(steps - 1) % 2], main_.handle);
+  HONE_RETURN_IF_ERROR(wait_for(drawn_[(steps - 1) % 2], main_.handle));
+  if (stages_) HONE_RETURN_IF_ERROR(wait_for(copied_[(steps - 1) % 2], main_.handle));
+  return wait_for(whole_[(steps - 1) % 2], main_.handle);
 }
 
 Status Pass::Capture(Bucket& bucket, int buffer, uint32_t steps, GraphExec& replay) {
@@ -430,12 +442,13 @@ Status Pass::Capture(const std::function<Status()>& enqueue, GraphExec& replay) 
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(main_.handle, cudaStreamCaptureModeThreadLocal));
   const Status status = enqueue();
   cudaGraph_t captured = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(main_.handle, &captured);
+  const cudaError_t end_error = cudaStreamEndCapture(main_.handle, &captured);
   HONE_RETURN_IF_ERROR(status);
-  HONE_CUDA_RETURN_IF_ERROR(ended);
-  const cudaError_t made = cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
+  HONE_CUDA_RETURN_IF_ERROR(end_error);
+  const cudaError_t instantiate_error =
+      cudaGraphInstantiate(&replay.handle, captured, cudaGraphInstantiateFlagUseNodePriority);
   cudaGraphDestroy(captured);
-  HONE_CUDA_RETURN_IF_ERROR(made);
+  HONE_CUDA_RETURN_IF_ERROR(instantiate_error);
   HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(replay.handle, main_.handle));
   return Status::Ok();
 }
@@ -546,6 +559,8 @@ TrainingProgress Pass::ProgressOf(const RunState& state) {
 void Pass::ReportSteps(const StepWatch& watch, uint32_t until, uint32_t* reported, bool* stopped) {
   while (*reported < until) {
     const unsigned long long word = progress_.host()->steps[(*reported + 1) % kProgressSteps];
+    // The upper half of the word is the number of the step that wrote it, the lower half its loss. Another number: the
+    // step has not finished.
     if (static_cast<uint32_t>(word >> 32) != *reported + 1) return;
     const auto loss = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word)));
     *stopped = (watch.step && watch.step(*reported, loss)) || *stopped;
@@ -564,8 +579,10 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   }
   // A run with a watch enqueues a chunk while the previous chunk runs, and waits for the previous one before the next
   // chunk.
-  const uint32_t chunk = watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
-  const bool one = watch != nullptr && watch->ahead <= 1;
+  const uint32_t chunk_steps =
+      watch == nullptr ? kChunk : static_cast<uint32_t>(std::clamp(watch->ahead, 1, 512) + 1) / 2;
+  // A watch that is at most one step ahead wants each step's loss before the next step begins.
+  const bool waits_each_step = watch != nullptr && watch->ahead <= 1;
   // With one rank, nothing more is enqueued behind a batch that did not fit, because such replays do nothing.
   const auto halted = [&] { return options_.ranks == nullptr && progress_.host()->halt != 0; };
   // The state before the first step is known to be good. A chunk's copy is, once the ranks have agreed after the chunk.
@@ -577,34 +594,34 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   uint32_t chunks = 0;
   bool overflowed = false;
   for (uint32_t step = from; step < until && !overflowed && !halted(); ++chunks) {
-    for (const uint32_t end = std::min(until, step + chunk); step < end && !halted();) {
+    for (const uint32_t end = std::min(until, step + chunk_steps); step < end && !halted();) {
       const int buffer = BatchOf(step - from);
-      const bool several = end - step >= steps_together();  // equal on every rank
-      const auto& replays = several ? small_.several : small_.replays;
+      const bool launches_several = end - step >= steps_together();  // equal on every rank
+      const auto& replays = launches_several ? small_.several : small_.replays;
       HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(buffer)].handle, main_.handle));
-      step += several ? steps_together() : 1;
+      step += launches_several ? steps_together() : 1;
     }
     if (watch == nullptr) {
       // A run without a watch need not wait, but the host checks now and then how far the device is. Behind a batch
       // that does not fit, every enqueued replay runs for nothing: without this limit, the rest of the epoch.
       HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
-      cudaError_t behind = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
-      while (behind == cudaErrorNotReady && !halted()) {
-        behind = cudaEventQuery(behind_[(chunks - 1) % 2].handle);
-        if (behind != cudaErrorNotReady) break;
+      cudaError_t reached = chunks > 0 ? cudaErrorNotReady : cudaSuccess;
+      while (reached == cudaErrorNotReady && !halted()) {
+        reached = cudaEventQuery(behind_[(chunks - 1) % 2].handle);
+        if (reached != cudaErrorNotReady) break;
         (void)cudaGetLastError();  // clears cudaErrorNotReady, which the runtime keeps like an error
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       }
-      if (behind != cudaErrorNotReady) HONE_CUDA_RETURN_IF_ERROR(behind);
+      if (reached != cudaErrorNotReady) HONE_CUDA_RETURN_IF_ERROR(reached);
       continue;
     }
-    const uint64_t confirmed = one ? snapshot + 1 : snapshot;
+    const uint64_t confirmed = waits_each_step ? snapshot + 1 : snapshot;
     if (keeps_copies()) {
       HONE_ASSIGN_OR_RETURN(snapshot, snapshots_.EnqueueTake(main_.handle));
     }
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(behind_[chunks % 2].handle, main_.handle));
-    if (chunks > 0 || one) {
-      HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(one ? chunks : chunks - 1) % 2].handle));
+    if (chunks > 0 || waits_each_step) {
+      HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(behind_[(waits_each_step ? chunks : chunks - 1) % 2].handle));
     }
     ReportSteps(*watch, until, reported, stopped);
     HONE_ASSIGN_OR_RETURN(overflowed, AnyRank("the end of the steps", *stopped || progress_.host()->halt != 0));
@@ -618,11 +635,12 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   return state;
 }
 
-Result<bool> Pass::AnyRank(std::string_view what, bool mine) {
-  if (options_.ranks == nullptr) return mine;
-  double wanted = mine ? 1 : 0;
-  HONE_RETURN_IF_ERROR(options_.ranks->AllReduceSum(what, std::span(&wanted, 1)));
-  return wanted > 0;
+// Returns whether `wanted_here` is true on any rank. `what` names the question in errors.
+Result<bool> Pass::AnyRank(std::string_view what, bool wanted_here) {
+  if (options_.ranks == nullptr) return wanted_here;
+  double ranks_that_want = wanted_here ? 1 : 0;
+  HONE_RETURN_IF_ERROR(options_.ranks->AllReduceSum(what, std::span(&ranks_that_want, 1)));
+  return ranks_that_want > 0;
 }
 
 Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
@@ -665,6 +683,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
 void Pass::NoteFailure(const RunState& state, StepsOnDevice& steps) {
   const bool loss = state.failure == kLossNotFinite;
   steps.failure = loss ? StepsOnDevice::Failure::kLoss : StepsOnDevice::Failure::kGradient;
+  // The value that was not finite. Of gradients, bit 1 of gradient_not_finite says that one was NaN.
   steps.value = loss                                    ? state.failed_loss
                 : (state.gradient_not_finite & 2u) != 0 ? std::numeric_limits<double>::quiet_NaN()
                                                         : std::numeric_limits<double>::infinity();

@@ -59,22 +59,24 @@ Result<std::unique_ptr<ExactForm>> FormOf(Model<float>& model, Element element) 
 
 // Returns the nodes that each pass must compute; an empty list means all. The last pass has the requested nodes in
 // their order. If only the device has the edges (without_edges), all passes before the last compute all nodes.
-std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> wanted, size_t passes,
-                                              bool without_edges) {
+std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<const NodeId> requested, size_t passes,
+                                              bool edges_on_device_only) {
   std::vector<std::vector<NodeId>> rows(passes);
-  if (wanted.empty()) return rows;
-  rows.back().assign(wanted.begin(), wanted.end());
-  if (without_edges) return rows;
-  std::vector<uint8_t> mark(static_cast<size_t>(graph.num_nodes), 0);
-  for (const NodeId v : wanted) mark[static_cast<size_t>(v)] = 1;
+  if (requested.empty()) return rows;
+  rows.back().assign(requested.begin(), requested.end());
+  if (edges_on_device_only) return rows;
+  std::vector<uint8_t> needed(static_cast<size_t>(graph.num_nodes), 0);
+  for (const NodeId v : requested) needed[static_cast<size_t>(v)] = 1;
   for (size_t l = passes; l-- > 1;) {
     for (const NodeId v : rows[l]) {
-      for (const NodeId u : graph.Neighbors(v)) mark[static_cast<size_t>(u)] = 1;
+      for (const NodeId u : graph.Neighbors(v)) needed[static_cast<size_t>(u)] = 1;
     }
-    for (size_t v = 0; v < mark.size(); ++v) {
-      if (mark[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
+    for (size_t v = 0; v < needed.size(); ++v) {
+      if (needed[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
     }
-    if (rows[l - 1].size() * 2 >= mark.size()) {
+    if (rows[l - 1].size() * 2 >= needed.size()) {
+      // Half of all nodes need nearly all neighbors' rows: computing every node is then no slower than gathering a
+      // list.
       rows[l - 1].clear();  // all nodes, and so for every earlier pass
       break;
     }
@@ -108,16 +110,16 @@ struct PassRows {
             .count = static_cast<int32_t>(rows)};
   }
   LongRows LongRowsIn(int64_t first, int64_t rows) const {
-    const int64_t from = long_rows->LowerBound(first), until = long_rows->LowerBound(first + rows);
-    const int64_t piece = long_rows->first_pieces[static_cast<size_t>(from)];
-    return {.positions = positions.get() + from,
-            .first_pieces = first_pieces.get() + from,
+    const int64_t first_long = long_rows->LowerBound(first), end_long = long_rows->LowerBound(first + rows);
+    const int64_t piece = long_rows->first_pieces[static_cast<size_t>(first_long)];
+    return {.positions = positions.get() + first_long,
+            .first_pieces = first_pieces.get() + first_long,
             .piece_rows = piece_rows.get() + piece,
             .first_position = first,
-            .first_row = from,
+            .first_row = first_long,
             .first_piece = piece,
-            .count = static_cast<int32_t>(until - from),
-            .pieces = static_cast<int32_t>(long_rows->first_pieces[static_cast<size_t>(until)] - piece)};
+            .count = static_cast<int32_t>(end_long - first_long),
+            .pieces = static_cast<int32_t>(long_rows->first_pieces[static_cast<size_t>(end_long)] - piece)};
   }
 };
 
@@ -140,8 +142,10 @@ class ExactRun {
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan: its workspace takes memory
     rows_ = RowsOfPasses(csr_, nodes_, form_->passes(), IsOutline(graph_));
     for (const auto& rows : rows_) {
-      if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));
-      else if (all_long_rows_.first_pieces.empty()) all_long_rows_ = LongRowList::Of(csr_, {});
+      if (!rows.empty())
+        long_rows_.push_back(LongRowList::Of(csr_, rows));
+      else if (all_long_rows_.first_pieces.empty())
+        all_long_rows_ = LongRowList::Of(csr_, {});
     }
     HONE_RETURN_IF_ERROR(PlanMemory());
     HONE_RETURN_IF_ERROR(main_.Make());
@@ -200,7 +204,8 @@ class ExactRun {
     MappedBytes host;              // logits, then classes, of one block
     int64_t first = 0, count = 0;  // rows of the block
   };
-  int64_t MostPieces() const {
+  // Returns the largest number of pieces, of rows with many neighbors, in any block.
+  int64_t MaxPiecesOfBlock() const {
     int64_t pieces = all_long_rows_.MostPieces(block_);
     for (const LongRowList& list : long_rows_) pieces = std::max(pieces, list.MostPieces(block_));
     return pieces;
@@ -210,19 +215,22 @@ class ExactRun {
   // where they must lie.
   Status Generate() {
     HONE_ASSIGN_OR_RETURN(request_, ParseSyntheticName(graph_.name()));
-    HONE_RETURN_IF_ERROR(made_.GenerateStructure(request_));
-    HONE_RETURN_IF_ERROR(made_.row_offsets().Download(made_offsets_));
-    csr_ = {graph_.structure().num_nodes, made_offsets_, {}};
-    num_edges_ = made_.num_edges();
-    made_bytes_ = (csr_.num_nodes + 1) * 8 + num_edges_ * 4;
+    HONE_RETURN_IF_ERROR(generated_.GenerateStructure(request_));
+    HONE_RETURN_IF_ERROR(generated_.row_offsets().Download(generated_offsets_));
+    csr_ = {graph_.structure().num_nodes, generated_offsets_, {}};
+    num_edges_ = generated_.num_edges();
+    generated_bytes_ = (csr_.num_nodes + 1) * 8 + num_edges_ * 4;
     return Status::Ok();
   }
 
   Status PlanMemory() {
-    size_t free = 0, total = 0;
-    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-    free += static_cast<size_t>(made_bytes_);  // the generated graph is part of the plan, so its memory counts as free
-    int64_t available = static_cast<int64_t>(free) - std::min<int64_t>(int64_t{256} << 20, static_cast<int64_t>(free / 20));
+    size_t free_bytes = 0, total = 0;
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &total));
+    free_bytes +=
+        static_cast<size_t>(generated_bytes_);  // the generated graph is part of the plan, so its memory counts as free
+    // Leaves 5 % of the free memory, at most 256 MiB, to the driver and to what is not planned.
+    int64_t available =
+        static_cast<int64_t>(free_bytes) - std::min<int64_t>(int64_t{256} << 20, static_cast<int64_t>(free_bytes / 20));
     if (options_.device_bytes > 0) available = std::min(available, options_.device_bytes);
     product_rows_ = std::clamp<int64_t>(options_.product_rows, 1, RoundUp(csr_.num_nodes, 128));
     int64_t pass_bytes = 0;
@@ -238,18 +246,19 @@ class ExactRun {
     sizes.sums_row_bytes = form_->SumsRowBytes();
     sizes.ranks_bytes = csr_.num_nodes * 4;
     const ExactRoom room = form_->Room();
-    const auto fixed = [&] {
-      const int64_t a_row = room.a_block_row + 2 * (classes_ + 1) * 4;
+    const auto fixed_bytes = [&] {
+      const int64_t block_row_bytes = room.a_block_row + 2 * (classes_ + 1) * 4;
       // An allocation may be rounded up by 512 bytes at most; there are some twenty allocations, and this allows for
       // 32.
       return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + room.fixed + csr_.num_nodes * room.a_node + pass_bytes +
-             block_ * a_row + MostPieces() * room.a_piece + 32 * 512;
+             block_ * block_row_bytes + MaxPiecesOfBlock() * room.a_piece + 32 * 512;
     };
-    block_ = RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
+    block_ =
+        RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
     // Halves the block until the plan fits; smaller blocks are only slower.
-    while (fixed() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
+    while (fixed_bytes() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
     sizes.block_rows = block_;
-    sizes.fixed_bytes = fixed();
+    sizes.fixed_bytes = fixed_bytes();
     sizes.most_first_rows = options_.most_feature_rows;
     sizes.all_first = options_.all_features;
     HONE_ASSIGN_OR_RETURN(memory_, PlanExactMemory(sizes, available));
@@ -262,10 +271,12 @@ class ExactRun {
     const int64_t needed = memory_.host_bytes - (is_on_device ? csr_.num_nodes * sizes.row_bytes[0] : 0);
     const int64_t available = AvailableMemoryBytes();
     if (available == 0 || needed + needed / 8 <= available) return Status::Ok();
-    return Status::ResourceExhausted(fmt::format(
-        "exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device memory has no room "
-        "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder for activations",
-        graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
+    return Status::ResourceExhausted(
+        fmt::format("exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device "
+                    "memory has no room "
+                    "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder "
+                    "for activations",
+                    graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
   }
 
   // Decides which rows of tables that do not fit the device holds.
@@ -293,7 +304,7 @@ class ExactRun {
     HONE_RETURN_IF_ERROR(form_->Allocate({.nodes = csr_.num_nodes,
                                           .block_rows = block_,
                                           .product_rows = product_rows_,
-                                          .pieces = MostPieces(),
+                                          .pieces = MaxPiecesOfBlock(),
                                           .matmuls = matmuls_.get()}));
     for (Staging& staging : staging_) {
       HONE_RETURN_IF_ERROR(staging.logits.Allocate(block_ * classes_));
@@ -316,7 +327,7 @@ class ExactRun {
   Status GenerateFeatures() {
     HONE_RETURN_IF_ERROR(input_->Generate(request_, memory_.on_device[0], order_));
     if (!options_.check_outline) return Status::Ok();
-    GraphReader reader = made_.Reader();
+    GraphReader reader = generated_.Reader();
     reader.features = [this](int64_t v, std::span<std::byte> values) { return input_->Download(v, values); };
     return options_.check_outline(reader);
   }
@@ -329,19 +340,20 @@ class ExactRun {
     HONE_RETURN_IF_ERROR(form_->BeginPass(l, input, main_.handle));
     const bool last = l + 1 == form_->passes();
     int64_t done = 0;
-    int turn = 0;
-    for (int64_t first = 0; first < pass.count; first += block_, turn = 1 - turn) {
+    int buffer = 0;
+    for (int64_t first = 0; first < pass.count; first += block_, buffer = 1 - buffer) {
       // This block's staging buffer is free, because the block that used it, two blocks ago, has been collected.
-      HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), turn, input));
-      HONE_RETURN_IF_ERROR(EnqueueLeaving(turn, last));
-      if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - turn, pass.count, &done, result));
+      HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), buffer, input));
+      HONE_RETURN_IF_ERROR(EnqueueLeaving(buffer, last));
+      if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - buffer, pass.count, &done, result));
       if (options_.stop && options_.stop()) return Status::Cancelled("inference was stopped");
     }
-    return Collect(l, 1 - turn, pass.count, &done, result);
+    return Collect(l, 1 - buffer, pass.count, &done, result);
   }
 
-  Status EnqueueBlock(size_t l, const PassRows& pass, int64_t first, int64_t rows, int turn, const ExactInput& input) {
-    Staging& staging = staging_[static_cast<size_t>(turn)];
+  Status EnqueueBlock(size_t l, const PassRows& pass, int64_t first, int64_t rows, int buffer,
+                      const ExactInput& input) {
+    Staging& staging = staging_[static_cast<size_t>(buffer)];
     staging.first = first;
     staging.count = rows;
     ExactBlock block{.rows = pass.Block(RowOffsets(), Columns(), first, rows),
@@ -358,9 +370,9 @@ class ExactRun {
   }
 
   // Copies a block of logits to host memory on a separate stream.
-  Status EnqueueLeaving(int turn, bool last) {
-    Staging& staging = staging_[static_cast<size_t>(turn)];
-    const cudaEvent_t computed = computed_[static_cast<size_t>(turn)].handle;
+  Status EnqueueLeaving(int buffer, bool last) {
+    Staging& staging = staging_[static_cast<size_t>(buffer)];
+    const cudaEvent_t computed = computed_[static_cast<size_t>(buffer)].handle;
     HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(computed, main_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(copies_.handle, computed, 0));
     const auto copy = [&](void* to, const void* from, int64_t bytes) {
@@ -371,14 +383,14 @@ class ExactRun {
       if (options_.logits) HONE_CUDA_RETURN_IF_ERROR(copy(staging.host.host(), staging.logits.get(), bytes));
       HONE_CUDA_RETURN_IF_ERROR(copy(staging.host.host() + bytes, staging.predicted.get(), staging.count * 4));
     }
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copied_[static_cast<size_t>(turn)].handle, copies_.handle));
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(copied_[static_cast<size_t>(buffer)].handle, copies_.handle));
     return Status::Ok();
   }
 
   // Waits for the block in staging buffer `turn`, takes its logits, and reports progress.
-  Status Collect(size_t l, int turn, int64_t total, int64_t* done, ExactOnDevice& result) {
-    const Staging& staging = staging_[static_cast<size_t>(turn)];
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied_[static_cast<size_t>(turn)].handle));
+  Status Collect(size_t l, int buffer, int64_t total, int64_t* done, ExactOnDevice& result) {
+    const Staging& staging = staging_[static_cast<size_t>(buffer)];
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(copied_[static_cast<size_t>(buffer)].handle));
     if (l + 1 == form_->passes()) {
       const auto bytes = static_cast<size_t>(staging.count * classes_ * 4);
       if (options_.logits) {
@@ -392,10 +404,8 @@ class ExactRun {
     return Status::Ok();
   }
 
-  const int64_t* RowOffsets() const {
-    return IsOutline(graph_) ? made_.row_offsets().get() : row_offsets_.get();
-  }
-  const int32_t* Columns() const { return IsOutline(graph_) ? made_.columns().get() : columns_.get(); }
+  const int64_t* RowOffsets() const { return IsOutline(graph_) ? generated_.row_offsets().get() : row_offsets_.get(); }
+  const int32_t* Columns() const { return IsOutline(graph_) ? generated_.columns().get() : columns_.get(); }
   Element FeatureElement() const {
     switch (graph_.features().dtype) {
       case FeatureDtype::kFloat16:
@@ -411,10 +421,10 @@ class ExactRun {
   const Graph& graph_;
   CsrView csr_;  // structure of the graph; of an outline, without columns
   int64_t num_edges_ = 0;
-  DeviceGraph made_;  // the generated graph of an outline, without its features
+  DeviceGraph generated_;  // the generated graph of an outline, without its features
   SyntheticRequest request_;
-  std::vector<int64_t> made_offsets_;  // row offsets of made_, for csr_
-  int64_t made_bytes_ = 0;             // device memory of made_'s structure
+  std::vector<int64_t> generated_offsets_;  // row offsets of made_, for csr_
+  int64_t generated_bytes_ = 0;             // device memory of made_'s structure
   const std::span<const NodeId> nodes_;
   const ExactOptions& options_;
   std::unique_ptr<MatmulLibrary> matmuls_;

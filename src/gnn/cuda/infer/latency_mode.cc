@@ -54,22 +54,22 @@ Status Check(const Graph& graph, const ModelOptions& model, const LatencyOptions
 class Lane {
  public:
   Status Make(const ProgramContext& context, const ModelPlan& plan, const std::vector<int32_t>& fanouts,
-              const std::vector<int32_t>& known) {
-    envelope_ = {fanouts, known, false};
+              const std::vector<int32_t>& hop_nodes) {
+    envelope_ = {fanouts, hop_nodes, false};
     HONE_ASSIGN_OR_RETURN(program_, plan.Build(context, envelope_));
     HONE_RETURN_IF_ERROR(header_.Allocate(1));
-    HONE_RETURN_IF_ERROR(nodes_.Allocate(known.back()));
-    for (size_t h = 0; h + 1 < known.size(); ++h) {
-      HONE_RETURN_IF_ERROR(columns_.emplace_back().Allocate(static_cast<int64_t>(known[h]) * fanouts[h]));
-      HONE_RETURN_IF_ERROR(counts_.emplace_back().Allocate(known[h]));
+    HONE_RETURN_IF_ERROR(nodes_.Allocate(hop_nodes.back()));
+    for (size_t h = 0; h + 1 < hop_nodes.size(); ++h) {
+      HONE_RETURN_IF_ERROR(columns_.emplace_back().Allocate(static_cast<int64_t>(hop_nodes[h]) * fanouts[h]));
+      HONE_RETURN_IF_ERROR(counts_.emplace_back().Allocate(hop_nodes[h]));
       HopOnDevice hop{};
       hop.fanout = fanouts[h];
-      hop.rows = known[h];
-      hop.sources = known[h + 1];
+      hop.rows = hop_nodes[h];
+      hop.sources = hop_nodes[h + 1];
       hop.columns = columns_.back().get();
       hop.counts = counts_.back().get();
       if (fanouts[h] > kNarrowFanout) {
-        HONE_RETURN_IF_ERROR(tile_words_.emplace_back().Allocate((known[h] + kCountedDraws - 1) / kCountedDraws));
+        HONE_RETURN_IF_ERROR(tile_words_.emplace_back().Allocate((hop_nodes[h] + kCountedDraws - 1) / kCountedDraws));
         hop.tile_words = tile_words_.back().get();
       }
       hops_.push_back(hop);
@@ -101,7 +101,7 @@ class Lane {
     return header[0];
   }
   int32_t seeds() const { return envelope_.known[0]; }
-  const std::vector<int32_t>& known() const { return envelope_.known; }
+  const std::vector<int32_t>& hop_nodes() const { return envelope_.known; }
   const float* logits() const { return logits_.get(); }
   GraphExec& replay() { return replay_; }
 
@@ -170,11 +170,11 @@ class Predictor final : public LatencyPredictor {
       return Status::InvalidArgument(
           fmt::format("{} nodes in one request: latency mode takes 1 to {}", nodes.size(), kMostSeeds));
     }
-    const int64_t all = graph_.view().num_nodes;
+    const int64_t num_nodes = graph_.view().num_nodes;
     for (const NodeId node : nodes) {
-      if (node < 0 || node >= all) {
+      if (node < 0 || node >= num_nodes) {
         return Status::InvalidArgument(
-            fmt::format("node {} is not in the graph, which has nodes 0 to {}", node, all - 1));
+            fmt::format("node {} is not in the graph, which has nodes 0 to {}", node, num_nodes - 1));
       }
     }
     LatencyAnswer answer;
@@ -189,7 +189,8 @@ class Predictor final : public LatencyPredictor {
 
  private:
   struct Size {
-    // `usual` is null if it would be no smaller than `worst`, and `worst` if it would be too large.
+    // The lane that nearly all requests fit, and the lane that every request fits. `usual` is null if it would be no
+    // smaller than `worst`, and `worst` is null if its buffers would be too large.
     std::unique_ptr<Lane> usual, worst;
   };
 
@@ -213,8 +214,8 @@ class Predictor final : public LatencyPredictor {
       return Answer(nodes.subspan(nodes.size() / 2), logits, answer);
     }
     for (int32_t i = 0; i < count; ++i) {
-      const int32_t found = reply_.host()->classes[i];
-      answer.classes.push_back(found);
+      const int32_t predicted_class = reply_.host()->classes[i];
+      answer.classes.push_back(predicted_class);
     }
     if (logits) answer.logits.insert(answer.logits.end(), host_logits_, host_logits_ + count * classes_);
     return Status::Ok();
@@ -223,16 +224,16 @@ class Predictor final : public LatencyPredictor {
   // Returns the number of nodes after each hop for `seeds` nodes with as many neighbors as the fanouts allow, and sets
   // `slots` to the largest number of slots of a hop.
   std::vector<int32_t> WorstCase(int32_t seeds, int64_t* slots) const {
-    std::vector<int32_t> known;
+    std::vector<int32_t> hop_nodes;
     int64_t nodes = seeds;
     *slots = 0;
     for (const int32_t fanout : hops_) {
       *slots = std::max(*slots, nodes * fanout);
       if (*slots >= kNewRank) break;
-      known.push_back(static_cast<int32_t>(nodes));
+      hop_nodes.push_back(static_cast<int32_t>(nodes));
       nodes *= 1 + int64_t{fanout};
     }
-    return known;
+    return hop_nodes;
   }
 
   Status MakeSize(size_t s) {
@@ -250,7 +251,7 @@ class Predictor final : public LatencyPredictor {
       size.worst = std::make_unique<Lane>();
       HONE_RETURN_IF_ERROR(size.worst->Make(context_, *plan_, hops_, worst));
       HONE_ASSIGN_OR_RETURN(const Observed observed, Observe(*size.worst));
-      if (s == 0) of_one_ = observed;
+      if (s == 0) observed_single_ = observed;
       usual = UsualSizes(observed, 1, worst);
       HONE_RETURN_IF_ERROR(Capture(*size.worst));
       // Products use buffers in multiples of 128 rows. If both sizes round up to the same multiples, one lane serves
@@ -261,10 +262,10 @@ class Predictor final : public LatencyPredictor {
       }
       if (!differs) return Status::Ok();
     } else {
-      usual = UsualSizes(of_one_, kSizes[s], {});
+      usual = UsualSizes(observed_single_, kSizes[s], {});
       for (size_t h = 0; h < usual.size(); ++h) {
-        const int64_t most = std::min<int64_t>(4 * options_.most_slots, kNewRank);
-        if (int64_t{usual[h]} * hops_[h] >= most) return Status::Ok();  // such requests are always split in halves
+        const int64_t max_slots = std::min<int64_t>(4 * options_.most_slots, kNewRank);
+        if (int64_t{usual[h]} * hops_[h] >= max_slots) return Status::Ok();  // such requests are always split in halves
       }
     }
     size.usual = std::make_unique<Lane>();
@@ -291,14 +292,14 @@ class Predictor final : public LatencyPredictor {
     const uint32_t requests = lane.seeds() == 1 ? 128 : 32;
     const size_t hops = lane.known().size();
     Observed observed{std::vector<double>(hops, 0), std::vector<double>(hops, 0)};
-    const auto all = static_cast<uint64_t>(graph_.view().num_nodes);
-    uint64_t arbitrary = 0;
+    const auto num_nodes = static_cast<uint64_t>(graph_.view().num_nodes);
+    uint64_t random_state = 0;
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());  // the buffers are cleared on another stream
     for (uint32_t r = 0; r < requests; ++r) {
       std::vector<NodeId> nodes;
       for (int32_t i = 0; i < lane.seeds(); ++i) {
-        arbitrary = arbitrary * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
-        nodes.push_back(static_cast<NodeId>((arbitrary >> 32) % all));
+        random_state = random_state * 6364136223846793005u + 1442695040888963407u;  // Knuth's MMIX generator
+        nodes.push_back(static_cast<NodeId>((random_state >> 32) % num_nodes));
       }
       Write(nodes, /*logits=*/false);
       HONE_RETURN_IF_ERROR(
@@ -318,17 +319,17 @@ class Predictor final : public LatencyPredictor {
     return observed;
   }
   // Returns the mean plus five standard deviations of the nodes after each hop, for a request that is as large as
-  // `times` observed requests. The nodes of a request add up, and none can need more than its share of the worst case.
-  std::vector<int32_t> UsualSizes(const Observed& observed, int32_t times, const std::vector<int32_t>& worst) const {
-    std::vector<int32_t> known = {times * static_cast<int32_t>(std::lround(observed.mean[0]))};
-    if (!worst.empty()) known[0] = worst[0];
+  // `requests` observed requests together. `worst` bounds each number; empty: it is not known.
+  std::vector<int32_t> UsualSizes(const Observed& observed, int32_t requests, const std::vector<int32_t>& worst) const {
+    std::vector<int32_t> hop_nodes = {requests * static_cast<int32_t>(std::lround(observed.mean[0]))};
+    if (!worst.empty()) hop_nodes[0] = worst[0];
     for (size_t h = 1; h < observed.mean.size(); ++h) {
-      const double wanted = times * observed.mean[h] + 5 * std::sqrt(times * observed.variance[h]);
+      const double wanted = requests * observed.mean[h] + 5 * std::sqrt(requests * observed.variance[h]);
       const int64_t rounded = RoundUp(static_cast<int64_t>(options_.envelope * wanted), 128);
-      const int64_t most = worst.empty() ? kNewRank : worst[h];
-      known.push_back(static_cast<int32_t>(std::clamp<int64_t>(rounded, known[h - 1], most)));
+      const int64_t max_nodes = worst.empty() ? kNewRank : worst[h];
+      hop_nodes.push_back(static_cast<int32_t>(std::clamp<int64_t>(rounded, hop_nodes[h - 1], max_nodes)));
     }
-    return known;
+    return hop_nodes;
   }
 
   Status Enqueue(const Lane& lane) {
@@ -345,19 +346,19 @@ class Predictor final : public LatencyPredictor {
   // arise.
   Status Capture(Lane& lane) {
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
-    const std::vector<NodeId> first = {0};
-    Write(first, /*logits=*/true);
+    const std::vector<NodeId> request_nodes = {0};
+    Write(request_nodes, /*logits=*/true);
     HONE_RETURN_IF_ERROR(Enqueue(lane));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamBeginCapture(stream_.handle, cudaStreamCaptureModeThreadLocal));
     const Status status = Enqueue(lane);
     cudaGraph_t captured = nullptr;
-    const cudaError_t ended = cudaStreamEndCapture(stream_.handle, &captured);
+    const cudaError_t end_error = cudaStreamEndCapture(stream_.handle, &captured);
     HONE_RETURN_IF_ERROR(status);
-    HONE_CUDA_RETURN_IF_ERROR(ended);
-    const cudaError_t made = cudaGraphInstantiate(&lane.replay().handle, captured, 0);
+    HONE_CUDA_RETURN_IF_ERROR(end_error);
+    const cudaError_t instantiate_error = cudaGraphInstantiate(&lane.replay().handle, captured, 0);
     cudaGraphDestroy(captured);
-    HONE_CUDA_RETURN_IF_ERROR(made);
+    HONE_CUDA_RETURN_IF_ERROR(instantiate_error);
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphUpload(lane.replay().handle, stream_.handle));
     return Status::Ok();
   }
@@ -405,8 +406,8 @@ class Predictor final : public LatencyPredictor {
   float* device_logits_ = nullptr;  // the logits' memory by its device address
   Stream stream_;
   std::array<Size, kSizes.size()> sizes_;
-  Observed of_one_;   // measured by requests of one node
-  std::mutex mutex_;  // held while a call uses the device
+  Observed observed_single_;  // measured by requests of one node
+  std::mutex mutex_;          // held while a call uses the device
   std::atomic<int64_t> repeated_{0};
 };
 

@@ -113,41 +113,43 @@ class Conversion {
     return edges < 0 ? Status::Ok() : CheckEdgeRows(edges, "");
   }
 
-  // Checks that each of the source's edges has a row of features. `more` follows the number of edges in the message.
-  Status CheckEdgeRows(int64_t edges, std::string_view more) const {
+  // Checks that each of the source's edges has a row of features. `suffix` (" or more", or empty) follows the number of
+  // edges in the message.
+  Status CheckEdgeRows(int64_t edges, std::string_view suffix) const {
     const int64_t rows = source_.edge_features->rows();
-    if (rows == edges && more.empty()) return Status::Ok();
+    if (rows == edges && suffix.empty()) return Status::Ok();
     return Status::InvalidArgument(
         fmt::format("'{}' has {} rows, and '{}' has {}{} edges: give every edge of the source one row, in the order of "
                     "the source (before --symmetrize adds any)",
-                    source_.edge_features->name(), rows, path_, edges, more));
+                    source_.edge_features->name(), rows, path_, edges, suffix));
   }
 
   // Determines the number of nodes, and where it comes from.
   Status SettleNodes() {
-    const auto agree = [&](int64_t count, const std::string& owner) {
+    // Takes a number of nodes that `owner` states (an option or a file); a negative one states nothing.
+    const auto take_count = [&](int64_t count, const std::string& owner) {
       if (count < 0) return Status::Ok();
       if (nodes_ < 0) {
         nodes_ = count;
-        told_by_ = owner;
+        nodes_stated_by_ = owner;
         return Status::Ok();
       }
       if (count == nodes_) return Status::Ok();
       return Status::InvalidArgument(fmt::format("'{}' has {} rows, and {} says {} nodes: give every node one row",
-                                                 owner, count, told_by_, nodes_));
+                                                 owner, count, nodes_stated_by_, nodes_));
     };
-    if (options_.num_nodes > 0) HONE_RETURN_IF_ERROR(agree(options_.num_nodes, "--nodes"));
-    HONE_RETURN_IF_ERROR(agree(source_.num_nodes, source_.nodes_told_by));
-    if (source_.features) HONE_RETURN_IF_ERROR(agree(source_.features->rows(), source_.features->name()));
+    if (options_.num_nodes > 0) HONE_RETURN_IF_ERROR(take_count(options_.num_nodes, "--nodes"));
+    HONE_RETURN_IF_ERROR(take_count(source_.num_nodes, source_.nodes_stated_by));
+    if (source_.features) HONE_RETURN_IF_ERROR(take_count(source_.features->rows(), source_.features->name()));
     if (!source_.labels.empty()) {
-      HONE_RETURN_IF_ERROR(agree(static_cast<int64_t>(source_.labels.size()), source_.labels_name));
+      HONE_RETURN_IF_ERROR(take_count(static_cast<int64_t>(source_.labels.size()), source_.labels_name));
     }
-    HONE_RETURN_IF_ERROR(agree(source_.split_rows, source_.splits_name[0]));
+    HONE_RETURN_IF_ERROR(take_count(source_.split_rows, source_.splits_name[0]));
     if (nodes_ < 0) HONE_RETURN_IF_ERROR(FindLargestId());
     if (nodes_ < 1) {
       return Status::InvalidArgument(
           fmt::format("'{}' is an empty graph: {}", path_,
-                      told_by_.empty() ? "it has no edges" : told_by_ + " says there are no nodes"));
+                      nodes_stated_by_.empty() ? "it has no edges" : nodes_stated_by_ + " says there are no nodes"));
     }
     if (nodes_ > INT32_MAX) {
       return Status::InvalidArgument(
@@ -161,7 +163,7 @@ class Conversion {
   Status FindLargestId() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
-    int64_t largest = -1, done = 0, with_edges = 0;
+    int64_t largest = -1, done = 0, nodes_with_edges = 0;
     std::vector<bool> seen;
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
@@ -177,23 +179,23 @@ class Conversion {
         if (static_cast<size_t>(largest) >= seen.size()) {
           seen.resize(std::max(static_cast<size_t>(largest) + 1, std::min<size_t>(2 * seen.size(), INT32_MAX)));
         }
-        for (const int64_t end : {sources[i], destinations[i]}) {
-          if (end < 0 || seen[static_cast<size_t>(end)]) continue;
-          seen[static_cast<size_t>(end)] = true;
-          ++with_edges;
+        for (const int64_t endpoint : {sources[i], destinations[i]}) {
+          if (endpoint < 0 || seen[static_cast<size_t>(endpoint)]) continue;
+          seen[static_cast<size_t>(endpoint)] = true;
+          ++nodes_with_edges;
         }
       }
       done += static_cast<int64_t>(count);
       Report("counting nodes", done, source_.edges->num_edges());
     }
     nodes_ = largest + 1;
-    if (nodes_ > 0) told_by_ = "the largest id";
-    if (nodes_ > kFewNodes && with_edges < nodes_ / kNodesPerNodeWithEdges && !options_.allow_isolated) {
+    if (nodes_ > 0) nodes_stated_by_ = "the largest id";
+    if (nodes_ > kFewNodes && nodes_with_edges < nodes_ / kNodesPerNodeWithEdges && !options_.allow_isolated) {
       return Status::InvalidArgument(fmt::format(
           "'{}': the largest id is {}, and {} nodes have an edge: the others would be isolated nodes, in a container "
           "of at "
           "least {:.2g} GB. Number the nodes from 0 without gaps, or say --allow-isolated to keep the ids as they are",
-          path_, largest, with_edges, static_cast<double>(nodes_) * 8e-9));
+          path_, largest, nodes_with_edges, static_cast<double>(nodes_) * 8e-9));
     }
     return Status::Ok();
   }
@@ -225,26 +227,26 @@ class Conversion {
                       "are with --classes",
                       source_.labels_name, largest, nodes_));
     }
-    const auto named = static_cast<int64_t>(source_.class_names.size());
-    if (named > 0 && largest >= named) {
+    const auto named_classes = static_cast<int64_t>(source_.class_names.size());
+    if (named_classes > 0 && largest >= named_classes) {
       return Status::InvalidArgument(
           fmt::format("'{}' has the label {}, and '{}' names {} classes: give each class a line", source_.labels_name,
-                      largest, source_.class_names_file, named));
+                      largest, source_.class_names_file, named_classes));
     }
-    if (limit > 0 && named > limit) {
+    if (limit > 0 && named_classes > limit) {
       return Status::InvalidArgument(fmt::format("--classes {}: '{}' names {} classes; leave the option out", limit,
-                                                 source_.class_names_file, named));
+                                                 source_.class_names_file, named_classes));
     }
-    report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named));
+    report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named_classes));
     return Status::Ok();
   }
 
   // Does the work of SettleLabels for several labels or values a node.
   Status SettleTargets() {
-    const auto named = static_cast<int64_t>(source_.class_names.size());
-    if (named > source_.target_width) {
+    const auto named_classes = static_cast<int64_t>(source_.class_names.size());
+    if (named_classes > source_.target_width) {
       return Status::InvalidArgument(fmt::format("'{}' names {} columns, and '{}' has {}: give each column a line",
-                                                 source_.class_names_file, named, source_.labels_name,
+                                                 source_.class_names_file, named_classes, source_.labels_name,
                                                  source_.target_width));
     }
     if (options_.num_classes > 0 && options_.num_classes != source_.target_width) {
@@ -276,32 +278,32 @@ class Conversion {
         }
         return Status::Ok();
       }
-      NodeSplits made =
+      NodeSplits generated =
           MakeStratifiedSplits(source_.labels, report_.num_classes, fractions, options_.split_seed.value_or(0));
       if (source_.has_splits) {
         report_.notes.push_back(
             fmt::format("the source's own splits ({}) were replaced by splits made by seed", source_.splits_meaning));
       }
-      for (int i = 0; i < 3; ++i) source_.splits[i] = std::move(made.nodes[i]);
+      for (int i = 0; i < 3; ++i) source_.splits[i] = std::move(generated.nodes[i]);
       report_.splits_made = true;
     } else {
       report_.splits_meaning = source_.splits_meaning;
       report_.split_count = source_.split_count;
       report_.split_index = source_.split_index;
       report_.notes.insert(report_.notes.end(), source_.notes.begin(), source_.notes.end());
-      std::vector<bool> taken(static_cast<size_t>(nodes_));
+      std::vector<bool> in_a_split(static_cast<size_t>(nodes_));
       for (int i = 0; i < 3; ++i) {
         for (size_t row = 0; row < source_.splits[i].size(); ++row) {
           const NodeId v = source_.splits[i][row];
           if (v < 0 || v >= nodes_) {
             return Status::InvalidArgument(fmt::format("'{}': node {} is outside the {} nodes ({} says so)",
-                                                       source_.splits_name[i], v, nodes_, told_by_));
+                                                       source_.splits_name[i], v, nodes_, nodes_stated_by_));
           }
-          if (taken[static_cast<size_t>(v)]) {
+          if (in_a_split[static_cast<size_t>(v)]) {
             return Status::InvalidArgument(fmt::format(
                 "'{}': node {} is listed twice, or in two splits; a node is in one", source_.splits_name[i], v));
           }
-          taken[static_cast<size_t>(v)] = true;
+          in_a_split[static_cast<size_t>(v)] = true;
         }
         std::sort(source_.splits[i].begin(), source_.splits[i].end());
       }
@@ -340,7 +342,8 @@ class Conversion {
     const uint64_t nodes = static_cast<uint64_t>(nodes_);
     const bool drop_loops = options_.self_loops != SelfLoops::kKeep;
     IdRange ids;
-    uint64_t direction = 0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by chance
+    uint64_t direction_hash =
+        0;  // sum over edges of hash(u, v) - hash(v, u): 0 for a symmetric graph, else only by chance
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
       if (count == 0) break;
@@ -367,7 +370,7 @@ class Conversion {
         } else if (options_.symmetrize) {
           HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(v), static_cast<NodeId>(u), row.data()));
         } else {
-          direction += DirectedHash(u, v) - DirectedHash(v, u);
+          direction_hash += DirectedHash(u, v) - DirectedHash(v, u);
         }
         HONE_RETURN_IF_ERROR(buckets_->Add(static_cast<NodeId>(u), static_cast<NodeId>(v), row.data()));
       }
@@ -390,24 +393,24 @@ class Conversion {
     }
     // Coalescing keeps a symmetric multigraph symmetric. It may also make an asymmetric one symmetric, for which the
     // flag is not set.
-    report_.flags.symmetric = options_.symmetrize || direction == 0;
+    report_.flags.symmetric = options_.symmetrize || direction_hash == 0;
     report_.spilled = buckets_->spilled();
     return Status::Ok();
   }
 
   // Returns the error about edge i of the reader, of which one end is not a node.
   Status OutOfRange(const EdgeReader& reader, size_t i, int64_t u, int64_t v) {
-    const int64_t bad = u < 0 || u >= nodes_ ? u : v;
-    const int64_t written = bad + options_.first_id;  // as the source has it
-    if (bad < 0 && options_.first_id != 0) {
+    const int64_t bad_id = u < 0 || u >= nodes_ ? u : v;
+    const int64_t id_in_source = bad_id + options_.first_id;  // as the source has it
+    if (bad_id < 0 && options_.first_id != 0) {
       return Status::InvalidArgument(
           fmt::format("{}: node {} is below --first-id {}; the first node's id is the smallest", reader.Place(i),
-                      written, options_.first_id));
+                      id_in_source, options_.first_id));
     }
-    if (bad < 0)
-      return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad));
+    if (bad_id < 0)
+      return Status::InvalidArgument(fmt::format("{}: node {} is negative; ids run from 0", reader.Place(i), bad_id));
     std::string hint;
-    if (bad == nodes_ && options_.first_id == 0) {
+    if (bad_id == nodes_ && options_.first_id == 0) {
       const Result<IdRange> ids = RangeOfIds(*source_.edges);
       if (ids.ok() && ids->CountsFromOne(nodes_)) {
         hint =
@@ -415,14 +418,14 @@ class Conversion {
             "--first-id 1";
       }
     }
-    if (source_.features && told_by_ == source_.features->name()) {
+    if (source_.features && nodes_stated_by_ == source_.features->name()) {
       return Status::InvalidArgument(fmt::format("{}: node {} has no features: '{}' has {} rows{}", reader.Place(i),
-                                                 written, told_by_, nodes_,
+                                                 id_in_source, nodes_stated_by_, nodes_,
                                                  hint.empty() ? "; add the missing rows" : hint));
     }
     return Status::InvalidArgument(
         fmt::format("{}: node {} is outside the {} nodes that {} tells of; ids run from {} to {}{}", reader.Place(i),
-                    written, nodes_, told_by_, options_.first_id, nodes_ - 1 + options_.first_id, hint));
+                    id_in_source, nodes_, nodes_stated_by_, options_.first_id, nodes_ - 1 + options_.first_id, hint));
   }
 
   // Creates the container's file with all sections.
@@ -443,9 +446,11 @@ class Conversion {
     } else if (!source_.labels.empty()) {
       labels_at = header.Add(SectionType::kLabels, SectionDtype::kInt32, nodes_);
     }
-    constexpr SectionType types[] = {SectionType::kTrainNodes, SectionType::kValidNodes, SectionType::kTestNodes};
+    constexpr SectionType kSplitSections[] = {SectionType::kTrainNodes, SectionType::kValidNodes,
+                                              SectionType::kTestNodes};
     for (int i = 0; i < 3; ++i) {
-      if (report_.split_sizes[i] > 0) split_at[i] = header.Add(types[i], SectionDtype::kInt32, report_.split_sizes[i]);
+      if (report_.split_sizes[i] > 0)
+        split_at[i] = header.Add(kSplitSections[i], SectionDtype::kInt32, report_.split_sizes[i]);
     }
     const std::string provenance = ProvenanceJson();
     const size_t provenance_at =
@@ -484,6 +489,7 @@ class Conversion {
 
   // Returns the JSON of the provenance section.
   std::string ProvenanceJson() const {
+    // A path with JSON's quotes and control characters escaped or replaced.
     const auto escaped = [](const std::string& path) {
       std::string text;
       for (const char c : path) {
@@ -546,7 +552,7 @@ class Conversion {
         row[f] = *options_.replace_nan;
         ++report_.nan_replaced;
       }
-      if (options_.dtype == FeatureDtype::kFloat16 && std::fabs(row[f]) >= 65520.0f) {
+      if (options_.dtype == FeatureDtype::kFloat16 && std::fabs(row[f]) >= 65520.0f) {  // rounds to infinity
         return Status::InvalidArgument(
             fmt::format("'{}' row {} column {} is {}, beyond float16's 65504; use --dtype bfloat16 or float32", name, v,
                         f, row[f]));
@@ -562,11 +568,12 @@ class Conversion {
     return Status::Ok();
   }
 
+  // The rows of a bucket's nodes, as the container stores them.
   struct BucketRows {
     std::vector<int64_t> row_ends;  // within the bucket
     std::vector<NodeId> columns;
-    std::vector<std::byte> features;  // edge_stride_ bytes for each column
-    int64_t parallel = 0, dropped = 0, loops = 0;
+    std::vector<std::byte> features;               // edge_stride_ bytes for each column
+    int64_t parallel = 0, dropped = 0, loops = 0;  // edges: repeated ones kept, repeated ones dropped, self-loops
     Status status;
   };
 
@@ -581,7 +588,8 @@ class Conversion {
   static NodeId SourceOf(NodeId source) { return source; }
   static NodeId SourceOf(const SourceAndPlace& edge) { return edge.source; }
 
-  // Sorts a bucket's edges into rows. An Entry is a source (NodeId), or a SourceAndPlace if edges have features.
+  // Sorts a bucket's edges into rows by a counting sort over destinations. An Entry is a source (NodeId), or a
+  // SourceAndPlace if edges have features.
   template <typename Entry>
   BucketRows MakeRows(int64_t bucket) const {
     constexpr bool kFeatures = std::is_same_v<Entry, SourceAndPlace>;
@@ -596,9 +604,9 @@ class Conversion {
     for (const BucketedEdge& e : edges) ++begin[static_cast<size_t>(e.destination - first) + 1];
     for (size_t r = 0; r < rows; ++r) begin[r + 1] += begin[r];
     std::vector<Entry> sources(edges.size());
-    std::vector<int64_t> next(begin.begin(), begin.end() - 1);
+    std::vector<int64_t> next_place(begin.begin(), begin.end() - 1);
     for (size_t i = 0; i < edges.size(); ++i) {
-      Entry& entry = sources[static_cast<size_t>(next[static_cast<size_t>(edges[i].destination - first)]++)];
+      Entry& entry = sources[static_cast<size_t>(next_place[static_cast<size_t>(edges[i].destination - first)]++)];
       if constexpr (kFeatures) {
         entry = {edges[i].source, static_cast<int64_t>(i)};
       } else {
@@ -608,7 +616,7 @@ class Conversion {
     const bool add_loops = options_.self_loops == SelfLoops::kAdd;
     out.columns.reserve(edges.size() + (add_loops ? rows : 0));
     out.features.reserve((edges.size() + (add_loops ? rows : 0)) * static_cast<size_t>(edge_stride_));
-    const auto add_loop = [&](NodeId self) {
+    const auto append_loop = [&](NodeId self) {
       out.columns.push_back(self);
       out.features.resize(out.features.size() + static_cast<size_t>(edge_stride_));
       ++out.loops;
@@ -617,7 +625,7 @@ class Conversion {
       const auto row_begin = sources.begin() + begin[r], row_end = sources.begin() + begin[r + 1];
       const NodeId self = static_cast<NodeId>(first + static_cast<int64_t>(r));
       std::sort(row_begin, row_end);
-      bool loop_due = add_loops;
+      bool needs_loop = add_loops;
       for (auto it = row_begin; it != row_end; ++it) {
         const NodeId source = SourceOf(*it);
         if (it != row_begin && source == SourceOf(*(it - 1))) {
@@ -627,9 +635,9 @@ class Conversion {
           }
           ++out.parallel;
         }
-        if (loop_due && source > self) {
-          add_loop(self);
-          loop_due = false;
+        if (needs_loop && source > self) {
+          append_loop(self);
+          needs_loop = false;
         }
         out.loops += source == self;
         out.columns.push_back(source);
@@ -638,7 +646,7 @@ class Conversion {
           out.features.insert(out.features.end(), row, row + edge_stride_);
         }
       }
-      if (loop_due) add_loop(self);
+      if (needs_loop) append_loop(self);
       out.row_ends.push_back(static_cast<int64_t>(out.columns.size()));
     }
     return out;
@@ -658,13 +666,13 @@ class Conversion {
     HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, {&zero, 1}));
     for (int64_t bucket = 0; bucket < buckets_->num_buckets(); bucket += at_once) {
       const int64_t count = std::min(at_once, buckets_->num_buckets() - bucket);
-      std::vector<BucketRows> made(static_cast<size_t>(count));
+      std::vector<BucketRows> bucket_rows(static_cast<size_t>(count));
       ParallelPieces(threads, count, [&](int64_t i) {
-        made[static_cast<size_t>(i)] =
+        bucket_rows[static_cast<size_t>(i)] =
             edge_stride_ > 0 ? MakeRows<SourceAndPlace>(bucket + i) : MakeRows<NodeId>(bucket + i);
       });
       for (int64_t i = 0; i < count; ++i) {
-        BucketRows& rows = made[static_cast<size_t>(i)];
+        BucketRows& rows = bucket_rows[static_cast<size_t>(i)];
         HONE_RETURN_IF_ERROR(rows.status);
         for (int64_t& end : rows.row_ends) end += edges;
         HONE_RETURN_IF_ERROR(writer_->AppendValues<int64_t>(offsets_at_, rows.row_ends));
@@ -699,8 +707,8 @@ class Conversion {
   const ConvertOptions& options_;
   ConvertReport report_;
   GraphSource source_;
-  int64_t nodes_ = -1;
-  std::string told_by_;
+  int64_t nodes_ = -1;           // -1: not yet known
+  std::string nodes_stated_by_;  // option or file that states the number of nodes, for messages
   std::unique_ptr<EdgeBuckets> buckets_;
   std::unique_ptr<ContainerWriter> writer_;
   int64_t edge_stride_ = 0;  // bytes of an edge's row of features; 0: the edges have none

@@ -61,9 +61,9 @@ class FeatureSource {
 };
 
 struct GraphSource {
-  std::string format;         // "OGB folder", …
-  int64_t num_nodes = -1;     // -1: not stated by the source
-  std::string nodes_told_by;  // what stated num_nodes, for messages
+  std::string format;           // "OGB folder", …
+  int64_t num_nodes = -1;       // -1: not stated by the source
+  std::string nodes_stated_by;  // what stated num_nodes, for messages
   std::unique_ptr<EdgeSource> edges;
   std::unique_ptr<FeatureSource> features;       // null: none
   std::unique_ptr<FeatureSource> edge_features;  // a row for each edge, in the order of `edges`; null: none

@@ -509,7 +509,7 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive, std::optional<Targe
         fmt::format("'{}': the adjacency is {} x {} and should be square", path, adjacency.rows, adjacency.columns));
   }
   source.num_nodes = adjacency.rows;
-  source.nodes_told_by = path + ":adj_shape";
+  source.nodes_stated_by = path + ":adj_shape";
   source.edges = std::make_unique<CsrEdges>(std::move(indices).value(), std::move(adjacency.offsets));
   Result<NpyArray> attributes = NpyArray::InArchive(archive, "attr_indices");
   if (attributes.ok()) {

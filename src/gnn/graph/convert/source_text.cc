@@ -32,18 +32,18 @@ class TextEdgeReader final : public EdgeReader {
  public:
   explicit TextEdgeReader(TextLines lines) : lines_(std::move(lines)) {}
   Result<size_t> Next(std::span<int64_t> sources, std::span<int64_t> destinations) override {
-    line_of_.clear();
+    line_numbers_.clear();
     std::string_view line;
-    while (line_of_.size() < sources.size()) {
-      HONE_ASSIGN_OR_RETURN(const bool more, lines_.Next(line));
-      if (!more) break;
-      std::string_view rest = line, first, second;
-      const size_t i = line_of_.size();
-      if (TakeField(rest, first) && TakeField(rest, second) && ParseInteger(first, sources[i]) &&
+    while (line_numbers_.size() < sources.size()) {
+      HONE_ASSIGN_OR_RETURN(const bool has_line, lines_.Next(line));
+      if (!has_line) break;
+      std::string_view unparsed = line, first, second;
+      const size_t i = line_numbers_.size();
+      if (TakeField(unparsed, first) && TakeField(unparsed, second) && ParseInteger(first, sources[i]) &&
           ParseInteger(second, destinations[i])) {
-        line_of_.push_back(lines_.line_number());
-        further_fields_ += rest.empty() ? 0 : 1;
-        started_ = true;
+        line_numbers_.push_back(lines_.line_number());
+        lines_with_further_fields_ += unparsed.empty() ? 0 : 1;
+        past_heading_ = true;
         continue;
       }
       if (IsComment(line)) continue;
@@ -51,8 +51,8 @@ class TextEdgeReader final : public EdgeReader {
         return Status::InvalidArgument(
             fmt::format("{} holds control characters: an edge list is text, two node ids a line", lines_.Place()));
       }
-      if (!started_) {
-        started_ = true;
+      if (!past_heading_) {
+        past_heading_ = true;
         continue;
       }
       return Status::InvalidArgument(
@@ -61,24 +61,25 @@ class TextEdgeReader final : public EdgeReader {
                       "Graph.from_tables takes ids of any kind)",
                       lines_.Place(), line.substr(0, 80)));
     }
-    return line_of_.size();
+    return line_numbers_.size();
   }
-  std::string Place(size_t i) const override { return fmt::format("'{}' line {}", lines_.name(), line_of_[i]); }
+  std::string Place(size_t i) const override { return fmt::format("'{}' line {}", lines_.name(), line_numbers_[i]); }
   std::optional<UnreadPart> Unread() const override {
-    if (further_fields_ == 0) return std::nullopt;
+    if (lines_with_further_fields_ == 0) return std::nullopt;
     return UnreadPart{
         fmt::format("{}, columns from the third on", std::filesystem::path(lines_.name()).filename().string()),
         fmt::format("{} edges have one; weights, types and times of edges are not used: every edge counts the same",
-                    further_fields_)};
+                    lines_with_further_fields_)};
   }
 
  private:
   TextLines lines_;
-  bool started_ = false;
-  int64_t further_fields_ = 0;
-  std::vector<int64_t> line_of_;
+  bool past_heading_ = false;
+  int64_t lines_with_further_fields_ = 0;
+  std::vector<int64_t> line_numbers_;
 };
 
+// The edges of a text file. Their number is not known before a pass (-1).
 class TextEdges final : public EdgeSource {
  public:
   explicit TextEdges(std::string path) : path_(std::move(path)) {}
@@ -92,25 +93,26 @@ class TextEdges final : public EdgeSource {
   std::string path_;
 };
 
+// Reads one row of features per line, as many numbers in each as in the first.
 class TextFeatureReader final : public FeatureReader {
  public:
   TextFeatureReader(TextLines lines, int64_t width) : lines_(std::move(lines)), width_(static_cast<size_t>(width)) {}
   Status Next(std::span<float> rows) override {
     std::string_view line, field;
     for (size_t at = 0; at < rows.size(); at += width_) {
-      HONE_ASSIGN_OR_RETURN(const bool more, lines_.Next(line));
-      if (!more) {
+      HONE_ASSIGN_OR_RETURN(const bool has_line, lines_.Next(line));
+      if (!has_line) {
         return Status::InvalidArgument(
             fmt::format("'{}' ends after {} rows, and the graph has more nodes; every node needs a row of features",
                         lines_.name(), lines_.line_number()));
       }
-      std::string_view rest = line;
+      std::string_view unparsed = line;
       for (size_t f = 0; f < width_; ++f) {
-        if (!TakeField(rest, field) || !ParseFloat(field, rows[at + f])) {
+        if (!TakeField(unparsed, field) || !ParseFloat(field, rows[at + f])) {
           return Status::InvalidArgument(fmt::format("{}: field {} of {} is no number", lines_.Place(), f + 1, width_));
         }
       }
-      if (TakeField(rest, field)) {
+      if (TakeField(unparsed, field)) {
         return Status::InvalidArgument(
             fmt::format("{}: more than the {} fields of the first line", lines_.Place(), width_));
       }
@@ -153,10 +155,10 @@ Result<std::vector<int64_t>> ReadIntegerLines(const std::string& path) {
   std::vector<int64_t> values;
   std::string_view line;
   for (;;) {
-    HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
-    if (!more) return values;
-    std::string_view rest = line, field;
-    if (!TakeField(rest, field)) continue;
+    HONE_ASSIGN_OR_RETURN(const bool has_line, lines.Next(line));
+    if (!has_line) return values;
+    std::string_view unparsed = line, field;
+    if (!TakeField(unparsed, field)) continue;
     int64_t value = 0;
     if (!ParseInteger(field, value)) {
       return Status::InvalidArgument(fmt::format("{}: '{}' is no whole number", lines.Place(), line.substr(0, 80)));
@@ -173,28 +175,29 @@ Result<NodeTargets> ReadLabelLines(const std::string& path, std::optional<Target
   int64_t width = 0;
   std::string_view line;
   for (;;) {
-    HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
-    if (!more) return TargetsOfRows(std::move(values), std::max<int64_t>(width, 1), path, kind);
-    const size_t before = values.size();
-    std::string_view rest = line, field;
-    while (TakeField(rest, field)) {
+    HONE_ASSIGN_OR_RETURN(const bool has_line, lines.Next(line));
+    if (!has_line) return TargetsOfRows(std::move(values), std::max<int64_t>(width, 1), path, kind);
+    const size_t first_value = values.size();
+    std::string_view unparsed = line, field;
+    while (TakeField(unparsed, field)) {
       float value = 0;
       if (!ParseFloat(field, value)) {
         return Status::InvalidArgument(fmt::format("{}: '{}' is no label", lines.Place(), line.substr(0, 80)));
       }
       values.push_back(value);
     }
-    if (values.size() == before) {
-      values.resize(before + static_cast<size_t>(std::max<int64_t>(width, 1)), std::numeric_limits<float>::quiet_NaN());
+    if (values.size() == first_value) {
+      values.resize(first_value + static_cast<size_t>(std::max<int64_t>(width, 1)),
+                    std::numeric_limits<float>::quiet_NaN());
     }
-    const auto found = static_cast<int64_t>(values.size() - before);
-    if (found > kMostTargets || (width > 0 && found != width)) {
+    const auto labels_of_line = static_cast<int64_t>(values.size() - first_value);
+    if (labels_of_line > kMostTargets || (width > 0 && labels_of_line != width)) {
       return Status::InvalidArgument(
           fmt::format("{}: {} labels, where the lines before have {} and {} are the most; "
                       "give every node as many labels, nan where one is not known",
-                      lines.Place(), found, width, kMostTargets));
+                      lines.Place(), labels_of_line, width, kMostTargets));
     }
-    width = found;
+    width = labels_of_line;
   }
 }
 
@@ -239,6 +242,8 @@ class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
   int32_t max_feature = -1;
   std::string problem;
 
+  // The parser's events. Returning false ends the parse; `problem` then says why. Depth 1 is inside the object, depth 2
+  // inside a node's list.
   bool key(string_t& text) override {
     if (depth_ != 1 || !ParseInteger(text, node_) || node_ < 0 || node_ > INT32_MAX) {
       return Fail(fmt::format("key '{}' is no node id", text.substr(0, 40)));
@@ -246,9 +251,9 @@ class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
     max_node = std::max(max_node, node_);
     return true;
   }
-  bool number_integer(number_integer_t value) override { return Index(value); }
+  bool number_integer(number_integer_t value) override { return AddFeature(value); }
   bool number_unsigned(number_unsigned_t value) override {
-    return Index(value > INT32_MAX ? int64_t{-1} : static_cast<int64_t>(value));
+    return AddFeature(value > INT32_MAX ? int64_t{-1} : static_cast<int64_t>(value));
   }
   bool start_object(std::size_t) override {
     return ++depth_ == 1 || Fail("objects inside the object are not expected");
@@ -266,7 +271,7 @@ class FeatureListHandler final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  bool Index(int64_t value) {
+  bool AddFeature(int64_t value) {
     if (depth_ != 2 || value < 0 || value >= (1 << 24))
       return Fail(fmt::format("{} is no feature index of node {}", value, node_));
     entries.emplace_back(node_, static_cast<int32_t>(value));
@@ -298,10 +303,10 @@ Result<std::unique_ptr<FeatureSource>> FeaturesOfJsonLists(std::string_view text
   std::vector<int64_t> offsets(static_cast<size_t>(num_nodes) + 1);
   for (const auto& [node, feature] : handler.entries) ++offsets[static_cast<size_t>(node) + 1];
   for (size_t v = 0; v < static_cast<size_t>(num_nodes); ++v) offsets[v + 1] += offsets[v];
-  std::vector<int64_t> next(offsets.begin(), offsets.end() - 1);
+  std::vector<int64_t> next_place(offsets.begin(), offsets.end() - 1);
   std::vector<int32_t> indices(handler.entries.size());
   for (const auto& [node, feature] : handler.entries) {
-    indices[static_cast<size_t>(next[static_cast<size_t>(node)]++)] = feature;
+    indices[static_cast<size_t>(next_place[static_cast<size_t>(node)]++)] = feature;
   }
   return FeaturesOfSparseRows(name, handler.max_feature + 1, std::move(offsets), std::move(indices), {});
 }
@@ -356,14 +361,14 @@ Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetK
         fmt::format("'{}' lists {} graphs; one graph with node labels is read", count, counts.size()));
   }
   source.num_nodes = counts[0];
-  source.nodes_told_by = count;
+  source.nodes_stated_by = count;
   source.read.insert(source.read.end(), {edges, count});
   if (const std::string features = CsvAt(raw + "/node-feat"); !features.empty()) {
     HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(features));
     std::string_view line, field;
-    HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
+    HONE_ASSIGN_OR_RETURN(const bool has_line, lines.Next(line));
     int64_t width = 0;
-    while (more && TakeField(line, field)) ++width;
+    while (has_line && TakeField(line, field)) ++width;
     if (width == 0) return Status::InvalidArgument(fmt::format("'{}' begins with an empty line", features));
     source.features = std::make_unique<TextFeatures>(features, width);
     source.read.push_back(features);
@@ -389,8 +394,8 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   std::map<std::string, int32_t> classes;
   int64_t max_id = -1;
   for (bool heading = true;; heading = false) {
-    HONE_ASSIGN_OR_RETURN(const bool more, lines.Next(line));
-    if (!more) break;
+    HONE_ASSIGN_OR_RETURN(const bool has_line, lines.Next(line));
+    if (!has_line) break;
     if (line.empty()) continue;
     std::vector<std::string> fields = CsvFields(line);
     if (heading && fields.size() > 2) {
@@ -412,9 +417,9 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
     return Status::InvalidArgument(fmt::format("'{}' has {} rows and names node {}: ids should run from 0 without gaps",
                                                target, rows.size(), max_id));
   }
-  int32_t next = 0;
+  int32_t next_class = 0;
   for (auto& [name, number] : classes) {
-    number = next++;
+    number = next_class++;
     source.class_names.push_back(name.empty() ? "(no name)" : RepairUtf8(name));
   }
   source.class_names_file = target;
@@ -422,7 +427,7 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   for (const auto& [id, name] : rows) source.labels[static_cast<size_t>(id)] = classes[name];
   source.labels_name = target;
   source.num_nodes = max_id + 1;
-  source.nodes_told_by = target;
+  source.nodes_stated_by = target;
 
   if (const std::string features = path + "/" + stem + "_features.json"; FileExists(features)) {
     HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(source.read.emplace_back(features), int64_t{4} << 30));
