@@ -18,7 +18,7 @@
 namespace hone::gnn {
 namespace {
 
-// Returns -1 for a text that is not a GPU's name. "cuda" is the first GPU.
+// Returns the number of the GPU that "cuda:N" names, 0 for "cuda" (the first GPU), and -1 for any other text.
 int GpuOrdinal(std::string_view device) {
   if (device == "cuda") return 0;
   if (!device.starts_with("cuda:")) return -1;
@@ -30,13 +30,13 @@ int GpuOrdinal(std::string_view device) {
 
 // Returns "--features and --cache-rows": the GPU's options that were given with another value than their default.
 std::string GivenGpuOptions(const CLI::App& command) {
-  std::vector<std::string> given;
+  std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group() != kOfGpu || option->count() == 0) continue;
-    if (option->results().front() != option->get_default_str()) given.push_back(option->get_name());
+    if (option->results().front() != option->get_default_str()) names.push_back(option->get_name());
   }
   std::string text;
-  for (size_t i = 0; i < given.size(); ++i) text += (i == 0 ? "" : i + 1 < given.size() ? ", " : " and ") + given[i];
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
   return text;
 }
 
@@ -64,7 +64,7 @@ void AddDeviceFlags(CLI::App& command, DeviceFlags& flags) {
 void AddFeatureFlags(CLI::App& command, FeatureRequest& requested) {
   command
       .add_option(
-          "--features", requested.where,
+          "--features", requested.place,
           "where the nodes' features are kept: in the GPU's memory (device), spread over the GPUs of all ranks (peers; "
           "only where several ranks train), in the host's memory (host), or the first of these that fits (auto)")
       ->group(kOfGpu)
@@ -135,21 +135,21 @@ void DeviceChoice::AppendTo(nlohmann::json& json) const {
   if (host_batches) json["pipeline_without"] = host_cuts.Text();
 }
 
-Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can) {
+Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& try_gpu) {
   DeviceChoice choice;
   HONE_ASSIGN_OR_RETURN(const HostBatchCuts cuts, ParseHostBatchCuts(flags.pipeline_without));
   if (!cuts.Text().empty() && flags.pipeline != "cpu") {
     return Status::InvalidArgument("--pipeline-without: it leaves parts of --pipeline cpu out; say that too");
   }
   const bool wants_bf16 = flags.precision == "bf16";
-  const std::string of_gpu = flags.command != nullptr ? GivenGpuOptions(*flags.command) : "";
+  const std::string gpu_options = flags.command != nullptr ? GivenGpuOptions(*flags.command) : "";
   if (flags.device == "cpu") {
     if (wants_bf16) {
       return Status::InvalidArgument("--precision bf16 is a GPU's: the CPU computes in fp32; leave it out");
     }
-    if (!of_gpu.empty()) {
+    if (!gpu_options.empty()) {
       return Status::InvalidArgument(
-          fmt::format("{}: heeded by a GPU alone; leave out, or choose another --device than cpu", of_gpu));
+          fmt::format("{}: used by a GPU alone; leave out, or choose another --device than cpu", gpu_options));
     }
     choice.why = "as --device says";
     return choice;
@@ -164,7 +164,7 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
                         .host_batches = flags.pipeline == "cpu",
                         .host_cuts = cuts,
                         .why = automatic ? "--device auto found a GPU that can do this" : "as --device says"};
-    status = can(on_gpu);
+    status = try_gpu(on_gpu);
     if (status.ok()) return on_gpu;
   }
   if (!automatic) return status;
@@ -175,13 +175,13 @@ Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<
   // auto did not ask for a GPU; --device cuda shows it.
   const std::string reason = gpu.ok() ? status.message() : status.message().substr(0, status.message().find(": "));
   choice.why = fmt::format("--device auto: {}", reason);
-  choice.unheeded = of_gpu;
+  choice.ignored_options = gpu_options;
   return choice;
 }
 
-void WarnOfUnheeded(const DeviceChoice& choice) {
-  if (choice.unheeded.empty()) return;
-  hone::PrintError("hone-gnn: warning: {}: not heeded on the CPU, which --device auto chose\n", choice.unheeded);
+void WarnOfIgnoredOptions(const DeviceChoice& choice) {
+  if (choice.ignored_options.empty()) return;
+  hone::PrintError("hone-gnn: warning: {}: ignored on the CPU, which --device auto chose\n", choice.ignored_options);
 }
 
 Result<GraphOutline> OutlineOf(const std::string& name) {
@@ -202,17 +202,19 @@ Result<GraphOutline> OutlineOf(const std::string& name) {
     return outline;
   }
   HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(name));
-  double degree = 0, below = 0;  // expected mean of the degree's distribution
+  double mean_degree = 0,
+         cumulative_before = 0;  // expected mean of the degree's distribution: bin k has degrees up to upper[k], and
+                                 // the probability of a degree in bins 0 … k is threshold[k] / 2^32
   for (size_t k = 0; k < request.degrees.upper.size(); ++k) {
     const double first = k == 0 ? 1 : request.degrees.upper[k - 1] + 1.0;
-    const auto share = static_cast<double>(request.degrees.threshold[k]) / 4294967296.0;
-    degree += (share - below) * (first + request.degrees.upper[k]) / 2;
-    below = share;
+    const auto cumulative = static_cast<double>(request.degrees.threshold[k]) / 4294967296.0;
+    mean_degree += (cumulative - cumulative_before) * (first + request.degrees.upper[k]) / 2;
+    cumulative_before = cumulative;
   }
   const int64_t nodes = request.spec.num_nodes;
   return GraphOutline{.name = name,
                       .num_nodes = nodes,
-                      .num_edges = static_cast<int64_t>(degree * static_cast<double>(nodes)),
+                      .num_edges = static_cast<int64_t>(mean_degree * static_cast<double>(nodes)),
                       .feature_stride_bytes = FeatureStrideBytes(request.spec.width, request.dtype),
                       .feature_width = request.spec.width,
                       .num_classes = request.spec.num_classes};

@@ -44,9 +44,9 @@ struct DeviceChoice {
   HostBatchCuts host_cuts;    // --pipeline-without
   std::string why;            // reason for the choice
   // Options that were given but have no meaning on the CPU, which `auto` chose: "--features and --cache-rows".
-  std::string unheeded;
+  std::string ignored_options;
 
-  std::string name() const;                                      // "cpu", "cuda:0"
+  std::string name() const;  // "cpu", "cuda:0"
   const char* precision() const { return fp32 ? "fp32" : "bf16"; }
   std::string Line() const;  // the first line of a run, for people
   void AppendTo(nlohmann::json& json) const;
@@ -58,7 +58,7 @@ struct DeviceChoice {
 Result<DeviceChoice> ChooseDevice(const DeviceFlags& flags, const std::function<Status(DeviceChoice&)>& can);
 
 // Prints on stderr which options are ignored, if any.
-void WarnOfUnheeded(const DeviceChoice& choice);
+void WarnOfIgnoredOptions(const DeviceChoice& choice);
 
 // Returns the sizes of the graph `name` without loading it. Of a synthetic graph, the number of edges is an
 // expectation.

@@ -132,10 +132,10 @@ Status Run(EpochBenchFlags& flags, RankSession& session, int& exit_status) {
   AppendSettings(flags.train, settings);
   HONE_ASSIGN_OR_RETURN(RunSetup setup,
                         SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-                                 {.takes = [&](const GraphOutline& graph, bool fp32,
-                                               const FeatureRequest& requested) -> Result<FeaturePlace> {
+                                 {.place_on_gpu = [&](const GraphOutline& graph, bool fp32,
+                                                      const FeatureRequest& requested) -> Result<FeaturePlace> {
                                     HONE_RETURN_IF_ERROR(GpuCanTrain(model, options, flags.run));
-                                    return GpuHolds(graph, model, options, fp32, requested);
+                                    return PlaceFeaturesOnGpu(graph, model, options, fp32, requested);
                                   },
                                   .settings = std::move(settings),
                                   .threads = flags.run.threads,

@@ -13,12 +13,13 @@
 namespace hone::gnn {
 namespace {
 
-constexpr const char* kPlaces[] = {"device", "peers", "host"};
+// The places of features, the nearest to the GPU's cores first.
+constexpr const char* kPlacesByDistance[] = {"device", "peers", "host"};
 
 int PlaceNumber(const FeaturePlace& place) { return place.host ? 2 : place.peers ? 1 : 0; }
 
 // Gives every rank the `place` of rank 0.
-Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
+Status TakeRank0Place(Communicator& ranks, FeaturePlace& place) {
   std::string text = fmt::format("{} {} {}", PlaceNumber(place), place.presampled ? 1 : 0, place.cache_rows);
   HONE_RETURN_IF_ERROR(ranks.Broadcast("where features are", text, 0));
   place.host = text[0] == '2';
@@ -29,44 +30,47 @@ Status TakeRank0s(Communicator& ranks, FeaturePlace& place) {
 }
 
 // Gives every rank the place that is furthest from the device on any of them.
-Status TakeFurthest(Communicator& ranks, const FeatureRequest& requested, const FeaturesHeld& held,
-                    FeaturePlace& place) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                        ranks.AllGather("where features are", kPlaces[PlaceNumber(place)]));
+Status TakeFurthestPlace(Communicator& ranks, const FeatureRequest& requested, const FeaturesHeld& held,
+                         FeaturePlace& place) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> place_names,
+                        ranks.AllGather("where features are", kPlacesByDistance[PlaceNumber(place)]));
   int furthest = 0;
-  for (const std::string& name : all) {
-    furthest = std::max(furthest, static_cast<int>(std::find(kPlaces, kPlaces + 3, name) - kPlaces));
+  for (const std::string& name : place_names) {
+    furthest = std::max(
+        furthest, static_cast<int>(std::find(kPlacesByDistance, kPlacesByDistance + 3, name) - kPlacesByDistance));
   }
   Status status = Status::Ok();
   if (PlaceNumber(place) != furthest) {
     FeatureRequest further = requested;
-    further.where = kPlaces[furthest];
-    const Result<FeaturePlace> found = held(further);
-    if (found.ok()) place = *found;
-    status = found.status();
+    further.place = kPlacesByDistance[furthest];
+    const Result<FeaturePlace> found_place = held(further);
+    if (found_place.ok()) place = *found_place;
+    status = found_place.status();
   }
   return AgreeOnStatus(ranks, "where features are", status);
 }
 
 }  // namespace
 
-Result<FeaturePlace> AgreeOnFeatures(Communicator& ranks, const FeatureRequest& requested, const FeaturePlace& mine,
-                                     bool by_rank0, const FeaturesHeld& held, const MemoryShared& shared) {
-  FeaturePlace place = mine;
+Result<FeaturePlace> AgreeOnFeatures(Communicator& ranks, const FeatureRequest& requested,
+                                     const FeaturePlace& own_place, bool by_rank0, const FeaturesHeld& held,
+                                     const MemoryShared& shared) {
+  FeaturePlace place = own_place;
   if (ranks.size() == 1) return place;
-  FeatureRequest tried = requested;
+  FeatureRequest request = requested;
   for (;;) {
-    HONE_RETURN_IF_ERROR(by_rank0 ? TakeRank0s(ranks, place) : TakeFurthest(ranks, tried, held, place));
+    HONE_RETURN_IF_ERROR(by_rank0 ? TakeRank0Place(ranks, place) : TakeFurthestPlace(ranks, request, held, place));
     if (!place.peers) return place;
-    const Status share = shared(ranks);
-    if (share.ok()) return place;
-    if (tried.where == "peers" || tried.peers < 2) return share;
-    tried.peers = 1;
+    const Status share_status = shared(ranks);
+    if (share_status.ok()) return place;
+    if (request.place == "peers" || request.peers < 2) return share_status;
+    // The GPUs cannot read one another's memory, so the place is sought again without peers.
+    request.peers = 1;
     Status status = Status::Ok();
     if (!by_rank0 || ranks.rank() == 0) {
-      const Result<FeaturePlace> found = held(tried);
-      if (found.ok()) place = *found;
-      status = found.status();
+      const Result<FeaturePlace> found_place = held(request);
+      if (found_place.ok()) place = *found_place;
+      status = found_place.status();
     }
     HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "where features are", status));
   }

@@ -30,7 +30,7 @@ Result<FeaturePlace> Held(const Room& room, const FeatureRequest& requested) {
   const auto nearest = std::find(order.begin(), order.end(), room.nearest);
   for (auto place = nearest; place != order.end(); ++place) {
     if (*place == "peers" && requested.peers < 2) continue;
-    if (requested.where == "auto" || requested.where == *place) return Place(*place);
+    if (requested.place == "auto" || requested.place == *place) return Place(*place);
   }
   return Status::ResourceExhausted("no room");
 }
@@ -54,7 +54,8 @@ class AgreeOnFeaturesTest : public testing::Test {
         return shares_ ? Status::Ok() : Status::InvalidArgument("the GPUs are apart");
       };
       const Result<FeaturePlace> place = AgreeOnFeatures(*ranks[rank], requested, mine, by_rank0, held, shared);
-      ended[rank] = !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
+      ended[rank] =
+          !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
     });
     return ended;
   }
@@ -73,7 +74,7 @@ TEST_F(AgreeOnFeaturesTest, GpusThatDoNotShareUseTheHostUnlessTheyWereToShare) {
   shares_ = false;
   EXPECT_EQ(Ended({{"device"}, {"peers"}, {"device"}}, auto_), (Names{"host 7", "host 7", "host 7"}));
   FeatureRequest peers = auto_;
-  peers.where = "peers";
+  peers.place = "peers";
   EXPECT_EQ(Ended({{"device"}, {"peers"}}, peers), (Names{"the GPUs are apart", "the GPUs are apart"}));
 }
 
@@ -83,9 +84,7 @@ TEST_F(AgreeOnFeaturesTest, OfAResumedRunRank0Decides) {
   EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"host 7", "host 7", "host 7"}));
 }
 
-TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) {
-  EXPECT_EQ(Ended({{"host"}}, {}), (Names{"host 7"}));
-}
+TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) { EXPECT_EQ(Ended({{"host"}}, {}), (Names{"host 7"})); }
 
 }  // namespace
 }  // namespace hone::gnn

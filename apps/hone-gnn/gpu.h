@@ -55,7 +55,7 @@ struct FeaturePlace {
 // The user's choice of where features are kept. `auto` means device memory if the features fit there, else the memory
 // of the ranks' GPUs together, else host memory.
 struct FeatureRequest {
-  std::string where = "auto";        // auto, device, peers, host
+  std::string place = "auto";        // auto, device, peers, host
   int64_t cache_rows = -1;           // below 0: as many as fit
   std::string policy = "inclusion";  // inclusion | presampling
   int peers = 1;                     // ranks of the run, if all are on this host and each has a GPU
@@ -69,9 +69,9 @@ struct FeatureRequest {
 struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
-  bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
-  KernelChoices choices;        // instances of kernels, from --tuned
-  HostBatchCuts host_cuts;      // what a measurement leaves out of the host's pipeline; nothing in a normal run
+  bool host_batches = false;  // for training: the host's cores sample and slice, the GPU computes
+  KernelChoices choices;      // instances of kernels, from --tuned
+  HostBatchCuts host_cuts;    // what a measurement leaves out of the host's pipeline; nothing in a normal run
   int64_t most_host_bytes =
       0;  // limit on the host's memory for feature rows, in bytes, made of FeatureRequest::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks
@@ -114,12 +114,12 @@ struct GraphOutline {
 // Checks that graph, model and the batches of training (`options`), or of inference, fit in the free memory of the GPU
 // in use, and returns where the features then are. kResourceExhausted says what is needed, what there is, and what
 // would work. in_width and num_classes of the model are taken from the graph.
-Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
-                              bool fp32, const FeatureRequest& requested);
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline& graph, const ModelOptions& model,
+                                        const TrainOptions& options, bool fp32, const FeatureRequest& requested);
 // Checks the memory for sampled inference in the same way, and returns where the features then are. Exact inference
 // plans its memory when it begins.
-Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
-                              bool fp32, const FeatureRequest& requested);
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline& graph, const ModelOptions& model,
+                                        const PredictOptions& options, bool fp32, const FeatureRequest& requested);
 
 // Connects the GPUs of several ranks for summing gradients. `exchange`: "peers" uses the GPUs' own memory, which
 // requires that they are on one host and can read one another's; "nccl" uses NCCL; "auto" takes peers where possible.
@@ -132,8 +132,9 @@ Status GpusShareMemory(Communicator& ranks);
 
 struct GpuQuestion {
   PredictOptions options;  // exact inference uses only progress and stop
-  FeatureRequest features;  // used by exact inference; for sampled inference, GpuRun has what GpuHolds returned
-  bool logits = false;     // also return logits; exact inference only
+  FeatureRequest
+      features;         // used by exact inference; for sampled inference, GpuRun has what PlaceFeaturesOnGpu returned
+  bool logits = false;  // also return logits; exact inference only
   // The fingerprint of the model's training graph, which is compared if `graph` is an outline; empty: any graph will
   // do.
   std::string fingerprint;

@@ -40,9 +40,10 @@ void CopySizes(const Trainer& trainer, GpuRun& gpu) {
 
 // Checks that the host's memory has room for the features. Rows of a synthetic graph need room; those of a container
 // may stay where they are.
-Status HostHolds(const GraphOutline& graph, const FeatureRequest& requested) {
+Status CheckHostHolds(const GraphOutline& graph, const FeatureRequest& requested) {
   int64_t available = AvailableMemoryBytes();
-  if (requested.host_gib > 0) available = std::min(available, static_cast<int64_t>(requested.host_gib * 1073741824.0));
+  if (requested.host_gib > 0)
+    available = std::min(available, static_cast<int64_t>(requested.host_gib * 1073741824.0 /* bytes of a GiB */));
   if (!IsSyntheticName(graph.name) || available == 0) return Status::Ok();
   const cuda::HostRowsPlan plan =
       cuda::PlanHostRows(graph.num_nodes * graph.feature_stride_bytes, requested.local_ranks, available);
@@ -64,20 +65,20 @@ cuda::FeatureStorage ToFeatureStorage(const FeaturePlace& place) {
   return storage;
 }
 
-// Returns where the features will lie if the run fits in the GPU's free memory, else the error of GpuHolds.
+// Returns where the features will lie if the run fits in the GPU's free memory, else the error of PlaceFeaturesOnGpu.
 Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions model, cuda::GpuEngineOptions options,
                                      const FeatureRequest& requested) {
   model.in_width = graph.feature_width;
   model.num_classes = graph.num_classes;
-  std::string about_all;
+  std::string note_on_all;
   if (cuda::AsksForAll(options.fanouts) || cuda::AsksForAll(options.eval_fanouts)) {
     HONE_ASSIGN_OR_RETURN(const int32_t largest, cuda::LargestDegreeOf(graph.name));
     options.fanouts = cuda::WithAllNeighbors(options.fanouts, largest);
     options.eval_fanouts = cuda::WithAllNeighbors(options.eval_fanouts, largest);
-    about_all = fmt::format(
+    note_on_all = fmt::format(
         "; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less", largest);
   }
-  if (requested.where == "peers" && requested.peers < 2) {
+  if (requested.place == "peers" && requested.peers < 2) {
     return Status::InvalidArgument(
         "--features peers: features shared by several GPUs need several ranks, all on one host, one for each GPU "
         "(--gpus N); one rank keeps them itself: --features device or host");
@@ -97,14 +98,16 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
                                               graph.feature_stride_bytes, needs.numbers_outermost) +
                           (needs.rows_by_id ? 4 * graph.num_nodes : 0);
     }
-    size_t free = 0, total = 0;
-    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-    return cuda::PlanMemory(size, working, options.storage, static_cast<int64_t>(free));
+    size_t free_bytes = 0, total = 0;
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &total));
+    return cuda::PlanMemory(size, working, options.storage, static_cast<int64_t>(free_bytes));
   };
   HONE_ASSIGN_OR_RETURN(cuda::MemoryPlan plan, plan_memory());
-  const bool automatic = requested.where == "auto";
-  if (plan.fits && (automatic || requested.where == "device")) return FeaturePlace{};
-  if ((automatic || requested.where == "peers") && plan.most_cache_rows_of_peers >= 0) {
+  // Tries the places in order: the GPU's memory, the GPUs of all ranks, the host's memory. Only the one asked for is
+  // tried, or all if none was.
+  const bool automatic = requested.place == "auto";
+  if (plan.fits && (automatic || requested.place == "device")) return FeaturePlace{};
+  if ((automatic || requested.place == "peers") && plan.most_cache_rows_of_peers >= 0) {
     const FeaturePlace place{
         .peers = true,
         .cache_rows = requested.cache_rows >= 0 ? requested.cache_rows : plan.most_cache_rows_of_peers,
@@ -114,8 +117,8 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
   }
-  if ((automatic || requested.where == "host") && plan.most_cache_rows >= 0) {
-    HONE_RETURN_IF_ERROR(HostHolds(graph, requested));
+  if ((automatic || requested.place == "host") && plan.most_cache_rows >= 0) {
+    HONE_RETURN_IF_ERROR(CheckHostHolds(graph, requested));
     const FeaturePlace place{.host = true,
                              .cache_rows = requested.cache_rows >= 0 ? requested.cache_rows : plan.most_cache_rows,
                              .presampled = requested.policy == "presampling"};
@@ -123,7 +126,7 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
     HONE_ASSIGN_OR_RETURN(plan, plan_memory());
     if (plan.fits) return place;
   }
-  return Status::ResourceExhausted(plan.refusal + about_all + "; or use --device cpu");
+  return Status::ResourceExhausted(plan.refusal + note_on_all + "; or use --device cpu");
 }
 
 // Returns the engine's options for prediction. `nodes` are the distinct nodes to predict, or empty if they do not
@@ -139,6 +142,7 @@ cuda::GpuEngineOptions EngineOptions(const PredictOptions& options, const GpuRun
           .predicts = nodes};
 }
 
+// Returns the engine's options for training.
 cuda::GpuTrainerOptions TrainerOptions(const GpuRun& gpu) {
   cuda::FeatureStorage storage = ToFeatureStorage(gpu.features);
   storage.host_bytes = gpu.most_host_bytes;
@@ -155,14 +159,14 @@ Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, s
   const FeatureRequest& requested = question.features;
   cuda::ExactOptions options{.fp32 = gpu.fp32,
                              .logits = question.logits,
-                             .most_feature_rows = requested.where == "host" ? requested.cache_rows : -1,
-                             .all_features = requested.where == "device",
+                             .most_feature_rows = requested.place == "host" ? requested.cache_rows : -1,
+                             .all_features = requested.place == "device",
                              .progress = question.options.progress,
                              .stop = question.options.stop};
   if (!question.fingerprint.empty()) {
     options.check_outline = [&](const GraphReader& reader) -> Status {
-      HONE_ASSIGN_OR_RETURN(const std::string found, FingerprintThrough(graph, reader));
-      return CheckPredictsOnItsGraph("the model", question.fingerprint, found, graph);
+      HONE_ASSIGN_OR_RETURN(const std::string fingerprint, FingerprintThrough(graph, reader));
+      return CheckPredictsOnItsGraph("the model", question.fingerprint, fingerprint, graph);
     };
   }
   HONE_ASSIGN_OR_RETURN(cuda::ExactOnDevice exact, cuda::InferExactly(graph, model, nodes, options));
@@ -186,20 +190,21 @@ Result<GpuPredictions> PredictExactly(const Graph& graph, Model<float>& model, s
 
 Result<int> CountGpus() {
   int count = 0;
-  const cudaError_t found = cudaGetDeviceCount(&count);
-  if (found == cudaErrorInsufficientDriver || found == cudaErrorNoDevice || (found == cudaSuccess && count == 0)) {
+  const cudaError_t count_error = cudaGetDeviceCount(&count);
+  if (count_error == cudaErrorInsufficientDriver || count_error == cudaErrorNoDevice ||
+      (count_error == cudaSuccess && count == 0)) {
     // Without any driver, the runtime says that the driver is too old for it.
     int driver = 0;
-    const bool none =
-        found == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
+    const bool no_driver =
+        count_error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0;
     return Status::Unavailable(fmt::format(
         "no NVIDIA GPU can be used here ({}): install the driver of its GPU (580 or newer for CUDA 13), let the "
         "process see it (CUDA_VISIBLE_DEVICES), or use --device cpu",
-        none                   ? "there is no driver"
-        : found == cudaSuccess ? "none was found"
-                               : cudaGetErrorString(found)));
+        no_driver                    ? "there is no driver"
+        : count_error == cudaSuccess ? "none was found"
+                                     : cudaGetErrorString(count_error)));
   }
-  HONE_RETURN_IF_ERROR(cuda::CudaStatus(found, "cudaGetDeviceCount"));
+  HONE_RETURN_IF_ERROR(cuda::CudaStatus(count_error, "cudaGetDeviceCount"));
   return count;
 }
 
@@ -227,9 +232,9 @@ Result<GpuFacts> UseGpu(int ordinal) {
   HONE_CUDA_RETURN_IF_ERROR(cudaSetDevice(ordinal));
   cudaDeviceProp properties;
   HONE_CUDA_RETURN_IF_ERROR(cudaGetDeviceProperties(&properties, ordinal));
-  size_t free = 0, total = 0;
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free, &total));
-  return GpuFacts{ordinal,          properties.name, static_cast<int64_t>(free), static_cast<int64_t>(total),
+  size_t free_bytes = 0, total = 0;
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemGetInfo(&free_bytes, &total));
+  return GpuFacts{ordinal,          properties.name, static_cast<int64_t>(free_bytes), static_cast<int64_t>(total),
                   properties.major, properties.minor};
 }
 
@@ -245,8 +250,8 @@ Status GpuCanPredict(const ModelOptions&, const PredictOptions& options) {
   return Status::Ok();
 }
 
-Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const TrainOptions& options,
-                              bool fp32, const FeatureRequest& requested) {
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline& graph, const ModelOptions& model,
+                                        const TrainOptions& options, bool fp32, const FeatureRequest& requested) {
   return PlaceOfFeatures(graph, model,
                          {.fanouts = options.fanouts,
                           .eval_fanouts = options.eval_every > 0 ? options.eval_fanouts : options.fanouts,
@@ -256,25 +261,27 @@ Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& mod
                          requested);
 }
 
-Result<FeaturePlace> GpuHolds(const GraphOutline& graph, const ModelOptions& model, const PredictOptions& options,
-                              bool fp32, const FeatureRequest& requested) {
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline& graph, const ModelOptions& model,
+                                        const PredictOptions& options, bool fp32, const FeatureRequest& requested) {
   return PlaceOfFeatures(graph, model, EngineOptions(options, {.fp32 = fp32}, {}), requested);
 }
 
 Result<std::shared_ptr<GradientExchange>> ConnectGpus(ProcessGroup& group, const std::string& exchange) {
   if (exchange != "nccl") {
-    const Result<std::shared_ptr<GradientExchange>> made = cuda::MakePeerExchange(group.communicator());
-    if (made.ok()) {
-      group.Watch(*made);
-      return made;
+    const Result<std::shared_ptr<GradientExchange>> exchange_of_peers = cuda::MakePeerExchange(group.communicator());
+    if (exchange_of_peers.ok()) {
+      group.Watch(*exchange_of_peers);
+      return exchange_of_peers;
     }
     // An error here is the same on all ranks, so all of them use NCCL instead.
-    if (exchange == "peers" || !group.loss().ok()) return made.status();
+    if (exchange == "peers" || !group.loss().ok()) return exchange_of_peers.status();
   }
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<GradientExchange> nccl, MakeNcclCommunicator(group));
   return nccl;
 }
 
+// Returns why the ranks' GPUs cannot read one another's memory, by making rows of one byte that they share; OK if they
+// can.
 Status GpusShareMemory(Communicator& ranks) { return cuda::PeerRows().MakeOneEach(ranks, 1); }
 
 Result<std::unique_ptr<Trainer>> MakeTrainerOnGpu(std::shared_ptr<const Graph> graph, const ModelOptions& model,
@@ -318,35 +325,36 @@ Result<GpuPredictions> PredictOnGpu(const Graph& graph, Model<float>& model, std
                                                options.fanouts.size(), model.options().layers));
   }
   // A batch has distinct seeds, in the CPU's order.
-  std::vector<NodeId> distinct(nodes.begin(), nodes.end());
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  std::vector<NodeId> distinct_nodes(nodes.begin(), nodes.end());
+  std::sort(distinct_nodes.begin(), distinct_nodes.end());
+  distinct_nodes.erase(std::unique(distinct_nodes.begin(), distinct_nodes.end()), distinct_nodes.end());
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<cuda::GpuEngine> engine,
-                        cuda::MakeGpuEngine(graph, model, EngineOptions(options, gpu, distinct)));
+                        cuda::MakeGpuEngine(graph, model, EngineOptions(options, gpu, distinct_nodes)));
   gpu.num_edges = engine->num_edges();
   gpu.device_bytes = engine->device_bytes();
   if (gpu.features.host) gpu.host_bytes = graph.features().num_rows * graph.features().stride_bytes;
   if (!question.fingerprint.empty()) {
-    HONE_ASSIGN_OR_RETURN(const std::string found, engine->Fingerprint(graph));
-    HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph("the model", question.fingerprint, found, graph));
+    HONE_ASSIGN_OR_RETURN(const std::string fingerprint, engine->Fingerprint(graph));
+    HONE_RETURN_IF_ERROR(CheckPredictsOnItsGraph("the model", question.fingerprint, fingerprint, graph));
   }
-  const int64_t width = graph.targets().width;
+  const int64_t target_width = graph.targets().width;
   std::vector<int32_t> classes;
   std::vector<float> outputs;
-  HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice done, width > 0 ? engine->Evaluate(distinct, nullptr, {}, &outputs)
-                                                                  : engine->Evaluate(distinct, &classes));
+  HONE_ASSIGN_OR_RETURN(const cuda::EpochOnDevice evaluated,
+                        target_width > 0 ? engine->Evaluate(distinct_nodes, nullptr, {}, &outputs)
+                                         : engine->Evaluate(distinct_nodes, &classes));
   GpuPredictions result;
-  result.seconds = done.seconds;
-  result.setup_seconds = setup.Seconds() - done.seconds;
-  result.logits.num_nodes = width > 0 ? static_cast<int64_t>(nodes.size()) : 0;
-  result.logits.num_classes = width;
+  result.seconds = evaluated.seconds;
+  result.setup_seconds = setup.Seconds() - evaluated.seconds;
+  result.logits.num_nodes = target_width > 0 ? static_cast<int64_t>(nodes.size()) : 0;
+  result.logits.num_classes = target_width;
   for (const NodeId v : nodes) {
-    const auto at = std::lower_bound(distinct.begin(), distinct.end(), v) - distinct.begin();
-    if (width > 0) {
-      const auto row = outputs.begin() + at * width;
-      result.logits.logits.insert(result.logits.logits.end(), row, row + width);
+    const auto index = std::lower_bound(distinct_nodes.begin(), distinct_nodes.end(), v) - distinct_nodes.begin();
+    if (target_width > 0) {
+      const auto row = outputs.begin() + index * target_width;
+      result.logits.logits.insert(result.logits.logits.end(), row, row + target_width);
     } else {
-      result.classes.push_back(classes[static_cast<size_t>(at)]);
+      result.classes.push_back(classes[static_cast<size_t>(index)]);
     }
   }
   return result;

@@ -21,12 +21,12 @@ Status GpuProductsAreHere() { return NotBuilt(); }
 Result<GpuFacts> UseGpu(int) { return NotBuilt(); }
 Status GpuCanTrain(const ModelOptions&, const TrainOptions&, const RunOptions&) { return NotBuilt(); }
 Status GpuCanPredict(const ModelOptions&, const PredictOptions&) { return NotBuilt(); }
-Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool,
-                              const FeatureRequest&) {
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline&, const ModelOptions&, const TrainOptions&, bool,
+                                        const FeatureRequest&) {
   return NotBuilt();
 }
-Result<FeaturePlace> GpuHolds(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool,
-                              const FeatureRequest&) {
+Result<FeaturePlace> PlaceFeaturesOnGpu(const GraphOutline&, const ModelOptions&, const PredictOptions&, bool,
+                                        const FeatureRequest&) {
   return NotBuilt();
 }
 

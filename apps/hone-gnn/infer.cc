@@ -161,7 +161,7 @@ Status CompleteFlags(InferFlags& flags, const LoadedModel& loaded) {
 // Checks whether the GPU supports these flags, as far as that can be known without the model.
 Status GpuTakesFlags(const InferFlags& flags) {
   const FeatureRequest& features = flags.features;
-  if (features.where == "peers") {
+  if (features.place == "peers") {
     return Status::InvalidArgument(
         "--features peers: inference is one process with one GPU, and shares rows with nobody; use auto, device or "
         "host");
@@ -171,7 +171,7 @@ Status GpuTakesFlags(const InferFlags& flags) {
       return Status::InvalidArgument(
           "--scratch: a GPU keeps what it has no room for in the host's memory, not in a file");
     }
-    if (features.cache_rows >= 0 && features.where != "host") {
+    if (features.cache_rows >= 0 && features.place != "host") {
       return Status::InvalidArgument("--full with --cache-rows: say --features host too, of which those rows are");
     }
     if (features.policy != "inclusion") {
@@ -243,7 +243,7 @@ Status MakeRawPrediction(InferFlags& flags, Prediction& p) {
   }
   if (p.device.cuda) {
     // Check again, now that model and fanouts are known.
-    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
+    HONE_ASSIGN_OR_RETURN(p.device, ChooseDevice(flags.device, [&](DeviceChoice& choice) -> Status {
                             if (p.graph->labels().empty() && !flags.predict.exact) {
                               return Status::InvalidArgument("the GPU engine takes no graph without labels");
                             }
@@ -251,15 +251,15 @@ Status MakeRawPrediction(InferFlags& flags, Prediction& p) {
                             HONE_RETURN_IF_ERROR(GpuCanPredict(model, flags.predict));
                             if (flags.predict.exact) return Status::Ok();  // planned when it begins
                             HONE_ASSIGN_OR_RETURN(const GraphOutline outline, OutlineOf(flags.graph));
-                            HONE_ASSIGN_OR_RETURN(on.features,
-                                                  GpuHolds(outline, model, flags.predict, on.fp32, flags.features));
+                            HONE_ASSIGN_OR_RETURN(choice.features, PlaceFeaturesOnGpu(outline, model, flags.predict,
+                                                                                      choice.fp32, flags.features));
                             return Status::Ok();
                           }));
     if (!p.device.cuda && !IsWhole(*p.graph)) {
       HONE_ASSIGN_OR_RETURN(p.graph, OpenGraphFor(on_cpu, flags.graph, open, flags.split));
     }
   }
-  WarnOfUnheeded(p.device);
+  WarnOfIgnoredOptions(p.device);
   HONE_RETURN_IF_ERROR(CheckCheckpointGraph(flags.checkpoint, p.loaded, *p.graph, flags.other_graph));
   for (const std::string& warning : p.warnings) WarnOnStderr(warning);
   HONE_ASSIGN_OR_RETURN(p.nodes, ChooseNodes(*p.graph, flags.nodes));

@@ -29,7 +29,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kUnderWay = 64;
+// Reads that a process starts before it uses the first; enough to hide the latency of memory.
+constexpr int64_t kReadsInFlight = 64;
 constexpr int64_t kWarmUpReads = int64_t{1} << 20;
 
 struct ReaderTimes {
@@ -45,19 +46,20 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_alw
               "processes share these by their bytes alone");
 static_assert(sizeof(Meeting) % alignof(ReaderTimes) == 0, "the array follows without a gap");
 
+// Reads elements of `columns` at random positions, as a sampler's draws do.
 class Reader {
  public:
   Reader(std::span<const NodeId> columns, int number) : columns_(columns), rng_(static_cast<uint64_t>(number) + 1) {}
 
   void Read(int64_t reads) {
-    uint64_t at[kUnderWay];
+    uint64_t positions[kReadsInFlight];
     const auto size = static_cast<double>(columns_.size());
-    for (int64_t done = 0; done < reads; done += kUnderWay) {
-      for (uint64_t& position : at) {
+    for (int64_t done = 0; done < reads; done += kReadsInFlight) {
+      for (uint64_t& position : positions) {
         position = static_cast<uint64_t>(rng_.Uniform() * size);
         __builtin_prefetch(&columns_[position]);
       }
-      for (const uint64_t position : at) sum_ += columns_[position];
+      for (const uint64_t position : positions) sum_ += columns_[position];
     }
     asm volatile("" : : "r"(sum_));  // keeps the reads, although the sum is not used
   }
@@ -68,22 +70,22 @@ class Reader {
   int64_t sum_ = 0;
 };
 
-[[noreturn]] void Child(std::span<const NodeId> columns, int number, int processes, int64_t reads, Meeting& meeting,
-                        ReaderTimes& times, pid_t parent) {
+[[noreturn]] void RunChild(std::span<const NodeId> columns, int number, int processes, int64_t reads, Meeting& meeting,
+                           ReaderTimes& times, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent had ended before prctl
   Reader reader(columns, number);
   reader.Read(kWarmUpReads);
   meeting.ready.fetch_add(1);
   // Each child reads while it waits for the others, so that no clock starts on a machine that is not yet busy.
-  while (meeting.ready.load() < processes && !meeting.given_up.load()) reader.Read(kUnderWay * 64);
+  while (meeting.ready.load() < processes && !meeting.given_up.load()) reader.Read(kReadsInFlight * 64);
   const Clock::time_point start = Clock::now();
   const double cpu_start = ThreadSeconds();
   reader.Read(reads);
   times.cpu_seconds = ThreadSeconds() - cpu_start;
   times.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   meeting.done.fetch_add(1);
-  while (meeting.done.load() < processes && !meeting.given_up.load()) reader.Read(kUnderWay * 64);
+  while (meeting.done.load() < processes && !meeting.given_up.load()) reader.Read(kReadsInFlight * 64);
   _exit(0);
 }
 
@@ -105,18 +107,19 @@ Result<RandomReads> ReadAtRandom(std::span<const NodeId> columns, int processes,
   std::vector<pid_t> children;
   for (int i = 0; i < processes && status.ok(); ++i) {
     const pid_t child = fork();
-    if (child == 0) Child(columns, i, processes, reads, meeting, times[i], parent);
+    if (child == 0) RunChild(columns, i, processes, reads, meeting, times[i], parent);
     if (child > 0) {
       children.push_back(child);
     } else {
-      status = Status::ResourceExhausted(fmt::format("could not start reading process {} of {}: {}; give fewer --threads",
-                                                     i + 1, processes, std::strerror(errno)));
+      status =
+          Status::ResourceExhausted(fmt::format("could not start reading process {} of {}: {}; give fewer --threads",
+                                                i + 1, processes, std::strerror(errno)));
       meeting.given_up.store(true);
     }
   }
-  for (size_t left = children.size(); left > 0;) {
+  for (size_t running = children.size(); running > 0;) {
     // Children may end in any order: one that died must not leave the others reading for ever.
-    bool any = false;
+    bool any_ended = false;
     for (pid_t& child : children) {
       int state = 0;
       if (child <= 0 || waitpid(child, &state, WNOHANG) == 0) continue;
@@ -125,10 +128,10 @@ Result<RandomReads> ReadAtRandom(std::span<const NodeId> columns, int processes,
         meeting.given_up.store(true);
       }
       child = 0;
-      --left;
-      any = true;
+      --running;
+      any_ended = true;
     }
-    if (!any) usleep(2000);
+    if (!any_ended) usleep(2000);
   }
   HONE_RETURN_IF_ERROR(status);
   RandomReads result;

@@ -30,8 +30,8 @@ Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
   }
   if (group.size() == 1 || !device.device.starts_with("cuda")) return device;
   if (device.device != "cuda") {
-    return Status::InvalidArgument(fmt::format(
-        "--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
+    return Status::InvalidArgument(
+        fmt::format("--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
   }
   HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
   // A launcher that shows each rank only one GPU has already chosen it.
@@ -47,8 +47,8 @@ Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& q
     if (wanted.device == "auto" && (flags.ranks.ranks > 0 || group.size() > 1)) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
-    if (questions.of_rank0 && group.rank() != 0) return Status::Ok();
-    HONE_ASSIGN_OR_RETURN(device.features, questions.takes(graph, device.fp32, flags.features));
+    if (questions.rank0_only && group.rank() != 0) return Status::Ok();
+    HONE_ASSIGN_OR_RETURN(device.features, questions.place_on_gpu(graph, device.fp32, flags.features));
     return Status::Ok();
   });
 }
@@ -58,13 +58,14 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
                         ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
   // Ranks with different devices are refused later, together with all other settings that differ.
-  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
+  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; }))
+    return Status::Ok();
   const FeaturesHeld held = [&](const FeatureRequest& requested) -> Result<FeaturePlace> {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
-    return questions.takes(graph, device.fp32, requested);
+    return questions.place_on_gpu(graph, device.fp32, requested);
   };
-  HONE_ASSIGN_OR_RETURN(device.features, AgreeOnFeatures(ranks, flags.features, device.features, questions.of_rank0, held,
-                                                         GpusShareMemory));
+  HONE_ASSIGN_OR_RETURN(device.features, AgreeOnFeatures(ranks, flags.features, device.features, questions.rank0_only,
+                                                         held, GpusShareMemory));
   return Status::Ok();
 }
 
@@ -91,8 +92,8 @@ Status CheckGpus(const RankFlags& flags) {
   if (flags.gpus == 0) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
   if (flags.gpus <= gpus) return Status::Ok();
-  return Status::InvalidArgument(fmt::format("--gpus {}: there {} here", flags.gpus,
-                                             gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
+  return Status::InvalidArgument(
+      fmt::format("--gpus {}: there {} here", flags.gpus, gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
 }
 
 Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSession& session) {
@@ -105,7 +106,7 @@ Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSes
   Result<DeviceChoice> chosen = ChooseDeviceOf(flags, questions, group);
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the device", chosen.status()));
   setup.device = std::move(*chosen);
-  if (session.speaks()) WarnOfUnheeded(setup.device);
+  if (session.speaks()) WarnOfIgnoredOptions(setup.device);
   HONE_RETURN_IF_ERROR(ShareFeatures(flags, questions, ranks, setup.device));
   const DeviceChoice& device = setup.device;
   {

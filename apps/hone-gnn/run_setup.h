@@ -26,17 +26,17 @@ struct RunFlags {
   FeatureRequest features;
 };
 
-// Returns where features are in this run, or an error if the GPU engine cannot do it (GpuCanTrain, GpuHolds).
-using GpuTakesRun =
+// Returns where features are in this run, or an error if the GPU engine cannot do it (GpuCanTrain, PlaceFeaturesOnGpu).
+using PlaceOnGpu =
     std::function<Result<FeaturePlace>(const GraphOutline& graph, bool fp32, const FeatureRequest& requested)>;
 
 struct RunQuestions {
-  GpuTakesRun takes;
-  bool of_rank0 = false;  // true: the run is resumed, so only rank 0 knows it, and only rank 0 calls `takes`
+  PlaceOnGpu place_on_gpu;
+  bool rank0_only = false;  // true: the run is resumed, so only rank 0 knows it, and only rank 0 calls `place_on_gpu`
   // Settings that must be equal on all ranks, besides device, features, exchange and graph.
   std::vector<Setting> settings;
-  int threads = 0;         // threads that open the graph
-  bool quiet = false;      // no progress line
+  int threads = 0;            // threads that open the graph
+  bool quiet = false;         // no progress line
   std::string load = "auto";  // --load
   std::string split = {};     // --split
 };

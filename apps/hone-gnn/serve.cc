@@ -52,14 +52,14 @@ struct Server {
   std::unique_ptr<RequestsOnGpu> on_gpu;
 
   Result<RequestAnswer> Answer(const std::vector<NodeId>& nodes, const ServeFlags& flags) {
-    const bool outputs = flags.probabilities || predicts != TargetKind::kClasses;
+    const bool needs_outputs = flags.probabilities || predicts != TargetKind::kClasses;
     RequestAnswer answer;
     if (on_gpu != nullptr) {
-      HONE_ASSIGN_OR_RETURN(answer, on_gpu->Answer(nodes, outputs));
+      HONE_ASSIGN_OR_RETURN(answer, on_gpu->Answer(nodes, needs_outputs));
     } else {
-      HONE_ASSIGN_OR_RETURN(Predictions found, Predict(graph, *loaded.model, nodes, flags.predict));
-      answer.classes = PredictedClasses(found);
-      if (outputs) answer.logits = std::move(found.logits);
+      HONE_ASSIGN_OR_RETURN(Predictions predictions, Predict(graph, *loaded.model, nodes, flags.predict));
+      answer.classes = PredictedClasses(predictions);
+      if (needs_outputs) answer.logits = std::move(predictions.logits);
     }
     UndoStandardization(loaded, answer.logits);
     return answer;
@@ -95,7 +95,7 @@ std::string AnswerInWords(const Server& server, const ServeFlags& flags) {
 }
 
 // Opens graph and model, and prepares the device for requests.
-Status MakeReady(ServeFlags& flags, Server& server) {
+Status OpenAndPrepare(ServeFlags& flags, Server& server) {
   GraphProgressLine line(!flags.quiet);
   OpenGraphOptions open;
   open.threads = flags.predict.threads;
@@ -127,10 +127,10 @@ Status MakeReady(ServeFlags& flags, Server& server) {
   if (const std::string warning = SumsWarning(loaded, predict); !warning.empty()) WarnOnStderr(warning);
   predict.frontier = loaded.frontier;
   if (flags.seed->count() == 0) predict.seed = loaded.seed;
-  HONE_ASSIGN_OR_RETURN(server.device, ChooseDevice(flags.device, [&](DeviceChoice& on) -> Status {
+  HONE_ASSIGN_OR_RETURN(server.device, ChooseDevice(flags.device, [&](DeviceChoice& choice) -> Status {
                           HONE_RETURN_IF_ERROR(GpuCanPredict(loaded.model->options(), predict));
                           HONE_ASSIGN_OR_RETURN(server.on_gpu,
-                                                MakeRequestsOnGpu(graph, *loaded.model, predict, on.fp32));
+                                                MakeRequestsOnGpu(graph, *loaded.model, predict, choice.fp32));
                           return Status::Ok();
                         }));
   // A request on the CPU is tried now, so that errors are reported before the first request.
@@ -138,12 +138,12 @@ Status MakeReady(ServeFlags& flags, Server& server) {
 }
 
 // Parses a line of node ids, separated by blanks or commas.
-Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
+Result<std::vector<NodeId>> ParseRequest(std::string_view unparsed) {
   std::vector<NodeId> nodes;
   while (true) {
-    text.remove_prefix(std::min(text.size(), text.find_first_not_of(", \t\r")));
-    if (text.empty()) break;
-    const std::string_view word = text.substr(0, text.find_first_of(", \t\r"));
+    unparsed.remove_prefix(std::min(unparsed.size(), unparsed.find_first_not_of(", \t\r")));
+    if (unparsed.empty()) break;
+    const std::string_view word = unparsed.substr(0, unparsed.find_first_of(", \t\r"));
     NodeId node = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), node);
     if (error != std::errc() || end != word.data() + word.size()) {
@@ -151,7 +151,7 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
           fmt::format("'{}' is no node id; write node ids, with blanks or commas between them", word));
     }
     nodes.push_back(node);
-    text.remove_prefix(word.size());
+    unparsed.remove_prefix(word.size());
   }
   if (nodes.empty()) {
     return Status::InvalidArgument(
@@ -164,13 +164,13 @@ Result<std::vector<NodeId>> ParseRequest(std::string_view text) {
 }
 
 // Returns the name of each class, or its number where it has no name.
-std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<const std::string> names) {
-  std::vector<std::string> found;
+std::vector<std::string> ClassNamesOf(std::span<const int32_t> classes, std::span<const std::string> names) {
+  std::vector<std::string> class_names;
   for (const int32_t c : classes) {
-    const auto at = static_cast<size_t>(c);
-    found.push_back(at < names.size() ? names[at] : std::to_string(c));
+    const auto index = static_cast<size_t>(c);
+    class_names.push_back(index < names.size() ? names[index] : std::to_string(c));
   }
-  return found;
+  return class_names;
 }
 
 // Prints an answer with several labels or values a node: as text, a node's outputs with commas between
@@ -178,10 +178,12 @@ std::vector<std::string> NamesOf(std::span<const int32_t> classes, std::span<con
 void PrintOutputs(const ServeFlags& flags, TargetKind kind, const std::vector<NodeId>& nodes,
                   const RequestAnswer& answer, double seconds) {
   const auto width = static_cast<int64_t>(answer.logits.size() / nodes.size());
-  Predictions all{.num_nodes = static_cast<int64_t>(nodes.size()), .num_classes = width, .logits = answer.logits};
-  LogitsToOutputs(kind, all);
+  Predictions predictions{
+      .num_nodes = static_cast<int64_t>(nodes.size()), .num_classes = width, .logits = answer.logits};
+  LogitsToOutputs(kind, predictions);
   std::vector<std::vector<float>> rows;
-  for (auto row = all.logits.begin(); row != all.logits.end(); row += width) rows.emplace_back(row, row + width);
+  for (auto row = predictions.logits.begin(); row != predictions.logits.end(); row += width)
+    rows.emplace_back(row, row + width);
   if (flags.json) {
     const char* const name = kind == TargetKind::kValues ? "values" : "probabilities";
     const nlohmann::json json = {{"nodes", nodes}, {name, rows}, {"seconds", seconds}};
@@ -192,6 +194,7 @@ void PrintOutputs(const ServeFlags& flags, TargetKind kind, const std::vector<No
   hone::Print("\n");
 }
 
+// Prints one line for a request: its answer or its error, as text or JSON.
 void Print(const ServeFlags& flags, const Server& server, const std::vector<NodeId>& nodes,
            const Result<RequestAnswer>& answer, double seconds) {
   const Graph& graph = *server.graph;
@@ -199,7 +202,7 @@ void Print(const ServeFlags& flags, const Server& server, const std::vector<Node
     return PrintOutputs(flags, server.predicts, nodes, *answer, seconds);
   }
   const std::vector<std::string> names =
-      flags.names && answer.ok() ? NamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
+      flags.names && answer.ok() ? ClassNamesOf(answer->classes, graph.class_names()) : std::vector<std::string>();
   if (!flags.json) {
     if (answer.ok() && flags.names) hone::Print("{}\n", fmt::join(names, "\t"));
     if (answer.ok() && !flags.names) hone::Print("{}\n", fmt::join(answer->classes, " "));
@@ -214,12 +217,12 @@ void Print(const ServeFlags& flags, const Server& server, const std::vector<Node
     if (flags.names) json["names"] = names;
   }
   if (answer.ok() && flags.probabilities) {
-    Predictions all{.num_nodes = static_cast<int64_t>(nodes.size()), .logits = answer->logits};
-    all.num_classes = static_cast<int64_t>(answer->logits.size() / nodes.size());
-    LogitsToProbabilities(all);
+    Predictions predictions{.num_nodes = static_cast<int64_t>(nodes.size()), .logits = answer->logits};
+    predictions.num_classes = static_cast<int64_t>(answer->logits.size() / nodes.size());
+    LogitsToProbabilities(predictions);
     json["probabilities"] = nlohmann::json::array();
-    for (auto row = all.logits.begin(); row != all.logits.end(); row += all.num_classes) {
-      json["probabilities"].push_back(std::vector<float>(row, row + all.num_classes));
+    for (auto row = predictions.logits.begin(); row != predictions.logits.end(); row += predictions.num_classes) {
+      json["probabilities"].push_back(std::vector<float>(row, row + predictions.num_classes));
     }
   }
   hone::Print("{}\n", DumpJson(json, -1));
@@ -227,13 +230,13 @@ void Print(const ServeFlags& flags, const Server& server, const std::vector<Node
 
 Status Run(ServeFlags& flags, int& exit_status) {
   Server server;
-  HONE_RETURN_IF_ERROR(MakeReady(flags, server));
+  HONE_RETURN_IF_ERROR(OpenAndPrepare(flags, server));
   if (!flags.quiet) {
     hone::PrintError(
         "{}\nready: node ids on standard input, 1 to {} a line, each line a request; an answer has {} for each node\n",
         server.device.Line(), kMostRequestNodes, AnswerInWords(server, flags));
   }
-  std::vector<double> micros;
+  std::vector<double> request_micros;
   int64_t refused = 0;
   for (std::string text; std::getline(std::cin, text);) {
     Result<std::vector<NodeId>> nodes = ParseRequest(text);
@@ -241,21 +244,21 @@ Status Run(ServeFlags& flags, int& exit_status) {
     const Result<RequestAnswer> answer =
         nodes.ok() ? server.Answer(*nodes, flags) : Result<RequestAnswer>(nodes.status());
     const double seconds = watch.Seconds();
-    // The error comes from the machine, not from the request.
+    // Only kInvalidArgument is the request's own error; any other comes from the machine, and ends the server.
     if (!answer.ok() && answer.status().code() != StatusCode::kInvalidArgument) return answer.status();
-    if (answer.ok()) micros.push_back(1e6 * seconds);
+    if (answer.ok()) request_micros.push_back(1e6 * seconds);
     refused += answer.ok() ? 0 : 1;
     Print(flags, server, nodes.ok() ? *nodes : std::vector<NodeId>(), answer, seconds);
     if (std::fflush(stdout) != 0) break;  // reported when the program ends
   }
   exit_status = refused > 0 ? 1 : 0;
-  if (flags.quiet || micros.empty()) return Status::Ok();
-  std::sort(micros.begin(), micros.end());
-  const auto at = [&](double share) {
-    return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))];
+  if (flags.quiet || request_micros.empty()) return Status::Ok();
+  std::sort(request_micros.begin(), request_micros.end());
+  const auto micros_at = [&](double fraction) {
+    return request_micros[static_cast<size_t>(fraction * static_cast<double>(request_micros.size() - 1))];
   };
   hone::PrintError("{} requests answered, {} refused; {:.0f} us at the median, {:.0f} us for 99 of 100\n",
-                   micros.size(), refused, at(0.5), at(0.99));
+                   request_micros.size(), refused, micros_at(0.5), micros_at(0.99));
   return Status::Ok();
 }
 

@@ -52,16 +52,16 @@ struct TrainCommandFlags {
   std::string graph, load = "auto", split, resume, init, tuned;
   int epochs = 0;
   bool overwrite = false, json = false, quiet = false, shards_given = false;
-  std::vector<CLI::Option*> trajectory;
+  std::vector<CLI::Option*> trajectory;  // the options that decide the result, which a resumed run keeps
 };
 
-std::atomic<bool> g_stop{false};
+std::atomic<bool> g_stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
 // Makes the first signal ask the run to stop after its step; a second one ends the program as usual.
 void StopAtSignals() {
   struct sigaction action {};
-  action.sa_handler = [](int) { g_stop.store(true); };
+  action.sa_handler = [](int) { g_stop_requested.store(true); };
   action.sa_flags = SA_RESETHAND | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
@@ -76,24 +76,25 @@ class StepLine {
 
   void Show(const StepReport& step) {
     const double now = SteadySeconds();
-    const std::string left = left_.Text(step, now);
-    if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;
+    const std::string time_left = left_.Text(step, now);
+    if (!wanted_ || now - last_ < (terminal_ ? 0.2 : 30)) return;  // seconds between two lines
     last_ = now;
     const std::string what = step.validating
                                  ? fmt::format("validating {} of {}", step.step + 1, step.steps)
                                  : fmt::format("step {} of {}, loss {:.4f}", step.step + 1, step.steps, step.loss);
+    // "\r\x1b[K" returns to the line's beginning and erases it.
     WriteAsIs(stderr, fmt::format("{}epoch {} of {}, {}{}{}{}", terminal_ ? "\r\x1b[K" : "", step.epoch + 1, epochs_,
-                                  what, left.empty() ? "" : "; ", left, terminal_ ? "" : "\n"));
+                                  what, time_left.empty() ? "" : "; ", time_left, terminal_ ? "" : "\n"));
     std::fflush(stderr);
-    shown_ = terminal_;
+    line_is_open_ = terminal_;
   }
   void Clear() {
-    if (shown_) WriteAsIs(stderr, "\r\x1b[K");
-    shown_ = false;
+    if (line_is_open_) WriteAsIs(stderr, "\r\x1b[K");
+    line_is_open_ = false;
   }
 
  private:
-  bool wanted_, terminal_, shown_ = false;
+  bool wanted_, terminal_, line_is_open_ = false;
   int epochs_;
   TimeLeft left_;
   double last_ = SteadySeconds();
@@ -130,7 +131,8 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
                            {"evaluate", t.evaluate},
                            {"cpu", t.cpu}}}};
   if (device.cuda && !device.host_batches) {
-    for (const char* part : {"sample", "slice", "transfer", "exposed"}) json["seconds"][part] = nullptr;
+    for (const char* seconds_or_dash : {"sample", "slice", "transfer", "exposed"})
+      json["seconds"][seconds_or_dash] = nullptr;
     json["sampled_nodes"] = json["sampled_edges"] = nullptr;
   }
   return json;
@@ -140,37 +142,40 @@ nlohmann::json ToJson(const EpochReport& e, const DeviceChoice& device) {
 void PrintRow(const TrainOptions& options, const EpochReport& e, const DeviceChoice& device) {
   const EpochTimes& t = e.times;
   const bool samples_on_gpu = device.cuda && !device.host_batches;
-  const auto part = [&](double seconds) { return samples_on_gpu ? std::string("-") : fmt::format("{:.2f}", seconds); };
+  const auto seconds_or_dash = [&](double seconds) {
+    return samples_on_gpu ? std::string("-") : fmt::format("{:.2f}", seconds);
+  };
   hone::Print("{:>5} {:>9.4f} {:>9} {:>9}{} {:>9.2f} {:>8} {:>8} {:>8} {:>8.2f} {:>8} {:>8.2f} {:>9.2g}\n", e.epoch + 1,
               e.loss, PercentText(e.train_accuracy), MetricText(options.metric, MetricOf(options, e)),
-              e.best ? '*' : ' ', t.train, part(t.sample), part(t.slice), part(t.transfer), t.compute, part(t.exposed),
-              t.evaluate, e.learning_rate);
+              e.best ? '*' : ' ', t.train, seconds_or_dash(t.sample), seconds_or_dash(t.slice),
+              seconds_or_dash(t.transfer), t.compute, seconds_or_dash(t.exposed), t.evaluate, e.learning_rate);
   std::fflush(stdout);
 }
 
-// Checks that the GPU can do the run. The options of a resumed run are read from its checkpoint.
-Result<FeaturePlace> GpuTakes(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32,
-                              const FeatureRequest& requested) {
+// Returns where the features will lie if the GPU can do the run, else why it cannot. The options of a resumed run are
+// read from its checkpoint.
+Result<FeaturePlace> PlaceTrainingOnGpu(const TrainCommandFlags& flags, const GraphOutline& graph, bool fp32,
+                                        const FeatureRequest& requested) {
   if (flags.resume.empty()) {
     const TrainOptions options = ForTargets(flags.train.train, graph.targets);
     HONE_RETURN_IF_ERROR(GpuCanTrain(flags.train.model.options, options, flags.run));
-    return GpuHolds(graph, flags.train.model.options, options, fp32, requested);
+    return PlaceFeaturesOnGpu(graph, flags.train.model.options, options, fp32, requested);
   }
   const std::string path = CheckpointFile(flags.resume);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadTensorFile(path));
   HONE_ASSIGN_OR_RETURN(const CheckpointHeader header, ReadCheckpointHeader(file, fmt::format("'{}'", path)));
   HONE_RETURN_IF_ERROR(GpuCanTrain(header.model, header.train, flags.run).WithContext(fmt::format("'{}'", path)));
-  return GpuHolds(graph, header.model, header.train, fp32, requested);
+  return PlaceFeaturesOnGpu(graph, header.model, header.train, fp32, requested);
 }
 
 // Returns the learning rate given for a resumed run; 0: none was given.
-double NewRate(const TrainCommandFlags& flags) {
+double GivenLearningRate(const TrainCommandFlags& flags) {
   const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
   return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
 }
 
 // Reads the kernels of --tuned into `gpu`, if they are for this run.
-Status TakeTuned(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, GpuRun& gpu) {
+Status ReadTunedKernels(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, GpuRun& gpu) {
   if (flags.tuned.empty() || !device.cuda) return Status::Ok();
   ModelOptions model = flags.train.model.options;
   TrainOptions options = flags.train.train;
@@ -203,10 +208,12 @@ Result<std::unique_ptr<Trainer>> Prepare(TrainCommandFlags& flags, const std::sh
     flags.run.checkpoint = std::filesystem::is_directory(path, ignored) ? path : path.parent_path();
     if (flags.run.checkpoint.empty()) flags.run.checkpoint = ".";
   }
-  if (device.cuda) return ResumeTrainerOnGpu(graph, flags.resume, flags.run, flags.epochs, NewRate(flags), gpu);
-  return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs, NewRate(flags));
+  if (device.cuda)
+    return ResumeTrainerOnGpu(graph, flags.resume, flags.run, flags.epochs, GivenLearningRate(flags), gpu);
+  return ResumeTrainer(graph, flags.resume, flags.run, flags.epochs, GivenLearningRate(flags));
 }
 
+// Prints what the run is about to do: one JSON object, or lines for people and the heading of the table of epochs.
 void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const DeviceChoice& device, const GpuRun& gpu,
                 Trainer& trainer, RankSession& session) {
   const int64_t edges = device.cuda ? gpu.num_edges : graph.structure().num_edges();
@@ -272,11 +279,12 @@ void PrintStart(const TrainCommandFlags& flags, const Graph& graph, const Device
   std::fflush(stdout);
 }
 
+// Prints how the run ended and what it kept.
 void PrintEnd(const TrainCommandFlags& flags, const TrainResult& result) {
-  static constexpr const char* kEnds[] = {"finished", "early_stop", "stopped"};
+  static constexpr const char* kEndNames[] = {"finished", "early_stop", "stopped"};
   if (flags.json) {
     const nlohmann::json json = {{"event", "end"},
-                                 {"end", kEnds[static_cast<int>(result.end)]},
+                                 {"end", kEndNames[static_cast<int>(result.end)]},
                                  {"epochs", result.epochs},
                                  {"metric", MetricName(flags.train.train.metric)},
                                  {"best_valid", NumberOrNull(result.best_valid)},
@@ -322,14 +330,14 @@ Status CheckFolder(const TrainCommandFlags& flags) {
 // leave the last state of one beside the best of the other. The result holds no lock if there is no folder, or if the
 // file system has no locks. A folder that cannot be made is reported by the first save.
 Result<UniqueFd> ClaimFolder(const std::string& folder) {
-  UniqueFd claim;
-  if (folder.empty() || !MakeDirectories(folder).ok()) return claim;
-  claim.Reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (claim.valid() && TryLock(claim.get()) == LockOutcome::kAnothers) {
+  UniqueFd lock;
+  if (folder.empty() || !MakeDirectories(folder).ok()) return lock;
+  lock.Reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.valid() && TryLock(lock.get()) == LockOutcome::kAnothers) {
     return Status::Unavailable(fmt::format(
         "another process saves its checkpoints in '{}': wait for its end, or choose another folder", folder));
   }
-  return claim;
+  return lock;
 }
 
 // Checks the flags as far as that is possible without the graph.
@@ -354,12 +362,14 @@ std::vector<Setting> SettingsOf(const TrainCommandFlags& flags) {
                                    {"--init", flags.init.empty() ? "not given" : "given"},
                                    {"--epochs", flags.epochs > 0 ? std::to_string(flags.epochs) : "not given"}};
   if (!flags.resume.empty())
-    settings.push_back({"--lr", NewRate(flags) > 0 ? fmt::format("{}", NewRate(flags)) : "not given"});
+    settings.push_back(
+        {"--lr", GivenLearningRate(flags) > 0 ? fmt::format("{}", GivenLearningRate(flags)) : "not given"});
   // A resumed run takes its options from rank 0's checkpoint, so those of the command line are not compared.
   if (flags.resume.empty()) AppendSettings(flags.train, settings);
   return settings;
 }
 
+// Runs the command in one process: the only one, one that starts the others, or one rank of several.
 Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   HONE_RETURN_IF_ERROR(CheckFlags(flags));
   HONE_ASSIGN_OR_RETURN(const RankPlace place, ThisRank(flags.ranks));
@@ -376,28 +386,29 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   flags.quiet = flags.quiet || !session.speaks();
   flags.run.note = [](const std::string& text) { PrintError("hone-gnn: note: {}\n", text); };
   if (ranks.size() > 1 && !flags.shards_given) flags.train.train.shards = ranks.size();
-  const Status folder = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder));
-  HONE_ASSIGN_OR_RETURN(
-      RunSetup setup,
-      SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
-               {.takes = [&](const GraphOutline& graph, bool fp32,
-                             const FeatureRequest& requested) { return GpuTakes(flags, graph, fp32, requested); },
-                .of_rank0 = !flags.resume.empty(),
-                .settings = SettingsOf(flags),
-                .threads = flags.run.threads,
-                .quiet = flags.quiet,
-                .load = flags.load,
-                .split = flags.split},
-               session));
+  const Status folder_status = ranks.rank() == 0 ? CheckFolder(flags) : Status::Ok();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder_status));
+  HONE_ASSIGN_OR_RETURN(RunSetup setup,
+                        SetUpRun({flags.graph, flags.ranks, flags.device, flags.features},
+                                 {.place_on_gpu =
+                                      [&](const GraphOutline& graph, bool fp32, const FeatureRequest& requested) {
+                                        return PlaceTrainingOnGpu(flags, graph, fp32, requested);
+                                      },
+                                  .rank0_only = !flags.resume.empty(),
+                                  .settings = SettingsOf(flags),
+                                  .threads = flags.run.threads,
+                                  .quiet = flags.quiet,
+                                  .load = flags.load,
+                                  .split = flags.split},
+                                 session));
   const DeviceChoice& device = setup.device;
   const std::shared_ptr<const Graph>& graph = setup.graph;
   GpuRun& gpu = setup.gpu;
-  HONE_RETURN_IF_ERROR(TakeTuned(flags, *graph, device, gpu));
+  HONE_RETURN_IF_ERROR(ReadTunedKernels(flags, *graph, device, gpu));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, Prepare(flags, graph, device, gpu));
   flags.train.train = trainer->options();
-  const Result<UniqueFd> claim = ranks.rank() == 0 ? ClaimFolder(flags.run.checkpoint) : UniqueFd();
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", claim.status()));
+  const Result<UniqueFd> folder_lock = ranks.rank() == 0 ? ClaimFolder(flags.run.checkpoint) : UniqueFd();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the checkpoint's folder", folder_lock.status()));
   if (session.speaks()) {
     for (const std::string& warning : TargetWarnings(*graph, trainer->options())) WarnOnStderr(warning);
   }
@@ -417,7 +428,7 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
                                    PrintRow(trainer->options(), epoch, device);
                                  }
                                },
-                           .stop = [] { return g_stop.load(); }};
+                           .stop = [] { return g_stop_requested.load(); }};
   const int first_epoch = trainer->next_epoch();
   const int64_t first_step = trainer->next_step();
   const Result<TrainResult> result = trainer->Run(events);
@@ -425,12 +436,12 @@ Status Run(TrainCommandFlags& flags, RankSession& session, int& exit_status) {
   if (result.status().code() == StatusCode::kIo) {
     // There is a save before the first step. Where it failed, the folder may still hold an older run's state, and a
     // resumed run would continue from where it was resumed.
-    const bool moved = trainer->next_epoch() != first_epoch || trainer->next_step() != first_step;
+    const bool advanced = trainer->next_epoch() != first_epoch || trainer->next_step() != first_step;
     const bool resumed = !flags.resume.empty();
-    if (moved || resumed) {
+    if (advanced || resumed) {
       return Status::Io(fmt::format("{}. Then go on: {}", result.status().message(),
                                     GoOnCommand(*flags.device.command, flags.trajectory, flags.graph,
-                                                moved ? flags.run.checkpoint : flags.resume, resumed, !moved)));
+                                                advanced ? flags.run.checkpoint : flags.resume, resumed, !advanced)));
     }
   }
   HONE_RETURN_IF_ERROR(result.status());

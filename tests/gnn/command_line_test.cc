@@ -118,14 +118,14 @@ TEST_F(HoneGnn, AFileMayGiveTheSplit) {
 TEST_F(HoneGnn, WhatOnlyAGpuHeedsIsToldOnTheCpu) {
   const Outcome refused = Train({"--epochs", "1", "--device", "cpu", "--features", "host", "--cache-rows", "5"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--features and --cache-rows: heeded by a GPU alone"));
+  EXPECT_THAT(refused.err, HasSubstr("--features and --cache-rows: used by a GPU alone"));
   // No GPU engine takes this frontier rule, if there is a GPU.
   const Outcome warned = Train({"--epochs", "1", "--frontier", "new", "--exchange", "nccl"});
   ASSERT_EQ(warned.status, 0) << warned.err;
-  EXPECT_THAT(warned.err, HasSubstr("warning: --exchange: not heeded on the CPU"));
+  EXPECT_THAT(warned.err, HasSubstr("warning: --exchange: ignored on the CPU"));
   const Outcome nothing = Train({"--epochs", "1", "--frontier", "new", "--features", "auto"});
   ASSERT_EQ(nothing.status, 0) << nothing.err;
-  EXPECT_THAT(nothing.err, testing::Not(HasSubstr("heeded")));
+  EXPECT_THAT(nothing.err, testing::Not(HasSubstr("ignored")));
 }
 
 // An option that is declared without its group (kOfGpu) would be ignored on the CPU without a word.
