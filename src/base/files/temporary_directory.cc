@@ -8,6 +8,7 @@
 // prefix removes it. Names without "held-" are used on file systems that cannot lock a directory (some network ones);
 // their owner is unknown, so such directories are never removed.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,24 +22,22 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/files/file.h"
 #include "base/files/file_lock.h"
 
 namespace hone {
 namespace {
 
-constexpr std::string_view kHeld = "held-";
+constexpr std::string_view kHeldPrefix = "held-";  // in the name of a directory whose owner holds a lock on it
 
 // The directories of this process. The object is never destroyed: a thread may use it while the process ends.
-struct Owned {
+struct OwnedPaths {
   std::mutex mutex;
   std::set<std::string> paths;
-  std::set<std::pair<std::string, std::string>> swept;  // parent and prefix
+  std::set<std::pair<std::string, std::string>> swept;  // parents and prefixes whose abandoned directories were removed
 };
-Owned& OwnedDirectories() {
-  static Owned* const owned = new Owned;
+OwnedPaths& OwnedDirectories() {
+  static OwnedPaths* const owned = new OwnedPaths;
   return *owned;
 }
 
@@ -49,9 +48,9 @@ UniqueFd OpenDirectory(const std::string& path) {
 // Tries to lock a directory, which shows that its owner is alive.
 LockOutcome LockDirectory(const UniqueFd& directory, const std::string& path) {
   if (!directory.valid()) return errno == ENOENT ? LockOutcome::kAnothers : LockOutcome::kImpossible;
-  const LockOutcome got = TryLock(directory.get());
+  const LockOutcome lock_outcome = TryLock(directory.get());
   // The former owner of the lock may have removed the directory.
-  return got == LockOutcome::kOurs && !IsFileAt(directory.get(), path) ? LockOutcome::kAnothers : got;
+  return lock_outcome == LockOutcome::kOurs && !IsFileAt(directory.get(), path) ? LockOutcome::kAnothers : lock_outcome;
 }
 
 void RemoveAll(const std::string& path) {
@@ -64,7 +63,7 @@ void RemoveAll(const std::string& path) {
 void TemporaryDirectory::Remove() {
   if (path_.empty()) return;
   RemoveAll(path_);
-  Owned& owned = OwnedDirectories();
+  OwnedPaths& owned = OwnedDirectories();
   std::lock_guard lock(owned.mutex);
   owned.paths.erase(path_);
   path_.clear();
@@ -72,12 +71,12 @@ void TemporaryDirectory::Remove() {
 }
 
 int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefix) {
-  const std::string begin = fmt::format("{}{}", prefix, kHeld);
+  const std::string name_begin = fmt::format("{}{}", prefix, kHeldPrefix);
   int removed = 0;
   std::error_code error;
   std::filesystem::directory_iterator entry(parent, error), end;
   for (; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(begin)) continue;
+    if (!entry->path().filename().string().starts_with(name_begin)) continue;
     const std::string path = entry->path().string();
     const UniqueFd directory = OpenDirectory(path);
     struct stat info {};
@@ -93,27 +92,27 @@ int RemoveAbandonedDirectories(const std::string& parent, std::string_view prefi
 Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std::string_view prefix) {
   const std::string base = parent.empty() ? "/tmp" : parent;
   HONE_RETURN_IF_ERROR(MakeDirectories(base));
-  Owned& owned = OwnedDirectories();
-  bool first = false;
+  OwnedPaths& owned = OwnedDirectories();
+  bool first_here = false;
   {
     std::lock_guard lock(owned.mutex);
-    first = owned.swept.emplace(base, prefix).second;
+    first_here = owned.swept.emplace(base, prefix).second;
   }
-  if (first) RemoveAbandonedDirectories(base, prefix);
+  if (first_here) RemoveAbandonedDirectories(base, prefix);
   bool can_hold = true;
   for (int attempt = 0;; ++attempt) {
-    std::string path = fmt::format("{}/{}{}XXXXXX", base, prefix, can_hold ? kHeld : "");
+    std::string path = fmt::format("{}/{}{}XXXXXX", base, prefix, can_hold ? kHeldPrefix : "");
     // The lock is held from making to recording: a process that ends by a signal in between leaves nothing behind.
     std::lock_guard lock(owned.mutex);
     if (mkdtemp(path.data()) == nullptr) return Status::Io(ErrnoMessage("make temporary directory", path, errno));
     TemporaryDirectory directory;
     if (can_hold) {
       directory.held_ = OpenDirectory(path);
-      const LockOutcome got = LockDirectory(directory.held_, path);
-      if (got != LockOutcome::kOurs) {
+      const LockOutcome lock_outcome = LockDirectory(directory.held_, path);
+      if (lock_outcome != LockOutcome::kOurs) {
         // Another process tried the lock before this one held it, and removes the directory; or locks do not work here.
         RemoveAll(path);
-        can_hold = got == LockOutcome::kAnothers && attempt < 100;
+        can_hold = lock_outcome == LockOutcome::kAnothers && attempt < 100;
         continue;
       }
     }
@@ -124,7 +123,7 @@ Result<TemporaryDirectory> MakeTemporaryDirectory(const std::string& parent, std
 }
 
 void EndBySignalWithoutTemporaries(int number) {
-  Owned& owned = OwnedDirectories();
+  OwnedPaths& owned = OwnedDirectories();
   // No directory is made or recorded from here on: the mutex is never unlocked.
   owned.mutex.lock();
   const pid_t self = getpid();
@@ -136,24 +135,26 @@ void EndBySignalWithoutTemporaries(int number) {
     // The child leaves the process group, to which a shell or other parent may send further signals.
     (void)setpgid(0, 0);
     for (const int ignored : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(ignored, SIG_IGN);
-    for (int look = 0; getppid() == self && look < 500; ++look) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    // Waits until the parent has ended, at most 5 s.
+    for (int polls = 0; getppid() == self && polls < 500; ++polls)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
     // Compilers that outlive the parent for a moment may still write into the directories.
-    for (int look = 0; look < 20; ++look) {
-      bool left = false;
+    for (int polls = 0; polls < 20; ++polls) {
+      bool any_left = false;
       for (const std::string& path : owned.paths) {
         RemoveAll(path);
-        left = left || FileExists(path);
+        any_left = any_left || FileExists(path);
       }
-      if (!left) break;
+      if (!any_left) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     _exit(0);
   }
   std::signal(number, SIG_DFL);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, number);
-  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  sigset_t ending_signal;
+  sigemptyset(&ending_signal);
+  sigaddset(&ending_signal, number);
+  pthread_sigmask(SIG_UNBLOCK, &ending_signal, nullptr);
   raise(number);
   _exit(128 + number);
 }

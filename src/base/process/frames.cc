@@ -4,6 +4,7 @@
 // See frames.h. One deadline covers a whole frame, so that a peer that sends byte by byte cannot block this process.
 #include "base/process/frames.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -16,8 +17,6 @@
 #include <limits>
 #include <optional>
 #include <system_error>
-
-#include <fmt/format.h>
 
 namespace hone {
 namespace {
@@ -50,9 +49,9 @@ class Deadline {
   // Returns the time for poll(): -1 for ever, 0 when past; rounded up, so that a wait never spins.
   int PollMilliseconds() const {
     if (!at_) return -1;
-    const double left = std::chrono::duration<double>(*at_ - std::chrono::steady_clock::now()).count();
-    if (left <= 0) return 0;
-    return static_cast<int>(std::min(std::ceil(left * 1e3), 1e9));
+    const double seconds_left = std::chrono::duration<double>(*at_ - std::chrono::steady_clock::now()).count();
+    if (seconds_left <= 0) return 0;
+    return static_cast<int>(std::min(std::ceil(seconds_left * 1e3), 1e9));
   }
 
  private:
@@ -63,14 +62,15 @@ class Deadline {
 Result<bool> Wait(int fd, short events, const Deadline& deadline) {
   for (;;) {
     pollfd item{fd, events, 0};
-    const int ms = deadline.PollMilliseconds();
-    const int n = poll(&item, 1, ms);
-    if (n > 0) {
+    const int wait_ms = deadline.PollMilliseconds();
+    const int result = poll(&item, 1, wait_ms);
+    if (result > 0) {
       if (item.revents & POLLNVAL) return Status::Internal("waiting on a closed descriptor");
       return true;
     }
-    if (n == 0) {
-      if (ms == 1000000000) continue;
+    if (result == 0) {
+      // PollMilliseconds shortened the wait to what an int holds, so the deadline is not yet reached.
+      if (wait_ms == 1000000000) continue;
       return false;
     }
     if (errno != EINTR) return Status::Io("poll failed: " + ErrorText(errno));
@@ -96,11 +96,11 @@ Status SendBytes(int fd, const char* bytes, size_t size, const std::vector<int>&
       entry->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
       std::memcpy(CMSG_DATA(entry), fds.data(), sizeof(int) * fds.size());
     }
-    const ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n >= 0) {
-      if (n > 0) attach = false;
-      bytes += n;
-      size -= static_cast<size_t>(n);
+    const ssize_t result = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (result >= 0) {
+      if (result > 0) attach = false;
+      bytes += result;
+      size -= static_cast<size_t>(result);
       continue;
     }
     if (errno == EINTR) continue;
@@ -112,9 +112,9 @@ Status SendBytes(int fd, const char* bytes, size_t size, const std::vector<int>&
   return Status::Ok();
 }
 
-// Receives exactly `size` bytes, and adds descriptors to `fds`. `inside`: earlier bytes of the frame have been
+// Receives exactly `size` bytes, and adds descriptors to `fds`. `in_frame`: earlier bytes of the frame have been
 // received.
-Status ReceiveBytes(int fd, char* bytes, size_t size, bool inside, std::vector<UniqueFd>* fds,
+Status ReceiveBytes(int fd, char* bytes, size_t size, bool in_frame, std::vector<UniqueFd>* fds,
                     const Deadline& deadline) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFrameFds)];
   while (size > 0) {
@@ -124,14 +124,14 @@ Status ReceiveBytes(int fd, char* bytes, size_t size, bool inside, std::vector<U
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    const ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n < 0) {
+    const ssize_t result = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (result < 0) {
       if (errno == EINTR) continue;
       if (errno == ECONNRESET) return Status::Unavailable("the other process has gone");
       if (errno != EAGAIN && errno != EWOULDBLOCK) return Status::Io("receive failed: " + ErrorText(errno));
       HONE_ASSIGN_OR_RETURN(const bool ready, Wait(fd, POLLIN, deadline));
       if (!ready) {
-        return Status::TimedOut(inside ? "a message stopped midway" : "no message came in time");
+        return Status::TimedOut(in_frame ? "a message stopped midway" : "no message came in time");
       }
       continue;
     }
@@ -144,21 +144,21 @@ Status ReceiveBytes(int fd, char* bytes, size_t size, bool inside, std::vector<U
         fds->emplace_back(received);  // owned at once, so closed on every path
       }
     }
-    if (n == 0) {
-      return Status::Unavailable(inside ? "the other process ended in the middle of a message"
-                                        : "the other process has ended");
+    if (result == 0) {
+      return Status::Unavailable(in_frame ? "the other process ended in the middle of a message"
+                                          : "the other process has ended");
     }
-    inside = true;
-    bytes += n;
-    size -= static_cast<size_t>(n);
+    in_frame = true;
+    bytes += result;
+    size -= static_cast<size_t>(result);
   }
   return Status::Ok();
 }
 
 }  // namespace
 
-Status SendFrame(int fd, const std::string& header, const std::vector<std::string>& blobs,
-                 const std::vector<int>& fds, double timeout_seconds) {
+Status SendFrame(int fd, const std::string& header, const std::vector<std::string>& blobs, const std::vector<int>& fds,
+                 double timeout_seconds) {
   HONE_CHECK(fds.size() <= kMaxFrameFds, "a frame carries too many descriptors");
   HONE_CHECK(blobs.size() <= kMaxBlobs, "a frame carries too many blobs");
   HONE_CHECK(header.size() <= std::numeric_limits<uint32_t>::max(), "a frame's header is too long");
@@ -167,13 +167,13 @@ Status SendFrame(int fd, const std::string& header, const std::vector<std::strin
   prefix.header_bytes = static_cast<uint32_t>(header.size());
   prefix.blobs = static_cast<uint32_t>(blobs.size());
   prefix.fds = static_cast<uint32_t>(fds.size());
-  std::string start(reinterpret_cast<const char*>(&prefix), sizeof(prefix));
+  std::string first_bytes(reinterpret_cast<const char*>(&prefix), sizeof(prefix));
   for (const std::string& blob : blobs) {
     const uint64_t length = blob.size();
-    start.append(reinterpret_cast<const char*>(&length), sizeof(length));
+    first_bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
   }
-  start += header;
-  HONE_RETURN_IF_ERROR(SendBytes(fd, start.data(), start.size(), fds, deadline));
+  first_bytes += header;
+  HONE_RETURN_IF_ERROR(SendBytes(fd, first_bytes.data(), first_bytes.size(), fds, deadline));
   for (const std::string& blob : blobs) {
     HONE_RETURN_IF_ERROR(SendBytes(fd, blob.data(), blob.size(), {}, deadline));
   }

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -21,8 +22,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include <fmt/format.h>
-
 #include "base/process/sandbox_filter.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -36,7 +35,8 @@ namespace {
 
 namespace landlock {
 
-constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;  // the same on every architecture
+constexpr long kCreateRuleset = 444, kAddRule = 445,
+               kRestrictSelf = 446;  // system calls; the same on every architecture
 constexpr uint32_t kVersionFlag = 1;
 constexpr int kPathBeneath = 1;
 
@@ -59,7 +59,7 @@ enum FileRight : uint64_t {
   kIoctlDev = 1u << 15,  // version 5
 };
 constexpr uint64_t kVersion1Rights = (1u << 13) - 1;
-constexpr uint64_t kBindTcp = 1, kConnectTcp = 2;            // version 4
+constexpr uint64_t kBindTcp = 1, kConnectTcp = 2;               // version 4
 constexpr uint64_t kScopeAbstractSocket = 1, kScopeSignal = 2;  // version 6
 
 struct RulesetAttributes {
@@ -91,8 +91,8 @@ uint64_t HandledFileRights(int abi) {
 constexpr uint64_t kReadRights = kReadFile | kReadDir;
 constexpr uint64_t kExecRights = kReadRights | kExecute;
 // Rights on ordinary files, directories and links; not on devices, sockets or pipes.
-constexpr uint64_t kWriteRights = kReadRights | kWriteFile | kTruncate | kMakeReg | kMakeDir | kMakeSym |
-                                  kRemoveFile | kRemoveDir | kRefer;
+constexpr uint64_t kWriteRights =
+    kReadRights | kWriteFile | kTruncate | kMakeReg | kMakeDir | kMakeSym | kRemoveFile | kRemoveDir | kRefer;
 constexpr uint64_t kDeviceRights = kReadRights | kWriteFile | kIoctlDev;
 // Rights that may be granted on anything but a directory; others are refused with EINVAL.
 constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
@@ -112,8 +112,8 @@ Status Allow(int ruleset, const std::string& path, uint64_t rights, uint64_t han
   UniqueFd fd(open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!fd.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return Status::Ok();
-    const bool scarce = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-    if (scarce) return Status::Unavailable(ErrnoMessage("open for the sandbox", path, errno));
+    const bool out_of_resources = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    if (out_of_resources) return Status::Unavailable(ErrnoMessage("open for the sandbox", path, errno));
     return Status::InvalidArgument(ErrnoMessage("open for the sandbox", path, errno));
   }
   struct stat info {};
@@ -157,6 +157,7 @@ int64_t TasksOfThisUser() {
 // Drops every capability but reading files of other users: Landlock confines reading, and a root user's compiler must
 // be able to read a source that belongs to someone else.
 Sandbox::Failure DropCapabilities() {
+  // 64 is above every capability that Linux has; PR_CAPBSET_READ fails for numbers that it does not know.
   for (int capability = 0; capability < 64; ++capability) {
     if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 1) continue;
     // EPERM means that the process is not privileged, so there is nothing to drop.
@@ -181,7 +182,8 @@ std::vector<std::string> SandboxReport::Warnings() const {
   std::vector<std::string> warnings;
   if (landlock_abi == 0) {
     warnings.push_back(
-        "this kernel has no Landlock: compilers, simulated kernels and host-mode candidates can read and write every file "
+        "this kernel has no Landlock: compilers, simulated kernels and host-mode candidates can read and write every "
+        "file "
         "that you can");
   }
   if (!seccomp) {
@@ -206,13 +208,12 @@ SandboxReport ProbeSandbox() {
 }
 
 std::vector<std::string> SystemReadPaths() {
-  return {"/lib",          "/lib64",   "/usr/lib",  "/usr/lib64",   "/usr/local/lib",   "/etc/ld.so.cache",
-          "/etc/ld.so.preload", "/dev/null", "/dev/zero", "/dev/urandom", "/etc/alternatives"};
+  return {"/lib",           "/lib64",           "/usr/lib",           "/usr/lib64",
+          "/usr/local/lib", "/etc/ld.so.cache", "/etc/ld.so.preload", "/dev/null",
+          "/dev/zero",      "/dev/urandom",     "/etc/alternatives"};
 }
 
-std::vector<std::string> SystemExecPaths() {
-  return {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"};
-}
+std::vector<std::string> SystemExecPaths() { return {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"}; }
 
 Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
   Sandbox sandbox;
@@ -234,8 +235,8 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     if (fd < 0) {
       return Status::Unavailable("could not make Landlock rules: " + std::generic_category().message(errno));
     }
-    const UniqueFd low(static_cast<int>(fd));
-    sandbox.ruleset_.Reset(fcntl(low.get(), F_DUPFD_CLOEXEC, landlock::kFirstRulesetDescriptor));
+    const UniqueFd low_descriptor(static_cast<int>(fd));
+    sandbox.ruleset_.Reset(fcntl(low_descriptor.get(), F_DUPFD_CLOEXEC, landlock::kFirstRulesetDescriptor));
     if (!sandbox.ruleset_.valid()) {
       return Status::Unavailable("could not keep Landlock rules: " + std::generic_category().message(errno));
     }
@@ -265,18 +266,18 @@ Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
     sandbox.own_pid_slots_ = std::move(filter.own_pid_slots);
   }
 
-  const auto limit = [&](int resource, int64_t value, int64_t slack = 0) {
+  const auto add_limit = [&](int resource, int64_t value, int64_t slack = 0) {
     sandbox.limits_.push_back({resource, static_cast<uint64_t>(value), static_cast<uint64_t>(value + slack)});
   };
-  limit(RLIMIT_CORE, 0);
+  add_limit(RLIMIT_CORE, 0);
   // The soft limit sends SIGXCPU, which ends the process by default; the hard limit cannot be caught.
-  if (policy.cpu_seconds > 0) limit(RLIMIT_CPU, policy.cpu_seconds, 1);
-  if (policy.memory_bytes > 0 && !HONE_SANITIZER_RESERVES_MEMORY) limit(RLIMIT_AS, policy.memory_bytes);
-  if (policy.file_bytes > 0) limit(RLIMIT_FSIZE, policy.file_bytes);
-  if (policy.open_files > 0) limit(RLIMIT_NOFILE, policy.open_files);
+  if (policy.cpu_seconds > 0) add_limit(RLIMIT_CPU, policy.cpu_seconds, 1);
+  if (policy.memory_bytes > 0 && !HONE_SANITIZER_RESERVES_MEMORY) add_limit(RLIMIT_AS, policy.memory_bytes);
+  if (policy.file_bytes > 0) add_limit(RLIMIT_FSIZE, policy.file_bytes);
+  if (policy.open_files > 0) add_limit(RLIMIT_NOFILE, policy.open_files);
   if (policy.processes > 0) {
     report.process_limit = getuid() != 0;
-    if (report.process_limit) limit(RLIMIT_NPROC, TasksOfThisUser() + policy.processes);
+    if (report.process_limit) add_limit(RLIMIT_NPROC, TasksOfThisUser() + policy.processes);
   } else if (policy.processes < 0) {
     report.process_limit = true;  // enforced: no limit was requested
   }
@@ -289,7 +290,8 @@ Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
   const struct {
     const char* path;
     uint64_t rights;
-  } grants[] = {{"/proc/self", landlock::kReadRights}, {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile | landlock::kTruncate}};
+  } grants[] = {{"/proc/self", landlock::kReadRights},
+                {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile | landlock::kTruncate}};
   for (const auto& grant : grants) {
     const int fd = open(grant.path, O_PATH | O_CLOEXEC);
     if (fd < 0) {
@@ -305,17 +307,20 @@ Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
   return {};
 }
 
+// Runs in the child, and allocates nothing. A failure names the step.
 Sandbox::Failure Sandbox::Enter() const {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return {"set no_new_privs", errno};
-  for (const Limit& limit : limits_) {
-    rlimit wanted{limit.soft, limit.hard};
+  for (const Limit& add_limit : limits_) {
+    rlimit wanted{add_limit.soft, add_limit.hard};
     rlimit current{};
     // A limit must not exceed the one that this process has.
-    if (getrlimit(static_cast<__rlimit_resource>(limit.resource), &current) == 0 && current.rlim_max != RLIM_INFINITY) {
+    if (getrlimit(static_cast<__rlimit_resource>(add_limit.resource), &current) == 0 &&
+        current.rlim_max != RLIM_INFINITY) {
       wanted.rlim_max = std::min(wanted.rlim_max, current.rlim_max);
       wanted.rlim_cur = std::min(wanted.rlim_cur, wanted.rlim_max);
     }
-    if (setrlimit(static_cast<__rlimit_resource>(limit.resource), &wanted) != 0) return {"set a resource limit", errno};
+    if (setrlimit(static_cast<__rlimit_resource>(add_limit.resource), &wanted) != 0)
+      return {"set a resource limit", errno};
   }
   if (const Failure failure = DropCapabilities(); failure.step != nullptr) return failure;
   if (ruleset_.valid() && own_process_files_) {
@@ -325,7 +330,7 @@ Sandbox::Failure Sandbox::Enter() const {
     return {"confine with Landlock", errno};
   }
   if (!filter_.empty()) {
-    sock_filter local[kMaxSandboxFilterInstructions];
+    sock_filter local[kMaxSandboxFilterInstructions];  // a copy with this process's id; the child must not allocate
     std::memcpy(local, filter_.data(), filter_.size() * sizeof(sock_filter));
     for (const size_t slot : own_pid_slots_) local[slot].k = static_cast<uint32_t>(getpid());
     const sock_fprog program{static_cast<unsigned short>(filter_.size()), local};

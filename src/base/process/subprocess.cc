@@ -7,6 +7,7 @@
 #include "base/process/subprocess.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -20,8 +21,6 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "base/process/forking_thread.h"
 #include "base/process/frames.h"
@@ -53,9 +52,10 @@ struct ChildPlan {
   int status_fd = -1;
 };
 
+// Marks every descriptor from `first` on to be closed by exec.
 void CloseOnExecFrom(int first) {
 #ifdef SYS_close_range
-  constexpr unsigned kCloexec = 1u << 2;
+  constexpr unsigned kCloexec = 1u << 2;  // CLOSE_RANGE_CLOEXEC, which older headers lack
   if (syscall(SYS_close_range, static_cast<unsigned>(first), ~0u, kCloexec) == 0) return;
 #endif
   rlimit limit{};
@@ -64,6 +64,8 @@ void CloseOnExecFrom(int first) {
   for (int fd = first; fd < end; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+// Prepares the forked child and executes the program. A failure is written to the status pipe, and the child exits with
+// status 127, as a shell does for a program that it cannot run.
 [[noreturn]] void BecomeProgram(const ChildPlan& plan) {
   const auto fail = [&](const char* step, int error) {
     const StartFailure failure{step, error};
@@ -71,12 +73,12 @@ void CloseOnExecFrom(int first) {
     _exit(127);
   };
   // Ignored signals stay ignored after exec, and the child must not inherit that from this process.
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  struct sigaction default_action {};
+  default_action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &default_action, nullptr);
+  sigset_t no_signals;
+  sigemptyset(&no_signals);
+  sigprocmask(SIG_SETMASK, &no_signals, nullptr);
 
   if (setpgid(0, 0) != 0) fail("make a process group", errno);
   CloseOnExecFrom(3);
@@ -97,9 +99,10 @@ void CloseOnExecFrom(int first) {
 
 // Duplicates a descriptor to a number that no child is given.
 Result<UniqueFd> DuplicateAboveChildren(int fd) {
-  UniqueFd lifted(fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
-  if (!lifted.valid()) return Status::Io(fmt::format("could not copy descriptor {}: {}", fd, ErrorText(errno)));
-  return lifted;
+  UniqueFd high_descriptors(fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeDescriptor));
+  if (!high_descriptors.valid())
+    return Status::Io(fmt::format("could not copy descriptor {}: {}", fd, ErrorText(errno)));
+  return high_descriptors;
 }
 
 void SetNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
@@ -110,10 +113,10 @@ struct Pipe {
 Result<Pipe> MakePipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return Status::Io("could not make a pipe: " + ErrorText(errno));
-  Pipe made;
-  made.read.Reset(ends[0]);
-  made.write.Reset(ends[1]);
-  return made;
+  Pipe pipe_ends;
+  pipe_ends.read.Reset(ends[0]);
+  pipe_ends.write.Reset(ends[1]);
+  return pipe_ends;
 }
 
 }  // namespace
@@ -161,22 +164,22 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   if (sandbox) plan.sandbox = &*sandbox;
 
   // Sources get high numbers first, so that handing over both 5 -> 4 and 4 -> 5 works.
-  std::vector<UniqueFd> lifted;
-  bool given[3] = {false, false, false};
+  std::vector<UniqueFd> high_descriptors;
+  bool is_given[3] = {false, false, false};
   for (const auto& [source, target] : options.descriptors) {
     HONE_CHECK(target >= 0 && target < kFirstFreeDescriptor, "a descriptor's number in the child is out of range");
     HONE_ASSIGN_OR_RETURN(UniqueFd copy, DuplicateAboveChildren(source));
     plan.descriptors.emplace_back(copy.get(), target);
-    lifted.push_back(std::move(copy));
-    if (target < 3) given[target] = true;
+    high_descriptors.push_back(std::move(copy));
+    if (target < 3) is_given[target] = true;
   }
   for (int target = 0; target < 3; ++target) {
-    if (given[target]) continue;
+    if (is_given[target]) continue;
     const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
     if (!null.valid()) return Status::Io(ErrnoMessage("open", "/dev/null", errno));
     HONE_ASSIGN_OR_RETURN(UniqueFd copy, DuplicateAboveChildren(null.get()));
     plan.descriptors.emplace_back(copy.get(), target);
-    lifted.push_back(std::move(copy));
+    high_descriptors.push_back(std::move(copy));
   }
   HONE_ASSIGN_OR_RETURN(Pipe status, MakePipe());
   HONE_ASSIGN_OR_RETURN(UniqueFd status_write, DuplicateAboveChildren(status.write.get()));
@@ -194,11 +197,11 @@ Result<ChildProcess> ChildProcess::Start(const ChildOptions& options) {
   status_write.Reset();
 
   StartFailure failure{};
-  ssize_t n;
+  ssize_t bytes_read;
   do {
-    n = read(status.read.get(), &failure, sizeof(failure));
-  } while (n < 0 && errno == EINTR);
-  if (n == static_cast<ssize_t>(sizeof(failure))) {
+    bytes_read = read(status.read.get(), &failure, sizeof(failure));
+  } while (bytes_read < 0 && errno == EINTR);
+  if (bytes_read == static_cast<ssize_t>(sizeof(failure))) {
     child.Wait(-1);
     const std::string message =
         fmt::format("could not run '{}': failed to {}: {}", options.argv[0], failure.step, ErrorText(failure.error));
@@ -243,19 +246,19 @@ void ChildProcess::Reap() {
   while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   kill(-pid_, SIGKILL);
-  int raw = 0;
+  int wait_status = 0;
   rusage usage{};
   pid_t reaped;
   do {
-    reaped = wait4(pid_, &raw, 0, &usage);
+    reaped = wait4(pid_, &wait_status, 0, &usage);
   } while (reaped < 0 && errno == EINTR);
   ExitState state;
   if (reaped == pid_) {
-    if (WIFSIGNALED(raw)) {
-      state.signal = WTERMSIG(raw);
+    if (WIFSIGNALED(wait_status)) {
+      state.signal = WTERMSIG(wait_status);
       state.killed_by_us = killed_ && state.signal == SIGKILL;
     } else {
-      state.exit_status = WEXITSTATUS(raw);
+      state.exit_status = WEXITSTATUS(wait_status);
     }
     const auto seconds = [](const timeval& t) {
       return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
@@ -270,6 +273,8 @@ void ChildProcess::Reap() {
 
 void CappedText::Append(const char* bytes, size_t size) {
   total_ += static_cast<int64_t>(size);
+  // The first half_ bytes fill head_. Of the rest, tail_ keeps the last half_ bytes as a ring that tail_next_ points
+  // into.
   const size_t half = static_cast<size_t>(half_);
   if (head_.size() < half) {
     const size_t taken = std::min(size, half - head_.size());
@@ -324,12 +329,12 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   err.write.Reset();
   if (options.stdin_text.empty()) in.write.Reset();
   // Writing to a program that has closed its input raises SIGPIPE, which is blocked for this thread only.
-  sigset_t pipe_signal, before;
+  sigset_t pipe_signal, mask_before;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
   sigset_t pending_before;
   sigpending(&pending_before);
-  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &mask_before);
 
   SubprocessResult result;
   result.sandbox = child.sandbox();
@@ -338,12 +343,12 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   SetNonBlocking(out.read.get());
   SetNonBlocking(err.read.get());
   size_t written = 0;
-  std::optional<Clock::time_point> ended;  // when the end of the program itself was seen
+  std::optional<Clock::time_point> end_seen;  // when the end of the program itself was seen
   char buffer[64 * 1024];
-  while (out.read.valid() || err.read.valid() || !ended) {
+  while (out.read.valid() || err.read.valid() || !end_seen) {
     // After the program's end its streams close with its group, which Wait has killed; a second is ample.
-    if (ended && SecondsSince(*ended) > 1.0) break;
-    if (!ended && options.limit_seconds > 0 && SecondsSince(start) > options.limit_seconds && !result.timed_out) {
+    if (end_seen && SecondsSince(*end_seen) > 1.0) break;
+    if (!end_seen && options.limit_seconds > 0 && SecondsSince(start) > options.limit_seconds && !result.timed_out) {
       result.timed_out = true;
       child.Kill();
     }
@@ -355,27 +360,29 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
     add(in.write.get(), POLLOUT);
     add(out.read.get(), POLLIN);
     add(err.read.get(), POLLIN);
-    if (!ended) add(child.pidfd(), POLLIN);
-    int wait_ms = child.pidfd() >= 0 && !ended ? 1000 : 5;
-    if (!ended && options.limit_seconds > 0 && !result.timed_out) {
-      const double left = options.limit_seconds - SecondsSince(start);
-      wait_ms = std::clamp(static_cast<int>(left * 1e3) + 1, 1, wait_ms);
+    if (!end_seen) add(child.pidfd(), POLLIN);
+    // A second is enough if a descriptor reports the child's end; otherwise the child is asked every 5 ms.
+    int wait_ms = child.pidfd() >= 0 && !end_seen ? 1000 : 5;
+    if (!end_seen && options.limit_seconds > 0 && !result.timed_out) {
+      const double seconds_left = options.limit_seconds - SecondsSince(start);
+      wait_ms = std::clamp(static_cast<int>(seconds_left * 1e3) + 1, 1, wait_ms);
     }
     poll(items, count, wait_ms);
 
     if (in.write.valid()) {
-      const ssize_t n = write(in.write.get(), options.stdin_text.data() + written, options.stdin_text.size() - written);
-      if (n > 0) written += static_cast<size_t>(n);
-      const bool is_closed = n < 0 && errno != EAGAIN && errno != EINTR;
+      const ssize_t bytes_read =
+          write(in.write.get(), options.stdin_text.data() + written, options.stdin_text.size() - written);
+      if (bytes_read > 0) written += static_cast<size_t>(bytes_read);
+      const bool is_closed = bytes_read < 0 && errno != EAGAIN && errno != EINTR;
       if (is_closed || written == options.stdin_text.size()) in.write.Reset();
     }
     const auto drain = [&](UniqueFd& fd, CappedText& text) {
       // Reads a few buffers per turn: a program that never stops writing must not delay the time limit.
-      for (int turn = 0; fd.valid() && turn < 16; ++turn) {
-        const ssize_t n = read(fd.get(), buffer, sizeof(buffer));
-        if (n > 0) {
-          text.Append(buffer, static_cast<size_t>(n));
-        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+      for (int reads = 0; fd.valid() && reads < 16; ++reads) {
+        const ssize_t bytes_read = read(fd.get(), buffer, sizeof(buffer));
+        if (bytes_read > 0) {
+          text.Append(buffer, static_cast<size_t>(bytes_read));
+        } else if (bytes_read == 0 || (errno != EAGAIN && errno != EINTR)) {
           fd.Reset();
         } else {
           break;
@@ -384,21 +391,21 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
     };
     drain(out.read, out_text);
     drain(err.read, err_text);
-    if (!ended) {
+    if (!end_seen) {
       if (const std::optional<ExitState> state = child.Wait(0)) {
         result.exit = *state;
-        ended = Clock::now();
+        end_seen = Clock::now();
       }
     }
   }
 
   // A SIGPIPE raised by this write is removed before signals are unblocked.
   if (!sigismember(&pending_before, SIGPIPE)) {
-    const timespec none{};
-    while (sigtimedwait(&pipe_signal, nullptr, &none) < 0 && errno == EINTR) {
+    const timespec no_signals{};
+    while (sigtimedwait(&pipe_signal, nullptr, &no_signals) < 0 && errno == EINTR) {
     }
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
 
   result.out = out_text.Text();
   result.err = err_text.Text();

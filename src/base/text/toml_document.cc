@@ -30,6 +30,8 @@ namespace hone {
 
 namespace {
 
+// Returns the line of the file where the region begins; 0: toml++ does not know. `line_offset`: lines of the file
+// before the text.
 int LineOf(const toml::source_region& source, int line_offset) {
   return source.begin.line == 0 ? 0 : static_cast<int>(source.begin.line) + line_offset;
 }
@@ -88,7 +90,7 @@ struct Unparsable {
 Unparsable FindUnparsable(std::string_view text) {
   if (text.substr(0, 3) == "\xef\xbb\xbf") text.remove_prefix(3);  // a byte-order mark, which TOML allows
   int line = 1, nesting = 0, dots = 0;
-  const auto begins = [&](size_t at, char quote) { return text.substr(at, 3) == std::string(3, quote); };
+  const auto has_three = [&](size_t at, char quote) { return text.substr(at, 3) == std::string(3, quote); };
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     switch (c) {
@@ -98,18 +100,21 @@ Unparsable FindUnparsable(std::string_view text) {
       case '"':
       case '\'': {
         // Behind anything else no string begins: toml++ reads on in the value or name before it, as 6.3 in 6.3"x.
-        if (i > 0 && text[i - 1] != c && std::string_view(" \t\r\n=[{,.").find(text[i - 1]) == std::string_view::npos) break;
-        const bool lines = begins(i, c);
-        for (i += lines ? 3 : 1; i < text.size(); ++i) {
+        if (i > 0 && text[i - 1] != c && std::string_view(" \t\r\n=[{,.").find(text[i - 1]) == std::string_view::npos)
+          break;
+        const bool is_multiline = has_three(i, c);
+        for (i += is_multiline ? 3 : 1; i < text.size(); ++i) {
           if (text[i] == '\n') ++line;
           if (c == '"' && text[i] == '\\') {
             if (++i < text.size() && text[i] == '\n') ++line;
-          } else if (lines ? begins(i, c) : text[i] == c || text[i] == '\n') {
+          } else if (is_multiline ? has_three(i, c) : text[i] == c || text[i] == '\n') {
             break;
           }
         }
         // Up to two quotes that belong to the text may precede the closing three.
-        for (int last = lines ? 4 : 0; last > 0 && i + 1 < text.size() && text[i + 1] == c; --last) ++i;
+        for (int quotes_left = is_multiline ? 4 : 0; quotes_left > 0 && i + 1 < text.size() && text[i + 1] == c;
+             --quotes_left)
+          ++i;
         break;
       }
       case '[':
@@ -168,6 +173,7 @@ std::string ClipMessage(std::string text) {
   constexpr size_t kMost = 4000;
   if (text.size() <= kMost) return text;
   size_t end = kMost;
+  // Does not cut a UTF-8 character in two: its bytes after the first have the form 10xxxxxx.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }
@@ -186,10 +192,10 @@ int LineOfMalformedHeader(std::string_view text) {
     skip(" \t");
     if (content.empty() || content.front() != '[') continue;
     skip("[ \t");
-    const bool key =
+    const bool begins_key =
         !content.empty() && (IsIdentifier(content.substr(0, 1)) || (content[0] >= '0' && content[0] <= '9') ||
                              content[0] == '-' || content[0] == '"' || content[0] == '\'');
-    if (!key) return line;
+    if (!begins_key) return line;
   }
   return 1;
 }
@@ -236,8 +242,8 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
         fmt::format("{}:{}: the text has {} bytes; at most {} are read: is it the right file?", file, line_offset + 1,
                     text.size(), kMaxTomlBytes));
   }
-  if (const Unparsable deep = FindUnparsable(text); !deep.what.empty()) {
-    return Status::InvalidArgument(fmt::format("{}:{}: {}", file, line_offset + deep.line, deep.what));
+  if (const Unparsable unparsable = FindUnparsable(text); !unparsable.what.empty()) {
+    return Status::InvalidArgument(fmt::format("{}:{}: {}", file, line_offset + unparsable.line, unparsable.what));
   }
   try {
     TomlNode root = Convert(toml::parse(text), line_offset);
@@ -259,6 +265,7 @@ Result<TomlNode> ParseToml(std::string_view text, std::string_view file, int lin
 
 std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
   if (std::string meant = DidYouMean(word, candidates); !meant.empty()) return meant;
+  // A longer list would hide the message.
   if (candidates.empty() || candidates.size() > 24) return "";
   return fmt::format(" (known: {})", fmt::join(candidates, ", "));
 }
@@ -271,7 +278,7 @@ bool IsIdentifier(std::string_view text) {
 }
 
 void TomlErrors::Push(int line, std::string_view context, std::string_view key, std::string_view message, Entry entry) {
-  if (entries_.size() >= most_) return;
+  if (entries_.size() >= max_entries_) return;
   entry.line = std::max(line, 1);
   entry.text = fmt::format("{}:{}: ", file_, entry.line);
   if (!context.empty()) entry.text += fmt::format("{} ", context);
