@@ -72,7 +72,7 @@ nlohmann::json ToJson(const ConvertFlags& flags, const ConvertReport& r, double 
 }
 
 void PrintUnread(const std::vector<UnreadPart>& unread) {
-  constexpr size_t kMostShown = 20;
+  constexpr size_t kMostShown = 20;  // unread parts that are listed
   if (!unread.empty()) hone::Print("  not read:\n");
   for (size_t i = 0; i < std::min(unread.size(), kMostShown); ++i) {
     hone::Print("    {}: {}\n", unread[i].name, unread[i].meaning);

@@ -46,7 +46,7 @@ struct DeviceChoice {
   // Options that were given but have no meaning on the CPU, which `auto` chose: "--features and --cache-rows".
   std::string ignored_options;
 
-  std::string name() const;  // "cpu", "cuda:0"
+  std::string name() const;                                      // "cpu", "cuda:0"
   const char* precision() const { return fp32 ? "fp32" : "bf16"; }
   std::string Line() const;  // the first line of a run, for people
   void AppendTo(nlohmann::json& json) const;

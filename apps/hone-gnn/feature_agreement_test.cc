@@ -54,8 +54,7 @@ class AgreeOnFeaturesTest : public testing::Test {
         return shares_ ? Status::Ok() : Status::InvalidArgument("the GPUs are apart");
       };
       const Result<FeaturePlace> place = AgreeOnFeatures(*ranks[rank], requested, mine, by_rank0, held, shared);
-      ended[rank] =
-          !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
+      ended[rank] = !place.ok() ? place.status().message() : place->name() + std::string(place->cache_rows == 7 ? " 7" : "");
     });
     return ended;
   }
@@ -84,7 +83,9 @@ TEST_F(AgreeOnFeaturesTest, OfAResumedRunRank0Decides) {
   EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"host 7", "host 7", "host 7"}));
 }
 
-TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) { EXPECT_EQ(Ended({{"host"}}, {}), (Names{"host 7"})); }
+TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) {
+  EXPECT_EQ(Ended({{"host"}}, {}), (Names{"host 7"}));
+}
 
 }  // namespace
 }  // namespace hone::gnn

@@ -69,9 +69,9 @@ struct FeatureRequest {
 struct GpuRun {
   bool fp32 = false;
   FeaturePlace features;
-  bool host_batches = false;  // for training: the host's cores sample and slice, the GPU computes
-  KernelChoices choices;      // instances of kernels, from --tuned
-  HostBatchCuts host_cuts;    // what a measurement leaves out of the host's pipeline; nothing in a normal run
+  bool host_batches = false;    // for training: the host's cores sample and slice, the GPU computes
+  KernelChoices choices;        // instances of kernels, from --tuned
+  HostBatchCuts host_cuts;      // what a measurement leaves out of the host's pipeline; nothing in a normal run
   int64_t most_host_bytes =
       0;  // limit on the host's memory for feature rows, in bytes, made of FeatureRequest::host_gib
   std::shared_ptr<GradientExchange> exchange;  // between the GPUs of several ranks

@@ -125,7 +125,7 @@ void Print(const Graph& graph, const GraphDescription& d, const std::string& pro
   } else {
     hone::Print("  labels       none\n");
   }
-  constexpr size_t kMostShown = 20;
+  constexpr size_t kMostShown = 20;  // rows of a list
   const std::span<const std::string> names = graph.class_names();
   for (size_t c = 0; c < std::min(names.size(), kMostShown); ++c) {
     hone::Print("{}{} {}", c == 0 ? "  classes      " : ", ", c, names[c]);

@@ -111,9 +111,8 @@ Result<RandomReads> ReadAtRandom(std::span<const NodeId> columns, int processes,
     if (child > 0) {
       children.push_back(child);
     } else {
-      status =
-          Status::ResourceExhausted(fmt::format("could not start reading process {} of {}: {}; give fewer --threads",
-                                                i + 1, processes, std::strerror(errno)));
+      status = Status::ResourceExhausted(fmt::format("could not start reading process {} of {}: {}; give fewer --threads",
+                                                     i + 1, processes, std::strerror(errno)));
       meeting.given_up.store(true);
     }
   }

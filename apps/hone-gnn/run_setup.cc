@@ -30,8 +30,8 @@ Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
   }
   if (group.size() == 1 || !device.device.starts_with("cuda")) return device;
   if (device.device != "cuda") {
-    return Status::InvalidArgument(
-        fmt::format("--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
+    return Status::InvalidArgument(fmt::format(
+        "--device {}: of several ranks each takes one GPU of its host; say --device cuda", device.device));
   }
   HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
   // A launcher that shows each rank only one GPU has already chosen it.
@@ -58,8 +58,7 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> devices,
                         ranks.AllGather("the kinds of devices", device.cuda ? "cuda" : "cpu"));
   // Ranks with different devices are refused later, together with all other settings that differ.
-  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; }))
-    return Status::Ok();
+  if (!std::all_of(devices.begin(), devices.end(), [](const std::string& name) { return name == "cuda"; })) return Status::Ok();
   const FeaturesHeld held = [&](const FeatureRequest& requested) -> Result<FeaturePlace> {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
     return questions.place_on_gpu(graph, device.fp32, requested);
@@ -92,8 +91,8 @@ Status CheckGpus(const RankFlags& flags) {
   if (flags.gpus == 0) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const int gpus, CountGpus());
   if (flags.gpus <= gpus) return Status::Ok();
-  return Status::InvalidArgument(
-      fmt::format("--gpus {}: there {} here", flags.gpus, gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
+  return Status::InvalidArgument(fmt::format("--gpus {}: there {} here", flags.gpus,
+                                             gpus == 1 ? "is one GPU" : fmt::format("are {} GPUs", gpus)));
 }
 
 Result<RunSetup> SetUpRun(RunFlags flags, const RunQuestions& questions, RankSession& session) {

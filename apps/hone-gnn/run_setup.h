@@ -35,8 +35,8 @@ struct RunQuestions {
   bool rank0_only = false;  // true: the run is resumed, so only rank 0 knows it, and only rank 0 calls `place_on_gpu`
   // Settings that must be equal on all ranks, besides device, features, exchange and graph.
   std::vector<Setting> settings;
-  int threads = 0;            // threads that open the graph
-  bool quiet = false;         // no progress line
+  int threads = 0;         // threads that open the graph
+  bool quiet = false;      // no progress line
   std::string load = "auto";  // --load
   std::string split = {};     // --split
 };

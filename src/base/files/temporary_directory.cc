@@ -8,7 +8,6 @@
 // prefix removes it. Names without "held-" are used on file systems that cannot lock a directory (some network ones);
 // their owner is unknown, so such directories are never removed.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,8 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/files/file.h"
 #include "base/files/file_lock.h"

@@ -37,7 +37,7 @@ TEST(TemporaryDirectories, ArePrivateAndGoWithTheirOwner) {
 // made.
 struct Child {
   pid_t pid = -1;
-  std::string made;
+  std::string path;
 };
 template <typename Body>
 Child StartChild(const Body& body) {
@@ -55,7 +55,7 @@ Child StartChild(const Body& body) {
   }
   close(ends[1]);
   char buffer[4096];
-  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) child.made.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) child.path.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   return child;
 }
@@ -78,19 +78,19 @@ TEST(TemporaryDirectories, OfAKilledProcessGoWithTheNextOfTheSamePrefixAndThoseO
   const auto parent = MakeTemporaryDirectory();
   ASSERT_TRUE(parent.ok());
   const Child dead = StartChild(StaysAlive{parent->path()}), alive = StartChild(StaysAlive{parent->path()});
-  ASSERT_FALSE(dead.made.empty());
-  ASSERT_FALSE(alive.made.empty());
+  ASSERT_FALSE(dead.path.empty());
+  ASSERT_FALSE(alive.path.empty());
   kill(dead.pid, SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(WaitFor(dead.pid)));
-  ASSERT_TRUE(FileExists(dead.made)) << "nobody has looked yet";
+  ASSERT_TRUE(FileExists(dead.path)) << "nobody has looked yet";
   // One directory of another prefix, and one whose name has no "held-".
   std::filesystem::create_directories(*parent / "right-held-abcdef");
   std::filesystem::create_directories(*parent / "left-abcdef");
 
   const auto ours = MakeTemporaryDirectory(parent->path(), "left-");
   ASSERT_TRUE(ours.ok());
-  EXPECT_FALSE(FileExists(dead.made));
-  EXPECT_TRUE(FileExists(alive.made + "/deep/file"));
+  EXPECT_FALSE(FileExists(dead.path));
+  EXPECT_TRUE(FileExists(alive.path + "/deep/file"));
   EXPECT_TRUE(FileExists(*parent / "right-held-abcdef"));
   EXPECT_TRUE(FileExists(*parent / "left-abcdef"));
   EXPECT_EQ(RemoveAbandonedDirectories(parent->path(), "left-"), 0) << "one's own are held as well";
@@ -98,7 +98,7 @@ TEST(TemporaryDirectories, OfAKilledProcessGoWithTheNextOfTheSamePrefixAndThoseO
   kill(alive.pid, SIGKILL);
   WaitFor(alive.pid);
   EXPECT_EQ(RemoveAbandonedDirectories(parent->path(), "left-"), 1);
-  EXPECT_FALSE(FileExists(alive.made));
+  EXPECT_FALSE(FileExists(alive.path));
 }
 
 TEST(TemporaryDirectories, OfAProcessThatEndsBySignalAreRemoved) {
@@ -114,8 +114,8 @@ TEST(TemporaryDirectories, OfAProcessThatEndsBySignalAreRemoved) {
   char byte = 0;
   EXPECT_EQ(read(ends[0], &byte, 1), 0);
   close(ends[0]);
-  ASSERT_FALSE(child.made.empty());
-  EXPECT_FALSE(FileExists(child.made));
+  ASSERT_FALSE(child.path.empty());
+  EXPECT_FALSE(FileExists(child.path));
 }
 
 TEST(TemporaryDirectories, OfAnotherUserAreLeftAlone) {

@@ -14,10 +14,10 @@
 namespace hone {
 namespace {
 
-constexpr size_t kEndBytes = 22, kCentralBytes = 46, kLocalBytes = 30;
-constexpr size_t kMostComment = 65535;
-constexpr uint32_t kEndMark = 0x06054b50, kCentralMark = 0x02014b50, kLocalMark = 0x04034b50;
-constexpr uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8;
+constexpr size_t kEndBytes = 22, kCentralBytes = 46, kLocalBytes = 30;  // sizes of a zip's records without names
+constexpr size_t kMostComment = 65535;  // bytes of the comment behind the end record
+constexpr uint32_t kEndMark = 0x06054b50, kCentralMark = 0x02014b50, kLocalMark = 0x04034b50;  // how the records begin
+constexpr uint16_t kEncrypted = 1, kStored = 0, kDeflated = 8;  // a flag, and methods
 
 Status DamagedArchive(std::string_view what) {
   return Status::InvalidArgument(fmt::format("it is no zip archive that can be read: {}", what));

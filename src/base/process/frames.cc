@@ -4,7 +4,6 @@
 // See frames.h. One deadline covers a whole frame, so that a peer that sends byte by byte cannot block this process.
 #include "base/process/frames.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -17,6 +16,8 @@
 #include <limits>
 #include <optional>
 #include <system_error>
+
+#include <fmt/format.h>
 
 namespace hone {
 namespace {
@@ -157,8 +158,8 @@ Status ReceiveBytes(int fd, char* bytes, size_t size, bool in_frame, std::vector
 
 }  // namespace
 
-Status SendFrame(int fd, const std::string& header, const std::vector<std::string>& blobs, const std::vector<int>& fds,
-                 double timeout_seconds) {
+Status SendFrame(int fd, const std::string& header, const std::vector<std::string>& blobs,
+                 const std::vector<int>& fds, double timeout_seconds) {
   HONE_CHECK(fds.size() <= kMaxFrameFds, "a frame carries too many descriptors");
   HONE_CHECK(blobs.size() <= kMaxBlobs, "a frame carries too many blobs");
   HONE_CHECK(header.size() <= std::numeric_limits<uint32_t>::max(), "a frame's header is too long");

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -21,6 +20,8 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "base/process/sandbox_filter.h"
 
@@ -59,7 +60,7 @@ enum FileRight : uint64_t {
   kIoctlDev = 1u << 15,  // version 5
 };
 constexpr uint64_t kVersion1Rights = (1u << 13) - 1;
-constexpr uint64_t kBindTcp = 1, kConnectTcp = 2;               // version 4
+constexpr uint64_t kBindTcp = 1, kConnectTcp = 2;            // version 4
 constexpr uint64_t kScopeAbstractSocket = 1, kScopeSignal = 2;  // version 6
 
 struct RulesetAttributes {
@@ -91,8 +92,8 @@ uint64_t HandledFileRights(int abi) {
 constexpr uint64_t kReadRights = kReadFile | kReadDir;
 constexpr uint64_t kExecRights = kReadRights | kExecute;
 // Rights on ordinary files, directories and links; not on devices, sockets or pipes.
-constexpr uint64_t kWriteRights =
-    kReadRights | kWriteFile | kTruncate | kMakeReg | kMakeDir | kMakeSym | kRemoveFile | kRemoveDir | kRefer;
+constexpr uint64_t kWriteRights = kReadRights | kWriteFile | kTruncate | kMakeReg | kMakeDir | kMakeSym |
+                                  kRemoveFile | kRemoveDir | kRefer;
 constexpr uint64_t kDeviceRights = kReadRights | kWriteFile | kIoctlDev;
 // Rights that may be granted on anything but a directory; others are refused with EINVAL.
 constexpr uint64_t kRightsOnFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDev;
@@ -182,8 +183,7 @@ std::vector<std::string> SandboxReport::Warnings() const {
   std::vector<std::string> warnings;
   if (landlock_abi == 0) {
     warnings.push_back(
-        "this kernel has no Landlock: compilers, simulated kernels and host-mode candidates can read and write every "
-        "file "
+        "this kernel has no Landlock: compilers, simulated kernels and host-mode candidates can read and write every file "
         "that you can");
   }
   if (!seccomp) {
@@ -208,12 +208,13 @@ SandboxReport ProbeSandbox() {
 }
 
 std::vector<std::string> SystemReadPaths() {
-  return {"/lib",           "/lib64",           "/usr/lib",           "/usr/lib64",
-          "/usr/local/lib", "/etc/ld.so.cache", "/etc/ld.so.preload", "/dev/null",
-          "/dev/zero",      "/dev/urandom",     "/etc/alternatives"};
+  return {"/lib",          "/lib64",   "/usr/lib",  "/usr/lib64",   "/usr/local/lib",   "/etc/ld.so.cache",
+          "/etc/ld.so.preload", "/dev/null", "/dev/zero", "/dev/urandom", "/etc/alternatives"};
 }
 
-std::vector<std::string> SystemExecPaths() { return {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"}; }
+std::vector<std::string> SystemExecPaths() {
+  return {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"};
+}
 
 Result<Sandbox> Sandbox::Prepare(const SandboxPolicy& policy) {
   Sandbox sandbox;
@@ -290,8 +291,7 @@ Sandbox::Failure Sandbox::AllowOwnProcessFiles() const {
   const struct {
     const char* path;
     uint64_t rights;
-  } grants[] = {{"/proc/self", landlock::kReadRights},
-                {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile | landlock::kTruncate}};
+  } grants[] = {{"/proc/self", landlock::kReadRights}, {"/proc/self/task", landlock::kReadRights | landlock::kWriteFile | landlock::kTruncate}};
   for (const auto& grant : grants) {
     const int fd = open(grant.path, O_PATH | O_CLOEXEC);
     if (fd < 0) {

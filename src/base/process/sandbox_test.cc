@@ -71,9 +71,9 @@ int TryOpen(const std::string& path, int flags) { return ErrnoOf(open(path.c_str
 class SandboxTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok());
-    directory_ = std::move(*made);
+    auto directory = MakeTemporaryDirectory();
+    ASSERT_TRUE(directory.ok());
+    directory_ = std::move(*directory);
     ASSERT_TRUE(MakeDirectories(directory_ / "in").ok());
     ASSERT_TRUE(MakeDirectories(directory_ / "read").ok());
     ASSERT_TRUE(WriteFileAtomically(directory_ / "outside", "secret").ok());
@@ -229,16 +229,16 @@ TEST_F(SandboxTest, ConnectsNowhereEvenOverAnOldSocket) {
 TEST_F(SandboxTest, AForkBombMakesNotOneProcess) {
   SKIP_WITHOUT_SECCOMP();
   EXPECT_EQ(Attempt(&policy_, [] {
-              int made = 0;
+              int processes_made = 0;
               for (int i = 0; i < 100; ++i) {
                 const pid_t pid = fork();
                 if (pid == 0) {
                   sleep(1);
                   _exit(0);
                 }
-                if (pid > 0) ++made;
+                if (pid > 0) ++processes_made;
               }
-              return made;
+              return processes_made;
             }), 0);
   EXPECT_EQ(Attempt(&policy_, [] { return ErrnoOf(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }), EPERM);
   EXPECT_EQ(Attempt(&policy_, [] { return ErrnoOf(syscall(SYS_clone3, nullptr, 0)); }), ENOSYS);
@@ -272,9 +272,9 @@ TEST_F(SandboxTest, ACountOfProcessesIsKeptWhereTheKernelKeepsIt) {
   }
   // The kernel counts all processes of this user, and others start and end meanwhile. So the test does not check how
   // many can be made, only that the limit is reached, and that some can be made in one of several tries.
-  bool some = false;
-  for (int attempt = 0; attempt < 50 && !some; ++attempt) {
-    const int made = Attempt(&policy_, [] {
+  bool some_made = false;
+  for (int attempt = 0; attempt < 50 && !some_made; ++attempt) {
+    const int threads_made = Attempt(&policy_, [] {
       rlimit limit{};
       getrlimit(RLIMIT_NPROC, &limit);
       for (rlim_t count = 0; count <= limit.rlim_cur; ++count) {
@@ -284,10 +284,10 @@ TEST_F(SandboxTest, ACountOfProcessesIsKeptWhereTheKernelKeepsIt) {
       }
       return 99;
     });
-    EXPECT_LE(made, 50) << "98: another error, 99: no limit";
-    some = made > 0;
+    EXPECT_LE(threads_made, 50) << "98: another error, 99: no limit";
+    some_made = threads_made > 0;
   }
-  EXPECT_TRUE(some);
+  EXPECT_TRUE(some_made);
 }
 
 TEST_F(SandboxTest, TouchesNoOtherProcess) {
@@ -409,10 +409,10 @@ TEST_F(SandboxTest, PathsThatDoNotExistGrantNothing) {
 }
 
 TEST(SandboxReport, WarnsOfEachMissingLayer) {
-  SandboxReport all;
-  all.landlock_abi = 7;
-  all.seccomp = all.process_limit = true;
-  EXPECT_THAT(all.Warnings(), IsEmpty());
+  SandboxReport full_report;
+  full_report.landlock_abi = 7;
+  full_report.seccomp = full_report.process_limit = true;
+  EXPECT_THAT(full_report.Warnings(), IsEmpty());
   EXPECT_EQ(SandboxReport{}.Warnings().size(), 3u);
 }
 

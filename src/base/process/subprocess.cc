@@ -7,7 +7,6 @@
 #include "base/process/subprocess.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,6 +20,8 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
+
+#include <fmt/format.h>
 
 #include "base/process/forking_thread.h"
 #include "base/process/frames.h"

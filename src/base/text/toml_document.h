@@ -25,9 +25,9 @@ namespace hone {
 // Limits on documents, far above Hone's own: a task has 6 KB, keys of two parts, arrays nested as deep as a tensor has
 // axes.
 inline constexpr size_t kMaxTomlBytes = size_t{4} << 20;
-inline constexpr int kMaxTomlNesting = 32;      // brackets within brackets
-inline constexpr int kMaxTomlKeyParts = 16;     // parts of a.b.c and [a.b.c]
-inline constexpr size_t kMaxTomlKeys = 4096;    // keys of one table: a network may have a thousand weights
+inline constexpr int kMaxTomlNesting = 32;    // brackets within brackets
+inline constexpr int kMaxTomlKeyParts = 16;   // parts of a.b.c and [a.b.c]
+inline constexpr size_t kMaxTomlKeys = 4096;  // keys of one table: a network may have a thousand weights
 inline constexpr size_t kMaxTomlTables = 4096;  // tables of one [[array]], such as one for each weight
 
 struct TomlNode {
@@ -39,7 +39,7 @@ struct TomlNode {
   bool boolean = false;
   std::vector<TomlNode> items;                            // only for kArray
   std::vector<std::pair<std::string, TomlNode>> entries;  // kTable, in file order
-  int line = 0;  // 1-based in the whole file (`line_offset` is added); 0: not known
+  int line = 0;                                           // 1-based in the whole file (`line_offset` is added); 0: not known
 
   // The special members are defined in toml_document.cc: here TomlNode is an incomplete type in a pair, which clang
   // rejects.

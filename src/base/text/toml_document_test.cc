@@ -145,14 +145,14 @@ TEST(TomlDocument, TextsThatNestTooDeeplyAreRefusedWhereTheyDo) {
         << message(key);
   }
   for (const std::string piece : {"[", "{a=", "[{a=[", "[ # ]\n"}) {
-    const std::string told = message("x = \"[[[\"\na = " + RepeatText(piece, 100000));
-    EXPECT_EQ(told.rfind("f.toml:", 0), 0u) << told;
-    EXPECT_NE(told.find("nested more than 32 deep"), std::string::npos) << told;
+    const std::string deep_error = message("x = \"[[[\"\na = " + RepeatText(piece, 100000));
+    EXPECT_EQ(deep_error.rfind("f.toml:", 0), 0u) << deep_error;
+    EXPECT_NE(deep_error.find("nested more than 32 deep"), std::string::npos) << deep_error;
   }
   EXPECT_NE(message(std::string(kMaxTomlBytes, '\n') + "a = 1").find("at most"), std::string::npos);
-  std::string many;
-  for (int i = 0; i < 5000; ++i) many += "k" + std::to_string(i) + " = 1\n";
-  EXPECT_EQ(message(many).rfind("f.toml:4107: the table has more than 4096 keys", 0), 0u) << message(many);
+  std::string many_keys;
+  for (int i = 0; i < 5000; ++i) many_keys += "k" + std::to_string(i) + " = 1\n";
+  EXPECT_EQ(message(many_keys).rfind("f.toml:4107: the table has more than 4096 keys", 0), 0u) << message(many_keys);
 }
 
 TEST(TomlDocument, BracketsAndDotsInTextsAndCommentsAreNoNesting) {

@@ -12,7 +12,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int64_t kLine = 64;
+constexpr int64_t kLine = 64;  // bytes of a cache line
 // Bytes of gathered rows above which streaming stores are used: more rows would evict each other from the cache before
 // the consumer reads them.
 constexpr int64_t kStreamAbove = int64_t{16} << 20;

@@ -42,9 +42,9 @@ TEST(Communicator, AddsInTheOrderOfTheRanks) {
       auto ranks = ConnectedRanks(count);
       std::vector<std::vector<float>> sums(static_cast<size_t>(count));
       OnEachRank(count, [&](int r) {
-        std::vector<float>& mine = sums[static_cast<size_t>(r)];
-        for (size_t i = 0; i < size; ++i) mine.push_back(SpreadNumber(r, i));
-        const Status status = ranks[static_cast<size_t>(r)]->AllReduceSum("numbers", std::span(mine));
+        std::vector<float>& own_sums = sums[static_cast<size_t>(r)];
+        for (size_t i = 0; i < size; ++i) own_sums.push_back(SpreadNumber(r, i));
+        const Status status = ranks[static_cast<size_t>(r)]->AllReduceSum("numbers", std::span(own_sums));
         EXPECT_TRUE(status.ok()) << status.message();
       });
       for (const std::vector<float>& sum : sums) EXPECT_TRUE(sum == expected) << count << " ranks, " << size;
@@ -55,15 +55,15 @@ TEST(Communicator, AddsInTheOrderOfTheRanks) {
 TEST(Communicator, GathersAndBroadcastsWhatDiffersInLength) {
   auto ranks = ConnectedRanks(3);
   OnEachRank(3, [&](int r) {
-    Communicator& me = *ranks[static_cast<size_t>(r)];
-    const Result<std::vector<std::string>> all = me.AllGather("names", std::string(static_cast<size_t>(r * 3), 'x'));
+    Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
+    const Result<std::vector<std::string>> all = own_communicator.AllGather("names", std::string(static_cast<size_t>(r * 3), 'x'));
     ASSERT_TRUE(all.ok()) << all.status().message();
     EXPECT_EQ(*all, (std::vector<std::string>{"", "xxx", "xxxxxx"}));
     std::string text = r == 1 ? "from one" : "to be replaced by something of another length";
-    ASSERT_TRUE(me.Broadcast("text", text, 1).ok());
+    ASSERT_TRUE(own_communicator.Broadcast("text", text, 1).ok());
     EXPECT_EQ(text, "from one");
-    EXPECT_TRUE(me.Barrier("end").ok());
-    EXPECT_TRUE(me.Agree("the number", 7).ok());
+    EXPECT_TRUE(own_communicator.Barrier("end").ok());
+    EXPECT_TRUE(own_communicator.Agree("the number", 7).ok());
   });
 }
 
@@ -81,9 +81,9 @@ TEST(Communicator, DisagreementNamesWhoDiffersOnEveryRank) {
 TEST(Communicator, SettingsThatDifferAreNamed) {
   auto ranks = ConnectedRanks(3);
   OnEachRank(3, [&](int r) {
-    Communicator& me = *ranks[static_cast<size_t>(r)];
-    EXPECT_TRUE(AgreeOnSettings(me, {{"--lr", "0.1"}, {"--norm", ""}}).ok());
-    const Status status = AgreeOnSettings(me, {{"--lr", "0.1"}, {"--hidden", r == 1 ? "64" : "32"}});
+    Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
+    EXPECT_TRUE(AgreeOnSettings(own_communicator, {{"--lr", "0.1"}, {"--norm", ""}}).ok());
+    const Status status = AgreeOnSettings(own_communicator, {{"--lr", "0.1"}, {"--hidden", r == 1 ? "64" : "32"}});
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(status.message(), HasSubstr("rank 1 on host h has --hidden 64, and rank 0 on host h has 32"));
   });
@@ -100,12 +100,12 @@ TEST(Communicator, SettingsThatDifferAreNamed) {
 TEST(Communicator, OneRanksFailureIsEverybodys) {
   auto ranks = ConnectedRanks(2);
   OnEachRank(2, [&](int r) {
-    Communicator& me = *ranks[static_cast<size_t>(r)];
-    EXPECT_TRUE(AgreeOnStatus(me, "nothing", Status::Ok()).ok());
-    const Status one = AgreeOnStatus(me, "the graph", r == 1 ? Status::NotFound("no such file") : Status::Ok());
-    EXPECT_EQ(one.code(), StatusCode::kNotFound);
-    EXPECT_EQ(one.message(), "rank 1 on host h: no such file");
-    EXPECT_EQ(AgreeOnStatus(me, "the graph", Status::NotFound("no such file")).message(), "no such file");
+    Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
+    EXPECT_TRUE(AgreeOnStatus(own_communicator, "nothing", Status::Ok()).ok());
+    const Status own_status = AgreeOnStatus(own_communicator, "the graph", r == 1 ? Status::NotFound("no such file") : Status::Ok());
+    EXPECT_EQ(own_status.code(), StatusCode::kNotFound);
+    EXPECT_EQ(own_status.message(), "rank 1 on host h: no such file");
+    EXPECT_EQ(AgreeOnStatus(own_communicator, "the graph", Status::NotFound("no such file")).message(), "no such file");
   });
 }
 
@@ -126,11 +126,11 @@ TEST(Communicator, AnotherOperationOfTheSameSizeIsOutOfStep) {
   auto ranks = ConnectedRanks(2);
   OnEachRank(2, [&](int r) {
     std::vector<float> values(4);
-    Communicator& me = *ranks[static_cast<size_t>(r)];
-    const Status status = me.AllReduceSum(r == 0 ? "gradients" : "losses", std::span(values));
+    Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
+    const Status status = own_communicator.AllReduceSum(r == 0 ? "gradients" : "losses", std::span(values));
     EXPECT_EQ(status.code(), StatusCode::kInternal);
     EXPECT_THAT(status.message(), HasSubstr("of another kind"));
-    EXPECT_EQ(me.Barrier("after").message(), status.message()) << "who was out of step once stays so";
+    EXPECT_EQ(own_communicator.Barrier("after").message(), status.message()) << "who was out of step once stays so";
   });
 }
 
@@ -140,7 +140,7 @@ TEST(Communicator, ALaterExchangeOfTheSameOperationIsOutOfStep) {
   options.names = {"rank 0", "rank 1"};
   options.links.resize(2);
   options.links[1] = std::move(pair.ours);
-  const std::unique_ptr<Communicator> me = MakeTcpCommunicator(std::move(options));
+  const std::unique_ptr<Communicator> own_communicator = MakeTcpCommunicator(std::move(options));
   std::thread peer([&] {
     struct {
       uint32_t magic, operation;
@@ -151,7 +151,7 @@ TEST(Communicator, ALaterExchangeOfTheSameOperationIsOutOfStep) {
     ++header.sequence;
     ASSERT_EQ(write(pair.theirs.get(), &header, sizeof(header)), 24);
   });
-  const Status status = me->Barrier("the end");
+  const Status status = own_communicator->Barrier("the end");
   peer.join();
   EXPECT_EQ(status.code(), StatusCode::kInternal);
   EXPECT_THAT(status.message(), HasSubstr("rank 1 is out of step at the end"));

@@ -24,8 +24,8 @@ using Comm = struct NcclCommOpaque*;
 struct UniqueId {
   char bytes[128];
 };
-constexpr int kSuccess = 0, kInProgress = 7;
-constexpr int kSum = 0;
+constexpr int kSuccess = 0, kInProgress = 7;  // ncclResult_t
+constexpr int kSum = 0;  // ncclRedOp_t
 
 // Returns NCCL's number of an element type (ncclDataType_t).
 int TypeOf(DeviceElement element) {

@@ -9,7 +9,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int kDerivedPorts = 4;
+constexpr int kDerivedPorts = 4;  // ports tried if the environment names none for the store
 
 class Variables {
  public:

@@ -24,9 +24,9 @@ double SpreadNumber(int shard, size_t i) {
 template <typename T>
 T TreeSum(int begin, int end, size_t i) {
   if (end - begin == 1) return static_cast<T>(SpreadNumber(begin, i));
-  int left = 1;
-  while (2 * left < end - begin) left *= 2;
-  return TreeSum<T>(begin, begin + left, i) + TreeSum<T>(begin + left, end, i);
+  int left_shards = 1;
+  while (2 * left_shards < end - begin) left_shards *= 2;
+  return TreeSum<T>(begin, begin + left_shards, i) + TreeSum<T>(begin + left_shards, end, i);
 }
 
 struct Sums {
@@ -47,17 +47,17 @@ TEST(ShardSum, HasTheSameBitsOnAnyNumberOfRanks) {
       OnEachRank(count, [&](int r) {
         ShardSum sum(*ranks[static_cast<size_t>(r)], shards, kFloats, kDoubles);
         for (int step = 0; step < 2; ++step) {  // the second step reuses the memory
-          const ShardRange mine = ShardsOfRank(shards, r, count);
+          const ShardRange own_shards = ShardsOfRank(shards, r, count);
           sum.Begin();
-          for (int shard = mine.begin; shard < mine.end; ++shard) {
+          for (int shard = own_shards.begin; shard < own_shards.end; ++shard) {
             for (size_t i = 0; i < kFloats; ++i) sum.floats()[i] = static_cast<float>(SpreadNumber(shard, i));
             for (size_t i = 0; i < kDoubles; ++i) sum.doubles()[i] = SpreadNumber(shard, i);
             sum.EndShard();
           }
           const Status status = sum.Finish();
           ASSERT_TRUE(status.ok()) << status.message();
-          const Sums got{{sum.floats().begin(), sum.floats().end()}, {sum.doubles().begin(), sum.doubles().end()}};
-          EXPECT_TRUE(got == expected) << shards << " shards on " << count << " ranks, step " << step;
+          const Sums found{{sum.floats().begin(), sum.floats().end()}, {sum.doubles().begin(), sum.doubles().end()}};
+          EXPECT_TRUE(found == expected) << shards << " shards on " << count << " ranks, step " << step;
         }
       });
     }
@@ -69,14 +69,14 @@ TEST(ShardSum, ARanksNodesCoverItsShardsAndAreFewWhereTheNumbersArePowersOfTwo) 
     for (int count = 1; count <= shards; ++count) {
       if (shards % count != 0) continue;
       for (int r = 0; r < count; ++r) {
-        const ShardRange mine = ShardsOfRank(shards, r, count);
-        const std::vector<ShardRange> nodes = TreeNodes(shards, mine);
-        int at = mine.begin;
+        const ShardRange own_shards = ShardsOfRank(shards, r, count);
+        const std::vector<ShardRange> nodes = TreeNodes(shards, own_shards);
+        int at = own_shards.begin;
         for (const ShardRange& node : nodes) {
           EXPECT_EQ(node.begin, at);
           at = node.end;
         }
-        EXPECT_EQ(at, mine.end);
+        EXPECT_EQ(at, own_shards.end);
         if (std::has_single_bit(static_cast<unsigned>(shards))) {
           EXPECT_EQ(nodes.size(), 1u);
         }

@@ -18,8 +18,8 @@
 namespace hone::gnn {
 namespace {
 
-constexpr double kRetrySeconds = 0.05;
-constexpr double kAnswerSeconds = 5;
+constexpr double kRetrySeconds = 0.05;  // between two tries of all ports
+constexpr double kAnswerSeconds = 5;  // that one connection attempt or answer may take
 constexpr double kFlushSeconds = 1;  // time for the last messages of a rank that ends
 
 std::chrono::duration<double> AsDuration(double seconds) { return std::chrono::duration<double>(seconds); }

@@ -17,7 +17,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr double kLingerSeconds = 5;
+constexpr double kLingerSeconds = 5;  // that a stopped store still waits for its clients to leave
 // Seconds after which a connection that has not introduced itself is closed.
 constexpr double kSilentStrangerSeconds = 10;
 

@@ -15,7 +15,7 @@
 namespace hone::gnn {
 namespace {
 constexpr int64_t kMaxBuckets = 512;
-constexpr int kMinShift = 12;
+constexpr int kMinShift = 12;  // a bucket has the edges into at least 2^12 nodes
 constexpr int64_t kPieceBytes = int64_t{64} << 10;
 }  // namespace
 

@@ -75,10 +75,10 @@ void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, cons
 TEST(Embeddings, OfTheLayerBeforeTheLastGiveTheLogitsOfGraphSage) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 300});
   const auto model = PublishedModel("sage", *graph, 3);
-  EmbeddingModel made = MakeEmbeddingModel(*model, "2").value();
-  EXPECT_EQ(made.value, "act1");
-  EXPECT_EQ(made.model->options().layers, 2);
-  const Predictions rows = PredictExactly(graph, *made.model), logits = PredictExactly(graph, *model);
+  EmbeddingModel embedding_model = MakeEmbeddingModel(*model, "2").value();
+  EXPECT_EQ(embedding_model.value, "act1");
+  EXPECT_EQ(embedding_model.model->options().layers, 2);
+  const Predictions rows = PredictExactly(graph, *embedding_model.model), logits = PredictExactly(graph, *model);
   ASSERT_EQ(rows.num_classes, 24);
   for (const NodeId v : {0, 1, 17, 299}) {
     std::vector<double> mean(24);
@@ -106,9 +106,9 @@ TEST(Embeddings, OfTheLastLayerAreWhatTheHeadReads) {
                {ExampleModel("residual_gat", *graph), "jump", "logits"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.value);
-    EmbeddingModel made = MakeEmbeddingModel(*one.model, std::to_string(one.model->options().layers)).value();
-    EXPECT_EQ(made.value, one.value);
-    const Predictions rows = PredictExactly(graph, *made.model), logits = PredictExactly(graph, *one.model);
+    EmbeddingModel embedding_model = MakeEmbeddingModel(*one.model, std::to_string(one.model->options().layers)).value();
+    EXPECT_EQ(embedding_model.value, one.value);
+    const Predictions rows = PredictExactly(graph, *embedding_model.model), logits = PredictExactly(graph, *one.model);
     const std::vector<float>& bias = WeightNamed(*one.model, one.head + ".bias");
     for (const NodeId v : {0, 1, 17, 299}) {
       std::vector<double> expected = TimesTransposed(RowOf(rows, v), WeightNamed(*one.model, one.head + ".weight"));
@@ -124,13 +124,13 @@ TEST(Embeddings, FromSamplesOfAllNeighborsAreTheExactOnes) {
     SCOPED_TRACE(kind);
     const auto model = PublishedModel(kind, *graph, 3);
     for (const char* layer : {"1", "2"}) {
-      EmbeddingModel made = MakeEmbeddingModel(*model, layer).value();
-      const int hops = made.model->options().layers;
+      EmbeddingModel embedding_model = MakeEmbeddingModel(*model, layer).value();
+      const int hops = embedding_model.model->options().layers;
       EXPECT_EQ(hops, layer[0] - '0');
-      const Predictions exact = PredictExactly(graph, *made.model);
+      const Predictions exact = PredictExactly(graph, *embedding_model.model);
       PredictOptions options;
       options.fanouts.assign(static_cast<size_t>(hops), kAllNeighbors);
-      const Predictions sampled = Predict(graph, *made.model, EveryNode(*graph), options).value();
+      const Predictions sampled = Predict(graph, *embedding_model.model, EveryNode(*graph), options).value();
       ExpectNear(std::vector<double>(sampled.logits.begin(), sampled.logits.end()),
                  std::vector<double>(exact.logits.begin(), exact.logits.end()), layer);
     }
@@ -145,9 +145,9 @@ TEST(Embeddings, OfAFileAreNamedByLayerOrByValue) {
   EXPECT_EQ(MakeEmbeddingModel(*gcn, "d0")->value, "r0");
   EXPECT_EQ(MakeEmbeddingModel(*gcn, "h1")->model->options().num_classes, graph->num_classes());
   const auto refusal = [&](Model<float>& model, const char* which) {
-    const Result<EmbeddingModel> made = MakeEmbeddingModel(model, which);
-    EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument);
-    return made.status().message();
+    const Result<EmbeddingModel> embedding_model = MakeEmbeddingModel(model, which);
+    EXPECT_EQ(embedding_model.status().code(), StatusCode::kInvalidArgument);
+    return embedding_model.status().message();
   };
   EXPECT_THAT(refusal(*gcn, "0"), HasSubstr("model 'gcn' has layers 1 to 2"));
   EXPECT_THAT(refusal(*gcn, "3"), HasSubstr("model 'gcn' has layers 1 to 2"));

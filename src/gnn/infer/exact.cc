@@ -4,10 +4,9 @@
 // Exact inference, layer by layer; see exact.h.
 //
 // Each chunk of rows becomes a block. The sampler, set to "all neighbors", gives numbers to the chunk's nodes and to
-// their in-neighbors. The input rows of all these nodes are gathered, and the model's pass runs on them. If a pass can
-// project rows before they are gathered (wide features would be gathered once per edge), all rows are projected first.
-// Memory holds two layers' activations and one chunk. While one chunk computes, a second thread makes the next one's
-// block.
+// their in-neighbors. The input rows of all these nodes are gathered, and the model's pass runs on them. If a pass can project rows before
+// they are gathered (wide features would be gathered once per edge), all rows are projected first. Memory holds two
+// layers' activations and one chunk. While one chunk computes, a second thread makes the next one's block.
 #include "gnn/infer/exact.h"
 
 #include <fmt/format.h>

@@ -23,7 +23,8 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int64_t kProbes = 4096;
+constexpr int64_t kProbes = 4096;  // rows of each table that are hashed, evenly spaced
+// Hex digits of a fingerprint: of all that is hashed, then of the graph without its splits.
 constexpr size_t kWholeDigits = 32, kGraphDigits = 8;
 constexpr int64_t kColumnsOfARow = 64;  // most columns hashed per row, so that a hub does not make this slow
 

@@ -67,22 +67,22 @@ TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
 TEST_P(Predicting, DoesNotDependOnThreadsChunksOrWhatElseIsAsked) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 500});
   const std::unique_ptr<Model<float>> model = MakeModel(SmallModel(GetParam(), *graph)).value();
-  const Predictions all = Predict(graph, *model, AllNodes(*graph), {.exact = true, .threads = 1}).value();
-  const float scale = 1 + *std::max_element(all.logits.begin(), all.logits.end());  // GIN's sums grow
-  const std::vector<NodeId> some = {499, 0, 7, 7, 123};
-  const Predictions few = Predict(graph, *model, some, {.exact = true, .chunk_bytes = 4000, .threads = 3}).value();
-  for (size_t i = 0; i < some.size(); ++i) {
-    for (int64_t c = 0; c < all.num_classes; ++c) {
-      ASSERT_NEAR(few.logits[i * static_cast<size_t>(all.num_classes) + static_cast<size_t>(c)],
-                  all.logits[static_cast<size_t>(some[i] * all.num_classes + c)], 1e-5 * scale)
-          << GetParam() << " node " << some[i];
+  const Predictions predictions_of_all = Predict(graph, *model, AllNodes(*graph), {.exact = true, .threads = 1}).value();
+  const float scale = 1 + *std::max_element(predictions_of_all.logits.begin(), predictions_of_all.logits.end());  // GIN's sums grow
+  const std::vector<NodeId> node_ids = {499, 0, 7, 7, 123};
+  const Predictions predictions_of_few = Predict(graph, *model, node_ids, {.exact = true, .chunk_bytes = 4000, .threads = 3}).value();
+  for (size_t i = 0; i < node_ids.size(); ++i) {
+    for (int64_t c = 0; c < predictions_of_all.num_classes; ++c) {
+      ASSERT_NEAR(predictions_of_few.logits[i * static_cast<size_t>(predictions_of_all.num_classes) + static_cast<size_t>(c)],
+                  predictions_of_all.logits[static_cast<size_t>(node_ids[i] * predictions_of_all.num_classes + c)], 1e-5 * scale)
+          << GetParam() << " node " << node_ids[i];
     }
   }
   const PredictOptions sampled{.fanouts = {4, 4, 4}, .batch = 100, .seed = 3, .threads = 1};
-  PredictOptions more = sampled;
-  more.threads = 3;
+  PredictOptions more_options = sampled;
+  more_options.threads = 3;
   EXPECT_EQ(Predict(graph, *model, AllNodes(*graph), sampled)->logits,
-            Predict(graph, *model, AllNodes(*graph), more)->logits);
+            Predict(graph, *model, AllNodes(*graph), more_options)->logits);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Predicting, testing::Values("sage", "gat", "gin", "sage-ri"),
@@ -219,11 +219,11 @@ TEST(StateDict, StockGinLoadsAsASpecAndComputesWhatItsModuleDoes) {
   std::map<std::string, std::vector<float>> values;
   float next = 0;  // arbitrary numbers of both signs that do not repeat soon
   const auto put = [&](const std::string& name, std::vector<int64_t> shape) {
-    std::vector<float>& all = values[name];
+    std::vector<float>& predictions_of_all = values[name];
     int64_t size = 1;
     for (int64_t extent : shape) size *= extent;
-    for (int64_t i = 0; i < size; ++i) all.push_back(0.3f * std::sin(next += 0.7f));
-    file.tensors.push_back(MakeFloatTensor(name, std::move(shape), all));
+    for (int64_t i = 0; i < size; ++i) predictions_of_all.push_back(0.3f * std::sin(next += 0.7f));
+    file.tensors.push_back(MakeFloatTensor(name, std::move(shape), predictions_of_all));
   };
   for (int layer = 0; layer < 2; ++layer) {
     const std::string conv = fmt::format("convs.{}.", layer);

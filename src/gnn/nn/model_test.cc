@@ -64,9 +64,9 @@ struct Objective {
 
 void CheckModelGradients(const ModelOptions& options, bool training, bool new_only) {
   SCOPED_TRACE(options.kind + (training ? " training" : " evaluating") + (new_only ? " new only" : " all so far"));
-  auto made = MakeDoubleModel(options);
-  ASSERT_TRUE(made.ok()) << made.status().message();
-  Model<double>& model = **made;
+  auto model_result = MakeDoubleModel(options);
+  ASSERT_TRUE(model_result.ok()) << model_result.status().message();
+  Model<double>& model = **model_result;
   const NeighborSample sample = FullSample(AwkwardGraph(30, 3), {4, 0, 8, 13}, options.layers, new_only);
   std::vector<double> x = RandomValues<double>(sample.num_nodes() * options.in_width, 5);
   Objective objective(model, sample, x, Context(training));
@@ -123,9 +123,9 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       ModelOptions options = SmallModel(kind);
       options.layers = layers;
       if (kind == "sage") options.norm = "batch";
-      auto made = MakeDoubleModel(options);
-      ASSERT_TRUE(made.ok());
-      Model<double>& model = **made;
+      auto model_result = MakeDoubleModel(options);
+      ASSERT_TRUE(model_result.ok());
+      Model<double>& model = **model_result;
       // A training pass makes running statistics other than 0 and 1.
       const NeighborSample warm = FullSample(graph, all, layers);
       std::vector<double> features = RandomValues<double>(40 * options.in_width, 5);

@@ -16,8 +16,8 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int32_t kPaddedRows = 3;
-constexpr double kCanary = 12345.5;
+constexpr int32_t kPaddedRows = 3;   // rows behind each matrix, which an operation must neither read nor write
+constexpr double kCanary = 12345.5;  // value of the padding of results; another value shows a write
 
 template <typename T>
 std::unique_ptr<Layer<T>> MakeLayerOf(const OpKind& kind, const OpPlace& place) {
@@ -65,14 +65,14 @@ struct Padded {
 template <typename T>
 class Run {
  public:
-  Run(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads, T before)
+  Run(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads, T initial)
       : layer_(layer),
         batch_(batch),
         state_(layer.MakeState()),
         x_(batch.x, batch.num_src, place.in, std::numeric_limits<T>::quiet_NaN()),
-        out_(batch.num_dst, place.out, before, T(kCanary)),
+        out_(batch.num_dst, place.out, initial, T(kCanary)),
         grad_out_(batch.grad, batch.num_dst, place.out, std::numeric_limits<T>::quiet_NaN()),
-        grad_x_(batch.num_src, place.in, before, T(kCanary)),
+        grad_x_(batch.num_src, place.in, initial, T(kCanary)),
         edges_(batch.edges, static_cast<int64_t>(batch.columns.size()), place.edge_columns,
                std::numeric_limits<T>::quiet_NaN()) {
     context_.key = {.seed = 5, .epoch = 1, .step = batch.step, .shard = 0};
@@ -83,15 +83,15 @@ class Run {
     if (place.edge_columns > 0) context_.edge_rows = Matrix<const T>(edges_.rows);
   }
   void Forward() { layer_.Forward(batch_.View(), x_.rows, out_.rows, *state_, context_); }
-  // Runs Backward on parameter gradients that hold `gradients_before`. Returns what it and the Forward before it wrote.
+  // Runs Backward on parameter gradients that already hold `gradients_before`. Returns what it and the Forward before it wrote.
   Outcome<T> Backward(T gradients_before = T(0)) {
     Outcome<T> outcome;
     outcome.out = out_.Inside();
-    Note(out_, "Forward", "its result", outcome);
+    NotePaddingWritten(out_, "Forward", "its result", outcome);
     for (Parameter<T>* p : layer_.parameters()) std::fill(p->gradient.begin(), p->gradient.end(), gradients_before);
     layer_.Backward(batch_.View(), x_.rows, grad_out_.rows, grad_x_.rows, *state_, context_);
     outcome.grad_x = grad_x_.Inside();
-    Note(grad_x_, "Backward", "grad_x", outcome);
+    NotePaddingWritten(grad_x_, "Backward", "grad_x", outcome);
     for (Parameter<T>* p : layer_.parameters()) {
       if (p->trainable()) outcome.gradients.push_back(p->gradient);
     }
@@ -109,7 +109,7 @@ class Run {
 
  private:
   // Records the first row behind the batch's rows that a call has overwritten.
-  static void Note(const Padded<T>& rows, const char* pass, const char* what, Outcome<T>& outcome) {
+  static void NotePaddingWritten(const Padded<T>& rows, const char* pass, const char* what, Outcome<T>& outcome) {
     const int64_t row = rows.FirstWrittenPadding(T(kCanary));
     if (row >= 0 && outcome.padding.empty()) {
       outcome.padding = fmt::format("{} wrote row {} of {}, which has {}", pass, row, what, rows.rows.rows);
@@ -124,9 +124,9 @@ class Run {
 };
 
 template <typename T>
-Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T before = T(0),
+Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T initial = T(0),
                        T gradients_before = T(0)) {
-  Run<T> run(layer, batch, place, threads, before);
+  Run<T> run(layer, batch, place, threads, initial);
   run.Forward();
   return run.Backward(gradients_before);
 }
@@ -158,61 +158,64 @@ std::string FirstDifference(const Outcome<T>& a, const Outcome<T>& b, const OpPl
   return "";
 }
 
+// Runs an operation's Layer on made-up batches, and collects the rules that it breaks.
 class Checker {
  public:
   Checker(const OpKind& kind, const OpPlace& place, uint64_t seed) : kind_(kind), place_(place) {
     Rng rng(seed);
+    // Two batches of odd sizes, of destinations and sources, as steps 3 and 4.
     batch_ = MakeCheckBatch(kind.aggregates(), 257, 600, place, rng, 3);
-    other_ = MakeCheckBatch(kind.aggregates(), 190, 430, place, rng, 4);
+    second_batch_ = MakeCheckBatch(kind.aggregates(), 190, 430, place, rng, 4);
     layer_ = MakeLayerOf<float>(kind, place);
   }
 
   // Runs all checks.
   std::vector<OpFinding> Check() {
-    const Outcome<float> plain = RunBothWays<float>(*layer_, batch_, place_);
-    if (!plain.padding.empty()) {
-      Find("padded-rows", plain.padding);
-    } else if (HasNan(plain.out) || HasNan(plain.grad_x)) {
-      Find("padded-rows", fmt::format("{} has a NaN, which rows behind the batch's hold and no other: they are read",
-                                      HasNan(plain.out) ? "the result of Forward" : "grad_x of Backward"));
+    const Outcome<float> reference = RunBothWays<float>(*layer_, batch_, place_);
+    if (!reference.padding.empty()) {
+      AddFinding("padded-rows", reference.padding);
+    } else if (HasNan(reference.out) || HasNan(reference.grad_x)) {
+      AddFinding("padded-rows", fmt::format("{} has a NaN, which rows behind the batch's hold and no other: they are read",
+                                      HasNan(reference.out) ? "the result of Forward" : "grad_x of Backward"));
     }
-    CheckThreads(plain);
-    CheckOverwrites(plain);
-    CheckState(plain);
+    CheckThreads(reference);
+    CheckOverwrites(reference);
+    CheckState(reference);
     CheckGradients();
     return std::move(findings_);
   }
 
  private:
-  void Find(const char* rule, std::string what) { findings_.push_back({rule, std::move(what)}); }
+  void AddFinding(const char* rule, std::string what) { findings_.push_back({rule, std::move(what)}); }
 
   // Checks that the number of threads does not change a result.
-  void CheckThreads(const Outcome<float>& plain) {
+  void CheckThreads(const Outcome<float>& reference) {
     for (const int threads : {1, 2, 3, 8}) {
-      const Outcome<float> again = RunBothWays<float>(*layer_, batch_, place_, threads);
-      const std::string difference = FirstDifference(plain, again, place_);
+      const Outcome<float> with_threads = RunBothWays<float>(*layer_, batch_, place_, threads);
+      const std::string difference = FirstDifference(reference, with_threads, place_);
       if (difference.empty()) continue;
-      Find("one-order", fmt::format("{} with 1 and with {} threads", difference, threads));
+      AddFinding("one-order", fmt::format("{} with 1 and with {} threads", difference, threads));
       return;
     }
   }
 
   // Checks that results overwrite their memory, and that the parameters' gradients are added to theirs.
-  void CheckOverwrites(const Outcome<float>& plain) {
-    const Outcome<float> over_garbage = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
-    if (over_garbage.out != plain.out) {
-      Find("overwrites", "Forward's result depends on what its memory held: " +
-                             FirstDifference(plain.out, over_garbage.out, place_.out));
-    } else if (over_garbage.grad_x != plain.grad_x) {
-      Find("overwrites",
-           "grad_x depends on what its memory held: " + FirstDifference(plain.grad_x, over_garbage.grad_x, place_.in));
+  void CheckOverwrites(const Outcome<float>& reference) {
+    const Outcome<float> over_other_values = RunBothWays<float>(*layer_, batch_, place_, 1, 7.5f);
+    if (over_other_values.out != reference.out) {
+      AddFinding("overwrites", "Forward's result depends on what its memory held: " +
+                             FirstDifference(reference.out, over_other_values.out, place_.out));
+    } else if (over_other_values.grad_x != reference.grad_x) {
+      AddFinding("overwrites",
+           "grad_x depends on what its memory held: " + FirstDifference(reference.grad_x, over_other_values.grad_x, place_.in));
     }
+    // 64 is exact in fp32, so that only the sum rounds.
     const Outcome<float> added = RunBothWays<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
-    for (size_t p = 0; p < plain.gradients.size(); ++p) {
-      for (size_t i = 0; i < plain.gradients[p].size(); ++i) {
-        const float expected = plain.gradients[p][i] + 64.0f, found = added.gradients[p][i];
+    for (size_t p = 0; p < reference.gradients.size(); ++p) {
+      for (size_t i = 0; i < reference.gradients[p].size(); ++i) {
+        const float expected = reference.gradients[p][i] + 64.0f, found = added.gradients[p][i];
         if (std::abs(found - expected) <= 1e-4f * (64.0f + std::abs(expected))) continue;
-        Find("overwrites",
+        AddFinding("overwrites",
              fmt::format("a Layer adds to its parameters' gradients, and one that was 64 is {:.6g} instead of {:.6g}",
                          found, expected));
         return;
@@ -221,13 +224,13 @@ class Checker {
   }
 
   // Runs two batches at the same time: what Forward keeps for Backward must be in the LayerState.
-  void CheckState(const Outcome<float>& plain) {
-    Run<float> first(*layer_, batch_, place_, 1, 0.0f), second(*layer_, other_, place_, 1, 0.0f);
+  void CheckState(const Outcome<float>& reference) {
+    Run<float> first(*layer_, batch_, place_, 1, 0.0f), second(*layer_, second_batch_, place_, 1, 0.0f);
     first.Forward();
     second.Forward();
-    const std::string difference = FirstDifference(plain, first.Backward(), place_);
+    const std::string difference = FirstDifference(reference, first.Backward(), place_);
     if (difference.empty()) return;
-    Find("no-state", difference + ", where another batch's Forward came before this one's Backward");
+    AddFinding("no-state", difference + ", where another batch's Forward came before this one's Backward");
   }
 
   // Compares the gradients, in double precision, with central differences.
@@ -240,23 +243,23 @@ class Checker {
     // Compares the gradient along a random direction with a central difference.
     const auto compare = [&](const std::string& quantity, std::vector<double>& values,
                              const std::vector<double>& gradient) {
-      constexpr double kStep = 1e-6;
+      constexpr double kStep = 1e-6;  // truncation and rounding of a double's central difference are both small here
       std::vector<double> direction(gradient.size());
-      double expected = 0, size = 0;
+      double expected = 0, magnitude = 0;  // `magnitude`: sum of the terms' magnitudes, which may cancel in `expected`
       for (size_t i = 0; i < gradient.size(); ++i) {
         direction[i] = 2 * rng.Uniform() - 1;
         expected += direction[i] * gradient[i];
-        size += std::abs(direction[i] * gradient[i]);
+        magnitude += std::abs(direction[i] * gradient[i]);
       }
-      const std::vector<double> before = values;
-      const auto at = [&](double step) {
-        for (size_t i = 0; i < direction.size(); ++i) values[i] = before[i] + step * direction[i];
+      const std::vector<double> values_before = values;
+      const auto objective_at = [&](double step) {
+        for (size_t i = 0; i < direction.size(); ++i) values[i] = values_before[i] + step * direction[i];
         return run.RunObjective();
       };
-      const double above = at(kStep), below = at(-kStep), difference = (above - below) / (2 * kStep);
-      values = before;
-      if (std::abs(difference - expected) <= 1e-5 * (1 + size)) return;
-      Find("gradients",
+      const double objective_above = objective_at(kStep), objective_below = objective_at(-kStep), difference = (objective_above - objective_below) / (2 * kStep);
+      values = values_before;
+      if (std::abs(difference - expected) <= 1e-5 * (1 + magnitude)) return;
+      AddFinding("gradients",
            fmt::format("along a random direction of {} the gradient is {:.9g} and the finite difference {:.9g}",
                        quantity, expected, difference));
     };
@@ -270,7 +273,7 @@ class Checker {
 
   const OpKind& kind_;
   const OpPlace& place_;
-  CheckBatch batch_, other_;
+  CheckBatch batch_, second_batch_;
   std::unique_ptr<Layer<float>> layer_;
   std::vector<OpFinding> findings_;
 };

@@ -14,7 +14,7 @@
 namespace hone::gnn {
 
 namespace {
-constexpr int64_t kPiece = 16384;
+constexpr int64_t kPiece = 16384;  // parameters of a task
 
 template <typename T>
 int64_t SizeOf(const Parameter<T>& parameter) {

@@ -61,13 +61,13 @@ class SpecModel final : public Model<T> {
   }
 
   void Forward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> logits, typename Model<T>::State& model_state,
-               const LayerContext& given) override {
+               const LayerContext& context_of_pass) override {
     HONE_CHECK(sample.hops() == layers_, "a sample with as many hops as the model has layers");
     auto& state = static_cast<State&>(model_state);
-    LayerContext context = given;
+    LayerContext context = context_of_pass;
     context.nodes = sample.nodes;
     for (SourcesOfHop& sources : state.sources) sources.Forget();
-    for (EdgesOfHop& edges : state.edges) edges.made = false;
+    for (EdgesOfHop& edges : state.edges) edges.gathered = false;
     state.views[0] = Writable(FirstRows(x, sample.num_nodes()));
     for (size_t v = 1; v < count(); ++v) {
       RunForward(v, ReadsNeighbors(Operation(v)) ? BlockOf(v, sample) : BlockView(), RowsOf(v, sample), state, context);
@@ -76,9 +76,9 @@ class SpecModel final : public Model<T> {
   }
 
   void Backward(const NeighborSample& sample, Matrix<const T> x, Matrix<T> grad_logits,
-                typename Model<T>::State& model_state, const LayerContext& given) override {
+                typename Model<T>::State& model_state, const LayerContext& context_of_pass) override {
     auto& state = static_cast<State&>(model_state);
-    LayerContext context = given;
+    LayerContext context = context_of_pass;
     context.nodes = sample.nodes;
     state.views[0] = Writable(FirstRows(x, sample.num_nodes()));
     for (size_t v = count() - 1; v > 0; --v) {
@@ -93,7 +93,7 @@ class SpecModel final : public Model<T> {
         } else {
           grad = state.gradients[value.slot].Resize(RowsOf(v, sample), shapes_.width[v]);
         }
-        for (; done < value.uses.size(); ++done) Send(value.uses[done], sample, done > 0, grad, state, context);
+        for (; done < value.uses.size(); ++done) AddGradientOfUse(value.uses[done], sample, done > 0, grad, state, context);
       }
       const OperationCall<T> call = Call(v, sample, state, context);
       gnn::Operation<T>& operation = *operations_[v];
@@ -113,22 +113,22 @@ class SpecModel final : public Model<T> {
   int64_t ProjectedWidth(int pass) const override {
     return pass == 0 && carried_[0] != std::vector<size_t>{0} ? WidthOf(carried_[0]) : 0;
   }
-  void ProjectRows(int, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
+  void ProjectRows(int, Matrix<const T> x, Matrix<T> out, const LayerContext& context_of_pass) override {
     State& state = PassState();
-    const LayerContext context = ForEvaluation(given);
+    const LayerContext context = ForEvaluation(context_of_pass);
     state.views[0] = Writable(x);
     RunFirstValues(x.rows, state, context);
     CollectCarried(0, out, state, context);
   }
   void RunProjectedPass(int pass, const BlockView& block, Matrix<const T> projected, Matrix<T> out,
-                        const LayerContext& given) override {
-    RunCarried(pass, block, projected, out, given);
+                        const LayerContext& context_of_pass) override {
+    RunCarried(pass, block, projected, out, context_of_pass);
   }
-  void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out, const LayerContext& given) override {
-    if (ProjectedWidth(pass) == 0) return RunCarried(pass, block, x, out, given);
+  void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out, const LayerContext& context_of_pass) override {
+    if (ProjectedWidth(pass) == 0) return RunCarried(pass, block, x, out, context_of_pass);
     const Matrix<T> projected = projected_.Resize(block.num_src, ProjectedWidth(pass));
-    ProjectRows(pass, FirstRows(x, block.num_src), projected, given);
-    RunCarried(pass, block, projected, out, given);
+    ProjectRows(pass, FirstRows(x, block.num_src), projected, context_of_pass);
+    RunCarried(pass, block, projected, out, context_of_pass);
   }
 
  private:
@@ -136,7 +136,7 @@ class SpecModel final : public Model<T> {
   struct EdgesOfHop {
     Buffer<T> buffer;
     Matrix<const T> rows;
-    bool made = false;
+    bool gathered = false;
   };
   struct State final : Model<T>::State {
     std::vector<std::unique_ptr<LayerState>> operations;
@@ -146,7 +146,7 @@ class SpecModel final : public Model<T> {
     std::vector<EdgesOfHop> edges;
     std::vector<Matrix<T>> views, grads;    // of each value
     std::vector<Matrix<const T>> operands;  // of the current call
-    Buffer<T> separate;                     // a use's share of the gradient, before it is added
+    Buffer<T> separate;                     // the part of a gradient that comes from one use, before it is added
   };
 
   size_t count() const { return shapes_.hop.size(); }
@@ -154,6 +154,8 @@ class SpecModel final : public Model<T> {
   // Removes const from a view. The interpreter writes only to views that it made itself.
   static Matrix<T> Writable(Matrix<const T> x) { return {const_cast<T*>(x.data), x.rows, x.cols, x.stride}; }
 
+  // Makes the operation of each value. Weights are drawn from one stream of random numbers per layer, and one for the
+  // head.
   void MakeOperations() {
     const Rng rng(options_.seed);
     std::vector<WeightStream> streams;
@@ -161,8 +163,8 @@ class SpecModel final : public Model<T> {
       const uint64_t seed = rng.Split(static_cast<uint64_t>(i)).Next();
       streams.push_back({Rng(seed), seed});
     }
-    Rng last = rng.Split(static_cast<uint64_t>(layers_));
-    streams.push_back({last, last.Next()});
+    Rng head_stream = rng.Split(static_cast<uint64_t>(layers_));
+    streams.push_back({head_stream, head_stream.Next()});
     operations_.emplace_back();
     for (size_t v = 1; v < count(); ++v) {
       const ValueSpec& value = spec_.values[v - 1];
@@ -202,7 +204,7 @@ class SpecModel final : public Model<T> {
   // Returns the features of a hop's edges, for the operation of a value of that hop.
   Matrix<const T> EdgeRowsOf(size_t hop, const BlockView& block, State& state, const LayerContext& context) const {
     EdgesOfHop& edges = state.edges[hop];
-    if (edges.made) return edges.rows;
+    if (edges.gathered) return edges.rows;
     HONE_CHECK(context.edge_features != nullptr && context.edge_features->width == options_.edge_width &&
                    static_cast<int64_t>(block.edges.size()) == block.num_edges(),
                "a model that reads edge features gets them in its context, and the edges' positions in its samples "
@@ -210,7 +212,7 @@ class SpecModel final : public Model<T> {
     const Matrix<T> rows = edges.buffer.Resize(block.num_edges(), options_.edge_width);
     GatherEdgeRows<T>(*context.edge_features, block.edges, rows, context.threads);
     edges.rows = rows;
-    edges.made = true;
+    edges.gathered = true;
     return edges.rows;
   }
   BlockView BlockOf(size_t v, const NeighborSample& sample) const { return sample.Block(layers_ - 1 - shapes_.hop[v]); }
@@ -224,7 +226,7 @@ class SpecModel final : public Model<T> {
   }
 
   // Makes the arguments of a call. Its operands are stored in `state`, until the next call is made.
-  OperationCall<T> Call(size_t v, const BlockView& block, State& state, const LayerContext& given) const {
+  OperationCall<T> Call(size_t v, const BlockView& block, State& state, const LayerContext& context_of_pass) const {
     state.operands.clear();
     for (const int operand : shapes_.operands[v]) state.operands.push_back(state.views[static_cast<size_t>(operand)]);
     OperationCall<T> call;
@@ -232,12 +234,12 @@ class SpecModel final : public Model<T> {
     call.operands = state.operands;
     call.out = state.views[v];
     call.state = state.operations[v].get();
-    call.context = given;
+    call.context = context_of_pass;
     call.context.layer = shapes_.LayerOf(v);
     const auto hop = static_cast<size_t>(shapes_.hop[v]);
     if (ReadsNeighbors(Operation(v))) call.sources = &state.sources[hop];
     if (options_.edge_width > 0 && WantsEdgeFeatures(Operation(v))) {
-      call.context.edge_rows = EdgeRowsOf(hop, block, state, given);
+      call.context.edge_rows = EdgeRowsOf(hop, block, state, context_of_pass);
     }
     return call;
   }
@@ -282,34 +284,35 @@ class SpecModel final : public Model<T> {
             whole.stride};
   }
 
-  // Computes a use's share of the gradient into `grad`: adds it if `add`, else overwrites `grad`.
-  void Send(const SpecPlan::Use& use, const NeighborSample& sample, bool add, Matrix<T> grad, State& state,
+  // Computes the part of a value's gradient that comes from one use of it: adds it to `grad` if `add`, else overwrites
+  // `grad`.
+  void AddGradientOfUse(const SpecPlan::Use& use, const NeighborSample& sample, bool add, Matrix<T> grad, State& state,
             const LayerContext& context) {
     gnn::Operation<T>& operation = *operations_[use.value];
-    const Matrix<T> from = state.grads[use.value];
-    int64_t rows = from.rows;
+    const Matrix<T> grad_of_use = state.grads[use.value];
+    int64_t rows = grad_of_use.rows;
     if (operation.flow() == GradientFlow::kComputed) {
       const OperationCall<T> call = Call(use.value, sample, state, context);
       if (ReadsNeighbors(Operation(use.value))) rows = call.block.num_src;
-      const bool separate = add && !operation.accumulates();
-      const Matrix<T> to = separate ? state.separate.Resize(rows, grad.cols) : FirstRows(grad, rows);
-      operation.BackwardOperand(call, from, add && !separate, to);
-      if (separate) AddTo<T>(to, FirstRows(grad, rows), context.threads);
+      const bool needs_separate = add && !operation.accumulates();
+      const Matrix<T> to = needs_separate ? state.separate.Resize(rows, grad.cols) : FirstRows(grad, rows);
+      operation.BackwardOperand(call, grad_of_use, add && !needs_separate, to);
+      if (needs_separate) AddTo<T>(to, FirstRows(grad, rows), context.threads);
     } else {
-      const GradientShare<T> share = operation.Share(use.operand);
-      const Matrix<const T> part = {from.data + share.first_column, from.rows, grad.cols, from.stride};
-      if (!add && !share.scaled) {
-        CopyTo<T>(part, grad, context.threads);
+      const GradientShare<T> gradient_share = operation.Share(use.operand);
+      const Matrix<const T> columns_of_use = {grad_of_use.data + gradient_share.first_column, grad_of_use.rows, grad.cols, grad_of_use.stride};
+      if (!add && !gradient_share.scaled) {
+        CopyTo<T>(columns_of_use, grad, context.threads);
       } else {
         if (!add) Zero(grad, 0);
-        AddTo<T>(part, grad, context.threads, share.factor);
+        AddTo<T>(columns_of_use, grad, context.threads, gradient_share.factor);
       }
     }
     if (!add) Zero(grad, rows);
   }
   // Sets the rows from `from` on to zero.
-  static void Zero(Matrix<T> x, int64_t from) {
-    for (int64_t i = from; i < x.rows; ++i) std::fill_n(x.Row(i), x.cols, T(0));
+  static void Zero(Matrix<T> x, int64_t grad_of_use) {
+    for (int64_t i = grad_of_use; i < x.rows; ++i) std::fill_n(x.Row(i), x.cols, T(0));
   }
 
   // Passes.
@@ -350,22 +353,22 @@ class SpecModel final : public Model<T> {
   }
   // Collects the values that pass `pass` receives, side by side.
   void CollectCarried(int pass, Matrix<T> out, State& state, const LayerContext& context) const {
-    int64_t at = 0;
+    int64_t first_column = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
-      CopyTo<T>(FirstRows(state.views[v], out.rows), {out.data + at, out.rows, shapes_.width[v], out.stride},
+      CopyTo<T>(FirstRows(state.views[v], out.rows), {out.data + first_column, out.rows, shapes_.width[v], out.stride},
                 context.threads);
-      at += shapes_.width[v];
+      first_column += shapes_.width[v];
     }
   }
   // Runs a pass on the values that it receives, side by side in `carried`.
-  void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& given) {
+  void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& context_of_pass) {
     State& state = PassState();
-    const LayerContext context = ForEvaluation(given);
-    for (EdgesOfHop& edges : state.edges) edges.made = false;
-    int64_t at = 0;
+    const LayerContext context = ForEvaluation(context_of_pass);
+    for (EdgesOfHop& edges : state.edges) edges.gathered = false;
+    int64_t first_column = 0;
     for (const size_t v : carried_[static_cast<size_t>(pass)]) {
-      state.views[v] = Writable({carried.data + at, block.num_src, shapes_.width[v], carried.stride});
-      at += shapes_.width[v];
+      state.views[v] = Writable({carried.data + first_column, block.num_src, shapes_.width[v], carried.stride});
+      first_column += shapes_.width[v];
     }
     for (size_t v = 1; v < count(); ++v) {
       if (PassOf(v) == pass) RunForward(v, block, block.num_dst, state, context);

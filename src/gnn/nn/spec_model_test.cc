@@ -118,10 +118,10 @@ struct ShortRun {
 };
 ShortRun RunShortly(const ModelOptions& options, int threads = 2) {
   ShortRun run;
-  auto made = MakeModel(options);
-  EXPECT_TRUE(made.ok()) << made.status().message();
-  if (!made.ok()) return run;
-  Model<float>& model = **made;
+  auto model_result = MakeModel(options);
+  EXPECT_TRUE(model_result.ok()) << model_result.status().message();
+  if (!model_result.ok()) return run;
+  Model<float>& model = **model_result;
   run.before = Parameters(model);
   const AdjacencyList graph = AwkwardGraph(300, 9);
   const WholeGraph whole(graph);
@@ -232,9 +232,9 @@ TEST(SpecModel, GradientsAgreeWithFiniteDifferences) {
     const ModelOptions options = OptionsFor(spec);
     for (const bool training : {true, false}) {
       SCOPED_TRACE(spec.name + (training ? " training" : " evaluating"));
-      auto made = MakeDoubleModel(options);
-      ASSERT_TRUE(made.ok()) << made.status().message();
-      Model<double>& model = **made;
+      auto model_result = MakeDoubleModel(options);
+      ASSERT_TRUE(model_result.ok()) << model_result.status().message();
+      Model<double>& model = **model_result;
       const NeighborSample sample = FullSample(rows, {4, 0, 8, 13}, options.layers, training);
       std::vector<double> x = RandomValues<double>(sample.num_nodes() * kWidth, 5);
       const std::vector<double> weights = RandomValues<double>(sample.num_seeds() * kClasses, 99);
@@ -270,9 +270,9 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     SCOPED_TRACE(spec.name);
     const ModelOptions options = OptionsFor(spec);
-    auto made = MakeDoubleModel(options);
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    Model<double>& model = **made;
+    auto model_result = MakeDoubleModel(options);
+    ASSERT_TRUE(model_result.ok()) << model_result.status().message();
+    Model<double>& model = **model_result;
     const NeighborSample sample = FullSample(rows, all, options.layers);
     std::vector<double> features = RandomValues<double>(40 * kWidth, 5), expected(40 * kClasses);
     const auto state = model.MakeState();

@@ -30,13 +30,13 @@ class Lowering {
       if (!covered_[v]) LowerValue(v);
     }
     EndWithLogits();
-    ReadThrough();
+    MarkReadThrough();
     if (for_steps_) {
-      Compose();
+      ComposeAttentions();
       DrawByAttention();
-      SumThrough();
-      Project();
-      AttendThrough();
+      MarkSummedThrough();
+      ProjectAttentions();
+      MarkAttendedThrough();
     }
     PlaceInput();
     PlanGradients();
@@ -62,7 +62,7 @@ class Lowering {
   }
 
   // Appends a unit that computes value v, and returns the unit's index.
-  size_t Put(Kind kind, size_t v) {
+  size_t AppendUnit(Kind kind, size_t v) {
     SpecUnit unit;
     unit.kind = kind;
     unit.value = v;
@@ -84,29 +84,29 @@ class Lowering {
     return std::holds_alternative<DropSpec>(operation) ? 3 : 0;
   }
   // Makes v the run's normalisation, activation or dropout.
-  void Take(size_t v, SpecUnit& run) {
+  void SetInRun(size_t v, SpecUnit& run) {
     (PlaceInRun(v) == 1 ? run.normalise : PlaceInRun(v) == 2 ? run.activate : run.drop) = v;
   }
   // Appends a run. It begins with the bias of `bias_of`, or with `v` if that is 0, and goes on while no operation
   // outside the run reads its values.
-  void PutRun(size_t v, size_t bias_of) {
+  void AppendRun(size_t v, size_t bias_of) {
     SpecUnit run;
     run.kind = Kind::kBetween;
     run.bias_of = bias_of;
     run.hop = shapes_.hop[v];
     run.width = shapes_.width[v];
     run.operands = {bias_of != 0 ? out_.unit_of[v] : out_.unit_of[static_cast<size_t>(shapes_.operands[v][0])]};
-    int place = 0;
+    int position = 0;
     if (bias_of == 0) {
-      Take(v, run);
-      place = PlaceInRun(v);
+      SetInRun(v, run);
+      position = PlaceInRun(v);
     }
     std::vector<size_t> values = {v};
     while (readers_[values.back()].size() == 1) {
       const size_t next = readers_[values.back()][0];
-      if (PlaceInRun(next) <= place) break;
-      Take(next, run);
-      place = PlaceInRun(next);
+      if (PlaceInRun(next) <= position) break;
+      SetInRun(next, run);
+      position = PlaceInRun(next);
       covered_[next] = true;
       values.push_back(next);
     }
@@ -119,26 +119,26 @@ class Lowering {
   void LowerValue(size_t v) {
     const OperationSpec& operation = Operation(v);
     if (std::holds_alternative<AggregateSpec>(operation)) {
-      Put(out_.draws_outermost && IsDrawn(v) ? Kind::kDrawn : Kind::kAggregate, v);
+      AppendUnit(out_.draws_outermost && IsDrawn(v) ? Kind::kDrawn : Kind::kAggregate, v);
     } else if (const auto* attention = std::get_if<AttentionSpec>(&operation)) {
-      Put(Kind::kAttention, v);
-      if (attention->bias) PutRun(v, v);
+      AppendUnit(Kind::kAttention, v);
+      if (attention->bias) AppendRun(v, v);
     } else if (const auto* linear = std::get_if<LinearSpec>(&operation)) {
-      Put(Kind::kProduct, v);
-      if (linear->bias) PutRun(v, v);
+      AppendUnit(Kind::kProduct, v);
+      if (linear->bias) AppendRun(v, v);
     } else if (const auto* head = std::get_if<HeadSpec>(&operation)) {
-      Put(Kind::kProduct, v);
-      if (head->bias) PutRun(v, v);
+      AppendUnit(Kind::kProduct, v);
+      if (head->bias) AppendRun(v, v);
     } else if (PlaceInRun(v) > 0) {
-      PutRun(v, 0);
+      AppendRun(v, 0);
     } else if (std::holds_alternative<NormSpec>(operation)) {
-      Put(Kind::kNormaliseRows, v);
+      AppendUnit(Kind::kNormaliseRows, v);
     } else if (std::holds_alternative<AddSpec>(operation)) {
-      Put(Kind::kAdd, v);
+      AppendUnit(Kind::kAdd, v);
     } else if (std::holds_alternative<OwnSpec>(operation)) {
-      Put(Kind::kOwn, v);
+      AppendUnit(Kind::kOwn, v);
     } else {
-      Put(Kind::kConcat, v);
+      AppendUnit(Kind::kConcat, v);
     }
   }
 
@@ -164,7 +164,7 @@ class Lowering {
   }
 
   // Marks the runs whose rows only aggregates read.
-  void ReadThrough() {
+  void MarkReadThrough() {
     std::vector<size_t> readers(out_.units.size(), 0), aggregates(out_.units.size(), 0);
     for (const SpecUnit& unit : out_.units) {
       for (const size_t operand : unit.operands) {
@@ -180,7 +180,7 @@ class Lowering {
   }
 
   // Marks the runs without a bias whose rows only attentions read that are neither projected nor read features.
-  void AttendThrough() {
+  void MarkAttendedThrough() {
     std::vector<size_t> readers(out_.units.size(), 0), attentions(out_.units.size(), 0);
     for (const SpecUnit& unit : out_.units) {
       const bool attends = unit.kind == Kind::kAttention && !unit.drawn && unit.composed == 0 && !unit.projected;
@@ -199,14 +199,14 @@ class Lowering {
   // Puts the product of an attention first where that pays. The sums of an attention of rows that are not projected
   // have as many columns for each head as those rows, while a product over sources has many more rows than one over
   // destinations. On an H200, four heads of 64 over rows of 256 are worth it.
-  void Project() {
-    constexpr int kHeads = 4;
+  void ProjectAttentions() {
+    constexpr int kMinHeads = 4;
     for (size_t u = 1; u < out_.units.size(); ++u) {
       SpecUnit& unit = out_.units[u];
       if (unit.kind != Kind::kAttention || unit.drawn || unit.composed != 0 || unit.makes_logits) continue;
       const auto& attention = std::get<AttentionSpec>(Operation(unit.value));
       const SpecUnit& operand = out_.units[unit.operands[0]];
-      if (attention.heads < kHeads || !attention.concatenate || operand.hop != unit.hop + 1) continue;
+      if (attention.heads < kMinHeads || !attention.concatenate || operand.hop != unit.hop + 1) continue;
       const int64_t head_width = unit.width / attention.heads;
       // projected_attention.h has kernels for these.
       const bool fits = unit.width <= 256 && head_width >= 8 && (head_width & (head_width - 1)) == 0;
@@ -216,64 +216,64 @@ class Lowering {
 
   // Marks the runs whose rows only sums of two values read or, if the run is a bias, only such sums and concatenations.
   // A run with an activation or a dropout has one reader, so that it is computed once.
-  void SumThrough() {
+  void MarkSummedThrough() {
     std::vector<std::vector<std::pair<size_t, size_t>>> readers(out_.units.size());  // the unit, and which operand
-    for (size_t r = 1; r < out_.units.size(); ++r) {
-      const std::vector<size_t>& operands = out_.units[r].operands;
-      for (size_t i = 0; i < operands.size(); ++i) readers[operands[i]].emplace_back(r, i);
+    for (size_t reader_index = 1; reader_index < out_.units.size(); ++reader_index) {
+      const std::vector<size_t>& operands = out_.units[reader_index].operands;
+      for (size_t i = 0; i < operands.size(); ++i) readers[operands[i]].emplace_back(reader_index, i);
     }
     for (size_t u = 1; u < out_.units.size(); ++u) {
       SpecUnit& unit = out_.units[u];
       if (unit.kind != Kind::kBetween || unit.normalise != 0 || unit.read_through || unit.makes_logits) continue;
-      bool can = !readers[u].empty() && (unit.is_bias() || readers[u].size() == 1);
-      for (const auto& [r, operand] : readers[u]) {
-        const SpecUnit& reader = out_.units[r];
-        const bool sums = reader.kind == Kind::kAdd && reader.operands.size() == 2;
+      bool all_can = !readers[u].empty() && (unit.is_bias() || readers[u].size() == 1);
+      for (const auto& [reader_index, operand] : readers[u]) {
+        const SpecUnit& reader = out_.units[reader_index];
+        const bool sums_two = reader.kind == Kind::kAdd && reader.operands.size() == 2;
         if (unit.is_bias()) {
-          can = can && (sums || reader.kind == Kind::kConcat);
+          all_can = all_can && (sums_two || reader.kind == Kind::kConcat);
         } else {
-          can = can && sums && !(operand == 1 && std::get<AddSpec>(Operation(reader.value)).eps);
+          all_can = all_can && sums_two && !(operand == 1 && std::get<AddSpec>(Operation(reader.value)).eps);
         }
       }
-      unit.summed_through = can;
+      unit.summed_through = all_can;
     }
   }
 
   // Composes the attentions over the outermost hop with the Linear of "x" that they read. The Linear's rows are then
   // needed only where others read them, which must be fewer hops: the rows of the outermost hop are most of a batch's.
-  void Compose() {
+  void ComposeAttentions() {
     for (size_t u = 1; u < out_.units.size(); ++u) {
       const SpecUnit& unit = out_.units[u];
       if (unit.kind != Kind::kProduct || unit.operands[0] != 0 ||
           !std::holds_alternative<LinearSpec>(Operation(unit.value))) {
         continue;
       }
-      size_t rows = u;  // the unit whose rows are the Linear's
+      size_t row_unit = u;  // the unit whose rows are the Linear's
       const bool biased = u + 1 < out_.units.size() && out_.units[u + 1].bias_of == unit.value;
-      if (biased) rows = u + 1;
-      if (biased && !out_.units[rows].adds_bias_alone()) continue;
+      if (biased) row_unit = u + 1;
+      if (biased && !out_.units[row_unit].adds_bias_alone()) continue;
       // A row of [x, 1] must not be wider than the Linear's.
       if ((shapes_.width[0] + 8) / 8 * 8 > unit.width) continue;
       std::vector<size_t> attentions;
-      int needed = -1;
+      int needed_hops = -1;
       for (size_t r = 1; r < out_.units.size(); ++r) {
         const SpecUnit& reader = out_.units[r];
         for (const size_t operand : reader.operands) {
-          if (operand != rows) continue;
+          if (operand != row_unit) continue;
           if (reader.kind == Kind::kAttention && reader.hop + 1 == shapes_.layers) {
             attentions.push_back(r);
           } else {
-            needed = std::max(needed, reader.hop + (reader.reads_hop ? 1 : 0));
+            needed_hops = std::max(needed_hops, reader.hop + (reader.reads_hop ? 1 : 0));
           }
         }
       }
-      if (attentions.empty() || needed < 0 || needed >= shapes_.layers) continue;
-      for (const size_t a : attentions) {
-        out_.units[a].operands[0] = 0;
-        out_.units[a].composed = u;
-        out_.units[a].composed_bias = biased ? rows : 0;
+      if (attentions.empty() || needed_hops < 0 || needed_hops >= shapes_.layers) continue;
+      for (const size_t attention : attentions) {
+        out_.units[attention].operands[0] = 0;
+        out_.units[attention].composed = u;
+        out_.units[attention].composed_bias = biased ? row_unit : 0;
       }
-      out_.units[u].hop = out_.units[rows].hop = needed;
+      out_.units[u].hop = out_.units[row_unit].hop = needed_hops;
     }
   }
 

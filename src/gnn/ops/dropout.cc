@@ -20,7 +20,7 @@ namespace {
 // The inputs of a dropout mask for some rows, and the memory to which the mask is written.
 struct MaskTask {
   uint64_t key;
-  uint32_t step, epoch, place, threshold;
+  uint32_t step, epoch, layer_and_site, threshold;
   const NodeId* nodes;
   int64_t blocks;  // blocks of eight columns; each is one byte of the mask
   uint8_t* bits;
@@ -100,13 +100,13 @@ void ApplyRowBaseline(const uint8_t* bits, T scale, const T* x, T* out, int64_t 
 [[gnu::target("avx2")]] void ApplyRowAvx2(const uint8_t* bits, float scale, const float* x, float* out, int64_t cols) {
   const __m256i lane = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
   const __m256 factor = _mm256_set1_ps(scale);
-  const int64_t whole = cols / 8;
-  for (int64_t b = 0; b < whole; ++b) {
+  const int64_t whole_bytes = cols / 8;
+  for (int64_t b = 0; b < whole_bytes; ++b) {
     const __m256i kept = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits[b]), lane), lane);
     const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(x + b * 8), factor);
     _mm256_storeu_ps(out + b * 8, _mm256_and_ps(product, _mm256_castsi256_ps(kept)));
   }
-  ApplyRowBaseline(bits, scale, x, out, whole * 8, cols);
+  ApplyRowBaseline(bits, scale, x, out, whole_bytes * 8, cols);
 }
 
 // Multiplies a row by `scale` where the bit is set, and sets the other elements to 0.
@@ -128,11 +128,11 @@ DropoutRate::DropoutRate(double probability) {
 }
 
 DropoutRate DropoutRate::Then(const DropoutRate& next) const {
-  DropoutRate both = *this;
-  const double left = 65536.0 - threshold;
-  both.threshold = threshold + std::min(65535u - threshold, static_cast<uint32_t>(std::lround(left * next.threshold / 65536.0)));
-  both.scale = 65536.0 / (65536.0 - both.threshold);
-  return both;
+  DropoutRate combined = *this;
+  const double kept_levels = 65536.0 - threshold;
+  combined.threshold = threshold + std::min(65535u - threshold, static_cast<uint32_t>(std::lround(kept_levels * next.threshold / 65536.0)));
+  combined.scale = 65536.0 / (65536.0 - combined.threshold);
+  return combined;
 }
 
 DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const LayerContext& context, int64_t rows,
@@ -142,11 +142,11 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
   HONE_CHECK(row_bytes <= 65536 && context.layer >= 0 && context.layer <= 255,
              "a dropout mask wider than 524,288 columns, or a layer beyond 255");
   const DropoutMask mask{memory.Resize(rows * row_bytes), row_bytes};
-  const uint32_t place = static_cast<uint32_t>(context.layer) << 24 | static_cast<uint32_t>(site) << 16;
+  const uint32_t layer_and_site = static_cast<uint32_t>(context.layer) << 24 | static_cast<uint32_t>(site) << 16;
   const MaskTask task{context.key.seed ^ kDropoutDomain,
                       context.key.step,
                       context.key.epoch,
-                      place,
+                      layer_and_site,
                       rate.threshold,
                       context.nodes.data(),
                       row_bytes,
@@ -160,12 +160,12 @@ DropoutMask MakeDropoutMask(const DropoutRate& rate, DropoutSite site, const Lay
 double DropoutRow(const LayerContext& context, uint8_t site, int64_t row, int64_t cols, double probability,
                   std::span<uint8_t> kept) {
   HONE_CHECK(static_cast<int64_t>(kept.size()) >= MaskRowBytes(cols), "a dropout row needs a bit for every column");
-  LayerContext one = context;
-  one.nodes = context.nodes.subspan(static_cast<size_t>(row), 1);
-  one.threads = 1;
+  LayerContext row_context = context;
+  row_context.nodes = context.nodes.subspan(static_cast<size_t>(row), 1);
+  row_context.threads = 1;
   thread_local Buffer<uint8_t> memory;
   const DropoutRate rate(probability);
-  const DropoutMask mask = MakeDropoutMask(rate, static_cast<DropoutSite>(site), one, 1, cols, memory);
+  const DropoutMask mask = MakeDropoutMask(rate, static_cast<DropoutSite>(site), row_context, 1, cols, memory);
   std::copy_n(mask.bits, mask.row_bytes, kept.data());
   return rate.scale;
 }

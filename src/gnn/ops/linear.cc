@@ -15,14 +15,15 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int64_t kRowBlock = 256;
+constexpr int64_t kRowBlock = 256;  // rows of a task; fixed, so that results do not depend on the number of threads
 // Limits on the pieces of rows of which each has a partial weight gradient: enough pieces for many cores, few enough
 // that the partial gradients are small and cheap to add.
 constexpr int64_t kMinPartialRows = 2048;
 constexpr int64_t kMaxPartials = 16;
 constexpr int64_t kMaxPartialElements = int64_t{8} << 20;
-constexpr int64_t kOutBlock = 256;
+constexpr int64_t kOutBlock = 256;  // rows of the weight's gradient in a task
 
+// BLAS takes sizes as int.
 int I(int64_t value) { return static_cast<int>(value); }
 
 // Makes OpenBLAS use one thread while it lives. Otherwise OpenBLAS would spread a product over threads of its own, and
@@ -30,22 +31,22 @@ int I(int64_t value) { return static_cast<int>(value); }
 class OneThread {
  public:
   OneThread() { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
+  ~OneThread() { omp_set_num_threads(threads_before_); }
 
  private:
-  int before_ = omp_get_max_threads();  // number of OpenMP threads to restore
+  int threads_before_ = omp_get_max_threads();  // number of OpenMP threads to restore
 };
 
 // Computes C = op(A) op(B) + beta * C with row-major matrices, in the calling thread.
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
           const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
-  const OneThread one;
+  const OneThread one_thread;
   cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
               I(n), I(k), 1.0f, a, I(lda), b, I(ldb), beta, c, I(ldc));
 }
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
           const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
-  const OneThread one;
+  const OneThread one_thread;
   cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
               I(n), I(k), 1.0, a, I(lda), b, I(ldb), beta, c, I(ldc));
 }
@@ -82,29 +83,29 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
                           int threads) {
   const int64_t rows = grad_out.rows;
   if (rows == 0) return;
-  const int64_t size = grad_out.cols * x.cols;
-  const int64_t most = std::clamp<int64_t>(kMaxPartialElements / std::max<int64_t>(size, 1), 1, kMaxPartials);
-  const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, most);
-  const int64_t piece = (rows + pieces - 1) / pieces;
+  const int64_t weight_size = grad_out.cols * x.cols;
+  const int64_t max_pieces = std::clamp<int64_t>(kMaxPartialElements / std::max<int64_t>(weight_size, 1), 1, kMaxPartials);
+  const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, max_pieces);
+  const int64_t piece_rows = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
   // A single piece adds to the gradient directly; several pieces have separate memory.
-  T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * size);
+  T* sums = pieces == 1 ? grad_weight.data : partials.Resize(pieces * weight_size);
   const int64_t stride = pieces == 1 ? grad_weight.stride : x.cols;
   ParallelFor(threads, pieces * out_blocks, [&](int64_t task) {
-    const int64_t p = task / out_blocks;
-    const int64_t o = task % out_blocks * kOutBlock;
-    const int64_t begin = std::min(rows, p * piece);
-    const int64_t end = std::min(rows, begin + piece);
+    const int64_t piece = task / out_blocks;
+    const int64_t first_output = task % out_blocks * kOutBlock;
+    const int64_t begin = std::min(rows, piece * piece_rows);
+    const int64_t end = std::min(rows, begin + piece_rows);
     // Trailing pieces may be empty; beta 0 then still writes their zeros.
-    Gemm(/*transpose_a=*/true, /*transpose_b=*/false, std::min(kOutBlock, grad_out.cols - o), x.cols, end - begin,
-         grad_out.Row(begin) + o, grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0),
-         sums + p * size + o * stride, stride);
+    Gemm(/*transpose_a=*/true, /*transpose_b=*/false, std::min(kOutBlock, grad_out.cols - first_output), x.cols, end - begin,
+         grad_out.Row(begin) + first_output, grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0),
+         sums + piece * weight_size + first_output * stride, stride);
   });
   if (pieces == 1) return;
   ParallelRows(threads, grad_out.cols, PieceRows(x.cols), [&](int64_t begin, int64_t end) {
-    for (int64_t p = 0; p < pieces; ++p) {
+    for (int64_t piece = 0; piece < pieces; ++piece) {
       for (int64_t o = begin; o < end; ++o) {
-        const T* partial = sums + p * size + o * x.cols;
+        const T* partial = sums + piece * weight_size + o * x.cols;
         T* grad = grad_weight.Row(o);
         for (int64_t i = 0; i < x.cols; ++i) grad[i] += partial[i];
       }
@@ -114,6 +115,7 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
 
 template <typename T>
 void AddColumnSums(Matrix<const T> x, T* sums, int threads) {
+  // Rows of a piece; fixed, so that sums are the same with any number of threads.
   constexpr int64_t kPiece = 1024;
   const int64_t pieces = (x.rows + kPiece - 1) / kPiece;
   std::vector<double> partial(static_cast<size_t>(pieces * x.cols), 0.0);

@@ -31,6 +31,7 @@ LossSums SoftmaxCrossEntropy(Matrix<const T> logits, std::span<const int32_t> la
   }
   const double inverse = normalizer > 0 ? 1.0 / normalizer : 0.0;
 
+  // Rows of a piece; fixed, so that sums are the same with any number of threads.
   constexpr int64_t kPiece = 256;
   std::vector<LossSums> pieces(static_cast<size_t>((logits.rows + kPiece - 1) / kPiece));
   ParallelFor(threads, static_cast<int64_t>(pieces.size()), [&](int64_t p) {

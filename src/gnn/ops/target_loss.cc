@@ -58,6 +58,7 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
     normalizer = 0;
     for (const NodeId v : nodes) normalizer += CountKnown(targets.Row(v), targets.width) > 0 ? 1 : 0;
   }
+  // Rows of a piece; fixed, so that sums are the same with any number of threads.
   constexpr int64_t kPiece = 64;
   std::vector<LossSums> pieces(static_cast<size_t>((outputs.rows + kPiece - 1) / kPiece));
   ParallelFor(threads, static_cast<int64_t>(pieces.size()), [&](int64_t p) {

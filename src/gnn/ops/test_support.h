@@ -116,15 +116,15 @@ void ExpectSameBits(const std::string& what, const Body& body) {
   const auto expected = body(1);
   ASSERT_FALSE(expected.empty()) << what;
   for (const int threads : {2, 4, 7}) {
-    const auto got = body(threads);
-    ASSERT_EQ(got.size(), expected.size()) << what;
-    EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
+    const auto result = body(threads);
+    ASSERT_EQ(result.size(), expected.size()) << what;
+    EXPECT_EQ(std::memcmp(result.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
         << what << " on " << threads << " threads";
   }
   BaselineOnly() = true;
-  const auto got = body(2);
+  const auto result = body(2);
   BaselineOnly() = false;
-  EXPECT_EQ(std::memcmp(got.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
+  EXPECT_EQ(std::memcmp(result.data(), expected.data(), expected.size() * sizeof(expected[0])), 0)
       << what << " without AVX2";
 }
 

@@ -28,7 +28,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int kChunkRows = 64;
+constexpr int kChunkRows = 64;  // rows that a thread draws for before it stores their neighbors
 constexpr int kChunkSlots = 256;  // 16 KiB of cache lines are in flight in each stage
 constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
 // Largest direct table, in bytes. A direct table is about twice as fast as a hash table (docs/design/0034). Beyond this

@@ -243,8 +243,8 @@ TEST(NeighborSampler, GivesTheSameSamplesOnOneTwoAndSixteenThreads) {
   };
   const std::vector<NeighborSample> one = sample_all(1);
   for (const int threads : {2, 16}) {
-    const std::vector<NeighborSample> many = sample_all(threads);
-    for (size_t i = 0; i < kBatches; ++i) ExpectSame(one[i], many[i], "batch " + std::to_string(i));
+    const std::vector<NeighborSample> of_many_threads = sample_all(threads);
+    for (size_t i = 0; i < kBatches; ++i) ExpectSame(one[i], of_many_threads[i], "batch " + std::to_string(i));
   }
 }
 

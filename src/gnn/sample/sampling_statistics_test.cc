@@ -153,10 +153,10 @@ TEST(SamplingStatistics, HopsEpochsStepsSeedsAndNodesDrawIndependently) {
     std::vector<char> marks(static_cast<size_t>(degree));
     const auto overlap = [&](const std::vector<int>& a, const std::vector<int>& b) {
       for (const int slot : a) marks[static_cast<size_t>(slot)] = 1;
-      int both = 0;
-      for (const int slot : b) both += marks[static_cast<size_t>(slot)];
+      int drew_both = 0;
+      for (const int slot : b) drew_both += marks[static_cast<size_t>(slot)];
       for (const int slot : a) marks[static_cast<size_t>(slot)] = 0;
-      return both;
+      return drew_both;
     };
     double hops = 0, epochs = 0, steps = 0, seeds = 0, nodes = 0;
     for (uint32_t step = 0; step < kSteps; ++step) {

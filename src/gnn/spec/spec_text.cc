@@ -265,7 +265,7 @@ const std::string& ParametersOf(const ValueSpec& value) {
 
 Result<ModelSpec> ParseModelSpec(std::string_view text, std::string_view file) {
   HONE_ASSIGN_OR_RETURN(const TomlNode root, ParseToml(text, file));
-  constexpr size_t kMostErrors = 8;
+  constexpr size_t kMostErrors = 8;  // that one message lists
   TomlErrors errors(file, kMostErrors);
   TableReader document(root, "", errors);
   ModelSpec spec;

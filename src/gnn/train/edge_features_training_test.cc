@@ -48,8 +48,8 @@ class EdgeFeaturesTraining : public testing::Test {
 
 TEST_F(EdgeFeaturesTraining, AModelLearnsWhatOnlyTheEdgesTell) {
   const TemporaryDirectory folder = std::move(MakeTemporaryDirectory()).value();
-  const double with = Train(GraphOfEdges(4), 6, folder.path());
-  EXPECT_GT(with, 0.85);
+  const double loss_with_features = Train(GraphOfEdges(4), 6, folder.path());
+  EXPECT_GT(loss_with_features, 0.85);
   // A quarter of the nodes would be right by chance.
   EXPECT_LT(Train(GraphOfEdges(0), 6, folder.path()), 0.5);
 }
@@ -60,9 +60,9 @@ TEST_F(EdgeFeaturesTraining, ACheckpointGoesOnToTheBitAndPredictsAsItsGraphDeman
   const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
   Train(graph, 4, whole.path());
   Train(graph, 2, parts.path());
-  auto rest = ResumeTrainer(graph, parts.path(), {.threads = 1, .checkpoint = parts.path()}, 4);
-  ASSERT_TRUE(rest.ok()) << rest.status().message();
-  ASSERT_TRUE((*rest)->Run({}).ok());
+  auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 1, .checkpoint = parts.path()}, 4);
+  ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+  ASSERT_TRUE((*resumed)->Run({}).ok());
   EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(), ReadFile(whole.path() + "/last.safetensors").value());
 
   const LoadedModel loaded = LoadModel(whole.path(), {}).value();
@@ -82,10 +82,10 @@ TEST_F(EdgeFeaturesTraining, ACheckpointGoesOnToTheBitAndPredictsAsItsGraphDeman
   }
   EXPECT_GT(Accuracy(PredictedClasses(*exact), graph->test_nodes(), graph->labels()), 0.85);
 
-  const auto without = GraphOfEdges(0);
-  EXPECT_THAT(Predict(without, *loaded.model, without->test_nodes(), options).status().message(),
+  const auto loss_without_features = GraphOfEdges(0);
+  EXPECT_THAT(Predict(loss_without_features, *loaded.model, loss_without_features->test_nodes(), options).status().message(),
               HasSubstr("0 features an edge and the model was made for 4"));
-  EXPECT_THAT(ResumeTrainer(without, whole.path(), {}).status().message(), HasSubstr("another graph"));
+  EXPECT_THAT(ResumeTrainer(loss_without_features, whole.path(), {}).status().message(), HasSubstr("another graph"));
 }
 
 // Gradients in double, through two hops of gathered edge features, against central differences.

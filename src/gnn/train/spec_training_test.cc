@@ -49,18 +49,18 @@ TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
     const ModelOptions options = OptionsOf(Example(name));
     const TemporaryDirectory whole = std::move(MakeTemporaryDirectory()).value();
     const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
-    auto made = MakeTrainer(graph, options, Options(6), {.threads = 2, .checkpoint = whole.path()});
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    ASSERT_TRUE((*made)->Run({}).ok());
+    auto trainer = MakeTrainer(graph, options, Options(6), {.threads = 2, .checkpoint = whole.path()});
+    ASSERT_TRUE(trainer.ok()) << trainer.status().message();
+    ASSERT_TRUE((*trainer)->Run({}).ok());
 
     // Trains half of the epochs, and the rest from the checkpoint, on another number of threads.
     auto half = MakeTrainer(graph, options, Options(3), {.threads = 1, .checkpoint = parts.path()});
     ASSERT_TRUE(half.ok());
     ASSERT_TRUE((*half)->Run({}).ok());
-    auto rest = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 6);
-    ASSERT_TRUE(rest.ok()) << rest.status().message();
-    ASSERT_TRUE((*rest)->Run({}).ok());
-    EXPECT_EQ(ModelWeights(**rest), ModelWeights(**made));
+    auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 6);
+    ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+    ASSERT_TRUE((*resumed)->Run({}).ok());
+    EXPECT_EQ(ModelWeights(**resumed), ModelWeights(**trainer));
     EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
               ReadFile(whole.path() + "/last.safetensors").value());
 

@@ -129,7 +129,7 @@ std::vector<std::string> TargetWarnings(const Graph& graph, const TrainOptions& 
   size_t without = 0;
   for (size_t c = 0; c < columns.size(); ++c) {
     if (columns[c].known > 0) continue;
-    constexpr size_t kMostNamed = 5;
+    constexpr size_t kMostNamed = 5;  // columns that one message names
     if (++without <= kMostNamed) unknown += (without > 1 ? ", " : "") + ColumnName(graph, c);
     if (without == kMostNamed + 1) unknown += ", …";
   }

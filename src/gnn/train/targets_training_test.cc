@@ -33,14 +33,14 @@ const ModelOptions kTargetModel{.hidden = 32, .layers = 2, .dropout = 0.1, .seed
 
 std::vector<EpochReport> TrainOnTargets(const std::shared_ptr<const Graph>& graph, const TrainOptions& options,
                                         const RunOptions& run = {.threads = 2}) {
-  auto made = MakeTrainer(graph, kTargetModel, options, run);
-  EXPECT_TRUE(made.ok()) << made.status().message();
+  auto trainer = MakeTrainer(graph, kTargetModel, options, run);
+  EXPECT_TRUE(trainer.ok()) << trainer.status().message();
   std::vector<EpochReport> epochs;
   TrainEvents events;
   events.epoch = [&](const EpochReport& epoch) { epochs.push_back(epoch); };
-  const auto result = (*made)->Run(events);
+  const auto result = (*trainer)->Run(events);
   EXPECT_TRUE(result.ok()) << result.status().message();
-  EXPECT_EQ(result->best_valid, MetricOf((*made)->options(), epochs[static_cast<size_t>(result->best_epoch)]));
+  EXPECT_EQ(result->best_valid, MetricOf((*trainer)->options(), epochs[static_cast<size_t>(result->best_epoch)]));
   return epochs;
 }
 
@@ -95,9 +95,9 @@ TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
     TrainOnTargets(graph, options, {.threads = 2, .checkpoint = whole.path()});
     options.epochs = 2;
     TrainOnTargets(graph, options, {.threads = 1, .checkpoint = parts.path()});
-    auto rest = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 4);
-    ASSERT_TRUE(rest.ok()) << rest.status().message();
-    ASSERT_TRUE((*rest)->Run({}).ok());
+    auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 4);
+    ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+    ASSERT_TRUE((*resumed)->Run({}).ok());
     EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
               ReadFile(whole.path() + "/last.safetensors").value());
 

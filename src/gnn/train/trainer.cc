@@ -136,9 +136,9 @@ class CpuTrainer final : public Trainer {
 
   // Returns whether any rank was asked to stop.
   Result<bool> AnyRankStops(const TrainEvents& events) {
-    double wanted = events.stop && events.stop() ? 1 : 0;
-    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
-    return wanted > 0;
+    double ranks_that_stop = events.stop && events.stop() ? 1 : 0;
+    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&ranks_that_stop, 1))));
+    return ranks_that_stop > 0;
   }
 
   // Starts preparing an epoch's batches, unless that was done before.
@@ -200,7 +200,7 @@ class CpuTrainer final : public Trainer {
   }
 
   struct StepEnd {
-    double loss = 0;
+    double loss = 0;  // of the step, over all shards and ranks
     bool stop = false;  // true: some rank was asked to stop
   };
 
@@ -210,7 +210,7 @@ class CpuTrainer final : public Trainer {
   Result<StepEnd> RunStep(const TrainEvents& events, EpochTimes& times) {
     const int shards = options_.shards / ranks_.size();
     const double normalizer = sum_ ? StepWeight() : 0;
-    std::vector<double> alone(sum_ ? size_t{0} : size_t{kTotals});
+    std::vector<double> own_totals(sum_ ? size_t{0} : size_t{kTotals});
     if (sum_) {
       statistics_.BeginStep();
       sum_->Begin();
@@ -221,7 +221,7 @@ class CpuTrainer final : public Trainer {
       const Stopwatch compute;
       optimizer_.ZeroGradients(threads_);
       const LossSums sums = RunShard(*batch, normalizer);
-      const std::span<double> totals = sum_ ? sum_->doubles() : std::span(alone);
+      const std::span<double> totals = sum_ ? sum_->doubles() : std::span(own_totals);
       totals[kLoss] = sums.loss;
       totals[kWeight] = sums.weight;
       totals[kLabelled] = static_cast<double>(sums.labelled);
@@ -241,7 +241,7 @@ class CpuTrainer final : public Trainer {
     }
     if (sum_) HONE_RETURN_IF_ERROR(NoteLostRank(sum_->Finish()));
     const Stopwatch update;
-    const std::span<const double> totals = sum_ ? sum_->doubles() : std::span(alone);
+    const std::span<const double> totals = sum_ ? sum_->doubles() : std::span(own_totals);
     if (sum_) {
       CopyGradients(sum_->floats(), /*into_model=*/true);
       statistics_.EndStep(totals.subspan(kTotals), options_.shards);
@@ -331,7 +331,7 @@ class CpuTrainer final : public Trainer {
       if (!events.step) return;
       events.step({.epoch = position_.epoch, .step = done - 1, .steps = total, .validating = true});
     };
-    HONE_ASSIGN_OR_RETURN(ValidationCounts part, CountCorrect(graph_, *model_,
+    HONE_ASSIGN_OR_RETURN(ValidationCounts counts, CountCorrect(graph_, *model_,
                                                               {.fanouts = options_.eval_fanouts,
                                                                .frontier = options_.frontier,
                                                                .batch = options_.eval_batch,
@@ -345,18 +345,18 @@ class CpuTrainer final : public Trainer {
                                                                .progress = progress}));
     const bool targets = graph_->targets().num_rows > 0;
     const Result<bool> stopped =
-        targets ? SumOverRanks(ranks_, part.stopped, part.targets) : SumOverRanks(ranks_, part.stopped, part.classes);
+        targets ? SumOverRanks(ranks_, counts.stopped, counts.targets) : SumOverRanks(ranks_, counts.stopped, counts.classes);
     HONE_RETURN_IF_ERROR(NoteLostRank(stopped.status()));
     if (*stopped) return true;
     report.times.evaluate = watch.Seconds();
     if (targets) {
-      if (ranks_.size() > 1) part.targets.scores.clear();  // of this rank alone
-      ReportValidation(options_, position_, ScoresOf(std::move(part.targets)), report);
+      if (ranks_.size() > 1) counts.targets.scores.clear();  // of this rank alone
+      ReportValidation(options_, position_, ScoresOf(std::move(counts.targets)), report);
       return false;
     }
     // AUC needs an order of the scores of all nodes, which no sum over ranks gives.
-    const double auc = ranks_.size() == 1 ? RocAuc(std::move(part.scores)) : kNaN;
-    ReportValidation(options_, position_, part.classes, auc, report);
+    const double auc = ranks_.size() == 1 ? RocAuc(std::move(counts.scores)) : kNaN;
+    ReportValidation(options_, position_, counts.classes, auc, report);
     report.times.evaluate = watch.Seconds();
     return false;
   }
@@ -364,7 +364,7 @@ class CpuTrainer final : public Trainer {
   const std::shared_ptr<const Graph> graph_;
   const TrainOptions options_;
   const RunOptions run_;
-  const std::unique_ptr<Communicator> solo_;
+  const std::unique_ptr<Communicator> solo_;  // used if the run has no communicator
   Communicator& ranks_;
   bool rank_lost_ = false;
   const int threads_;
@@ -376,36 +376,36 @@ class CpuTrainer final : public Trainer {
   std::unique_ptr<ShardSum> sum_;  // used if a step has several shards
   const std::unique_ptr<Model<float>::State> state_;
   std::unique_ptr<BatchPipeline> pipeline_;
-  int started_epoch_ = -1;
+  int started_epoch_ = -1;  // last epoch that the pipeline was given; -1: none
   Buffer<float> inputs_, logits_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Trainer>> MakeTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
-                                             const TrainOptions& given, const RunOptions& run,
+                                             const TrainOptions& given_options, const RunOptions& run,
                                              const std::string& init) {
-  ModelOptions sized = model;
-  sized.in_width = graph->features().width;
-  sized.num_classes = graph->num_classes();
-  sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
-  HONE_RETURN_IF_ERROR(ValidateTrainOptions(given, sized, *graph));
-  const TrainOptions options = CompleteForGraph(given, *graph);
+  ModelOptions model_for_graph = model;
+  model_for_graph.in_width = graph->features().width;
+  model_for_graph.num_classes = graph->num_classes();
+  model_for_graph.edge_width = EdgeWidthFor(model_for_graph.spec.get(), *graph);
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(given_options, model_for_graph, *graph));
+  const TrainOptions options = CompleteForGraph(given_options, *graph);
   HONE_RETURN_IF_ERROR(CheckShards(options.shards, run));
   HONE_RETURN_IF_ERROR(CheckMetric(options.metric, run));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> new_model, MakeModel(model_for_graph));
   if (!init.empty()) {
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
-    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
+    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *new_model));
   }
-  CheckpointHeader header{sized,
+  CheckpointHeader header{model_for_graph,
                           options,
                           GraphFingerprint(*graph),
                           {},
                           RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
                           0};
   auto trainer = std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), options), std::move(header), run,
-                                              std::move(made));
+                                              std::move(new_model));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
@@ -421,9 +421,9 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckShards(header.train.shards, run).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckMetric(header.train.metric, run).WithContext(what));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> new_model, MakeModel(header.model));
   auto trainer =
-      std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, std::move(made));
+      std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, std::move(new_model));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   HONE_RETURN_IF_ERROR(trainer->Restore(file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));

@@ -144,7 +144,7 @@ TEST(HotOperations, AttentionIsProjectedBehindTheWeightedSum) {
 }
 
 TEST(TaskTexts, AreWholeForEveryOperationAndType) {
-  int texts = 0;
+  int checked = 0;
   for (const Kind kind : {Kind::kGather, Kind::kAggregate, Kind::kAggregateBackward, Kind::kAttention,
                           Kind::kAttentionBackward, Kind::kAttentionRowsBackward, Kind::kLinear, Kind::kLinearBackwardInput, Kind::kLinearBackwardWeight}) {
     for (const auto how : {AggregateSpec::How::kMean, AggregateSpec::How::kSum, AggregateSpec::How::kMax}) {
@@ -154,20 +154,20 @@ TEST(TaskTexts, AreWholeForEveryOperationAndType) {
           for (const bool fp32 : {false, true}) {
             HotOperation operation{.kind = kind, .how = how, .symmetric = symmetric};
             operation.of_features = kind == Kind::kGather || kind == Kind::kAggregate;
-            const TaskTexts made = MakeTaskTexts(operation, "m", {features, fp32}, {{{{"rows", 3}}, "'h' here"}});
-            for (const std::string* text : {&made.task, &made.oracle, &made.seed, &made.engine, &made.baseline}) {
+            const TaskTexts texts = MakeTaskTexts(operation, "m", {features, fp32}, {{{{"rows", 3}}, "'h' here"}});
+            for (const std::string* text : {&texts.task, &texts.oracle, &texts.seed, &texts.engine, &texts.baseline}) {
               EXPECT_THAT(*text, Not(HasSubstr("{{")));
               EXPECT_THAT(*text, Not(HasSubstr("}}")));
             }
-            const auto task = ParseToml(made.task, TaskName(operation));
+            const auto task = ParseToml(texts.task, TaskName(operation));
             EXPECT_TRUE(task.ok()) << task.status().message();
-            ++texts;
+            ++checked;
           }
         }
       }
     }
   }
-  EXPECT_EQ(texts, 9 * 4 * 3 * 2);
+  EXPECT_EQ(checked, 9 * 4 * 3 * 2);
 }
 
 TEST(WriteTasks, AFolderAppearsWholeOrNotAtAll) {

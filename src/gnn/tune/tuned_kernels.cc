@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostBytes = 8 << 20;
+constexpr int64_t kMostBytes = 8 << 20;  // of a file of tuned kernels
 constexpr const char* kBackward = "_backward";
 
 json ToJson(const TuningPlace& place) {

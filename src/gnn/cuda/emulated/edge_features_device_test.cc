@@ -52,9 +52,9 @@ TEST_F(EdgeFeaturesOnDevice, TrainsAsOnTheCpuAndGoesOnFromItsCheckpoint) {
   }
   ASSERT_EQ(losses[1].size(), 2u);
   for (size_t e = 0; e < 2; ++e) EXPECT_NEAR(losses[1][e], losses[0][e], 5e-3 * losses[0][e]) << e;
-  auto rest = ResumeDeviceTrainer(graph_, folder.path(), {.checkpoint = folder.path()}, device_, 3);
-  ASSERT_TRUE(rest.ok()) << rest.status().message();
-  EXPECT_TRUE((*rest)->Run({}).ok());
+  auto resumed = ResumeDeviceTrainer(graph_, folder.path(), {.checkpoint = folder.path()}, device_, 3);
+  ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+  EXPECT_TRUE((*resumed)->Run({}).ok());
   DeviceOptions from_host = device_;
   from_host.host_batches = true;
   EXPECT_THAT(MakeDeviceTrainer(graph_, PlantedModel(3), options, {}, from_host).status().message(),

@@ -22,8 +22,8 @@
 namespace hone::gnn::cuda::emulated {
 namespace {
 
-constexpr unsigned char kGuardByte = 0xab;
-constexpr size_t kGranularity = 512;
+constexpr unsigned char kGuardByte = 0xab;  // around each allocation; another value shows a write outside
+constexpr size_t kGranularity = 512;  // bytes; as cudaMalloc rounds sizes up
 
 size_t BytesCharged(size_t bytes) { return RoundUp(bytes, kGranularity); }
 // Returns the number of guard bytes behind an allocation of `bytes`.

@@ -196,9 +196,9 @@ TEST_F(TwoRanksOnGpus, StopTogetherWhenOneIsAskedTo) {
   const Result<TrainResult> stopped = OnTwoRanks(
       folder,
       [&](const RunOptions& run, const GpuTrainerOptions& gpu, int rank) -> Result<TrainResult> {
-        int left = 2;
+        int ranks_left = 2;
         HONE_ASSIGN_OR_RETURN(const TrainResult result,
-                              Train(run, gpu, {.stop = [&] { return rank == 1 && --left <= 0; }}));
+                              Train(run, gpu, {.stop = [&] { return rank == 1 && --ranks_left <= 0; }}));
         if (result.end != TrainResult::End::kStopped) return Status::Internal("it did not stop");
         return result;
       },

@@ -87,13 +87,13 @@ TEST(TargetsOnDevice, GradientsOfEachLossAreTheCpus) {
                           c.pos_weight, 0, out, 1);
     on_cpu->Backward(sample, x, out, *state, context);
     EXPECT_NEAR(*loss, sums.loss / sums.weight, 1e-5 * sums.loss / sums.weight);
-    const auto theirs = on_cpu->parameters(), found = on_gpu->parameters();
-    for (size_t p = 0; p < theirs.size(); ++p) {
+    const auto cpu_parameters = on_cpu->parameters(), gpu_parameters = on_gpu->parameters();
+    for (size_t p = 0; p < cpu_parameters.size(); ++p) {
       double largest = 0;
-      for (const float g : theirs[p]->gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
-      for (size_t i = 0; i < theirs[p]->gradient.size(); ++i) {
-        ASSERT_NEAR(found[p]->gradient[i], theirs[p]->gradient[i], 1e-4 * largest + 1e-7)
-            << theirs[p]->name << " " << i;
+      for (const float g : cpu_parameters[p]->gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
+      for (size_t i = 0; i < cpu_parameters[p]->gradient.size(); ++i) {
+        ASSERT_NEAR(gpu_parameters[p]->gradient[i], cpu_parameters[p]->gradient[i], 1e-4 * largest + 1e-7)
+            << cpu_parameters[p]->name << " " << i;
       }
     }
   }
@@ -138,9 +138,9 @@ TEST(TargetsOnDevice, TrainsAndValidatesAsOnTheCpuAndGoesOn) {
         EXPECT_TRUE(std::isnan(gpu.train_accuracy));
       }
     }
-    auto rest = ResumeDeviceTrainer(graph, folder.path(), {.checkpoint = folder.path()}, device, 3);
-    ASSERT_TRUE(rest.ok()) << rest.status().message();
-    EXPECT_TRUE((*rest)->Run({}).ok());
+    auto resumed = ResumeDeviceTrainer(graph, folder.path(), {.checkpoint = folder.path()}, device, 3);
+    ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+    EXPECT_TRUE((*resumed)->Run({}).ok());
 
     const Result<LoadedModel> loaded = LoadModel(folder.path(), {});
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();

@@ -24,7 +24,7 @@ using namespace hone::gnn::cuda::emulated;
 
 namespace {
 
-constexpr size_t kPageGranularity = 4096;
+constexpr size_t kPageGranularity = 4096;  // bytes; a GPU's is 2 MiB
 
 // Physical memory: the memfd that stands for it.
 struct Physical {

@@ -179,19 +179,19 @@ TEST_P(EngineModels, GradientsAndStatisticsOfAStepAreTheCpus) {
     ASSERT_TRUE(on_gpu.ok()) << on_gpu.status().message();
     ASSERT_TRUE(engine->ExportTo(*gpu).ok());
     EXPECT_NEAR(*on_gpu, loss, 1e-5 * loss);
-    const auto theirs = cpu->parameters(), mine = gpu->parameters();
+    const auto cpu_parameters = cpu->parameters(), gpu_parameters = gpu->parameters();
     double largest = 0;
-    for (const Parameter<float>* p : theirs) largest = std::max(largest, Largest(p->gradient));
-    for (size_t p = 0; p < theirs.size(); ++p) {
-      const std::string& name = theirs[p]->name;
-      if (!theirs[p]->trainable()) {
-        ExpectNear(mine[p]->value, theirs[p]->value, 1e-5 * std::max(1.0, Largest(theirs[p]->value)), name);
+    for (const Parameter<float>* p : cpu_parameters) largest = std::max(largest, Largest(p->gradient));
+    for (size_t p = 0; p < cpu_parameters.size(); ++p) {
+      const std::string& name = cpu_parameters[p]->name;
+      if (!cpu_parameters[p]->trainable()) {
+        ExpectNear(gpu_parameters[p]->value, cpu_parameters[p]->value, 1e-5 * std::max(1.0, Largest(cpu_parameters[p]->value)), name);
       } else if (IsCancelled(name)) {
-        EXPECT_EQ(Largest(mine[p]->gradient), 0) << name;
-        EXPECT_LE(Largest(theirs[p]->gradient), 1e-5 * largest) << name;
+        EXPECT_EQ(Largest(gpu_parameters[p]->gradient), 0) << name;
+        EXPECT_LE(Largest(cpu_parameters[p]->gradient), 1e-5 * largest) << name;
       } else {
-        EXPECT_GT(Largest(theirs[p]->gradient), 0) << name;
-        ExpectNear(mine[p]->gradient, theirs[p]->gradient, 1e-4 * Largest(theirs[p]->gradient), name);
+        EXPECT_GT(Largest(cpu_parameters[p]->gradient), 0) << name;
+        ExpectNear(gpu_parameters[p]->gradient, cpu_parameters[p]->gradient, 1e-4 * Largest(cpu_parameters[p]->gradient), name);
       }
     }
   }
@@ -221,20 +221,20 @@ TEST_P(EngineModels, PredictsWhatTheCpuPredicts) {
   for (uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(engine->TrainStep(0, i).ok());
   ASSERT_TRUE(engine->ExportTo(*cpu).ok());
   const auto nodes = graph_->valid_nodes();
-  std::vector<int32_t> mine;
-  const Result<EpochOnDevice> evaluated = engine->Evaluate(nodes, &mine);
+  std::vector<int32_t> gpu_predictions;
+  const Result<EpochOnDevice> evaluated = engine->Evaluate(nodes, &gpu_predictions);
   ASSERT_TRUE(evaluated.ok()) << evaluated.status().message();
-  std::vector<int32_t> theirs;
+  std::vector<int32_t> cpu_predictions;
   LossSums sums;
   for (size_t first = 0, step = 0; first < nodes.size(); first += 32, ++step) {
     const auto seeds = nodes.subspan(first, std::min<size_t>(32, nodes.size() - first));
     const CpuBatch batch =
         RunOnCpu(*cpu, seeds, options_.eval_fanouts, 0, static_cast<uint32_t>(step), /*training=*/false);
-    theirs.insert(theirs.end(), batch.predictions.begin(), batch.predictions.end());
+    cpu_predictions.insert(cpu_predictions.end(), batch.predictions.begin(), batch.predictions.end());
     sums.loss += batch.loss.loss;
     sums.correct += batch.loss.correct;
   }
-  EXPECT_EQ(mine, theirs);
+  EXPECT_EQ(gpu_predictions, cpu_predictions);
   EXPECT_NEAR(evaluated->mean_loss, sums.loss / static_cast<double>(nodes.size()), 1e-5 * evaluated->mean_loss);
   EXPECT_NEAR(evaluated->accuracy, static_cast<double>(sums.correct) / static_cast<double>(nodes.size()), 1e-12);
 }
@@ -282,15 +282,15 @@ TEST_P(EngineModelsInBf16, GradientsAreNearTheCpus) {
   const Result<double> on_gpu = engine->GradientsOfStep(2, 2, *gpu);
   ASSERT_TRUE(on_gpu.ok()) << on_gpu.status().message();
   EXPECT_NEAR(*on_gpu, loss, 2e-2 * loss);
-  const auto theirs = cpu->parameters(), mine = gpu->parameters();
-  for (size_t p = 0; p < theirs.size(); ++p) {
-    if (!theirs[p]->trainable() || IsCancelled(theirs[p]->name)) continue;
+  const auto cpu_parameters = cpu->parameters(), gpu_parameters = gpu->parameters();
+  for (size_t p = 0; p < cpu_parameters.size(); ++p) {
+    if (!cpu_parameters[p]->trainable() || IsCancelled(cpu_parameters[p]->name)) continue;
     double difference = 0, norm = 0;
-    for (size_t i = 0; i < theirs[p]->gradient.size(); ++i) {
-      difference += std::pow(mine[p]->gradient[i] - theirs[p]->gradient[i], 2);
-      norm += std::pow(theirs[p]->gradient[i], 2);
+    for (size_t i = 0; i < cpu_parameters[p]->gradient.size(); ++i) {
+      difference += std::pow(gpu_parameters[p]->gradient[i] - cpu_parameters[p]->gradient[i], 2);
+      norm += std::pow(cpu_parameters[p]->gradient[i], 2);
     }
-    EXPECT_LE(std::sqrt(difference / norm), 0.1) << theirs[p]->name;
+    EXPECT_LE(std::sqrt(difference / norm), 0.1) << cpu_parameters[p]->name;
   }
 }
 

@@ -20,7 +20,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr size_t kAlign = 256;
+constexpr size_t kAlign = 256;  // bytes; as cudaMalloc aligns
 
 size_t AlignUp(size_t bytes) { return RoundUp(bytes, kAlign); }
 

@@ -141,10 +141,10 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   const auto feed = HostFeed::Make(graph_, options_, {.workers = 2}).value();
   const auto steps = static_cast<uint32_t>(engine->steps_per_epoch());
   ASSERT_GT(steps, 4u);
-  std::vector<uint32_t> told;
+  std::vector<uint32_t> reported_steps;
   StepWatch watch{.step = [&](uint32_t step, double loss) {
                     EXPECT_GT(loss, 0);
-                    told.push_back(step);
+                    reported_steps.push_back(step);
                     return step == 2;
                   },
                   .ahead = 2};
@@ -158,8 +158,8 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   feed->Stop();  // as when another process resumes
   const FedSteps third = engine->TrainFedSteps(0, second.steps.done, steps, watch, *feed).value();
   EXPECT_EQ(third.steps.done, steps);
-  ASSERT_EQ(told.size(), steps);
-  for (uint32_t i = 0; i < steps; ++i) EXPECT_EQ(told[i], i);
+  ASSERT_EQ(reported_steps.size(), steps);
+  for (uint32_t i = 0; i < steps; ++i) EXPECT_EQ(reported_steps[i], i);
   EXPECT_EQ(engine->Progress()->loss_sum, whole->Progress()->loss_sum);
   auto found = MakeModel(Shape("sage")).value(), expected = MakeModel(Shape("sage")).value();
   ASSERT_TRUE(engine->ExportTo(*found).ok());

@@ -138,18 +138,18 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
     model->Backward(sample, in, {grad.data(), sample.num_seeds(), classes, classes}, *state, context);
 
     EXPECT_NEAR(gpu_loss, cpu_loss, (fp32 ? 1e-5 : 2e-2) * cpu_loss);
-    const auto mine = from_gpu->parameters();
-    const auto theirs = model->parameters();
-    for (size_t p = 0; p < theirs.size(); ++p) {
+    const auto gpu_parameters = from_gpu->parameters();
+    const auto cpu_parameters = model->parameters();
+    for (size_t p = 0; p < cpu_parameters.size(); ++p) {
       double difference = 0, norm = 0;
-      for (size_t i = 0; i < theirs[p]->gradient.size(); ++i) {
-        difference += std::pow(mine[p]->gradient[i] - theirs[p]->gradient[i], 2);
-        norm += std::pow(theirs[p]->gradient[i], 2);
+      for (size_t i = 0; i < cpu_parameters[p]->gradient.size(); ++i) {
+        difference += std::pow(gpu_parameters[p]->gradient[i] - cpu_parameters[p]->gradient[i], 2);
+        norm += std::pow(cpu_parameters[p]->gradient[i], 2);
       }
-      EXPECT_GT(norm, 0) << theirs[p]->name;
+      EXPECT_GT(norm, 0) << cpu_parameters[p]->name;
       // In fp32 the sums have another order. bf16 has 8 bits of mantissa, in three layers each way, and rounding flips
       // ReLUs: rounding the CPU path's values where the engine stores bf16 gives up to 5.2 %.
-      EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 0.1) << theirs[p]->name;
+      EXPECT_LE(std::sqrt(difference / norm), fp32 ? 1e-4 : 0.1) << cpu_parameters[p]->name;
     }
   }
 }

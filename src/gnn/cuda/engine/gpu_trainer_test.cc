@@ -96,29 +96,29 @@ TEST_F(OnGpu, RatesByEpochAndTheChosenMetricAreTheCpuTrainers) {
   train_.schedule_factor = 0.5;
   train_.warmup = 1;
   train_.metric = Metric::kMacroF1;
-  const std::vector<EpochReport> theirs = RunAll(*MakeTrainer(graph_, model_, train_, {.threads = 1}).value());
-  const std::vector<EpochReport> mine = RunAll(*Make());
-  ASSERT_EQ(mine.size(), theirs.size());
+  const std::vector<EpochReport> cpu_reports = RunAll(*MakeTrainer(graph_, model_, train_, {.threads = 1}).value());
+  const std::vector<EpochReport> gpu_reports = RunAll(*Make());
+  ASSERT_EQ(gpu_reports.size(), cpu_reports.size());
   double best = -1;
-  for (size_t e = 0; e < mine.size(); ++e) {
-    EXPECT_EQ(mine[e].learning_rate, theirs[e].learning_rate) << e;
-    EXPECT_NEAR(mine[e].loss, theirs[e].loss, 1e-3 * theirs[e].loss) << e;
-    EXPECT_NEAR(mine[e].valid_macro_f1, theirs[e].valid_macro_f1, 0.05) << e;
-    EXPECT_EQ(mine[e].best, mine[e].valid_macro_f1 > best) << e;
-    best = std::max(best, mine[e].valid_macro_f1);
+  for (size_t e = 0; e < gpu_reports.size(); ++e) {
+    EXPECT_EQ(gpu_reports[e].learning_rate, cpu_reports[e].learning_rate) << e;
+    EXPECT_NEAR(gpu_reports[e].loss, cpu_reports[e].loss, 1e-3 * cpu_reports[e].loss) << e;
+    EXPECT_NEAR(gpu_reports[e].valid_macro_f1, cpu_reports[e].valid_macro_f1, 0.05) << e;
+    EXPECT_EQ(gpu_reports[e].best, gpu_reports[e].valid_macro_f1 > best) << e;
+    best = std::max(best, gpu_reports[e].valid_macro_f1);
   }
-  EXPECT_EQ(mine[0].learning_rate, 0.005);
-  EXPECT_EQ(mine[3].learning_rate, 0.005);
+  EXPECT_EQ(gpu_reports[0].learning_rate, 0.005);
+  EXPECT_EQ(gpu_reports[3].learning_rate, 0.005);
 
   // Stops after two epochs and resumes with another learning rate.
   TrainOptions half = train_;
   half.epochs = 2;
   const std::string folder = Folder("half");
   RunAll(*MakeGpuTrainer(graph_, model_, half, {.checkpoint = folder}, gpu_).value());
-  const std::vector<EpochReport> rest = RunAll(*ResumeGpuTrainer(graph_, folder, {}, gpu_, 4, 0.04).value());
-  ASSERT_EQ(rest.size(), 2u);
-  EXPECT_EQ(rest[0].learning_rate, 0.04);
-  EXPECT_EQ(rest[1].learning_rate, 0.02);
+  const std::vector<EpochReport> resumed_reports = RunAll(*ResumeGpuTrainer(graph_, folder, {}, gpu_, 4, 0.04).value());
+  ASSERT_EQ(resumed_reports.size(), 2u);
+  EXPECT_EQ(resumed_reports[0].learning_rate, 0.04);
+  EXPECT_EQ(resumed_reports[1].learning_rate, 0.02);
 
   train_.metric = Metric::kRocAuc;
   EXPECT_NE(CheckForGpu(train_, {}, gpu_).message().find("--metric auc"), std::string::npos);
@@ -133,19 +133,19 @@ TEST_F(OnGpu, EpochsFollowTheCpuTrainers) {
     SCOPED_TRACE(kind);
     model_.kind = kind;
     auto cpu = MakeTrainer(graph_, model_, train_, {.threads = 1}).value();
-    const std::vector<EpochReport> theirs = RunAll(*cpu);
+    const std::vector<EpochReport> cpu_reports = RunAll(*cpu);
     const auto gpu = Make();
     ASSERT_NE(gpu, nullptr);
     EXPECT_EQ(gpu->steps_per_epoch(), cpu->steps_per_epoch());
-    const std::vector<EpochReport> mine = RunAll(*gpu);
-    ASSERT_EQ(mine.size(), theirs.size());
-    for (size_t e = 0; e < mine.size(); ++e) {
-      EXPECT_NEAR(mine[e].loss, theirs[e].loss, 1e-3 * theirs[e].loss) << e;
-      EXPECT_NEAR(mine[e].train_accuracy, theirs[e].train_accuracy, 0.02) << e;
-      EXPECT_NEAR(mine[e].valid_accuracy, theirs[e].valid_accuracy, 0.04) << e;
-      EXPECT_DOUBLE_EQ(mine[e].learning_rate, theirs[e].learning_rate) << e;
+    const std::vector<EpochReport> gpu_reports = RunAll(*gpu);
+    ASSERT_EQ(gpu_reports.size(), cpu_reports.size());
+    for (size_t e = 0; e < gpu_reports.size(); ++e) {
+      EXPECT_NEAR(gpu_reports[e].loss, cpu_reports[e].loss, 1e-3 * cpu_reports[e].loss) << e;
+      EXPECT_NEAR(gpu_reports[e].train_accuracy, cpu_reports[e].train_accuracy, 0.02) << e;
+      EXPECT_NEAR(gpu_reports[e].valid_accuracy, cpu_reports[e].valid_accuracy, 0.04) << e;
+      EXPECT_DOUBLE_EQ(gpu_reports[e].learning_rate, cpu_reports[e].learning_rate) << e;
     }
-    EXPECT_LT(mine.back().learning_rate, train_.learning_rate);
+    EXPECT_LT(gpu_reports.back().learning_rate, train_.learning_rate);
   }
 }
 
@@ -169,15 +169,15 @@ TEST_F(OnGpu, EveryModelFileOfTheExamplesTrainsAsOnTheCpu) {
     train_.eval_fanouts.assign(static_cast<size_t>(model_.layers), 6);
     const std::string name = file.stem();
     const auto cpu = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder(name + ".cpu")}).value();
-    const std::vector<EpochReport> theirs = RunAll(*cpu);
+    const std::vector<EpochReport> cpu_reports = RunAll(*cpu);
     const auto gpu = Make({.checkpoint = Folder(name + ".gpu")});
     ASSERT_NE(gpu, nullptr);
-    const std::vector<EpochReport> mine = RunAll(*gpu);
-    ASSERT_EQ(theirs.size(), 1u);
-    ASSERT_EQ(mine.size(), 1u);
-    EXPECT_NEAR(mine[0].loss, theirs[0].loss, 1e-3 * theirs[0].loss);
-    EXPECT_NEAR(mine[0].train_accuracy, theirs[0].train_accuracy, 0.01);
-    EXPECT_NEAR(mine[0].valid_accuracy, theirs[0].valid_accuracy, 0.03);  // 44 nodes: one may differ
+    const std::vector<EpochReport> gpu_reports = RunAll(*gpu);
+    ASSERT_EQ(cpu_reports.size(), 1u);
+    ASSERT_EQ(gpu_reports.size(), 1u);
+    EXPECT_NEAR(gpu_reports[0].loss, cpu_reports[0].loss, 1e-3 * cpu_reports[0].loss);
+    EXPECT_NEAR(gpu_reports[0].train_accuracy, cpu_reports[0].train_accuracy, 0.01);
+    EXPECT_NEAR(gpu_reports[0].valid_accuracy, cpu_reports[0].valid_accuracy, 0.03);  // 44 nodes: one may differ
     std::vector<NodeId> nodes(static_cast<size_t>(graph_->structure().num_nodes));
     std::iota(nodes.begin(), nodes.end(), 0);
     const auto classes = [&](const std::string& folder) {
@@ -195,8 +195,8 @@ TEST_F(OnGpu, EveryModelFileOfTheExamplesTrainsAsOnTheCpu) {
 TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
   model_.kind = "sage-ri";
   const auto stop_after = [](int steps) {
-    auto left = std::make_shared<int>(steps);
-    return [left] { return --*left <= 0; };
+    auto steps_left = std::make_shared<int>(steps);
+    return [steps_left] { return --*steps_left <= 0; };
   };
   // Trains three times: on the CPU throughout; on the CPU, then the GPU; on the GPU, then the CPU.
   auto whole = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();

@@ -21,35 +21,35 @@ const WorkingMemory kWorking{
     .parameters = kGigabyte / 10, .training = 2 * kGigabyte, .evaluation = kGigabyte, .products = 1 << 26};
 
 TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
-  const MemoryPlan all = PlanMemory(kPapers, kWorking, {}, 140 * kGigabyte);
-  EXPECT_EQ(all.structure, 8 * 111059957 + 4 * 3228124712);
-  EXPECT_EQ(all.labels, 4 * 111059956);
-  EXPECT_EQ(all.features, 111059956 * int64_t{256});
-  EXPECT_EQ(all.feature_map, 0);
-  EXPECT_EQ(all.needed,
-            all.structure + all.labels + all.features + 3 * kGigabyte + kGigabyte / 10 + (1 << 26) + all.reserve);
-  EXPECT_TRUE(all.fits);
-  EXPECT_TRUE(all.status().ok());
-  EXPECT_EQ(all.most_cache_rows, kPapers.num_nodes);
+  const MemoryPlan plan_of_all = PlanMemory(kPapers, kWorking, {}, 140 * kGigabyte);
+  EXPECT_EQ(plan_of_all.structure, 8 * 111059957 + 4 * 3228124712);
+  EXPECT_EQ(plan_of_all.labels, 4 * 111059956);
+  EXPECT_EQ(plan_of_all.features, 111059956 * int64_t{256});
+  EXPECT_EQ(plan_of_all.feature_map, 0);
+  EXPECT_EQ(plan_of_all.needed,
+            plan_of_all.structure + plan_of_all.labels + plan_of_all.features + 3 * kGigabyte + kGigabyte / 10 + (1 << 26) + plan_of_all.reserve);
+  EXPECT_TRUE(plan_of_all.fits);
+  EXPECT_TRUE(plan_of_all.status().ok());
+  EXPECT_EQ(plan_of_all.most_cache_rows, kPapers.num_nodes);
 
   const FeatureStorage storage{.tier = FeatureTier::kCached, .cache_rows = 1000000, .staging_rows = 1000};
   const MemoryPlan cached = PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte);
   // Each of the four batches in flight has room for staged rows, and a map.
   EXPECT_EQ(cached.features, 1004000 * int64_t{256});
   EXPECT_EQ(cached.feature_map, 4 * 4 * (111059956 + int64_t{1000}));
-  EXPECT_EQ(cached.needed, all.needed - all.features + cached.features + cached.feature_map);
+  EXPECT_EQ(cached.needed, plan_of_all.needed - plan_of_all.features + cached.features + cached.feature_map);
 }
 
 TEST(MemoryPlan, CountsTheTableOfEdgeFeaturesInEveryTier) {
-  GraphSize with = kPapers;
-  with.edge_feature_bytes = 16 * with.num_edges;
+  GraphSize with_edges = kPapers;
+  with_edges.edge_feature_bytes = 16 * with_edges.num_edges;
   for (const FeatureStorage& storage : {FeatureStorage{}, FeatureStorage{.tier = FeatureTier::kCached, .cache_rows = 5},
                                         FeatureStorage{.tier = FeatureTier::kPeers, .processes = 4}}) {
-    const MemoryPlan plan = PlanMemory(with, kWorking, storage, 140 * kGigabyte);
+    const MemoryPlan plan = PlanMemory(with_edges, kWorking, storage, 140 * kGigabyte);
     EXPECT_EQ(plan.needed - PlanMemory(kPapers, kWorking, storage, 140 * kGigabyte).needed, 16 * kPapers.num_edges);
     EXPECT_NE(plan.text.find("features of edges"), std::string::npos);
   }
-  const MemoryPlan plan = PlanMemory(with, kWorking, {}, 60 * kGigabyte);
+  const MemoryPlan plan = PlanMemory(with_edges, kWorking, {}, 60 * kGigabyte);
   EXPECT_FALSE(plan.fits);
   EXPECT_NE(plan.refusal.find(", features of edges 51.65 GB, training"), std::string::npos) << plan.refusal;
   // A cache of features does not make room for the table.
@@ -81,14 +81,14 @@ TEST(MemoryPlan, PeersCountTheirPartAndARefusalNamesThem) {
   EXPECT_EQ(cached.features, peers.features + 256 * int64_t{1000000});
   EXPECT_EQ(cached.feature_map, 4 * int64_t{111059956});
 
-  const MemoryPlan all = PlanMemory(kPapers, kWorking, {.processes = 4}, 30 * kGigabyte);
-  EXPECT_FALSE(all.fits);
-  ASSERT_GT(all.most_cache_rows_of_peers, 0);
-  EXPECT_NE(all.refusal.find("shared by the GPUs of the 4 ranks, each with a cache of at most " +
-                             std::to_string(all.most_cache_rows_of_peers)),
+  const MemoryPlan plan_of_all = PlanMemory(kPapers, kWorking, {.processes = 4}, 30 * kGigabyte);
+  EXPECT_FALSE(plan_of_all.fits);
+  ASSERT_GT(plan_of_all.most_cache_rows_of_peers, 0);
+  EXPECT_NE(plan_of_all.refusal.find("shared by the GPUs of the 4 ranks, each with a cache of at most " +
+                             std::to_string(plan_of_all.most_cache_rows_of_peers)),
             std::string::npos)
-      << all.refusal;
-  storage.cache_rows = all.most_cache_rows_of_peers;
+      << plan_of_all.refusal;
+  storage.cache_rows = plan_of_all.most_cache_rows_of_peers;
   EXPECT_TRUE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);
   ++storage.cache_rows;
   EXPECT_FALSE(PlanMemory(kPapers, kWorking, storage, 30 * kGigabyte).fits);

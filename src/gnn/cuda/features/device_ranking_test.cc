@@ -89,18 +89,18 @@ TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
 
 TEST_F(DeviceRanking, AnEpochsReadsAreCountedWithAndWithoutACache) {
   const auto counts = CountInclusions(graph_->structure(), graph_->train_nodes(), shape_, 1).value();
-  const auto all = CountCacheReads(device_, graph_->train_nodes(), shape_, 0).value();
-  EXPECT_EQ(all.rows, std::accumulate(counts.begin(), counts.end(), int64_t{0}));
-  EXPECT_EQ(all.hits, all.rows);
-  EXPECT_EQ(all.batches, (static_cast<int64_t>(graph_->train_nodes().size()) + 63) / 64);
+  const auto reads_with_all_cached = CountCacheReads(device_, graph_->train_nodes(), shape_, 0).value();
+  EXPECT_EQ(reads_with_all_cached.rows, std::accumulate(counts.begin(), counts.end(), int64_t{0}));
+  EXPECT_EQ(reads_with_all_cached.hits, reads_with_all_cached.rows);
+  EXPECT_EQ(reads_with_all_cached.batches, (static_cast<int64_t>(graph_->train_nodes().size()) + 63) / 64);
   const std::vector<NodeId> cached = {3, 4, 99, 150};
   DeviceGraph behind;
   ASSERT_TRUE(behind.UploadCached(*graph_, cached, 0).ok());
-  const auto some = CountCacheReads(behind, graph_->train_nodes(), shape_, 0).value();
-  EXPECT_EQ(some.rows, all.rows);
+  const auto reads_behind = CountCacheReads(behind, graph_->train_nodes(), shape_, 0).value();
+  EXPECT_EQ(reads_behind.rows, reads_with_all_cached.rows);
   int64_t hits = 0;
   for (const NodeId v : cached) hits += counts[static_cast<size_t>(v)];
-  EXPECT_EQ(some.hits, hits);
+  EXPECT_EQ(reads_behind.hits, hits);
 }
 
 // The map also has the places of staged rows: those of batches in flight, and those of the last batch until the next

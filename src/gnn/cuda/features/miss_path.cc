@@ -15,9 +15,9 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kRows = 16384;
+constexpr int64_t kRows = 16384;  // rows that each measurement copies
 constexpr uint64_t kSeed = 1;
-constexpr size_t kRepeats = 5;
+constexpr size_t kRepeats = 5;  // measurements, of which the median counts
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "gnn/cuda/features/ranking_kernels.h"
+
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/base/wide_draw.cuh"
 #include "gnn/cuda/features/inclusion_log.h"
-#include "gnn/cuda/features/ranking_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -98,8 +99,7 @@ __global__ void __launch_bounds__(kBlock)
 
 // Counts reads for fanouts above a warp's lanes, with one warp per row.
 __global__ void CountWideReadsKernel(GraphOnDevice graph, int hop, int fanout, const RunState* state,
-                                     const BatchHeader* header, const int32_t* nodes, uint32_t* stamps,
-                                     uint32_t* counts) {
+                                     const BatchHeader* header, const int32_t* nodes, uint32_t* stamps, uint32_t* counts) {
   const auto row = static_cast<int32_t>(Thread() / 32);
   if (row >= RowsAfter(header, hop)) return;
   unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(fanout);
@@ -241,10 +241,9 @@ cudaError_t EnqueueCountReads(const GraphOnDevice& graph, int hop, int fanout, i
   return fanout <= 16 ? launch(CountReadsKernel<16>, 16) : launch(CountReadsKernel<32>, 32);
 }
 
-cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& key,
-                                 int digit, unsigned long long* histogram, cudaStream_t stream) {
-  return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit,
-                histogram);
+cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& key, int digit,
+                                 unsigned long long* histogram, cudaStream_t stream) {
+  return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit, histogram);
 }
 
 cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,

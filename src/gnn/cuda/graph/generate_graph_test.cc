@@ -25,8 +25,8 @@ TEST_P(GenerateGraph, HasTheHostsBytes) {
   const Result<SyntheticRequest> request = ParseSyntheticName(name);
   ASSERT_TRUE(request.ok());
   DeviceGraph device;
-  const Status made = device.Generate(*request);
-  ASSERT_TRUE(made.ok()) << made.message();
+  const Status generate_status = device.Generate(*request);
+  ASSERT_TRUE(generate_status.ok()) << generate_status.message();
 
   const CsrView csr = (*host)->structure();
   std::vector<int64_t> row_offsets;

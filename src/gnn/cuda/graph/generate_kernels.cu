@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements generate_kernels.h.
+#include "gnn/cuda/graph/generate_kernels.h"
+
 #include <algorithm>
 
 #include "gnn/cuda/base/launch.h"
-#include "gnn/cuda/graph/generate_kernels.h"
 
 namespace hone::gnn::cuda {
 namespace {
@@ -28,8 +29,7 @@ struct Tile {
 };
 
 // Counts the slots of a tile; a node past `end` has none. All threads must call it.
-__device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end,
-                          Tile& tile) {
+__device__ void CountTile(const SyntheticSpec& spec, const DegreeTableView& table, int64_t first, int64_t end, Tile& tile) {
   const int t = static_cast<int>(threadIdx.x);
   SlotCounts own_slots{0, 0, 0};
   if (first + t < end) own_slots = SlotsOf(spec, table, first + t);
@@ -52,10 +52,7 @@ __device__ int NodeOfSlot(const Before& before, uint32_t slot) {
   int low = 0, high = kTile - 1;
   while (low < high) {
     const int middle = (low + high + 1) / 2;
-    if (before(middle) <= slot)
-      low = middle;
-    else
-      high = middle - 1;
+    if (before(middle) <= slot) low = middle; else high = middle - 1;
   }
   return low;
 }
@@ -72,9 +69,9 @@ __global__ void __launch_bounds__(kTile) CountSlotsKernel(SyntheticSpec spec, De
   for (int level = 0; level < kLevels; ++level) slots[level * spec.num_blocks + blockIdx.x] = sums[level];
 }
 
-__global__ void __launch_bounds__(kTile)
-    OwnersKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts, int64_t* row_offsets,
-                 int32_t* block_owners, int32_t* region_owners, int32_t* global_owners) {
+__global__ void __launch_bounds__(kTile) OwnersKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts,
+                                                      int64_t* row_offsets, int32_t* block_owners,
+                                                      int32_t* region_owners, int32_t* global_owners) {
   __shared__ Tile tile;
   const int64_t block = blockIdx.x;
   int32_t* const owners[kLevels] = {block_owners, region_owners, global_owners};
@@ -128,9 +125,9 @@ __device__ Pairing PairingOf(const SyntheticSpec& spec, const SlotStarts& starts
   return {MakePermutation(spec.seed, static_cast<uint32_t>(level), group, count, kPurposePairing), first};
 }
 
-__global__ void __launch_bounds__(kTile)
-    ColumnsKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts, const int32_t* block_owners,
-                  const int32_t* region_owners, const int32_t* global_owners, int32_t* columns) {
+__global__ void __launch_bounds__(kTile) ColumnsKernel(SyntheticSpec spec, DegreeTableView table, SlotStarts starts,
+                                                       const int32_t* block_owners, const int32_t* region_owners,
+                                                       const int32_t* global_owners, int32_t* columns) {
   __shared__ Tile tile;
   __shared__ uint64_t pairing_words[kLevels * sizeof(Pairing) / 8];  // raw: Pairing's members have initial values
   Pairing* const pairing = reinterpret_cast<Pairing*>(pairing_words);
@@ -181,8 +178,7 @@ __global__ void FeaturesKernel(SyntheticSpec spec, int32_t quads, const PhiloxWo
       const PhiloxWords centroid = centroids[ClassOfBlock(spec, BlockOf(spec, v)) * quads + quad];
       const PhiloxWords noise = NoiseWords(spec, v, quad);
       for (int i = 0; i < 4; ++i) {
-        if (quad * 4 + i < spec.width)
-          units[i] = FeatureUnits(spec, centroid[static_cast<size_t>(i)], noise[static_cast<size_t>(i)]);
+        if (quad * 4 + i < spec.width) units[i] = FeatureUnits(spec, centroid[static_cast<size_t>(i)], noise[static_cast<size_t>(i)]);
       }
     }
     if constexpr (kElement == Element::kFloat32) {

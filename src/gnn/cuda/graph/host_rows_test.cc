@@ -34,20 +34,20 @@ TEST(HostRows, OneRankHasThemWhateverTheRoom) {
   const auto graph = CommunityGraph({.nodes = 100});
   const FeatureView rows = graph->features();
   const auto bytes = static_cast<size_t>(rows.num_rows * rows.stride_bytes);
-  for (const int64_t most : {int64_t{0}, int64_t{1}}) {
+  for (const int64_t most_bytes : {int64_t{0}, int64_t{1}}) {
     HostRows host;
-    ASSERT_TRUE(host.Open(rows, {.threads = 1, .most_bytes = most}).ok());
+    ASSERT_TRUE(host.Open(rows, {.threads = 1, .most_bytes = most_bytes}).ok());
     EXPECT_FALSE(host.shared());
     std::vector<std::byte> found(bytes);
     ASSERT_EQ(cudaMemcpy(found.data(), host.device(), bytes, cudaMemcpyDefault), cudaSuccess);
     EXPECT_EQ(std::memcmp(found.data(), rows.rows, bytes), 0);
-    HostRows made;
-    ASSERT_TRUE(made.Allocate(static_cast<int64_t>(bytes), {.threads = 1, .most_bytes = most}).ok());
-    EXPECT_EQ(made.share().Begin(100), 0);
-    EXPECT_EQ(made.share().End(100), 100);
-    std::memcpy(made.own(), rows.rows, bytes);
-    ASSERT_TRUE(made.Ready().ok());
-    ASSERT_EQ(cudaMemcpy(found.data(), made.device(), bytes, cudaMemcpyDefault), cudaSuccess);
+    HostRows host_rows;
+    ASSERT_TRUE(host_rows.Allocate(static_cast<int64_t>(bytes), {.threads = 1, .most_bytes = most_bytes}).ok());
+    EXPECT_EQ(host_rows.share().Begin(100), 0);
+    EXPECT_EQ(host_rows.share().End(100), 100);
+    std::memcpy(host_rows.own(), rows.rows, bytes);
+    ASSERT_TRUE(host_rows.Ready().ok());
+    ASSERT_EQ(cudaMemcpy(found.data(), host_rows.device(), bytes, cudaMemcpyDefault), cudaSuccess);
     EXPECT_EQ(std::memcmp(found.data(), rows.rows, bytes), 0);
     HostRows failed;
     ASSERT_TRUE(failed.Allocate(static_cast<int64_t>(bytes), {.threads = 1}).ok());

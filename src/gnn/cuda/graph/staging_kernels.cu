@@ -81,8 +81,7 @@ __global__ void CollectWideMissesKernel(GraphOnDevice graph, int hop, int fanout
 // Copies rows nodes[0 … count - 1] of `host` to the rows of `to`, by the first `blocks` blocks. Half a warp handles
 // kInFlight rows at a time, 16 bytes per lane: 256 bytes are a row of 128 two-byte elements.
 template <typename Count>
-__device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host,
-                         void* to) {
+__device__ void CopyRows(unsigned blocks, const int32_t* nodes, Count count, int32_t parts, const void* host, void* to) {
   const int lane = static_cast<int>(threadIdx.x % kLanesARow);
   const Count groups = static_cast<Count>(blocks * (blockDim.x / kLanesARow));
   const Count group = static_cast<Count>(blockIdx.x * (blockDim.x / kLanesARow) + threadIdx.x / kLanesARow);
@@ -154,8 +153,8 @@ cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout
   if (error != cudaSuccess) return error;
   if (fanout > kNarrowFanout) {
     const int warps = WideWarps(fanout);
-    Launch(CollectWideMissesKernel, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout), stream,
-           graph, hop, fanout, state, header, nodes);
+    Launch(CollectWideMissesKernel, (rows + warps - 1) / warps, 32 * warps, warps * WideDrawBytes(fanout), stream, graph,
+           hop, fanout, state, header, nodes);
   } else if (fanout <= 8) {
     Collect<8>(graph, hop, fanout, rows, state, header, nodes, drawn, stream);
   } else if (fanout <= 16) {

@@ -29,9 +29,9 @@ cudaError_t EnqueueUnstage(const GraphOnDevice& graph, cudaStream_t stream);
 cudaError_t EnqueueCollectMisses(const GraphOnDevice& graph, int hop, int fanout, int32_t rows, const RunState* state,
                                  const BatchHeader* header, const int32_t* nodes, const DrawnPlaces& drawn,
                                  cudaStream_t stream);
-// Copies the collected rows. If there are at most `few` misses, a small grid copies them. That takes a little longer
-// but occupies fewer multiprocessors: a kernel that shares one with the copy waits until the rows on the bus have
-// arrived (docs/design/0013).
+// Copies the collected rows. If there are at most `few` misses, a small grid copies them. That takes a little longer but
+// occupies fewer multiprocessors: a kernel that shares one with the copy waits until the rows on the bus have arrived
+// (docs/design/0013).
 inline constexpr int32_t kFewMisses = 24576;
 cudaError_t EnqueueCopyMisses(const GraphOnDevice& graph, cudaStream_t stream, int32_t few_misses = kFewMisses);
 

@@ -142,10 +142,8 @@ class ExactRun {
     HONE_ASSIGN_OR_RETURN(matmuls_, OpenMatmulLibrary());  // before the plan: its workspace takes memory
     rows_ = RowsOfPasses(csr_, nodes_, form_->passes(), IsOutline(graph_));
     for (const auto& rows : rows_) {
-      if (!rows.empty())
-        long_rows_.push_back(LongRowList::Of(csr_, rows));
-      else if (all_long_rows_.first_pieces.empty())
-        all_long_rows_ = LongRowList::Of(csr_, {});
+      if (!rows.empty()) long_rows_.push_back(LongRowList::Of(csr_, rows));
+      else if (all_long_rows_.first_pieces.empty()) all_long_rows_ = LongRowList::Of(csr_, {});
     }
     HONE_RETURN_IF_ERROR(PlanMemory());
     HONE_RETURN_IF_ERROR(main_.Make());
@@ -253,8 +251,7 @@ class ExactRun {
       return (csr_.num_nodes + 1) * 8 + num_edges_ * 4 + room.fixed + csr_.num_nodes * room.a_node + pass_bytes +
              block_ * block_row_bytes + MaxPiecesOfBlock() * room.a_piece + 32 * 512;
     };
-    block_ =
-        RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
+    block_ = RoundUp(std::clamp<int64_t>(options_.block_rows, 1, RoundUp(csr_.num_nodes, product_rows_)), product_rows_);
     // Halves the block until the plan fits; smaller blocks are only slower.
     while (fixed_bytes() > available && block_ > product_rows_) block_ = RoundUp(block_ / 2, product_rows_);
     sizes.block_rows = block_;
@@ -271,12 +268,10 @@ class ExactRun {
     const int64_t needed = memory_.host_bytes - (is_on_device ? csr_.num_nodes * sizes.row_bytes[0] : 0);
     const int64_t available = AvailableMemoryBytes();
     if (available == 0 || needed + needed / 8 <= available) return Status::Ok();
-    return Status::ResourceExhausted(
-        fmt::format("exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device "
-                    "memory has no room "
-                    "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder "
-                    "for activations",
-                    graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
+    return Status::ResourceExhausted(fmt::format(
+        "exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device memory has no room "
+        "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder for activations",
+        graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
   }
 
   // Decides which rows of tables that do not fit the device holds.

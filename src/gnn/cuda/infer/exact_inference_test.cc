@@ -207,18 +207,18 @@ TEST_P(ExactOnGpu, LogitsAreTheDoubleReferencesUpToRounding) {
 
 TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
   options_.product_rows = 32;
-  const ExactOnDevice all = Infer();
+  const ExactOnDevice of_all_nodes = Infer();
   for (const int64_t block : {160}) {
     options_.block_rows = block;
     const ExactOnDevice blocked = Infer();
-    EXPECT_EQ(blocked.predictions.logits, all.predictions.logits) << block;
-    EXPECT_EQ(blocked.classes, all.classes);
+    EXPECT_EQ(blocked.predictions.logits, of_all_nodes.predictions.logits) << block;
+    EXPECT_EQ(blocked.classes, of_all_nodes.classes);
   }
   options_.block_rows = 64;
   const int64_t roomy = Infer().device_bytes;
   int streamed = 0;
-  for (const int64_t share : {14, 12, 9}) {
-    options_.device_bytes = roomy * share / 16;
+  for (const int64_t eighths : {14, 12, 9}) {
+    options_.device_bytes = roomy * eighths / 16;
     const Result<ExactOnDevice> tight = InferExactly(*graph_, *model_, {}, options_);
     if (!tight.ok()) {
       EXPECT_EQ(tight.status().code(), StatusCode::kResourceExhausted) << tight.status().message();
@@ -226,14 +226,14 @@ TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
     }
     EXPECT_LE(tight->device_bytes, options_.device_bytes);
     streamed += tight->host_bytes > 0 ? 1 : 0;
-    ASSERT_EQ(tight->predictions.logits, all.predictions.logits) << share;
+    ASSERT_EQ(tight->predictions.logits, of_all_nodes.predictions.logits) << eighths;
   }
   EXPECT_GT(streamed, 0);
   options_.device_bytes = 0;
   for (const int64_t rows : {0, 77}) {
     options_.most_feature_rows = rows;
     const ExactOnDevice read_on_host = Infer();
-    ASSERT_EQ(read_on_host.predictions.logits, all.predictions.logits) << rows;
+    ASSERT_EQ(read_on_host.predictions.logits, of_all_nodes.predictions.logits) << rows;
     EXPECT_EQ(read_on_host.rows_on_device[0], rows);
     EXPECT_EQ(read_on_host.host_bytes, kNodes * graph_->features().stride_bytes);
   }
@@ -241,16 +241,16 @@ TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
 
 TEST_P(ExactOnGpu, SomeNodesGetTheRowsTheyHaveAmongAll) {
   options_.product_rows = 64;
-  const ExactOnDevice all = Infer();
-  const int64_t classes = all.predictions.num_classes;
+  const ExactOnDevice of_all_nodes = Infer();
+  const int64_t classes = of_all_nodes.predictions.num_classes;
   for (const std::vector<NodeId>& nodes : {std::vector<NodeId>{0}, {299, 3, 3, 0, 12}, {kHub, 200}}) {
-    const ExactOnDevice some = Infer(nodes);
-    ASSERT_EQ(some.classes.size(), nodes.size());
+    const ExactOnDevice of_some_nodes = Infer(nodes);
+    ASSERT_EQ(of_some_nodes.classes.size(), nodes.size());
     for (size_t i = 0; i < nodes.size(); ++i) {
-      EXPECT_EQ(some.classes[i], all.classes[static_cast<size_t>(nodes[i])]);
+      EXPECT_EQ(of_some_nodes.classes[i], of_all_nodes.classes[static_cast<size_t>(nodes[i])]);
       for (int64_t c = 0; c < classes; ++c) {
-        EXPECT_EQ(some.predictions.logits[static_cast<size_t>(static_cast<int64_t>(i) * classes + c)],
-                  all.predictions.logits[static_cast<size_t>(nodes[i] * classes + c)])
+        EXPECT_EQ(of_some_nodes.predictions.logits[static_cast<size_t>(static_cast<int64_t>(i) * classes + c)],
+                  of_all_nodes.predictions.logits[static_cast<size_t>(nodes[i] * classes + c)])
             << nodes[i];
       }
     }
@@ -316,9 +316,9 @@ class ExactInference : public testing::Test {
 };
 
 TEST_F(ExactInference, ProgressCountsEveryRowOfEveryLayerAndAStopIsFollowed) {
-  std::vector<std::string> told;
+  std::vector<std::string> progress_lines;
   options_.progress = [&](const std::string& step, int64_t done, int64_t total) {
-    told.push_back(step + " " + std::to_string(done) + "/" + std::to_string(total));
+    progress_lines.push_back(step + " " + std::to_string(done) + "/" + std::to_string(total));
   };
   options_.logits = false;
   const Result<ExactOnDevice> whole = InferExactly(*graph_, *model_, {}, options_);
@@ -329,7 +329,7 @@ TEST_F(ExactInference, ProgressCountsEveryRowOfEveryLayerAndAStopIsFollowed) {
   for (const char* layer : {"layer 1 ", "layer 2 ", "layer 3 "}) {
     for (const char* done : {"96/300", "192/300", "288/300", "300/300"}) expected.push_back(std::string(layer) + done);
   }
-  EXPECT_EQ(told, expected);
+  EXPECT_EQ(progress_lines, expected);
   int asked = 0;
   options_.stop = [&] { return ++asked == 6; };
   const Result<ExactOnDevice> stopped = InferExactly(*graph_, *model_, {}, options_);
@@ -422,9 +422,9 @@ TEST(ExactMemoryPlan, NeighboringTablesShareWhatThereIs) {
 
 TEST(ExactMemoryPlan, TheFirstTableHasTheRowsThatWereAskedForAndTheOthersTheRest) {
   ExactSizes sizes{.nodes = 1000, .block_rows = 100, .row_bytes = {20, 10, 10}, .fixed_bytes = 500, .most_first_rows = 77};
-  const ExactMemory few = PlanExactMemory(sizes, 500 + 20000).value();
-  EXPECT_EQ(few.on_device, (std::vector<int64_t>{77, 1000, 1000}));
-  EXPECT_EQ(few.host_bytes, 1000 * 20);
+  const ExactMemory few_rows = PlanExactMemory(sizes, 500 + 20000).value();
+  EXPECT_EQ(few_rows.on_device, (std::vector<int64_t>{77, 1000, 1000}));
+  EXPECT_EQ(few_rows.host_bytes, 1000 * 20);
   sizes.most_first_rows = -1;
   EXPECT_EQ(PlanExactMemory(sizes, 500 + 20000).value().on_device, (std::vector<int64_t>{500, 1000, 1000}));
   sizes.all_first = true;
@@ -470,12 +470,12 @@ TEST(LongRows, ArePiecesOfRowsPastTheLimit) {
                                         4 * kPieceNeighbors + 3};
   const std::vector<NodeId> columns(static_cast<size_t>(offsets.back()), 0);
   const CsrView graph{4, offsets, columns};
-  const LongRowList all = LongRowList::Of(graph, {});
-  EXPECT_EQ(all.positions, (std::vector<int32_t>{1, 3}));
-  EXPECT_EQ(all.first_pieces, (std::vector<int64_t>{0, 3, 5}));
-  EXPECT_EQ(all.piece_rows, (std::vector<int32_t>{0, 0, 0, 1, 1}));
-  EXPECT_EQ(all.MostPieces(4), 5);
-  EXPECT_EQ(all.MostPieces(2), 3);
+  const LongRowList all_rows = LongRowList::Of(graph, {});
+  EXPECT_EQ(all_rows.positions, (std::vector<int32_t>{1, 3}));
+  EXPECT_EQ(all_rows.first_pieces, (std::vector<int64_t>{0, 3, 5}));
+  EXPECT_EQ(all_rows.piece_rows, (std::vector<int32_t>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(all_rows.MostPieces(4), 5);
+  EXPECT_EQ(all_rows.MostPieces(2), 3);
   const std::vector<NodeId> ids = {3, 0, 3};
   EXPECT_EQ(LongRowList::Of(graph, ids).positions, (std::vector<int32_t>{0, 2}));
 }

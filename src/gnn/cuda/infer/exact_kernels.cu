@@ -27,8 +27,7 @@ __device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
   return ~(table.host_by_id ? v : rank - table.on_device);
 }
 __device__ unsigned char* RowIn(const RowTable& table, int32_t place) {
-  return place >= 0 ? table.device + place * table.stride_bytes
-                    : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
+  return place >= 0 ? table.device + place * table.stride_bytes : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
 }
 __device__ unsigned char* RowAt(const RowTable& table, int64_t v) {
   return RowIn(table, PlaceOf(table, static_cast<int32_t>(v)));
@@ -189,9 +188,9 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
 
 // Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kBlock)
-    JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows, RowTable x, int32_t vectors,
-                     const float* partials, Out* out) {
+__global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
+                                                           RowTable x, int32_t vectors, const float* partials,
+                                                           Out* out) {
   const int64_t at = WarpOfGrid();
   if (at >= long_rows.count) return;
   const int64_t row = long_rows.positions[at] - long_rows.first_position;
@@ -240,10 +239,9 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node,
-                                int head) {
-  const float sum =
-      __ldg(scores + source * 2 * what.heads + head) + __ldg(scores + node * 2 * what.heads + what.heads + head);
+__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
+  const float sum = __ldg(scores + source * 2 * what.heads + head) +
+                    __ldg(scores + node * 2 * what.heads + what.heads + head);
   return sum > 0.0f ? sum : what.negative_slope * sum;
 }
 
@@ -533,8 +531,7 @@ __global__ void __launch_bounds__(kBlock)
   for (int offset = 16; offset > 0; offset /= 2) {
     const float other = __shfl_xor_sync(kFullWarp, best, offset);
     const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
-    if (other_class < classes &&
-        (class_index == classes || other > best || (other == best && other_class < class_index))) {
+    if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
       best = other;
       class_index = other_class;
     }
@@ -542,8 +539,7 @@ __global__ void __launch_bounds__(kBlock)
   if (lane == 0) predicted[row] = class_index;
 }
 
-__global__ void __launch_bounds__(kBlock)
-    CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
+__global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* columns, int64_t num_edges, uint32_t* counts) {
   const int64_t slot = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (slot < num_edges) atomicAdd(counts + __ldg(columns + slot), 1u);
 }
@@ -633,8 +629,8 @@ cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Ele
     Launch(FinishRowsKernel<float>, blocks, kBlock, 0, stream, what, rows, static_cast<const float*>(x), width / 8, y,
            static_cast<float*>(also));
   } else {
-    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows, static_cast<const __nv_bfloat16*>(x),
-           width / 8, y, static_cast<__nv_bfloat16*>(also));
+    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows,
+           static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
   }
   return cudaPeekAtLastError();
 }

@@ -9,7 +9,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr size_t kBuckets = 65536;
+constexpr size_t kBuckets = 65536;  // a node with as many readers or more is in the first bucket
 
 size_t BucketOf(uint32_t readers) { return kBuckets - 1 - std::min<size_t>(readers, kBuckets - 1); }
 

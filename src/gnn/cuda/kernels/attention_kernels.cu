@@ -9,6 +9,8 @@
 //
 // Every sum has one order, whatever the envelope. Within a destination it is the order of items. For `folded` it is the
 // order of a group's destinations, of a block's groups, and of the blocks, whose number is fixed.
+#include "gnn/cuda/kernels/attention_kernels.h"
+
 #include <algorithm>
 #include <type_traits>
 
@@ -16,7 +18,6 @@
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
-#include "gnn/cuda/kernels/attention_kernels.h"
 #include "gnn/cuda/kernels/attention_rows.cuh"
 #include "gnn/cuda/sample/wide_sample_kernels.h"
 
@@ -63,8 +64,7 @@ struct GroupRow {
       : items{slots.sources, 0, 0} {
     if (!active) return;
     items = ItemsOf(slots, row, rows.Self(row));
-    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout)
-      source = __ldg(items.sources + group.item - 1);
+    if (group.item > 0 && group.item < kItems && group.item <= slots.fanout) source = __ldg(items.sources + group.item - 1);
   }
   // Returns the place of the lane's item, number first + group.item, and sets *counts to whether the destination
   // attends to it.
@@ -77,8 +77,8 @@ struct GroupRow {
     return rows.Place(node);
   }
   // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
-  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row,
-                       int32_t (&at)[kItems], typename Rows::Made (&x)[kItems]) const {
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row, int32_t (&at)[kItems],
+                       typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
@@ -94,13 +94,13 @@ struct GroupRow {
 // for scattered rows of two bytes per element, which are the graph's features, if all of a destination's rows fit at
 // once.
 template <typename Rows, bool kWhole>
-constexpr bool kCopied = Rows::kOfGraph&& kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
+constexpr bool kCopied = Rows::kOfGraph && kWhole && sizeof(typename Rows::Made) == sizeof(uint4);
 // The size of a warp's copy of one turn, in 16-byte words: 32 for each item and 32 for each of the row's gradients, one
 // or one for each head. A lane's words of successive items are 32 apart.
 template <int kItems, int kGrads = 1>
 constexpr int kCopyStride = (kItems + kGrads) * 32;
 template <int kItems, int kGrads = 1>
-constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems, kGrads>* static_cast<int>(sizeof(uint4));
+constexpr int kCopyBytes = kWarps * 2 * kCopyStride<kItems, kGrads> * static_cast<int>(sizeof(uint4));
 
 // Walks over the destinations of a group, one per turn. A turn's rows are copied while the previous turn's are
 // processed; meanwhile the look-ups of the next turn are in flight.
@@ -117,16 +117,9 @@ struct CopiedTurns {
   bool attends = false;  // whether the destination attends to the lane's item, in the turn being copied
   int ring_half = 0;     // half of the ring to which the current turn is copied
 
-  __device__ CopiedTurns(const Rows& copied_rows, const Slots& slots_of, const Group& by, int32_t first_row,
-                         int32_t end, int32_t step, int32_t row_vectors, uint4* to)
-      : rows(copied_rows),
-        slots(slots_of),
-        group(by),
-        all_rows(end),
-        stride(step),
-        vectors(row_vectors),
-        ring(to),
-        row(first_row),
+  __device__ CopiedTurns(const Rows& copied_rows, const Slots& slots_of, const Group& by, int32_t first_row, int32_t end, int32_t step,
+                         int32_t row_vectors, uint4* to)
+      : rows(copied_rows), slots(slots_of), group(by), all_rows(end), stride(step), vectors(row_vectors), ring(to), row(first_row),
         copied(copied_rows, slots_of, by, first_row, first_row < end),
         later(copied_rows, slots_of, by, first_row + step, first_row + step < end) {}
   __device__ bool in_row() const { return row < all_rows && group.part < vectors; }
@@ -158,8 +151,7 @@ struct CopiedTurns {
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int32_t at = group.Of(i, place);
-      if (in_row() && stored() && i < copied.items.count)
-        StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
+      if (in_row() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
     if constexpr (kGrads == 1) {
       if (in_row() && grad != nullptr) StartCopy16(to + kItems * 32, grad + group.part * 8);
@@ -201,9 +193,7 @@ constexpr int PaddedItems(int items) { return items <= 8 ? 8 : 16; }
 // Computes the softmax over a destination's items and their weighted sum in one pass: rows stay in registers while
 // their weights are found, kItems at a time. kWhole: no destination has more than kItems items.
 template <typename Rows, typename Out, int kParts, int kItems, bool kWhole>
-__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2
-                                          : kWhole   ? 4
-                                                     : 3)
+__global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     AttentionKernel(Rows rows, Slots slots, int number, AttentionShape shape, const float* folded,
                     const BatchHeader* header, AttentionWeightsOnDevice weights, Out* out) {
   using Group = LaneGroup<kParts, PaddedItems(kItems)>;
@@ -295,7 +285,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   if (warp_row >= all_rows) return;
   CopiedTurns<Rows, Group, kItems> turns(rows, slots, group, first_row, all_rows, stride, vectors,
-                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>)+lane);
+                                         DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane);
   turns.Start(nullptr);
 #pragma unroll 1
   for (; warp_row < all_rows; warp_row += stride) {
@@ -467,7 +457,7 @@ __global__ void __launch_bounds__(kBlock, 3)
   const int32_t warp_row = first_row - lane / kParts;  // all lanes of a warp take equally many turns
   const int32_t stride = GradientBlocks(shape.width) * kGroups;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * heads * shape.width;
-  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>)+lane;
+  uint4* ring = DynamicShared<uint4>() + threadIdx.x / 32 * (2 * kCopyStride<kItems>) + lane;
 
   for (int32_t h = 0; h < heads; ++h) {
     Float8 grad_source = {}, grad_destination = {};
@@ -571,8 +561,7 @@ __global__ void __launch_bounds__(kBlock, 2)
       const ItemValues alphas = ValuesOf(weights.slots, weights.self, heads, slots, turns.row, heads);
       const bool has_item = group.item < kItems && group.item < turns.copied.items.count;
 #pragma unroll
-      for (int h = 0; h < kHeadsAtOnce; ++h)
-        next_alpha[h] = has_item && h < heads_now ? alphas.At(group.item, first_head + h) : 0.0f;
+      for (int h = 0; h < kHeadsAtOnce; ++h) next_alpha[h] = has_item && h < heads_now ? alphas.At(group.item, first_head + h) : 0.0f;
     };
     start();
     take_alphas();
@@ -661,8 +650,8 @@ __device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
 // Computes values.At(item, h) = v . x_item for all items of the row, where rows are wider than a warp.
 // `columns_of(vector)` returns eight columns of v.
 template <typename Rows, typename Columns>
-__device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values,
-                         int32_t h, const Columns& columns_of) {
+__device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
+                         const Columns& columns_of) {
   for (int32_t item = 0; item < items.count; ++item) {
     const int32_t place = rows.Place(items[item]);
     float sum = 0;
@@ -753,8 +742,7 @@ __global__ void __launch_bounds__(kBlock)
       const Grad* g = grad_out + (static_cast<int64_t>(row) * heads + h) * shape.width;
       DotItems(rows, items, vectors, lane, gradient, h, [&](int32_t vector) { return Load8(g + vector * 8); });
       float expected = 0;
-      for (int32_t item = lane; item < items.count; item += 32)
-        expected += fabsf(alpha.At(item, h)) * gradient.At(item, h);
+      for (int32_t item = lane; item < items.count; item += 32) expected += fabsf(alpha.At(item, h)) * gradient.At(item, h);
       expected = WarpSum(expected);
       float total = 0;
       for (int32_t item = lane; item < items.count; item += 32) {
@@ -964,8 +952,7 @@ __global__ void __launch_bounds__(kBlock, kOneHead ? 4 : 3)
 #pragma unroll
     for (int s = 0; s < kSources; ++s) {
       const int64_t source = base + s;
-      if (source >= sources && source < padded_sources && in_row)
-        Store8(grad_z + (source * vectors + vector) * 8, Float8{});
+      if (source >= sources && source < padded_sources && in_row) Store8(grad_z + (source * vectors + vector) * 8, Float8{});
     }
   }
 }
@@ -976,8 +963,8 @@ struct MaskedLayers {
 
 // Makes dropout's bits with eight lanes per row, each of which makes four bytes at a time. There is one block per
 // multiprocessor, because this arithmetic must leave room for a concurrent kernel, which waits for memory.
-__global__ void __launch_bounds__(kBlock) DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state,
-                                                            const BatchHeader* header, const int32_t* nodes) {
+__global__ void __launch_bounds__(kBlock)
+    DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
   for (int l = 0; l < layers; ++l) {
     const MaskedLayer& layer = all.layers[l];
@@ -1020,8 +1007,7 @@ __global__ void __launch_bounds__(kBlock)
   const int32_t slot = PickSlot<kLanes>(key, node, degree, outer.fanout, lane);
   const int32_t count = min(degree, outer.fanout);
   if (!active || lane >= outer.fanout) return;
-  outer.neighbors[static_cast<int64_t>(row) * outer.fanout + lane] =
-      lane < count ? __ldg(graph.columns + begin + slot) : -1;
+  outer.neighbors[static_cast<int64_t>(row) * outer.fanout + lane] = lane < count ? __ldg(graph.columns + begin + slot) : -1;
   if (lane == 0) outer.counts[row] = count;
 }
 
@@ -1161,12 +1147,9 @@ cudaError_t LaunchLogitGradient(const Rows& rows, const Slots& slots, int32_t en
 template <typename With>
 cudaError_t WithActivations(Element element, const With& with) {
   switch (element) {
-    case Element::kFloat32:
-      return with(static_cast<const float*>(nullptr));
-    case Element::kBFloat16:
-      return with(static_cast<const __nv_bfloat16*>(nullptr));
-    case Element::kFloat16:
-      break;
+    case Element::kFloat32: return with(static_cast<const float*>(nullptr));
+    case Element::kBFloat16: return with(static_cast<const __nv_bfloat16*>(nullptr));
+    case Element::kFloat16: break;
   }
   return cudaErrorInvalidValue;
 }
@@ -1178,8 +1161,7 @@ cudaError_t WithFeatures(Element element, const With& with) {
 
 // Calls `with` with the rows that a layer reads.
 template <typename T, typename With>
-cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept,
-                       const With& with) {
+cudaError_t WithRowsOf(const T*, const AttentionInput& input, const AttentionShape& shape, const uint8_t* kept, const With& with) {
   const T* z = static_cast<const T*>(input.z);
   if constexpr (std::is_same_v<T, __nv_bfloat16>) {
     const bool clips = input.activation == Activation::kRelu;
@@ -1220,32 +1202,27 @@ int32_t MostOverLayers(std::span<const Layer> layers, const Of& value_of) {
 }  // namespace
 
 int64_t AttentionPartials(int32_t rows, const AttentionShape& shape) {
-  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 *
-         shape.heads * shape.width;
+  return static_cast<int64_t>(std::min(GradientBlocks(shape.width), Blocks(rows, GroupsABlock(shape.width)))) * 2 * shape.heads * shape.width;
 }
 
 cudaError_t EnqueueFoldAttention(std::span<const FoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const dim3 grid(
-      static_cast<unsigned>(Blocks(MostOverLayers(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
-      static_cast<unsigned>(MostOverLayers(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
-      static_cast<unsigned>(layers.size()));
+  const dim3 grid(static_cast<unsigned>(Blocks(MostOverLayers(layers, [](const FoldedLayer& l) { return l.shape.width; }), 32)),
+                  static_cast<unsigned>(MostOverLayers(layers, [](const FoldedLayer& l) { return 2 * l.shape.heads; })),
+                  static_cast<unsigned>(layers.size()));
   return Launch(FoldKernel, grid, dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<FoldedLayers>(layers));
 }
 
 cudaError_t EnqueueJoinFolded(std::span<const FoldedGradient> layers, const BatchHeader* header, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t columns =
-      MostOverLayers(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
-  return Launch(JoinPartialsKernel,
-                dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
+  const int32_t columns = MostOverLayers(layers, [](const FoldedGradient& l) { return 2 * l.shape.heads * l.shape.width; });
+  return Launch(JoinPartialsKernel, dim3(static_cast<unsigned>(Blocks(columns, 32)), static_cast<unsigned>(layers.size())),
                 dim3(32, kJoinLanes), 0, stream, ArgumentOfLayers<JoinedLayers>(layers), header);
 }
 
 cudaError_t EnqueueUnfoldAttention(std::span<const UnfoldedLayer> layers, cudaStream_t stream) {
   if (layers.empty() || layers.size() > kMaxHopsOnDevice) return cudaErrorInvalidValue;
-  const int32_t rows =
-      MostOverLayers(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
+  const int32_t rows = MostOverLayers(layers, [](const UnfoldedLayer& l) { return l.forward.shape.heads * l.forward.head_width; });
   return Launch(UnfoldKernel, dim3(static_cast<unsigned>(Blocks(rows, kWarps)), static_cast<unsigned>(layers.size())),
                 kBlock, 0, stream, ArgumentOfLayers<UnfoldedLayers>(layers));
 }
@@ -1278,14 +1255,13 @@ cudaError_t EnqueueAttentionBackward(const HopOnDevice& hop, int number, const A
   return WithActivations(element, [&]<typename T>(const T* type) {
     const uint8_t* kept = weights.passes != nullptr ? weights.passes : input.kept;
     const cudaError_t error = WithRowsOf(type, input, shape, kept, [&]<typename Rows>(const Rows& rows) {
-      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients,
-                                          stream);
+      return LaunchLogitGradient<Rows, T>(rows, slots, hop.rows, number, shape, header, weights, grad_out, gradients, stream);
     });
     if (error != cudaSuccess) return error;
     const bool one_head = shape.heads == 1;
     return Launch(one_head ? SourceGradientKernel<T, true> : SourceGradientKernel<T, false>,
-                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape,
-                  folded, input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
+                  Blocks(padded_sources, kWarps * SourcesAWarp<T>(one_head)), kBlock, 0, stream, hop, number, shape, folded,
+                  input, header, weights, static_cast<const T*>(grad_out), padded_sources, gradients,
                   static_cast<T*>(grad_z));
   });
 }
@@ -1299,15 +1275,15 @@ cudaError_t EnqueueDrawNeighbors(const GraphOnDevice& graph, int number, const O
                            stream);
   }
   if (outer.fanout <= 8) {
-    return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer,
-                  state, header, nodes);
+    return Launch(DrawNeighborsKernel<8>, Blocks(outer.rows, kBlock / 8), kBlock, 0, stream, graph, number, outer, state,
+                  header, nodes);
   }
   if (outer.fanout <= 16) {
     return Launch(DrawNeighborsKernel<16>, Blocks(outer.rows, kBlock / 16), kBlock, 0, stream, graph, number, outer,
                   state, header, nodes);
   }
-  return Launch(DrawNeighborsKernel<32>, Blocks(outer.rows, kBlock / 32), kBlock, 0, stream, graph, number, outer,
-                state, header, nodes);
+  return Launch(DrawNeighborsKernel<32>, Blocks(outer.rows, kBlock / 32), kBlock, 0, stream, graph, number, outer, state,
+                header, nodes);
 }
 
 cudaError_t EnqueueFeatureAttention(const GraphOnDevice& graph, Element feature_element, int number,
@@ -1335,8 +1311,8 @@ cudaError_t EnqueueFeatureAttentionBackward(const GraphOnDevice& graph, Element 
   return WithFeatures(feature_element, [&]<typename In>(const In*) {
     return WithActivations(grad_element, [&]<typename Grad>(const Grad*) {
       return WithFeatureRows<In>(graph, nodes, one, [&]<typename Rows>(const Rows& rows) {
-        return LaunchLogitGradient<Rows, Grad>(rows, slots, outer.rows, number, shape, header, weights, grad_out,
-                                               gradients, stream);
+        return LaunchLogitGradient<Rows, Grad>(rows, slots, outer.rows, number, shape, header, weights, grad_out, gradients,
+                                               stream);
       });
     });
   });

@@ -264,10 +264,9 @@ struct ItemValues {
     return item == 0 ? self[h] : slots[static_cast<int64_t>(item - 1) * heads + h];
   }
 };
-__device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, const Slots& row_slots,
-                                      int32_t row, int32_t heads) {
-  return {slots + static_cast<int64_t>(row) * row_slots.fanout * heads, self + static_cast<int64_t>(row) * self_stride,
-          heads};
+__device__ inline ItemValues ValuesOf(float* slots, float* self, int32_t self_stride, const Slots& row_slots, int32_t row,
+                                      int32_t heads) {
+  return {slots + static_cast<int64_t>(row) * row_slots.fanout * heads, self + static_cast<int64_t>(row) * self_stride, heads};
 }
 
 // A group of kParts lanes that handles a destination. Each lane holds eight columns of rows, and the group works on up

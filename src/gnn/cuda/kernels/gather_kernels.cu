@@ -3,10 +3,11 @@
 //
 // Implements gather_kernels.h with 16 or 32 bytes per lane, and as many rows in flight as registers allow. A gather is
 // limited not by the bus but by the latency of each row, so loads come first and arithmetic after (row_loads.cuh).
+#include "gnn/cuda/kernels/gather_kernels.h"
+
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_loads.cuh"
-#include "gnn/cuda/kernels/gather_kernels.h"
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
 #include "gnn/ops/dropout.h"
 
@@ -176,9 +177,7 @@ __global__ void __launch_bounds__(kBlock)
       looked_weight = 1.0f / static_cast<float>(hop.counts[looked_row]);
     }
   }
-  const auto row_at = [&](int32_t row, int32_t vector) {
-    return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8;
-  };
+  const auto row_at = [&](int32_t row, int32_t vector) { return grad_out + (static_cast<int64_t>(row) * 2 * vectors + vector) * 8; };
   for (int32_t first = 0; first < vectors; first += 32) {
     const int32_t vector = first + lane;
     const bool in_row = vector < vectors;
@@ -262,8 +261,8 @@ void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t wi
                       const BatchHeader* header, T* out, uint8_t* passed, cudaStream_t stream) {
   // Only the hop next to the seeds has the same envelope in every bucket, and results must not depend on the bucket.
   if (number == 0 && hop.rows <= 4096) {
-    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header,
-           out, passed);
+    Launch(GatherMeanKernel<T, kWarps>, hop.rows, kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header, out,
+           passed);
   } else {
     Launch(GatherMeanKernel<T, 1>, Blocks(hop.rows), kBlock, 0, stream, hop, number, z, width / 8, scale, kept, header,
            out, passed);
@@ -271,8 +270,8 @@ void LaunchGatherMean(const HopOnDevice& hop, int number, const T* z, int32_t wi
 }
 
 template <typename T>
-void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed,
-                              int32_t width, int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
+void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_out, const uint8_t* passed, int32_t width,
+                              int32_t padded_sources, float scale, const BatchHeader* header, T* grad_z,
                               cudaStream_t stream) {
   const auto launch = [&](auto kernel, int32_t each) {
     Launch(kernel, Blocks((padded_sources + each - 1) / each), kBlock, 0, stream, hop, number, grad_out, passed,
@@ -294,12 +293,12 @@ void LaunchGatherMeanBackward(const HopOnDevice& hop, int number, const T* grad_
 }  // namespace
 
 cudaError_t EnqueueActivationDropoutBits(int number, int32_t rows, int32_t width, const DropoutOnLoad& activation,
-                                         const RunState* state, const BatchHeader* header, const int32_t* nodes,
-                                         uint8_t* kept, cudaStream_t stream) {
+                            const RunState* state, const BatchHeader* header, const int32_t* nodes, uint8_t* kept,
+                            cudaStream_t stream) {
   const int each = width / 8 % 4 == 0 ? 4 : 1;
   const int64_t threads = static_cast<int64_t>(rows) * (width / 8) / each;
-  Launch(each == 4 ? KeptBitsKernel<4> : KeptBitsKernel<1>, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock,
-         0, stream, number, width / 8, activation, state, header, nodes, kept);
+  Launch(each == 4 ? KeptBitsKernel<4> : KeptBitsKernel<1>, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock, 0,
+         stream, number, width / 8, activation, state, header, nodes, kept);
   return cudaPeekAtLastError();
 }
 

@@ -5,13 +5,14 @@
 //
 // The weight is read as stored, [inner, outputs]: its rows run along the summed dimension. A warp adds up the columns
 // of its 16 rows by halving, so that each lane ends with four columns, and keeps these sums over all of its tiles.
+#include "gnn/cuda/kernels/marked_product.h"
+
 #include <algorithm>
 
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/row_marks.cuh"
 #include "gnn/cuda/kernels/column_sums.cuh"
-#include "gnn/cuda/kernels/marked_product.h"
 #include "gnn/cuda/kernels/tile_products.cuh"
 
 namespace hone::gnn::cuda {
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int group = static_cast<int>(threadIdx.x) / kGroupThreads;
   if (threadIdx.x == 0) {
     for (uint32_t i = 0; i < kTiles * kMostStages; ++i) {
-      InitBarrier(barriers + i * 8, 1);                                                      // full
+      InitBarrier(barriers + i * 8, 1);                                                     // full
       InitBarrier(barriers + (kTiles * kMostStages + i) * 8, kHalves * kGroupThreads / 32);  // empty
     }
     InitBarrier(weights_here, 1);
@@ -99,8 +100,8 @@ __global__ void __launch_bounds__(kThreads, 1)
       Expect(weights_here, kStripColumns / kWeightColumns * part_bytes);
       for (int part = 0; part < kStripColumns / kWeightColumns; ++part) {
         for (int row = 0; row < inner; row += kBoxRows) {
-          Bring(base + static_cast<uint32_t>(part) * part_bytes + static_cast<uint32_t>(row * kWeightColumns * 2),
-                &weight, strip * kStripColumns + part * kWeightColumns, row, weights_here);
+          Bring(base + static_cast<uint32_t>(part) * part_bytes + static_cast<uint32_t>(row * kWeightColumns * 2), &weight,
+                strip * kStripColumns + part * kWeightColumns, row, weights_here);
         }
       }
     }
@@ -201,10 +202,9 @@ __global__ void __launch_bounds__(kThreads, 1)
   }
 
   // The lane's two groups of eight columns are adjacent, and it has two columns of each.
-  auto* warp_sums =
-      reinterpret_cast<float*>(shared + (sums_at - base)) +
-      (tile_group * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
-      half * kHalfColumns;
+  auto* warp_sums = reinterpret_cast<float*>(shared + (sums_at - base)) +
+                    (tile_group * kGroupThreads / 32 + static_cast<int>(threadIdx.x) % kGroupThreads / 32) * kStripColumns +
+                    half * kHalfColumns;
   const int first_group = (lane & 16) / 2 + (lane & 8) / 2 + (lane & 4) / 2;
 #pragma unroll
   for (int i = 0; i < kSums; ++i) warp_sums[(first_group + i / 2) * 8 + 2 * quad_lane + i % 2] = totals[i];
@@ -251,8 +251,7 @@ int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape& s
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,
                             cudaStream_t stream) {
   const Encode encode = FindEncode();
-  if (encode == nullptr)
-    return Status::Device("the driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer");
+  if (encode == nullptr) return Status::Device("the driver has no cuTensorMapEncodeTiled: install one for CUDA 12 or newer");
   CUtensorMap grad{}, weight{};
   HONE_RETURN_IF_ERROR(Describe(encode, product.grad, rows.padded_rows, shape.inner, kTileRows, kStageColumns, grad));
   HONE_RETURN_IF_ERROR(Describe(encode, product.weight, shape.inner, shape.outputs, kBoxRows, kWeightColumns, weight));
@@ -270,8 +269,7 @@ Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& 
   const int shared = SharedBytes(shape.inner, operands.stages);
   HONE_CUDA_RETURN_IF_ERROR(
       cudaFuncSetAttribute(MarkedProductKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel,
-                                   BlocksDownTheRows(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
+  HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel, BlocksDownTheRows(shape.outputs) * (shape.outputs / kStripColumns), kThreads,
                                    static_cast<size_t>(shared), stream, grad, weight, rows, operands));
   return Status::Ok();
 }

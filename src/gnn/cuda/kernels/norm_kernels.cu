@@ -276,8 +276,9 @@ __global__ void __launch_bounds__(kBlock) JoinGradientsKernel(RowsOnDevice rows,
 }
 
 template <typename T>
-__global__ void __launch_bounds__(kBlock) BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoefficients c,
-                                                                Between between, const T* grad_y, T* grad_x) {
+__global__ void __launch_bounds__(kBlock)
+    BetweenBackwardKernel(RowsOnDevice rows, const T* x, ColumnCoefficients c, Between between, const T* grad_y,
+                          T* grad_x) {
   const int32_t vectors = rows.width / 8;
   const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   if (vector >= vectors) return;
@@ -334,8 +335,7 @@ __global__ void __launch_bounds__(kBlock) PieceSumsKernel(RowsOnDevice rows, con
   if (column < rows.width) partials[static_cast<int64_t>(blockIdx.x) * width + column] = total;
 }
 
-__global__ void __launch_bounds__(kBlock)
-    JoinSumsKernel(RowsOnDevice rows, int piece_rows, const float* partials, float* sums) {
+__global__ void __launch_bounds__(kBlock) JoinSumsKernel(RowsOnDevice rows, int piece_rows, const float* partials, float* sums) {
   __shared__ double shared[kBlock];
   const int32_t count = RowsAfter(rows.header, rows.number);
   const int32_t column = JoinColumn();
@@ -350,8 +350,8 @@ __global__ void __launch_bounds__(kBlock)
   if (column < rows.width && lane == 0) sums[column] = static_cast<float>(sum);
 }
 
-// Passes over rows have a vector for each thread, of which there are fewer than 2^32: a division of 32 bits finds the
-// row in a fraction of the instructions that one of 64 takes.
+// Passes over rows have a vector for each thread, of which there are fewer than 2^32: a division of 32 bits finds the row
+// in a fraction of the instructions that one of 64 takes.
 __device__ inline int64_t PlaceOfThread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int32_t RowOf(int64_t place, int32_t vectors) {
   return static_cast<int32_t>(static_cast<uint32_t>(place) / static_cast<uint32_t>(vectors));
@@ -397,8 +397,7 @@ __global__ void BiasActivationBackwardKernel(RowsOnDevice rows, const T* x, cons
   Store8(grad_x + at * 8, grad);
 }
 
-__device__ inline void ApplyRun8(const SummedValue& value, const RowsOnDevice& rows, int32_t row, int32_t vector,
-                                 Float8& x) {
+__device__ inline void ApplyRun8(const SummedValue& value, const RowsOnDevice& rows, int32_t row, int32_t vector, Float8& x) {
   ActivateFast8(value.between.activation, value.bias, vector, x);
   Drop8(MaskKey(value.between.dropout, rows.state, rows.header), static_cast<uint32_t>(rows.nodes[row]),
         static_cast<uint32_t>(vector), x);
@@ -463,11 +462,11 @@ cudaError_t EnqueueBetween(const RowsOnDevice& rows, Element element, const void
                            const ColumnCoefficients& coefficients, const Between& between, const BetweenOutput& output,
                            cudaStream_t stream) {
   if (element == Element::kFloat32) {
-    Launch(BetweenKernel<float>, RowGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x), coefficients,
-           between, output);
-  } else {
-    Launch(BetweenKernel<__nv_bfloat16>, RowGrid(rows), kBlock, 0, stream, rows, static_cast<const __nv_bfloat16*>(x),
+    Launch(BetweenKernel<float>, RowGrid(rows), kBlock, 0, stream, rows, static_cast<const float*>(x),
            coefficients, between, output);
+  } else {
+    Launch(BetweenKernel<__nv_bfloat16>, RowGrid(rows), kBlock, 0, stream, rows,
+           static_cast<const __nv_bfloat16*>(x), coefficients, between, output);
   }
   return cudaPeekAtLastError();
 }
@@ -478,7 +477,8 @@ cudaError_t EnqueueNormBetween(const RowsOnDevice& rows, Element element, const 
   if (training && norm.weight != nullptr && AreFewRows(rows)) {
     return EnqueueNormOfFewRows(rows, element, x, norm, coefficients, between, output, stream);
   }
-  const cudaError_t error = EnqueueColumnCoefficients(rows, element, x, norm, training, coefficients, partials, stream);
+  const cudaError_t error =
+      EnqueueColumnCoefficients(rows, element, x, norm, training, coefficients, partials, stream);
   return error != cudaSuccess ? error : EnqueueBetween(rows, element, x, coefficients, between, output, stream);
 }
 
@@ -491,7 +491,8 @@ cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDe
   Launch(PieceGradientsKernel<T>, SumGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, partials);
   Launch(JoinGradientsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
          coefficients, gradients);
-  Launch(BetweenBackwardKernel<T>, RowGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, grad_x);
+  Launch(BetweenBackwardKernel<T>, RowGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y,
+         grad_x);
   return cudaPeekAtLastError();
 }
 

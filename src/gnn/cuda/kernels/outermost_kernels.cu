@@ -9,6 +9,8 @@
 // until the hop is done. A warp has a run of the batch's rows, 32 / kLanes of them per turn. A lane reads only what it
 // copied itself, so no barrier is needed. docs/design/0020-gin-and-the-outermost-hop.md compares this with loads into
 // registers.
+#include "gnn/cuda/kernels/outermost_kernels.h"
+
 #include <algorithm>
 #include <type_traits>
 
@@ -19,7 +21,6 @@
 #include "gnn/cuda/base/row_loads.cuh"
 #include "gnn/cuda/base/row_math.cuh"
 #include "gnn/cuda/graph/feature_rows.cuh"
-#include "gnn/cuda/kernels/outermost_kernels.h"
 #include "gnn/cuda/kernels/wide_aggregate_kernels.h"
 
 namespace hone::gnn::cuda {
@@ -76,7 +77,9 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
   if (begin >= end) return;
 
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
-  const auto key_of = [&](const DropoutOnLoad& mask) { return kMasks ? MaskKey(mask, state, header) : DropoutKey{}; };
+  const auto key_of = [&](const DropoutOnLoad& mask) {
+    return kMasks ? MaskKey(mask, state, header) : DropoutKey{};
+  };
   const DropoutKey input_mask = key_of(aggregate.input_mask), neighbor_mask = key_of(aggregate.neighbors),
                    self_mask = key_of(aggregate.self);
   Out* out = static_cast<Out*>(aggregate.out);
@@ -214,12 +217,11 @@ cudaError_t LaunchOutermost(const GraphOnDevice& graph, const Rows& features, in
     const int warp_bytes = 32 / kLanes / shape.together * shape.slots * 32 * static_cast<int>(sizeof(RawOf<In>));
     const int most_blocks = std::max(1, static_cast<int>(aggregate.share * static_cast<float>(multiprocessors)));
     const int turns = std::max(1, (rows + 32 / kLanes - 1) / (32 / kLanes));
-    const int warps =
-        std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
+    const int warps = std::clamp((turns + most_blocks - 1) / most_blocks, 1, std::min(kMostWarps, most_shared / warp_bytes));
     const bool halves = shape.parts == 16 && shape.together == 1;
-    const auto kernel = masks ? OutermostKernel<Rows, Out, kLanes, true, false>
-                              : (halves ? OutermostKernel<Rows, Out, kLanes, false, true>
-                                        : OutermostKernel<Rows, Out, kLanes, false, false>);
+    const auto kernel =
+        masks ? OutermostKernel<Rows, Out, kLanes, true, false>
+              : (halves ? OutermostKernel<Rows, Out, kLanes, false, true> : OutermostKernel<Rows, Out, kLanes, false, false>);
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, warps * warp_bytes);
     if (error != cudaSuccess) return error;

@@ -23,7 +23,7 @@ constexpr int kWarpRows = kLongPieceRows / kSumWarps;
 static_assert(kWarpRows <= 32, "a lane looks up for one row");
 constexpr int kAhead = 4;  // rows that a warp copies at once
 // A block's shared memory has the copies in flight, and later, in their place, the sums.
-constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps* kAhead * 3 * 32 * sizeof(uint4));
+constexpr int kSharedBytes = std::max<int>(sizeof(StripSums), kSumWarps * kAhead * 3 * 32 * sizeof(uint4));
 
 // Rounds x as storing it in the given type and loading it again does.
 __device__ void RoundTo(Value*, Float8& x) {
@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   Value* before = static_cast<Value*>(to.before);
   const DropoutKey neighbor_mask = kPlain ? DropoutKey{} : MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = kPlain ? DropoutKey{} : MaskKey(input.self, state, header);
-  const float own_factor = ScaleOf(self_mask) * (kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f);
+  const float own_factor =
+      ScaleOf(self_mask) * (kind.adds_self && kind.eps != nullptr ? 1.0f + *kind.eps : 1.0f);
   const float kept_scale = to.between.dropout.threshold == 0 ? 1.0f : to.between.dropout.scale;
   const int64_t stride = static_cast<int64_t>(vectors) * (kind.adds_self ? 8 : 16);
 
@@ -78,8 +79,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const auto start = [&](int i) {
     const int32_t source = first + i * kSumWarps;
     const int slots = __shfl_sync(kFullWarp, end - begin, i % 32);
-    const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32),
-                  second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
+    const int32_t row = __shfl_sync(kFullWarp, slot_row[0], i % 32), second = __shfl_sync(kFullWarp, slot_row[1], i % 32);
     if (in_row && i < kWarpRows && source < sources) {
       uint4* at = ring + i % kAhead * (3 * 32);
       if (slots > 0) StartCopy16(at, grad_out + row * stride + vector * 8);
@@ -199,9 +199,8 @@ cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& 
   const bool plain = direct.destinations == nullptr && direct.seeds == nullptr && input.neighbors.threshold == 0 &&
                      input.self.threshold == 0;
   const auto kernel =
-      plain ? (to.before != nullptr
-                   ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
-                   : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
+      plain ? (to.before != nullptr ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
+                                    : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
             : (to.before != nullptr
                    ? (reads_z ? SourceGradientKernel<true, true, false> : SourceGradientKernel<true, false, false>)
                    : (reads_z ? SourceGradientKernel<false, true, false> : SourceGradientKernel<false, false, false>));

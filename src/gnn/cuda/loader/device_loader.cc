@@ -13,7 +13,7 @@
 namespace hone::gnn::cuda {
 namespace {
 
-constexpr int64_t kAlignment = 256;
+constexpr int64_t kAlignment = 256;  // bytes, of each array in a batch's memory
 constexpr int64_t kMostSampledBytes = int64_t{1} << 30;
 constexpr int32_t kNotArrived = -1;  // in the place of a size, which is at least 0
 

@@ -11,7 +11,7 @@
 
 namespace hone::gnn::cuda {
 
-inline constexpr uint32_t kNoEntry = 0xffffffffu;
+inline constexpr uint32_t kNoEntry = 0xffffffffu;  // the slot has no node
 
 // Inserts `node`, lowers its rank to at most `rank`, and returns its entry's index. A stale key read from a cache is
 // harmless, because the exchange then fails.

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements sample_kernels.h.
+#include "gnn/cuda/sample/sample_kernels.h"
+
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/fanouts.h"
 #include "gnn/cuda/base/launch.h"
 #include "gnn/cuda/base/pick_slot.cuh"
 #include "gnn/cuda/base/tile_count.cuh"
 #include "gnn/cuda/sample/node_table.cuh"
-#include "gnn/cuda/sample/sample_kernels.h"
 #include "gnn/cuda/sample/source_kernels.h"
 #include "gnn/cuda/sample/wide_sample_kernels.h"
 #include "gnn/sample/draw.h"
@@ -21,16 +22,10 @@ constexpr int kBlock = 256;
 constexpr int kSlotsAThread = 4;
 static_assert(kNumberingTile == kBlock * kSlotsAThread, "slots numbered by one block");
 
-__host__ __device__ int Blocks(int64_t items, int per_block) {
-  return static_cast<int>((items + per_block - 1) / per_block);
-}
-__host__ __device__ int Tiles(const HopOnDevice& hop) {
-  return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kNumberingTile);
-}
+__host__ __device__ int Blocks(int64_t items, int per_block) { return static_cast<int>((items + per_block - 1) / per_block); }
+__host__ __device__ int Tiles(const HopOnDevice& hop) { return Blocks(static_cast<int64_t>(hop.rows) * hop.fanout, kNumberingTile); }
 
-__device__ int32_t RowsOf(const BatchHeader* header, int hop) {
-  return header->valid != 0 ? header->hop_nodes[hop] : 0;
-}
+__device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->valid != 0 ? header->hop_nodes[hop] : 0; }
 
 // Makes the header of the state's next batch. Every block may call this, because the state advances only after all
 // blocks have read it.
@@ -155,9 +150,9 @@ __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, con
   for (int64_t s = place; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   if (place >= static_cast<int64_t>(RowsOf(header, hop)) * out.fanout) return;
   const int32_t drawn = out.columns[place];
-  out.entries[place] =
-      drawn < 0 ? kNoEntry
-                : Insert(table, header->tag, static_cast<uint32_t>(drawn), kNewRank + static_cast<uint32_t>(place));
+  out.entries[place] = drawn < 0 ? kNoEntry
+                                 : Insert(table, header->tag, static_cast<uint32_t>(drawn),
+                                          kNewRank + static_cast<uint32_t>(place));
   const auto row = static_cast<uint32_t>(place / out.fanout);
   if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
 }
@@ -182,8 +177,7 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
     const bool drawn = entry[i] != kNoEntry;
-    const ulonglong2 found =
-        drawn ? __ldcg(reinterpret_cast<const ulonglong2*>(&table.entries[entry[i]])) : ulonglong2{};
+    const ulonglong2 found = drawn ? __ldcg(reinterpret_cast<const ulonglong2*>(&table.entries[entry[i]])) : ulonglong2{};
     node[i] = static_cast<uint32_t>(found.x);
     keeps[i] = drawn && static_cast<uint32_t>(found.y) == kNewRank + static_cast<uint32_t>(first + i * 32);
   }
@@ -234,8 +228,7 @@ __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, cons
   const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (place >= all) return;
   const uint32_t entry = place < places ? hop.entries[place] : kNoEntry;
-  const int32_t id =
-      entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
+  const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
   hop.columns[place] = id;
   if (hop.first == nullptr) return;
   if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for EnqueueBySource
@@ -265,8 +258,8 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
   if (out.fanout > kNarrowFanout) {
     if (hop == 0) LaunchBegin(seeds, /*advances_state=*/false, state, header, nodes, stream);
     EnqueueWideDraw(graph, hop, out.fanout, out.rows, out.columns, out.counts, state, header, nodes, stream);
-    Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table,
-           hop, out, header, nodes);
+    Launch(InsertDrawnKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, hop,
+           out, header, nodes);
   } else if (out.fanout <= 8) {
     sample.template operator()<8>();
   } else if (out.fanout <= 16) {
@@ -281,8 +274,8 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
 
 cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
                            cudaStream_t stream) {
-  Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out, hop,
-         header);
+  Launch(RelabelKernel, Blocks(static_cast<int64_t>(out.rows) * out.fanout, kBlock), kBlock, 0, stream, table, out,
+         hop, header);
   return cudaPeekAtLastError();
 }
 

@@ -112,8 +112,7 @@ __device__ void OrderFewByWarp(uint32_t* slots, int count) {
 
 // Sorts the slots of a source by one thread block: marks them as bits in shared memory, for one range of kBitmapSlots
 // slots after another.
-__device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap,
-                             uint32_t* warp_sums) {
+__device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end, uint32_t* bitmap, uint32_t* warp_sums) {
   constexpr int kWordsAThread = kBitmapWords / kBlock;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t places = static_cast<int64_t>(hop.rows) * hop.fanout;
@@ -148,8 +147,7 @@ __device__ void OrderByBlock(const HopOnDevice& hop, int32_t begin, int32_t end,
     }
     __syncthreads();
   }
-  for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock)
-    hop.sorted_slots[i] = hop.ordering[i];
+  for (int32_t i = begin + static_cast<int32_t>(threadIdx.x); i < end; i += kBlock) hop.sorted_slots[i] = hop.ordering[i];
 }
 
 // Sorts 32 sources per warp; sources with more than kWarpOrders slots are left to the whole thread block.
@@ -164,8 +162,7 @@ __global__ void __launch_bounds__(kBlock) OrderKernel(HopOnDevice hop) {
   const int32_t begin = source < hop.sources ? hop.first[source] : 0;
   const int32_t end = source < hop.sources ? hop.end[source] : 0;
   if (end - begin > kWarpOrders) long_ones[atomicAdd(&long_count, 1)] = static_cast<int32_t>(source);
-  for (unsigned left = __ballot_sync(kFullWarp, end - begin > 1 && end - begin <= kWarpOrders); left != 0;
-       left &= left - 1) {
+  for (unsigned left = __ballot_sync(kFullWarp, end - begin > 1 && end - begin <= kWarpOrders); left != 0; left &= left - 1) {
     const int lane = __ffs(static_cast<int>(left)) - 1;
     const int32_t from = __shfl_sync(kFullWarp, begin, lane), count = __shfl_sync(kFullWarp, end, lane) - from;
     if (count <= 32) {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Implements learn_kernels.h.
+#include "gnn/cuda/update/learn_kernels.h"
+
 #include "gnn/cuda/base/device_math.cuh"
 #include "gnn/cuda/base/launch.h"
-#include "gnn/cuda/update/learn_kernels.h"
 #include "gnn/cuda/update/update.cuh"
 
 namespace hone::gnn::cuda {
@@ -24,9 +25,9 @@ __device__ void Put(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); }
 // whether the row has a seed; this is possible because all rows of the envelope exist.
 template <typename T>
 __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* header, const int32_t* nodes,
-                                  const float* logits, int32_t classes, int32_t stride, int32_t padded_rows,
-                                  int32_t batch, const float* class_weights, T* grad, float* row_loss,
-                                  int32_t* row_correct, int32_t* predictions) {
+                                  const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
+                                  const float* class_weights, T* grad, float* row_loss, int32_t* row_correct,
+                                  int32_t* predictions) {
   constexpr int kHeld = 6;  // values that a lane holds in registers; further logits are read each time
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= padded_rows) return;
@@ -206,6 +207,7 @@ __global__ void FinishSumKernel(RunState* state, const BatchHeader* step, const 
 
 }  // namespace
 
+
 cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* header, const int32_t* nodes,
                                const float* logits, int32_t classes, int32_t stride, int32_t padded_rows, int32_t batch,
                                Element element, const float* class_weights, void* grad, float* row_loss,
@@ -216,8 +218,7 @@ cudaError_t EnqueueSoftmaxLoss(const GraphOnDevice& graph, const BatchHeader* he
            padded_rows, batch, class_weights, static_cast<float*>(grad), row_loss, row_correct, predictions);
   } else {
     Launch(SoftmaxLossKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, graph.labels, header, nodes, logits, classes,
-           stride, padded_rows, batch, class_weights, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct,
-           predictions);
+           stride, padded_rows, batch, class_weights, static_cast<__nv_bfloat16*>(grad), row_loss, row_correct, predictions);
   }
   return cudaPeekAtLastError();
 }
@@ -255,9 +256,9 @@ cudaError_t EnqueueAdam(const AdamConstants& options, RunState* state, const Bat
   return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute, {}, stream);
 }
 
-cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header,
-                                 int64_t count, const float* gradient, float* master, float* moment1, float* moment2,
-                                 Element element, void* compute, const float* row_loss, const int32_t* row_correct,
+cudaError_t EnqueueAdamAndFinish(const AdamConstants& options, RunState* state, const BatchHeader* header, int64_t count,
+                                 const float* gradient, float* master, float* moment1, float* moment2, Element element,
+                                 void* compute, const float* row_loss, const int32_t* row_correct,
                                  volatile HostProgress* progress, cudaStream_t stream) {
   return LaunchAdam(options, state, header, count, gradient, master, moment1, moment2, element, compute,
                     {row_loss, row_correct, progress}, stream);

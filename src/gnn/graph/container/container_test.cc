@@ -125,9 +125,9 @@ TEST(ContainerWriter, ANewContainerHeedsTheUmaskAndAReplacedOneKeepsItsMode) {
   const std::string path = *folder / "g";
   const auto mode = [&] { return std::filesystem::status(path).permissions(); };
   const mode_t before = umask(027);
-  const Status made = WriteContainer(*SixCycle(), path, "{}");
+  const Status write_status = WriteContainer(*SixCycle(), path, "{}");
   umask(before);
-  ASSERT_TRUE(made.ok()) << made.message();
+  ASSERT_TRUE(write_status.ok()) << write_status.message();
   EXPECT_EQ(mode(), static_cast<std::filesystem::perms>(0640));
   std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0600));
   ASSERT_TRUE(WriteContainer(*SixCycle(), path, "{}").ok());
@@ -249,7 +249,7 @@ TEST_F(ContainerTest, NeighborOutOfRangeIsFoundEvenWithRightChecksums) {
 
 TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   const std::string good = Bytes();
-  const auto with = [&](SectionType type, const auto& values) {
+  const auto error_with = [&](SectionType type, const auto& values) {
     const size_t value_bytes = values.size() * sizeof(values[0]);
     ContainerHeader header = ReadContainerHeader(path_).value();
     std::string bytes = good;
@@ -266,14 +266,14 @@ TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   };
   using Ids = std::vector<int32_t>;
   using Offsets = std::vector<int64_t>;
-  EXPECT_THAT(with(SectionType::kLabels, Ids{0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
-  EXPECT_THAT(with(SectionType::kTrainNodes, Ids{3, 0}), HasSubstr("train nodes are not ascending"));
-  EXPECT_THAT(with(SectionType::kTrainNodes, Ids{3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
-  EXPECT_THAT(with(SectionType::kTestNodes, Ids{1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
-  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{1, 2, 4, 6, 8, 10, 13}), HasSubstr("row offsets run from 1 to 13"));
-  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 10, 12}), HasSubstr("should run from 0 to 13"));
-  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 6, 4, 8, 10, 13}), HasSubstr("row 2 of the graph has descending"));
-  EXPECT_THAT(with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
+  EXPECT_THAT(error_with(SectionType::kLabels, Ids{0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
+  EXPECT_THAT(error_with(SectionType::kTrainNodes, Ids{3, 0}), HasSubstr("train nodes are not ascending"));
+  EXPECT_THAT(error_with(SectionType::kTrainNodes, Ids{3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
+  EXPECT_THAT(error_with(SectionType::kTestNodes, Ids{1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{1, 2, 4, 6, 8, 10, 13}), HasSubstr("row offsets run from 1 to 13"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 10, 12}), HasSubstr("should run from 0 to 13"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 6, 4, 8, 10, 13}), HasSubstr("row 2 of the graph has descending"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
 }
 
 // Sections are read in pieces of some megabytes; the checksum covers all of them.
@@ -316,9 +316,9 @@ TEST_F(ContainerTest, GeneratedFileEqualsGraphInMemory) {
                                  "synthetic:papers100M?nodes=20000&features=0"}) {
     ASSERT_TRUE(GenerateContainer(name, path_, 2, {}).ok());
     const auto stored = OpenGraph(path_, {.check = OpenGraphOptions::Check::kAll});
-    const auto made = OpenGraph(name);
-    ASSERT_TRUE(stored.ok() && made.ok()) << stored.status().message() << made.status().message();
-    ExpectSameGraph(**stored, **made);
+    const auto opened = OpenGraph(name);
+    ASSERT_TRUE(stored.ok() && opened.ok()) << stored.status().message() << opened.status().message();
+    ExpectSameGraph(**stored, **opened);
   }
 }
 

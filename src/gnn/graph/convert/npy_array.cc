@@ -19,7 +19,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr size_t kMaxHeader = 1 << 20;
+constexpr size_t kMaxHeader = 1 << 20;  // bytes
 constexpr int64_t kMaxItems = int64_t{1} << 46;
 constexpr size_t kItemsAtOnce = 128 * 1024;
 

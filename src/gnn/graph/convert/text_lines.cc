@@ -13,7 +13,7 @@
 
 namespace hone::gnn {
 namespace {
-constexpr size_t kFirstBuffer = 1 << 20, kLongestLine = 64 << 20;
+constexpr size_t kFirstBuffer = 1 << 20, kLongestLine = 64 << 20;  // bytes; the buffer grows up to the longest line
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 }  // namespace
 

@@ -27,6 +27,7 @@ double Exp(double x) {
 double Log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
+  // Below the square root of 1/2, 2 m is nearer to 1, where the series converges fast.
   if (m < 0.70710678118654752440) {
     m *= 2;
     --exponent;
@@ -46,7 +47,7 @@ double NormalCdf(double z) {
     term *= z * z / i;
     sum += term;
   }
-  return 0.5 + sum * 0.39894228040143267794 * Exp(-0.5 * z * z);
+  return 0.5 + sum * 0.39894228040143267794 /* 1 / sqrt(2 pi) */ * Exp(-0.5 * z * z);
 }
 
 // Returns the upper bounds of the buckets: every degree up to 256, then steps of 1/64.
@@ -64,10 +65,10 @@ std::vector<uint32_t> BucketBounds(uint32_t max_degree) {
 DegreeTable TableFor(const std::vector<uint32_t>& bounds, double mu, double sigma) {
   DegreeTable table;
   for (const uint32_t d : bounds) {
-    const bool last = d == bounds.back();
+    const bool is_last = d == bounds.back();
     // A degree stands for [d - 1/2, d + 1/2) of the continuous variable.
-    const double p = last ? 1.0 : NormalCdf((Log(d + 0.5) - mu) / sigma);
-    const uint64_t threshold = last ? uint64_t{1} << 32 : static_cast<uint64_t>(p * 0x1p32);
+    const double p = is_last ? 1.0 : NormalCdf((Log(d + 0.5) - mu) / sigma);
+    const uint64_t threshold = is_last ? uint64_t{1} << 32 : static_cast<uint64_t>(p * 0x1p32);
     // A bucket into which no 32-bit word falls would cause a division by zero. It is merged into the next bucket.
     if (threshold == (table.threshold.empty() ? 0 : table.threshold.back())) {
       if (table.upper.empty()) continue;
@@ -83,24 +84,25 @@ DegreeTable TableFor(const std::vector<uint32_t>& bounds, double mu, double sigm
 }  // namespace
 
 double DegreeTable::Mean() const {
-  double sum = 0, t0 = 0, d0 = 0;
+  double sum = 0, previous_threshold = 0, previous_degree = 0;
   for (size_t k = 0; k < upper.size(); ++k) {
-    const double t = static_cast<double>(threshold[k]), d = upper[k];
-    sum += (t - t0) * (d0 + 1 + d) / 2;
-    t0 = t;
-    d0 = d;
+    const double bucket_threshold = static_cast<double>(threshold[k]), bucket_degree = upper[k];
+    sum += (bucket_threshold - previous_threshold) * (previous_degree + 1 + bucket_degree) / 2;
+    previous_threshold = bucket_threshold;
+    previous_degree = bucket_degree;
   }
   return sum * 0x1p-32;
 }
 
 DegreeTable MakeDegreeTable(double mean, double sigma, uint32_t max_degree) {
   const std::vector<uint32_t> bounds = BucketBounds(max_degree);
-  double low = -20, high = 20;  // bounds of mu; the mean grows with mu
+  // Bisects for mu, with which the mean grows. 60 halvings of [-20, 20] reach the precision of a double.
+  double mu_below = -20, mu_above = 20;
   for (int i = 0; i < 60; ++i) {
-    const double mu = (low + high) / 2;
-    (TableFor(bounds, mu, sigma).Mean() < mean ? low : high) = mu;
+    const double mu = (mu_below + mu_above) / 2;
+    (TableFor(bounds, mu, sigma).Mean() < mean ? mu_below : mu_above) = mu;
   }
-  return TableFor(bounds, high, sigma);
+  return TableFor(bounds, mu_above, sigma);
 }
 
 }  // namespace hone::gnn

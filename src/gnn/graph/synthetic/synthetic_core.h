@@ -70,15 +70,17 @@ struct SlotCounts {
   HONE_HOST_DEVICE uint32_t degree() const { return block + region + global; }
 };
 
+// Returns the degree that a uniform 32-bit number stands for: the bucket by its threshold, and a uniform degree within
+// it.
 HONE_HOST_DEVICE inline uint32_t DegreeFromUniform(const DegreeTableView& table, uint32_t u) {
   int32_t low = 0, high = table.size - 1;  // the answer lies in [low, high]
   while (low < high) {
     const int32_t middle = (low + high) / 2;
     if (table.threshold[middle] > u) high = middle; else low = middle + 1;
   }
-  const uint64_t t0 = low > 0 ? table.threshold[low - 1] : 0;
-  const uint32_t d0 = low > 0 ? table.upper[low - 1] : 0;
-  return d0 + 1 + static_cast<uint32_t>((u - t0) * (table.upper[low] - d0) / (table.threshold[low] - t0));
+  const uint64_t threshold_below = low > 0 ? table.threshold[low - 1] : 0;
+  const uint32_t degree_below = low > 0 ? table.upper[low - 1] : 0;
+  return degree_below + 1 + static_cast<uint32_t>((u - threshold_below) * (table.upper[low] - degree_below) / (table.threshold[low] - threshold_below));
 }
 
 // Divides a node's slots among the levels: 40 % block, 30 % region, 30 % global. A dither rounds the parts, so that
@@ -131,6 +133,7 @@ HONE_HOST_DEVICE inline uint32_t FeistelRound(uint32_t x, uint32_t key) {
   return x ^ (x >> 16);
 }
 
+// Returns the position of x < p.count in the permutation.
 HONE_HOST_DEVICE inline uint64_t Permute(const KeyedPermutation& p, uint64_t x) {
   const uint32_t low_mask = (uint32_t{1} << p.low_bits) - 1, high_mask = (uint32_t{1} << p.high_bits) - 1;
   do {
@@ -144,6 +147,7 @@ HONE_HOST_DEVICE inline uint64_t Permute(const KeyedPermutation& p, uint64_t x) 
   return x;
 }
 
+// Returns the inverse of Permute.
 HONE_HOST_DEVICE inline uint64_t PermuteBack(const KeyedPermutation& p, uint64_t x) {
   const uint32_t low_mask = (uint32_t{1} << p.low_bits) - 1, high_mask = (uint32_t{1} << p.high_bits) - 1;
   do {
@@ -216,7 +220,7 @@ HONE_HOST_DEVICE inline PhiloxWords NoiseWords(const SyntheticSpec& s, int64_t v
 HONE_HOST_DEVICE inline int32_t FeatureUnits(const SyntheticSpec& s, uint32_t centroid_word, uint32_t noise_word) {
   return s.centroid_weight * ByteSumNoise(centroid_word) + 64 * ByteSumNoise(noise_word);
 }
-inline constexpr float kFeatureUnit = 0x1p-13f;
+inline constexpr float kFeatureUnit = 0x1p-13f;  // of FeatureUnits
 
 // Returns the bits of units * 2^-13 in float16, rounded to nearest even. In range no value but 0 is subnormal, and none
 // overflows.
@@ -224,30 +228,31 @@ HONE_HOST_DEVICE inline uint16_t FeatureHalfBits(int32_t units) {
   if (units == 0) return 0;
   const uint32_t sign = units < 0 ? 0x8000u : 0u;
   uint32_t magnitude = static_cast<uint32_t>(units < 0 ? -units : units);  // 17 bits at most
-  uint32_t top = 0;
+  uint32_t highest_bit = 0;
   for (uint32_t step = 16; step != 0; step >>= 1) {
-    if ((magnitude >> (top + step)) != 0) top += step;
+    if ((magnitude >> (highest_bit + step)) != 0) highest_bit += step;
   }
-  const uint32_t exponent = top + 2;  // (top - 13) + 15
-  if (top <= 10) return static_cast<uint16_t>(sign | (exponent << 10) | ((magnitude << (10 - top)) & 0x3ffu));
-  const uint32_t drop = top - 10;
-  const uint32_t half = (uint32_t{1} << (drop - 1)) - 1 + ((magnitude >> drop) & 1);
-  magnitude = (magnitude + half) >> drop;  // may carry to 2^11: the addition below then raises the exponent
+  const uint32_t exponent = highest_bit + 2;  // (top - 13) + 15
+  if (highest_bit <= 10) return static_cast<uint16_t>(sign | (exponent << 10) | ((magnitude << (10 - highest_bit)) & 0x3ffu));
+  const uint32_t dropped_bits = highest_bit - 10;
+  const uint32_t rounding = (uint32_t{1} << (dropped_bits - 1)) - 1 + ((magnitude >> dropped_bits) & 1);
+  magnitude = (magnitude + rounding) >> dropped_bits;  // may carry to 2^11: the addition below then raises the exponent
   return static_cast<uint16_t>(sign | ((exponent << 10) + magnitude - 0x400u));
 }
+// Returns the same in bfloat16.
 HONE_HOST_DEVICE inline uint16_t FeatureBFloat16Bits(int32_t units) {
   if (units == 0) return 0;
   const uint32_t sign = units < 0 ? 0x8000u : 0u;
   uint32_t magnitude = static_cast<uint32_t>(units < 0 ? -units : units);
-  uint32_t top = 0;
+  uint32_t highest_bit = 0;
   for (uint32_t step = 16; step != 0; step >>= 1) {
-    if ((magnitude >> (top + step)) != 0) top += step;
+    if ((magnitude >> (highest_bit + step)) != 0) highest_bit += step;
   }
-  const uint32_t exponent = top + 114;  // (top - 13) + 127
-  if (top <= 7) return static_cast<uint16_t>(sign | (exponent << 7) | ((magnitude << (7 - top)) & 0x7fu));
-  const uint32_t drop = top - 7;
-  const uint32_t half = (uint32_t{1} << (drop - 1)) - 1 + ((magnitude >> drop) & 1);
-  magnitude = (magnitude + half) >> drop;
+  const uint32_t exponent = highest_bit + 114;  // (top - 13) + 127
+  if (highest_bit <= 7) return static_cast<uint16_t>(sign | (exponent << 7) | ((magnitude << (7 - highest_bit)) & 0x7fu));
+  const uint32_t dropped_bits = highest_bit - 7;
+  const uint32_t rounding = (uint32_t{1} << (dropped_bits - 1)) - 1 + ((magnitude >> dropped_bits) & 1);
+  magnitude = (magnitude + rounding) >> dropped_bits;
   return static_cast<uint16_t>(sign | ((exponent << 7) + magnitude - 0x80u));
 }
 

@@ -18,7 +18,7 @@
 namespace hone::gnn {
 namespace {
 
-constexpr int64_t kFeatureRowsAtOnce = 256 * 1024;
+constexpr int64_t kFeatureRowsAtOnce = 256 * 1024;  // rows that are generated between two reports of progress
 // Flags that hold by construction. Self-loops and parallel edges are rare but possible; rows are in slot order.
 constexpr GraphFlags kSyntheticFlags = {.symmetric = true, .sorted = false, .parallel_edges = true, .self_loops = true};
 

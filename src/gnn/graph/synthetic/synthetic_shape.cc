@@ -18,7 +18,7 @@ namespace hone::gnn {
 namespace {
 
 constexpr std::string_view kPrefix = "synthetic:";
-constexpr int64_t kRegionNodes = 500'000;
+constexpr int64_t kRegionNodes = 500'000;  // about as many nodes as a region has
 constexpr int64_t kMaxNodes = 2'000'000'000;  // fits int32, the type of node ids
 
 template <typename T>
