@@ -92,12 +92,12 @@ def _edges_into(indptr: Any, indices: Any) -> memoryview:
         if view.ndim != 1:
             raise ValueError(f"{name}: expected one dimension, found shape {list(view.shape)}")
         views.append(array("q", view.tolist()))
-    places, sources = views
-    if not places or places[0] != 0 or places[-1] != len(sources):
-        found = f"{places[0]} and {places[-1]}" if places else "no numbers"
+    offsets, sources = views
+    if not offsets or offsets[0] != 0 or offsets[-1] != len(sources):
+        found = f"{offsets[0]} and {offsets[-1]}" if offsets else "no numbers"
         raise ValueError(f"indptr: expected a number for each node and one more, the first 0 and the last {len(sources)}, the length of indices; found {found}")
     flat = sources[:]
-    for v, (begin, end) in enumerate(zip(places, places[1:])):
+    for v, (begin, end) in enumerate(zip(offsets, offsets[1:])):
         if end < begin:
             raise ValueError(f"indptr: expected numbers that do not fall, found {end} after {begin} at position {v + 1}")
         flat.extend(array("q", [v]) * (end - begin))
@@ -178,8 +178,8 @@ def _of_as_many_splits(masks: dict[str, tuple[memoryview, dict[str, Any]]]) -> N
 def _without_reverse(edges: memoryview) -> str:
     """Returns words that name an edge of [2, edges] whose reverse is missing."""
     sources, targets = edges.tolist()
-    there = set(zip(sources, targets))
-    column = next((i for i, (a, b) in enumerate(zip(sources, targets)) if (b, a) not in there), None)
+    directed_edges = set(zip(sources, targets))
+    column = next((i for i, (a, b) in enumerate(zip(sources, targets)) if (b, a) not in directed_edges), None)
     return "one of them" if column is None else f"column {column}, {sources[column]} to {targets[column]},"
 
 
@@ -308,15 +308,15 @@ class Graph:
         if names is not None and y is None:
             raise ValueError("class_names: y is missing, whose classes they name; give it too, or leave class_names out")
         target, tool = os.fspath(path), engine.find(program)
-        beside = os.path.dirname(os.path.abspath(target))
-        if not os.path.isdir(beside):
-            raise ValueError(f"path: there is no folder {beside!r}; make it first, or name another one")
-        with tempfile.TemporaryDirectory(prefix="hone-graph-", dir=beside) as folder:
+        parent_folder = os.path.dirname(os.path.abspath(target))
+        if not os.path.isdir(parent_folder):
+            raise ValueError(f"path: there is no folder {parent_folder!r}; make it first, or name another one")
+        with tempfile.TemporaryDirectory(prefix="hone-graph-", dir=parent_folder) as folder:
             arguments = {}
-            for name, (view, how) in arrays.items():
+            for name, (view, npy_options) in arrays.items():
                 file = os.path.join(folder, name + ".npy")
                 arguments[file] = {"edges": "edge_index", "features": "x", "labels": "y", "edge_features": "edge_attr"}.get(name, name)
-                _write_npy(file, view, **how)
+                _write_npy(file, view, **npy_options)
             if names:
                 file = os.path.join(folder, "classes.txt")
                 with open(file, "w", encoding="utf-8", errors="surrogateescape") as text:
@@ -325,9 +325,9 @@ class Graph:
             arguments.update({folder: "the given data", "--nodes": "num_nodes"})
             words = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
             if undirected:  # known only after a conversion: a trial is converted first, so that an older container stays if an edge has no reverse
-                tried = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
+                trial_report = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
                 os.unlink(os.path.join(folder, "tried.graph"))
-                if not tried["flags"]["symmetric"]:
+                if not trial_report["flags"]["symmetric"]:
                     raise ValueError(f"edge_index: expected the reverse of every edge, and {_without_reverse(edges)} has none; give symmetrize=True, or leave "
                                      "undirected out")
             report = engine.ask(tool, ["convert", folder, target, *words], arguments)

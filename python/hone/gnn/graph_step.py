@@ -114,24 +114,24 @@ class _Ranks:
         """
         if not self.several:
             return [batches]
-        mine = [batches, accumulate, sum(one.numel() for one in self._model.parameters())]
-        everybody = self._gather(mine)
-        for number, theirs in enumerate(everybody):
+        own_numbers = [batches, accumulate, sum(one.numel() for one in self._model.parameters())]
+        all_numbers = self._gather(own_numbers)
+        for number, theirs in enumerate(all_numbers):
             if theirs[0] < 0:
                 raise RuntimeError(f"group: process {number} of the group could not make its GraphStep; its own error says why")
-            for what, here, there in (("accumulate: it", mine[1], theirs[1]), ("model: its number of parameters", mine[2], theirs[2])):
-                if here != there:
-                    raise ValueError(f"{what} is {here} here and {there} in process {number} of the group; expected the same in all")
+            for what, own, other in (("accumulate: it", own_numbers[1], theirs[1]), ("model: its number of parameters", own_numbers[2], theirs[2])):
+                if own != other:
+                    raise ValueError(f"{what} is {own} here and {other} in process {number} of the group; expected the same in all")
         first = distributed.get_global_rank(self._group, 0)
         for tensor in (*self._model.parameters(), *self._model.buffers()):
             distributed.broadcast(tensor.detach(), first, group=self._group)
-        return [theirs[0] for theirs in everybody]
+        return [theirs[0] for theirs in all_numbers]
 
     def add_up(self, tensors: Sequence[torch.Tensor]) -> None:
         """Replaces each tensor by its sum over the processes. Never captured: NCCL demands that all processes launch a captured all-reduce by graphs of
         one capture, and they may have different envelopes in the same step. NCCL would also end no group whose work a graph holds."""
-        for one in tensors:
-            distributed.all_reduce(one, group=self._group)
+        for tensor in tensors:
+            distributed.all_reduce(tensor, group=self._group)
 
 
 def _group_of(given: Any) -> Any:
@@ -167,9 +167,9 @@ class _State:
     def restore(self) -> None:
         for tensor, value in self._kept:
             tensor.copy_(value)
-        known = {id(tensor) for tensor, _ in self._kept}
+        known_ids = {id(tensor) for tensor, _ in self._kept}
         for key, tensor in self._of_optimizer():
-            if id(tensor) not in known:
+            if id(tensor) not in known_ids:
                 tensor.fill_(key == "mu_product")  # the state of an optimizer that has made no step: zeros, but for NAdam's product
 
 
@@ -280,7 +280,7 @@ class GraphStep:
         """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
         self._check_unchanged()
         self.steps += 1
-        bucket = next((one for one in self._buckets if one.envelope.holds(batch)), None)
+        bucket = next((candidate for candidate in self._buckets if candidate.envelope.holds(batch)), None)  # the smallest that holds it
         if bucket is not None:
             if bucket.padded is None:
                 bucket.padded = self._padded(bucket, batch)

@@ -83,7 +83,7 @@ def _fanouts_of(num_neighbors: Any) -> list[int]:
     if isinstance(num_neighbors, dict):
         raise NotImplementedError("num_neighbors: a dictionary by edge type belongs to heterogeneous graphs, which Hone does not sample yet")
     try:
-        fanouts = [operator.index(one) for one in num_neighbors]
+        fanouts = [operator.index(fanout) for fanout in num_neighbors]
     except TypeError as error:
         raise TypeError(f"num_neighbors: expected a list of integers, one for each hop, found {num_neighbors!r}") from error
     if not fanouts:
@@ -100,7 +100,8 @@ def _refuse(**unsupported: Any) -> None:
             raise NotImplementedError(f"{name}={given!r} is not supported by Hone's sampler yet; leave it out, or use torch_geometric.loader")
 
 
-def _whole(name: str, given: Any, least: int, most: int = 2**31 - 1) -> int:
+def _integer(name: str, given: Any, least: int, most: int = 2**31 - 1) -> int:
+    """Returns the argument as an int from `least` to `most`. TypeError and ValueError name it."""
     try:
         found = operator.index(given)
     except TypeError as error:
@@ -115,8 +116,8 @@ def _whole(name: str, given: Any, least: int, most: int = 2**31 - 1) -> int:
 def _positions(name: str, given: Any, count: int) -> torch.Tensor:
     """Returns int64 positions of `input_nodes`. `given` is a tensor, or anything that gives whole numbers."""
     try:
-        several = [given] if hasattr(given, "__index__") and not isinstance(given, torch.Tensor) else given
-        found = several if isinstance(several, torch.Tensor) else torch.tensor([operator.index(one) for one in several], dtype=torch.int64)
+        positions = [given] if hasattr(given, "__index__") and not isinstance(given, torch.Tensor) else given
+        found = positions if isinstance(positions, torch.Tensor) else torch.tensor([operator.index(position) for position in positions], dtype=torch.int64)
     except TypeError as error:
         raise TypeError(f"{name}: expected positions of input_nodes, found {given!r:.60}") from error
     if found.dtype == torch.bool or found.is_floating_point() or found.is_complex():
@@ -317,7 +318,7 @@ class NeighborLoader(DataLoader):
         _check_data(data)
         _refuse(input_time=input_time is not None, time_attr=time_attr, transform_sampler_output=transform_sampler_output,
                 neighbor_sampler=neighbor_sampler, batch_sampler=batch_sampler)
-        sizes = _whole("batch_size", batch_size, 1, most=2**62), _whole("num_workers", num_workers, 0, most=_MOST_THREADS)
+        seeds_a_batch, threads = _integer("batch_size", batch_size, 1, most=2**62), _integer("num_workers", num_workers, 0, most=_MOST_THREADS)
         if generator is not None and not isinstance(generator, torch.Generator):
             raise TypeError(f"generator: expected a torch.Generator, found {type(generator).__name__}")
         if transform is not None and not callable(transform):
@@ -326,17 +327,17 @@ class NeighborLoader(DataLoader):
             raise ValueError(f"features: expected 'auto', 'device' or 'host', found {features!r}")
         inputs = self._input_of(input_nodes, data.num_nodes, bool(disjoint))
         # The base class's own sampler is never used. One that shuffles cannot be made for no seeds.
-        super().__init__(range(inputs.numel()), batch_size=sizes[0], shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
+        super().__init__(range(inputs.numel()), batch_size=seeds_a_batch, shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
         self._arguments = given
         # The arguments with which the loader can be made again.
         self.input_nodes, self.replace, self.subgraph_type, self.weight_attr, self.device, self.features = input_nodes, replace, subgraph_type, weight_attr, device, features
-        self._chosen = sampler
+        self._user_sampler = sampler
         self.disjoint = bool(disjoint)
         self._induced = _subgraph_of(subgraph_type if directed else "induced", self.disjoint)
         del is_sorted, filter_per_worker, temporal_strategy, persistent_workers, prefetch_factor
         del worker_init_fn, multiprocessing_context, timeout
         self.data, self.transform = data, transform
-        self.num_workers = threads = sizes[1]
+        self.num_workers = threads
         self.shuffle, self.pin_memory = bool(shuffle), bool(pin_memory)
         if self.pin_memory and not torch.cuda.is_available():
             warnings.warn("pin_memory=True has no effect: PyTorch finds no GPU", stacklevel=2)
@@ -360,7 +361,7 @@ class NeighborLoader(DataLoader):
         self._weights = None if self._gpu is not None else _weights_of(data, weight_attr)
         self._make_loader()
 
-    def _given(self) -> list[tuple[str, Any, bool]]:
+    def _attributes(self) -> list[tuple[str, Any, bool]]:
         """Returns node- and edge-level attributes: key, value, and whether the attribute is node-level."""
         found = []
         for key, value in self.data:
@@ -371,9 +372,9 @@ class NeighborLoader(DataLoader):
 
     def _make_loader(self) -> None:
         self._seen = copy.copy(self.data)  # the attributes that batches have
-        given = self._given()
+        given = self._attributes()
         self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
-        tensors = [one for one in given if _gatherable(one[1], self._gpu)]
+        tensors = [attribute for attribute in given if _gatherable(attribute[1], self._gpu)]
         self._sliced = [(key, of_nodes) for key, value, of_nodes in given if not _gatherable(value, self._gpu)]
         placed = [tensor for _, tensor, _ in tensors]
         if self._gpu is not None:
@@ -384,8 +385,8 @@ class NeighborLoader(DataLoader):
         rows = {"node_tables": [table.native for table in self._nodes], "edge_tables": [table.native for table in self._edges],
                 "keep": [table.tensor for table in self._nodes + self._edges]}
         if self._gpu is not None:
-            most = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
-            self._loader = cuda_batches.GpuLoader(self._gpu, self._graph, self.num_neighbors, most, **rows)
+            largest_batch = max(1, min(self.batch_size, self._input.numel())) if self.batch_size > 0 else self.batch_size
+            self._loader = cuda_batches.GpuLoader(self._gpu, self._graph, self.num_neighbors, largest_batch, **rows)
             return
         with _of_argument(f"weight_attr={self.weight_attr!r}") if self._weights is not None else contextlib.nullcontext():
             self._loader = Loader(self._graph, self.num_neighbors, self.batch_size, threads=self._threads,
@@ -394,7 +395,7 @@ class NeighborLoader(DataLoader):
     def _see_changes(self) -> None:
         """Takes over attributes of `data` that were added, replaced or removed since the last call."""
         self._seen = copy.copy(self.data)
-        given = self._given()
+        given = self._attributes()
         if len(given) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
                                                    for (key, value, _), (known, tensor) in zip(given, self._made_of)):
             self._make_loader()
@@ -438,7 +439,7 @@ class NeighborLoader(DataLoader):
         return given
 
     def __len__(self) -> int:
-        full, rest = divmod(self._input.numel() if self._chosen is None else len(self._chosen), self.batch_size)
+        full, rest = divmod(self._input.numel() if self._user_sampler is None else len(self._user_sampler), self.batch_size)
         return full + (rest > 0 and not self.drop_last)
 
     def __repr__(self) -> str:
@@ -550,8 +551,8 @@ class _Epoch:
     def __init__(self, owner: NeighborLoader, epoch: int, first_step: int):
         self.owner, self.epoch, self.step, self.over = owner, epoch, first_step, False
         seeds, self.positions = owner._input, None
-        if owner._chosen is not None:
-            self.positions = _positions("sampler", owner._chosen, seeds.numel())
+        if owner._user_sampler is not None:
+            self.positions = _positions("sampler", owner._user_sampler, seeds.numel())
             seeds = seeds[self.positions].contiguous()
             if owner._gpu is not None:
                 self.positions = self.positions.to(owner._gpu.device)

@@ -35,7 +35,7 @@ _SELF_LOOPS = ("APPNP", "GATConv", "GATv2Conv", "GCN2Conv", "GCNConv", "SGConv",
 
 def _takes_a_mask(arguments: tuple) -> bool:
     indices = arguments[1] if len(arguments) > 1 else ()
-    return any(isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8) for one in indices)
+    return any(isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8) for index in indices)
 
 
 class _Watch(TorchDispatchMode):
@@ -55,9 +55,9 @@ class _Watch(TorchDispatchMode):
             elif name == "aten::repeat_interleave" and kwargs.get("output_size") is not None:
                 why = None
             elif name in ("aten::_to_copy", "aten::copy_") and self.device.type == "cuda":
-                one = args[1] if name == "aten::copy_" else args[0]
-                to = args[0].device if name == "aten::copy_" else torch.device(kwargs.get("device") or one.device)
-                why = "it copies between the host and the GPU" if one.device.type != to.type else None
+                source = args[1] if name == "aten::copy_" else args[0]
+                target_device = args[0].device if name == "aten::copy_" else torch.device(kwargs.get("device") or source.device)
+                why = "it copies between the host and the GPU" if source.device.type != target_device.type else None
             else:
                 why = _WAITING.get(name)
             if why is not None:
@@ -141,13 +141,13 @@ def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tenso
 
 def _distance(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> float:
     """Returns the largest relative distance. A gradient that is almost zero beside the others is compared relative to the others."""
-    sizes = [one.double().norm() for one in theirs]
-    floor = 1e-4 * max(float(size) for size in sizes)
-    found = 0.0
-    for one, other, size in zip(ours, theirs, sizes):
-        distance = float((one.double() - other.double()).norm()) / max(float(size), floor, 1e-30)
-        found = max(found, distance) if distance == distance else float("inf")
-    return found
+    norms = [tensor.double().norm() for tensor in theirs]
+    smallest_norm = 1e-4 * max(float(norm) for norm in norms)
+    largest = 0.0
+    for our, their, norm in zip(ours, theirs, norms):
+        distance = float((our.double() - their.double()).norm()) / max(float(norm), smallest_norm, 1e-30)
+        largest = max(largest, distance) if distance == distance else float("inf")  # NaN, which equals nothing, is the worst
+    return largest
 
 
 def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: Any, padded: PaddedBatch, tolerance: float) -> None:
@@ -156,17 +156,17 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
     batch: one that the envelope of `padded` holds. Loss and gradients of the batch as it is are compared with those of the padded batch. Its padded
     rows are filled with two kinds of garbage, one above and one below the batch's values.
     """
-    parameters = [one for one in model.parameters() if one.requires_grad]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not parameters:
         raise ValueError("model: none of its parameters requires a gradient")
     device = padded.device
-    every = torch.ones(batch.batch_size, dtype=torch.bool, device=device)
+    all_seeds = torch.ones(batch.batch_size, dtype=torch.bool, device=device)
     padded.fill(batch)
     padded.mark_nodes(batch)
     outputs: list[list[tuple[str, torch.Tensor, torch.Tensor]]] = []
 
     def keep(name: str, out: Any) -> None:
-        """Keeps a random projection of those rows of the output that belong to nodes, and their size."""
+        """Keeps a random projection of those rows of the output that belong to nodes, and their norm. 12.9898 spreads the factors."""
         if isinstance(out, torch.Tensor) and out.dim() > 0 and out.size(0) in prefixes:
             rows = out.detach()[padded.node_mask[: out.size(0)]].double().flatten()
             outputs[-1].append((name, rows @ torch.arange(rows.numel(), device=device).mul(12.9898).sin().double(), rows.norm()))
@@ -184,19 +184,20 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
             if any(f"({kind})" in one for one in where for kind in _SELF_LOOPS):
                 remedy = "its layer replaces self-loops in every step: give add_self_loops=False, and add self-loops to the graph once"
             raise CannotCapture(f"{place} calls {operation}, which cannot be captured in a CUDA graph: {why}; {remedy}")
-        alone = _gradients(losses, batch, every, parameters)
+        unpadded = _gradients(losses, batch, all_seeds, parameters)
         found = []
         for sign in (1, -1):
             padded.spoil(batch, sign)
             outputs.append([])
             with _named(model, keep):
                 found.append(_gradients(losses, padded.data, padded.seed_mask, parameters))
-    worst = max(_distance(one, alone) for one in found)
+    worst = max(_distance(gradients, unpadded) for gradients in found)
     if worst <= tolerance:
         return
     guilty = None
-    for (name, one, size), (_, other, _) in zip(*outputs):
-        if not float((one - other).abs()) <= tolerance * max(float(size), 1e-30):
+    # The first module whose output for the batch's own nodes depends on the garbage in the padded rows.
+    for (name, with_high, norm), (_, with_low, _) in zip(*outputs):
+        if not float((with_high - with_low).abs()) <= tolerance * max(float(norm), 1e-30):  # "not <=": NaN is guilty too
             guilty = name
             break
     where = f"{guilty} mixes rows of a batch" if guilty else "the model or its loss depends on how many rows a batch has"

@@ -130,7 +130,7 @@ class Judge:
         self._servers: dict[Server, set[_Call]] = {}
         self._owner = os.getpid()
         self._closed = False
-        self._barren = 0  # number of processes in a row that ended without an answer
+        self._ended_in_vain = 0  # number of processes in a row that ended without an answer
 
     # ---- evaluations ----
 
@@ -235,9 +235,9 @@ class Judge:
             self._closed = True
             servers = dict(self._servers)
             self._servers.clear()
-            left = list(self._queue) + [call for calls in servers.values() for call in calls]
+            unanswered = list(self._queue) + [call for calls in servers.values() for call in calls]
             self._queue.clear()
-        for call in left:
+        for call in unanswered:
             call.fail(ServerError("the judge was closed before this call was answered"))
         if os.getpid() == self._owner:
             for server in servers:
@@ -265,10 +265,11 @@ class Judge:
             if self._closed:
                 raise ServerError("this judge is closed")
             self._queue.append(call)
-        self._share_out()
+        self._send_waiting()
         return call.future
 
-    def _share_out(self) -> None:
+    def _send_waiting(self) -> None:
+        """Sends queued calls to servers that have room, until the queue is empty or no server has room."""
         while True:
             with self._lock:
                 while self._queue and self._queue[0].future.cancelled():
@@ -288,8 +289,8 @@ class Judge:
                     call.tries += 1
                     self._servers[server].add(call)
             if failed:
-                for one in failed:
-                    one.fail(error)
+                for waiting_call in failed:
+                    waiting_call.fail(error)
                 return
             sent = server.request(
                 "tools/call",
@@ -304,21 +305,22 @@ class Judge:
 
     def _free_server(self) -> Server | None:
         """Returns the server with the fewest calls, or a new one if that is better; None if all are full. The caller holds the lock."""
-        least = min(self._servers, key=lambda one: len(self._servers[one]), default=None)
-        if least is not None and (not self._servers[least] or len(self._servers) >= self._processes):
-            return least if len(self._servers[least]) < _MOST_AT_ONCE else None
+        least_busy = min(self._servers, key=lambda one: len(self._servers[one]), default=None)
+        if least_busy is not None and (not self._servers[least_busy] or len(self._servers) >= self._processes):
+            return least_busy if len(self._servers[least_busy]) < _MOST_AT_ONCE else None
         server = Server(self._command, self._environment, self._ended)
         self._servers[server] = set()
         return server
 
     def _answered(self, server: Server, call: _Call, message: dict[str, Any]) -> None:
+        """Handles a server's answer to a call; an empty message means that the server has ended."""
         if not message:
             return self._lost(server, call)
         if "error" in message and message["error"].get("code") == _BUSY:
             with self._lock:
                 call.tries -= 1
                 self._queue.appendleft(call)
-            return self._over(server, call)
+            return self._release(server, call)
         result = message.get("result", {})
         structured = result.get("structuredContent")
         if "error" in message:
@@ -340,7 +342,7 @@ class Judge:
             call.answer(structured)
         else:
             call.answer(structured)
-        return self._over(server, call)
+        return self._release(server, call)
 
     def _read(self, server: Server, call: _Call, short: dict[str, Any], message: dict[str, Any]) -> None:
         try:
@@ -348,12 +350,13 @@ class Judge:
         except (KeyError, IndexError, TypeError, ValueError):
             whole = {}  # the shortened evaluation still has the verdict, and says what it leaves out
         call.answer({**short, **whole})
-        self._over(server, call)
+        self._release(server, call)
 
-    def _over(self, server: Server, call: _Call) -> None:
+    def _release(self, server: Server, call: _Call) -> None:
+        """Takes an answered call off its server, and sends the next."""
         with self._lock:
             self._servers.get(server, set()).discard(call)
-        self._share_out()
+        self._send_waiting()
 
     def _lost(self, server: Server, call: _Call) -> None:
         """Handles the end of a server with this call in flight."""
@@ -361,20 +364,20 @@ class Judge:
             self._servers.get(server, set()).discard(call)
             if self._closed or call.future.cancelled():
                 return
-            again = call.tries < _MOST_TRIES and call.tool in _ASKED_AGAIN
-            if again:
+            tries_again = call.tries < _MOST_TRIES and call.tool in _ASKED_AGAIN
+            if tries_again:
                 self._queue.appendleft(call)
-        if not again:
+        if not tries_again:
             call.fail(ServerError(f"hone {server.last_words()}"))
 
     def _ended(self, server: Server) -> None:
         with self._lock:
             self._servers.pop(server, None)
-            self._barren = 0 if server.answered > 0 or self._closed else self._barren + 1
-            failed = list(self._queue) if self._barren >= _MOST_BARREN else []
+            self._ended_in_vain = 0 if server.answered > 0 or self._closed else self._ended_in_vain + 1
+            failed = list(self._queue) if self._ended_in_vain >= _MOST_BARREN else []
             if failed:
                 self._queue.clear()
-                self._barren = 0
+                self._ended_in_vain = 0
         for call in failed:
             call.fail(ServerError(f"hone {server.last_words()}"))
-        self._share_out()
+        self._send_waiting()
