@@ -20,7 +20,7 @@ namespace hone::gnn {
 inline constexpr char kOfGpu[] = "Only on a GPU";
 
 struct DeviceFlags {
-  std::string device = "auto";
+  std::string device = "auto";  // auto | cpu | cuda | cuda:N
   std::string precision;  // empty: bf16 on a GPU, fp32 on the CPU
   // The side that samples batches and gathers their features in training on a GPU: gpu | cpu.
   std::string pipeline = "gpu";

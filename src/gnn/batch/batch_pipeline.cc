@@ -288,7 +288,7 @@ class PipelineImplementation final : public BatchPipeline {
   Status PrepareOrThrow(NeighborSampler& sampler, const EpochPlan& plan, int64_t offset, std::vector<NodeId>& seeds,
                         Slot& slot) {
     MiniBatch& batch = slot.batch;
-    const double begin = ThreadSeconds();
+    const double cpu_at_begin = ThreadSeconds();
     const int64_t step = plan.first_step + offset / local_shards_;
     const int64_t shard = options_.first_shard + offset % local_shards_;
     batch.key = {options_.seed, plan.epoch, static_cast<uint32_t>(step), static_cast<uint32_t>(shard)};
@@ -304,10 +304,10 @@ class PipelineImplementation final : public BatchPipeline {
     for (int64_t i = shard_begin; i < shard_end; ++i)
       seeds.push_back(plan.seeds[static_cast<size_t>(plan.shuffle ? order(i) : i)]);
     HONE_RETURN_IF_ERROR(sampler.Sample(seeds, batch.key, batch.sample));
-    const double sampled = ThreadSeconds();
-    batch.sample_seconds = sampled - begin;
+    const double cpu_after_sampling = ThreadSeconds();
+    batch.sample_seconds = cpu_after_sampling - cpu_at_begin;
     HONE_RETURN_IF_ERROR(Slice(slot));
-    batch.slice_seconds = ThreadSeconds() - sampled;
+    batch.slice_seconds = ThreadSeconds() - cpu_after_sampling;
     return Status::Ok();
   }
 

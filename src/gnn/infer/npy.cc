@@ -59,9 +59,9 @@ Status CheckNpyOutput(const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckOutput(path));
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0) {
-    std::string begin(6, '\0');
-    std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    if (begin == kMagic.substr(0, 6)) return Status::Ok();
+    std::string first_bytes(6, '\0');
+    std::ifstream(path, std::ios::binary).read(first_bytes.data(), static_cast<std::streamsize>(first_bytes.size()));
+    if (first_bytes == kMagic.substr(0, 6)) return Status::Ok();
     return Status::InvalidArgument(
         fmt::format("'{}' is there and is no .npy file; predictions replace nothing else: name another file", path));
   }

@@ -44,17 +44,17 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
   InEdges result;
   ResizeOnHugePages(result.row_offsets, static_cast<size_t>(num_nodes) + 1);
   // Threads count up these positions to place edges within their rows, in any order; the rows are sorted below.
-  std::vector<std::atomic<int64_t>> next(static_cast<size_t>(num_nodes));
+  std::vector<std::atomic<int64_t>> next_position(static_cast<size_t>(num_nodes));
   const int64_t pieces = (edges + kPiece - 1) / kPiece;
   ParallelPieces(threads, pieces, [&](int64_t piece) {
     const int64_t end = std::min(edges, (piece + 1) * kPiece);
     for (int64_t e = piece * kPiece; e < end; ++e) {
-      next[static_cast<size_t>(destinations[static_cast<size_t>(e)])].fetch_add(1, std::memory_order_relaxed);
+      next_position[static_cast<size_t>(destinations[static_cast<size_t>(e)])].fetch_add(1, std::memory_order_relaxed);
     }
   });
   for (size_t v = 0; v < static_cast<size_t>(num_nodes); ++v) {
-    result.row_offsets[v + 1] = result.row_offsets[v] + next[v].load(std::memory_order_relaxed);
-    next[v].store(result.row_offsets[v], std::memory_order_relaxed);
+    result.row_offsets[v + 1] = result.row_offsets[v] + next_position[v].load(std::memory_order_relaxed);
+    next_position[v].store(result.row_offsets[v], std::memory_order_relaxed);
   }
   struct Entry {
     int64_t edge;
@@ -66,7 +66,7 @@ InEdges Build(std::span<const int64_t> sources, std::span<const int64_t> destina
     const int64_t end = std::min(edges, (piece + 1) * kPiece);
     for (int64_t e = piece * kPiece; e < end; ++e) {
       const auto i = static_cast<size_t>(e);
-      const int64_t place = next[static_cast<size_t>(destinations[i])].fetch_add(1, std::memory_order_relaxed);
+      const int64_t place = next_position[static_cast<size_t>(destinations[i])].fetch_add(1, std::memory_order_relaxed);
       entries[static_cast<size_t>(place)] = {e, static_cast<NodeId>(sources[i])};
     }
   });

@@ -87,10 +87,10 @@ TEST(Dropout, ASecondMaskFromTheSameDrawKeepsItsShareOfWhatTheFirstKept) {
 TEST(Dropout, DependsOnTheNodeAndNotOnItsRow) {
   const LayerContext context = Context();
   const std::vector<NodeId> reversed(Nodes().rbegin(), Nodes().rend());
-  LayerContext other = context;
-  other.nodes = reversed;
+  LayerContext reversed_context = context;
+  reversed_context.nodes = reversed;
   const auto a = Mask(0.5, DropoutSite::kActivation, context, 64);
-  const auto b = Mask(0.5, DropoutSite::kActivation, other, 64);
+  const auto b = Mask(0.5, DropoutSite::kActivation, reversed_context, 64);
   for (size_t i = 0; i < reversed.size(); ++i) {
     EXPECT_TRUE(std::equal(a.begin() + 8 * i, a.begin() + 8 * i + 8, b.end() - 8 * i - 8)) << i;
   }

@@ -183,15 +183,15 @@ TEST(NeighborSampler, NumbersStayRightWhenTheTableWraps) {
     // The base starts again when it exceeds 2^32 - 1 - 2000.
     const auto sampler = Make(csr, options, {.table = table, .first_base = 0xffffffffu - 2000 - 300});
     NeighborSample sample;
-    int32_t known = 0;
+    int32_t sampled_nodes = 0;
     for (uint32_t step = 0; step < 12; ++step) {
       const std::vector<NodeId> seeds = {static_cast<NodeId>(step), 17, 100, 1999};
       const BatchKey key{.seed = 8, .step = step};
       ASSERT_TRUE(sampler->Sample(seeds, key, sample).ok());
       ExpectSame(sample, ReferenceSample(csr.view(), options, seeds, key), "step " + std::to_string(step));
-      known += sample.num_nodes();
+      sampled_nodes += sample.num_nodes();
     }
-    ASSERT_GT(known, 600) << "too few nodes to wrap and to go on a while after";
+    ASSERT_GT(sampled_nodes, 600) << "too few nodes to wrap and to go on a while after";
   }
 }
 

@@ -181,7 +181,7 @@ class Checker {
   }
 
   Status CheckOptions(size_t v) const {
-    const auto width = [&](int64_t columns) -> Status {
+    const auto check_width = [&](int64_t columns) -> Status {
       if (columns == kClassWidth || (columns >= 1 && columns <= kMostColumns)) return Status::Ok();
       return RefuseValue(v, fmt::format("has width {}: use 1 to {}, or \"classes\"", columns, kMostColumns));
     };
@@ -199,9 +199,9 @@ class Checker {
                      if (!(o.negative_slope >= 0 && o.negative_slope <= 1)) {
                        return RefuseValue(v, fmt::format("has negative_slope {}: use 0 to 1", o.negative_slope));
                      }
-                     return width(o.width);
+                     return check_width(o.width);
                    },
-                   [&](const LinearSpec& o) -> Status { return width(o.width); },
+                   [&](const LinearSpec& o) -> Status { return check_width(o.width); },
                    [&](const OwnSpec& o) -> Status {
                      const OpKind* const kind = FindOp(o.kind);
                      if (kind == nullptr) {

@@ -202,7 +202,7 @@ class Predictor final : public LatencyPredictor {
     for (Lane* const lane : {size.usual.get(), size.worst.get()}) {
       if (lane == nullptr || fits) continue;
       if (lane == size.worst.get() && size.usual != nullptr) repeated_.fetch_add(1, std::memory_order_relaxed);
-      HONE_RETURN_IF_ERROR(Ask(*lane, nodes, logits));
+      HONE_RETURN_IF_ERROR(RunLane(*lane, nodes, logits));
       fits = reply_.host()->overflow == 0;
     }
     if (!fits && size.worst != nullptr) {
@@ -364,7 +364,7 @@ class Predictor final : public LatencyPredictor {
   }
 
   // Launches the lane's graph and waits. The reply is then in reply_ and host_logits_.
-  Status Ask(Lane& lane, std::span<const NodeId> nodes, bool logits) {
+  Status RunLane(Lane& lane, std::span<const NodeId> nodes, bool logits) {
     Write(nodes, logits);
     const uint32_t sequence = request_.host()->sequence;
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(lane.replay().handle, stream_.handle));

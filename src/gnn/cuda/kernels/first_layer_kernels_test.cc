@@ -129,19 +129,19 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
     inverse[j] = 1 / std::sqrt(variance[j] + kBatchNormEpsilon);
     double product = 0;
     for (size_t r = 0; r < kRows; ++r) {
-      const double hat = (p[r * kOut + j] - mean[j]) * inverse[j], y = double{gain[j]} * hat + double{shift[j]};
+      const double normalised = (p[r * kOut + j] - mean[j]) * inverse[j], y = double{gain[j]} * normalised + double{shift[j]};
       const double g = double{grad_y[r * kOut + j]};
       grad[r * kOut + j] =
           double{RoundToBFloat16(y > 0 ? g : static_cast<double>(static_cast<float>(kLeakySlope)) * g)};
       dshift[j] += grad[r * kOut + j];
-      product += grad[r * kOut + j] * hat;
+      product += grad[r * kOut + j] * normalised;
       dbias[j] += g;
     }
     dgain[j] = product;
     for (size_t r = 0; r < kRows; ++r) {
-      const double hat = (p[r * kOut + j] - mean[j]) * inverse[j];
+      const double normalised = (p[r * kOut + j] - mean[j]) * inverse[j];
       const double of_p =
-          double{gain[j]} * inverse[j] * (grad[r * kOut + j] - dshift[j] / kRows - hat * product / kRows);
+          double{gain[j]} * inverse[j] * (grad[r * kOut + j] - dshift[j] / kRows - normalised * product / kRows);
       for (size_t k = 0; k < kIn; ++k) dw[j * kIn + k] += of_p * double{x[r * kIn + k]};
     }
   }

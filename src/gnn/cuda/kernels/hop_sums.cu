@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     }
     return slot;
   };
-  const auto add = [&](const Slot& slot, int32_t vector, const RawOf<T>& raw, Float8& sum) {
+  const auto add_slot = [&](const Slot& slot, int32_t vector, const RawOf<T>& raw, Float8& sum) {
     const Float8 g = Widen(raw);
     if constexpr (kMaximum) {
       const auto* winner_slots =
@@ -186,14 +186,14 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       const float degree = __shfl_sync(kFullWarp, own_degree, a);
       const Slot first = from_lane(own_first, a);
       Float8 sum = {};
-      if (in_row && begin < end) add(first, vector, raw[a], sum);
+      if (in_row && begin < end) add_slot(first, vector, raw[a], sum);
       for (int32_t first_slot = begin + 1; first_slot < end; first_slot += 32) {
         const Slot slot = first_slot + lane < end ? slot_at(first_slot + lane) : Slot{};
         const int32_t chunk = min(32, end - first_slot);
         for (int j = 0; j < chunk; ++j) {
           const Slot slot_of_lane = from_lane(slot, j);
           if (in_row) {
-            add(slot_of_lane, vector,
+            add_slot(slot_of_lane, vector,
                 LoadRaw(grad_out + (static_cast<int64_t>(slot_of_lane.row) * vectors + vector) * 8), sum);
           }
         }

@@ -475,14 +475,14 @@ Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_i
   }
   MaskArrays arrays;
   arrays.splits_first = true;
-  constexpr const char* names[] = {"train_masks", "val_masks", "test_masks"};
-  bool any = false;
+  constexpr const char* kMaskNames[] = {"train_masks", "val_masks", "test_masks"};
+  bool any_mask = false;
   for (int i = 0; i < 3; ++i) {
-    if (archive->Find(std::string(names[i]) + ".npy") == nullptr) continue;
-    HONE_ASSIGN_OR_RETURN(arrays.masks[i], NpyArray::InArchive(archive, names[i]));
-    any = true;
+    if (archive->Find(std::string(kMaskNames[i]) + ".npy") == nullptr) continue;
+    HONE_ASSIGN_OR_RETURN(arrays.masks[i], NpyArray::InArchive(archive, kMaskNames[i]));
+    any_mask = true;
   }
-  if (any) {
+  if (any_mask) {
     HONE_RETURN_IF_ERROR(ReadSplitMasks(arrays, split_index, source));
   } else if (split_index >= 0) {
     return Status::InvalidArgument(
