@@ -418,8 +418,8 @@ class ExactRun {
   int64_t num_edges_ = 0;
   DeviceGraph generated_;  // the generated graph of an outline, without its features
   SyntheticRequest request_;
-  std::vector<int64_t> generated_offsets_;  // row offsets of made_, for csr_
-  int64_t generated_bytes_ = 0;             // device memory of made_'s structure
+  std::vector<int64_t> generated_offsets_;  // row offsets of generated_, for csr_
+  int64_t generated_bytes_ = 0;             // device memory of generated_'s structure
   const std::span<const NodeId> nodes_;
   const ExactOptions& options_;
   std::unique_ptr<MatmulLibrary> matmuls_;

@@ -69,7 +69,7 @@ __device__ void Scale8(float factor, Float8& x) {
   for (int i = 0; i < 8; ++i) x.v[i] *= factor;
 }
 
-// Gathers with kShare warps per row: warp w sums slots w, w + kShare, …
+// Gathers with kRowWarps warps per row: warp w of a row sums the slots w, w + kRowWarps, …
 template <typename T, int kRowWarps>
 __global__ void __launch_bounds__(kBlock, 8)
     GatherMeanKernel(HopOnDevice hop, int number, const T* z, int32_t vectors, float scale, const uint8_t* kept,
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kBlock, 8)
         for (int i = 0; i < 8; ++i) others[warp_of_row - 1][i][lane] = sum.v[i];
       }
       __syncthreads();
-      if (share > 0) continue;
+      if (warp_of_row > 0) continue;
       for (int other = 0; other + 1 < kRowWarps; ++other) {
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += others[other][i][lane];
