@@ -130,7 +130,8 @@ TEST(File, AFailedWriteLeavesTheOldFileAndNothingElse) {
     const rlimit limit{1000, 1000};
     setrlimit(RLIMIT_FSIZE, &limit);
     const Status status = WriteFileAtomically(path, std::string(5000, 'x'));
-    const bool said_too_large = !status.ok() && status.code() == StatusCode::kIo && status.message().find("too large") != std::string::npos;
+    const bool said_too_large =
+        !status.ok() && status.code() == StatusCode::kIo && status.message().find("too large") != std::string::npos;
     _exit(said_too_large ? 0 : 1);
   }
   int raw = 0;

@@ -55,7 +55,8 @@ Child StartChild(const Body& body) {
   }
   close(ends[1]);
   char buffer[4096];
-  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) child.path.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;)
+    child.path.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   return child;
 }

@@ -56,7 +56,8 @@ TEST(Communicator, GathersAndBroadcastsWhatDiffersInLength) {
   auto ranks = ConnectedRanks(3);
   OnEachRank(3, [&](int r) {
     Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
-    const Result<std::vector<std::string>> all = own_communicator.AllGather("names", std::string(static_cast<size_t>(r * 3), 'x'));
+    const Result<std::vector<std::string>> all =
+        own_communicator.AllGather("names", std::string(static_cast<size_t>(r * 3), 'x'));
     ASSERT_TRUE(all.ok()) << all.status().message();
     EXPECT_EQ(*all, (std::vector<std::string>{"", "xxx", "xxxxxx"}));
     std::string text = r == 1 ? "from one" : "to be replaced by something of another length";
@@ -102,7 +103,8 @@ TEST(Communicator, OneRanksFailureIsEverybodys) {
   OnEachRank(2, [&](int r) {
     Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
     EXPECT_TRUE(AgreeOnStatus(own_communicator, "nothing", Status::Ok()).ok());
-    const Status own_status = AgreeOnStatus(own_communicator, "the graph", r == 1 ? Status::NotFound("no such file") : Status::Ok());
+    const Status own_status =
+        AgreeOnStatus(own_communicator, "the graph", r == 1 ? Status::NotFound("no such file") : Status::Ok());
     EXPECT_EQ(own_status.code(), StatusCode::kNotFound);
     EXPECT_EQ(own_status.message(), "rank 1 on host h: no such file");
     EXPECT_EQ(AgreeOnStatus(own_communicator, "the graph", Status::NotFound("no such file")).message(), "no such file");

@@ -106,7 +106,8 @@ TEST(Embeddings, OfTheLastLayerAreWhatTheHeadReads) {
                {ExampleModel("residual_gat", *graph), "jump", "logits"}};
   for (const auto& one : cases) {
     SCOPED_TRACE(one.value);
-    EmbeddingModel embedding_model = MakeEmbeddingModel(*one.model, std::to_string(one.model->options().layers)).value();
+    EmbeddingModel embedding_model =
+        MakeEmbeddingModel(*one.model, std::to_string(one.model->options().layers)).value();
     EXPECT_EQ(embedding_model.value, one.value);
     const Predictions rows = PredictExactly(graph, *embedding_model.model), logits = PredictExactly(graph, *one.model);
     const std::vector<float>& bias = WeightNamed(*one.model, one.head + ".bias");

@@ -67,14 +67,19 @@ TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
 TEST_P(Predicting, DoesNotDependOnThreadsChunksOrWhatElseIsAsked) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 500});
   const std::unique_ptr<Model<float>> model = MakeModel(SmallModel(GetParam(), *graph)).value();
-  const Predictions predictions_of_all = Predict(graph, *model, AllNodes(*graph), {.exact = true, .threads = 1}).value();
-  const float scale = 1 + *std::max_element(predictions_of_all.logits.begin(), predictions_of_all.logits.end());  // GIN's sums grow
+  const Predictions predictions_of_all =
+      Predict(graph, *model, AllNodes(*graph), {.exact = true, .threads = 1}).value();
+  const float scale =
+      1 + *std::max_element(predictions_of_all.logits.begin(), predictions_of_all.logits.end());  // GIN's sums grow
   const std::vector<NodeId> node_ids = {499, 0, 7, 7, 123};
-  const Predictions predictions_of_few = Predict(graph, *model, node_ids, {.exact = true, .chunk_bytes = 4000, .threads = 3}).value();
+  const Predictions predictions_of_few =
+      Predict(graph, *model, node_ids, {.exact = true, .chunk_bytes = 4000, .threads = 3}).value();
   for (size_t i = 0; i < node_ids.size(); ++i) {
     for (int64_t c = 0; c < predictions_of_all.num_classes; ++c) {
-      ASSERT_NEAR(predictions_of_few.logits[i * static_cast<size_t>(predictions_of_all.num_classes) + static_cast<size_t>(c)],
-                  predictions_of_all.logits[static_cast<size_t>(node_ids[i] * predictions_of_all.num_classes + c)], 1e-5 * scale)
+      ASSERT_NEAR(
+          predictions_of_few.logits[i * static_cast<size_t>(predictions_of_all.num_classes) + static_cast<size_t>(c)],
+          predictions_of_all.logits[static_cast<size_t>(node_ids[i] * predictions_of_all.num_classes + c)],
+          1e-5 * scale)
           << GetParam() << " node " << node_ids[i];
     }
   }

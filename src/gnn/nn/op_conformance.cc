@@ -83,7 +83,8 @@ class Run {
     if (place.edge_columns > 0) context_.edge_rows = Matrix<const T>(edges_.rows);
   }
   void Forward() { layer_.Forward(batch_.View(), x_.rows, out_.rows, *state_, context_); }
-  // Runs Backward on parameter gradients that already hold `gradients_before`. Returns what it and the Forward before it wrote.
+  // Runs Backward on parameter gradients that already hold `gradients_before`. Returns what it and the Forward before
+  // it wrote.
   Outcome<T> Backward(T gradients_before = T(0)) {
     Outcome<T> outcome;
     outcome.out = out_.Inside();
@@ -124,8 +125,8 @@ class Run {
 };
 
 template <typename T>
-Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1, T initial = T(0),
-                       T gradients_before = T(0)) {
+Outcome<T> RunBothWays(Layer<T>& layer, const CheckBatch& batch, const OpPlace& place, int threads = 1,
+                       T initial = T(0), T gradients_before = T(0)) {
   Run<T> run(layer, batch, place, threads, initial);
   run.Forward();
   return run.Backward(gradients_before);
@@ -175,8 +176,9 @@ class Checker {
     if (!reference.padding.empty()) {
       AddFinding("padded-rows", reference.padding);
     } else if (HasNan(reference.out) || HasNan(reference.grad_x)) {
-      AddFinding("padded-rows", fmt::format("{} has a NaN, which rows behind the batch's hold and no other: they are read",
-                                      HasNan(reference.out) ? "the result of Forward" : "grad_x of Backward"));
+      AddFinding("padded-rows",
+                 fmt::format("{} has a NaN, which rows behind the batch's hold and no other: they are read",
+                             HasNan(reference.out) ? "the result of Forward" : "grad_x of Backward"));
     }
     CheckThreads(reference);
     CheckOverwrites(reference);
@@ -206,8 +208,8 @@ class Checker {
       AddFinding("overwrites", "Forward's result depends on what its memory held: " +
                              FirstDifference(reference.out, over_other_values.out, place_.out));
     } else if (over_other_values.grad_x != reference.grad_x) {
-      AddFinding("overwrites",
-           "grad_x depends on what its memory held: " + FirstDifference(reference.grad_x, over_other_values.grad_x, place_.in));
+      AddFinding("overwrites", "grad_x depends on what its memory held: " +
+                                   FirstDifference(reference.grad_x, over_other_values.grad_x, place_.in));
     }
     // 64 is exact in fp32, so that only the sum rounds.
     const Outcome<float> added = RunBothWays<float>(*layer_, batch_, place_, 1, 0.0f, 64.0f);
@@ -256,7 +258,8 @@ class Checker {
         for (size_t i = 0; i < direction.size(); ++i) values[i] = values_before[i] + step * direction[i];
         return run.RunObjective();
       };
-      const double objective_above = objective_at(kStep), objective_below = objective_at(-kStep), difference = (objective_above - objective_below) / (2 * kStep);
+      const double objective_above = objective_at(kStep), objective_below = objective_at(-kStep),
+                   difference = (objective_above - objective_below) / (2 * kStep);
       values = values_before;
       if (std::abs(difference - expected) <= 1e-5 * (1 + magnitude)) return;
       AddFinding("gradients",

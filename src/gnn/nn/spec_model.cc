@@ -93,7 +93,8 @@ class SpecModel final : public Model<T> {
         } else {
           grad = state.gradients[value.slot].Resize(RowsOf(v, sample), shapes_.width[v]);
         }
-        for (; done < value.uses.size(); ++done) AddGradientOfUse(value.uses[done], sample, done > 0, grad, state, context);
+        for (; done < value.uses.size(); ++done)
+          AddGradientOfUse(value.uses[done], sample, done > 0, grad, state, context);
       }
       const OperationCall<T> call = Call(v, sample, state, context);
       gnn::Operation<T>& operation = *operations_[v];
@@ -124,7 +125,8 @@ class SpecModel final : public Model<T> {
                         const LayerContext& context_of_pass) override {
     RunCarried(pass, block, projected, out, context_of_pass);
   }
-  void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out, const LayerContext& context_of_pass) override {
+  void RunPass(int pass, const BlockView& block, Matrix<const T> x, Matrix<T> out,
+               const LayerContext& context_of_pass) override {
     if (ProjectedWidth(pass) == 0) return RunCarried(pass, block, x, out, context_of_pass);
     const Matrix<T> projected = projected_.Resize(block.num_src, ProjectedWidth(pass));
     ProjectRows(pass, FirstRows(x, block.num_src), projected, context_of_pass);
@@ -300,7 +302,8 @@ class SpecModel final : public Model<T> {
       if (needs_separate) AddTo<T>(to, FirstRows(grad, rows), context.threads);
     } else {
       const GradientShare<T> gradient_share = operation.Share(use.operand);
-      const Matrix<const T> columns_of_use = {grad_of_use.data + gradient_share.first_column, grad_of_use.rows, grad.cols, grad_of_use.stride};
+      const Matrix<const T> columns_of_use = {grad_of_use.data + gradient_share.first_column, grad_of_use.rows,
+                                              grad.cols, grad_of_use.stride};
       if (!add && !gradient_share.scaled) {
         CopyTo<T>(columns_of_use, grad, context.threads);
       } else {
@@ -361,7 +364,8 @@ class SpecModel final : public Model<T> {
     }
   }
   // Runs a pass on the values that it receives, side by side in `carried`.
-  void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out, const LayerContext& context_of_pass) {
+  void RunCarried(int pass, const BlockView& block, Matrix<const T> carried, Matrix<T> out,
+                  const LayerContext& context_of_pass) {
     State& state = PassState();
     const LayerContext context = ForEvaluation(context_of_pass);
     for (EdgesOfHop& edges : state.edges) edges.gathered = false;

@@ -130,7 +130,8 @@ DropoutRate::DropoutRate(double probability) {
 DropoutRate DropoutRate::Then(const DropoutRate& next) const {
   DropoutRate combined = *this;
   const double kept_levels = 65536.0 - threshold;
-  combined.threshold = threshold + std::min(65535u - threshold, static_cast<uint32_t>(std::lround(kept_levels * next.threshold / 65536.0)));
+  combined.threshold = threshold + std::min(65535u - threshold,
+                                            static_cast<uint32_t>(std::lround(kept_levels * next.threshold / 65536.0)));
   combined.scale = 65536.0 / (65536.0 - combined.threshold);
   return combined;
 }

@@ -84,7 +84,8 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
   const int64_t rows = grad_out.rows;
   if (rows == 0) return;
   const int64_t weight_size = grad_out.cols * x.cols;
-  const int64_t max_pieces = std::clamp<int64_t>(kMaxPartialElements / std::max<int64_t>(weight_size, 1), 1, kMaxPartials);
+  const int64_t max_pieces =
+      std::clamp<int64_t>(kMaxPartialElements / std::max<int64_t>(weight_size, 1), 1, kMaxPartials);
   const int64_t pieces = std::clamp<int64_t>(rows / kMinPartialRows, 1, max_pieces);
   const int64_t piece_rows = (rows + pieces - 1) / pieces;
   const int64_t out_blocks = (grad_out.cols + kOutBlock - 1) / kOutBlock;
@@ -97,9 +98,9 @@ void LinearBackwardWeight(Matrix<const T> grad_out, Matrix<const T> x, Matrix<T>
     const int64_t begin = std::min(rows, piece * piece_rows);
     const int64_t end = std::min(rows, begin + piece_rows);
     // Trailing pieces may be empty; beta 0 then still writes their zeros.
-    Gemm(/*transpose_a=*/true, /*transpose_b=*/false, std::min(kOutBlock, grad_out.cols - first_output), x.cols, end - begin,
-         grad_out.Row(begin) + first_output, grad_out.stride, x.Row(begin), x.stride, pieces == 1 ? T(1) : T(0),
-         sums + piece * weight_size + first_output * stride, stride);
+    Gemm(/*transpose_a=*/true, /*transpose_b=*/false, std::min(kOutBlock, grad_out.cols - first_output), x.cols,
+         end - begin, grad_out.Row(begin) + first_output, grad_out.stride, x.Row(begin), x.stride,
+         pieces == 1 ? T(1) : T(0), sums + piece * weight_size + first_output * stride, stride);
   });
   if (pieces == 1) return;
   ParallelRows(threads, grad_out.cols, PieceRows(x.cols), [&](int64_t begin, int64_t end) {

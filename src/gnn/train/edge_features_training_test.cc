@@ -83,8 +83,9 @@ TEST_F(EdgeFeaturesTraining, ACheckpointGoesOnToTheBitAndPredictsAsItsGraphDeman
   EXPECT_GT(Accuracy(PredictedClasses(*exact), graph->test_nodes(), graph->labels()), 0.85);
 
   const auto loss_without_features = GraphOfEdges(0);
-  EXPECT_THAT(Predict(loss_without_features, *loaded.model, loss_without_features->test_nodes(), options).status().message(),
-              HasSubstr("0 features an edge and the model was made for 4"));
+  EXPECT_THAT(
+      Predict(loss_without_features, *loaded.model, loss_without_features->test_nodes(), options).status().message(),
+      HasSubstr("0 features an edge and the model was made for 4"));
   EXPECT_THAT(ResumeTrainer(loss_without_features, whole.path(), {}).status().message(), HasSubstr("another graph"));
 }
 

@@ -344,8 +344,8 @@ class CpuTrainer final : public Trainer {
                                                                .stop = events.stop,
                                                                .progress = progress}));
     const bool targets = graph_->targets().num_rows > 0;
-    const Result<bool> stopped =
-        targets ? SumOverRanks(ranks_, counts.stopped, counts.targets) : SumOverRanks(ranks_, counts.stopped, counts.classes);
+    const Result<bool> stopped = targets ? SumOverRanks(ranks_, counts.stopped, counts.targets)
+                                         : SumOverRanks(ranks_, counts.stopped, counts.classes);
     HONE_RETURN_IF_ERROR(NoteLostRank(stopped.status()));
     if (*stopped) return true;
     report.times.evaluate = watch.Seconds();
@@ -422,8 +422,8 @@ Result<std::unique_ptr<Trainer>> ResumeTrainer(std::shared_ptr<const Graph> grap
   HONE_RETURN_IF_ERROR(CheckShards(header.train.shards, run).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckMetric(header.train.metric, run).WithContext(what));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> new_model, MakeModel(header.model));
-  auto trainer =
-      std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, std::move(new_model));
+  auto trainer = std::make_unique<CpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run,
+                                              std::move(new_model));
   HONE_RETURN_IF_ERROR(trainer->MakePipeline());
   HONE_RETURN_IF_ERROR(trainer->Restore(file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));

@@ -185,13 +185,15 @@ TEST_P(EngineModels, GradientsAndStatisticsOfAStepAreTheCpus) {
     for (size_t p = 0; p < cpu_parameters.size(); ++p) {
       const std::string& name = cpu_parameters[p]->name;
       if (!cpu_parameters[p]->trainable()) {
-        ExpectNear(gpu_parameters[p]->value, cpu_parameters[p]->value, 1e-5 * std::max(1.0, Largest(cpu_parameters[p]->value)), name);
+        ExpectNear(gpu_parameters[p]->value, cpu_parameters[p]->value,
+                   1e-5 * std::max(1.0, Largest(cpu_parameters[p]->value)), name);
       } else if (IsCancelled(name)) {
         EXPECT_EQ(Largest(gpu_parameters[p]->gradient), 0) << name;
         EXPECT_LE(Largest(cpu_parameters[p]->gradient), 1e-5 * largest) << name;
       } else {
         EXPECT_GT(Largest(cpu_parameters[p]->gradient), 0) << name;
-        ExpectNear(gpu_parameters[p]->gradient, cpu_parameters[p]->gradient, 1e-4 * Largest(cpu_parameters[p]->gradient), name);
+        ExpectNear(gpu_parameters[p]->gradient, cpu_parameters[p]->gradient,
+                   1e-4 * Largest(cpu_parameters[p]->gradient), name);
       }
     }
   }

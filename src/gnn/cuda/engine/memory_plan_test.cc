@@ -26,8 +26,8 @@ TEST(MemoryPlan, AddsUpWhatTheTierKeepsOnTheDevice) {
   EXPECT_EQ(plan_of_all.labels, 4 * 111059956);
   EXPECT_EQ(plan_of_all.features, 111059956 * int64_t{256});
   EXPECT_EQ(plan_of_all.feature_map, 0);
-  EXPECT_EQ(plan_of_all.needed,
-            plan_of_all.structure + plan_of_all.labels + plan_of_all.features + 3 * kGigabyte + kGigabyte / 10 + (1 << 26) + plan_of_all.reserve);
+  EXPECT_EQ(plan_of_all.needed, plan_of_all.structure + plan_of_all.labels + plan_of_all.features + 3 * kGigabyte +
+                                    kGigabyte / 10 + (1 << 26) + plan_of_all.reserve);
   EXPECT_TRUE(plan_of_all.fits);
   EXPECT_TRUE(plan_of_all.status().ok());
   EXPECT_EQ(plan_of_all.most_cache_rows, kPapers.num_nodes);

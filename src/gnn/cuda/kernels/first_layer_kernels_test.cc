@@ -129,7 +129,8 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
     inverse[j] = 1 / std::sqrt(variance[j] + kBatchNormEpsilon);
     double product = 0;
     for (size_t r = 0; r < kRows; ++r) {
-      const double normalised = (p[r * kOut + j] - mean[j]) * inverse[j], y = double{gain[j]} * normalised + double{shift[j]};
+      const double normalised = (p[r * kOut + j] - mean[j]) * inverse[j],
+                   y = double{gain[j]} * normalised + double{shift[j]};
       const double g = double{grad_y[r * kOut + j]};
       grad[r * kOut + j] =
           double{RoundToBFloat16(y > 0 ? g : static_cast<double>(static_cast<float>(kLeakySlope)) * g)};

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     }
     MultiplyTile<true, kStageColumns / 2 * kWeightColumns * 2 / 16>(d, ring, inner, /*accumulates=*/false, weight_at);
 
-    // Of the lane's products, d[(4 g + j) * 4 + 2 h + e] is that of row row0 + 8 h, in group g of 32 columns, in tile j
+    // The product d[(4 g + j) * 4 + 2 h + e] of a lane is that of row row0 + 8 h, in group g of 32 columns, in tile j
     // of eight columns, and there column 2 quad_lane + e. A mark has 16 bits for such a tile: signs below, kept bits
     // above.
     float sums[32];

@@ -266,14 +266,21 @@ TEST_F(ContainerTest, WhatCannotBeIsFoundThoughItsChecksumIsRight) {
   };
   using Ids = std::vector<int32_t>;
   using Offsets = std::vector<int64_t>;
-  EXPECT_THAT(error_with(SectionType::kLabels, Ids{0, 1, 2, 1, 0, 0}), HasSubstr("node 2 has label 2, outside the 2 classes"));
+  EXPECT_THAT(error_with(SectionType::kLabels, Ids{0, 1, 2, 1, 0, 0}),
+              HasSubstr("node 2 has label 2, outside the 2 classes"));
   EXPECT_THAT(error_with(SectionType::kTrainNodes, Ids{3, 0}), HasSubstr("train nodes are not ascending"));
-  EXPECT_THAT(error_with(SectionType::kTrainNodes, Ids{3, 6}), HasSubstr("train nodes are not ascending node ids (found 6"));
-  EXPECT_THAT(error_with(SectionType::kTestNodes, Ids{1, 5}), HasSubstr("node 1 of the test nodes is in another split too"));
-  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{1, 2, 4, 6, 8, 10, 13}), HasSubstr("row offsets run from 1 to 13"));
-  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 10, 12}), HasSubstr("should run from 0 to 13"));
-  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 6, 4, 8, 10, 13}), HasSubstr("row 2 of the graph has descending"));
-  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}), HasSubstr("of the graph has descending"));
+  EXPECT_THAT(error_with(SectionType::kTrainNodes, Ids{3, 6}),
+              HasSubstr("train nodes are not ascending node ids (found 6"));
+  EXPECT_THAT(error_with(SectionType::kTestNodes, Ids{1, 5}),
+              HasSubstr("node 1 of the test nodes is in another split too"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{1, 2, 4, 6, 8, 10, 13}),
+              HasSubstr("row offsets run from 1 to 13"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 10, 12}),
+              HasSubstr("should run from 0 to 13"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 6, 4, 8, 10, 13}),
+              HasSubstr("row 2 of the graph has descending"));
+  EXPECT_THAT(error_with(SectionType::kRowOffsets, Offsets{0, 2, 4, 6, 8, 99, 13}),
+              HasSubstr("of the graph has descending"));
 }
 
 // Sections are read in pieces of some megabytes; the checksum covers all of them.

@@ -80,7 +80,9 @@ HONE_HOST_DEVICE inline uint32_t DegreeFromUniform(const DegreeTableView& table,
   }
   const uint64_t threshold_below = low > 0 ? table.threshold[low - 1] : 0;
   const uint32_t degree_below = low > 0 ? table.upper[low - 1] : 0;
-  return degree_below + 1 + static_cast<uint32_t>((u - threshold_below) * (table.upper[low] - degree_below) / (table.threshold[low] - threshold_below));
+  return degree_below + 1 +
+         static_cast<uint32_t>((u - threshold_below) * (table.upper[low] - degree_below) /
+                               (table.threshold[low] - threshold_below));
 }
 
 // Divides a node's slots among the levels: 40 % block, 30 % region, 30 % global. A dither rounds the parts, so that
@@ -233,7 +235,8 @@ HONE_HOST_DEVICE inline uint16_t FeatureHalfBits(int32_t units) {
     if ((magnitude >> (highest_bit + step)) != 0) highest_bit += step;
   }
   const uint32_t exponent = highest_bit + 2;  // (top - 13) + 15
-  if (highest_bit <= 10) return static_cast<uint16_t>(sign | (exponent << 10) | ((magnitude << (10 - highest_bit)) & 0x3ffu));
+  if (highest_bit <= 10)
+    return static_cast<uint16_t>(sign | (exponent << 10) | ((magnitude << (10 - highest_bit)) & 0x3ffu));
   const uint32_t dropped_bits = highest_bit - 10;
   const uint32_t rounding = (uint32_t{1} << (dropped_bits - 1)) - 1 + ((magnitude >> dropped_bits) & 1);
   magnitude = (magnitude + rounding) >> dropped_bits;  // may carry to 2^11: the addition below then raises the exponent
@@ -249,7 +252,8 @@ HONE_HOST_DEVICE inline uint16_t FeatureBFloat16Bits(int32_t units) {
     if ((magnitude >> (highest_bit + step)) != 0) highest_bit += step;
   }
   const uint32_t exponent = highest_bit + 114;  // (top - 13) + 127
-  if (highest_bit <= 7) return static_cast<uint16_t>(sign | (exponent << 7) | ((magnitude << (7 - highest_bit)) & 0x7fu));
+  if (highest_bit <= 7)
+    return static_cast<uint16_t>(sign | (exponent << 7) | ((magnitude << (7 - highest_bit)) & 0x7fu));
   const uint32_t dropped_bits = highest_bit - 7;
   const uint32_t rounding = (uint32_t{1} << (dropped_bits - 1)) - 1 + ((magnitude >> dropped_bits) & 1);
   magnitude = (magnitude + rounding) >> dropped_bits;
