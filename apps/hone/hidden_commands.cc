@@ -17,6 +17,7 @@
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 #include "tuner/evaluate/host_mode/cuda_host_stream.h"
 #include "tuner/evaluate/profiling/profile_process.h"
+#include "tuner/evaluate/sanitizing/sanitizer_process.h"
 #endif
 
 namespace hone {
@@ -58,6 +59,13 @@ std::optional<int> RunHiddenCommand(int argc, char** argv) {
     options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
     options.counted_by_ncu = HasFlag(argc, argv, "--by-ncu");
     return ProfileMain(FlagValue(argc, argv, "--job", ""), FlagValue(argc, argv, "--out", ""), MakeCudaSession(options));
+  }
+  if (name == "__sanitize") {
+    CudaSessionOptions options;
+    const std::string device = FlagValue(argc, argv, "--device", "cuda:0");
+    options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
+    options.watched = true;
+    return SanitizeMain(FlagValue(argc, argv, "--job", ""), FlagValue(argc, argv, "--out", ""), MakeCudaSession(options));
   }
 #endif
   return std::nullopt;

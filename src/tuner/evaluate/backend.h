@@ -42,6 +42,12 @@ class Backend {
   // Judges one job. Up to judges_at_once() threads may call this at the same time, and the evaluator lets in no more. A
   // job that contains a host-mode program runs confined, in a worker process of its own.
   virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
+  // Runs the small cases of a job's candidate under a tool that watches its use of memory (SanitizeInProcess). The
+  // caller holds the device as for Judge. kUnavailable, with the reason, where that cannot be done.
+  virtual Result<Evaluation> Sanitize(const JudgeJob& job) {
+    (void)job;
+    return Status::Unavailable("this device has no tool that watches memory");
+  }
 };
 
 Result<std::unique_ptr<Backend>> MakeSimBackend(const EvaluatorOptions& options, const std::string& gpu);

@@ -21,6 +21,7 @@
 #include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/host_mode/host_mode_compiler.h"
 #include "tuner/evaluate/profiling/profile_process.h"
+#include "tuner/evaluate/sanitizing/sanitizer_process.h"
 #include "tuner/evaluate/worker/worker_client.h"
 
 namespace hone {
@@ -108,8 +109,27 @@ class CudaBackend : public Backend {
     if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(ConfinedOptions({"--host-mode"}));
     return JudgeAndName(*host_worker_, job, progress);
   }
+  Result<Evaluation> Sanitize(const JudgeJob& job) override {
+    SanitizerOptions sanitizer;
+    sanitizer.argv = {options_.executable, "__sanitize", "--device", device_};
+    sanitizer.environment = options_.environment;
+    sanitizer.directories = ToolkitFolders();
+    // Tool and watched process connect to each other, and the tool starts processes; files stay closed to both.
+    sanitizer.sandbox = ConfinedOptions({}).sandbox;
+    sanitizer.sandbox->network = true;
+    sanitizer.sandbox->processes = -1;
+    return SanitizeInProcess(job, sanitizer);
+  }
 
  private:
+  // Returns the folders in which programs of the CUDA toolkit are looked for.
+  std::vector<std::string> ToolkitFolders() const {
+    std::vector<std::string> folders = SplitSearchPath(ValueOf(options_.environment, "PATH"));
+    for (const std::string& root : {options_.cuda_home, std::string("/usr/local/cuda")}) {
+      if (!root.empty()) folders.insert(folders.end(), {root + "/bin", root + "/compute-sanitizer"});
+    }
+    return folders;
+  }
   // Returns options for a worker that judges one job. It is confined except for the GPU, because it loads code that
   // Hone did not compile.
   WorkerOptions ConfinedOptions(const std::vector<std::string>& flags) const {
@@ -155,9 +175,7 @@ class CudaBackend : public Backend {
     ProfileProcessOptions process;
     process.argv = {options_.executable, "__profile", "--device", device_};
     process.environment = options_.environment;
-    process.ncu_directories = SplitSearchPath(ValueOf(options_.environment, "PATH"));
-    if (!options_.cuda_home.empty()) process.ncu_directories.push_back(options_.cuda_home + "/bin");
-    process.ncu_directories.push_back("/usr/local/cuda/bin");
+    process.ncu_directories = ToolkitFolders();
     return ProfileInProcess(job, process);
   }
 

@@ -86,8 +86,8 @@ class LocalEvaluator : public Evaluator {
     if (!request.simulate || !options_.simulate) return "turned off with --no-sim";
     if (candidate.plan.host_mode) return "code in host mode launches its own kernels";
     if (!candidate.plan.machine_code.empty()) {
-      return "it runs source alone, and this is machine code: races, memory read before it is written and reads that stay inside "
-             "the tensors' memory were not looked for, nor could rules about a source's text be checked";
+      return "it runs source alone, and this is machine code, of which races, memory read before it is written and reads that stay inside "
+             "the tensors' memory were not looked for";
     }
     return make_simulated_ ? "" : "this program has none";
   }
@@ -377,17 +377,30 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   // A candidate that the GPU accepted is also judged on the simulated GPU, while the GPU judges the next candidate.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
     const std::string alone = WhyAlone(request, job.candidate.candidate);
-    if (alone.empty()) progress("simulate", request.name);
-    evaluation = alone.empty() ? JoinVerdicts(std::move(evaluation), Simulate(task, request))
-                               : WithoutSimulation(std::move(evaluation), alone);
+    const bool asked_for_both = request.simulate && options_.simulate;
+    const bool watched = asked_for_both && !job.candidate.candidate.plan.machine_code.empty();
+    job.incumbent.reset();
+    job.options.time = job.options.profile = job.options.libraries = false;
+    if (watched) {
+      // The GPU itself runs what the simulated GPU cannot, under a tool that watches.
+      progress("sanitize", request.name);
+      device_places_.acquire();
+      held.reset(&device_places_);
+      const Result<Evaluation> sanitized = backend_->Sanitize(job);
+      held.reset();
+      evaluation = JoinSanitized(std::move(evaluation), sanitized, alone);
+    } else if (alone.empty()) {
+      progress("simulate", request.name);
+      evaluation = JoinVerdicts(std::move(evaluation), Simulate(task, request));
+    } else {
+      evaluation = WithoutSimulation(std::move(evaluation), alone);
+    }
     // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
     // vast shape on the GPU.
-    const bool asked_for_both = request.simulate && options_.simulate;
-    if (asked_for_both && !UsesHostMode(job) && NotSimulated(evaluation) && evaluation.verdict == Verdict::kOk) {
+    const bool not_simulated = watched || NotSimulated(evaluation);
+    if (asked_for_both && !UsesHostMode(job) && not_simulated && evaluation.verdict == Verdict::kOk) {
       progress("vast", request.name);
       job.vast_alone = true;
-      job.incumbent.reset();
-      job.options.time = job.options.profile = job.options.libraries = false;
       device_places_.acquire();
       held.reset(&device_places_);
       HONE_ASSIGN_OR_RETURN(const Evaluation vast, backend_->Judge(job, progress));

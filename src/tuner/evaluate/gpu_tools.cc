@@ -21,7 +21,8 @@ namespace {
 std::vector<std::string> ToolFolders(const GpuToolPlaces& places) {
   std::vector<std::string> folders = SplitSearchPath(places.search_path);
   if (!places.cuda_home.empty()) folders.push_back(places.cuda_home + "/bin");
-  folders.push_back("/usr/local/cuda/bin");
+  folders.insert(folders.end(), {"/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer"});
+  if (!places.cuda_home.empty()) folders.push_back(places.cuda_home + "/compute-sanitizer");
   return folders;
 }
 
@@ -56,6 +57,9 @@ std::vector<Check> GpuToolChecks(const GpuToolPlaces& places) {
   const Result<HostModeCompilerOptions> nvcc = NvccHostMode(places.cuda_home, nvrtc.architecture, places.search_path);
   add("nvcc", "nvcc", "compiles host-mode candidates, and what times cuBLASLt", nvcc.status(), nvcc.ok() ? nvcc->command.front() : "");
   checks.push_back(CheckTool(places, "nvdisasm", "shows machine code beside the source (--sass)", "cuda-nvdisasm"));
+  Check sanitizer = CheckTool(places, "compute-sanitizer", "watches the memory of machine code's small cases", "cuda-sanitizer");
+  sanitizer.name = "compute_sanitizer";
+  checks.push_back(std::move(sanitizer));
   return checks;
 }
 

@@ -18,7 +18,7 @@ struct GpuToolPlaces {
   std::string search_path;   // folders of programs, separated by colons as in PATH
 };
 
-// Checks nvrtc, cutlass, nvcc and nvdisasm, in this order. The list is empty in a build without CUDA.
+// Checks nvrtc, cutlass, nvcc, nvdisasm and compute_sanitizer, in this order. The list is empty in a build without CUDA.
 std::vector<Check> GpuToolChecks(const GpuToolPlaces& places);
 
 // Checks cupti, ncu and counter_permission, which `hone eval --profile` needs on a GPU. The list is empty in a build

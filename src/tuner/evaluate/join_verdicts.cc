@@ -41,6 +41,17 @@ std::optional<int64_t> CheapBytes(const Task& task, const Dims& dims) {
 // Returns whether the verdict is about the use of memory, which refuses a candidate whichever device found it.
 bool IsAboutMemory(Verdict verdict) { return verdict == Verdict::kCrashed || verdict == Verdict::kRuleViolation; }
 
+// Returns `measured` with another verdict, and so without times.
+Evaluation Refuse(Evaluation measured, Verdict verdict, std::string detail) {
+  measured.verdict = verdict;
+  measured.detail = std::move(detail);
+  measured.mismatch.reset();
+  measured.profile.reset();
+  measured.geomean_speedup.reset();
+  std::erase_if(measured.cases, [](const CaseResult& c) { return c.role == CaseRole::kTime; });
+  return measured;
+}
+
 }  // namespace
 
 Task SmallCases(const Task& task) {
@@ -110,13 +121,16 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
   }
   measured.findings.insert(measured.findings.begin(), joined.begin(), joined.end());
   if (!condemned || measured.verdict != Verdict::kOk) return measured;
-  measured.verdict = simulated->verdict;
-  measured.detail = "on the simulated GPU, where small cases run too: " + simulated->detail;
-  measured.mismatch.reset();
-  measured.profile.reset();
-  measured.geomean_speedup.reset();
-  std::erase_if(measured.cases, [](const CaseResult& c) { return c.role == CaseRole::kTime; });
-  return measured;
+  return Refuse(std::move(measured), simulated->verdict, "on the simulated GPU, where small cases run too: " + simulated->detail);
+}
+
+Evaluation JoinSanitized(Evaluation measured, const Result<Evaluation>& sanitized, const std::string& why_not_simulated) {
+  if (!sanitized.ok()) return WithoutSimulation(std::move(measured), why_not_simulated + "; " + sanitized.status().message());
+  measured.stages.insert(measured.stages.end(), sanitized->stages.begin(), sanitized->stages.end());
+  measured.labels.insert(measured.labels.end(), sanitized->labels.begin(), sanitized->labels.end());
+  measured.findings.insert(measured.findings.begin(), sanitized->findings.begin(), sanitized->findings.end());
+  if (!IsAboutMemory(sanitized->verdict) || measured.verdict != Verdict::kOk) return measured;
+  return Refuse(std::move(measured), sanitized->verdict, "under compute-sanitizer, which watches small cases: " + sanitized->detail);
 }
 
 bool NotSimulated(const Evaluation& evaluation) {
@@ -129,12 +143,8 @@ Evaluation JoinVast(Evaluation measured, const Evaluation& vast) {
   }
   if (vast.metrics.contains("vast_slices")) measured.metrics["vast_slices"] = vast.metrics.at("vast_slices");
   if (vast.verdict != Verdict::kWrongOutput && !IsAboutMemory(vast.verdict)) return measured;
-  measured.verdict = vast.verdict;
-  measured.detail = "with more than 2^31 elements: " + vast.detail;
+  measured = Refuse(std::move(measured), vast.verdict, "with more than 2^31 elements: " + vast.detail);
   measured.mismatch = vast.mismatch;
-  measured.profile.reset();
-  measured.geomean_speedup.reset();
-  std::erase_if(measured.cases, [](const CaseResult& c) { return c.role == CaseRole::kTime; });
   return measured;
 }
 

@@ -39,6 +39,11 @@ Evaluation JoinEarlierVerdict(Evaluation measured, const Evaluation& simulated);
 // Returns whether the evaluation has the label `not_simulated`.
 bool NotSimulated(const Evaluation& evaluation);
 
+// Returns `measured`, which has not been simulated, joined with what compute-sanitizer found in small cases: a fault in
+// the use of memory refuses the candidate. If the tool looked, its label takes the place of `not_simulated`; if it did
+// not, `not_simulated` and a finding with `why_not_simulated` and the reason stay.
+Evaluation JoinSanitized(Evaluation measured, const Result<Evaluation>& sanitized, const std::string& why_not_simulated);
+
 // Returns `measured` joined with `vast`, the verdict on a launch of more than 2^31 elements on the GPU
 // (JudgeJob::vast_alone). A wrong output there refuses the candidate too.
 Evaluation JoinVast(Evaluation measured, const Evaluation& vast);

@@ -24,6 +24,8 @@
 #include "tuner/device/cuda/nvml.h"
 #include "tuner/device/cuda/plan_launch.h"
 #include "tuner/device/cuda/sample_graph.h"
+#include "tuner/device/cuda/memory/separate_arena.h"
+#include "tuner/device/host_tensor_ops.h"
 
 namespace hone {
 namespace {
@@ -77,9 +79,11 @@ class CudaSession : public DeviceSession {
     return context_->RunDeferred().ok() ? context_->Seen(address) : 0;
   }
 
-  Status Draw(const DrawRequest& request) override { return harness_->Draw(request); }
-  Status Poison(const TensorView& view) override { return harness_->Poison(view); }
-  Status FillWith(const TensorView& view, const FillSpec& fill) override { return harness_->FillWith(view, fill); }
+  Status Draw(const DrawRequest& request) override { return options_.watched ? DrawOnHost(request) : harness_->Draw(request); }
+  Status Poison(const TensorView& view) override { return options_.watched ? Status::Ok() : harness_->Poison(view); }
+  Status FillWith(const TensorView& view, const FillSpec& fill) override {
+    return options_.watched ? Status::Ok() : harness_->FillWith(view, fill);
+  }
   Status Fill(uint64_t address, int64_t bytes, uint8_t value) override { return harness_->Fill(address, bytes, value); }
   Result<bool> IsZero(uint64_t address, int64_t bytes) override {
     HONE_ASSIGN_OR_RETURN(const bool different, harness_->Differs(address, 0, bytes));
@@ -127,6 +131,8 @@ class CudaSession : public DeviceSession {
     HONE_CHECK(own.context() == context_.get(), "a program of another session");
     return own;
   }
+  // Draws in host memory and copies the view's whole span.
+  Status DrawOnHost(const DrawRequest& request);
   // Reads every page of these sets once, at the addresses that candidates see.
   Status TouchPages(const std::vector<const Bindings*>& sets);
   // Overwrites what other launches left in shared and local memory.
@@ -166,7 +172,9 @@ class CudaSession : public DeviceSession {
   bool warmed_up_ = false;
 };
 
-Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& options) {
+Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& given) {
+  CudaSessionOptions options = given;
+  if (options.watched) options.secret_addresses = options.keep_constants = options.mark_surroundings = options.scrub = false;
   HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
   std::unique_ptr<CudaSession> session(new CudaSession);
   HONE_ASSIGN_OR_RETURN(session->context_, CudaContext::Make(*driver, options.ordinal, options.secret_addresses ? SystemSeed() | 1 : 0));
@@ -211,6 +219,10 @@ CudaSession::~CudaSession() {
 Result<std::unique_ptr<Arena>> CudaSession::Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) {
   const bool apart = context_->virtual_memory() != nullptr && !blocks.empty() && blocks.front().apart;
   std::unique_ptr<CudaArena> arena;
+  if (options_.watched) {
+    HONE_ASSIGN_OR_RETURN(arena, SeparateArena::Make(context_, blocks));
+    return std::unique_ptr<Arena>(std::move(arena));
+  }
   if (apart) {
     HONE_ASSIGN_OR_RETURN(arena, GuardedArena::Make(context_, blocks, gap_key));
   } else {
@@ -228,6 +240,15 @@ Result<bool> CudaSession::Rearrange(Arena& arena, uint64_t key) {
   HONE_RETURN_IF_ERROR(guarded->Rearrange(key, kMostMoved));
   HONE_RETURN_IF_ERROR(harness_->FillGaps(*guarded));
   return true;
+}
+
+Status CudaSession::DrawOnHost(const DrawRequest& request) {
+  if (request.view.elements == 0) return Status::Ok();
+  std::vector<char> drawn(static_cast<size_t>(request.view.span_bytes));
+  DrawRequest on_host = request;
+  on_host.view.address = reinterpret_cast<uint64_t>(drawn.data());
+  HONE_RETURN_IF_ERROR(host::Draw(on_host));
+  return harness_->CopyFromHost(request.view.address, drawn.data(), request.view.span_bytes);
 }
 
 // Reads one word of each page of the tensors, so that a timed launch does not pay for the translation of addresses.

@@ -25,6 +25,11 @@ struct CudaSessionOptions {
   bool counted_by_ncu = false;  // the process runs under `ncu`: Profile only marks the range to count
   // Device memory gets secret addresses, and blocks may lie apart (BlockRequest). false: the driver chooses addresses.
   bool secret_addresses = true;
+  // The process runs under compute-sanitizer, which sees every access of a candidate. Each block of an arena is then an
+  // allocation of its own. Draw computes on the host and copies, and FillWith and Poison do nothing, so that memory is
+  // unwritten in the watcher's eyes until a candidate writes it. None of the protections below is active, nor are
+  // secret addresses: their kernels would be watched too.
+  bool watched = false;
   // Protections that tests switch off to show their effect: constant memory is restored and compared, the pages that
   // contain globals are compared as a whole, shared and local memory are overwritten before each launch of a candidate.
   bool keep_constants = true;

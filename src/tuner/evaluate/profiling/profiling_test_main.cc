@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// This is the main function of the test program, which its tests also start as the simulator's child and as the
-// profiling process.
+// This is the main function of the test program, which its tests also start as the simulator's child, as the profiling
+// process, and as the process that a sanitizer watches.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "tests/judge/judge_fixture.h"
 #include "tuner/device/sim/sim_child.h"
 #include "tuner/evaluate/profiling/profile_process.h"
+#include "tuner/evaluate/sanitizing/sanitizer_process.h"
 
 namespace hone {
 namespace {
@@ -59,12 +60,25 @@ int RunProfile(int argc, char** argv) {
   return ProfileMain(job, out, std::unique_ptr<DeviceSession>(new CountingSession(std::move(fake), device == "counts", by_ncu)));
 }
 
+int RunSanitize(int argc, char** argv) {
+  std::string job, out;
+  for (int i = 3; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], "--job") == 0) job = argv[i + 1];
+    if (std::strcmp(argv[i], "--out") == 0) out = argv[i + 1];
+  }
+  if (std::strcmp(argv[2], "no-device") == 0) return SanitizeMain(job, out, Status::Unavailable("the device went for a walk"));
+  FakeDevice fake;
+  fake.kernels["honest"].run = Scale;
+  return SanitizeMain(job, out, std::unique_ptr<DeviceSession>(new FakeSession(std::move(fake))));
+}
+
 }  // namespace
 }  // namespace hone
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "__sim-child") == 0) return hone::SimChildMain(std::atoi(argv[3]));
   if (argc > 2 && std::strcmp(argv[1], "__profile") == 0) return hone::RunProfile(argc, argv);
+  if (argc > 2 && std::strcmp(argv[1], "__sanitize") == 0) return hone::RunSanitize(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: 2026 The Hone Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/evaluate/sanitizing/sanitizer_process.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tuner/core/dims_text.h"
+#include "tuner/evaluate/join_verdicts.h"
+#include "tuner/evaluate/judge/judge.h"
+#include "tuner/evaluate/sanitizing/sanitize_cases.h"
+#include "tuner/evaluate/sanitizing/sanitizer_report.h"
+
+namespace hone {
+namespace {
+
+constexpr size_t kMostLogBytes = 1 << 20;           // the rest of a log is not read: its first fault comes first
+constexpr int64_t kMostRecordBytes = 16 << 20;
+constexpr int64_t kMostFileBytes = 64 << 20;        // limit on a file that the confined processes write
+constexpr uint64_t kNearBytes = 1 << 20;            // an address that is farther from every tensor belongs to none
+constexpr double kHelpSeconds = 10;
+
+// What one tool has found.
+struct Looked {
+  SanitizerTool tool = SanitizerTool::kMemcheck;
+  std::string missed;  // why the tool did not look at all launches; empty: it did
+  SanitizerLog log;
+  WatchRecord record;
+};
+
+std::string LastLine(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+}
+
+// Returns the first `most` bytes of a file; empty if it cannot be read.
+std::string ReadHead(const std::string& path, size_t most) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(most, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(most));
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+SubprocessOptions Confined(const SanitizerOptions& options, const std::string& program, const std::string& scratch) {
+  SubprocessOptions run;
+  run.environment = options.environment;
+  std::erase_if(run.environment, [](const std::string& entry) { return entry.starts_with("TMPDIR="); });
+  run.environment.push_back("TMPDIR=" + scratch);
+  run.working_directory = scratch;
+  run.limit_seconds = options.limit_seconds;
+  run.max_stdout_bytes = run.max_stderr_bytes = 1 << 16;
+  run.sandbox = options.sandbox;
+  if (!run.sandbox) return run;
+  SandboxPolicy& policy = *run.sandbox;
+  policy.write_paths.push_back(scratch);
+  // The program may be a script that starts another one in the toolkit's folder.
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(program, error);
+  for (const auto& folder : {std::filesystem::path(program).parent_path(), real.parent_path(), real.parent_path().parent_path()}) {
+    if (folder.has_relative_path()) policy.exec_paths.push_back(folder.string());
+  }
+  for (const char* folder : {"/bin", "/usr/bin"}) policy.exec_paths.emplace_back(folder);
+  policy.file_bytes = kMostFileBytes;
+  return run;
+}
+
+// Runs the launches under one tool.
+Looked Look(const SanitizerOptions& options, const std::string& program, SanitizerTool tool, const SanitizerFeatures& features,
+            const std::string& job_file, const TemporaryDirectory& directory) {
+  Looked looked;
+  looked.tool = tool;
+  const std::string name(SanitizerToolName(tool));
+  const std::string log_file = directory / (name + ".log"), out_file = directory / (name + ".json");
+  SubprocessOptions run = Confined(options, program, directory.path());
+  run.argv = SanitizerCommand(program, tool, features, log_file);
+  run.argv.insert(run.argv.end(), options.argv.begin(), options.argv.end());
+  run.argv.insert(run.argv.end(), {"--job", job_file, "--out", out_file});
+  const Result<SubprocessResult> ran = RunSubprocess(run);
+  if (!ran.ok()) {
+    looked.missed = ran.status().message();
+    return looked;
+  }
+  looked.log = ReadSanitizerLog(ReadHead(log_file, kMostLogBytes));
+  const Result<std::string> text = ReadFile(out_file, kMostRecordBytes);
+  Result<WatchRecord> record = text.ok() ? DecodeWatchRecord(*text) : text.status();
+  if (record.ok()) looked.record = *std::move(record);
+  if (!looked.log.faults.empty()) return looked;
+  if (ran->timed_out) {
+    looked.missed = fmt::format("it took more than {:.0f} s", options.limit_seconds);
+  } else if (!looked.log.trouble.empty()) {
+    looked.missed = looked.log.trouble;
+  } else if (looked.log.errors > 0) {
+    looked.missed = fmt::format("it counted {} faults of a kind that is not known here", looked.log.errors);
+  } else if (!looked.record.complete) {
+    looked.missed = !looked.record.ended.empty() ? looked.record.ended
+                    : !ran->err.empty()          ? LastLine(ran->err)
+                                                 : "its process ended with " + ran->exit.Describe();
+  } else if (!looked.log.finished) {
+    looked.missed = "it wrote no report";
+  }
+  return looked;
+}
+
+// The place of an address: the launch whose block is nearest, and the block.
+struct Place {
+  const WatchedLaunch* launch = nullptr;
+  const WatchedBlock* block = nullptr;
+  uint64_t distance = kNearBytes;  // bytes from the nearer end of the block; 0 within it
+};
+
+Place PlaceOf(const WatchRecord& record, uint64_t address) {
+  Place place;
+  for (const WatchedLaunch& launch : record.launches) {
+    for (const WatchedBlock& block : launch.blocks) {
+      const uint64_t end = block.address + static_cast<uint64_t>(block.bytes);
+      const uint64_t distance = address < block.address ? block.address - address : address >= end ? address - end + 1 : 0;
+      if (distance < place.distance) place = {&launch, &block, distance};
+    }
+  }
+  return place;
+}
+
+std::string BytesText(uint64_t bytes) { return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"); }
+
+// Returns what a fault in global memory did: "reads 4 bytes right past the end of 'x', which has 4012 bytes".
+std::string GlobalText(const SanitizerFault& fault, const Place& place) {
+  const std::string does = fmt::format("{} {}", fault.writes ? "writes" : "reads", BytesText(static_cast<uint64_t>(fault.bytes)));
+  if (place.block == nullptr) return does + (fault.address ? " at an address in no tensor" : "");
+  const WatchedBlock& block = *place.block;
+  const uint64_t offset = *fault.address - block.address;
+  if (fault.kind == "uninitialised_read") return fmt::format("{} of '{}' + {}, which nobody has written", does, block.name, BytesText(offset));
+  if (fault.kind == "misaligned") return fmt::format("{} of '{}' + {}, which is not a multiple of {}", does, block.name, BytesText(offset), fault.bytes);
+  if (place.distance == 0) return fmt::format("{} of '{}' + {}, past its end: it has {}", does, block.name, BytesText(offset), BytesText(static_cast<uint64_t>(block.bytes)));
+  if (*fault.address < block.address) return fmt::format("{} that begin {} before '{}'", does, BytesText(place.distance), block.name);
+  return fmt::format("{} that begin {} past the end of '{}', which has {}", does, BytesText(place.distance - 1), block.name,
+                     BytesText(static_cast<uint64_t>(block.bytes)));
+}
+
+Finding FindingOf(const SanitizerFault& fault, const WatchRecord& record, SanitizerTool tool) {
+  const Place place = !fault.shared && fault.address ? PlaceOf(record, *fault.address) : Place();
+  std::string what;
+  if (fault.kind == "shared_race") {
+    what = "uses shared memory in threads of a block with no barrier between";
+  } else if (!fault.shared) {
+    what = GlobalText(fault, place);
+  } else {
+    what = fmt::format("{} {} of shared memory{}{}", fault.writes ? "writes" : "reads", BytesText(static_cast<uint64_t>(fault.bytes)),
+                       fault.address ? " + " + BytesText(*fault.address) : "",
+                       fault.kind == "uninitialised_read" ? ", which nobody in its block has written"
+                       : fault.kind == "misaligned"       ? ", misaligned"
+                                                          : ", past its end");
+  }
+  Finding finding;
+  finding.kind = fault.kind;
+  finding.message = fmt::format("{}{} {} ({}: {})", fault.kernel.empty() ? "the kernel" : fault.kernel,
+                                fault.thread.empty() ? "" : ", " + fault.thread + ",", what, SanitizerToolName(tool), fault.words);
+  if (place.launch != nullptr) {
+    finding.dims = place.launch->dims;
+    finding.shapes = 1;
+  }
+  return finding;
+}
+
+// Returns the verdict that a fault means; ok where it is a finding and no more.
+Verdict VerdictOf(const SanitizerFault& fault) {
+  if (!fault.certain) return Verdict::kOk;
+  return fault.kind == "out_of_bounds" || fault.kind == "misaligned" ? Verdict::kCrashed : Verdict::kRuleViolation;
+}
+
+Evaluation Join(const std::vector<Looked>& all) {
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::kOk;
+  evaluation.labels = {kSanitizedLabel};
+  std::set<std::tuple<std::string, std::string, std::string>> seen;  // kind, kernel, tensor
+  for (const Looked& looked : all) {
+    for (const SanitizerFault& fault : looked.log.faults) {
+      Finding finding = FindingOf(fault, looked.record, looked.tool);
+      const Place place = fault.address && !fault.shared ? PlaceOf(looked.record, *fault.address) : Place();
+      if (!seen.emplace(fault.kind, fault.kernel, place.block == nullptr ? "" : place.block->name).second) continue;
+      const Verdict verdict = VerdictOf(fault);
+      if (verdict != Verdict::kOk && evaluation.verdict == Verdict::kOk) {
+        evaluation.verdict = verdict;
+        evaluation.detail = finding.message;
+        if (place.launch != nullptr) {
+          evaluation.detail += fmt::format(", for {} ({} inputs)", DimsText(place.launch->dims), place.launch->inputs);
+        }
+      }
+      evaluation.findings.push_back(std::move(finding));
+    }
+  }
+  for (const Looked& looked : all) {
+    if (looked.missed.empty()) continue;
+    evaluation.findings.push_back({.kind = "not_sanitized",
+                                   .message = fmt::format("compute-sanitizer did not look for {} ({}): {}", SanitizerToolSubject(looked.tool),
+                                                          SanitizerToolName(looked.tool), looked.missed),
+                                   .location = ""});
+  }
+  return evaluation;
+}
+
+}  // namespace
+
+Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions& options) {
+  const double started = SteadySeconds();
+  const Result<std::string> program = FindExecutable("compute-sanitizer", options.directories);
+  if (!program.ok()) {
+    return Status::Unavailable("there is no compute-sanitizer to look for them: install the CUDA toolkit's package cuda-sanitizer, or "
+                               "put its folder on the PATH");
+  }
+  if (SmallCases(job.task).cases.empty()) return Status::Unavailable("no check case is small enough to run under compute-sanitizer");
+  HONE_ASSIGN_OR_RETURN(const TemporaryDirectory directory, MakeTemporaryDirectory({}, "hone-sanitize-"));
+  const std::string job_file = directory / "job";
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(job_file, EncodeJob(job)));
+  SubprocessOptions help = Confined(options, *program, directory.path());
+  help.argv = {*program, "--help"};
+  help.limit_seconds = kHelpSeconds;
+  const Result<SubprocessResult> helped = RunSubprocess(help);
+  const SanitizerFeatures features = ReadSanitizerFeatures(helped.ok() ? helped->out : "");
+
+  std::vector<Looked> all(std::size(kSanitizerTools));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < all.size(); ++i) {
+    threads.emplace_back([&, i] { all[i] = Look(options, *program, kSanitizerTools[i], features, job_file, directory); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const bool none = std::all_of(all.begin(), all.end(), [](const Looked& looked) { return !looked.missed.empty(); });
+  if (none) return Status::Unavailable("compute-sanitizer did not run: " + all.front().missed);
+  Evaluation evaluation = Join(all);
+  evaluation.stages.push_back({"sanitize", SteadySeconds() - started, true});
+  return evaluation;
+}
+
+int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session) {
+  const auto run = [&]() -> Status {
+    HONE_RETURN_IF_ERROR(session.status());
+    HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(job_file));
+    HONE_ASSIGN_OR_RETURN(JudgeJob job, DecodeJob(bytes));
+    job.task = SmallCases(job.task);
+    const JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .options = job.options,
+                               .launch_limit_seconds = job.launch_limit_seconds};
+    return LaunchWatched(**session, request, [&](const WatchRecord& record) {
+      return WriteFileAtomicallyUnflushed(out_file, EncodeWatchRecord(record));
+    });
+  };
+  const Status status = run();
+  if (!status.ok()) {
+    const std::string line = "hone: " + status.message() + "\n";
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+  }
+  // _Exit skips all destructors: a context that the watcher has destroyed may hang in them.
+  _Exit(status.ok() ? 0 : 3);
+}
+
+}  // namespace hone
