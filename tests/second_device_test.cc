@@ -233,6 +233,23 @@ TEST(JoinVerdicts, WhatIsWrongBeyondTwoToTheThirtyFirstRefuses) {
   }
 }
 
+TEST(JoinVerdicts, WhatASanitizerSeesRefusesAndItsAbsenceSaysWhy) {
+  Evaluation seen = Said(Verdict::kCrashed, "k reads past the end of 'x'");
+  seen.labels = {"sanitized"};
+  seen.findings = {{"out_of_bounds", "k reads past the end of 'x'", ""}};
+  const Evaluation refused = JoinSanitized(Said(Verdict::kOk), seen, "machine code");
+  EXPECT_EQ(refused.verdict, Verdict::kCrashed);
+  EXPECT_EQ(refused.detail, "under compute-sanitizer, which watches small cases: k reads past the end of 'x'");
+  EXPECT_THAT(refused.labels, testing::ElementsAre("sanitized"));
+  EXPECT_EQ(refused.findings.size(), 1u);
+  seen.verdict = Verdict::kOk;
+  EXPECT_EQ(JoinSanitized(Said(Verdict::kOk), seen, "machine code").verdict, Verdict::kOk);
+  const Evaluation absent = JoinSanitized(Said(Verdict::kOk), Status::Unavailable("there is none: install it"), "machine code");
+  EXPECT_EQ(absent.verdict, Verdict::kOk);
+  EXPECT_THAT(absent.labels, testing::ElementsAre("not_simulated"));
+  EXPECT_THAT(absent.findings.at(0).message, HasSubstr("machine code; there is none: install it"));
+}
+
 TEST(JoinVerdicts, AdviceAboutSpeedStaysWithTheGpu) {
   Evaluation simulated = Said(Verdict::kOk);
   simulated.findings = {{"bank_conflict", "advice", ""}, {"shared_write_twice", "no advice", ""}};

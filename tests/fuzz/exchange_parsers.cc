@@ -24,6 +24,7 @@
 #include "tuner/evaluate/bundle.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 #include "tuner/evaluate/profiling/ncu_report.h"
+#include "tuner/evaluate/sanitizing/sanitizer_report.h"
 #include "tuner/store/database.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/module_task.h"
@@ -405,6 +406,21 @@ std::vector<std::string> ProfilerTableSeeds() {
           "==ERROR== Failed to find metric a.sum\n"};
 }
 
+// The input is compute-sanitizer's log, in which kernels' names stand.
+void FeedSanitizerLog(std::string_view text) { (void)ReadSanitizerLog(text); }
+std::vector<std::string> SanitizerLogSeeds() {
+  const std::string fault =
+      "========= COMPUTE-SANITIZER\n========= Invalid __global__ read of size 4 bytes\n=========     at k(float*)+0x1a0 in k.cu:7\n"
+      "=========     by thread (3,0,0) in block (7,0,0)\n=========     Address 0x7f2a8c000fac is out of bounds\n"
+      "=========     and is 1 bytes after the nearest allocation at 0x7f2a8c000000 of size 4,012 bytes\n========= \n"
+      "========= ERROR SUMMARY: 1 error\n";
+  const std::string race =
+      "========= Warning: Race reported between Write access at k+0xf0\n=========     and Read access at k+0x280 [4 hazards]\n"
+      "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n";
+  if (ReadSanitizerLog(fault).faults.empty() || ReadSanitizerLog(race).faults.empty()) std::abort();
+  return {fault, race, "========= Uninitialized __shared__ memory read of size 4 bytes\n=========     Address 0x0\n"};
+}
+
 constexpr TextParser kParsers[] = {
     {"claim", FeedClaim, ClaimSeeds},
     {"tuning database", FeedTunings, TuningSeeds},
@@ -416,7 +432,8 @@ constexpr TextParser kParsers[] = {
     {"profiler table", FeedProfilerTable, ProfilerTableSeeds},
 };
 // Parsers that came after NetworkParsers, whose places must stay.
-constexpr TextParser kLaterParsers[] = {{"tuning files", FeedTuningFiles, TuningFileSeeds}};
+constexpr TextParser kLaterParsers[] = {{"tuning files", FeedTuningFiles, TuningFileSeeds},
+                                        {"sanitizer log", FeedSanitizerLog, SanitizerLogSeeds}};
 
 }  // namespace
 

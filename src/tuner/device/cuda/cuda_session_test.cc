@@ -116,6 +116,31 @@ TEST(CudaSession, DrawsTheBitsTheHostDraws) {
   }
 }
 
+// Under a memory checker every byte that a candidate has not written must look unwritten, and every byte beside a tensor
+// must belong to nothing.
+TEST(CudaSession, WatchedMemoryIsLeftUnwrittenAndInputsAreTheSame) {
+  HONE_REQUIRE_SESSION();
+  Result<std::unique_ptr<DeviceSession>> watched = MakeCudaSession({.watched = true});
+  ASSERT_TRUE(watched.ok()) << watched.status().message();
+  DrawRequest request;
+  request.view = View(DType::kFloat16, {7, 33}, 0, {40, 1});
+  request.key = 99;
+  TensorView out = View(DType::kFloat32, {5}, -1);
+  std::unique_ptr<Arena> arena = Place(**watched, {&request.view, &out});
+  ASSERT_NE(arena, nullptr);
+  HONE_ASSERT_OK((*watched)->Fill(out.address, out.span_bytes, 0x11));
+  HONE_ASSERT_OK((*watched)->FillWith(out, {FillKind::kNan, 1}));
+  HONE_ASSERT_OK((*watched)->Poison(out));
+  EXPECT_EQ(Read<uint8_t>(**watched, out), std::vector<uint8_t>(static_cast<size_t>(out.span_bytes), 0x11));
+  HONE_ASSERT_OK((*watched)->Draw(request));
+  const std::vector<uint16_t> drawn = Read<uint16_t>(**watched, request.view);
+  std::unique_ptr<Arena> other = Place(session, {&request.view});
+  HONE_ASSERT_OK(session.Fill(request.view.address, request.view.span_bytes, 0));
+  HONE_ASSERT_OK(session.Draw(request));
+  EXPECT_EQ(drawn, Read<uint16_t>(session, request.view));
+  EXPECT_FALSE((*watched)->Allocate({{.bytes = 4, .align = 256, .exact_align = true}}, 1).ok());
+}
+
 TEST(CudaSession, DrawsTheSpecialValuesTheHostDraws) {
   HONE_REQUIRE_SESSION();
   for (const DType dtype : {DType::kFloat64, DType::kFloat32, DType::kFloat16, DType::kBFloat16, DType::kFloat8E4M3,
