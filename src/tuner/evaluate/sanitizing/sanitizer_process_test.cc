@@ -78,7 +78,7 @@ class Sanitizer : public testing::Test {
     const std::string script =
         "#!/bin/sh\n[ \"$1\" = --help ] && exit 0\n"
         "while [ \"$1\" != " + options_.argv[0] + " ]; do\n  case $1 in --tool) tool=$2;; --log-file) log=$2;; esac\n  shift\ndone\n" + before +
-        "\n\"$@\"\nended=$?\nfor out; do :; done\n"
+        "\n\"$@\"\nended=$?\nfor out; do :; done\n[ -e \"$out\" ] || exit $ended\n"
         // A block is written as {"address":"0x…","bytes":60,"name":"x"}; the smallest case is launched first.
         "set -- $(grep -o '\"address\":\"0x[0-9a-f]*\",\"bytes\":[0-9]*,\"name\":\"x\"' \"$out\" | head -1 | tr -d '\"' | tr ',:' '  ')\n"
         "past=$(printf 0x%x $(($2 + $4)))\n"
