@@ -21,10 +21,10 @@
 #include "tuner/device/cuda/launch_errors.h"
 #include "tuner/device/cuda/memory/cuda_arena.h"
 #include "tuner/device/cuda/memory/guarded_arena.h"
+#include "tuner/device/cuda/memory/separate_arena.h"
 #include "tuner/device/cuda/nvml.h"
 #include "tuner/device/cuda/plan_launch.h"
 #include "tuner/device/cuda/sample_graph.h"
-#include "tuner/device/cuda/memory/separate_arena.h"
 #include "tuner/device/host_tensor_ops.h"
 
 namespace hone {

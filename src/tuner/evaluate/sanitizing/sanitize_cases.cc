@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "base/json_fields.h"
+#include "base/text/json_fields.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/judge/serve.h"

@@ -15,9 +15,9 @@
 #include <tuple>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/subprocess.h"
-#include "tuner/core/dims_text.h"
+#include "base/files/file.h"
+#include "base/process/subprocess.h"
+#include "tuner/core/plan/dims_text.h"
 #include "tuner/evaluate/join_verdicts.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/sanitizing/sanitize_cases.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "hone/base/status.h"
 #include "hone/tuner/evaluation.h"
 #include "tuner/device/device_session.h"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "hone/tuner/candidate.h"
 #include "tests/judge/judge_fixture.h"
 #include "tuner/evaluate/sanitizing/sanitize_cases.h"
