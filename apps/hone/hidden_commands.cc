@@ -13,9 +13,11 @@
 #include "tuner/device/sim/sim_child.h"
 #include "tuner/evaluate/worker/worker_main.h"
 #ifdef HONE_WITH_CUDA
+#include "base/files/file.h"
 #include "tuner/device/cuda/cuda_session.h"
 #include "tuner/evaluate/compile/nvrtc_zygote.h"
 #include "tuner/evaluate/host_mode/cuda_host_stream.h"
+#include "tuner/evaluate/host_mode/host_library.h"
 #include "tuner/evaluate/profiling/profile_process.h"
 #include "tuner/evaluate/sanitizing/sanitizer_process.h"
 #endif
@@ -65,7 +67,13 @@ std::optional<int> RunHiddenCommand(int argc, char** argv) {
     const std::string device = FlagValue(argc, argv, "--device", "cuda:0");
     options.ordinal = std::atoi(device.c_str() + std::min<size_t>(device.size(), 5));
     options.watched = true;
-    return SanitizeMain(FlagValue(argc, argv, "--job", ""), FlagValue(argc, argv, "--out", ""), MakeCudaSession(options));
+    const std::string out = FlagValue(argc, argv, "--out", "");
+    SandboxPolicy policy = HostModeWorkerPolicy(argv[0], FlagValue(argc, argv, "--cuda-home", ""), out.substr(0, out.rfind('/')));
+    const char* const searched = std::getenv("LD_LIBRARY_PATH");
+    for (const std::string& folder : SplitSearchPath(searched == nullptr ? "" : searched)) {
+      if (folder.starts_with("/") && folder != "/") policy.read_paths.push_back(folder);
+    }
+    return SanitizeMain(FlagValue(argc, argv, "--job", ""), out, MakeCudaSession(options), policy);
   }
 #endif
   return std::nullopt;

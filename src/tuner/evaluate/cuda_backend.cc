@@ -114,10 +114,7 @@ class CudaBackend : public Backend {
     sanitizer.argv = {options_.executable, "__sanitize", "--device", device_};
     sanitizer.environment = options_.environment;
     sanitizer.directories = ToolkitFolders();
-    // Tool and watched process connect to each other, and the tool starts processes; files stay closed to both.
-    sanitizer.sandbox = ConfinedOptions({}).sandbox;
-    sanitizer.sandbox->network = true;
-    sanitizer.sandbox->processes = -1;
+    if (!options_.cuda_home.empty()) sanitizer.argv.insert(sanitizer.argv.end(), {"--cuda-home", options_.cuda_home});
     return SanitizeInProcess(job, sanitizer);
   }
 

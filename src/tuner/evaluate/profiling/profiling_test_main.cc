@@ -66,10 +66,14 @@ int RunSanitize(int argc, char** argv) {
     if (std::strcmp(argv[i], "--job") == 0) job = argv[i + 1];
     if (std::strcmp(argv[i], "--out") == 0) out = argv[i + 1];
   }
-  if (std::strcmp(argv[2], "no-device") == 0) return SanitizeMain(job, out, Status::Unavailable("the device went for a walk"));
+  if (std::strcmp(argv[2], "no-device") == 0) return SanitizeMain(job, out, Status::Unavailable("the device went for a walk"), {});
   FakeDevice fake;
   fake.kernels["honest"].run = Scale;
-  return SanitizeMain(job, out, std::unique_ptr<DeviceSession>(new FakeSession(std::move(fake))));
+  SandboxPolicy policy;
+  policy.read_paths = SystemReadPaths();
+  policy.write_paths = {out.substr(0, out.rfind('/'))};
+  const std::optional<SandboxPolicy> confined = std::strcmp(argv[2], "confined") == 0 ? std::optional(policy) : std::nullopt;
+  return SanitizeMain(job, out, std::unique_ptr<DeviceSession>(new FakeSession(std::move(fake))), confined);
 }
 
 }  // namespace

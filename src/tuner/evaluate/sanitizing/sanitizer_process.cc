@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -28,7 +27,7 @@ namespace {
 
 constexpr size_t kMostLogBytes = 1 << 20;           // the rest of a log is not read: its first fault comes first
 constexpr int64_t kMostRecordBytes = 16 << 20;
-constexpr int64_t kMostFileBytes = 64 << 20;        // limit on a file that the confined processes write
+constexpr int64_t kMostOutputBytes = 1 << 16;       // limit on what is kept of each stream that a process prints
 constexpr uint64_t kNearBytes = 1 << 20;            // an address that is farther from every tensor belongs to none
 constexpr double kHelpSeconds = 10;
 
@@ -54,26 +53,15 @@ std::string ReadHead(const std::string& path, size_t most) {
   return text;
 }
 
-SubprocessOptions Confined(const SanitizerOptions& options, const std::string& program, const std::string& scratch) {
+// Returns how a process of the tool runs: with `scratch` as its folder, for its own files too.
+SubprocessOptions RunIn(const std::string& scratch, const SanitizerOptions& options) {
   SubprocessOptions run;
   run.environment = options.environment;
   std::erase_if(run.environment, [](const std::string& entry) { return entry.starts_with("TMPDIR="); });
   run.environment.push_back("TMPDIR=" + scratch);
   run.working_directory = scratch;
   run.limit_seconds = options.limit_seconds;
-  run.max_stdout_bytes = run.max_stderr_bytes = 1 << 16;
-  run.sandbox = options.sandbox;
-  if (!run.sandbox) return run;
-  SandboxPolicy& policy = *run.sandbox;
-  policy.write_paths.push_back(scratch);
-  // The program may be a script that starts another one in the toolkit's folder.
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(program, error);
-  for (const auto& folder : {std::filesystem::path(program).parent_path(), real.parent_path(), real.parent_path().parent_path()}) {
-    if (folder.has_relative_path()) policy.exec_paths.push_back(folder.string());
-  }
-  for (const char* folder : {"/bin", "/usr/bin"}) policy.exec_paths.emplace_back(folder);
-  policy.file_bytes = kMostFileBytes;
+  run.max_stdout_bytes = run.max_stderr_bytes = kMostOutputBytes;
   return run;
 }
 
@@ -84,7 +72,7 @@ Looked Look(const SanitizerOptions& options, const std::string& program, Sanitiz
   looked.tool = tool;
   const std::string name(SanitizerToolName(tool));
   const std::string log_file = directory / (name + ".log"), out_file = directory / (name + ".json");
-  SubprocessOptions run = Confined(options, program, directory.path());
+  SubprocessOptions run = RunIn(directory.path(), options);
   run.argv = SanitizerCommand(program, tool, features, log_file);
   run.argv.insert(run.argv.end(), options.argv.begin(), options.argv.end());
   run.argv.insert(run.argv.end(), {"--job", job_file, "--out", out_file});
@@ -224,7 +212,7 @@ Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory directory, MakeTemporaryDirectory({}, "hone-sanitize-"));
   const std::string job_file = directory / "job";
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(job_file, EncodeJob(job)));
-  SubprocessOptions help = Confined(options, *program, directory.path());
+  SubprocessOptions help = RunIn(directory.path(), options);
   help.argv = {*program, "--help"};
   help.limit_seconds = kHelpSeconds;
   const Result<SubprocessResult> helped = RunSubprocess(help);
@@ -243,12 +231,18 @@ Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions
   return evaluation;
 }
 
-int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session) {
+int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session,
+                 const std::optional<SandboxPolicy>& confined) {
   const auto run = [&]() -> Status {
     HONE_RETURN_IF_ERROR(session.status());
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(job_file));
     HONE_ASSIGN_OR_RETURN(JudgeJob job, DecodeJob(bytes));
     job.task = SmallCases(job.task);
+    if (confined) {
+      HONE_ASSIGN_OR_RETURN(const Sandbox sandbox, Sandbox::Prepare(*confined));
+      const Sandbox::Failure failure = sandbox.Enter();
+      if (failure.step != nullptr) return Status::Unavailable(ErrnoMessage(failure.step, "the watched process", failure.error));
+    }
     const JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .options = job.options,
                                .launch_limit_seconds = job.launch_limit_seconds};
     return LaunchWatched(**session, request, [&](const WatchRecord& record) {

@@ -27,8 +27,6 @@ struct SanitizerOptions {
   std::vector<std::string> argv;  // program and first arguments of the watched process; "--job FILE --out FILE" is appended
   std::vector<std::string> environment;
   std::vector<std::string> directories;  // folders in which `compute-sanitizer` is looked for
-  // What the watched process and the tool may do; their program files and a scratch folder are added. nullopt: anything.
-  std::optional<SandboxPolicy> sandbox;
   double limit_seconds = 60;  // wall-clock limit of all tools together
 };
 
@@ -37,8 +35,11 @@ struct SanitizerOptions {
 // finding of the kind "not_sanitized" says which tools failed. kUnavailable, with the reason, if no tool has looked.
 Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions& options);
 
-// Is the watched process's main function: reads the job, launches its small cases, and writes the record. Ends the
-// process with status 0, or with 3 after a line on standard error.
-int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session);
+// Is the watched process's main function: reads the job, launches its small cases, and writes the record. `confined`:
+// the calling thread enters this sandbox before it loads the candidate; by then the tool and the driver have made their
+// connections. The threads that these two have started stay as they are. nullopt: no sandbox. Ends the process with
+// status 0, or with 3 after a line on standard error.
+int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session,
+                 const std::optional<SandboxPolicy>& confined);
 
 }  // namespace hone

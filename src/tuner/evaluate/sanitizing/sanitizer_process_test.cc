@@ -106,6 +106,12 @@ TEST_F(Sanitizer, WhatItFindsNothingInIsOk) {
   EXPECT_TRUE(evaluation.stages[0].holds_device);
 }
 
+TEST_F(Sanitizer, TheWatchedProcessRunsInItsSandbox) {
+  options_.argv[2] = "confined";
+  Install(kReadsPastTheEnd);
+  EXPECT_EQ(Sanitize().verdict, Verdict::kCrashed);
+}
+
 TEST_F(Sanitizer, AReadPastTheEndNamesTheTensorAndTheShape) {
   Install(kReadsPastTheEnd);
   const Evaluation evaluation = Sanitize();
