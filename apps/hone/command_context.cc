@@ -98,8 +98,8 @@ void AddServerDeviceFlags(CLI::App& command, DeviceFlags& flags) {
       ->capture_default_str();
   command.add_flag("--no-cache", flags.no_cache, "compile everything anew instead of taking kernels from the cache");
   command.add_flag("--no-sim", flags.no_sim,
-                   "when judging on a GPU, skip the check of small cases on the simulated GPU; the verdict says that "
-                   "it was skipped");
+                   "when judging on a GPU, skip the check of small cases on the simulated GPU, or of machine code under "
+                   "compute-sanitizer; the verdict says that it was skipped");
   command.add_option(
       "--cutlass", flags.cutlass,
       "the folder of CUTLASS, for candidates that use CuTe; by default CUTLASS_HOME or the usual places");
