@@ -33,7 +33,7 @@ constexpr char kReadsPastTheEnd[] =
     "========= Invalid __global__ read of size 4 bytes\n"
     "=========     at honest+0xb0\n"
     "=========     by thread (14,0,0) in block (0,0,0)\n"
-    "=========     Address @past_x@ is out of bounds\n"
+    "=========     Access to @past_x@ is out of bounds\n"
     "=========     and is 1 bytes after the nearest allocation at 0x7f0 of size 60 bytes\n"
     "========= \n"
     "========= ERROR SUMMARY: 1 error\n";

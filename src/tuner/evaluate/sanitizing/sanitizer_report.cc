@@ -100,8 +100,8 @@ void AddLine(std::string_view line, SanitizerFault& fault) {
     fault.kernel = KernelIn(line.substr(3));
   } else if (line.starts_with("by thread ") && fault.thread.empty()) {
     fault.thread = Clean(line.substr(3));
-  } else if (line.starts_with("Address ") && !fault.address) {
-    fault.address = Hexadecimal(line.substr(8));
+  } else if ((line.starts_with("Access to ") || line.starts_with("Address ")) && !fault.address) {
+    fault.address = Hexadecimal(line.substr(line.starts_with("Access to ") ? 10 : 8));
     if (line.find("misaligned") != std::string_view::npos && fault.kind == "out_of_bounds") fault.kind = "misaligned";
   }
 }

@@ -20,7 +20,7 @@ SanitizerFault OnlyFault(const std::string& text) {
 TEST(SanitizerReport, AnAccessPastTheEndHasKernelThreadAndAddress) {
   const SanitizerFault fault = OnlyFault(
       "========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 16 bytes\n=========     at copy_rows+0x1a0\n"
-      "=========     by thread (3,0,0) in block (7,0,0)\n=========     Address 0x7f2a8c000fac is out of bounds\n"
+      "=========     by thread (3,0,0) in block (7,0,0)\n=========     Access to 0x7f2a8c000fac is out of bounds\n"
       "=========     and is 1 bytes after the nearest allocation at 0x7f2a8c000000 of size 4,012 bytes\n========= \n");
   EXPECT_EQ(fault.kind, "out_of_bounds");
   EXPECT_EQ(fault.kernel, "copy_rows");
@@ -29,6 +29,26 @@ TEST(SanitizerReport, AnAccessPastTheEndHasKernelThreadAndAddress) {
   EXPECT_EQ(fault.bytes, 16);
   EXPECT_TRUE(fault.writes);
   EXPECT_FALSE(fault.shared);
+}
+
+// Parts of logs by compute-sanitizer 2025.3.1 on an H200.
+TEST(SanitizerReport, ALogOfARealRunIsUnderstood) {
+  const SanitizerLog log = ReadSanitizerLog(
+      "========= COMPUTE-SANITIZER\n========= Invalid __shared__ read of size 4 bytes\n=========     at shared_past+0x130\n"
+      "=========     by thread (192,0,0) in block (2,0,0)\n=========     Access to 0x800 is out of bounds\n========= \n"
+      "========= Invalid __global__ read of size 8 bytes\n=========     at misaligned+0xf0\n=========     by thread (1,0,0) in block (0,0,0)\n"
+      "=========     Access to 0x7f0736e0000c is misaligned\n=========     and is inside the nearest allocation at 0x7f0736e00000 of size 4,012 bytes\n"
+      "========= \n========= Program hit CUDA_ERROR_LAUNCH_FAILED (error 719) due to \"unspecified launch failure\" on CUDA API call to cuStreamSynchronize.\n"
+      "========= \n========= Target application returned an error\n========= Warning: Error buffer overflow has been detected. Some records have been dropped\n"
+      "========= \n========= ERROR SUMMARY: 257 errors\n"
+      "========= ERROR SUMMARY: 251 errors were not printed. Use --print-limit option to adjust the number of printed errors\n");
+  ASSERT_EQ(log.faults.size(), 2u);
+  EXPECT_TRUE(log.faults[0].shared);
+  EXPECT_EQ(log.faults[0].address, 0x800u);
+  EXPECT_EQ(log.faults[1].kind, "misaligned");
+  EXPECT_EQ(log.faults[1].kernel, "misaligned");
+  EXPECT_EQ(log.errors, 257);
+  EXPECT_THAT(log.trouble, IsEmpty());
 }
 
 TEST(SanitizerReport, OtherFormsOfTheSameAreUnderstood) {
