@@ -123,7 +123,7 @@ TEST_F(Sanitizer, AReadPastTheEndNamesTheTensorAndTheShape) {
   EXPECT_EQ(evaluation.findings[0].dims, (Dims{{"rows", 3}, {"cols", 5}}));
 }
 
-TEST_F(Sanitizer, AReadOfWhatNobodyWroteAndARaceBreakTheRules) {
+TEST_F(Sanitizer, AReadOfWhatNobodyWroteBreaksTheRulesAndARaceIsAFinding) {
   Install(kClean, kReadsWhatNobodyWrote, kRaces);
   const Evaluation evaluation = Sanitize();
   EXPECT_EQ(evaluation.verdict, Verdict::kRuleViolation);
