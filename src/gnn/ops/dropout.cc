@@ -31,7 +31,7 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t b = 0; b < t.blocks; ++b) {
       const PhiloxWords words =
-          DropoutWords(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.place | static_cast<uint32_t>(b)});
+          DropoutWords(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.layer_and_site | static_cast<uint32_t>(b)});
       uint32_t byte = 0;
       for (size_t k = 0; k < 8; ++k) {
         byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= t.threshold) << k;
@@ -55,7 +55,7 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
         c0[g] = _mm256_set1_epi64x(static_cast<uint32_t>(t.nodes[i]));
         c1[g] = _mm256_set1_epi64x(t.step);
         c2[g] = _mm256_set1_epi64x(t.epoch);
-        const int64_t block = t.place | (first + 4 * g);
+        const int64_t block = t.layer_and_site | (first + 4 * g);
         c3[g] = _mm256_set_epi64x(block + 3, block + 2, block + 1, block);
       }
       auto key0 = static_cast<uint32_t>(t.key);
