@@ -290,7 +290,7 @@ class Predictor final : public LatencyPredictor {
   Result<Observed> Observe(const Lane& lane) {
     // Sizes without a worst-case lane use the measurement of one node, which therefore takes more requests.
     const uint32_t requests = lane.seeds() == 1 ? 128 : 32;
-    const size_t hops = lane.known().size();
+    const size_t hops = lane.hop_nodes().size();
     Observed observed{std::vector<double>(hops, 0), std::vector<double>(hops, 0)};
     const auto num_nodes = static_cast<uint64_t>(graph_.view().num_nodes);
     uint64_t random_state = 0;
