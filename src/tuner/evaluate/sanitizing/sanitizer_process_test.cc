@@ -45,6 +45,14 @@ constexpr char kReadsWhatNobodyWrote[] =
     "=========     Address @out@\n"
     "========= \n"
     "========= ERROR SUMMARY: 1 error\n";
+constexpr char kReadsPastSharedMemory[] =
+    "========= COMPUTE-SANITIZER\n"
+    "========= Invalid __shared__ read of size 12 bytes\n"
+    "=========     at honest+0xb0\n"
+    "=========     by thread (0,0,0) in block (8,0,0)\n"
+    "=========     Access to 0x420 is out of bounds\n"
+    "========= \n"
+    "========= ERROR SUMMARY: 1 error\n";
 constexpr char kRaces[] =
     "========= COMPUTE-SANITIZER\n"
     "========= Error: Race reported between Write access at honest+0xf0\n"
@@ -131,6 +139,15 @@ TEST_F(Sanitizer, AReadOfWhatNobodyWroteBreaksTheRulesAndARaceIsAFinding) {
   ASSERT_EQ(evaluation.findings.size(), 2u);
   EXPECT_EQ(evaluation.findings[1].kind, "shared_race");
   EXPECT_THAT(evaluation.findings[1].message, HasSubstr("honest uses shared memory in threads of a block with no barrier between"));
+}
+
+// nvcc made such a load of an honest kernel's loop (tests/honest/gather_block_a_row.cu).
+TEST_F(Sanitizer, AReadPastTheEndOfSharedMemoryIsAFinding) {
+  Install(kReadsPastSharedMemory);
+  const Evaluation evaluation = Sanitize();
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  ASSERT_EQ(evaluation.findings.size(), 1u);
+  EXPECT_EQ(evaluation.findings[0].kind, "out_of_bounds");
 }
 
 TEST_F(Sanitizer, AToolThatHangsOrFailsIsAFindingAndNoRefusal) {
