@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // These gates check whether a candidate is right: check cases, hidden cases, hand-worked cases. Each gate stops the
-// judgement at the first launch that is wrong. docs/measurement.md, "The shape of a judgement".
+// judgement at the first launch that is wrong. docs/measurement.md, "The shape of a judgment".
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@
 
 namespace hone::policy {
 
-// ---- docs/measurement.md, "The shape of a judgement"
+// ---- docs/measurement.md, "The shape of a judgment"
 
 // Number of hidden cases that are drawn, at most, to find cases for alternatives of the plan that no other case takes.
 // An alternative for one value in a hundred is missed once in 10^8 judgements; a draw costs some microseconds.
