@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A checked launch is one launch and everything that is checked after it (docs/measurement.md, "The shape of a
-// judgement"): guard zones, inputs, device globals, zeroed workspaces, and the outputs against the oracle.
+// judgment"): guard zones, inputs, device globals, zeroed workspaces, and the outputs against the oracle.
 #pragma once
 
 #include <cstdint>
