@@ -16,7 +16,7 @@ const std::vector<Setting>& AllSettings() {
   constexpr double kMany = 1e6;  // upper bound of settings without a natural one
   // The fields of each: name, default, lowest and highest value, whether it is an integer, meaning, source of the default.
   static const std::vector<Setting> settings{
-      {"refine.depth", 10, 0, kMany, true, "optimisation steps, per attempt in flight; 0: as many as the budget allows",
+      {"refine.depth", 10, 0, kMany, true, "optimization steps, per attempt in flight; 0: as many as the budget allows",
        "CuTeGen, paper and released configuration: 10"},
       {"refine.fixes", 5, 0, 100, true, "repairs of one failed step before it is generated anew", "CuTeGen, paper and released configuration: 5"},
       {"refine.regenerations", 3, 1, 100, true, "generations of one step before it is given up", "CuTeGen, released configuration: 3"},
@@ -49,7 +49,7 @@ const std::vector<Setting>& AllSettings() {
        "STARK, dead-branch pruning: names n_child and leaves it open"},
       {"tree.leaders", 5, 0, 64, true, "nodes of the leaderboard that the planner is shown",
        "STARK, context window of the planner: names r and leaves it open"},
-      {"tree.bind", 1, 0, 1, true, "1: the coder may change only what the plan marks; 0: it is told of it and free",
+      {"tree.bind", 1, 0, 1, true, "1: the coder may change only what the plan marks; 0: the coder sees the marks and may change anything",
        "STARK, grounded instruction"},
       {"tree.roles", 1, 0, 1, true, "1: planner, coder and debugger; 0: one coder plans, codes and mends: search without roles",
        "STARK's ablation, search only"},
