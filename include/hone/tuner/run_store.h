@@ -61,7 +61,7 @@ struct EventDraft {
   std::vector<std::string> sources;  // texts; stored under their SHA-256
 };
 
-// What a store's list of runs says about one run.
+// Describes one run in a store's list of runs.
 struct RunInfo {
   std::string id;  // "20261121-064512-3fa9"
   std::string task;

@@ -15,7 +15,7 @@
 
 namespace hone {
 
-// What a request is made from. Everything is borrowed.
+// Holds what a request is made from. The caller owns everything that it points to.
 struct PromptInputs {
   const Task* task = nullptr;
   const DeviceFacts* facts = nullptr;

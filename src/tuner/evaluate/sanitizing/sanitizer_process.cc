@@ -31,7 +31,7 @@ constexpr int64_t kMostOutputBytes = 1 << 16;       // limit on what is kept of 
 constexpr uint64_t kNearBytes = 1 << 20;            // an address that is farther from every tensor belongs to none
 constexpr double kHelpSeconds = 10;
 
-// What one tool has found.
+// Holds what one tool has found.
 struct Looked {
   SanitizerTool tool = SanitizerTool::kMemcheck;
   std::string missed;  // why the tool did not look at all launches; empty: it did

@@ -27,7 +27,7 @@ std::string_view SanitizerToolName(SanitizerTool tool);  // "memcheck", …
 // Returns what the tool looks for, for a sentence: "accesses outside of a tensor", …
 std::string_view SanitizerToolSubject(SanitizerTool tool);
 
-// What a version of compute-sanitizer can do.
+// Says what a version of compute-sanitizer can do.
 struct SanitizerFeatures {
   bool shared_initcheck = false;  // initcheck watches shared memory too (CUDA 13.1 and newer)
 };

@@ -73,10 +73,10 @@ __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shar
 }
 )cpp";
 
-// The text before every candidate. Headers of the standard library call the simulator's copies. The first line leaves
+// This text stands before every candidate. Headers of the standard library call the simulator's copies. The first line leaves
 // C++17's special functions (Bessel's, elliptic integrals) out of <cmath>: device code has none, and g++ would compile
 // their 140 templates for every candidate, since a precompiled header only lists the templates that its functions need.
-// What else <cmath> brings with them is included by name.
+// <cmath> would include further headers together with them; the text includes those by name.
 constexpr std::string_view kPrelude =
     "// Generated: what stands before every candidate.\n"
     "#define _GLIBCXX_BITS_SPECFUN_H 1\n"
