@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostShown = 40;  // most columns in the printed table; --json has all
 
+// Returns the name of a column of targets; empty if it has none.
 std::string ColumnName(const Graph& graph, size_t column) {
   const auto names = graph.class_names();
   return column < names.size() ? names[column] : std::string();

@@ -10,16 +10,17 @@
 #include <cmath>
 #include <utility>
 
+#include "gnn/graph/changed_graph.h"
 #include "gnn/graph/targets.h"
 #include "gnn/train/train_options.h"
 
 namespace hone::gnn {
 namespace {
 
-class StandardizedGraph final : public Graph {
+class StandardizedGraph final : public ChangedGraph {
  public:
-  StandardizedGraph(std::shared_ptr<const Graph> graph, const TrainOptions& options) : graph_(std::move(graph)) {
-    const TargetView given = graph_->targets();
+  StandardizedGraph(std::shared_ptr<const Graph> graph, const TrainOptions& options) : ChangedGraph(std::move(graph)) {
+    const TargetView given = unchanged().targets();
     rows_.resize(static_cast<size_t>(given.num_rows * given.width));
     for (size_t i = 0; i < rows_.size(); ++i) {
       const size_t c = i % static_cast<size_t>(given.width);
@@ -28,28 +29,16 @@ class StandardizedGraph final : public Graph {
     }
   }
 
-  const std::string& name() const override { return graph_->name(); }
-  CsrView structure() const override { return graph_->structure(); }
-  FeatureView features() const override { return graph_->features(); }
-  FeatureView edge_features() const override { return graph_->edge_features(); }
-  std::span<const int32_t> labels() const override { return graph_->labels(); }
-  int32_t num_classes() const override { return graph_->num_classes(); }
   TargetView targets() const override {
-    TargetView view = graph_->targets();
+    TargetView view = unchanged().targets();
     view.rows = rows_.data();
     return view;
   }
-  std::span<const std::string> class_names() const override { return graph_->class_names(); }
-  std::span<const NodeId> train_nodes() const override { return graph_->train_nodes(); }
-  std::span<const NodeId> valid_nodes() const override { return graph_->valid_nodes(); }
-  std::span<const NodeId> test_nodes() const override { return graph_->test_nodes(); }
-  GraphFlags flags() const override { return graph_->flags(); }
   int64_t resident_bytes() const override {
-    return graph_->resident_bytes() + static_cast<int64_t>(rows_.size() * sizeof(float));
+    return unchanged().resident_bytes() + static_cast<int64_t>(rows_.size() * sizeof(float));
   }
 
  private:
-  const std::shared_ptr<const Graph> graph_;
   std::vector<float> rows_;
 };
 
@@ -82,7 +71,8 @@ std::vector<Column> TrainingColumns(const Graph& graph) {
   return columns;
 }
 
-std::string ColumnName(const Graph& graph, size_t column) {
+// Returns "3 ('height')", or "3" if the column has no name.
+std::string NumberAndName(const Graph& graph, size_t column) {
   const auto names = graph.class_names();
   return column < names.size() ? fmt::format("{} ('{}')", column, names[column]) : std::to_string(column);
 }
@@ -130,7 +120,7 @@ std::vector<std::string> TargetWarnings(const Graph& graph, const TrainOptions& 
   for (size_t c = 0; c < columns.size(); ++c) {
     if (columns[c].known > 0) continue;
     constexpr size_t kMostNamed = 5;  // columns that one message names
-    if (++without <= kMostNamed) unknown += (without > 1 ? ", " : "") + ColumnName(graph, c);
+    if (++without <= kMostNamed) unknown += (without > 1 ? ", " : "") + NumberAndName(graph, c);
     if (without == kMostNamed + 1) unknown += ", …";
   }
   if (without > 0) {
@@ -152,7 +142,7 @@ std::vector<std::string> TargetWarnings(const Graph& graph, const TrainOptions& 
                     "split, which training learns slowly or not at all; --standardize trains on standardised values "
                     "and predicts in "
                     "the units of the data",
-                    ColumnName(graph, c), graph.name(), column.mean, column.deviation));
+                    NumberAndName(graph, c), graph.name(), column.mean, column.deviation));
     break;
   }
   return warnings;

@@ -7,33 +7,23 @@
 #include <utility>
 #include <vector>
 
+#include "gnn/graph/changed_graph.h"
 #include "gnn/graph/convert/npy_array.h"
 #include "gnn/graph/split.h"
 
 namespace hone::gnn {
 namespace {
 
-class GraphOfSplit final : public Graph {
+class GraphOfSplit final : public ChangedGraph {
  public:
   GraphOfSplit(std::shared_ptr<const Graph> graph, NodeSplits splits)
-      : graph_(std::move(graph)), splits_(std::move(splits)) {}
+      : ChangedGraph(std::move(graph)), splits_(std::move(splits)) {}
 
-  const std::string& name() const override { return graph_->name(); }
-  CsrView structure() const override { return graph_->structure(); }
-  FeatureView features() const override { return graph_->features(); }
-  FeatureView edge_features() const override { return graph_->edge_features(); }
-  std::span<const int32_t> labels() const override { return graph_->labels(); }
-  int32_t num_classes() const override { return graph_->num_classes(); }
-  TargetView targets() const override { return graph_->targets(); }
-  std::span<const std::string> class_names() const override { return graph_->class_names(); }
   std::span<const NodeId> train_nodes() const override { return splits_.nodes[0]; }
   std::span<const NodeId> valid_nodes() const override { return splits_.nodes[1]; }
   std::span<const NodeId> test_nodes() const override { return splits_.nodes[2]; }
-  GraphFlags flags() const override { return graph_->flags(); }
-  int64_t resident_bytes() const override { return graph_->resident_bytes(); }
 
  private:
-  const std::shared_ptr<const Graph> graph_;
   const NodeSplits splits_;
 };
 
