@@ -141,6 +141,12 @@ __device__ __forceinline__ T SpecialOf(float v) {
   return Convert<T>::Float(v);
 }
 
+template <size_t kBytes> struct WordOf;
+template <> struct WordOf<1> { using Type = uint8_t; };
+template <> struct WordOf<2> { using Type = uint16_t; };
+template <> struct WordOf<4> { using Type = uint32_t; };
+template <> struct WordOf<8> { using Type = uint64_t; };
+
 template <typename T, int kWidth>
 struct alignas(sizeof(T) * kWidth) Packed {
   T values[kWidth];
@@ -171,9 +177,7 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
   };
   const auto chunk_at = [&](const DrawSource& source, const Place& place) {
     const draw::Parameters& parameters = source.parameters;
-    Packed<T, kWidth> packed;
-#pragma unroll
-    for (int k = 0; k < kWidth; ++k) {
+    const auto value_at = [&](int k) -> T {
       const uint64_t position = static_cast<uint64_t>(place.position) + k;
       const uint64_t bits = draw::HashInSlice(source.slice_hash, position);
       if constexpr (IsPair<T>::value) {
@@ -186,24 +190,44 @@ __device__ __forceinline__ void DrawBody(const Layout& layout, const DrawArgumen
             return Convert<T>::Float(draw::SpecialFromBits(parameters, source.slice, from, position, arguments.quantiles));
           return Convert<T>::Float(draw::ValueFromBits(parameters, from, position, arguments.quantiles, arguments.exp_quantiles));
         };
-        packed.values[k] =
-            packed4::Join<T>(drawn(bits).bits & 0xfu, drawn(packed4::SecondBits(bits)).bits & 0xfu);
+        return packed4::Join<T>(drawn(bits).bits & 0xfu, drawn(packed4::SecondBits(bits)).bits & 0xfu);
       } else if constexpr (kNormal) {
         const float2 ends = pairs[draw::QuantileIndex(bits)];
         const float v = draw::NormalBetween(bits, ends.x, ends.y) * parameters.scale + parameters.offset;
-        packed.values[k] = Convert<T>::Float(draw::Clip(parameters, v));
+        return Convert<T>::Float(draw::Clip(parameters, v));
       } else if (draw::DrawsIntegers(parameters.kind)) {
-        packed.values[k] =
-            Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, source.slice, bits, position));
+        return Convert<T>::Integer(draw::IntegerFromBits(parameters, source.slice_hash, source.slice, bits, position));
       } else if (parameters.kind == draw::kConstant && arguments.slice_table != nullptr) {
-        packed.values[k] = Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
+        return Convert<T>::Float(__uint_as_float(static_cast<uint32_t>(source.slice_hash)));
       } else if (parameters.kind == draw::kSpecial) {
-        packed.values[k] =
-            SpecialOf<T>(draw::SpecialFromBits(parameters, source.slice, bits, position, arguments.quantiles));
+        return SpecialOf<T>(draw::SpecialFromBits(parameters, source.slice, bits, position, arguments.quantiles));
       } else {
-        packed.values[k] = Convert<T>::Float(
-            draw::ValueFromBits(parameters, bits, position, arguments.quantiles, arguments.exp_quantiles));
+        return Convert<T>::Float(draw::ValueFromBits(parameters, bits, position, arguments.quantiles, arguments.exp_quantiles));
       }
+    };
+    Packed<T, kWidth> packed;
+    if constexpr (kNormal || kWidth == 1) {
+#pragma unroll
+      for (int k = 0; k < kWidth; ++k) packed.values[k] = value_at(k);
+    } else {
+      // The code of any distribution is long, and is written out once a word, not once an element: 16 copies of it took
+      // the assembler minutes. A word's number is compared, because a register has no index.
+      constexpr int kWordBytes = sizeof(T) == 8 ? 8 : 4;
+      using Word = typename WordOf<kWordBytes>::Type;
+      constexpr int kEach = kWordBytes / sizeof(T);
+      constexpr int kWords = kWidth / kEach;
+      Word words[kWords];
+#pragma unroll 1
+      for (int w = 0; w < kWords; ++w) {
+        Packed<T, kEach> few;
+#pragma unroll
+        for (int k = 0; k < kEach; ++k) few.values[k] = value_at(w * kEach + k);
+        Word word;
+        memcpy(&word, &few, sizeof word);
+#pragma unroll
+        for (int each = 0; each < kWords; ++each) words[each] = each == w ? word : words[each];
+      }
+      memcpy(&packed, words, sizeof packed);
     }
     *reinterpret_cast<Packed<T, kWidth>*>(layout.address + place.offset * static_cast<int64_t>(sizeof(T))) = packed;
   };
@@ -361,11 +385,6 @@ template <> __device__ __forceinline__ double ToDouble(float8::E4M3 v) { return 
 template <> __device__ __forceinline__ double ToDouble(float8::E5M2 v) { return static_cast<double>(float8::ToFloat(v)); }
 template <> __device__ __forceinline__ double ToDouble(float8::E8M0 v) { return static_cast<double>(float8::ToFloat(v)); }
 
-template <size_t kBytes> struct WordOf;
-template <> struct WordOf<1> { using Type = uint8_t; };
-template <> struct WordOf<2> { using Type = uint16_t; };
-template <> struct WordOf<4> { using Type = uint32_t; };
-template <> struct WordOf<8> { using Type = uint64_t; };
 
 __device__ __forceinline__ unsigned long long Largest(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
 __device__ __forceinline__ unsigned long long Smallest(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
