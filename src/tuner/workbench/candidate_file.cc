@@ -35,9 +35,11 @@ Result<std::string> Join(Files files, const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckUtf8(text, path + "/" + kPlanName));
   files.erase(plan);
   for (const auto& [name, bytes] : files) {
-    if (!IsImageName(name))
-      return Status::InvalidArgument(
-          fmt::format("{}: '{}' does not belong into it: {}", path, name.substr(0, 100), kWhatIsIn));
+    if (IsImageName(name)) continue;
+    const bool machine_code = name.ends_with(".cubin") || name.ends_with(".ptx");
+    return Status::InvalidArgument(
+        machine_code ? fmt::format("{}: '{}' {}", path, name.substr(0, kMostImageNameBytes), *BadImageName(name))
+                     : fmt::format("{}: '{}' does not belong into it: {}", path, name.substr(0, kMostImageNameBytes), kWhatIsIn));
   }
   Result<std::string> joined = JoinMachineCode(text, files);
   if (!joined.ok()) return joined.status().WithContext(path);

@@ -131,6 +131,13 @@ TEST_F(CandidateFile, AnArchiveAndAFolderWithTheSameFilesAreTheSameCandidate) {
   }
 }
 
+TEST_F(CandidateFile, AnImageMayBeNamedAfterAKernelAndItsConstants) {
+  const std::string name = "kernel." + std::string(150, 'k') + ".4.128.cubin";
+  const auto read = ReadCandidate(Write(Zip({{"candidate.toml", kPlan}, {name, "xyz"}})));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(*ImageIn(*read, name), "xyz");
+}
+
 TEST_F(CandidateFile, SourceIsReadAsBefore) {
   const std::string path = *folder_ / "k.cu";
   ASSERT_TRUE(WriteFileAtomically(path, "/*hone\n*/\n").ok());
@@ -143,6 +150,9 @@ TEST_F(CandidateFile, WhatDoesNotBelongIntoACandidateIsNamed) {
   EXPECT_THAT(Refusal(Zip({{"kernel.cubin", "x"}})), HasSubstr("there is no candidate.toml"));
   EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}})), HasSubstr("there is no image"));
   EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"run.sh", "x"}})), HasSubstr("'run.sh' does not belong"));
+  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {std::string(300, 'k') + ".cubin", "x"}})),
+              HasSubstr("' has 306 characters, and the name of an image has at most 240"));
+  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"a b.cubin", "x"}})), HasSubstr("'a b.cubin' is not the name of an image"));
   EXPECT_THAT(Refusal(Zip({{"candidate.toml", "mode = \"\xff\""}, {"kernel.cubin", "x"}})), HasSubstr("UTF-8"));
   for (const char* name : {"../kernel.cubin", "/etc/kernel.cubin", "a/kernel.cubin", "..\\kernel.cubin"}) {
     EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {name, "x"}})), HasSubstr("lies in a folder")) << name;

@@ -295,7 +295,9 @@ class PlanParser {
     }
     if (names_.is_oracle) reader.Error("mode", "is for candidates: an oracle is source, which its readers can check");
     plan_.image = reader.Has("image") ? reader.RequiredString("image") : "kernel." + plan_.machine_code;
-    if (!plan_.image.ends_with("." + plan_.machine_code) || !IsImageName(plan_.image)) {
+    if (plan_.image.size() > kMostImageNameBytes) {
+      reader.Error("image", *BadImageName(plan_.image));
+    } else if (!plan_.image.ends_with("." + plan_.machine_code) || !IsImageName(plan_.image)) {
       reader.Error("image", fmt::format("'{}' is not the name of a .{} file: write letters, digits, '_', '-' and '.', such as "
                                         "kernel.VARIANT.{}, in which the tunable VARIANT is replaced by its value",
                                         plan_.image, plan_.machine_code, plan_.machine_code));

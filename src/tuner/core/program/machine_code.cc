@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kMarker = "//hone-image ";
 constexpr size_t kLineDigits = 128;  // base64 digits on a line
-constexpr size_t kMostNameBytes = 64;
 
 struct Marker {
   std::string_view name;
@@ -35,13 +34,19 @@ bool ReadMarker(std::string_view line, Marker& marker) {
 
 }  // namespace
 
-bool IsImageName(std::string_view name) {
+bool IsImageName(std::string_view name) { return !BadImageName(name); }
+
+std::optional<std::string> BadImageName(std::string_view name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   };
-  return name.size() <= kMostNameBytes && !name.starts_with('.') && std::all_of(name.begin(), name.end(), allowed) &&
-         ((name.ends_with(".cubin") && name.size() > 6) || (name.ends_with(".ptx") && name.size() > 4));
+  const bool ends = (name.ends_with(".cubin") && name.size() > 6) || (name.ends_with(".ptx") && name.size() > 4);
+  if (name.starts_with('.') || !ends || !std::all_of(name.begin(), name.end(), allowed)) {
+    return "is not the name of an image: write letters, digits, '_', '-' and '.', ending in .cubin or .ptx";
+  }
+  if (name.size() <= kMostImageNameBytes) return std::nullopt;
+  return fmt::format("has {} characters, and the name of an image has at most {}: shorten it", name.size(), kMostImageNameBytes);
 }
 
 Result<std::string> JoinMachineCode(std::string_view plan, const std::map<std::string, std::string>& images) {
@@ -57,9 +62,8 @@ Result<std::string> JoinMachineCode(std::string_view plan, const std::map<std::s
   }
   size_t total = plan.size();
   for (const auto& [name, bytes] : images) {
-    if (!IsImageName(name)) {
-      return Status::InvalidArgument(fmt::format(
-          "'{}' is not the name of an image: write letters, digits, '_', '-' and '.', ending in .cubin or .ptx", name));
+    if (const std::optional<std::string> bad = BadImageName(name)) {
+      return Status::InvalidArgument(fmt::format("'{}' {}", name, *bad));
     }
     total += bytes.size();
   }

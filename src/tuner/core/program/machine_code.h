@@ -16,6 +16,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,9 +28,15 @@ namespace hone {
 inline constexpr size_t kMostImageBytes = size_t{2816} << 10;
 inline constexpr size_t kMostImages = 64;
 
-// Returns whether `name` is like "kernel.cubin" or "kernel.2.ptx": letters, digits, '_', '-' and '.', 64 characters at
-// most, without a leading dot, and with one of the two endings.
+// Limit on the characters of an image's name. Compilers that name an image after a kernel and its constants write more
+// than a hundred; a file's name may have 255 bytes.
+inline constexpr size_t kMostImageNameBytes = 240;
+
+// Returns whether `name` is like "kernel.cubin" or "kernel.2.ptx": letters, digits, '_', '-' and '.', at most
+// kMostImageNameBytes of them, without a leading dot, and with one of the two endings.
 bool IsImageName(std::string_view name);
+// Returns what is wrong with an image's name, as the end of a sentence that begins with the name; nullopt: nothing.
+std::optional<std::string> BadImageName(std::string_view name);
 
 // Returns the text of a candidate with this plan (TOML) and these images, by file name. kInvalidArgument names what is
 // wrong with the images; ParseCandidate checks the plan.

@@ -59,7 +59,12 @@ TEST(MachineCode, NamesAndSizesAreBounded) {
     EXPECT_FALSE(IsImageName(name)) << name;
     EXPECT_FALSE(JoinMachineCode("", {{name, "x"}}).ok()) << name;
   }
-  EXPECT_FALSE(IsImageName(std::string(100, 'a') + ".cubin"));
+  // Compilers that name an image after a kernel and its constants write long names.
+  EXPECT_TRUE(IsImageName(std::string(kMostImageNameBytes - 6, 'a') + ".cubin"));
+  const std::string longer = std::string(kMostImageNameBytes - 5, 'a') + ".cubin";
+  EXPECT_FALSE(IsImageName(longer));
+  EXPECT_THAT(JoinMachineCode("", {{longer, "x"}}).status().message(), HasSubstr("has 241 characters, and the name of an image has at most 240"));
+  EXPECT_THAT(JoinMachineCode("", {{"k k.ptx", "x"}}).status().message(), HasSubstr("'k k.ptx' is not the name of an image"));
   EXPECT_FALSE(JoinMachineCode("", {}).ok());
   EXPECT_FALSE(JoinMachineCode("a = 1 # */", {{"kernel.cubin", "x"}}).ok());
   EXPECT_THAT(JoinMachineCode("", {{"kernel.cubin", std::string(kMostImageBytes + 1, 'x')}}).status().message(),
@@ -97,6 +102,8 @@ TEST(MachineCode, WhatBelongsToSourceIsRefused) {
   EXPECT_THAT(PlanRefusal("mode = \"cubin\"\ninclude_set = \"full\"\n" + launch), HasSubstr("compiled already"));
   EXPECT_THAT(PlanRefusal("mode = \"cubin\"\nimage = \"../k.cubin\"\n" + launch),
               HasSubstr("is not the name of a .cubin file"));
+  EXPECT_THAT(PlanRefusal("mode = \"cubin\"\nimage = \"" + std::string(300, 'k') + ".cubin\"\n" + launch),
+              HasSubstr("has 306 characters, and the name of an image has at most 240"));
   EXPECT_THAT(PlanRefusal("mode = \"ptx\"\nimage = \"k.cubin\"\n" + launch),
               HasSubstr("is not the name of a .ptx file"));
   EXPECT_THAT(PlanRefusal("image = \"k.cubin\"\n" + launch), HasSubstr("belongs to mode"));
