@@ -73,7 +73,7 @@ std::optional<int> RunHiddenCommand(int argc, char** argv) {
     for (const std::string& folder : SplitSearchPath(searched == nullptr ? "" : searched)) {
       if (folder.starts_with("/") && folder != "/") policy.read_paths.push_back(folder);
     }
-    return SanitizeMain(FlagValue(argc, argv, "--job", ""), out, MakeCudaSession(options), policy);
+    return SanitizeMain(FlagValue(argc, argv, "--job", ""), out, [&options] { return MakeCudaSession(options); }, policy);
   }
 #endif
   return std::nullopt;

@@ -27,16 +27,12 @@ std::string ParentOf(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return Status::Io(ErrnoMessage("write", path, errno));
-    }
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return Status::Ok();
+Result<UniqueFd> OpenForReading(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.valid()) return fd;
+  const int error = errno;
+  const std::string message = ErrnoMessage("open", path, error);
+  return error == ENOENT || error == ENOTDIR ? Status::NotFound(message) : Status::Io(message);
 }
 
 // Returns whether `path` is a stream of bytes that cannot be replaced: a terminal, a pipe, /dev/null.
@@ -97,11 +93,7 @@ std::string ErrnoMessage(std::string_view action, std::string_view path, int err
 }
 
 Result<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) {
-    const std::string message = ErrnoMessage("open", path, errno);
-    return errno == ENOENT || errno == ENOTDIR ? Status::NotFound(message) : Status::Io(message);
-  }
+  HONE_ASSIGN_OR_RETURN(const UniqueFd fd, OpenForReading(path));
   std::string bytes;
   struct stat info {};
   if (fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode)) {
@@ -125,6 +117,35 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
       return Status::InvalidArgument(fmt::format("'{}' holds more than the {} bytes accepted", path, max_bytes));
     }
   }
+}
+
+Result<std::string> ReadHead(const std::string& path, size_t most) {
+  HONE_ASSIGN_OR_RETURN(const UniqueFd fd, OpenForReading(path));
+  std::string bytes(most, '\0');
+  size_t filled = 0;
+  while (filled < most) {
+    const ssize_t n = read(fd.get(), bytes.data() + filled, most - filled);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return Status::Io(ErrnoMessage("read", path, errno));
+    }
+    if (n == 0) break;
+    filled += static_cast<size_t>(n);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return Status::Io(ErrnoMessage("write", path, errno));
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return Status::Ok();
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view bytes, int mode) {

@@ -44,6 +44,12 @@ std::string ErrnoMessage(std::string_view action, std::string_view path, int err
 // bound), else kIo.
 Result<std::string> ReadFile(const std::string& path, int64_t max_bytes = 0);
 
+// Reads the first `most` bytes of a file, or all of a shorter one. Errors as ReadFile's.
+Result<std::string> ReadHead(const std::string& path, size_t most);
+
+// Writes all bytes to an open file, where its offset or O_APPEND says; `path` names the file in errors. kIo.
+Status WriteAll(int fd, std::string_view bytes, const std::string& path);
+
 // Writes `bytes` to a new file in the same folder, flushes it to disk, and renames it over `path`: a reader sees the
 // old file or the new one. Makes missing parent directories. On failure nothing is left behind and `path` is as it was.
 // A symbolic link stays one: the file it points to is replaced. A terminal, a pipe or a device such as /dev/null is

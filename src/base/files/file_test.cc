@@ -43,6 +43,18 @@ TEST(File, WhatIsWrittenIsReadBackByteForByte) {
   EXPECT_EQ(ReadFile(path).value(), "short");
 }
 
+TEST(File, TheHeadOfAFileIsReadAndNoMore) {
+  auto directory = MakeTemporaryDirectory();
+  const std::string path = *directory / "log";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string(200000, 'a') + "tail").ok());
+  EXPECT_EQ(ReadHead(path, 100000).value(), std::string(100000, 'a'));
+  EXPECT_EQ(ReadHead(path, 200002).value(), std::string(200000, 'a') + "ta");
+  EXPECT_EQ(ReadHead(path, 1 << 20).value(), std::string(200000, 'a') + "tail");
+  EXPECT_EQ(ReadHead(path, 0).value(), "");
+  EXPECT_EQ(ReadHead(*directory / "none", 10).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(ReadHead(directory->path(), 10).status().code(), StatusCode::kIo);
+}
+
 mode_t ModeOf(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 ? info.st_mode & 0777 : 0;

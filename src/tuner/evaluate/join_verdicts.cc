@@ -127,6 +127,7 @@ Evaluation JoinVerdicts(Evaluation measured, const Result<Evaluation>& simulated
 Evaluation JoinSanitized(Evaluation measured, const Result<Evaluation>& sanitized, const std::string& why_not_simulated) {
   if (!sanitized.ok()) return WithoutSimulation(std::move(measured), why_not_simulated + "; " + sanitized.status().message());
   measured.stages.insert(measured.stages.end(), sanitized->stages.begin(), sanitized->stages.end());
+  measured.metrics.insert(sanitized->metrics.begin(), sanitized->metrics.end());
   measured.labels.insert(measured.labels.end(), sanitized->labels.begin(), sanitized->labels.end());
   measured.findings.insert(measured.findings.begin(), sanitized->findings.begin(), sanitized->findings.end());
   if (!IsAboutMemory(sanitized->verdict) || measured.verdict != Verdict::kOk) return measured;

@@ -181,7 +181,8 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
   HONE_ASSIGN_OR_RETURN(session->facts_, ReadDeviceFacts(*driver, options.ordinal));
   session->options_ = options;
   CUuuid uuid{};
-  if (driver->DeviceGetUuid(&uuid, session->context_->device()) == CUDA_SUCCESS) {
+  // A watched process takes no times, so the GPU's condition is not asked about.
+  if (!options.watched && driver->DeviceGetUuid(&uuid, session->context_->device()) == CUDA_SUCCESS) {
     session->nvml_ = Nvml::Open(reinterpret_cast<const unsigned char*>(uuid.bytes));
   }
   if (session->nvml_ != nullptr) {
@@ -202,7 +203,8 @@ Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOption
   const Harness::Places places{.sm_count = session->facts_.sm_count,
                                .l2_bytes = session->facts_.l2_bytes,
                                .shared_bytes = session->facts_.smem_optin,
-                               .key = SystemSeed()};
+                               .key = SystemSeed(),
+                               .watched = options.watched};
   HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->start_, CU_EVENT_DEFAULT), "making an event");
   HONE_CUDA_RETURN_IF_ERROR(*driver, driver->EventCreate(&session->end_, CU_EVENT_DEFAULT), "making an event");
   HONE_ASSIGN_OR_RETURN(session->harness_,

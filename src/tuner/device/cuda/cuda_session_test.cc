@@ -631,6 +631,23 @@ TEST(CudaSession, GlobalsDoNotSurviveALaunch) {
   EXPECT_EQ(Read<float>(session, data.out)[0], 5.0f) << "before a timed sample too";
 }
 
+// A watched session loads the harness's kernels only when it needs one: here, to restore a global.
+TEST(CudaSession, GlobalsDoNotSurviveAWatchedLaunchEither) {
+  HONE_REQUIRE_SESSION();
+  Result<std::unique_ptr<DeviceSession>> watched = MakeCudaSession({.watched = true});
+  ASSERT_TRUE(watched.ok()) << watched.status().message();
+  std::unique_ptr<LoadedProgram> program = Load(**watched, Program(Image(), kKernels, {{"kept_counter", 4, true, true}}));
+  ASSERT_NE(program, nullptr);
+  AddOne data(**watched);
+  float first = 0;  // the fake driver's module begins with what the test before has left
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Launch(**watched, *program, Plan({Step("count_in_global", {Tensor("out")}, 1, 1)}), data.bindings).status, LaunchStatus::kOk);
+    const float counted = Read<float>(**watched, data.out)[0];
+    if (i == 0) first = counted;
+    EXPECT_EQ(counted, first) << "launch " << i;
+  }
+}
+
 TEST(CudaSession, NeighbouringGlobalsAreAllRestored) {
   HONE_REQUIRE_SESSION();
   std::unique_ptr<LoadedProgram> program = Load(

@@ -60,20 +60,23 @@ int RunProfile(int argc, char** argv) {
   return ProfileMain(job, out, std::unique_ptr<DeviceSession>(new CountingSession(std::move(fake), device == "counts", by_ncu)));
 }
 
+Result<std::unique_ptr<DeviceSession>> NoSession() { return Status::Unavailable("the device went for a walk"); }
+
 int RunSanitize(int argc, char** argv) {
   std::string job, out;
   for (int i = 3; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--job") == 0) job = argv[i + 1];
     if (std::strcmp(argv[i], "--out") == 0) out = argv[i + 1];
   }
-  if (std::strcmp(argv[2], "no-device") == 0) return SanitizeMain(job, out, Status::Unavailable("the device went for a walk"), {});
+  if (std::strcmp(argv[2], "no-device") == 0) return SanitizeMain(job, out, [] { return NoSession(); }, {});
   FakeDevice fake;
   fake.kernels["honest"].run = Scale;
   SandboxPolicy policy;
   policy.read_paths = SystemReadPaths();
   policy.write_paths = {out.substr(0, out.rfind('/'))};
   const std::optional<SandboxPolicy> confined = std::strcmp(argv[2], "confined") == 0 ? std::optional(policy) : std::nullopt;
-  return SanitizeMain(job, out, std::unique_ptr<DeviceSession>(new FakeSession(std::move(fake))), confined);
+  const auto make_session = [&]() -> Result<std::unique_ptr<DeviceSession>> { return std::unique_ptr<DeviceSession>(new FakeSession(std::move(fake))); };
+  return SanitizeMain(job, out, make_session, confined);
 }
 
 }  // namespace

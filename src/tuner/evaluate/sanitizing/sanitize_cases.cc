@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/text/json_fields.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/judge/judge_policy.h"
@@ -24,19 +25,21 @@ using nlohmann::json;
 class WatchedRun {
  public:
   WatchedRun(DeviceSession& session, const JudgeRequest& request, LoadedProgram& program,
-             const std::function<Status(const WatchRecord&)>& keep)
-      : session_(session), request_(request), task_(*request.task), program_(program), keep_(keep), secrets_(request.options.seed) {}
+             const WatchKeeper& keeper)
+      : session_(session), request_(request), task_(*request.task), program_(program), keeper_(keeper), secrets_(request.options.seed) {}
 
   Status Run() {
+    end_.times.loaded = SteadySeconds();
     const std::vector<Case> cases = Cases();
-    for (size_t i = 0; i < cases.size() && record_.ended.empty(); ++i) {
+    for (size_t i = 0; i < cases.size() && end_.ended.empty(); ++i) {
       HONE_RETURN_IF_ERROR(RunCase(cases[i], StressChoices(/*all=*/i == 0 || i + 1 == cases.size(), i)));
     }
     for (const HandWorkedCase& hand : task_.hand_worked_cases) {
       if (hand.candidates) HONE_RETURN_IF_ERROR(LaunchEachWay(hand.dims, {.key = secrets_.NextOdd(), .hand = &hand}));
     }
-    record_.complete = record_.ended.empty();
-    return keep_(record_);
+    end_.complete = end_.ended.empty();
+    end_.times.launched = SteadySeconds();
+    return keeper_.end(end_);
   }
 
  private:
@@ -100,7 +103,7 @@ class WatchedRun {
   }
 
   Status Launch(const Dims& dims, const InputSet& inputs, const ResolvedPlan& plan) {
-    if (!record_.ended.empty()) return Status::Ok();
+    if (!end_.ended.empty()) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(int64_t bytes, CaseBuffers::SetBytes(task_, dims));
     for (const ResolvedWorkspace& workspace : plan.workspaces) bytes += std::min(workspace.bytes, session_.FreeBytes());
     if (bytes >= session_.FreeBytes()) return Status::Ok();
@@ -118,11 +121,10 @@ class WatchedRun {
     for (const ResolvedWorkspace& workspace : plan.workspaces) {
       launch.blocks.push_back({workspace.name, session_.LaunchAddress(buffers.set(0).workspaces.at(workspace.name)), workspace.bytes});
     }
-    record_.launches.push_back(std::move(launch));
-    HONE_RETURN_IF_ERROR(keep_(record_));
+    HONE_RETURN_IF_ERROR(keeper_.launch(launch));
     HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome,
                           session_.Launch(program_, {.plan = &plan, .bindings = &buffers.set(0), .limit_seconds = request_.launch_limit_seconds}));
-    if (outcome.status != LaunchStatus::kOk) record_.ended = outcome.detail.empty() ? "the launch failed" : outcome.detail;
+    if (outcome.status != LaunchStatus::kOk) end_.ended = outcome.detail.empty() ? "the launch failed" : outcome.detail;
     return Status::Ok();
   }
 
@@ -130,53 +132,69 @@ class WatchedRun {
   const JudgeRequest& request_;
   const Task& task_;
   LoadedProgram& program_;
-  const std::function<Status(const WatchRecord&)>& keep_;
+  const WatchKeeper& keeper_;
   SecretNumbers secrets_;
   uint64_t turn_ = 0;
-  WatchRecord record_;
+  WatchEnd end_;
   std::vector<std::unique_ptr<CaseBuffers>> buffers_;  // all of them stay, so that no address is used twice
 };
 
 }  // namespace
 
-Status LaunchWatched(DeviceSession& session, const JudgeRequest& request, const std::function<Status(const WatchRecord&)>& keep) {
+Status LaunchWatched(DeviceSession& session, const JudgeRequest& request, const WatchKeeper& keeper) {
   HONE_ASSIGN_OR_RETURN(DeviceSession::LoadOutcome loaded, session.Load(*request.candidate));
   if (!loaded.program) return Status::Unavailable("the candidate does not load: " + loaded.launch.detail);
-  return WatchedRun(session, request, *loaded.program, keep).Run();
+  return WatchedRun(session, request, *loaded.program, keeper).Run();
 }
 
-std::string EncodeWatchRecord(const WatchRecord& record) {
-  json launches = json::array();
-  for (const WatchedLaunch& launch : record.launches) {
-    json blocks = json::array();
-    for (const WatchedBlock& block : launch.blocks) {
-      blocks.push_back({{"name", block.name}, {"address", SeedToJson(block.address)}, {"bytes", block.bytes}});
-    }
-    launches.push_back({{"dims", launch.dims}, {"inputs", launch.inputs}, {"blocks", std::move(blocks)}});
+std::string EncodeWatchLine(const WatchedLaunch& launch) {
+  json blocks = json::array();
+  for (const WatchedBlock& block : launch.blocks) {
+    blocks.push_back({{"name", block.name}, {"address", SeedToJson(block.address)}, {"bytes", block.bytes}});
   }
-  return DumpJson(json{{"launches", std::move(launches)}, {"ended", record.ended}, {"complete", record.complete}});
+  return DumpJson(json{{"dims", launch.dims}, {"inputs", launch.inputs}, {"blocks", std::move(blocks)}}) + "\n";
 }
 
-Result<WatchRecord> DecodeWatchRecord(const std::string& text) {
-  HONE_ASSIGN_OR_RETURN(const json object, ParseJson(text, "the record of watched launches"));
-  JsonFields fields(object, "watched launches");
+std::string EncodeWatchLine(const WatchEnd& end) {
+  const WatchTimes& times = end.times;
+  return DumpJson(json{{"complete", end.complete},
+                       {"ended", end.ended},
+                       {"began", times.began},
+                       {"connected", times.connected},
+                       {"loaded", times.loaded},
+                       {"launched", times.launched},
+                       {"released", times.released}}) +
+         "\n";
+}
+
+Result<WatchRecord> DecodeWatchRecord(std::string_view text) {
   WatchRecord record;
-  fields.Require("complete", record.complete);
-  fields.Read("ended", record.ended);
-  fields.Objects("launches", [&](JsonFields& launch_fields) {
-    WatchedLaunch launch;
-    launch_fields.Read("dims", launch.dims);
-    launch_fields.Read("inputs", launch.inputs);
-    launch_fields.Objects("blocks", [&](JsonFields& block_fields) {
-      WatchedBlock block;
-      block_fields.Require("name", block.name);
-      block_fields.Require("address", block.address);
-      block_fields.Require("bytes", block.bytes);
-      launch.blocks.push_back(std::move(block));
-    });
-    record.launches.push_back(std::move(launch));
-  });
-  if (!fields.ok()) return fields.status();
+  for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    HONE_ASSIGN_OR_RETURN(const json object, ParseJson(std::string(text.substr(0, end)), "a line about watched launches"));
+    text.remove_prefix(end + 1);
+    JsonFields fields(object, "watched launches");
+    if (object.is_object() && object.contains("complete")) {
+      fields.Read("complete", record.end.complete);
+      fields.Read("ended", record.end.ended);
+      fields.Read("began", record.end.times.began);
+      fields.Read("connected", record.end.times.connected);
+      fields.Read("loaded", record.end.times.loaded);
+      fields.Read("launched", record.end.times.launched);
+      fields.Read("released", record.end.times.released);
+    } else {
+      WatchedLaunch& launch = record.launches.emplace_back();
+      fields.Require("dims", launch.dims);
+      fields.Read("inputs", launch.inputs);
+      fields.Objects("blocks", [&](JsonFields& block_fields) {
+        WatchedBlock block;
+        block_fields.Require("name", block.name);
+        block_fields.Require("address", block.address);
+        block_fields.Require("bytes", block.bytes);
+        launch.blocks.push_back(std::move(block));
+      });
+    }
+    if (!fields.ok()) return fields.status();
+  }
   return record;
 }
 

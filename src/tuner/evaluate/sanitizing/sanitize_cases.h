@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/status.h"
@@ -29,21 +30,44 @@ struct WatchedLaunch {
   std::string inputs;  // InputSet::name
   std::vector<WatchedBlock> blocks;
 };
+// The times at which the watched process reached a point, by SteadySeconds, which is one clock for all processes of a
+// machine; 0: not reached.
+struct WatchTimes {
+  double began = 0;      // main was entered: until then the watcher had started the process
+  double connected = 0;  // the session was made
+  double loaded = 0;     // the candidate was loaded
+  double launched = 0;   // the last launch had ended
+  double released = 0;   // tensors and modules were given back
+};
+struct WatchEnd {
+  std::string ended;      // why the last launch failed; empty if it did not
+  bool complete = false;  // all launches were made
+  WatchTimes times;
+};
 struct WatchRecord {
   std::vector<WatchedLaunch> launches;  // the last one may not have ended
-  std::string ended;                    // why the last launch failed; empty if it did not
-  bool complete = false;                // all launches were made
+  WatchEnd end;                         // as made by default if the process ended before it could say more
+};
+
+// Keeps a record. `launch` is called before each launch, because the watcher may end the process; `end` once, behind the
+// last launch and before anything is given back. Its times `loaded` and `launched` are set.
+struct WatchKeeper {
+  std::function<Status(const WatchedLaunch&)> launch;
+  std::function<Status(const WatchEnd&)> end;
 };
 
 // Launches the candidate on the request's check cases, drawn hidden cases, hand-worked cases, and small hidden cases
-// that take further alternatives of the plan; the task should be one of SmallCases. Calls `keep` with the record before
-// each launch, because the watcher may end the process, and at the end. The session must give each block an allocation
-// of its own (CudaSessionOptions::watched). A Status means that the device or the session failed, or that the candidate
-// does not load.
-Status LaunchWatched(DeviceSession& session, const JudgeRequest& request, const std::function<Status(const WatchRecord&)>& keep);
+// that take further alternatives of the plan; the task should be one of SmallCases. The session must give each block an
+// allocation of its own (CudaSessionOptions::watched). A Status means that the device or the session failed, that the
+// candidate does not load, or that the keeper failed.
+Status LaunchWatched(DeviceSession& session, const JudgeRequest& request, const WatchKeeper& keeper);
 
-// Encode and decode a record as JSON. DecodeWatchRecord returns kInvalidArgument for a text that is no such object.
-std::string EncodeWatchRecord(const WatchRecord& record);
-Result<WatchRecord> DecodeWatchRecord(const std::string& text);
+// Encode one line of a record, a JSON object: a line for each launch, and then lines for the end, of which the last
+// counts.
+std::string EncodeWatchLine(const WatchedLaunch& launch);
+std::string EncodeWatchLine(const WatchEnd& end);
+// Reads a record's lines. A last line without its line break is left out: the process ended while it wrote the line, and
+// so before the launch. kInvalidArgument for a line that is no such object.
+Result<WatchRecord> DecodeWatchRecord(std::string_view text);
 
 }  // namespace hone

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/sanitizing/sanitizer_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <cerrno>
 #include <iterator>
+#include <map>
 #include <set>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/files/file.h"
@@ -20,6 +22,7 @@
 #include "tuner/evaluate/join_verdicts.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/sanitizing/sanitize_cases.h"
+#include "tuner/evaluate/sanitizing/sanitizer_features.h"
 #include "tuner/evaluate/sanitizing/sanitizer_report.h"
 
 namespace hone {
@@ -37,20 +40,12 @@ struct Looked {
   std::string missed;  // why the tool did not look at all launches; empty: it did
   SanitizerLog log;
   WatchRecord record;
+  double started = 0, ready = 0, ended = 0;  // SteadySeconds; `ready`: the command was known
 };
 
 std::string LastLine(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return text.substr(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
-}
-
-// Returns the first `most` bytes of a file; empty if it cannot be read.
-std::string ReadHead(const std::string& path, size_t most) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(most, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(most));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  return text;
 }
 
 // Returns how a process of the tool runs: with `scratch` as its folder, for its own files too.
@@ -65,11 +60,25 @@ SubprocessOptions RunIn(const std::string& scratch, const SanitizerOptions& opti
   return run;
 }
 
+// Returns the text of `compute-sanitizer --help`; nullopt if it did not end well.
+std::optional<std::string> HelpText(const std::string& program, const TemporaryDirectory& directory, const SanitizerOptions& options) {
+  SubprocessOptions help = RunIn(directory.path(), options);
+  help.argv = {program, "--help"};
+  help.limit_seconds = kHelpSeconds;
+  const Result<SubprocessResult> helped = RunSubprocess(help);
+  return helped.ok() && helped->exit.success() ? std::optional(helped->out) : std::nullopt;
+}
+
 // Runs the launches under one tool.
-Looked Look(const SanitizerOptions& options, const std::string& program, SanitizerTool tool, const SanitizerFeatures& features,
-            const std::string& job_file, const TemporaryDirectory& directory) {
+Looked Look(const SanitizerOptions& options, const std::string& program, SanitizerTool tool, const std::string& job_file,
+            const TemporaryDirectory& directory) {
   Looked looked;
   looked.tool = tool;
+  looked.started = SteadySeconds();
+  // Only one tool's command depends on the version, and the others need not wait for the answer.
+  SanitizerFeatures features;
+  if (DependsOnFeatures(tool)) features = FeaturesOf(program, options.cache_directory, [&] { return HelpText(program, directory, options); });
+  looked.ready = SteadySeconds();
   const std::string name(SanitizerToolName(tool));
   const std::string log_file = directory / (name + ".log"), out_file = directory / (name + ".json");
   SubprocessOptions run = RunIn(directory.path(), options);
@@ -77,11 +86,13 @@ Looked Look(const SanitizerOptions& options, const std::string& program, Sanitiz
   run.argv.insert(run.argv.end(), options.argv.begin(), options.argv.end());
   run.argv.insert(run.argv.end(), {"--job", job_file, "--out", out_file});
   const Result<SubprocessResult> ran = RunSubprocess(run);
+  looked.ended = SteadySeconds();
   if (!ran.ok()) {
     looked.missed = ran.status().message();
     return looked;
   }
-  looked.log = ReadSanitizerLog(ReadHead(log_file, kMostLogBytes));
+  const Result<std::string> log_text = ReadHead(log_file, kMostLogBytes);
+  looked.log = ReadSanitizerLog(log_text.ok() ? *log_text : "");
   const Result<std::string> text = ReadFile(out_file, kMostRecordBytes);
   Result<WatchRecord> record = text.ok() ? DecodeWatchRecord(*text) : text.status();
   if (record.ok()) looked.record = *std::move(record);
@@ -92,8 +103,8 @@ Looked Look(const SanitizerOptions& options, const std::string& program, Sanitiz
     looked.missed = looked.log.trouble;
   } else if (looked.log.errors > 0) {
     looked.missed = fmt::format("it counted {} faults of a kind that is not known here", looked.log.errors);
-  } else if (!looked.record.complete) {
-    looked.missed = !looked.record.ended.empty() ? looked.record.ended
+  } else if (!looked.record.end.complete) {
+    looked.missed = !looked.record.end.ended.empty() ? looked.record.end.ended
                     : !ran->err.empty()          ? LastLine(ran->err)
                                                  : "its process ended with " + ran->exit.Describe();
   } else if (!looked.log.finished) {
@@ -171,12 +182,36 @@ Verdict VerdictOf(const SanitizerFault& fault) {
   return fault.kind == "out_of_bounds" || fault.kind == "misaligned" ? Verdict::kCrashed : Verdict::kRuleViolation;
 }
 
+// Adds the seconds of a tool's run, and of its parts as far as the watched process has come.
+void AddTimes(const Looked& looked, std::map<std::string, double>& metrics) {
+  const std::string name = fmt::format("sanitize_seconds.{}", SanitizerToolName(looked.tool));
+  metrics[name] = looked.ended - looked.started;
+  const WatchTimes& times = looked.record.end.times;
+  double before = looked.started;
+  const std::pair<const char*, double> parts[] = {
+      {"help", looked.ready},         // finding out what the tool can do
+      {"start", times.began},         // the tool's own start, and that of the process under it
+      {"session", times.connected},   // driver and context
+      {"load", times.loaded},         // the job, the sandbox and the candidate's modules
+      {"launches", times.launched},
+      {"release", times.released},    // tensors and modules
+      {"end", looked.ended},          // the ends of the process and of the tool
+  };
+  for (const auto& [part, until] : parts) {
+    if (until == 0) return;
+    metrics[fmt::format("{}.{}", name, part)] = until - before;
+    before = until;
+  }
+  metrics["sanitize_launches"] = static_cast<double>(looked.record.launches.size());
+}
+
 Evaluation Join(const std::vector<Looked>& all) {
   Evaluation evaluation;
   evaluation.verdict = Verdict::kOk;
   evaluation.labels = {kSanitizedLabel};
   std::set<std::tuple<std::string, std::string, std::string>> seen;  // kind, kernel, tensor
   for (const Looked& looked : all) {
+    AddTimes(looked, evaluation.metrics);
     for (const SanitizerFault& fault : looked.log.faults) {
       Finding finding = FindingOf(fault, looked.record, looked.tool);
       const Place place = fault.address && !fault.shared ? PlaceOf(looked.record, *fault.address) : Place();
@@ -215,16 +250,10 @@ Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory directory, MakeTemporaryDirectory({}, "hone-sanitize-"));
   const std::string job_file = directory / "job";
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(job_file, EncodeJob(job)));
-  SubprocessOptions help = RunIn(directory.path(), options);
-  help.argv = {*program, "--help"};
-  help.limit_seconds = kHelpSeconds;
-  const Result<SubprocessResult> helped = RunSubprocess(help);
-  const SanitizerFeatures features = ReadSanitizerFeatures(helped.ok() ? helped->out : "");
-
   std::vector<Looked> all(std::size(kSanitizerTools));
   std::vector<std::thread> threads;
   for (size_t i = 0; i < all.size(); ++i) {
-    threads.emplace_back([&, i] { all[i] = Look(options, *program, kSanitizerTools[i], features, job_file, directory); });
+    threads.emplace_back([&, i] { all[i] = Look(options, *program, kSanitizerTools[i], job_file, directory); });
   }
   for (std::thread& thread : threads) thread.join();
   const bool none = std::all_of(all.begin(), all.end(), [](const Looked& looked) { return !looked.missed.empty(); });
@@ -234,13 +263,20 @@ Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions
   return evaluation;
 }
 
-int SanitizeMain(const std::string& job_file, const std::string& out_file, Result<std::unique_ptr<DeviceSession>> session,
+int SanitizeMain(const std::string& job_file, const std::string& out_file,
+                 const std::function<Result<std::unique_ptr<DeviceSession>>()>& make_session,
                  const std::optional<SandboxPolicy>& confined) {
+  const double began = SteadySeconds();
+  // Out of `run`, so that the session's destructor is skipped too.
+  Result<std::unique_ptr<DeviceSession>> session = make_session();
+  const double connected = SteadySeconds();
   const auto run = [&]() -> Status {
     HONE_RETURN_IF_ERROR(session.status());
     HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(job_file));
     HONE_ASSIGN_OR_RETURN(JudgeJob job, DecodeJob(bytes));
     job.task = SmallCases(job.task);
+    const UniqueFd out(open(out_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!out.valid()) return Status::Io(ErrnoMessage("open", out_file, errno));
     if (confined) {
       HONE_ASSIGN_OR_RETURN(const Sandbox sandbox, Sandbox::Prepare(*confined));
       const Sandbox::Failure failure = sandbox.Enter();
@@ -248,9 +284,17 @@ int SanitizeMain(const std::string& job_file, const std::string& out_file, Resul
     }
     const JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .options = job.options,
                                .launch_limit_seconds = job.launch_limit_seconds};
-    return LaunchWatched(**session, request, [&](const WatchRecord& record) {
-      return WriteFileAtomicallyUnflushed(out_file, EncodeWatchRecord(record));
-    });
+    WatchEnd last;
+    const WatchKeeper keeper{.launch = [&](const WatchedLaunch& launch) { return WriteAll(out.get(), EncodeWatchLine(launch), out_file); },
+                             .end = [&](const WatchEnd& end) {
+                               last = end;
+                               last.times.began = began;
+                               last.times.connected = connected;
+                               return WriteAll(out.get(), EncodeWatchLine(last), out_file);
+                             }};
+    HONE_RETURN_IF_ERROR(LaunchWatched(**session, request, keeper));
+    last.times.released = SteadySeconds();
+    return WriteAll(out.get(), EncodeWatchLine(last), out_file);
   };
   const Status status = run();
   if (!status.ok()) {

@@ -5,8 +5,11 @@
 // and a shell script as compute-sanitizer.
 #include "tuner/evaluate/sanitizing/sanitizer_process.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -15,6 +18,7 @@
 #include "hone/tuner/candidate.h"
 #include "tests/judge/judge_fixture.h"
 #include "tuner/evaluate/sanitizing/sanitize_cases.h"
+#include "tuner/evaluate/sanitizing/sanitizer_features.h"
 
 namespace hone {
 namespace {
@@ -84,7 +88,7 @@ class Sanitizer : public testing::Test {
     ASSERT_TRUE(WriteFileAtomically(directory_ / "initcheck", initcheck).ok());
     ASSERT_TRUE(WriteFileAtomically(directory_ / "racecheck", racecheck).ok());
     const std::string script =
-        "#!/bin/sh\n[ \"$1\" = --help ] && exit 0\n"
+        "#!/bin/sh\n[ \"$1\" = --help ] && { echo asked >> " + directory_ / "asked" + "; echo \"  --tool arg\"; exit 0; }\n"
         "while [ \"$1\" != " + options_.argv[0] + " ]; do\n  case $1 in --tool) tool=$2;; --log-file) log=$2;; esac\n  shift\ndone\n" + before +
         "\n\"$@\"\nended=$?\nfor out; do :; done\n[ -e \"$out\" ] || exit $ended\n"
         // A block is written as {"address":"0x…","bytes":60,"name":"x"}; the smallest case is launched first.
@@ -112,6 +116,61 @@ TEST_F(Sanitizer, WhatItFindsNothingInIsOk) {
   EXPECT_THAT(evaluation.findings, IsEmpty());
   ASSERT_EQ(evaluation.stages.size(), 1u);
   EXPECT_TRUE(evaluation.stages[0].holds_device);
+}
+
+TEST_F(Sanitizer, WhereTheTimeWentIsInTheMetrics) {
+  Install(kClean);
+  const Evaluation evaluation = Sanitize();
+  for (const std::string tool : {"memcheck", "initcheck", "racecheck"}) {
+    ASSERT_TRUE(evaluation.metrics.contains("sanitize_seconds." + tool)) << tool;
+    double parts = 0;
+    for (const char* part : {"help", "start", "session", "load", "launches", "release", "end"}) {
+      const auto found = evaluation.metrics.find(fmt::format("sanitize_seconds.{}.{}", tool, part));
+      ASSERT_NE(found, evaluation.metrics.end()) << tool << " " << part;
+      EXPECT_GE(found->second, 0) << part;
+      parts += found->second;
+    }
+    EXPECT_NEAR(parts, evaluation.metrics.at("sanitize_seconds." + tool), 1e-6);
+    EXPECT_LE(parts, evaluation.stages[0].seconds);
+  }
+  EXPECT_GT(evaluation.metrics.at("sanitize_launches"), 4);
+}
+
+// The program's help text costs a start of the program: it is asked for once, as long as the program stays the same.
+TEST_F(Sanitizer, TheToolIsAskedOnceWhatItCanDo) {
+  Install(kClean);
+  Sanitize();
+  Sanitize();
+  EXPECT_EQ(ReadFile(directory_ / "asked").value(), "asked\n");
+}
+
+TEST_F(Sanitizer, AHelpTextIsKeptForOtherProcessesUntilTheProgramChanges) {
+  const TemporaryDirectory cache = *MakeTemporaryDirectory({}, "hone-cache-");
+  const std::string program = directory_ / "compute-sanitizer";
+  int asks = 0;
+  const auto watches_shared_memory = [&](const std::string& cache_directory) {
+    const auto help = [&]() -> std::optional<std::string> { return ++asks, *ReadFile(program); };
+    return FeaturesOf(program, cache_directory, help).shared_initcheck;
+  };
+  const auto install = [&](const std::string& help) { ASSERT_TRUE(WriteFileAtomically(program, help, 0755).ok()); };
+  install("--tool --initcheck-address-space");
+  const pid_t other = fork();
+  if (other == 0) _exit(watches_shared_memory(cache.path()) && asks == 1 ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(watches_shared_memory(cache.path()));
+  EXPECT_TRUE(watches_shared_memory(""));
+  EXPECT_EQ(asks, 0);
+  install("--tool");
+  EXPECT_FALSE(watches_shared_memory(cache.path()));
+  EXPECT_FALSE(watches_shared_memory(cache.path()));
+  EXPECT_EQ(asks, 1);
+  // A text that is no help text is not kept.
+  install("a program that failed");
+  EXPECT_FALSE(watches_shared_memory(cache.path()));
+  EXPECT_FALSE(watches_shared_memory(cache.path()));
+  EXPECT_EQ(asks, 3);
 }
 
 TEST_F(Sanitizer, TheWatchedProcessRunsInItsSandbox) {
@@ -180,15 +239,19 @@ TEST_F(Sanitizer, EachLaunchHasTensorsOfItsOwn) {
   FakeDevice device;
   device.kernels["honest"].run = Scale;
   FakeSession session(std::move(device));
-  WatchRecord last;
+  std::string lines;
+  int ends = 0;
   const JudgeRequest request{.task = &job_.task, .candidate = &job_.candidate, .options = job_.options};
-  ASSERT_TRUE(LaunchWatched(session, request, [&](const WatchRecord& record) {
-                const Result<WatchRecord> read = DecodeWatchRecord(EncodeWatchRecord(record));
-                if (!read.ok()) return read.status();
-                last = *read;
-                return Status::Ok();
-              }).ok());
-  EXPECT_TRUE(last.complete);
+  const WatchKeeper keeper{.launch = [&](const WatchedLaunch& launch) { lines += EncodeWatchLine(launch); return Status::Ok(); },
+                           .end = [&](const WatchEnd& end) { lines += EncodeWatchLine(end); ++ends; return Status::Ok(); }};
+  ASSERT_TRUE(LaunchWatched(session, request, keeper).ok());
+  EXPECT_EQ(ends, 1);
+  const Result<WatchRecord> read = DecodeWatchRecord(lines);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const WatchRecord& last = *read;
+  EXPECT_GT(last.end.times.loaded, 0);
+  EXPECT_GE(last.end.times.launched, last.end.times.loaded);
+  EXPECT_TRUE(last.end.complete);
   EXPECT_GT(last.launches.size(), 4u);
   std::set<uint64_t> addresses;
   size_t blocks = 0;
@@ -198,6 +261,38 @@ TEST_F(Sanitizer, EachLaunchHasTensorsOfItsOwn) {
     blocks += launch.blocks.size();
   }
   EXPECT_EQ(addresses.size(), blocks);
+}
+
+// The process may be ended while it writes a line.
+TEST(WatchRecord, ATornLastLineIsLeftOutAndAnyOtherDamageIsAnError) {
+  WatchedLaunch launch{.dims = {{"rows", 3}}, .inputs = "default", .blocks = {{"x", 0x7f0000000010, 60}, {"out", 0xffffffff00000000, 4}}};
+  const std::string first = EncodeWatchLine(launch);
+  launch.dims["rows"] = 4;
+  const std::string second = EncodeWatchLine(launch);
+  EXPECT_TRUE(first.ends_with("}\n"));
+  for (size_t bytes = 0; bytes < second.size(); ++bytes) {
+    const Result<WatchRecord> read = DecodeWatchRecord(first + second.substr(0, bytes));
+    ASSERT_TRUE(read.ok()) << bytes << ": " << read.status().message();
+    ASSERT_EQ(read->launches.size(), 1u) << bytes;
+    EXPECT_FALSE(read->end.complete);
+  }
+  Result<WatchRecord> read = DecodeWatchRecord(first + second + EncodeWatchLine(WatchEnd{.ended = "", .complete = true, .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4}}) +
+                                               EncodeWatchLine(WatchEnd{.ended = "it hung", .complete = false, .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4, .released = 5}}));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->launches.size(), 2u);
+  EXPECT_EQ(read->launches[1].dims, (Dims{{"rows", 4}}));
+  EXPECT_EQ(read->launches[0].inputs, "default");
+  ASSERT_EQ(read->launches[0].blocks.size(), 2u);
+  EXPECT_EQ(read->launches[0].blocks[1].name, "out");
+  EXPECT_EQ(read->launches[0].blocks[1].address, 0xffffffff00000000u);
+  EXPECT_EQ(read->end.ended, "it hung");
+  EXPECT_FALSE(read->end.complete);
+  EXPECT_EQ(read->end.times.began, 1.5);
+  EXPECT_EQ(read->end.times.released, 5);
+  EXPECT_TRUE(DecodeWatchRecord("").value().launches.empty());
+  for (const std::string& damaged : {first.substr(0, 20) + "\n" + second, std::string("[]\n"), std::string("{}\n"), std::string("\n")}) {
+    EXPECT_EQ(DecodeWatchRecord(damaged).status().code(), StatusCode::kInvalidArgument) << damaged;
+  }
 }
 
 }  // namespace

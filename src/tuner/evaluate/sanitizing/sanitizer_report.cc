@@ -130,6 +130,8 @@ SanitizerFeatures ReadSanitizerFeatures(std::string_view help) {
   return {.shared_initcheck = help.find("--initcheck-address-space") != std::string_view::npos};
 }
 
+bool DependsOnFeatures(SanitizerTool tool) { return tool == SanitizerTool::kInitcheck; }
+
 std::vector<std::string> SanitizerCommand(const std::string& program, SanitizerTool tool, const SanitizerFeatures& features,
                                           const std::string& log_file) {
   // One fault is enough to refuse a candidate; a few show whether there are several of them.

@@ -34,6 +34,9 @@ struct SanitizerFeatures {
 // Returns the features that the text of `compute-sanitizer --help` shows.
 SanitizerFeatures ReadSanitizerFeatures(std::string_view help);
 
+// Returns whether the tool's command depends on the features.
+bool DependsOnFeatures(SanitizerTool tool);
+
 // Returns `program` and its arguments, to be put before the command of the process that it watches. The log goes to
 // `log_file`, and so does not mix with what the process prints.
 std::vector<std::string> SanitizerCommand(const std::string& program, SanitizerTool tool, const SanitizerFeatures& features,

@@ -117,15 +117,15 @@ Harness::Harness(std::shared_ptr<CudaContext> context, const Places& places)
 Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, const Places& places) {
   std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
   CudaContext& c = *harness->context_;
-  const CUresult loaded = c.driver().ModuleLoadDataEx(&harness->module_, hone_cuda_harness_fatbin, 0, nullptr, nullptr);
-  HONE_CUDA_RETURN_IF_ERROR(c.driver(), loaded, "loading Hone's own kernels (was Hone built for this GPU's architecture?)");
+  if (!places.watched) HONE_RETURN_IF_ERROR(harness->LoadKernels());
   HONE_ASSIGN_OR_RETURN(harness->counters_, c.Allocate(4096));
   HONE_ASSIGN_OR_RETURN(harness->sink_, c.Allocate(4096));
   HONE_ASSIGN_OR_RETURN(harness->tables_, c.Allocate(2 * kTableFloats * sizeof(float)));
-  HONE_ASSIGN_OR_RETURN(harness->flush_, c.Allocate(harness->flush_bytes_));
   HONE_ASSIGN_OR_RETURN(harness->results_, c.AllocatePinned(1 << 20));
   HONE_ASSIGN_OR_RETURN(harness->gate_, c.AllocatePinned(64));
   *static_cast<unsigned*>(harness->gate_.address()) = 0;
+  if (places.watched) return harness;
+  HONE_ASSIGN_OR_RETURN(harness->flush_, c.Allocate(harness->flush_bytes_));
   for (const char* name : {"hone_gate", "hone_touch", "hone_touch_pages", "hone_separator", "hone_stream", "hone_spin"}) {
     HONE_RETURN_IF_ERROR(harness->FindFunction(name).status());
   }
@@ -143,10 +143,17 @@ Harness::~Harness() {
   if (module_ != nullptr && !context_->lost()) driver_.ModuleUnload(module_);
 }
 
+Status Harness::LoadKernels() {
+  if (module_ != nullptr) return Status::Ok();
+  return CudaStatus(driver_, driver_.ModuleLoadDataEx(&module_, hone_cuda_harness_fatbin, 0, nullptr, nullptr),
+                    "loading Hone's own kernels (was Hone built for this GPU's architecture?)");
+}
+
 // Returns a kernel of the harness by its name; found once.
 Result<CUfunction> Harness::FindFunction(const std::string& name) {
   const auto known = functions_.find(name);
   if (known != functions_.end()) return known->second;
+  HONE_RETURN_IF_ERROR(LoadKernels());
   CUfunction function = nullptr;
   HONE_CUDA_RETURN_IF_ERROR(driver_, driver_.ModuleGetFunction(&function, module_, name.c_str()),
                             "finding the harness kernel " + name);

@@ -29,6 +29,10 @@ class Harness {
     int64_t l2_bytes = 0;      // determines the size of the flush
     int64_t shared_bytes = 0;  // largest dynamic shared memory of a block, in bytes
     uint64_t key = 0;          // secret for scrubbing memory and for marks
+    // A memory checker watches the process (CudaSessionOptions::watched), and would instrument the harness's kernels
+    // when they are loaded. They are then loaded at the first call that needs one (globals of a candidate do), and
+    // nothing can be timed: there is no memory to flush caches with.
+    bool watched = false;
   };
   static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
   ~Harness();
@@ -100,6 +104,7 @@ class Harness {
   Status FillPattern(const TensorView& view, uint64_t pattern);
   Harness(std::shared_ptr<CudaContext> context, const Places& places);
 
+  Status LoadKernels();
   Result<CUfunction> FindFunction(const std::string& name);
   template <typename... Args>
   Status Launch(const std::string& name, uint64_t blocks, unsigned threads, const Args&... args);
