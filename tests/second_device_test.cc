@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/judge/judge_fixture.h"
+#include "tuner/core/program/machine_code.h"
 #include "tuner/evaluate/local_evaluator.h"
 #include "tuner/evaluate/second_device.h"
 
@@ -34,6 +37,7 @@ class LambdaGpu : public Backend {
   const DeviceFacts& facts() const override { return session_.facts(); }
   Compiler& compiler() override { return compiler_; }
   Result<Compiler*> host_compiler() override { return Status::Unavailable("no host mode here"); }
+  Result<Compiler*> machine_code_compiler() override { return &compiler_; }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
     JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,
@@ -200,6 +204,101 @@ Evaluation Said(Verdict verdict, const std::string& detail = "") {
   evaluation.verdict = verdict;
   evaluation.detail = detail;
   return evaluation;
+}
+
+// What a GPU's sanitizer, and its verdict on a vast shape, say to one candidate, and what they were asked.
+struct Watching {
+  Result<Evaluation> sanitized = Said(Verdict::kOk), vast = Said(Verdict::kOk);
+  std::vector<std::string> asked;  // "judge", "vast"
+  int sanitizes = 0;
+  std::latch vast_begun{1}, sanitizer_begun{1};  // each waits for the other, so that one after the other would hang
+};
+
+class WatchedGpu : public LambdaGpu {
+ public:
+  explicit WatchedGpu(Watching* watching) : watching_(*watching) {}
+  Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
+    watching_.asked.push_back(job.vast_alone ? "vast" : "judge");
+    EXPECT_NE(job.vast_alone, job.vast_follows);
+    if (!job.vast_alone) return LambdaGpu::Judge(job, progress);
+    watching_.vast_begun.count_down();
+    watching_.sanitizer_begun.wait();
+    return watching_.vast;
+  }
+  Result<Evaluation> Sanitize(const JudgeJob& job) override {
+    EXPECT_FALSE(job.incumbent || job.options.time || job.vast_alone);
+    ++watching_.sanitizes;
+    watching_.sanitizer_begun.count_down();
+    watching_.vast_begun.wait();
+    return watching_.sanitized;
+  }
+
+ private:
+  Watching& watching_;
+};
+
+Result<Evaluation> JudgeMachineCode(Watching& watching, const std::string& kernel = "scale") {
+  const std::unique_ptr<Evaluator> evaluator = MakeLocalEvaluator(std::make_unique<WatchedGpu>(&watching), nullptr, {});
+  EvaluationRequest request;
+  request.source = JoinMachineCode("mode = \"cubin\"\n[[launch]]\nkernel = \"" + kernel + "\"\ngrid = [\"ceil_div(rows * cols, 64)\"]\nblock = [\"64\"]\n"
+                                   "args = [\"x\", \"w\", \"out\", \"rows * cols:i64\", \"cols:i64\"]\n", {{"kernel.cubin", "x"}}).value();
+  request.seed = 0x60d5eed;
+  request.max_quads = 10;
+  request.warm = false;
+  return evaluator->Evaluate(ScaleTask(), request);
+}
+
+TEST(Watched, TheVastShapeIsJudgedWhileSmallCasesAreWatched) {
+  Watching watching;
+  watching.sanitized->labels = {"sanitized"};
+  watching.sanitized->stages = {{"sanitize", 1.5, true}};
+  watching.sanitized->metrics["sanitize_launches"] = 12;
+  watching.vast->metrics["vast_slices"] = 7;
+  const Result<Evaluation> evaluation = JudgeMachineCode(watching);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
+  EXPECT_EQ(evaluation->verdict, Verdict::kOk) << evaluation->detail;
+  EXPECT_THAT(watching.asked, testing::ElementsAre("judge", "vast"));
+  EXPECT_EQ(watching.sanitizes, 1);
+  EXPECT_TRUE(evaluation->geomean_speedup);
+  EXPECT_THAT(evaluation->labels, testing::AllOf(Contains("sanitized"), Not(Contains("not_simulated"))));
+  EXPECT_EQ(evaluation->metrics.at("sanitize_launches"), 12);
+  EXPECT_EQ(evaluation->metrics.at("vast_slices"), 7);
+}
+
+TEST(Watched, AFaultInSmallCasesRefusesWhateverTheVastShapeSays) {
+  for (const Result<Evaluation>& vast : {Result<Evaluation>(Said(Verdict::kOk)), Result<Evaluation>(Said(Verdict::kWrongOutput, "vast")),
+                                         Result<Evaluation>(Status::Device("the GPU fell off the bus"))}) {
+    Watching watching;
+    watching.sanitized = Said(Verdict::kCrashed, "reads past the end of 'x'");
+    watching.vast = vast;
+    const Result<Evaluation> evaluation = JudgeMachineCode(watching);
+    ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
+    EXPECT_EQ(evaluation->verdict, Verdict::kCrashed);
+    EXPECT_THAT(evaluation->detail, HasSubstr("reads past the end of 'x'"));
+    EXPECT_FALSE(evaluation->geomean_speedup);
+  }
+}
+
+TEST(Watched, AFaultAtTheVastShapeRefusesWhereSmallCasesShowNone) {
+  Watching watching;
+  watching.vast = Said(Verdict::kWrongOutput, "element 2147483648");
+  EXPECT_EQ(JudgeMachineCode(watching)->verdict, Verdict::kWrongOutput);
+  Watching without_tool;
+  without_tool.sanitized = Status::Unavailable("there is none: install it");
+  without_tool.vast = Said(Verdict::kCrashed, "an illegal address");
+  const Evaluation refused = *JudgeMachineCode(without_tool);
+  EXPECT_EQ(refused.verdict, Verdict::kCrashed);
+  EXPECT_THAT(refused.labels, Contains("not_simulated"));
+  Watching failing;
+  failing.vast = Status::Device("the GPU fell off the bus");
+  EXPECT_EQ(JudgeMachineCode(failing).status().code(), StatusCode::kDevice);
+}
+
+TEST(Watched, AWrongCandidateIsJudgedOnceAndNotWatched) {
+  Watching watching;
+  EXPECT_NE(JudgeMachineCode(watching, "absent")->verdict, Verdict::kOk);
+  EXPECT_THAT(watching.asked, testing::ElementsAre("judge"));
+  EXPECT_EQ(watching.sanitizes, 0);
 }
 
 TEST(JoinVerdicts, AWrongOutputThereIsAFindingThatComesFirst) {

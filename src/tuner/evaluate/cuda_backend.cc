@@ -99,7 +99,8 @@ class CudaBackend : public Backend {
   }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     if (!UsesHostMode(job)) {
-      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, JudgeAndName(UsesMachineCode(job) ? WorkerForMachineCode(job) : *worker_, job, progress));
+      HONE_ASSIGN_OR_RETURN(Evaluation evaluation, UsesMachineCode(job) ? JudgeBeside(WorkerForMachineCode(job), job, progress)
+                                                                        : JudgeAndName(*worker_, job, progress));
       if (WantsProfile(job, evaluation)) {
         if (progress) progress("profile", job.options.name);
         HONE_ASSIGN_OR_RETURN(evaluation.profile, Profile(job));
@@ -107,13 +108,14 @@ class CudaBackend : public Backend {
       return evaluation;
     }
     if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(ConfinedOptions({"--host-mode"}));
-    return JudgeAndName(*host_worker_, job, progress);
+    return JudgeBeside(*host_worker_, job, progress);
   }
   Result<Evaluation> Sanitize(const JudgeJob& job) override {
     SanitizerOptions sanitizer;
     sanitizer.argv = {options_.executable, "__sanitize", "--device", device_};
     sanitizer.environment = options_.environment;
     sanitizer.directories = ToolkitFolders();
+    if (options_.use_cache) sanitizer.cache_directory = options_.cache_directory;
     if (!options_.cuda_home.empty()) sanitizer.argv.insert(sanitizer.argv.end(), {"--cuda-home", options_.cuda_home});
     return SanitizeInProcess(job, sanitizer);
   }
@@ -157,6 +159,12 @@ class CudaBackend : public Backend {
       worker = std::make_unique<WorkerClient>(std::move(worker_options));
     }
     return *worker;
+  }
+  // Judges a job in a worker of its own, beside the one for other candidates, whose context is idle meanwhile.
+  Result<Evaluation> JudgeBeside(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {
+    JudgeJob beside = job;
+    beside.processes_beside = worker_->pid() < 0 ? 0 : 1;
+    return JudgeAndName(worker, beside, progress);
   }
   // Judges a job. If a bad memory access ends it, judges it again to find out what the access was (NameFault).
   Result<Evaluation> JudgeAndName(WorkerClient& worker, const JudgeJob& job, const EvaluationProgress& progress) {

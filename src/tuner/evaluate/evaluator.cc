@@ -351,6 +351,10 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   job.fallback = std::move(fallback);
   job.options = request;
   job.launch_limit_seconds = options_.launch_limit_seconds;
+  const bool asked_for_both = request.simulate && options_.simulate;
+  // Machine code runs its small cases on the GPU itself, under a tool that watches.
+  const bool watched = !facts().modelled && request.check_cases && asked_for_both && !job.candidate.candidate.plan.machine_code.empty();
+  job.vast_follows = watched && !UsesHostMode(job);
   const double wait_started = SteadySeconds();
   device_places_.acquire();
   struct Leave {
@@ -373,37 +377,45 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     HoldAgainstLibraries(libraries, task, job, progress, &evaluation);
     evaluation.stages.push_back({"libraries", SteadySeconds() - libraries_started, true});
   }
-  held.reset();
+  // Where the worker stays for the vast shape, the device stays held too: an idle context of another process counts as
+  // one that disturbs the times of the next candidate.
+  if (!watched || evaluation.verdict != Verdict::kOk) held.reset();
   // A candidate that the GPU accepted is also judged on the simulated GPU, while the GPU judges the next candidate.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
     const std::string alone = WhyAlone(request, job.candidate.candidate);
-    const bool asked_for_both = request.simulate && options_.simulate;
-    const bool watched = asked_for_both && !job.candidate.candidate.plan.machine_code.empty();
     job.incumbent.reset();
-    job.options.time = job.options.profile = job.options.libraries = false;
+    job.options.time = job.options.profile = job.options.libraries = job.vast_follows = false;
+    // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
+    // vast shape on the GPU.
+    const auto judge_vast = [&] {
+      progress("vast", request.name);
+      JudgeJob vast = job;
+      vast.vast_alone = true;
+      return backend_->Judge(vast, progress);
+    };
     if (watched) {
-      // The GPU itself runs what the simulated GPU cannot, under a tool that watches.
       progress("sanitize", request.name);
-      device_places_.acquire();
-      held.reset(&device_places_);
-      const Result<Evaluation> sanitized = backend_->Sanitize(job);
+      // Neither is timed, and the tool's processes mostly wait for the driver: the vast shape is judged meanwhile.
+      Result<Evaluation> sanitized = Status::Internal("not watched");
+      std::thread watching([&] { sanitized = backend_->Sanitize(job); });
+      const Result<Evaluation> vast = judge_vast();
+      watching.join();
       held.reset();
       evaluation = JoinSanitized(std::move(evaluation), sanitized, alone);
+      if (evaluation.verdict == Verdict::kOk) {
+        if (!vast.ok()) return vast.status();
+        evaluation = JoinVast(std::move(evaluation), *vast);
+      }
     } else if (alone.empty()) {
       progress("simulate", request.name);
       evaluation = JoinVerdicts(std::move(evaluation), Simulate(task, request));
     } else {
       evaluation = WithoutSimulation(std::move(evaluation), alone);
     }
-    // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
-    // vast shape on the GPU.
-    const bool not_simulated = watched || NotSimulated(evaluation);
-    if (asked_for_both && !UsesHostMode(job) && not_simulated && evaluation.verdict == Verdict::kOk) {
-      progress("vast", request.name);
-      job.vast_alone = true;
+    if (!watched && asked_for_both && !UsesHostMode(job) && NotSimulated(evaluation) && evaluation.verdict == Verdict::kOk) {
       device_places_.acquire();
       held.reset(&device_places_);
-      HONE_ASSIGN_OR_RETURN(const Evaluation vast, backend_->Judge(job, progress));
+      HONE_ASSIGN_OR_RETURN(const Evaluation vast, judge_vast());
       held.reset();
       evaluation = JoinVast(std::move(evaluation), vast);
     }

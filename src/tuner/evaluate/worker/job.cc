@@ -82,7 +82,8 @@ std::string EncodeJob(const JudgeJob& job) {
             {"incumbent_is_library", job.incumbent_is_library},
             {"launch_limit_seconds", job.launch_limit_seconds},
             {"fault_search", static_cast<int>(job.fault_search)},
-            {"vast_alone", job.vast_alone}};
+            {"vast_alone", job.vast_alone},
+            {"processes_beside", job.processes_beside}};
   if (HasTorchModule(job.task)) {
     j["reference"] = job.task.oracle_source;
     j["python_environment"] = job.python_environment;
@@ -117,6 +118,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     job.launch_limit_seconds = j.at("launch_limit_seconds");
     job.fault_search = static_cast<FaultSearch>(j.at("fault_search").get<int>());
     job.vast_alone = j.at("vast_alone");
+    job.processes_beside = j.at("processes_beside");
     return job;
   } catch (const json::exception& error) {
     return Status::Internal(std::string("a worker's job could not be read: ") + error.what());

@@ -33,6 +33,12 @@ struct JudgeJob {
   double launch_limit_seconds = 10;
   FaultSearch fault_search = FaultSearch::kNone;
   bool vast_alone = false;  // see JudgeRequest
+  // Number of Hone's own processes that have an idle context on the device, beside the worker's: they do not disturb
+  // the times.
+  int processes_beside = 0;
+  // If the verdict is ok, the caller judges the same candidate with `vast_alone` next. A worker of one job then stays
+  // for that second one, because a new worker would make a new context. Not encoded.
+  bool vast_follows = false;
 };
 
 // Returns whether host-mode code runs for this job: the candidate's or the incumbent's, which runs in the same

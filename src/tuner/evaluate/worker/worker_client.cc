@@ -120,6 +120,8 @@ Result<DeviceFacts> WorkerClient::Facts() {
 
 Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProgress& progress) {
   const std::string bytes = EncodeJob(job);
+  // A worker that stayed for the second job of one candidate judges no other candidate.
+  if (options_.one_job && !job.vast_alone) Stop();
   const int starts_before = starts_;
   bool begun = false;
   Result<Evaluation> evaluation = Converse(job, bytes, progress, &begun);
@@ -129,7 +131,8 @@ Result<Evaluation> WorkerClient::Judge(const JudgeJob& job, const EvaluationProg
     Kill();
     evaluation = Converse(job, bytes, progress, &begun);
   }
-  if (options_.one_job) Stop();
+  const bool stays = job.vast_follows && evaluation.ok() && evaluation->verdict == Verdict::kOk;
+  if (options_.one_job && !stays) Stop();
   return evaluation;
 }
 

@@ -33,7 +33,9 @@ struct WorkerOptions {
   double grace_seconds = 2;              // added to a phase's limit before the worker is killed
   double longest_phase_seconds = 600;    // upper bound of the limits that the worker asks for
   double job_limit_seconds = 0;          // limit of a whole job, however many reports the worker sends; 0: none
-  bool one_job = false;                  // true: a new worker for every job, so that no candidate's state outlives it
+  // true: a new worker for every job, so that no candidate's state outlives the job. JudgeJob::vast_follows joins two
+  // jobs of one candidate.
+  bool one_job = false;
 };
 
 // Not thread-safe: the evaluator holds the device for one evaluation at a time.

@@ -141,6 +141,27 @@ TEST(Worker, OneWhoseDeviceIsLostSaysSoAndIsReplaced) {
   EXPECT_THAT(invented.message(), HasSubstr("worse than anything"));
 }
 
+// A new worker would make a new context for the second job of the same candidate.
+TEST(Worker, OneOfOneJobStaysForTheVastShapeOfARightCandidateAlone) {
+  WorkerOptions options = Options("device");
+  options.one_job = true;
+  WorkerClient worker(options);
+  JudgeJob job = Job("honest"), vast = job, wrong = Job("hangs", kHangLimit);
+  job.vast_follows = wrong.vast_follows = vast.vast_alone = true;
+  EXPECT_EQ(worker.Judge(job, {})->verdict, Verdict::kOk);
+  const pid_t stayed = worker.pid();
+  EXPECT_GT(stayed, 0);
+  EXPECT_EQ(worker.Judge(vast, {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.starts(), 1);
+  EXPECT_EQ(worker.pid(), -1) << "both jobs are done";
+  // Without the second job the worker judges no other candidate.
+  EXPECT_EQ(worker.Judge(job, {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.Judge(job, {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.starts(), 3);
+  EXPECT_NE(worker.Judge(wrong, {})->verdict, Verdict::kOk);
+  EXPECT_EQ(worker.pid(), -1);
+}
+
 TEST(Worker, OneThatCannotBeginIsTheEnvironmentsFault) {
   WorkerClient ends(Options("ends"));
   EXPECT_EQ(ends.Facts().status().code(), StatusCode::kUnavailable);

@@ -83,7 +83,7 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
       }
       job->reference = *std::move(reference);
     }
-    device.ExpectProcesses(references.on_gpu());
+    device.ExpectProcesses(references.on_gpu() + job->processes_beside);
     JudgeRequest request{.task = &job->task, .candidate = &job->candidate, .oracle = &job->oracle, .reference = job->reference.get(),
                          .incumbent = job->incumbent ? &*job->incumbent : nullptr,
                          .incumbent_is_library = job->incumbent_is_library,
