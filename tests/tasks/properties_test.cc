@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "hone/tuner/evaluator.h"
 #include "tuner/evaluate/lint/lint_command.h"
 
@@ -31,7 +33,7 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
 
-Evaluation JudgedTopK(const Task& task, const std::string& source, bool time = false) {
+Evaluation Judged(const Task& task, const std::string& source, bool time = false) {
   Result<std::unique_ptr<Evaluator>> evaluator = MakeEvaluator(OnTheSimulator());
   EXPECT_TRUE(evaluator.ok()) << evaluator.status().message();
   EvaluationRequest request;
@@ -45,14 +47,14 @@ Evaluation JudgedTopK(const Task& task, const std::string& source, bool time = f
 
 TEST(Properties, OtherPlacesOfEqualElementsThanTheOraclesAreRight) {
   const Task task = TopK();
-  const Evaluation evaluation = JudgedTopK(task, task.seed_source, true);
+  const Evaluation evaluation = Judged(task, task.seed_source, true);
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
 }
 
 TEST(Properties, APlaceNamedTwiceAndAPlaceOfAnotherElementAreWrong) {
   const Task task = TopK();
   // The values are right, but of equal elements the first is named each time.
-  const Evaluation twice = JudgedTopK(
+  const Evaluation twice = Judged(
       task,
       Replaced(
           task.seed_source, "static_cast<int>(best);",
@@ -64,12 +66,12 @@ TEST(Properties, APlaceNamedTwiceAndAPlaceOfAnotherElementAreWrong) {
   EXPECT_EQ(twice.mismatch->expected, 0);
   EXPECT_GE(twice.mismatch->actual, 1);
 
-  const Evaluation elsewhere = JudgedTopK(
+  const Evaluation elsewhere = Judged(
       task, Replaced(task.seed_source, "static_cast<int>(best);", "static_cast<int>(best == d - 1 ? 0 : best);"));
   EXPECT_EQ(elsewhere.verdict, Verdict::kWrongOutput);
   EXPECT_THAT(elsewhere.detail, HasSubstr("membership (x[ids[j]] is the j-th largest) does not hold"));
 
-  const Evaluation value = JudgedTopK(
+  const Evaluation value = Judged(
       task, Replaced(task.seed_source, "= mine[best];", "= __float2half(__half2float(mine[best]) * 1.001f);"));
   EXPECT_EQ(value.verdict, Verdict::kWrongOutput);
   EXPECT_THAT(value.detail, HasSubstr("values differs from the double-precision oracle"));
@@ -77,8 +79,28 @@ TEST(Properties, APlaceNamedTwiceAndAPlaceOfAnotherElementAreWrong) {
 
 TEST(Properties, OutputsThatNobodyWroteAreTheCandidatesFault) {
   const Task task = TopK();
-  const Evaluation evaluation = JudgedTopK(task, Replaced(task.seed_source, "ids[row * k + j] = static_cast<int>(best);", ""));
+  const Evaluation evaluation = Judged(task, Replaced(task.seed_source, "ids[row * k + j] = static_cast<int>(best);", ""));
   EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << evaluation.detail;
+}
+
+// Two outputs whose sizes depend on the data, each filled in any order, and with zeros behind.
+TEST(Properties, SizesOfSeveralOutputsMayDependOnTheData) {
+  const Task task = LoadTask(HONE_SOURCE_DIR "/tests/tasks/properties/split_by_sign").value();
+  const Result<LintOutcome> sound = LintOnDevice(task, OnTheSimulator());
+  ASSERT_TRUE(sound.ok()) << sound.status().message();
+  EXPECT_TRUE(sound->valid) << sound->text;
+  const Evaluation right = Judged(task, task.seed_source, true);
+  EXPECT_EQ(right.verdict, Verdict::kOk) << right.detail;
+  const std::tuple<const char*, const char*, const char*> wrong[] = {
+      {"= others;", "= others - (others > 3);", "counts differs from the double-precision oracle"},
+      {"i = others; i < d", "i = others + 1; i < d", "neg_kept (the first counts[1] elements of neg are those of x, and the rest is 0) does not hold"},
+      {"found++] = one;", "found] = found > 1 ? nonneg[row * d] : one;\n      ++found;", "nonneg_kept (the first counts[0] elements of nonneg"},
+  };
+  for (const auto& [what, by, detail] : wrong) {
+    const Evaluation evaluation = Judged(task, Replaced(task.seed_source, what, by));
+    EXPECT_EQ(evaluation.verdict, Verdict::kWrongOutput) << by;
+    EXPECT_THAT(evaluation.detail, HasSubstr(detail));
+  }
 }
 
 TEST(Properties, TheLinterHoldsThemAgainstOutputsThatMustPassAndThatMustFail) {
