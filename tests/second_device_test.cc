@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <latch>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/process/stoppable_sleep.h"
 #include "tests/judge/judge_fixture.h"
 #include "tuner/core/program/machine_code.h"
 #include "tuner/evaluate/local_evaluator.h"
@@ -41,7 +43,7 @@ class LambdaGpu : public Backend {
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress&) override {
     JudgeRequest request{.task = &job.task, .candidate = &job.candidate, .oracle = &job.oracle,
                          .incumbent = job.incumbent ? &*job.incumbent : nullptr, .options = job.options,
-                         .timing_budget_seconds = 600, .vast_alone = job.vast_alone};
+                         .before_timing = job.before_timing, .timing_budget_seconds = 600, .vast_alone = job.vast_alone};
     return hone::Judge(session_, request, {});
   }
 
@@ -208,33 +210,57 @@ Evaluation Said(Verdict verdict, const std::string& detail = "") {
 
 // What a GPU's sanitizer, and its verdict on a vast shape, say to one candidate, and what they were asked.
 struct Watching {
+  bool large_gpu = true;  // its memory suffices for the tool beside the checks
   Result<Evaluation> sanitized = Said(Verdict::kOk), vast = Said(Verdict::kOk);
+  bool until_stopped = false;  // the tool goes on until it is stopped
   std::vector<std::string> asked;  // "judge", "vast"
-  int sanitizes = 0;
-  std::latch vast_begun{1}, sanitizer_begun{1};  // each waits for the other, so that one after the other would hang
+  std::atomic<int> sanitizes = 0, stops = 0;
+  std::atomic<bool> tool_ended = false;
+  bool ended_before_timing = false;
+  // The tool waits for what should run beside it, so that one after the other would hang.
+  std::latch judge_begun{1}, vast_begun{1}, tool_begun{1};
 };
 
 class WatchedGpu : public LambdaGpu {
  public:
-  explicit WatchedGpu(Watching* watching) : watching_(*watching) {}
+  explicit WatchedGpu(Watching* watching) : watching_(*watching), facts_(LambdaGpu::facts()) {
+    facts_.memory_bytes = int64_t{watching_.large_gpu ? 80 : 8} << 30;
+  }
+  const DeviceFacts& facts() const override { return facts_; }
   Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) override {
     watching_.asked.push_back(job.vast_alone ? "vast" : "judge");
     EXPECT_NE(job.vast_alone, job.vast_follows);
-    if (!job.vast_alone) return LambdaGpu::Judge(job, progress);
-    watching_.vast_begun.count_down();
-    watching_.sanitizer_begun.wait();
-    return watching_.vast;
+    if (job.vast_alone) {
+      watching_.vast_begun.count_down();
+      watching_.tool_begun.wait();
+      return watching_.vast;
+    }
+    EXPECT_EQ(job.before_timing != nullptr, watching_.large_gpu);
+    watching_.judge_begun.count_down();
+    if (watching_.large_gpu) watching_.tool_begun.wait();
+    JudgeJob noted = job;
+    if (job.before_timing) {
+      noted.before_timing = [&] {
+        job.before_timing();
+        watching_.ended_before_timing = watching_.tool_ended.load();
+      };
+    }
+    return LambdaGpu::Judge(noted, progress);
   }
-  Result<Evaluation> Sanitize(const JudgeJob& job) override {
-    EXPECT_FALSE(job.incumbent || job.options.time || job.vast_alone);
+  Result<Evaluation> Sanitize(const JudgeJob& job, std::stop_token stop) override {
+    EXPECT_FALSE(job.incumbent || job.options.time || job.vast_alone || job.before_timing);
     ++watching_.sanitizes;
-    watching_.sanitizer_begun.count_down();
-    watching_.vast_begun.wait();
+    watching_.tool_begun.count_down();
+    (watching_.large_gpu ? watching_.judge_begun : watching_.vast_begun).wait();
+    StoppableSleep(watching_.until_stopped ? 600 : 0.05, stop);
+    watching_.stops += stop.stop_requested() ? 1 : 0;
+    watching_.tool_ended = true;
     return watching_.sanitized;
   }
 
  private:
   Watching& watching_;
+  DeviceFacts facts_;
 };
 
 Result<Evaluation> JudgeMachineCode(Watching& watching, const std::string& kernel = "scale") {
@@ -248,7 +274,7 @@ Result<Evaluation> JudgeMachineCode(Watching& watching, const std::string& kerne
   return evaluator->Evaluate(ScaleTask(), request);
 }
 
-TEST(Watched, TheVastShapeIsJudgedWhileSmallCasesAreWatched) {
+TEST(Watched, SmallCasesAreWatchedBesideTheChecksAndNothingIsTimedMeanwhile) {
   Watching watching;
   watching.sanitized->labels = {"sanitized"};
   watching.sanitized->stages = {{"sanitize", 1.5, true}};
@@ -258,11 +284,26 @@ TEST(Watched, TheVastShapeIsJudgedWhileSmallCasesAreWatched) {
   ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
   EXPECT_EQ(evaluation->verdict, Verdict::kOk) << evaluation->detail;
   EXPECT_THAT(watching.asked, testing::ElementsAre("judge", "vast"));
-  EXPECT_EQ(watching.sanitizes, 1);
+  EXPECT_EQ(watching.sanitizes.load(), 1);
+  EXPECT_EQ(watching.stops.load(), 0);
+  EXPECT_TRUE(watching.ended_before_timing);
+  EXPECT_GE(evaluation->metrics.at("sanitize_seconds.waited"), 0);
   EXPECT_TRUE(evaluation->geomean_speedup);
   EXPECT_THAT(evaluation->labels, testing::AllOf(Contains("sanitized"), Not(Contains("not_simulated"))));
   EXPECT_EQ(evaluation->metrics.at("sanitize_launches"), 12);
   EXPECT_EQ(evaluation->metrics.at("vast_slices"), 7);
+}
+
+TEST(Watched, OnASmallGpuTheyAreWatchedBesideTheVastShapeAlone) {
+  Watching watching;
+  watching.large_gpu = false;
+  watching.sanitized->labels = {"sanitized"};
+  const Result<Evaluation> evaluation = JudgeMachineCode(watching);
+  ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
+  EXPECT_EQ(evaluation->verdict, Verdict::kOk) << evaluation->detail;
+  EXPECT_THAT(watching.asked, testing::ElementsAre("judge", "vast"));
+  EXPECT_EQ(watching.sanitizes.load(), 1);
+  EXPECT_THAT(evaluation->labels, Contains("sanitized"));
 }
 
 TEST(Watched, AFaultInSmallCasesRefusesWhateverTheVastShapeSays) {
@@ -294,11 +335,16 @@ TEST(Watched, AFaultAtTheVastShapeRefusesWhereSmallCasesShowNone) {
   EXPECT_EQ(JudgeMachineCode(failing).status().code(), StatusCode::kDevice);
 }
 
-TEST(Watched, AWrongCandidateIsJudgedOnceAndNotWatched) {
-  Watching watching;
-  EXPECT_NE(JudgeMachineCode(watching, "absent")->verdict, Verdict::kOk);
-  EXPECT_THAT(watching.asked, testing::ElementsAre("judge"));
-  EXPECT_EQ(watching.sanitizes, 0);
+TEST(Watched, AWrongCandidateDoesNotWaitForTheTool) {
+  for (const bool large_gpu : {true, false}) {
+    Watching watching;
+    watching.large_gpu = large_gpu;
+    watching.until_stopped = true;
+    EXPECT_NE(JudgeMachineCode(watching, "absent")->verdict, Verdict::kOk);
+    EXPECT_THAT(watching.asked, testing::ElementsAre("judge"));
+    EXPECT_EQ(watching.sanitizes.load(), large_gpu ? 1 : 0);
+    EXPECT_EQ(watching.stops.load(), large_gpu ? 1 : 0);
+  }
 }
 
 TEST(JoinVerdicts, AWrongOutputThereIsAFindingThatComesFirst) {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -337,6 +338,12 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   sigpending(&pending_before);
   pthread_sigmask(SIG_BLOCK, &pipe_signal, &mask_before);
 
+  // Wakes the loop below when a stop is requested.
+  UniqueFd wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const std::stop_callback wake_on_stop(options.stop, [&] {
+    const uint64_t one = 1;
+    (void)!write(wake.get(), &one, sizeof one);
+  });
   SubprocessResult result;
   result.sandbox = child.sandbox();
   CappedText out_text(options.max_stdout_bytes), err_text(options.max_stderr_bytes);
@@ -353,7 +360,11 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
       result.timed_out = true;
       child.Kill();
     }
-    pollfd items[4];
+    if (!end_seen && options.stop.stop_requested() && !result.stopped) {
+      result.stopped = true;
+      child.Kill();
+    }
+    pollfd items[5];
     nfds_t count = 0;
     const auto add = [&](int fd, short events) {
       if (fd >= 0) items[count++] = {fd, events, 0};
@@ -362,6 +373,7 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
     add(out.read.get(), POLLIN);
     add(err.read.get(), POLLIN);
     if (!end_seen) add(child.pidfd(), POLLIN);
+    if (!result.stopped) add(wake.get(), POLLIN);
     // A second is enough if a descriptor reports the child's end; otherwise the child is asked every 5 ms.
     int wait_ms = child.pidfd() >= 0 && !end_seen ? 1000 : 5;
     if (!end_seen && options.limit_seconds > 0 && !result.timed_out) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +86,7 @@ struct SubprocessOptions {
   std::optional<SandboxPolicy> sandbox;
   std::string stdin_text;
   double limit_seconds = 0;  // wall; 0: none
+  std::stop_token stop;      // ends the program like the limit; by default never requested
   // Limits on the output that is kept, in bytes. The first and the last half of a longer stream are kept; the rest is
   // read and discarded.
   int64_t max_stdout_bytes = 1 << 20;
@@ -94,6 +96,7 @@ struct SubprocessOptions {
 struct SubprocessResult {
   ExitState exit;
   bool timed_out = false;
+  bool stopped = false;  // it was still running when a stop was requested
   std::string out, err;                  // the output; where some was left out, a line in the middle says how much
   int64_t out_bytes = 0, err_bytes = 0;  // bytes that the program wrote, kept or not
   double seconds = 0;                    // wall time

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <stop_token>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -59,6 +60,27 @@ TEST(Subprocess, InheritsNeitherEnvironmentNorDescriptors) {
   ASSERT_TRUE(result.ok());
   // The output lists 0, 1, 2 and the descriptor by which ls reads the directory.
   EXPECT_EQ(result->out, "[]\n4\n");
+}
+
+TEST(Subprocess, AStopEndsItAtOnceAndOnlyIfItStillRuns) {
+  Result<SubprocessResult> ended = Status::Internal("not run"), at_once = ended;
+  std::jthread runs([&](const std::stop_token& stop) {
+    SubprocessOptions options = Shell("exec sleep 60");
+    options.stop = stop;
+    ended = RunSubprocess(options);
+    at_once = RunSubprocess(options);  // the stop was requested before
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  runs.request_stop();
+  runs.join();
+  ASSERT_TRUE(ended.ok() && at_once.ok());
+  EXPECT_TRUE(ended->stopped && at_once->stopped);
+  EXPECT_TRUE(ended->exit.killed_by_us);
+  EXPECT_FALSE(ended->timed_out);
+  EXPECT_LT(ended->seconds, 30);
+  const auto done = RunSubprocess(Shell("echo done"));
+  EXPECT_FALSE(done->stopped);
+  EXPECT_EQ(done->out, "done\n");
 }
 
 TEST(Subprocess, ReportsTheSignalThatEndedIt) {

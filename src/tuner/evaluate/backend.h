@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 
 #include "hone/base/status.h"
 #include "hone/tuner/evaluator.h"
@@ -43,9 +44,11 @@ class Backend {
   // job that contains a host-mode program runs confined, in a worker process of its own.
   virtual Result<Evaluation> Judge(const JudgeJob& job, const EvaluationProgress& progress) = 0;
   // Runs the small cases of a job's candidate under a tool that watches its use of memory (SanitizeInProcess). The
-  // caller holds the device as for Judge. kUnavailable, with the reason, where that cannot be done.
-  virtual Result<Evaluation> Sanitize(const JudgeJob& job) {
+  // caller holds the device as for Judge, and may call Judge meanwhile; a job that times waits until this has ended
+  // (JudgeJob::before_timing). `stop` ends it early. kUnavailable, with the reason, where that cannot be done.
+  virtual Result<Evaluation> Sanitize(const JudgeJob& job, std::stop_token stop) {
     (void)job;
+    (void)stop;
     return Status::Unavailable("this device has no tool that watches memory");
   }
 };

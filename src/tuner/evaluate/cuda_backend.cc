@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/files/file.h"
 #include "tuner/core/task/torch_module.h"
@@ -110,11 +111,12 @@ class CudaBackend : public Backend {
     if (host_worker_ == nullptr) host_worker_ = std::make_unique<WorkerClient>(ConfinedOptions({"--host-mode"}));
     return JudgeBeside(*host_worker_, job, progress);
   }
-  Result<Evaluation> Sanitize(const JudgeJob& job) override {
+  Result<Evaluation> Sanitize(const JudgeJob& job, std::stop_token stop) override {
     SanitizerOptions sanitizer;
     sanitizer.argv = {options_.executable, "__sanitize", "--device", device_};
     sanitizer.environment = options_.environment;
     sanitizer.directories = ToolkitFolders();
+    sanitizer.stop = std::move(stop);
     if (options_.use_cache) sanitizer.cache_directory = options_.cache_directory;
     if (!options_.cuda_home.empty()) sanitizer.argv.insert(sanitizer.argv.end(), {"--cuda-home", options_.cuda_home});
     return SanitizeInProcess(job, sanitizer);

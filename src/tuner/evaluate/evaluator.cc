@@ -38,6 +38,9 @@ namespace {
 
 constexpr size_t kProgramsKept = 64;      // limit on compiled oracles and incumbents in memory
 constexpr double kLongestLaunch = 86400;  // seconds
+// A device with less memory runs a candidate's checks and its watched cases one after the other: three contexts under a
+// tool have taken more than a GiB, which a check of the largest shapes may need.
+constexpr int64_t kMemoryForBoth = int64_t{32} << 30;
 
 class LocalEvaluator : public Evaluator {
  public:
@@ -107,6 +110,36 @@ class LocalEvaluator : public Evaluator {
   std::map<std::string, Program> programs_;
   TorchReferences references_;
 };
+
+// The small cases of machine code, which a thread runs under the tool that watches memory (Backend::Sanitize).
+class WatchedCases {
+ public:
+  // `backend` must outlive the object.
+  WatchedCases(Backend& backend, JudgeJob job)
+      : thread_([this, &backend, job = std::move(job)](std::stop_token stop) { sanitized_ = backend.Sanitize(job, std::move(stop)); }) {}
+  WatchedCases(const WatchedCases&) = delete;
+  // Waits for the tool's answer.
+  const Result<Evaluation>& Wait() {
+    const Stopwatch watch;
+    if (thread_.joinable()) thread_.join();
+    waited_seconds_ += watch.Seconds();
+    return sanitized_;
+  }
+  double waited_seconds() const { return waited_seconds_; }
+
+ private:
+  Result<Evaluation> sanitized_ = Status::Internal("the tool has not answered");
+  double waited_seconds_ = 0;  // of the verdict, for the tool
+  std::jthread thread_;        // its destructor ends the tool
+};
+
+// Returns the job without anything that is timed, or that belongs to timing.
+JudgeJob ChecksOf(JudgeJob job) {
+  job.incumbent.reset();
+  job.options.time = job.options.profile = job.options.libraries = job.vast_follows = false;
+  job.before_timing = nullptr;
+  return job;
+}
 
 // Returns the first module that did not compile, or null.
 const CompiledModule* FirstFailure(const CompiledProgram& program) {
@@ -355,6 +388,10 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   // Machine code runs its small cases on the GPU itself, under a tool that watches.
   const bool watched = !facts().modelled && request.check_cases && asked_for_both && !job.candidate.candidate.plan.machine_code.empty();
   job.vast_follows = watched && !UsesHostMode(job);
+  // The tool runs beside the checks, whose time mostly goes into the start of processes and contexts, and has ended before
+  // anything is timed or counted.
+  const bool beside_checks = watched && !UsesHostMode(job) && facts().memory_bytes >= kMemoryForBoth &&
+                             (request.time || !(request.profile || request.libraries));
   const double wait_started = SteadySeconds();
   device_places_.acquire();
   struct Leave {
@@ -363,7 +400,17 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   };
   std::unique_ptr<void, Leave> held(&device_places_, Leave{&device_places_});
   if (SteadySeconds() - wait_started > 1e-3) stages.push_back({"wait", SteadySeconds() - wait_started, false});
+  std::optional<WatchedCases> watching;
+  if (beside_checks) {
+    watching.emplace(*backend_, ChecksOf(job));
+    job.before_timing = [&] {
+      progress("sanitize", request.name);
+      (void)watching->Wait();
+    };
+  }
   HONE_ASSIGN_OR_RETURN(Evaluation evaluation, backend_->Judge(job, progress));
+  job.before_timing = nullptr;
+  if (evaluation.verdict != Verdict::kOk) watching.reset();
   if (UsesHostMode(job)) evaluation.guarantee = kHostModeGuarantee;
   if (has_incumbent) evaluation.baseline = incumbent_name;
   if (UsesHostMode(job) && WantsProfile(job, evaluation)) {
@@ -383,8 +430,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   // A candidate that the GPU accepted is also judged on the simulated GPU, while the GPU judges the next candidate.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
     const std::string alone = WhyAlone(request, job.candidate.candidate);
-    job.incumbent.reset();
-    job.options.time = job.options.profile = job.options.libraries = job.vast_follows = false;
+    job = ChecksOf(std::move(job));
     // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
     // vast shape on the GPU.
     const auto judge_vast = [&] {
@@ -395,13 +441,13 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     };
     if (watched) {
       progress("sanitize", request.name);
-      // Neither is timed, and the tool's processes mostly wait for the driver: the vast shape is judged meanwhile.
-      Result<Evaluation> sanitized = Status::Internal("not watched");
-      std::thread watching([&] { sanitized = backend_->Sanitize(job); });
+      // If the tool is still at work: neither is timed, so the vast shape is judged meanwhile.
+      if (!watching) watching.emplace(*backend_, job);
       const Result<Evaluation> vast = judge_vast();
-      watching.join();
+      const Result<Evaluation>& sanitized = watching->Wait();
       held.reset();
       evaluation = JoinSanitized(std::move(evaluation), sanitized, alone);
+      evaluation.metrics["sanitize_seconds.waited"] = watching->waited_seconds();
       if (evaluation.verdict == Verdict::kOk) {
         if (!vast.ok()) return vast.status();
         evaluation = JoinVast(std::move(evaluation), *vast);

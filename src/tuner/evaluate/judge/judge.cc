@@ -30,7 +30,10 @@ Result<Gate> AskTheGates(Judgement& judgement) {
     HONE_PASS_OR_RETURN(CheckBeyond(judgement));
     if (judgement.facts().modelled) HONE_PASS_OR_RETURN(CheckVast(judgement));
   }
-  if (options.time) HONE_PASS_OR_RETURN(TimeCases(judgement));
+  if (options.time) {
+    if (judgement.request.before_timing) judgement.request.before_timing();
+    HONE_PASS_OR_RETURN(TimeCases(judgement));
+  }
   return Gate::kPassed;
 }
 

@@ -55,6 +55,8 @@ struct JudgeRequest {
   const CompiledProgram* fallback = nullptr;   // the task's seed, for shapes that the plan leaves out; null: none
   EvaluationRequest options;                   // seed must be set; sources are not read here
   double launch_limit_seconds = 10;
+  // Called once, behind the checks and before anything is timed. It may wait until the device is free of other work.
+  std::function<void()> before_timing;
   double timing_budget_seconds = 2;          // for each timed case: timing stops at the first look after this time
   FloorCache* floors = nullptr;              // keeps measured floors between judgements; null: measured anew
   bool vast_alone = false;                   // runs CheckVastWhole and nothing else

@@ -56,6 +56,7 @@ SubprocessOptions RunIn(const std::string& scratch, const SanitizerOptions& opti
   run.environment.push_back("TMPDIR=" + scratch);
   run.working_directory = scratch;
   run.limit_seconds = options.limit_seconds;
+  run.stop = options.stop;
   run.max_stdout_bytes = run.max_stderr_bytes = kMostOutputBytes;
   return run;
 }
@@ -97,7 +98,9 @@ Looked Look(const SanitizerOptions& options, const std::string& program, Sanitiz
   Result<WatchRecord> record = text.ok() ? DecodeWatchRecord(*text) : text.status();
   if (record.ok()) looked.record = *std::move(record);
   if (!looked.log.faults.empty()) return looked;
-  if (ran->timed_out) {
+  if (ran->stopped) {
+    looked.missed = "it was stopped";
+  } else if (ran->timed_out) {
     looked.missed = fmt::format("it took more than {:.0f} s", options.limit_seconds);
   } else if (!looked.log.trouble.empty()) {
     looked.missed = looked.log.trouble;

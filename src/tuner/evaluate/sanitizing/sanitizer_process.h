@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct SanitizerOptions {
   std::vector<std::string> directories;  // folders in which `compute-sanitizer` is looked for
   std::string cache_directory;  // keeps the tool's help text for other processes; empty: not kept
   double limit_seconds = 60;  // wall-clock limit of all tools together
+  std::stop_token stop;  // ends the tools
 };
 
 // Runs the job's small cases under each tool. The evaluation has what the simulated GPU's would have: the verdict

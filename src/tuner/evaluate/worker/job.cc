@@ -83,7 +83,8 @@ std::string EncodeJob(const JudgeJob& job) {
             {"launch_limit_seconds", job.launch_limit_seconds},
             {"fault_search", static_cast<int>(job.fault_search)},
             {"vast_alone", job.vast_alone},
-            {"processes_beside", job.processes_beside}};
+            {"processes_beside", job.processes_beside},
+            {"pauses_before_timing", job.before_timing != nullptr}};
   if (HasTorchModule(job.task)) {
     j["reference"] = job.task.oracle_source;
     j["python_environment"] = job.python_environment;
@@ -119,6 +120,7 @@ Result<JudgeJob> DecodeJob(const std::string& bytes) {
     job.fault_search = static_cast<FaultSearch>(j.at("fault_search").get<int>());
     job.vast_alone = j.at("vast_alone");
     job.processes_beside = j.at("processes_beside");
+    job.pauses_before_timing = j.at("pauses_before_timing");
     return job;
   } catch (const json::exception& error) {
     return Status::Internal(std::string("a worker's job could not be read: ") + error.what());

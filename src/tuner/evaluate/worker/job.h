@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ struct JudgeJob {
   // Number of Hone's own processes that have an idle context on the device, beside the worker's: they do not disturb
   // the times.
   int processes_beside = 0;
+  // See JudgeRequest. Called in the process that sends the job to a worker, which waits meanwhile. Not encoded: only
+  // whether there is one is.
+  std::function<void()> before_timing;
+  bool pauses_before_timing = false;  // in the worker: the sender's job has a `before_timing`
   // If the verdict is ok, the caller judges the same candidate with `vast_alone` next. A worker of one job then stays
   // for that second one, because a new worker would make a new context. Not encoded.
   bool vast_follows = false;

@@ -144,6 +144,7 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
   if (!sent.ok() && sent.code() != StatusCode::kUnavailable) return sent;
   const Stopwatch watch;
   std::string phase = "start", detail;
+  bool paused = false;  // a worker waits once before it times
   double limit = options_.start_limit_seconds + kFirstPhaseSeconds;
   for (;;) {
     double patience = limit + options_.grace_seconds;
@@ -158,6 +159,13 @@ Result<Evaluation> WorkerClient::Converse(const JudgeJob& job, const std::string
       // The comparison is written so that a NaN becomes the upper bound.
       limit = word.limit > 0 && word.limit < options_.longest_phase_seconds ? word.limit : options_.longest_phase_seconds;
       if (progress) progress(phase, detail);
+      continue;
+    }
+    if (word.op == "pause" && job.before_timing && !paused) {
+      paused = true;
+      job.before_timing();
+      const Status went_on = SendFrame(socket_.get(), DumpJson(json{{"op", "go"}}), {}, {}, options_.start_limit_seconds);
+      if (!went_on.ok() && went_on.code() != StatusCode::kUnavailable) return went_on;
       continue;
     }
     if (word.op == "error") {

@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/files/file.h"
@@ -160,6 +163,31 @@ TEST(Worker, OneOfOneJobStaysForTheVastShapeOfARightCandidateAlone) {
   EXPECT_EQ(worker.starts(), 3);
   EXPECT_NE(worker.Judge(wrong, {})->verdict, Verdict::kOk);
   EXPECT_EQ(worker.pid(), -1);
+}
+
+// The caller may have other work on the device, which must not disturb the times.
+TEST(Worker, OneWaitsForItsCallerBeforeItTimes) {
+  WorkerClient worker(Options("device"));
+  JudgeJob job = Job("honest");
+  job.options.time = true;
+  job.options.warm = false;
+  job.options.max_quads = 10;
+  std::vector<std::string> phases;
+  const auto timed = [&] { return std::find(phases.begin(), phases.end(), "time") != phases.end(); };
+  int waits = 0;
+  job.before_timing = [&] {
+    ++waits;
+    EXPECT_FALSE(phases.empty());
+    EXPECT_FALSE(timed());
+  };
+  const Evaluation evaluation = *worker.Judge(job, [&](const std::string& phase, const std::string&) { phases.push_back(phase); });
+  EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
+  EXPECT_EQ(waits, 1);
+  EXPECT_TRUE(timed());
+  // Where nothing is timed, nobody waits.
+  job.options.time = false;
+  EXPECT_EQ(worker.Judge(job, {})->verdict, Verdict::kOk);
+  EXPECT_EQ(waits, 1);
 }
 
 TEST(Worker, OneThatCannotBeginIsTheEnvironmentsFault) {

@@ -90,6 +90,12 @@ int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
                          .fallback = job->fallback ? &*job->fallback : nullptr, .options = job->options,
                          .launch_limit_seconds = job->launch_limit_seconds, .floors = &floors,
                          .vast_alone = job->vast_alone};
+    // An owner that has gone is noticed at the next frame.
+    if (job->pauses_before_timing) {
+      request.before_timing = [fd] {
+        if (SendFrame(fd, DumpJson(json{{"op", "pause"}})).ok()) (void)ReceiveFrame(fd);
+      };
+    }
     request.gates.read_only_inputs = job->fault_search != FaultSearch::kInputsWritable;
     request.gates.mapped_neighbors = job->fault_search == FaultSearch::kNeighborsMapped;
     Result<Evaluation> evaluation = Judge(device, request, tell);
