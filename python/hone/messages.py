@@ -8,7 +8,7 @@ from typing import Collection, Mapping
 
 # Words that are values where they follow an option.
 _WORDS = ("sim|cpu|cuda(?::\\w+)?|auto|host|device|peers|gpu|bf16|fp32|float32|float16|bfloat16|constant|cosine|step|validation|accuracy|macro-f1|auc|"
-          "all|new|train|valid|test|sage-ri|sage|gat|gin")
+          "all|new|train|valid|test|values|sage-ri|sage|gat|gin")
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 # An option in a message of the program, with what follows it: the placeholder of a value, numbers, a word or a quoted text.
 _OPTION = re.compile(rf"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?: (?:([A-Z]{{2,}})\b|({_NUMBER}(?:,(?:{_NUMBER}|all))*)(?![\w,])|({_WORDS})(?![\w-])|('[^']*')))?")

@@ -437,14 +437,31 @@ class Steps:
             (NotImplementedError, "subgraph_type='induced'", dict(loader=loader(subgraph_type="induced"))),
             (ValueError, r"one loss for each of the 64 seeds .*found shape \(\)", dict(losses=lambda batch: losses(batch).mean())),
             (ValueError, "it has no seeds", dict(loader=loader(input_nodes=torch.empty(0, dtype=torch.int64)))),
-            (ValueError, "rising factors", dict(factors=(1.5, 1.2))),
+            (ValueError, "^factors: expected rising factors of at least 1, found ", dict(factors=(1.5, 1.2))),
+            (TypeError, "^factors: expected rising factors of at least 1, found 3", dict(factors=3)),
+            (ValueError, "^trials: expected a number of batches of at least 1, found 'a'", dict(trials="a")),
+            (ValueError, "^tolerance: expected a number above 0, found -1", dict(tolerance=-1)),
+            (CannotCapture, "^the step gives another result for the same batch.*draws random numbers", dict(losses=lambda batch: losses(batch) * torch.rand(batch.batch_size, device=batch.x.device))),
         ]
         for kind, message, more in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):
                 GraphStep(**{**dict(model=model, optimizer=optimizer, loader=batches, losses=losses), **more})
 
 
+    def test_a_batch_of_another_loader_is_refused(self):
+        step = GraphStep(*self.made())
+        for given in (None, next(iter(loader(**self.more, num_neighbors=[3, 2, 2])))):
+            with self.assertRaisesRegex(TypeError, "^batch: expected a batch of the loader, with the edges of 2 hops in num_sampled_edges, found "):
+                step.step(given)
+        self.assertEqual(step.steps, 0)
+
+
 class OnTheCpu(Steps, unittest.TestCase):
+    def test_an_optimizer_for_a_gpu_is_refused(self):
+        model, _, batches, losses = self.made()
+        with self.assertRaisesRegex(ValueError, "^optimizer: Adam with capturable=True steps on a GPU only, .* capturable=False, or the loader with device='cuda'"):
+            GraphStep(model, torch.optim.Adam(model.parameters(), capturable=True), batches, losses)
+
     def test_captures_change_neither_parameters_nor_the_optimizers_state(self):
         optimizers = [lambda parameters: torch.optim.NAdam(parameters, lr=0.01), lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9)]
         with as_if_captured():

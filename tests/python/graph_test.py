@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests hone.gnn.Graph, which runs the program: graph_test.py HONE_GNN SOURCE. Needs only Python; tests tensors too if torch is installed."""
 import csv
+import ctypes
 import json
 import math
 import os
@@ -124,7 +125,7 @@ class AGraph(unittest.TestCase):
 
     def make(self, **more):
         given = {**two_camps(), **more}
-        return Graph.from_arrays(self.path, given.pop("edge_index"), program=PROGRAM, **given)
+        return Graph.from_arrays(given.pop("path", self.path), given.pop("edge_index"), program=PROGRAM, **given)
 
     def test_of_arrays_holds_what_they_hold(self):
         arrays = two_camps()
@@ -268,22 +269,28 @@ class AGraph(unittest.TestCase):
 
     def test_what_is_wrong_is_told_by_argument_found_and_expected(self):
         arrays = two_camps()
+        swapped = ctypes.c_longlong.__ctype_be__ if sys.byteorder == "little" else ctypes.c_longlong.__ctype_le__
+        foreign = (swapped * 4)(0, 1, 1, 0)
         cases = [
             (ValueError, r"edge_index: expected shape \[2, edges\], found \[3, 2\]", dict(edge_index=matrix("q", 3, 2, range(6)))),
             (TypeError, "edge_index: expected whole numbers, found items of format 'd'", dict(edge_index=matrix("d", 2, 2, [0, 1, 1, 0]))),
             (TypeError, "edge_index: expected an array .* found list", dict(edge_index=[[0, 1], [1, 0]])),
             (TypeError, "y: expected whole numbers, one class a node", dict(y=array("f", [0.5] * 400))),
             (ValueError, r"y: expected shape \[nodes\] or \[nodes, labels\], found \[200, 2, 1\]", dict(y=matrix("q", 200, 2, [0] * 400).cast("B").cast("q", [200, 2, 1]), x=None)),
-            (ValueError, r"^y row 1 column 0: 2 is no label; each label of a node is 0 or 1, .*labels=\"values\"", dict(y=matrix("q", 400, 2, [0, 1, 2, 1] + [0] * 796))),
+            (ValueError, r"^y row 1 column 0: 2 is no label; each label of a node is 0 or 1, .*Say labels='values' if these", dict(y=matrix("q", 400, 2, [0, 1, 2, 1] + [0] * 796))),
             (ValueError, r"^labels='values': .*|labels", dict(y=None, labels="values")),
-            (ValueError, "y: expected 400 rows, one a node, found 399", dict(y=array("q", [0] * 399))),
+            (ValueError, "y: expected 400 rows, one a node, as many as x has, found 399", dict(y=array("q", [0] * 399))),
+            (ValueError, "^x: expected 399 rows, one a node, found 400", dict(num_nodes=399)),
+            (TypeError, r"^edge_index: expected numbers in the byte order of this machine, found items of format '[<>]q'; pass edge_index.astype", dict(edge_index=foreign)),
+            (TypeError, "^path: expected the name of a file, found int", dict(path=3)),
+            (ValueError, "^dtype 'int8' is no feature type; use float32, float16 or bfloat16", dict(dtype="int8")),
             (ValueError, r"x: expected shape \[nodes, features\]", dict(x=array("f", [0.5] * 400))),
             (TypeError, r"train_mask: expected truth values \(zeros and ones as train_mask.bool\(\)\)", dict(train_mask=array("q", [1] * 400))),
             
             (ValueError, "^edge_index column 1: node 400 has no features: x has 400 rows", dict(edge_index=matrix("q", 2, 2, [0, 1, 1, 400]))),
             (ValueError, "^edge_index column 0: node -1 is negative", dict(edge_index=matrix("q", 2, 2, [-1, 1, 1, 0]))),
             (ValueError, "^x row 1 column 2 is nan; mend the source, or give replace_nan=VALUE$", dict(x=matrix("f", 400, 4, [math.nan if i == 6 else 0.5 for i in range(1600)]))),
-            (ValueError, "^y row 0: label -5 is no class", dict(y=array("q", [-5] * 400))),
+            (ValueError, "^y row 0: label -5 is no class.* Say labels='values' if these", dict(y=array("q", [-5] * 400))),
             (ValueError, "is in train_mask and in val_mask too", dict(val_mask=arrays["train_mask"])),
             (ValueError, "^test_mask is true at no node: mark some, or leave it out", dict(test_mask=memoryview(bytes(400)).cast("?"))),
             (ValueError, "^train_mask is missing beside val_mask", dict(train_mask=None)),
@@ -298,6 +305,8 @@ class AGraph(unittest.TestCase):
                 self.make(**wrong)
         self.assertEqual(os.listdir(self.folder), [], "nothing is left behind")
         graph = self.make()
+        with self.assertRaisesRegex(TypeError, "^on_epoch: expected a function of an epoch's report, found int"):
+            graph.train(on_epoch=3)
         with self.assertRaisesRegex(ValueError, "the metric is 'f1'"):
             graph.train(metric="f1")
         with self.assertRaisesRegex(TypeError, "^model: expected the name of a model, a .toml file or a ModelSpec, found dict"):
@@ -350,6 +359,11 @@ class AGraph(unittest.TestCase):
         self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
         turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
         self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
+        negative = torch.complex(tensors["x"], -tensors["x"]).conj().imag  # a view that is negated when it is read
+        self.assertTrue(negative.is_neg())
+        for x in (negative, tensors["x"].to(torch.float8_e4m3fn)):
+            self.assertEqual(Graph.from_arrays(self.path, tensors["edge_index"], x=x, program=PROGRAM).num_features, 4)
+
         class Foreign:  # an array of a library that has neither numpy's nor Python's interface
             def __init__(self, tensor):
                 self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
@@ -370,6 +384,7 @@ class AGraph(unittest.TestCase):
             (TypeError, r"^x: expected floats \(whole numbers and truth values as x.float\(\)\)", dict(x=x.long())),
             (ValueError, r"^edge_index: expected shape \[2, edges\]", dict(edge_index=edge_index.t())),
             (TypeError, "^edge_index: expected whole numbers", dict(edge_index=edge_index.float())),
+            (TypeError, "^x: a tensor of torch.qint8 could not be made an array of numpy: ", dict(x=torch.quantize_per_tensor(x, 0.1, 0, torch.qint8))),
         ):
             with self.subTest(message), self.assertRaisesRegex(kind, message):
                 Graph.from_arrays(self.path, **{"edge_index": edge_index, "x": x, **wrong}, program=PROGRAM)

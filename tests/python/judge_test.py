@@ -99,6 +99,14 @@ class AServerWithFaults(unittest.TestCase):
         with self.assertRaisesRegex(hone.CallError, "there is no tool 'x'"):
             self.judge.call("x", source="unknown", timeout=30)
 
+    def test_what_is_no_text_of_a_candidate_is_refused_and_takes_no_place_in_a_process(self):
+        for _ in range(20):  # a process takes 12 calls at a time
+            with self.assertRaisesRegex(hone.CallError, r"^source: expected texts, .* found b'right'"):
+                self.judge.eval_now("t", b"right", timeout=30)
+        self.assertEqual(self.judge.eval_now("t", "right", timeout=30).verdict, "ok")
+        with self.assertRaisesRegex(TypeError, "^jobs: expected hone.Job, found 3"):
+            self.judge.eval_all([hone.Job("t", "right"), 3])
+
     def test_errors_stand_in_the_list_where_that_is_asked_for(self):
         jobs = [hone.Job("t", "right"), hone.Job("t", "error"), hone.Job("t", "x", cases=0), hone.Job("t", "machine")]
         outcomes = self.judge.eval_all(jobs, timeout=30, return_errors=True)
@@ -154,6 +162,12 @@ class WrongArguments(unittest.TestCase):
             hone.Judge(program="/no/such")
         with self.assertRaisesRegex(hone.CallError, "bind='BLOCK=3': give a mapping"):
             hone.Job("t", "", bind="BLOCK=3").arguments()
+        with self.assertRaisesRegex(hone.CallError, r"source='tasks/relu/seed.cu': expected the text of a candidate, found the name of a file; pass open\('tasks/relu/seed.cu'\).read\(\)"):
+            hone.Job("relu", "tasks/relu/seed.cu").arguments()
+        with self.assertRaisesRegex(hone.CallError, "environment=3: expected a mapping"):
+            hone.Judge(program=HONE, environment=3)
+        with self.assertRaisesRegex(hone.CallError, "processes='a': expected a whole number"):
+            hone.Judge(program=HONE, processes="a")
         with self.assertRaisesRegex(hone.CallError, "processes=0"):
             hone.Judge(program=HONE, processes=0)
         with self.assertRaisesRegex(hone.CallError, "root='/no/such'"):

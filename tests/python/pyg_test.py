@@ -49,6 +49,21 @@ def graph(nodes=600, edges=9000, seed=0):
     )
 
 
+def any_layout():
+    """Returns float and complex tensors of 600 rows whose memory is not their rows one after another."""
+    generator = torch.Generator().manual_seed(2)
+    complex_rows = torch.complex(*torch.randn(2, 600, 5, generator=generator))
+    return {
+        "transposed": torch.randn(17, 600, generator=generator).t(),
+        "every second column": torch.randn(600, 34, generator=generator)[:, ::2],
+        "the first columns": torch.randn(600, 34, generator=generator)[:, :17],
+        "one row, repeated": torch.randn(1, 17, generator=generator).expand(600, 17),
+        "conjugate": complex_rows.conj(),  # a view, whose bytes are not its values
+        "negative": complex_rows.conj().imag,
+        "of three dimensions": torch.randn(600, 3, 2, generator=generator).transpose(1, 2),
+    }
+
+
 def loader(data, **more):
     given = dict(num_neighbors=[6, 4], input_nodes=data.train_mask, batch_size=32, shuffle=True, generator=torch.Generator().manual_seed(1))
     return NeighborLoader(data, **{**given, **more})
@@ -73,6 +88,16 @@ class ABatch(unittest.TestCase):
             seen.append(batch.input_id)
         self.assertTrue(torch.equal(torch.cat(seen).sort().values, torch.arange(int(data.train_mask.sum()))))
         self.assertEqual(len(seen), len(made))
+
+    def test_holds_values_of_tensors_of_any_layout(self):
+        data = graph()
+        for name, data.x in any_layout().items():
+            with self.subTest(name):
+                batch = next(iter(loader(data)))
+                self.assertTrue(torch.equal(batch.x, data.x[batch.n_id]))
+        data.x = torch.quantize_per_tensor(graph().x, 0.1, 0, torch.qint8)
+        batch = next(iter(loader(data)))
+        self.assertTrue(torch.equal(batch.x.dequantize(), data.x.dequantize()[batch.n_id]))
 
     def test_draws_no_more_neighbors_than_asked_for_and_all_where_there_are_fewer(self):
         data = graph()
@@ -448,6 +473,14 @@ class MadeOnAGpu:
             self.assertSame(one, expected)
         self.assertEqual(list(loader(data, device="cuda", input_nodes=torch.empty(0, dtype=torch.int64))), [])
 
+    def test_tensors_of_any_layout_are_gathered_on_the_device_and_from_the_host(self):
+        data = graph()
+        for where in ("device", "host"):
+            for name, data.x in any_layout().items():
+                with self.subTest(name, features=where):
+                    batch = next(iter(loader(data, device="cuda", features=where)))
+                    self.assertTrue(torch.equal(batch.x.cpu(), data.x[batch.n_id.cpu()]))
+
     def test_one_batch_may_be_larger_than_an_epochs(self):
         data = graph()
         given = dict(input_nodes=None, batch_size=2)
@@ -704,10 +737,39 @@ class WrongInput(unittest.TestCase):
             (NotImplementedError, "HeteroData", lambda: NeighborLoader(HeteroData(), [1])),
             (NotImplementedError, "by edge type", lambda: loader(data, num_neighbors={("a", "to", "b"): [1]})),
             (NotImplementedError, "LinkNeighborLoader", lambda: HoneSampler(data, [1]).sample_from_edges(None)),
+            (TypeError, "^seed: expected an integer, found 'a'", lambda: HoneSampler(data, [1], seed="a")),
+            (TypeError, "^data.edge_index: expected a tensor .* found NoneType beside data.adj_t: give the Data as it was before it was made sparse",
+             lambda: NeighborLoader(Data(x=data.x, adj_t=torch.eye(600).to_sparse_csr()), [1])),
+            (TypeError, "^data.edge_index: expected a tensor .* found NoneType$", lambda: NeighborLoader(Data(), [1])),
+            (ValueError, "^data.edge_index: .* the graph has 599 nodes, from 0 to 598; data.x has 599 rows, and data.y has 600$",
+             lambda: NeighborLoader(Data(x=data.x[:-1], y=data.y, edge_index=torch.tensor([[0], [599]])), [1])),
+            (ValueError, "^data.x is on meta", lambda: loader(graph().update({"x": data.x.to("meta")}))),
+            (TypeError, r"^data.x: expected a dense tensor, found torch.sparse_csr; pass data.x.to_dense\(\)", lambda: loader(graph().update({"x": data.x.to_sparse_csr()}))),
+            (ValueError, "^data.x: expected a tensor with a row for each node, found one without dimensions", lambda: loader(graph().update({"x": torch.tensor(1.0)}))),
+            (ValueError, r"^data.edge_attr: expected 9000 rows, one for each edge .* found shape \(8999, 3\)", lambda: loader(graph().update({"edge_attr": data.edge_attr[:-1]}))),
+            (ValueError, r"^data.val_mask: expected 600 rows, one for each node .* found shape \(599,\)", lambda: loader(graph().update({"val_mask": data.train_mask[:-1]}))),
+            (ValueError, "^weight_attr='w': data.w is on meta", lambda: NeighborLoader(graph().update({"w": torch.ones(9000, device="meta")}), [1], weight_attr="w")),
+            (TypeError, "^sampler: expected positions of input_nodes, found int", lambda: loader(data, sampler=3, shuffle=False)),
+            (ValueError, "^state: expected a step from 0 to .* found 4000", lambda: (made := loader(data)).load_state_dict({**made.state_dict(), "step": 4000})),
+            (ValueError, "^state: expected a step from 0 to .* found -1", lambda: (made := loader(data)).load_state_dict({**made.state_dict(), "step": -1})),
         ]
         for kind, message, call in cases:
             with self.subTest(message), self.assertRaisesRegex(kind, message):
                 call()
+
+    def test_a_tensor_that_is_replaced_by_one_of_another_graph_is_named(self):
+        data = graph()
+        made = loader(data)
+        data.x = data.x[:-3]
+        with self.assertRaisesRegex(ValueError, r"^data.x: expected 600 rows, one for each node of the graph that the loader was made with, found shape \(597, 17\)"):
+            iter(made)
+
+    def test_an_exception_of_a_call_on_another_thread_is_raised_here(self):
+        def failing(*_):
+            raise OSError("no such thing")
+
+        with mock.patch.object(native._library, "hone_graph_make", failing), self.assertRaisesRegex(OSError, "no such thing"):
+            loader(graph())
 
     def test_ctrl_c_ends_a_long_call(self):
         made, ended = loader(graph()), threading.Event()
@@ -739,10 +801,10 @@ class WrongInput(unittest.TestCase):
         self.assertEqual(list(loader(graph(), input_nodes=torch.empty(0, dtype=torch.int64))), [])
 
     def test_torch_that_is_not_there_is_asked_for_by_name(self):
-        blocked = "import sys; sys.modules[sys.argv[1]] = None; import hone.gnn.pyg"
-        for missing in ("torch", "torch_geometric"):
-            ended = subprocess.run([sys.executable, "-c", blocked, missing], capture_output=True, text=True)
-            self.assertRegex(ended.stderr, "ImportError: hone.gnn.pyg needs torch and torch_geometric.*pip install torch torch_geometric")
+        blocked = "import importlib, sys; sys.modules[sys.argv[1]] = None; importlib.import_module(sys.argv[2])"
+        for missing, module in (("torch", "pyg"), ("torch_geometric", "pyg"), ("torch", "graph_step"), ("torch", "torch")):
+            ended = subprocess.run([sys.executable, "-c", blocked, missing, f"hone.gnn.{module}"], capture_output=True, text=True)
+            self.assertRegex(ended.stderr, rf"ImportError: hone.gnn.{module} needs torch.*installed apart from Hone.*pip install torch")
 
     def test_a_forked_child_is_told_to_make_its_own(self):
         made = loader(graph())

@@ -165,7 +165,8 @@ class Gpu:
 
     def pin(self, tensor: torch.Tensor) -> torch.Tensor:
         """Returns the tensor in host memory that kernels can read directly."""
-        return tensor if tensor.is_pinned() else tensor.pin_memory()
+        # pin_memory() keeps the strides, and a copy of repeated rows (stride 0) could not be written.
+        return tensor if tensor.is_pinned() else tensor.contiguous().pin_memory()
 
 
 def place(gpu: Gpu, tensors: Sequence[torch.Tensor], where: str) -> list[torch.Tensor]:

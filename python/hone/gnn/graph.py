@@ -21,6 +21,7 @@ from hone.gnn.engine import EngineError
 __all__ = ["EngineError", "Graph"]
 
 _KINDS_OF_TARGETS = ("classes", "multi-label", "values")
+_WIDENED = ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2", "torch.float8_e4m3fnuz", "torch.float8_e5m2fnuz")  # dtypes that numpy lacks
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN", "u"), **dict.fromkeys("efd", "f"), "?": "b"}
 
 
@@ -46,13 +47,18 @@ def _buffer(name: str, given: Any) -> memoryview:
         if given.device.type == "meta":
             raise ValueError(f"{name} is on meta, where tensors have no values")
         given = given.detach().cpu()
-        if str(given.dtype) == "torch.bfloat16":
+        if str(given.dtype) in _WIDENED:
             given = given.float()
-        given = given.numpy()
+        try:
+            given = given.resolve_conj().resolve_neg().numpy()
+        except (RuntimeError, TypeError) as error:  # a dtype without a counterpart, or no numpy
+            raise TypeError(f"{name}: a tensor of {given.dtype} could not be made an array of numpy: {error}") from error
     try:
         view = memoryview(given)
     except TypeError as error:
         raise TypeError(f"{name}: expected an array (numpy, torch, a buffer, or one with __dlpack__), found {type(given).__name__}") from error
+    if view.format.startswith(">") and view.format[1:] in _KINDS:
+        raise TypeError(f"{name}: expected numbers in the byte order of this machine, found items of format {view.format!r}; pass {name}.astype({name}.dtype.newbyteorder('='))")
     if view.format.lstrip("<=@") not in _KINDS:
         raise TypeError(f"{name}: expected numbers, found items of format {view.format!r}")
     if not view.c_contiguous:
@@ -138,6 +144,12 @@ def _check_names(names: Any) -> list[str]:
     return list(names)
 
 
+def check_on_epoch(given: Any) -> None:
+    """Raises TypeError if `on_epoch` is neither a function nor None, before an epoch is trained for it."""
+    if given is not None and not callable(given):
+        raise TypeError(f"on_epoch: expected a function of an epoch's report, found {type(given).__name__}")
+
+
 @contextlib.contextmanager
 def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Yields the options, with arrays given as `nodes` and `split` and a ModelSpec given as `model` written to files, and the argument's name for each
@@ -150,6 +162,7 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
                 raise TypeError("model: expected the name of a model, a .toml file or a ModelSpec, found "
                                 f"{type(model).__name__}; a PyTorch module trains with the loader of hone.gnn.pyg")
             given["model"] = os.path.join(folder, "model.toml")
+            arguments[given["model"]] = "model"
             with open(given["model"], "w", encoding="utf-8") as file:
                 file.write(model.text)
         for name in ("nodes", "split"):
@@ -241,7 +254,7 @@ class Graph:
             labels a node that are each 1 or 0 (true or false); NaN, or -1 in signed whole numbers, where a label is not known. Or, with labels="values", y:
             [nodes] or [nodes, values], numbers to predict (regression); NaN where a value is not known.
         train_mask, val_mask, test_mask: [nodes] truth values, or [nodes, splits], of which split_index takes one, by default the first; if none is given, a split is drawn by seed.
-        num_nodes: needed if neither x nor y nor a mask is given.
+        num_nodes: needed only for nodes behind the last one that has an edge, if neither x nor y nor a mask is given.
         undirected: True requires that every edge has its reverse; ValueError names one that has none.
         class_names: the name of each class, that of class 0 first; the container keeps them.
         options: those of `hone-gnn convert`, for example symmetrize=True, dtype="float16", split=[0.6, 0.2, 0.2], first_id=1 where edge_index
@@ -273,7 +286,7 @@ class Graph:
             if view.ndim not in (1, 2) or view.shape[0] != edges.shape[1]:
                 raise ValueError(f"edge_attr: expected shape [edges] or [edges, features] with {edges.shape[1]} edges, found {list(view.shape)}")
             arrays["edge_features"] = view, {"shape": view.shape if view.ndim == 2 else (view.shape[0], 1)}
-        nodes = num_nodes
+        nodes, of = num_nodes, ""
         for name, key, given, kinds, expected in (
             ("features", "x", x, "f", "floats (whole numbers and truth values as x.float())"),
             ("labels", "y", y, "iufb", "numbers"),
@@ -293,8 +306,9 @@ class Graph:
                 raise TypeError(f"y: expected whole numbers, one class a node, found items of format {view.format!r}; numbers to predict (regression) need "
                                 "labels=\"values\", and several labels a node shape [nodes, labels]")
             if nodes is not None and shape[0] != nodes:
-                raise ValueError(f"{key}: expected {nodes} rows, one a node, found {shape[0]}")
-            nodes = shape[0]
+                raise ValueError(f"{key}: expected {nodes} rows, one a node{of}, found {shape[0]}")
+            if nodes is None:
+                nodes, of = shape[0], f", as many as {key} has"
             if key.endswith("_mask") and b"\1" not in view.tobytes():
                 raise ValueError(f"{key} is true at no node: mark some, or leave it out where there are none")
             arrays[name] = view, {"shape": shape}
@@ -304,6 +318,8 @@ class Graph:
         if train_mask is None and (val_mask is not None or test_mask is not None):
             raise ValueError(f"train_mask is missing beside {'val_mask' if val_mask is not None else 'test_mask'}: give it too, or leave out both to "
                              "have a split drawn by seed")
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path: expected the name of a file, found {type(path).__name__}")
         names = None if class_names is None else _check_names(class_names)
         if names is not None and y is None:
             raise ValueError("class_names: y is missing, whose classes they name; give it too, or leave class_names out")
@@ -428,6 +444,7 @@ class Graph:
             the list of these reports. An exception that on_epoch raises, and Ctrl-C, end the run after its step; with `checkpoint` the
             run is saved then, and resume= continues it.
         """
+        check_on_epoch(on_epoch)
         lines: list[dict[str, Any]] = []
         if options.get("checkpoint") is None and options.get("resume") is None:
             engine.warn("checkpoint: the weights of this run are not kept; give checkpoint=\"FOLDER\" to predict with them")

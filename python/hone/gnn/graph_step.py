@@ -6,8 +6,11 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Callable, Iterator, Sequence
 
-import torch
-from torch import distributed
+try:
+    import torch
+    from torch import distributed
+except ImportError as error:
+    raise ImportError(f"hone.gnn.graph_step needs torch, which is installed apart from Hone ({error}): pip install torch torch_geometric", name=error.name) from error
 
 from hone.gnn import step_probe
 from hone.gnn.envelopes import Envelope, PaddedBatch
@@ -39,6 +42,7 @@ def _check_functions(model: Any, optimizer: Any, losses: Any, before_step: Any) 
 
 
 def _check_optimizer(optimizer: Any, device: torch.device) -> None:
+    """Raises an error if the optimizer cannot make a step that is captured; on the CPU, if it cannot make one at all."""
     if isinstance(optimizer, step_probe.SCALER):
         raise CannotCapture(f"optimizer: {step_probe.GRAD_SCALER}")
     if not isinstance(optimizer, torch.optim.Optimizer):
@@ -51,8 +55,26 @@ def _check_optimizer(optimizer: Any, device: torch.device) -> None:
     if not isinstance(optimizer, _CAPTURABLE):
         raise CannotCapture(f"optimizer: {name} is not one whose step is known to be capturable; take one of "
                             f"{', '.join(kind.__name__ for kind in _CAPTURABLE)} with capturable=True, or SGD")
+    if device.type == "cpu" and any(group.get("capturable") for group in optimizer.param_groups):
+        raise ValueError(f"optimizer: {name} with capturable=True steps on a GPU only, and the loader's batches are on the CPU; make it with capturable=False, "
+                         "or the loader with device='cuda'")
     if device.type == "cuda" and not all(group.get("capturable") for group in optimizer.param_groups):
         raise CannotCapture(f"optimizer: {name} counts its steps on the host; make it with capturable=True")
+
+
+def _check_numbers(factors: Any, trials: Any, tolerance: Any) -> list[float]:
+    """Returns the factors as a list."""
+    try:
+        rising = [float(factor) for factor in factors]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"factors: expected rising factors of at least 1, found {factors!r}") from error
+    if not rising or sorted(rising) != rising or not rising[0] >= 1:
+        raise ValueError(f"factors: expected rising factors of at least 1, found {factors!r}")
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise ValueError(f"trials: expected a number of batches of at least 1, found {trials!r}")
+    if not isinstance(tolerance, (int, float)) or not tolerance > 0:
+        raise ValueError(f"tolerance: expected a number above 0, found {tolerance!r}")
+    return rising
 
 
 class _Gradients:
@@ -89,7 +111,11 @@ class _Ranks:
         self.count = 1
         if group is None:
             return
-        if distributed.get_rank(group) < 0:
+        try:
+            rank = distributed.get_rank(group)
+        except Exception as error:
+            raise TypeError(f"group: expected a process group, \"world\" or \"alone\", found {group!r:.60} ({error})") from error
+        if rank < 0:
             raise ValueError("group: this process is not in it")
         self.count = distributed.get_world_size(group)
 
@@ -251,8 +277,7 @@ class GraphStep:
         try:
             _check_functions(model, optimizer, losses, before_step)
             self._check_loader()
-            if trials < 1 or not factors or sorted(factors) != list(factors) or factors[0] < 1:
-                raise ValueError(f"factors, trials: expected rising factors of at least 1 and at least one trial, found {factors!r} and {trials!r}")
+            factors = _check_numbers(factors, trials, tolerance)
             if isinstance(accumulate, bool) or not isinstance(accumulate, int) or accumulate < 1:
                 raise ValueError(f"accumulate: expected a number of batches of at least 1, found {accumulate!r}")
             self._prepare(factors, trials, tolerance, accumulate)
@@ -279,6 +304,9 @@ class GraphStep:
     def step(self, batch: Any) -> torch.Tensor:
         """Makes a step on one of the loader's batches. Returns its mean loss, without waiting for the device."""
         self._check_unchanged()
+        hops = len(self._buckets[0].envelope.edges)
+        if len(getattr(batch, "num_sampled_edges", None) or ()) != hops:
+            raise TypeError(f"batch: expected a batch of the loader, with the edges of {hops} hops in num_sampled_edges, found {batch!r:.200}")
         self.steps += 1
         bucket = next((candidate for candidate in self._buckets if candidate.envelope.holds(batch)), None)  # the smallest that holds it
         if bucket is not None:

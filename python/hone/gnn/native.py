@@ -177,7 +177,10 @@ def _interruptible(call: Callable[[], int], given_up: Callable[[], None]) -> int
     done, found, abandoned = threading.Event(), [], threading.Event()
 
     def work() -> None:
-        found.append(call())
+        try:
+            found.append(call())
+        except BaseException as error:
+            found.append(error)
         done.set()
         if abandoned.is_set():
             given_up()
@@ -189,6 +192,8 @@ def _interruptible(call: Callable[[], int], given_up: Callable[[], None]) -> int
     except BaseException:
         abandoned.set()
         raise
+    if isinstance(found[0], BaseException):
+        raise found[0]
     return found[0]
 
 

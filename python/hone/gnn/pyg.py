@@ -50,10 +50,9 @@ def _shared(edge_index: torch.Tensor, num_nodes: int, where: str, make: Callable
     return graph
 
 
-def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | None = None) -> Any:
+def _graph_of(data: Data, gpu: cuda_batches.Gpu | None = None) -> Any:
     """Returns the graph's InEdges, or with `gpu` its GraphOnGpu. The loader keeps a reference."""
-    if not isinstance(edge_index, torch.Tensor):
-        raise TypeError(f"data.edge_index: expected a tensor of shape [2, edges], found {type(edge_index).__name__}")
+    edge_index, num_nodes = data.edge_index, data.num_nodes
     if edge_index.dim() != 2 or edge_index.size(0) != 2:
         raise ValueError(f"data.edge_index: expected a tensor of shape [2, edges], found {tuple(edge_index.shape)}")
     if edge_index.device.type not in (("cpu",) if gpu is None else ("cpu", "cuda")):
@@ -68,9 +67,14 @@ def _graph_of(edge_index: torch.Tensor, num_nodes: int, gpu: cuda_batches.Gpu | 
         try:
             return InEdges(sources.data_ptr(), destinations.data_ptr(), sources.numel(), num_nodes, keep=(sources, destinations))
         except ValueError as error:
-            hint = ""
+            hint = ""  # of the nodes' number
             if sources.numel() and (int(edge_index.min()), int(edge_index.max())) == (1, num_nodes):
                 hint = "; no edge has node 0, so the nodes seem to be counted from 1: pass edge_index - 1"
+            elif sources.numel() and isinstance(data.x, torch.Tensor):
+                most = int(edge_index.max()) + 1
+                other = next((key for key in ("y", "train_mask") if isinstance(data.get(key), torch.Tensor) and data[key].dim() and data[key].size(0) == most), None)
+                if other and data.x.size(0) < most:
+                    hint = f"; data.x has {data.x.size(0)} rows, and data.{other} has {most}"
             raise ValueError(f"data.edge_index: {error}, from 0 to {num_nodes - 1}{hint}") from error
 
     if gpu is None:
@@ -161,6 +165,8 @@ def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
         raise TypeError(f"weight_attr={weight_attr!r}: expected a tensor of one number an edge, found {type(given).__name__}")
     if given.dtype == torch.bool or given.is_complex():
         raise TypeError(f"weight_attr={weight_attr!r}: expected real numbers, found {given.dtype}")
+    if given.is_meta:
+        raise ValueError(f"weight_attr={weight_attr!r}: data.{weight_attr} is on meta, where tensors have no values")
     edges = data.edge_index.size(1)
     if given.dim() == 0 or given.numel() != edges or given.size(0) != edges:
         raise ValueError(f"weight_attr={weight_attr!r}: expected one weight for each of the {edges} edges, found shape {tuple(given.shape)}")
@@ -168,10 +174,15 @@ def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
 
 
 def _check_data(data: Any) -> None:
-    if isinstance(data, Data):
-        return
-    message = f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}"
-    raise NotImplementedError(message) if isinstance(data, BaseData) else TypeError(message)
+    if not isinstance(data, Data):
+        message = f"data: Hone samples torch_geometric.data.Data, found {type(data).__name__}"
+        raise NotImplementedError(message) if isinstance(data, BaseData) else TypeError(message)
+    if not isinstance(data.edge_index, torch.Tensor):
+        other = next((key for key in ("adj_t", "adj") if key in data), None)
+        hint = f" beside data.{other}: give the Data as it was before it was made sparse" if other else ""
+        raise TypeError(f"data.edge_index: expected a tensor of shape [2, edges], found {type(data.edge_index).__name__}{hint}")
+    if isinstance(data.x, torch.Tensor) and (data.x.is_nested or data.x.dim() == 0):  # Data.num_nodes would fail
+        raise ValueError(f"data.x: expected a tensor with a row for each node, found {'a nested one' if data.x.is_nested else 'one without dimensions'}")
 
 
 def _seed_of(generator: torch.Generator | None) -> int:
@@ -216,11 +227,11 @@ class _Block:
 
 
 class _Table:
-    """A tensor whose rows the loader gathers."""
+    """A tensor whose rows the loader gathers. Each row is contiguous (_with_plain_rows)."""
 
     def __init__(self, key: str, tensor: torch.Tensor):
         self.key = key
-        self.tensor = tensor if tensor[:1].is_contiguous() else tensor.contiguous()
+        self.tensor = tensor
         rows = self.tensor.size(0)
         self.shape = tuple(tensor.shape[1:])
         self.strides = tuple(math.prod(tensor.shape[i + 1 :]) for i in range(tensor.dim()))
@@ -233,9 +244,29 @@ class _Table:
 
 
 def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
-    if not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.requires_grad:
+    # A quantized tensor's rows are more than their bytes.
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided or value.requires_grad or value.is_quantized:
         return False
     return value.device.type == "cpu" or (gpu is not None and value.device == gpu.device)
+
+
+def _with_plain_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns the tensor with rows whose bytes lie one after another and are their values; of a conjugate or negative view they are not."""
+    plain = tensor.resolve_conj().resolve_neg()
+    return plain if plain[:1].is_contiguous() else plain.contiguous()
+
+
+def _check_attribute(key: str, value: Any, rows: int, of: str) -> None:
+    """Raises an error that names a node- or edge-level attribute from which no batch can take rows. rows, of: how many it must have, and of what."""
+    if not isinstance(value, torch.Tensor):
+        return
+    if value.is_meta:
+        raise ValueError(f"data.{key} is on meta, where tensors have no values")
+    if value.is_nested or value.layout not in (torch.strided, torch.sparse_coo):
+        raise TypeError(f"data.{key}: expected a dense tensor, found {'a nested one' if value.is_nested else value.layout}; pass data.{key}.to_dense()")
+    if value.dim() == 0 or value.size(0) != rows:
+        raise ValueError(f"data.{key}: expected {rows} rows, one for each {of} of the graph that the loader was made with, found shape {tuple(value.shape)}; "
+                         "for another graph make another loader")
 
 
 class NeighborLoader(DataLoader):
@@ -321,6 +352,8 @@ class NeighborLoader(DataLoader):
         seeds_a_batch, threads = _integer("batch_size", batch_size, 1, most=2**62), _integer("num_workers", num_workers, 0, most=_MOST_THREADS)
         if generator is not None and not isinstance(generator, torch.Generator):
             raise TypeError(f"generator: expected a torch.Generator, found {type(generator).__name__}")
+        if sampler is not None and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
+            raise TypeError(f"sampler: expected positions of input_nodes, found {type(sampler).__name__}")
         if transform is not None and not callable(transform):
             raise TypeError(f"transform: expected a function of a batch, found {type(transform).__name__}")
         if features not in ("auto", "device", "host"):
@@ -355,7 +388,7 @@ class NeighborLoader(DataLoader):
                 if given:
                     raise NotImplementedError(f"{name}={given!r} with device={device!r}: a GPU draws by the default rules only; leave device out")
         self._gpu = None if gpu_device is None else cuda_batches.Gpu(gpu_device)
-        self._graph = _graph_of(data.edge_index, data.num_nodes, self._gpu)
+        self._graph = _graph_of(data, self._gpu)
         self._threads, self._features = threads, features
         self._rules: dict[str, Any] = {"replace": bool(replace), "disjoint": self.disjoint, "induced": self._induced}
         self._weights = None if self._gpu is not None else _weights_of(data, weight_attr)
@@ -374,7 +407,13 @@ class NeighborLoader(DataLoader):
         self._seen = copy.copy(self.data)  # the attributes that batches have
         given = self._attributes()
         self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
-        tensors = [attribute for attribute in given if _gatherable(attribute[1], self._gpu)]
+        levels = {key: of_nodes for key, _, of_nodes in given}
+        # These names have a meaning. PyTorch Geometric would leave one with another number of rows as it is in every batch.
+        levels.update(dict.fromkeys(("train_mask", "val_mask", "test_mask"), True), **dict.fromkeys(("edge_attr", "edge_weight"), False))
+        for key, of_nodes in levels.items():
+            if key in self.data:
+                _check_attribute(key, self.data[key], *((self._graph.nodes, "node") if of_nodes else (self._graph.edges, "edge")))
+        tensors = [(key, _with_plain_rows(value), of_nodes) for key, value, of_nodes in given if _gatherable(value, self._gpu)]
         self._sliced = [(key, of_nodes) for key, value, of_nodes in given if not _gatherable(value, self._gpu)]
         placed = [tensor for _, tensor, _ in tensors]
         if self._gpu is not None:
@@ -484,6 +523,8 @@ class NeighborLoader(DataLoader):
         for key, ours in (("batch_size", self.batch_size), ("seeds", self._input.numel())):
             if state.get(key, ours) != ours:
                 raise ValueError(f"state: it was kept with {key} {state[key]}, and this loader has {ours}")
+        if not 0 <= state["step"] <= len(self):
+            raise ValueError(f"state: expected a step from 0 to {len(self)}, the batches of an epoch, found {state['step']}")
         self.seed, self.epoch, self._first_step = state["seed"], state["epoch"], state["step"]
         self._iterator = None
 
@@ -588,13 +629,13 @@ class HoneSampler(BaseSampler):
                  disjoint: bool = False, weight_attr: str | None = None):
         super().__init__()
         _check_data(data)
-        self._graph = _graph_of(data.edge_index, data.num_nodes)
+        self._graph = _graph_of(data)
         self._disjoint, self._induced = bool(disjoint), _subgraph_of(subgraph_type, disjoint)
         weights = _weights_of(data, weight_attr)
         with _of_argument(f"weight_attr={weight_attr!r}") if weights is not None else contextlib.nullcontext():
             self._loader = Loader(self._graph, _fanouts_of(num_neighbors), 1, threads=1, replace=bool(replace), disjoint=self._disjoint,
                                   induced=self._induced, weights=None if weights is None else weights.data_ptr())
-        self._seed, self._calls, self._owner = int(seed), 0, os.getpid()
+        self._seed, self._calls, self._owner = _integer("seed", seed, 0, most=2**64 - 1), 0, os.getpid()
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
         if os.getpid() != self._owner:

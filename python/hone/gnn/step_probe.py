@@ -194,6 +194,13 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
     worst = max(_distance(gradients, unpadded) for gradients in found)
     if worst <= tolerance:
         return
+    with _unchanged(model, device):
+        again = [_gradients(losses, padded.data, padded.seed_mask, parameters) for _ in range(2)]
+    drawn = _distance(*again)
+    if not drawn <= tolerance:
+        raise CannotCapture(f"the step gives another result for the same batch, so that it cannot be tried: loss or gradients differ by {drawn:.2g} of their size from call to "
+                            f"call, where {tolerance:.2g} is taken; the model or `losses` draws random numbers besides the dropout of torch.nn, which the trial leaves out; "
+                            "take torch.nn.functional.dropout, or draw them before the step as an attribute of `data`")
     guilty = None
     # The first module whose output for the batch's own nodes depends on the garbage in the padded rows.
     for (name, with_high, norm), (_, with_low, _) in zip(*outputs):

@@ -10,11 +10,12 @@ import os
 import subprocess
 import tempfile
 import threading
+import weakref
 from typing import Any, Callable, Iterable
 
 from hone.gnn import engine
 from hone.gnn.engine import EngineError
-from hone.gnn.graph import Graph
+from hone.gnn.graph import Graph, check_on_epoch
 
 __all__ = ["ModelSpec", "Predictor", "Trainer"]
 
@@ -80,9 +81,12 @@ class Trainer:
     def fit(self, epochs: int = 1, on_epoch: Callable[[dict[str, Any]], None] | None = None) -> dict[str, Any]:
         """Trains `epochs` more epochs. Returns what Graph.train returns. on_epoch: see Graph.train; an exception ends the fit, and the next fit
         continues from there."""
+        if isinstance(epochs, bool) or not hasattr(epochs, "__index__"):
+            raise TypeError(f"epochs: expected a whole number, found {epochs!r}")
         epochs = operator.index(epochs)
         if epochs < 1:
             raise ValueError(f"epochs: expected at least 1, found {epochs}")
+        check_on_epoch(on_epoch)
         if self.done is None:
             self.done = self._epochs_kept()
 
@@ -96,6 +100,10 @@ class Trainer:
             return self.graph.train(resume=self.checkpoint, epochs=self.done + epochs, on_epoch=take, **self._placing())
         return self.graph.train(epochs=epochs, checkpoint=self.checkpoint, on_epoch=take, model=self._model, **self._options)
 
+    def _check_trained(self) -> None:
+        if self.done == 0:
+            raise ValueError(f"checkpoint: {self.checkpoint!r} holds no run yet; train some epochs first, by fit(epochs)")
+
     def _placing(self) -> dict[str, Any]:
         return {name: value for name, value in self._options.items() if name in _PLACING}
 
@@ -104,11 +112,15 @@ class Trainer:
         return int(self.graph.train(resume=self.checkpoint, epochs=1, **self._placing())["epochs"])
 
     def evaluate(self, nodes: Any = "test", *, full: bool = True, **options: Any) -> dict[str, Any]:
-        """Returns what Graph.infer returns for the best epoch: accuracy, macro_f1, auc and more; with every neighbor, or from samples."""
+        """Returns what Graph.infer returns for the best epoch: accuracy, macro_f1, auc and more; with every neighbor, or from samples.
+
+        ValueError: no epoch is trained yet, or an argument is wrong."""
+        self._check_trained()
         return self.graph.infer(self.checkpoint, nodes=nodes, full=full, **options)
 
     def predictor(self, **options: Any) -> "Predictor":
-        """Returns a Predictor of the best epoch so far."""
+        """Returns a Predictor of the best epoch so far. ValueError: no epoch is trained yet, or an option is wrong."""
+        self._check_trained()
         return Predictor(self.graph, self.checkpoint, **options)
 
 
@@ -199,26 +211,20 @@ class Predictor:
         process, self._process = self._process, None
         if process is None:
             return
+        self._at_end.detach()
         with contextlib.suppress(BrokenPipeError):  # input that the process had not read when it ended
             process.stdin.close()
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
-        process.stdout.close()
-        process.stderr.close()
+        _end(process, self._reader)
 
     def __enter__(self) -> "Predictor":
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None and os.getpid() == self._owner:
-            self._process.kill()
-            self.close()
 
     def _ask(self, nodes: list[int]) -> dict[str, Any]:
         if os.getpid() != self._owner:
@@ -278,7 +284,28 @@ class Predictor:
         # Standard error is read all the time, because a full pipe would block the process.
         self._reader = threading.Thread(target=lambda: said.extend(process.stderr), daemon=True)
         self._reader.start()
+        # At the interpreter's end this is called while the reading thread still runs. A finalizer of the object itself would come later, when the
+        # thread stands still and holds the lock of its pipe, and the interpreter would abort.
+        self._at_end = weakref.finalize(self, _kill, process, self._reader, self._owner)
         return process
+
+
+def _kill(process: "subprocess.Popen[str]", reader: threading.Thread, owner: int) -> None:
+    """Ends the process of a Predictor that was not closed. It is no child of a forked child."""
+    if os.getpid() == owner:
+        process.kill()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        _end(process, reader)
+
+
+def _end(process: "subprocess.Popen[str]", reader: threading.Thread) -> None:
+    """Waits for a process that is ending, and frees its pipes."""
+    process.wait()
+    process.stdout.close()
+    if reader is not threading.current_thread():  # where the garbage collector runs
+        reader.join()
+        process.stderr.close()
 
 
 def _ids(nodes: Any) -> list[int]:

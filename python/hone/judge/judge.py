@@ -54,6 +54,9 @@ class Job:
     trials: int | None = None  # sets of random inputs with which each timed case is checked; None: the judge's default
 
     def arguments(self) -> dict[str, Any]:
+        for name, text in (("source", self.source), ("baseline", self.baseline)):
+            if isinstance(text, os.PathLike) or (isinstance(text, str) and text.endswith((".cu", ".py", ".honek")) and "\n" not in text):
+                raise CallError(f"{name}={os.fspath(text)!r}: expected the text of a candidate, found the name of a file; pass open({os.fspath(text)!r}).read()")
         call: dict[str, Any] = {"task": self.task, "source": self.source, "time": self.time, "warm": self.warm}
         if self.baseline is not None:
             call["baseline"] = self.baseline
@@ -118,8 +121,12 @@ class Judge:
     ):
         if not isinstance(device, str) or not _DEVICE.fullmatch(device):
             raise CallError(f"device={device!r}: name auto, cuda:N, sim, spool:DIR or redis://HOST/QUEUE")
+        if isinstance(processes, bool) or not isinstance(processes, int):
+            raise CallError(f"processes={processes!r}: expected a whole number")
         if processes < 1:
             raise CallError(f"processes={processes}: at least one is needed")
+        if environment is not None and not isinstance(environment, Mapping):
+            raise CallError(f"environment={environment!r}: expected a mapping from names to values")
         if not os.path.isdir(root):
             raise CallError(f"root={os.fspath(root)!r}: there is no such folder")
         self._command = [find_program(program), "mcp", "--device", device, "--root", os.path.abspath(root)]
@@ -157,6 +164,10 @@ class Judge:
         """
         futures = []
         for job in jobs:
+            if not isinstance(job, Job):
+                for future in futures:
+                    future.cancel()
+                raise TypeError(f"jobs: expected hone.Job, found {job!r:.60}")
             try:
                 futures.append(self._submit("eval", job.arguments()))
             except CallError as error:
@@ -260,6 +271,11 @@ class Judge:
     def _submit(self, tool: str, arguments: Mapping[str, Any]) -> concurrent.futures.Future[dict[str, Any]]:
         if os.getpid() != self._owner:
             raise ServerError("this judge belongs to another process: make a Judge after the fork")
+        for name, given in arguments.items():
+            try:
+                json.dumps(given)
+            except (TypeError, ValueError) as error:
+                raise CallError(f"{name}: expected texts, numbers, lists and mappings, found {given!r:.60} ({error})") from error
         call = _Call(tool, arguments)
         with self._lock:
             if self._closed:

@@ -21,7 +21,7 @@ Result<FeatureDtype> ParseFeatureDtype(std::string_view name) {
   for (const FeatureDtype dtype : {FeatureDtype::kFloat32, FeatureDtype::kFloat16, FeatureDtype::kBFloat16}) {
     if (name == FeatureDtypeName(dtype)) return dtype;
   }
-  return Status::InvalidArgument(fmt::format("'{}' is no feature type; use float32, float16 or bfloat16", name));
+  return Status::InvalidArgument(fmt::format("dtype '{}' is no feature type; use float32, float16 or bfloat16", name));
 }
 
 }  // namespace hone::gnn

@@ -24,8 +24,8 @@ std::string ProblemOf(TargetKind kind, float value) {
   if (std::isnan(value)) return "";
   if (kind == TargetKind::kValues) return std::isinf(value) ? "is infinite; an unknown value is NaN" : "";
   if (value == 0 || value == 1) return "";
-  return "is no label; each label of a node is 0 or 1, or NaN where it is not known. Say --labels values (in Python "
-         "labels=\"values\") if these are numbers to predict (regression)";
+  return "is no label; each label of a node is 0 or 1, or NaN where it is not known. Say --labels values if these are "
+         "numbers to predict (regression)";
 }
 
 Status CheckTargets(const NodeTargets& targets, const std::string& name) {
