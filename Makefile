@@ -5,7 +5,7 @@
 #   make test      build and run every test that needs no GPU (with a GPU, its tests too)
 #   make site      the documentation as a site, build/site; its packages go to build/python
 #   make package   a Debian package of both programs, build/hone_VERSION_ARCHITECTURE.deb, and hone-dev for find_package(hone)
-#   make test-python  only the tests that are written in Python; their packages go to build/python
+#   make test-python  only the tests that are written in Python; their packages, PyTorch among them, go to build/python
 #   make test-torch   every PyTorch problem of tests/torch, of which make test-python takes some
 #   make test-browser  only the tests of pages in a real browser; installs Chromium
 #   make test-whole   the tests of which make test takes a part (HONE_TEST_WHOLE), whole
@@ -49,7 +49,7 @@ test: setup
 
 test-python: setup
 	$(call configure,$(FULL_FLAGS))
-	@cmake --build $(BUILD) -j $(JOBS) --target hone hone_loader hone_cuda_loader_emulated
+	@cmake --build $(BUILD) -j $(JOBS) --target hone hone-gnn hone_loader hone_cuda_loader_emulated
 	@HONE_INSTALL_TORCH=1 ctest --test-dir $(BUILD) -L python --output-on-failure --no-tests=error
 
 test-torch: setup
