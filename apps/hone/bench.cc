@@ -169,7 +169,7 @@ Status RunStrategies(CommandContext& context, const BenchFlags& flags) {
   for (Variant& variant : variants) {
     targets.push_back(variant.options.target);
     HONE_RETURN_IF_ERROR(CheckTarget(variant.options, *evaluator));
-    SettleTarget(variant.options, *evaluator);
+    AskForCudaIfCuteIsMissing(variant.options, *evaluator);
   }
 
   std::vector<RunOutcome> outcomes;

@@ -168,7 +168,7 @@ Status SearchKernelBench(CommandContext& context, const KernelBenchFlags& flags)
   if (!warning.empty()) PrintError("hone: warning: {}\n", warning);
   HONE_ASSIGN_OR_RETURN(campaign.evaluator, OpenEvaluator(context, flags.device));
   HONE_RETURN_IF_ERROR(CheckTarget(campaign.run.options, *campaign.evaluator));
-  SettleTarget(campaign.run.options, *campaign.evaluator);
+  AskForCudaIfCuteIsMissing(campaign.run.options, *campaign.evaluator);
   TellAssumed(*campaign.evaluator);
 
   const DeviceFacts& facts = campaign.evaluator->facts();

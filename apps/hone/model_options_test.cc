@@ -60,14 +60,15 @@ class WithoutCute : public ScriptedEvaluator {
 TEST(RunFlags, WhereCuteIsMissingAnyMeansCuda) {
   const WithoutCute without;
   RunOptions options;
-  SettleTarget(options, without);
+  AskForCudaIfCuteIsMissing(options, without);
   EXPECT_EQ(options.target, "cuda") << "an answer in CuTe is told so, and not judged in vain";
   options.target = "cute";
   EXPECT_THAT(CheckTarget(options, without).message(), HasSubstr("needs a language model"));
   options.model = "openai:x";
   EXPECT_THAT(CheckTarget(options, without).message(), HasSubstr("CUTLASS is not here"));
   options.target = "any";
-  SettleTarget(options, ScriptedEvaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; }));
+  AskForCudaIfCuteIsMissing(options,
+                            ScriptedEvaluator([](const std::string&, const Binding&, const Dims&) { return 1.0; }));
   EXPECT_EQ(options.target, "any");
 }
 

@@ -188,7 +188,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
-    SettleTarget(prepared.options, *evaluator);
+    AskForCudaIfCuteIsMissing(prepared.options, *evaluator);
     TellAssumed(*evaluator);
     HONE_ASSIGN_OR_RETURN(std::vector<RememberedIdea> memory,
                           MemoryFor(*store, prepared.task, evaluator->facts(), prepared.options));

@@ -224,7 +224,7 @@ Status CheckTarget(const RunOptions& options, const Evaluator& evaluator) {
   return evaluator.CanInclude("cute").WithContext("--target cute");
 }
 
-void SettleTarget(RunOptions& options, const Evaluator& evaluator) {
+void AskForCudaIfCuteIsMissing(RunOptions& options, const Evaluator& evaluator) {
   if (options.target == "any" && !evaluator.CanInclude("cute").ok()) options.target = "cuda";
 }
 

@@ -53,7 +53,7 @@ Status CheckTarget(const RunOptions& options, const Evaluator& evaluator);
 
 // Sets the target `any` to `cuda` if the evaluator reports that CuTe is missing, so that the model is not asked for
 // kernels that cannot be judged.
-void SettleTarget(RunOptions& options, const Evaluator& evaluator);
+void AskForCudaIfCuteIsMissing(RunOptions& options, const Evaluator& evaluator);
 
 // Prints on standard error what is assumed of judges on other machines, if anything is (Evaluator::Assumed), and
 // returns it as warnings for --json.

@@ -317,4 +317,8 @@ std::string TargetOf(const RunView& view, int64_t node);
 // Returns the file name of a node's source in evaluations and messages: "seed.cu", "reference.cu", "node-7.cu".
 std::string NodeFileName(const RunView& view, int64_t node);
 
+// Returns which nodes the run has, for messages: "run r1 has nodes 0 to 3", "run r1 has node 0 alone" or "run r1 has no
+// nodes".
+std::string NodesText(const RunView& view);
+
 }  // namespace hone

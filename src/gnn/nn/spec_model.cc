@@ -170,17 +170,17 @@ class SpecModel final : public Model<T> {
     operations_.emplace_back();
     for (size_t v = 1; v < count(); ++v) {
       const ValueSpec& value = spec_.values[v - 1];
-      OperationPlace place;
-      place.parameters = ParameterPrefix(value);
-      for (const int operand : shapes_.operands[v]) place.in.push_back(shapes_.width[static_cast<size_t>(operand)]);
-      place.out = shapes_.width[v];
-      place.edge_width = options_.edge_width;
-      place.drop_key = shapes_.drop_keys[v];
+      OperationSetup setup;
+      setup.parameters = ParameterPrefix(value);
+      for (const int operand : shapes_.operands[v]) setup.in.push_back(shapes_.width[static_cast<size_t>(operand)]);
+      setup.out = shapes_.width[v];
+      setup.edge_width = options_.edge_width;
+      setup.drop_key = shapes_.drop_keys[v];
       if (const auto* drop = std::get_if<DropSpec>(&value.operation); drop != nullptr && !drop->after.empty()) {
-        place.dropped_before = std::get<DropSpec>(Operation(static_cast<size_t>(shapes_.operands[v][0]))).probability;
+        setup.dropped_before = std::get<DropSpec>(Operation(static_cast<size_t>(shapes_.operands[v][0]))).probability;
       }
-      place.stream = &streams[static_cast<size_t>(value.stream >= 0 ? value.stream : shapes_.LayerOf(v))];
-      operations_.push_back(MakeOperation<T>(value.operation, place));
+      setup.stream = &streams[static_cast<size_t>(value.stream >= 0 ? value.stream : shapes_.LayerOf(v))];
+      operations_.push_back(MakeOperation<T>(value.operation, setup));
     }
   }
 

@@ -21,11 +21,11 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
                                   bool mean) {
   int32_t prefetched = offsets[begin];  // the rows of the edges below this one have been prefetched
   for (int64_t i = begin; i < end; ++i) {
-    T* __restrict o = out + i * out_stride;
+    T* __restrict out_row = out + i * out_stride;
     const int32_t first = offsets[i];
     const int32_t last = offsets[i + 1];
     if (first == last) {
-      std::memset(o, 0, static_cast<size_t>(dim) * sizeof(T));
+      std::memset(out_row, 0, static_cast<size_t>(dim) * sizeof(T));
       continue;
     }
     int32_t e = first;
@@ -38,16 +38,16 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
     const T* r3 = head > 3 ? x + columns[e + 3] * x_stride : nullptr;
     switch (head) {
       case 1:
-        for (int64_t c = 0; c < dim; ++c) o[c] = r0[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] = r0[c];
         break;
       case 2:
-        for (int64_t c = 0; c < dim; ++c) o[c] = r0[c] + r1[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] = r0[c] + r1[c];
         break;
       case 3:
-        for (int64_t c = 0; c < dim; ++c) o[c] = (r0[c] + r1[c]) + r2[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] = (r0[c] + r1[c]) + r2[c];
         break;
       default:
-        for (int64_t c = 0; c < dim; ++c) o[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] = ((r0[c] + r1[c]) + r2[c]) + r3[c];
         break;
     }
     for (e += head; e < last; e += 4) {
@@ -56,11 +56,11 @@ HONE_INLINE_BODY void SumRowsBody(const int32_t* offsets, const int32_t* columns
       r1 = x + columns[e + 1] * x_stride;
       r2 = x + columns[e + 2] * x_stride;
       r3 = x + columns[e + 3] * x_stride;
-      for (int64_t c = 0; c < dim; ++c) o[c] = (((o[c] + r0[c]) + r1[c]) + r2[c]) + r3[c];
+      for (int64_t c = 0; c < dim; ++c) out_row[c] = (((out_row[c] + r0[c]) + r1[c]) + r2[c]) + r3[c];
     }
     if (mean) {
       const T scale = T(1) / static_cast<T>(last - first);
-      for (int64_t c = 0; c < dim; ++c) o[c] *= scale;
+      for (int64_t c = 0; c < dim; ++c) out_row[c] *= scale;
     }
   }
 }
@@ -76,24 +76,24 @@ template <typename T>
 HONE_INLINE_BODY void MaxRowsBody(const int32_t* offsets, const int32_t* columns, const T* x, int64_t x_stride, T* out,
                                   int64_t out_stride, int32_t* winners, int64_t dim, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
-    T* __restrict o = out + i * out_stride;
-    int32_t* __restrict w = winners + i * dim;
+    T* __restrict out_row = out + i * out_stride;
+    int32_t* __restrict winner_row = winners + i * dim;
     const int32_t first = offsets[i];
     const int32_t last = offsets[i + 1];
     if (first == last) {
-      std::fill_n(o, dim, T(0));
-      std::fill_n(w, dim, -1);
+      std::fill_n(out_row, dim, T(0));
+      std::fill_n(winner_row, dim, -1);
       continue;
     }
-    std::copy_n(x + columns[first] * x_stride, dim, o);
-    std::fill_n(w, dim, columns[first]);
+    std::copy_n(x + columns[first] * x_stride, dim, out_row);
+    std::fill_n(winner_row, dim, columns[first]);
     for (int32_t e = first + 1; e < last; ++e) {
       const int32_t source = columns[e];
-      const T* __restrict r = x + source * x_stride;
+      const T* __restrict source_row = x + source * x_stride;
       for (int64_t c = 0; c < dim; ++c) {
-        const bool wins = r[c] > o[c];
-        o[c] = wins ? r[c] : o[c];
-        w[c] = wins ? source : w[c];
+        const bool wins = source_row[c] > out_row[c];
+        out_row[c] = wins ? source_row[c] : out_row[c];
+        winner_row[c] = wins ? source : winner_row[c];
       }
     }
   }
@@ -108,33 +108,33 @@ HONE_MAX_ROWS(double)
 
 // Adds, for each source, the rows of its destinations, times `weights` (by destination; null: all 1).
 template <typename T>
-HONE_INLINE_BODY void ScatterRowsBody(const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g,
-                                      int64_t g_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin,
-                                      int64_t end) {
-  for (int64_t s = begin; s < end; ++s) {
-    T* __restrict o = out + s * out_stride;
-    const int32_t first = offsets[s];
-    const int32_t last = offsets[s + 1];
+HONE_INLINE_BODY void ScatterRowsBody(const int32_t* offsets, const int32_t* destinations, const T* weights,
+                                      const T* grad, int64_t grad_stride, T* out, int64_t out_stride, int64_t dim,
+                                      int64_t begin, int64_t end) {
+  for (int64_t source = begin; source < end; ++source) {
+    T* __restrict out_row = out + source * out_stride;
+    const int32_t first = offsets[source];
+    const int32_t last = offsets[source + 1];
     if (first == last) {
-      std::memset(o, 0, static_cast<size_t>(dim) * sizeof(T));
+      std::memset(out_row, 0, static_cast<size_t>(dim) * sizeof(T));
       continue;
     }
     for (int32_t e = first; e < last; ++e) {
-      const T* __restrict r = g + destinations[e] * g_stride;
-      const T w = weights == nullptr ? T(1) : weights[destinations[e]];
+      const T* __restrict grad_row = grad + destinations[e] * grad_stride;
+      const T weight = weights == nullptr ? T(1) : weights[destinations[e]];
       if (e == first) {
-        for (int64_t c = 0; c < dim; ++c) o[c] = w * r[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] = weight * grad_row[c];
       } else {
-        for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+        for (int64_t c = 0; c < dim; ++c) out_row[c] += weight * grad_row[c];
       }
     }
   }
 }
-#define HONE_SCATTER_ROWS(T)                                                                                           \
-  HONE_VECTORISE(ScatterRows,                                                                                          \
-                 (const int32_t* offsets, const int32_t* destinations, const T* weights, const T* g, int64_t g_stride, \
-                  T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end),                                \
-                 (offsets, destinations, weights, g, g_stride, out, out_stride, dim, begin, end))
+#define HONE_SCATTER_ROWS(T)                                                                                 \
+  HONE_VECTORISE(ScatterRows,                                                                                \
+                 (const int32_t* offsets, const int32_t* destinations, const T* weights, const T* grad,      \
+                  int64_t grad_stride, T* out, int64_t out_stride, int64_t dim, int64_t begin, int64_t end), \
+                 (offsets, destinations, weights, grad, grad_stride, out, out_stride, dim, begin, end))
 HONE_SCATTER_ROWS(float)
 HONE_SCATTER_ROWS(double)
 
@@ -199,18 +199,18 @@ void MaxBackward(const BlockView& block, const SourceMajorBlock& by_source, cons
                  Matrix<const T> grad_out, Matrix<T> grad_x, int threads) {
   const int64_t dim = grad_x.cols;
   ParallelRows(threads, block.num_src, PieceRows(dim), [&](int64_t begin, int64_t end) {
-    for (int64_t s = begin; s < end; ++s) {
-      T* o = grad_x.Row(s);
-      std::fill_n(o, dim, T(0));
+    for (int64_t source = begin; source < end; ++source) {
+      T* out_row = grad_x.Row(source);
+      std::fill_n(out_row, dim, T(0));
       int32_t previous = -1;
-      for (int32_t e = by_source.row_offsets[static_cast<size_t>(s)];
-           e < by_source.row_offsets[static_cast<size_t>(s) + 1]; ++e) {
+      for (int32_t e = by_source.row_offsets[static_cast<size_t>(source)];
+           e < by_source.row_offsets[static_cast<size_t>(source) + 1]; ++e) {
         const int32_t destination = by_source.destinations[static_cast<size_t>(e)];
         if (destination == previous) continue;  // a parallel edge, for which the element was already added
         previous = destination;
-        const int32_t* w = max_sources + destination * dim;
-        const T* g = grad_out.Row(destination);
-        for (int64_t c = 0; c < dim; ++c) o[c] += w[c] == s ? g[c] : T(0);
+        const int32_t* winner_row = max_sources + destination * dim;
+        const T* grad_row = grad_out.Row(destination);
+        for (int64_t c = 0; c < dim; ++c) out_row[c] += winner_row[c] == source ? grad_row[c] : T(0);
       }
     }
   });

@@ -45,60 +45,60 @@ struct Task {
 
 // Computes the attention weights of destination i in head h: a softmax over the scores of its edges and of itself.
 template <typename T>
-HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& t, int64_t i, int h) {
-  const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
-  const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
-  const int32_t* columns = t.block.columns.data();
-  const T own = t.scores.Row(i)[t.heads + h];
-  const T self = LeakyRelu(t.scores.Row(i)[h] + own, t.slope);
+HONE_INLINE_BODY void SoftmaxOfRow(const Task<T>& task, int64_t i, int head) {
+  const int32_t first = task.block.row_offsets[static_cast<size_t>(i)];
+  const int32_t last = task.block.row_offsets[static_cast<size_t>(i) + 1];
+  const int32_t* columns = task.block.columns.data();
+  const T own = task.scores.Row(i)[task.heads + head];
+  const T self = LeakyRelu(task.scores.Row(i)[head] + own, task.slope);
   T top = self;
   for (int32_t e = first; e < last; ++e) {
     if (columns[e] == i) continue;
-    const T logit = LeakyRelu(t.scores.Row(columns[e])[h] + own, t.slope);
-    t.weights.edges[static_cast<int64_t>(e) * t.heads + h] = logit;
+    const T logit = LeakyRelu(task.scores.Row(columns[e])[head] + own, task.slope);
+    task.weights.edges[static_cast<int64_t>(e) * task.heads + head] = logit;
     top = std::max(top, logit);
   }
   T total = 0;
   for (int32_t e = first; e < last; ++e) {
-    T& weight = t.weights.edges[static_cast<int64_t>(e) * t.heads + h];
+    T& weight = task.weights.edges[static_cast<int64_t>(e) * task.heads + head];
     weight = columns[e] == i ? T(0) : std::exp(weight - top);
     total += weight;
   }
   const T self_weight = std::exp(self - top);
   const T inverse = T(1) / (total + self_weight);
-  for (int32_t e = first; e < last; ++e) t.weights.edges[static_cast<int64_t>(e) * t.heads + h] *= inverse;
-  t.weights.self[i * t.heads + h] = self_weight * inverse;
+  for (int32_t e = first; e < last; ++e) task.weights.edges[static_cast<int64_t>(e) * task.heads + head] *= inverse;
+  task.weights.self[i * task.heads + head] = self_weight * inverse;
 }
 
 // Prefetches the rows and the scores of later edges.
 template <typename T>
-HONE_INLINE_BODY void AskForRow(const Task<T>& t, int32_t last, int32_t& prefetched) {
-  const auto edges = static_cast<int32_t>(t.block.num_edges());
+HONE_INLINE_BODY void AskForRow(const Task<T>& task, int32_t last, int32_t& prefetched) {
+  const auto edges = static_cast<int32_t>(task.block.num_edges());
   int32_t also = prefetched;
-  AskAhead(t.scores.data, t.scores.stride, t.scores.cols, t.block.columns.data(), edges, last, also);
-  AskAhead(t.x.data, t.x.stride, t.x.cols, t.block.columns.data(), edges, last, prefetched);
+  AskAhead(task.scores.data, task.scores.stride, task.scores.cols, task.block.columns.data(), edges, last, also);
+  AskAhead(task.x.data, task.x.stride, task.x.cols, task.block.columns.data(), edges, last, prefetched);
 }
 
 template <typename T>
-HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end) {
-  const int64_t dim = t.x.cols;
-  const int32_t* columns = t.block.columns.data();
-  int32_t prefetched = t.block.row_offsets[static_cast<size_t>(begin)];
+HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& task, Matrix<T> out, int64_t begin, int64_t end) {
+  const int64_t dim = task.x.cols;
+  const int32_t* columns = task.block.columns.data();
+  int32_t prefetched = task.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
-    const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
-    const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
-    AskForRow(t, last, prefetched);
-    for (int h = 0; h < t.heads; ++h) SoftmaxOfRow(t, i, h);
-    for (int h = 0; h < t.heads; ++h) {
-      T* __restrict o = out.Row(i) + h * dim;
-      const T own = t.weights.self[i * t.heads + h];
-      const T* __restrict x = t.x.Row(i);
-      for (int64_t c = 0; c < dim; ++c) o[c] = own * x[c];
+    const int32_t first = task.block.row_offsets[static_cast<size_t>(i)];
+    const int32_t last = task.block.row_offsets[static_cast<size_t>(i) + 1];
+    AskForRow(task, last, prefetched);
+    for (int head = 0; head < task.heads; ++head) SoftmaxOfRow(task, i, head);
+    for (int head = 0; head < task.heads; ++head) {
+      T* __restrict out_row = out.Row(i) + head * dim;
+      const T own = task.weights.self[i * task.heads + head];
+      const T* __restrict x = task.x.Row(i);
+      for (int64_t c = 0; c < dim; ++c) out_row[c] = own * x[c];
       for (int32_t e = first; e < last; ++e) {
         if (columns[e] == i) continue;
-        const T w = t.weights.edges[static_cast<int64_t>(e) * t.heads + h];
-        const T* __restrict r = t.x.Row(columns[e]);
-        for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+        const T weight = task.weights.edges[static_cast<int64_t>(e) * task.heads + head];
+        const T* __restrict source_row = task.x.Row(columns[e]);
+        for (int64_t c = 0; c < dim; ++c) out_row[c] += weight * source_row[c];
       }
     }
   }
@@ -107,87 +107,90 @@ HONE_INLINE_BODY void ForwardRowsBody(const Task<T>& t, Matrix<T> out, int64_t b
 // Computes the gradient of each edge's score sum, and of the two scores of each destination that its own row
 // contributes.
 template <typename T>
-HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads,
+HONE_INLINE_BODY void ScoreGradientRowsBody(const Task<T>& task, Matrix<const T> grad_out, T* edge_grads, T* self_grads,
                                             Matrix<T> grad_scores, int64_t begin, int64_t end) {
-  const int64_t dim = t.x.cols;
-  const int32_t* columns = t.block.columns.data();
-  int32_t prefetched = t.block.row_offsets[static_cast<size_t>(begin)];
+  const int64_t dim = task.x.cols;
+  const int32_t* columns = task.block.columns.data();
+  int32_t prefetched = task.block.row_offsets[static_cast<size_t>(begin)];
   for (int64_t i = begin; i < end; ++i) {
-    const int32_t first = t.block.row_offsets[static_cast<size_t>(i)];
-    const int32_t last = t.block.row_offsets[static_cast<size_t>(i) + 1];
-    AskForRow(t, last, prefetched);
-    for (int h = 0; h < t.heads; ++h) {
-      const T* g = grad_out.Row(i) + h * dim;
-      const T own = t.scores.Row(i)[t.heads + h];
-      const T self_weight = t.weights.self[i * t.heads + h];
-      const T self_product = Dot(g, t.x.Row(i), dim);
+    const int32_t first = task.block.row_offsets[static_cast<size_t>(i)];
+    const int32_t last = task.block.row_offsets[static_cast<size_t>(i) + 1];
+    AskForRow(task, last, prefetched);
+    for (int head = 0; head < task.heads; ++head) {
+      const T* grad_row = grad_out.Row(i) + head * dim;
+      const T own = task.scores.Row(i)[task.heads + head];
+      const T self_weight = task.weights.self[i * task.heads + head];
+      const T self_product = Dot(grad_row, task.x.Row(i), dim);
       T expected = self_weight * self_product;
       for (int32_t e = first; e < last; ++e) {
-        const int64_t at = static_cast<int64_t>(e) * t.heads + h;
-        edge_grads[at] = columns[e] == i ? T(0) : Dot(g, t.x.Row(columns[e]), dim);
-        expected += t.weights.edges[at] * edge_grads[at];
+        const int64_t at = static_cast<int64_t>(e) * task.heads + head;
+        edge_grads[at] = columns[e] == i ? T(0) : Dot(grad_row, task.x.Row(columns[e]), dim);
+        expected += task.weights.edges[at] * edge_grads[at];
       }
       T total = 0;
       for (int32_t e = first; e < last; ++e) {
-        const int64_t at = static_cast<int64_t>(e) * t.heads + h;
-        const T slope_factor = t.scores.Row(columns[e])[h] + own > T(0) ? T(1) : t.slope;
-        edge_grads[at] = t.weights.edges[at] * (edge_grads[at] - expected) * slope_factor;
+        const int64_t at = static_cast<int64_t>(e) * task.heads + head;
+        const T slope_factor = task.scores.Row(columns[e])[head] + own > T(0) ? T(1) : task.slope;
+        edge_grads[at] = task.weights.edges[at] * (edge_grads[at] - expected) * slope_factor;
         total += edge_grads[at];
       }
-      const T slope_factor = t.scores.Row(i)[h] + own > T(0) ? T(1) : t.slope;
+      const T slope_factor = task.scores.Row(i)[head] + own > T(0) ? T(1) : task.slope;
       const T self_grad = self_weight * (self_product - expected) * slope_factor;
-      self_grads[i * t.heads + h] = self_grad;
-      grad_scores.Row(i)[t.heads + h] = total + self_grad;
+      self_grads[i * task.heads + head] = self_grad;
+      grad_scores.Row(i)[task.heads + head] = total + self_grad;
     }
   }
 }
 
 // Sums, for each source, the gradients of its score and of its row.
 template <typename T>
-HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& t, const SourceMajorBlock& by_source,
+HONE_INLINE_BODY void SourceGradientRowsBody(const Task<T>& task, const SourceMajorBlock& by_source,
                                              Matrix<const T> grad_out, const T* edge_grads, const T* self_grads,
                                              Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end) {
-  const int64_t dim = t.x.cols;
+  const int64_t dim = task.x.cols;
   for (int64_t s = begin; s < end; ++s) {
     const int32_t first = by_source.row_offsets[static_cast<size_t>(s)];
     const int32_t last = by_source.row_offsets[static_cast<size_t>(s) + 1];
-    const bool is_destination = s < t.block.num_dst;
-    for (int h = 0; h < t.heads; ++h) {
-      T sum = is_destination ? self_grads[s * t.heads + h] : T(0);
+    const bool is_destination = s < task.block.num_dst;
+    for (int head = 0; head < task.heads; ++head) {
+      T sum = is_destination ? self_grads[s * task.heads + head] : T(0);
       for (int32_t k = first; k < last; ++k) {
-        sum += edge_grads[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * t.heads + h];
+        sum += edge_grads[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * task.heads + head];
       }
-      grad_scores.Row(s)[h] = sum;
-      if (!is_destination) grad_scores.Row(s)[t.heads + h] = T(0);
+      grad_scores.Row(s)[head] = sum;
+      if (!is_destination) grad_scores.Row(s)[task.heads + head] = T(0);
     }
     if (grad_x.empty()) continue;
-    T* __restrict o = grad_x.Row(s);
-    std::fill_n(o, dim, T(0));
-    for (int h = 0; h < t.heads; ++h) {
+    T* __restrict out_row = grad_x.Row(s);
+    std::fill_n(out_row, dim, T(0));
+    for (int head = 0; head < task.heads; ++head) {
       if (is_destination) {
-        const T w = t.weights.self[s * t.heads + h];
-        const T* __restrict g = grad_out.Row(s) + h * dim;
-        for (int64_t c = 0; c < dim; ++c) o[c] += w * g[c];
+        const T weight = task.weights.self[s * task.heads + head];
+        const T* __restrict grad_row = grad_out.Row(s) + head * dim;
+        for (int64_t c = 0; c < dim; ++c) out_row[c] += weight * grad_row[c];
       }
       for (int32_t k = first; k < last; ++k) {
-        const T w = t.weights.edges[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * t.heads + h];
-        const T* __restrict g = grad_out.Row(by_source.destinations[static_cast<size_t>(k)]) + h * dim;
-        for (int64_t c = 0; c < dim; ++c) o[c] += w * g[c];
+        const T weight =
+            task.weights.edges[static_cast<int64_t>(by_source.edges[static_cast<size_t>(k)]) * task.heads + head];
+        const T* __restrict grad_row = grad_out.Row(by_source.destinations[static_cast<size_t>(k)]) + head * dim;
+        for (int64_t c = 0; c < dim; ++c) out_row[c] += weight * grad_row[c];
       }
     }
   }
 }
 
 #define HONE_ATTENTION(T)                                                                                             \
-  HONE_VECTORISE(ForwardRows, (const Task<T>& t, Matrix<T> out, int64_t begin, int64_t end), (t, out, begin, end))    \
+  HONE_VECTORISE(ForwardRows, (const Task<T>& task, Matrix<T> out, int64_t begin, int64_t end),                       \
+                 (task, out, begin, end))                                                                             \
   HONE_VECTORISE(ScoreGradientRows,                                                                                   \
-                 (const Task<T>& t, Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores,    \
+                 (const Task<T>& task, Matrix<const T> grad_out, T* edge_grads, T* self_grads, Matrix<T> grad_scores, \
                   int64_t begin, int64_t end),                                                                        \
-                 (t, grad_out, edge_grads, self_grads, grad_scores, begin, end))                                      \
-  HONE_VECTORISE(SourceGradientRows,                                                                                  \
-                 (const Task<T>& t, const SourceMajorBlock& by_source, Matrix<const T> grad_out, const T* edge_grads, \
-                  const T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end),          \
-                 (t, by_source, grad_out, edge_grads, self_grads, grad_scores, grad_x, begin, end))
+                 (task, grad_out, edge_grads, self_grads, grad_scores, begin, end))                                   \
+  HONE_VECTORISE(                                                                                                     \
+      SourceGradientRows,                                                                                             \
+      (const Task<T>& task, const SourceMajorBlock& by_source, Matrix<const T> grad_out, const T* edge_grads,         \
+       const T* self_grads, Matrix<T> grad_scores, Matrix<T> grad_x, int64_t begin, int64_t end),                     \
+      (task, by_source, grad_out, edge_grads, self_grads, grad_scores, grad_x, begin, end))
 HONE_ATTENTION(float)
 HONE_ATTENTION(double)
 

@@ -61,12 +61,12 @@ HONE_INLINE_BODY void GradientSumsBody(const T* x, int64_t x_stride, const T* gr
                                        const double* mean, int64_t cols, int64_t begin, int64_t end, double* sum,
                                        double* product) {
   for (int64_t i = begin; i < end; ++i) {
-    const T* r = x + i * x_stride;
-    const T* g = grad + i * grad_stride;
+    const T* row = x + i * x_stride;
+    const T* grad_row = grad + i * grad_stride;
     for (int64_t c = 0; c < cols; ++c) {
-      const auto d = static_cast<double>(g[c]);
-      sum[c] += d;
-      product[c] += d * (static_cast<double>(r[c]) - mean[c]);
+      const auto gradient = static_cast<double>(grad_row[c]);
+      sum[c] += gradient;
+      product[c] += gradient * (static_cast<double>(row[c]) - mean[c]);
     }
   }
 }

@@ -27,39 +27,40 @@ struct MaskTask {
 };
 
 // Writes the masks of rows [begin, end) without vector instructions.
-void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
+void MaskRowsBaseline(const MaskTask& task, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
-    for (int64_t b = 0; b < t.blocks; ++b) {
+    for (int64_t block = 0; block < task.blocks; ++block) {
       const PhiloxWords words =
-          DropoutWords(t.key, {static_cast<uint32_t>(t.nodes[i]), t.step, t.epoch, t.layer_and_site | static_cast<uint32_t>(b)});
+          DropoutWords(task.key, {static_cast<uint32_t>(task.nodes[i]), task.step, task.epoch,
+                                  task.layer_and_site | static_cast<uint32_t>(block)});
       uint32_t byte = 0;
       for (size_t k = 0; k < 8; ++k) {
-        byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= t.threshold) << k;
+        byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= task.threshold) << k;
       }
-      t.bits[i * t.blocks + b] = static_cast<uint8_t>(byte);
+      task.bits[i * task.blocks + block] = static_cast<uint8_t>(byte);
     }
   }
 }
 
 // Computes sixteen blocks at once, four in each of four registers. A counter word is the low half of a 64-bit lane; the
 // high halves of products are ignored.
-[[gnu::target("avx2")]] void MaskRowsAvx2(const MaskTask& t, int64_t begin, int64_t end) {
+[[gnu::target("avx2")]] void MaskRowsAvx2(const MaskTask& task, int64_t begin, int64_t end) {
   const __m256i multiplier0 = _mm256_set1_epi64x(0xD2511F53);
   const __m256i multiplier1 = _mm256_set1_epi64x(0xCD9E8D57);
-  const __m256i threshold = _mm256_set1_epi16(static_cast<short>(t.threshold));
+  const __m256i threshold = _mm256_set1_epi16(static_cast<short>(task.threshold));
   for (int64_t i = begin; i < end; ++i) {
-    uint8_t* row = t.bits + i * t.blocks;
-    for (int64_t first = 0; first < t.blocks; first += 16) {
+    uint8_t* row = task.bits + i * task.blocks;
+    for (int64_t first = 0; first < task.blocks; first += 16) {
       __m256i c0[4], c1[4], c2[4], c3[4];
       for (int g = 0; g < 4; ++g) {
-        c0[g] = _mm256_set1_epi64x(static_cast<uint32_t>(t.nodes[i]));
-        c1[g] = _mm256_set1_epi64x(t.step);
-        c2[g] = _mm256_set1_epi64x(t.epoch);
-        const int64_t block = t.layer_and_site | (first + 4 * g);
+        c0[g] = _mm256_set1_epi64x(static_cast<uint32_t>(task.nodes[i]));
+        c1[g] = _mm256_set1_epi64x(task.step);
+        c2[g] = _mm256_set1_epi64x(task.epoch);
+        const int64_t block = task.layer_and_site | (first + 4 * g);
         c3[g] = _mm256_set_epi64x(block + 3, block + 2, block + 1, block);
       }
-      auto key0 = static_cast<uint32_t>(t.key);
-      auto key1 = static_cast<uint32_t>(t.key >> 32);
+      auto key0 = static_cast<uint32_t>(task.key);
+      auto key1 = static_cast<uint32_t>(task.key >> 32);
       for (int round = 0; round < 7; ++round) {
         const __m256i k0 = _mm256_set1_epi64x(key0);
         const __m256i k1 = _mm256_set1_epi64x(key1);
@@ -87,7 +88,7 @@ void MaskRowsBaseline(const MaskTask& t, int64_t begin, int64_t end) {
         const __m256i odd = kept(_mm256_unpackhi_epi64(low, high));   // blocks 1 and 3
         bytes[g] = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_packs_epi16(even, odd)));
       }
-      std::memcpy(row + first, bytes, static_cast<size_t>(std::min<int64_t>(16, t.blocks - first)));
+      std::memcpy(row + first, bytes, static_cast<size_t>(std::min<int64_t>(16, task.blocks - first)));
     }
   }
 }
@@ -101,10 +102,10 @@ void ApplyRowBaseline(const uint8_t* bits, T scale, const T* x, T* out, int64_t 
   const __m256i lane = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
   const __m256 factor = _mm256_set1_ps(scale);
   const int64_t whole_bytes = cols / 8;
-  for (int64_t b = 0; b < whole_bytes; ++b) {
-    const __m256i kept = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits[b]), lane), lane);
-    const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(x + b * 8), factor);
-    _mm256_storeu_ps(out + b * 8, _mm256_and_ps(product, _mm256_castsi256_ps(kept)));
+  for (int64_t block = 0; block < whole_bytes; ++block) {
+    const __m256i kept = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits[block]), lane), lane);
+    const __m256 product = _mm256_mul_ps(_mm256_loadu_ps(x + block * 8), factor);
+    _mm256_storeu_ps(out + block * 8, _mm256_and_ps(product, _mm256_castsi256_ps(kept)));
   }
   ApplyRowBaseline(bits, scale, x, out, whole_bytes * 8, cols);
 }

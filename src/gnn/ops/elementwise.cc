@@ -79,9 +79,9 @@ template <typename T>
 void AddTo(Matrix<const T> from, Matrix<T> to, int threads, T factor) {
   ParallelRows(threads, from.rows, PieceRows(to.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const T* __restrict f = from.Row(i);
-      T* __restrict t = to.Row(i);
-      for (int64_t c = 0; c < to.cols; ++c) t[c] += factor * f[c];
+      const T* __restrict from_row = from.Row(i);
+      T* __restrict to_row = to.Row(i);
+      for (int64_t c = 0; c < to.cols; ++c) to_row[c] += factor * from_row[c];
     }
   });
 }

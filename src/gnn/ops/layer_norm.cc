@@ -17,7 +17,7 @@ void LayerNormForward(Matrix<const T> x, const T* weight, const T* bias, RowMome
   ParallelRows(threads, x.rows, PieceRows(x.cols), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* row = x.Row(i);
-      T* o = out.Row(i);
+      T* out_row = out.Row(i);
       double mean = 0, squares = 0;
       for (int64_t c = 0; c < x.cols; ++c) mean += static_cast<double>(row[c]);
       mean /= static_cast<double>(x.cols);
@@ -29,7 +29,7 @@ void LayerNormForward(Matrix<const T> x, const T* weight, const T* bias, RowMome
       moments.mean[static_cast<size_t>(i)] = mean;
       moments.inverse[static_cast<size_t>(i)] = inverse;
       for (int64_t c = 0; c < x.cols; ++c) {
-        o[c] = static_cast<T>((static_cast<double>(row[c]) - mean) * inverse) * weight[c] + bias[c];
+        out_row[c] = static_cast<T>((static_cast<double>(row[c]) - mean) * inverse) * weight[c] + bias[c];
       }
     }
   });
@@ -43,18 +43,18 @@ void LayerNormBackward(Matrix<const T> x, const RowMoments& moments, const T* we
   const int64_t pieces = (x.rows + piece - 1) / piece;
   std::vector<double> sums(static_cast<size_t>(pieces * 2 * cols), 0.0);  // per piece: gradients of weight and bias
   ParallelFor(threads, pieces, [&](int64_t p) {
-    double* of_weight = sums.data() + p * 2 * cols;
-    double* of_bias = of_weight + cols;
+    double* weight_sum = sums.data() + p * 2 * cols;
+    double* bias_sum = weight_sum + cols;
     for (int64_t i = p * piece; i < std::min(x.rows, (p + 1) * piece); ++i) {
       const T* row = x.Row(i);
-      T* g = grad.Row(i);
+      T* grad_row = grad.Row(i);
       const double mean = moments.mean[static_cast<size_t>(i)], inverse = moments.inverse[static_cast<size_t>(i)];
       double total = 0, along = 0;  // sums of grad * weight, and of its product with the normalised row
       for (int64_t c = 0; c < cols; ++c) {
         const double normal = (static_cast<double>(row[c]) - mean) * inverse;
-        const auto d = static_cast<double>(g[c]);
-        of_weight[c] += d * normal;
-        of_bias[c] += d;
+        const auto d = static_cast<double>(grad_row[c]);
+        weight_sum[c] += d * normal;
+        bias_sum[c] += d;
         const double weighed = d * static_cast<double>(weight[c]);
         total += weighed;
         along += weighed * normal;
@@ -63,19 +63,19 @@ void LayerNormBackward(Matrix<const T> x, const RowMoments& moments, const T* we
       along /= static_cast<double>(cols);
       for (int64_t c = 0; c < cols; ++c) {
         const double normal = (static_cast<double>(row[c]) - mean) * inverse;
-        g[c] = static_cast<T>(inverse *
-                              (static_cast<double>(g[c]) * static_cast<double>(weight[c]) - total - normal * along));
+        grad_row[c] = static_cast<T>(
+            inverse * (static_cast<double>(grad_row[c]) * static_cast<double>(weight[c]) - total - normal * along));
       }
     }
   });
   for (int64_t c = 0; c < cols; ++c) {
-    double of_weight = 0, of_bias = 0;
+    double weight_sum = 0, bias_sum = 0;
     for (int64_t p = 0; p < pieces; ++p) {
-      of_weight += sums[static_cast<size_t>(p * 2 * cols + c)];
-      of_bias += sums[static_cast<size_t>(p * 2 * cols + cols + c)];
+      weight_sum += sums[static_cast<size_t>(p * 2 * cols + c)];
+      bias_sum += sums[static_cast<size_t>(p * 2 * cols + cols + c)];
     }
-    grad_weight[c] += static_cast<T>(of_weight);
-    grad_bias[c] += static_cast<T>(of_bias);
+    grad_weight[c] += static_cast<T>(weight_sum);
+    grad_bias[c] += static_cast<T>(bias_sum);
   }
 }
 

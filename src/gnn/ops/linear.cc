@@ -23,8 +23,8 @@ constexpr int64_t kMaxPartials = 16;
 constexpr int64_t kMaxPartialElements = int64_t{8} << 20;
 constexpr int64_t kOutBlock = 256;  // rows of the weight's gradient in a task
 
-// BLAS takes sizes as int.
-int I(int64_t value) { return static_cast<int>(value); }
+// Returns a size as an int, the type in which BLAS takes sizes.
+int BlasSize(int64_t value) { return static_cast<int>(value); }
 
 // Makes OpenBLAS use one thread while it lives. Otherwise OpenBLAS would spread a product over threads of its own, and
 // round depending on their number.
@@ -41,14 +41,14 @@ class OneThread {
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
           const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
   const OneThread one_thread;
-  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
-              I(n), I(k), 1.0f, a, I(lda), b, I(ldb), beta, c, I(ldc));
+  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans,
+              BlasSize(m), BlasSize(n), BlasSize(k), 1.0f, a, BlasSize(lda), b, BlasSize(ldb), beta, c, BlasSize(ldc));
 }
 void Gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda,
           const double* b, int64_t ldb, double beta, double* c, int64_t ldc) {
   const OneThread one_thread;
-  cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans, I(m),
-              I(n), I(k), 1.0, a, I(lda), b, I(ldb), beta, c, I(ldc));
+  cblas_dgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans, transpose_b ? CblasTrans : CblasNoTrans,
+              BlasSize(m), BlasSize(n), BlasSize(k), 1.0, a, BlasSize(lda), b, BlasSize(ldb), beta, c, BlasSize(ldc));
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ void LinearForward(Matrix<const T> x, Matrix<const T> weight, const T* bias, boo
   ParallelRows(threads, x.rows, kRowBlock, [&](int64_t begin, int64_t end) {
     if (bias != nullptr) {
       for (int64_t i = begin; i < end; ++i) {
-        T* o = out.Row(i);
-        for (int64_t c = 0; c < out.cols; ++c) o[c] = accumulate ? o[c] + bias[c] : bias[c];
+        T* out_row = out.Row(i);
+        for (int64_t c = 0; c < out.cols; ++c) out_row[c] = accumulate ? out_row[c] + bias[c] : bias[c];
       }
     }
     const T beta = accumulate || bias != nullptr ? T(1) : T(0);

@@ -22,23 +22,23 @@ HONE_INLINE_BODY void WeighedRowsBody(const int32_t* offsets, const int32_t* nei
                                       int64_t end) {
   int32_t asked = offsets[begin];
   for (int64_t i = begin; i < end; ++i) {
-    T* __restrict o = out + i * out_stride;
+    T* __restrict out_row = out + i * out_stride;
     const int32_t first = offsets[i];
     const int32_t last = offsets[i + 1];
-    for (int64_t c = 0; c < dim; ++c) o[c] = T(0);
+    for (int64_t c = 0; c < dim; ++c) out_row[c] = T(0);
     for (int32_t e = first; e < last; ++e) {
       AskAhead(x, x_stride, dim, neighbors, num_edges, e + 1, asked);
-      const T* __restrict r = x + neighbors[e] * x_stride;
-      const T w = weights[neighbors[e]];
-      for (int64_t c = 0; c < dim; ++c) o[c] += w * r[c];
+      const T* __restrict source_row = x + neighbors[e] * x_stride;
+      const T weight = weights[neighbors[e]];
+      for (int64_t c = 0; c < dim; ++c) out_row[c] += weight * source_row[c];
     }
-    const T s = scale[i];
+    const T row_scale = scale[i];
     if (i < num_own) {
-      const T* __restrict r = x + i * x_stride;
-      const T w = own[i];
-      for (int64_t c = 0; c < dim; ++c) o[c] = s * o[c] + w * r[c];
+      const T* __restrict source_row = x + i * x_stride;
+      const T weight = own[i];
+      for (int64_t c = 0; c < dim; ++c) out_row[c] = row_scale * out_row[c] + weight * source_row[c];
     } else {
-      for (int64_t c = 0; c < dim; ++c) o[c] *= s;
+      for (int64_t c = 0; c < dim; ++c) out_row[c] *= row_scale;
     }
   }
 }
@@ -61,14 +61,14 @@ void SymmetricScales(const CsrView& graph, const BlockView& block, std::span<con
   out.from.resize(sources);
   out.to.resize(destinations);
   out.own.resize(destinations);
-  for (size_t s = 0; s < sources; ++s) {
-    const double degree = static_cast<double>(graph.Degree(nodes[s]));
+  for (size_t source = 0; source < sources; ++source) {
+    const double degree = static_cast<double>(graph.Degree(nodes[source]));
     const double factor = 1.0 / std::sqrt(degree + 1.0);
-    out.from[s] = static_cast<T>(factor);
-    if (s >= destinations) continue;
-    const int32_t slots = block.row_offsets[s + 1] - block.row_offsets[s];
-    out.to[s] = static_cast<T>(slots == 0 ? 0.0 : factor * (degree / slots));
-    out.own[s] = static_cast<T>(1.0 / (degree + 1.0));
+    out.from[source] = static_cast<T>(factor);
+    if (source >= destinations) continue;
+    const int32_t slots = block.row_offsets[source + 1] - block.row_offsets[source];
+    out.to[source] = static_cast<T>(slots == 0 ? 0.0 : factor * (degree / slots));
+    out.own[source] = static_cast<T>(1.0 / (degree + 1.0));
   }
 }
 

@@ -51,13 +51,13 @@ LossSums SoftmaxCrossEntropy(Matrix<const T> logits, std::span<const int32_t> la
       const double at_label = static_cast<double>(row[label]);
       double total = 0;
       for (int64_t c = 0; c < logits.cols; ++c) total += std::exp(static_cast<double>(row[c]) - top);
-      const double w = weight_of(label);
-      sums.loss += w * (std::log(total) - (at_label - top));
-      sums.weight += w;
+      const double weight = weight_of(label);
+      sums.loss += weight * (std::log(total) - (at_label - top));
+      sums.weight += weight;
       ++sums.labelled;
       sums.correct += predicted == label ? 1 : 0;
       if (grad == nullptr) continue;
-      const double scale = w * inverse;
+      const double scale = weight * inverse;
       for (int64_t c = 0; c < logits.cols; ++c) {
         const double probability = std::exp(static_cast<double>(row[c]) - top) / total;
         grad[c] = static_cast<T>(scale * (probability - (c == label ? 1.0 : 0.0)));

@@ -406,8 +406,7 @@ namespace {
 
 Status CheckNode(const RunView& view, int64_t id) {
   if (id >= 0 && id < static_cast<int64_t>(view.nodes.size())) return Status::Ok();
-  return Status::NotFound(fmt::format("run {} has nodes 0 to {}, but not {}", view.info.id,
-                                      static_cast<int64_t>(view.nodes.size()) - 1, id));
+  return Status::NotFound(fmt::format("there is no node {}: {}", id, NodesText(view)));
 }
 
 Result<std::string> ExchangeText(RunStore& store, const Exchange& e) {

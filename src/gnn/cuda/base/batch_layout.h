@@ -152,7 +152,7 @@ struct HopOnDevice {
   uint32_t* sorted_slots;  // [rows * fanout] slots by source, ascending within one
   int32_t* first;          // [sources] where a source's slots begin in sorted_slots
   int32_t* end;            // [sources] where a source's slots end; first == end: no row drew the source
-  uint32_t* tile_words;    // [tiles of the numbering + 1] scratch for both prefix sums
+  uint32_t* prefix_sum_scratch;  // [tiles of the numbering + 1] scratch for both prefix sums
 };
 
 }  // namespace hone::gnn::cuda

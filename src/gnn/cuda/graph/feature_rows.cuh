@@ -45,8 +45,8 @@ struct DeviceRows {
     return node;
   }
   template <typename Id>
-  __device__ const T* At(Id place) const {
-    return rows + WideProduct(static_cast<int32_t>(place), stride);
+  __device__ const T* At(Id row_place) const {
+    return rows + WideProduct(static_cast<int32_t>(row_place), stride);
   }
 };
 
@@ -65,12 +65,14 @@ struct CachedRows {
         stride(static_cast<int32_t>(graph.feature_stride)) {}
   // Returns the place of the node's row: a row of the cache or, below zero, ~node.
   __device__ int32_t Place(uint32_t node) const {
-    const int32_t place = __ldg(places + node);
-    return place >= 0 ? place : ~static_cast<int32_t>(node);
+    const int32_t row_place = __ldg(places + node);
+    return row_place >= 0 ? row_place : ~static_cast<int32_t>(node);
   }
-  __device__ static int32_t HandRound(uint32_t, int32_t place, int from) { return __shfl_sync(kFullWarp, place, from); }
-  __device__ const T* At(int32_t place) const {
-    return place >= 0 ? cache + WideProduct(place, stride) : host + WideProduct(~place, stride);
+  __device__ static int32_t HandRound(uint32_t, int32_t row_place, int from) {
+    return __shfl_sync(kFullWarp, row_place, from);
+  }
+  __device__ const T* At(int32_t row_place) const {
+    return row_place >= 0 ? cache + WideProduct(row_place, stride) : host + WideProduct(~row_place, stride);
   }
 };
 

@@ -61,7 +61,7 @@ Status FeatureGenerator::FillHost(HostRows& host) {
     return host.Ready(FillShare(share.Begin(rows), share.End(rows), host));
   }
   // The pages are created first, because kernels write existing pages as fast as the bus takes them.
-  host.Touch();
+  host.CreatePages();
   HONE_RETURN_IF_ERROR(host.Ready());
   HONE_RETURN_IF_ERROR(Enqueue(0, rows, static_cast<unsigned char*>(const_cast<void*>(host.device()))));
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());

@@ -194,7 +194,7 @@ Status HostRows::Allocate(int64_t bytes, const HostRowsOptions& options) {
   return Status::Ok();
 }
 
-void HostRows::Touch() {
+void HostRows::CreatePages() {
   InPieces(bytes_, threads_, [&](int64_t first, int64_t end) {
     for (int64_t at = first; at < end; at += 4096) own()[at] = std::byte{0};
   });

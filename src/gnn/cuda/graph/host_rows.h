@@ -69,7 +69,7 @@ class HostRows {
   Share share() const { return share_; }
   // Creates the pages of allocated memory by host threads before a device writes them; a kernel would wait for pages
   // one by one.
-  void Touch();
+  void CreatePages();
   // Copies `bytes` bytes from the device to offset `at`, after the device's earlier work. Host threads write the bytes,
   // through pinned pieces, because a page is placed on the host when a host thread is the first to touch it.
   Status FillFromDevice(int64_t at, const unsigned char* device, int64_t bytes);

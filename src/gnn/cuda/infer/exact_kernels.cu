@@ -26,8 +26,9 @@ __device__ int32_t PlaceOf(const RowTable& table, int32_t v) {
   if (rank < table.on_device) return rank;
   return ~(table.host_by_id ? v : rank - table.on_device);
 }
-__device__ unsigned char* RowIn(const RowTable& table, int32_t place) {
-  return place >= 0 ? table.device + place * table.stride_bytes : table.host + static_cast<int64_t>(~place) * table.stride_bytes;
+__device__ unsigned char* RowIn(const RowTable& table, int32_t row_place) {
+  return row_place >= 0 ? table.device + row_place * table.stride_bytes
+                        : table.host + static_cast<int64_t>(~row_place) * table.stride_bytes;
 }
 __device__ unsigned char* RowAt(const RowTable& table, int64_t v) {
   return RowIn(table, PlaceOf(table, static_cast<int32_t>(v)));
@@ -90,9 +91,9 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
         const int item = j + u * lanes.sides + lanes.side;
-        const int32_t place = __shfl_sync(kFullWarp, my_place, item & 31);
+        const int32_t row_place = __shfl_sync(kFullWarp, my_place, item & 31);
         if (kScaled) factors[kScaled ? u : 0] = __shfl_sync(kFullWarp, my_scale, item & 31);
-        if (reads && item < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
+        if (reads && item < count) rows[u] = LoadRaw8(reinterpret_cast<const In*>(RowIn(x, row_place)) + vector * 8);
       }
 #pragma unroll
       for (int u = 0; u < kInFlight; ++u) {
@@ -287,10 +288,10 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
       const int item = j + lanes.side;
-      const int32_t place = __shfl_sync(kFullWarp, my_place, item < 32 ? item : 0);
+      const int32_t row_place = __shfl_sync(kFullWarp, my_place, item < 32 ? item : 0);
       const float factor = __shfl_sync(kFullWarp, weight, item < 32 ? item : 0);
-      if (!reads || item >= count || place == own_place) continue;
-      const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, place)) + vector * 8);
+      if (!reads || item >= count || row_place == own_place) continue;
+      const Float8 row = Load8(reinterpret_cast<const In*>(RowIn(x, row_place)) + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum.v[i] += factor * row.v[i];
     }
@@ -352,18 +353,18 @@ __global__ void __launch_bounds__(kBlock)
   const Lanes lanes(vectors);
   float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
   for (int32_t head = 0; head < what.heads; ++head) {
-    const int64_t place = piece * what.heads + head;
+    const int64_t partial_index = piece * what.heads + head;
     const Softmax of_slots = SoftmaxOf(what, rows.columns, at.begin, at.end, at.node, scores, head);
     if (threadIdx.x % 32 == 0) {
-      softmaxes[2 * place] = of_slots.largest;
-      softmaxes[2 * place + 1] = of_slots.sum;
+      softmaxes[2 * partial_index] = of_slots.largest;
+      softmaxes[2 * partial_index + 1] = of_slots.sum;
     }
     for (int32_t first = 0; first < vectors; first += lanes.parts) {
       const int32_t vector = first + lanes.part;
       const bool reads = vector < vectors;
       const Float8 sum = WeightedSlots<In>(what, rows.columns, at.begin, at.end, at.node, scores, head,
                                            of_slots.largest, x, lanes, vector, reads);
-      if (reads && lanes.side == 0) Store8(partials + (place * vectors + vector) * 8, sum);
+      if (reads && lanes.side == 0) Store8(partials + (partial_index * vectors + vector) * 8, sum);
     }
   }
 }
@@ -395,9 +396,9 @@ __global__ void __launch_bounds__(kBlock)
     for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
       Float8 sum = {};
       for (int64_t piece = begin; piece < end; ++piece) {
-        const int64_t place = piece * what.heads + head;
-        const float factor = expf(softmaxes[2 * place] - all.largest);
-        const Float8 part = Load8(partials + (place * vectors + vector) * 8);
+        const int64_t partial_index = piece * what.heads + head;
+        const float factor = expf(softmaxes[2 * partial_index] - all.largest);
+        const Float8 part = Load8(partials + (partial_index * vectors + vector) * 8);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += factor * part.v[i];
       }

@@ -126,7 +126,7 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   host_ = std::make_unique<HostRows>();
   const int64_t bytes = (rows - on_device) * row_bytes;
   HONE_RETURN_IF_ERROR(host_->Allocate(bytes).WithContext(fmt::format("{} bytes of the host's memory for {}", bytes, what_for)));
-  host_->Touch();
+  host_->CreatePages();
   return host_->Ready();
 }
 

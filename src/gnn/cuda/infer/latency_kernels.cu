@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kBlock)
   __syncthreads();
   if (threadIdx.x != 0) return;
   for (int w = 1; w < kWarps; ++w) sum += sums[w];
-  out.tile_words[blockIdx.x] = static_cast<uint32_t>(sum);
+  out.prefix_sum_scratch[blockIdx.x] = static_cast<uint32_t>(sum);
 }
 
 // Draws a hop after CountDrawsKernel, with one warp per row.
@@ -148,7 +148,7 @@ __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t tile = row / kTile;
   int32_t before = 0;
-  for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.tile_words[t]);
+  for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.prefix_sum_scratch[t]);
   for (int32_t r = tile * kTile + lane; r < row; r += 32) before += out.counts[r];
   for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
   const int32_t at = known + before;

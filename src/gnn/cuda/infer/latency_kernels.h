@@ -54,8 +54,8 @@ cudaError_t EnqueueBeginRequest(const LatencyRequest* request, const GraphOnDevi
                                 const RunState* state, RequestOnDevice* current, BatchHeader* header, int32_t* nodes,
                                 cudaStream_t stream);
 
-// The number of rows whose draws one word of HopOnDevice::tile_words counts. Hops of fanouts above kNarrowFanout need
-// these words.
+// The number of rows whose draws one word of HopOnDevice::prefix_sum_scratch counts. Hops of fanouts above
+// kNarrowFanout need these words.
 inline constexpr int kCountedDraws = 1024;
 
 // Draws hop `hop` of a batch (0 only if EnqueueBeginRequest left it out): writes out.columns and out.counts, appends

@@ -69,8 +69,9 @@ class Lane {
       hop.columns = columns_.back().get();
       hop.counts = counts_.back().get();
       if (fanouts[h] > kNarrowFanout) {
-        HONE_RETURN_IF_ERROR(tile_words_.emplace_back().Allocate((hop_nodes[h] + kCountedDraws - 1) / kCountedDraws));
-        hop.tile_words = tile_words_.back().get();
+        HONE_RETURN_IF_ERROR(
+            prefix_sum_scratch_.emplace_back().Allocate((hop_nodes[h] + kCountedDraws - 1) / kCountedDraws));
+        hop.prefix_sum_scratch = prefix_sum_scratch_.back().get();
       }
       hops_.push_back(hop);
     }
@@ -111,7 +112,7 @@ class Lane {
   DeviceArray<BatchHeader> header_;
   DeviceArray<int32_t> nodes_;
   std::vector<DeviceArray<int32_t>> columns_, counts_;
-  std::vector<DeviceArray<uint32_t>> tile_words_;
+  std::vector<DeviceArray<uint32_t>> prefix_sum_scratch_;
   std::vector<HopOnDevice> hops_;
   DeviceArray<unsigned char> outer_;
   DeviceArray<float> logits_;

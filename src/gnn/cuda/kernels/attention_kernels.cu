@@ -77,12 +77,12 @@ struct GroupRow {
     return rows.Place(node);
   }
   // Loads items first, first + 1, …, all in flight before the first is needed; items that do not exist are zeros.
-  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t place, bool in_row, int32_t (&at)[kItems],
-                       typename Rows::Made (&x)[kItems]) const {
+  __device__ void Load(const Rows& rows, const Group& group, int32_t first, int32_t row_place, bool in_row,
+                       int32_t (&at)[kItems], typename Rows::Made (&x)[kItems]) const {
     typename Rows::Fetched fetched[kItems];
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
-      at[i] = group.Of(i, place);
+      at[i] = group.Of(i, row_place);
       fetched[i] = {};
       if (in_row && first + i < items.count) fetched[i] = rows.Fetch(at[i], group.part);
     }
@@ -146,11 +146,11 @@ struct CopiedTurns {
   // Starts the copy of the turn's rows and of `grad`, the gradient of its row; null: without a gradient. With several
   // gradients, `grads` of them follow one another.
   __device__ void Start(const __nv_bfloat16* grad, int32_t grads = 1) {
-    const int32_t place = copied.Place(rows, group, 0, &attends);
+    const int32_t row_place = copied.Place(rows, group, 0, &attends);
     uint4* to = ring + ring_half * kStride;
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
-      const int32_t at = group.Of(i, place);
+      const int32_t at = group.Of(i, row_place);
       if (in_row() && stored() && i < copied.items.count) StartCopy16(to + i * 32, rows.features.At(at) + group.part * 8);
     }
     if constexpr (kGrads == 1) {
@@ -218,10 +218,10 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 ? 2 : kWhole ? 4 : 3)
     Float8 sum = {};
     for (int32_t first = 0; kWhole ? first == 0 : first < max_count; first += kItems) {
       bool attends = false;
-      const int32_t place = current.Place(rows, group, first, &attends);
+      const int32_t row_place = current.Place(rows, group, first, &attends);
       int32_t at[kItems];
       typename Rows::Made x[kItems];
-      current.Load(rows, group, first, place, in_row, at, x);
+      current.Load(rows, group, first, row_place, in_row, at, x);
       if (h == 0 && weights.passes != nullptr) {
 #pragma unroll
         for (int i = 0; i < kItems; ++i) {
@@ -378,13 +378,13 @@ __global__ void __launch_bounds__(kBlock, kItems > 8 || !kWhole ? 2 : 3)
       typename Rows::Made item0 = {};  // with several chunks: item 0
       for (int32_t first = 0; kWhole ? first == 0 : first < max_count; first += kItems) {
         bool attends = false;
-        const int32_t place = current.Place(rows, group, first, &attends);
+        const int32_t row_place = current.Place(rows, group, first, &attends);
         const int32_t item = first + group.item;
         const bool exists = group.item < kItems && item < count;
         const float alpha = exists ? alphas.At(item, h) : 0.0f;
         int32_t at[kItems];
         typename Rows::Made x[kItems];
-        current.Load(rows, group, first, place, in_row, at, x);
+        current.Load(rows, group, first, row_place, in_row, at, x);
         float dots[PaddedItems(kItems)] = {};
 #pragma unroll
         for (int i = 0; i < kItems; ++i) dots[i] = Dot8(g, WidenRaw8(x[i]));
@@ -639,9 +639,9 @@ __global__ void __launch_bounds__(kBlock, 2)
 }
 
 template <typename Rows>
-// Returns columns vector * 8 … vector * 8 + 7 of the row at `place`, scaled.
-__device__ Float8 WideValue(const Rows& rows, int32_t place, int32_t vector) {
-  Float8 x = WidenRaw8(rows.Make(rows.Fetch(place, vector)));
+// Returns columns vector * 8 … vector * 8 + 7 of the row at `row_place`, scaled.
+__device__ Float8 WideValue(const Rows& rows, int32_t row_place, int32_t vector) {
+  Float8 x = WidenRaw8(rows.Make(rows.Fetch(row_place, vector)));
 #pragma unroll
   for (int i = 0; i < 8; ++i) x.v[i] *= rows.Scale();
   return x;
@@ -653,10 +653,10 @@ template <typename Rows, typename Columns>
 __device__ void DotItems(const Rows& rows, const Items& items, int32_t vectors, int lane, const ItemValues& values, int32_t h,
                          const Columns& columns_of) {
   for (int32_t item = 0; item < items.count; ++item) {
-    const int32_t place = rows.Place(items[item]);
+    const int32_t row_place = rows.Place(items[item]);
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
-      sum += Dot8(columns_of(vector), WideValue(rows, place, vector));
+      sum += Dot8(columns_of(vector), WideValue(rows, row_place, vector));
     }
     sum = WarpSum(sum);
     if (lane == 0) values.At(item, h) = sum;
@@ -713,9 +713,9 @@ __global__ void __launch_bounds__(kBlock)
       Float8 sum = {};
 #pragma unroll 4
       for (int32_t item = 0; item < items.count; ++item) {
-        const int32_t place = rows.Place(items[item]);
-        const typename Rows::Made x = rows.Make(rows.Fetch(place, vector));
-        if (weights.passes != nullptr) rows.NotePassing(weights.passes, place, vector, x);
+        const int32_t row_place = rows.Place(items[item]);
+        const typename Rows::Made x = rows.Make(rows.Fetch(row_place, vector));
+        if (weights.passes != nullptr) rows.NotePassing(weights.passes, row_place, vector, x);
         AddScaled8(rows.Scale() * fabsf(stored_weights.At(item, h)), WidenRaw8(x), sum);
       }
       Store8(to + vector * 8, sum);

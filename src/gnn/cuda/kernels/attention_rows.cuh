@@ -144,8 +144,8 @@ struct HiddenRows {
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
   __device__ float Scale() const { return 1.0f; }
-  __device__ Fetched Fetch(int32_t place, int32_t vector) const {
-    const int64_t at = static_cast<int64_t>(place) * vectors + vector;
+  __device__ Fetched Fetch(int32_t row_place, int32_t vector) const {
+    const int64_t at = static_cast<int64_t>(row_place) * vectors + vector;
     return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
   }
   __device__ Made Make(const Fetched& from) const {
@@ -156,8 +156,8 @@ struct HiddenRows {
   }
   // Records which elements pass relu and dropout. Several destinations may read the same source; they write the same
   // bits.
-  __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
-    passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
+  __device__ void NotePassing(uint8_t* passes, int32_t row_place, int32_t vector, const Made& made) const {
+    passes[static_cast<int64_t>(row_place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
   }
 };
 __device__ inline const Float8& WidenRaw8(const Float8& x) { return x; }
@@ -180,8 +180,8 @@ struct PlainRows {
   __device__ int32_t Self(int32_t row) const { return row; }
   __device__ int32_t Place(int32_t source) const { return source; }
   __device__ float Scale() const { return scale; }
-  __device__ Fetched Fetch(int32_t place, int32_t vector) const {
-    const int64_t at = static_cast<int64_t>(place) * vectors + vector;
+  __device__ Fetched Fetch(int32_t row_place, int32_t vector) const {
+    const int64_t at = static_cast<int64_t>(row_place) * vectors + vector;
     return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
   }
   __device__ Made Make(const Fetched& from) const {
@@ -198,8 +198,8 @@ struct PlainRows {
     }
     return {make_uint4(words[0], words[1], words[2], words[3])};
   }
-  __device__ void NotePassing(uint8_t* passes, int32_t place, int32_t vector, const Made& made) const {
-    passes[static_cast<int64_t>(place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
+  __device__ void NotePassing(uint8_t* passes, int32_t row_place, int32_t vector, const Made& made) const {
+    passes[static_cast<int64_t>(row_place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));
   }
 };
 
@@ -215,7 +215,9 @@ struct FeatureRows {
   __device__ int32_t Self(int32_t row) const { return __ldg(nodes + row); }
   __device__ int32_t Place(int32_t source) const { return features.Place(source); }
   __device__ float Scale() const { return 1.0f; }
-  __device__ Fetched Fetch(int32_t place, int32_t vector) const { return LoadRaw8(features.At(place) + vector * 8); }
+  __device__ Fetched Fetch(int32_t row_place, int32_t vector) const {
+    return LoadRaw8(features.At(row_place) + vector * 8);
+  }
   __device__ const Made& Make(const Fetched& from) const { return from; }
   __device__ void NotePassing(uint8_t*, int32_t, int32_t, const Made&) const {}
 };
@@ -227,9 +229,9 @@ struct FeatureRowsAndOne : FeatureRows<T, Features> {
   int32_t one;
 
   static constexpr bool kAppendsOne = true;
-  __device__ Raw8<T> Fetch(int32_t place, int32_t vector) const {
+  __device__ Raw8<T> Fetch(int32_t row_place, int32_t vector) const {
     Raw8<T> x = {};
-    if (vector < stored) x = FeatureRows<T, Features>::Fetch(place, vector);
+    if (vector < stored) x = FeatureRows<T, Features>::Fetch(row_place, vector);
     if (vector == one / 8) SetOne(one % 8, x);
     return x;
   }

@@ -25,11 +25,11 @@ constexpr int32_t kNodes = 300;
 constexpr int kHop = 2;
 
 struct Case {
-  Element features;
+  Element features;  // the element type of the feature rows
   int32_t width, fanout, rows;
   SumOrder order;
-  bool mean, adds_self;
-  float share;
+  bool mean, adds_self;  // whether the neighbors' sum becomes a mean, and whether the node's own row is added to it
+  float share;           // the share of the multiprocessors that the kernel may use
 };
 
 // Returns the bits of a whole number from -8 to 8 in the element type.
@@ -80,7 +80,8 @@ struct Graph {
   }
 };
 
-void Check(const Case& c) {
+// Compares the kernel's sums with those of the neighbors that Floyd's rule draws, added up on the host.
+void CheckOutermostHop(const Case& c) {
   SCOPED_TRACE(testing::Message() << "width " << c.width << " fanout " << c.fanout << " rows " << c.rows);
   const Graph graph;
   const int32_t vectors = (c.width + 7) / 8, stride = vectors * 8;
@@ -158,19 +159,68 @@ void Check(const Case& c) {
 // Uses one thread block, whose warps have more than 32 rows each, so that they look up rows more than once.
 TEST(OutermostHop, SumsWhatFloydsRuleDraws) {
   HONE_REQUIRE_DEVICE();
-  Check({Element::kFloat16, 128, 20, 1500, SumOrder::kShared, false, true, 0.001f});
+  CheckOutermostHop({.features = Element::kFloat16,
+                     .width = 128,
+                     .fanout = 20,
+                     .rows = 1500,
+                     .order = SumOrder::kShared,
+                     .mean = false,
+                     .adds_self = true,
+                     .share = 0.001f});
 }
 
 // Uses rows wider than a warp, rows that leave lanes idle, and rows side by side, with as many blocks as there is work
 // for.
 TEST(OutermostHop, AnyWidthElementAndOrder) {
   HONE_REQUIRE_DEVICE();
-  Check({Element::kBFloat16, 300, 12, 70, SumOrder::kShared, true, false, 1});
-  Check({Element::kFloat32, 40, 5, 203, SumOrder::kApart, true, false, 1});
-  Check({Element::kFloat16, 128, 5, 203, SumOrder::kApart, true, false, 0.5f});
-  Check({Element::kFloat32, 264, 32, 30, SumOrder::kShared, false, true, 1});
-  Check({Element::kBFloat16, 1, 13, 61, SumOrder::kApart, true, false, 1});
-  Check({Element::kFloat16, 8, 5, 61, SumOrder::kShared, false, true, 1});
+  CheckOutermostHop({.features = Element::kBFloat16,
+                     .width = 300,
+                     .fanout = 12,
+                     .rows = 70,
+                     .order = SumOrder::kShared,
+                     .mean = true,
+                     .adds_self = false,
+                     .share = 1});
+  CheckOutermostHop({.features = Element::kFloat32,
+                     .width = 40,
+                     .fanout = 5,
+                     .rows = 203,
+                     .order = SumOrder::kApart,
+                     .mean = true,
+                     .adds_self = false,
+                     .share = 1});
+  CheckOutermostHop({.features = Element::kFloat16,
+                     .width = 128,
+                     .fanout = 5,
+                     .rows = 203,
+                     .order = SumOrder::kApart,
+                     .mean = true,
+                     .adds_self = false,
+                     .share = 0.5f});
+  CheckOutermostHop({.features = Element::kFloat32,
+                     .width = 264,
+                     .fanout = 32,
+                     .rows = 30,
+                     .order = SumOrder::kShared,
+                     .mean = false,
+                     .adds_self = true,
+                     .share = 1});
+  CheckOutermostHop({.features = Element::kBFloat16,
+                     .width = 1,
+                     .fanout = 13,
+                     .rows = 61,
+                     .order = SumOrder::kApart,
+                     .mean = true,
+                     .adds_self = false,
+                     .share = 1});
+  CheckOutermostHop({.features = Element::kFloat16,
+                     .width = 8,
+                     .fanout = 5,
+                     .rows = 61,
+                     .order = SumOrder::kShared,
+                     .mean = false,
+                     .adds_self = true,
+                     .share = 1});
 }
 
 }  // namespace

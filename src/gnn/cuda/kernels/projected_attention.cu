@@ -42,12 +42,12 @@ __device__ void Scale(float factor, Float8& x) {
 
 // A lane's place in the row of a destination. kLanes lanes next to one another have the columns of a head.
 template <int kLanes>
-struct Place {
+struct LaneInRow {
   int32_t heads, vectors;
   int lane;
   int32_t head;
   bool in_row;  // whether the row has columns for the lane
-  __device__ explicit Place(const ProjectedAttention& attention)
+  __device__ explicit LaneInRow(const ProjectedAttention& attention)
       : heads(attention.heads),
         vectors(attention.heads * kLanes),
         lane(static_cast<int>(threadIdx.x % 32)),
@@ -72,17 +72,17 @@ struct Place {
 // Calls take(slot, source, row of the source) for the slots of a destination in their order, where `slot` is below
 // `count`. The whole warp calls it. kRows rows are loaded together.
 template <int kRows, int kLanes, typename T, typename Take>
-__device__ void EachSlot(const Place<kLanes>& place, const T* rows, const int32_t* columns, int32_t count,
+__device__ void EachSlot(const LaneInRow<kLanes>& lane_in_row, const T* rows, const int32_t* columns, int32_t count,
                          const Take& take) {
   for (int32_t first = 0; first < count; first += 32) {
-    const int32_t column = first + place.lane < count ? __ldg(columns + first + place.lane) : 0;
+    const int32_t column = first + lane_in_row.lane < count ? __ldg(columns + first + lane_in_row.lane) : 0;
     const int32_t chunk = min(32, count - first);
     for (int32_t j = 0; j < chunk; j += kRows) {
       RawOf<T> raw[kRows];
 #pragma unroll
       for (int a = 0; a < kRows; ++a) {
         const int32_t source = __shfl_sync(kFullWarp, column, (j + a) % 32);
-        if (j + a < chunk) raw[a] = place.Fetch(rows, source);
+        if (j + a < chunk) raw[a] = lane_in_row.Fetch(rows, source);
       }
 #pragma unroll
       for (int a = 0; a < kRows; ++a) {
@@ -98,23 +98,24 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     ProjectedAttentionKernel(ProjectedAttention attention, HopOnDevice hop, const BatchHeader* header, T* out) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
   if (row >= RowsAfter(header, attention.number)) return;
-  const Place<kLanes> place(attention);
+  const LaneInRow<kLanes> lane_in_row(attention);
   const T* z = static_cast<const T*>(attention.z);
   const float slope = attention.negative_slope;
   const int32_t count = hop.counts[row];
   const int32_t* columns = hop.columns + static_cast<int64_t>(row) * hop.fanout;
-  float* slots = attention.weights.slots + static_cast<int64_t>(row) * hop.fanout * place.heads + place.head;
-  float* self = attention.weights.self + static_cast<int64_t>(row) * place.heads + place.head;
+  float* slots =
+      attention.weights.slots + static_cast<int64_t>(row) * hop.fanout * lane_in_row.heads + lane_in_row.head;
+  float* self = attention.weights.self + static_cast<int64_t>(row) * lane_in_row.heads + lane_in_row.head;
 
-  const Float8 att_src = place.Own(attention.att_src), own_row = Widen(place.Fetch(z, row));
-  const float destination_score = place.HeadSum(Dot(place.Own(attention.att_dst), own_row));
-  const float own_score = place.HeadSum(Dot(att_src, own_row)) + destination_score;
+  const Float8 att_src = lane_in_row.Own(attention.att_src), own_row = Widen(lane_in_row.Fetch(z, row));
+  const float destination_score = lane_in_row.HeadSum(Dot(lane_in_row.Own(attention.att_dst), own_row));
+  const float own_score = lane_in_row.HeadSum(Dot(att_src, own_row)) + destination_score;
   // The largest logit so far, and the sums of weights and of weighted rows relative to it.
   float max_logit = Leaky(slope, own_score), weight_sum = 1;
   Float8 sum = own_row;
-  EachSlot<kAhead>(place, z, columns, count, [&](int32_t slot, int32_t source, const Float8& x) {
-    const float score = place.HeadSum(Dot(att_src, x)) + destination_score;
-    if (place.speaks()) slots[static_cast<int64_t>(slot) * place.heads] = score;
+  EachSlot<kAhead>(lane_in_row, z, columns, count, [&](int32_t slot, int32_t source, const Float8& x) {
+    const float score = lane_in_row.HeadSum(Dot(att_src, x)) + destination_score;
+    if (lane_in_row.speaks()) slots[static_cast<int64_t>(slot) * lane_in_row.heads] = score;
     if (source == row) return;
     const float logit = Leaky(slope, score), new_max = fmaxf(max_logit, logit);
     const float rescale = __expf(max_logit - new_max), weight = __expf(logit - new_max);
@@ -129,13 +130,13 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     const float alpha = __expf(Leaky(slope, score) - max_logit) * inverse;
     return score > 0.0f ? alpha : -alpha;
   };
-  for (int32_t slot = place.lane % kLanes; place.in_row && slot < count; slot += kLanes) {
-    float& value = slots[static_cast<int64_t>(slot) * place.heads];
+  for (int32_t slot = lane_in_row.lane % kLanes; lane_in_row.in_row && slot < count; slot += kLanes) {
+    float& value = slots[static_cast<int64_t>(slot) * lane_in_row.heads];
     value = __ldg(columns + slot) == row ? 0.0f : alpha_of(value);
   }
-  if (place.speaks()) *self = alpha_of(own_score);
+  if (lane_in_row.speaks()) *self = alpha_of(own_score);
   Scale(inverse, sum);
-  if (place.in_row) Store8(out + (static_cast<int64_t>(row) * place.vectors + place.lane) * 8, sum);
+  if (lane_in_row.in_row) Store8(out + (static_cast<int64_t>(row) * lane_in_row.vectors + lane_in_row.lane) * 8, sum);
 }
 
 // Computes the gradients of the logits, and each block's partial sum of those of att_src and att_dst. Let d be
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(kBlock, kGradientBlocks / 132)
   __shared__ float warp_sums[kWarps][kColumns];
   const int32_t rows = RowsAfter(header, attention.number);
   if (static_cast<int32_t>(blockIdx.x) * kWarps >= rows) return;
-  const Place<kLanes> place(attention);
+  const LaneInRow<kLanes> lane_in_row(attention);
   const T* z = static_cast<const T*>(attention.z);
   const float slope = attention.negative_slope;
   Float8 grad_att_src = {}, grad_att_dst = {};
@@ -157,49 +158,49 @@ __global__ void __launch_bounds__(kBlock, kGradientBlocks / 132)
   for (auto row = static_cast<int32_t>(blockIdx.x * kWarps + threadIdx.x / 32); row < rows; row += stride) {
     const int32_t count = hop.counts[row];
     const int32_t* columns = hop.columns + static_cast<int64_t>(row) * hop.fanout;
-    const int64_t first_slot = static_cast<int64_t>(row) * hop.fanout * place.heads + place.head;
+    const int64_t first_slot = static_cast<int64_t>(row) * hop.fanout * lane_in_row.heads + lane_in_row.head;
     const float* alphas = attention.weights.slots + first_slot;
     float* logit_grads = gradients.slots + first_slot;
-    float* self = gradients.self + static_cast<int64_t>(row) * 2 * place.heads + place.head;
+    float* self = gradients.self + static_cast<int64_t>(row) * 2 * lane_in_row.heads + lane_in_row.head;
     const auto alpha_times_slope = [&](float alpha) { return fabsf(alpha) * (alpha < 0.0f ? slope : 1.0f); };
 
-    const Float8 g = Widen(place.Fetch(grad_out, row)), own_row = Widen(place.Fetch(z, row));
-    const float own_alpha = attention.weights.self[static_cast<int64_t>(row) * place.heads + place.head];
-    const float own_dot = place.HeadSum(Dot(g, own_row));
+    const Float8 g = Widen(lane_in_row.Fetch(grad_out, row)), own_row = Widen(lane_in_row.Fetch(z, row));
+    const float own_alpha = attention.weights.self[static_cast<int64_t>(row) * lane_in_row.heads + lane_in_row.head];
+    const float own_dot = lane_in_row.HeadSum(Dot(g, own_row));
     float expected = fabsf(own_alpha) * own_dot;
     Float8 sum_by_dots = {}, sum_by_slopes = {};
     AddScaled(alpha_times_slope(own_alpha) * own_dot, own_row, sum_by_dots);
     AddScaled(alpha_times_slope(own_alpha), own_row, sum_by_slopes);
-    EachSlot<kGradientAhead>(place, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
-      const float alpha = alphas[static_cast<int64_t>(slot) * place.heads];
-      const float dot = place.HeadSum(Dot(g, x));
-      if (place.speaks()) logit_grads[static_cast<int64_t>(slot) * place.heads] = dot;
+    EachSlot<kGradientAhead>(lane_in_row, z, columns, count, [&](int32_t slot, int32_t, const Float8& x) {
+      const float alpha = alphas[static_cast<int64_t>(slot) * lane_in_row.heads];
+      const float dot = lane_in_row.HeadSum(Dot(g, x));
+      if (lane_in_row.speaks()) logit_grads[static_cast<int64_t>(slot) * lane_in_row.heads] = dot;
       expected += fabsf(alpha) * dot;
       AddScaled(alpha_times_slope(alpha) * dot, x, sum_by_dots);
       AddScaled(alpha_times_slope(alpha), x, sum_by_slopes);
     });
     __syncwarp();
     float logit_grad_sum = 0;
-    for (int32_t slot = place.lane % kLanes; place.in_row && slot < count; slot += kLanes) {
-      const int64_t at = static_cast<int64_t>(slot) * place.heads;
+    for (int32_t slot = lane_in_row.lane % kLanes; lane_in_row.in_row && slot < count; slot += kLanes) {
+      const int64_t at = static_cast<int64_t>(slot) * lane_in_row.heads;
       const float value = alpha_times_slope(alphas[at]) * (logit_grads[at] - expected);
       logit_grads[at] = value;
       logit_grad_sum += value;
     }
     const float own_value = alpha_times_slope(own_alpha) * (own_dot - expected);
-    logit_grad_sum = place.HeadSum(logit_grad_sum) + own_value;
-    if (place.speaks()) {
+    logit_grad_sum = lane_in_row.HeadSum(logit_grad_sum) + own_value;
+    if (lane_in_row.speaks()) {
       self[0] = own_value;
-      self[place.heads] = logit_grad_sum;
+      self[lane_in_row.heads] = logit_grad_sum;
     }
     AddScaled(1.0f, sum_by_dots, grad_att_src);
     AddScaled(-expected, sum_by_slopes, grad_att_src);
     AddScaled(logit_grad_sum, own_row, grad_att_dst);
   }
-  const int32_t width = place.vectors * 8;
+  const int32_t width = lane_in_row.vectors * 8;
   float* partial = gradients.partials + static_cast<int64_t>(blockIdx.x) * 2 * width;
   const auto store_block_sum = [&](const Float8& lane_sum, float* to) {
-    if (place.in_row) Store8(&warp_sums[threadIdx.x / 32][place.lane * 8], lane_sum);
+    if (lane_in_row.in_row) Store8(&warp_sums[threadIdx.x / 32][lane_in_row.lane * 8], lane_sum);
     __syncthreads();
     if (static_cast<int32_t>(threadIdx.x) < width) {
       float sum = 0;
@@ -237,13 +238,13 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
   const int32_t rows = RowsAfter(header, attention.number), sources = RowsAfter(header, attention.number + 1);
   const auto base = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32) * kEach;
   if (base >= padded_sources) return;
-  const Place<kLanes> place(attention);
-  const bool exists = place.lane < kEach && base + place.lane < sources;
-  const int32_t own_begin = exists ? __ldg(hop.first + base + place.lane) : 0;
-  const int32_t own_end = exists ? __ldg(hop.end + base + place.lane) : 0;
+  const LaneInRow<kLanes> lane_in_row(attention);
+  const bool exists = lane_in_row.lane < kEach && base + lane_in_row.lane < sources;
+  const int32_t own_begin = exists ? __ldg(hop.first + base + lane_in_row.lane) : 0;
+  const int32_t own_end = exists ? __ldg(hop.end + base + lane_in_row.lane) : 0;
   const auto own_slot = static_cast<int32_t>(own_begin < own_end ? __ldg(hop.sorted_slots + own_begin) : 0);
-  const float* alphas = attention.weights.slots + place.head;
-  const float* values = gradients.slots + place.head;
+  const float* alphas = attention.weights.slots + lane_in_row.head;
+  const float* values = gradients.slots + lane_in_row.head;
   RawOf<T> raw[kEach];
   float weight[kEach], value[kEach];
 #pragma unroll
@@ -253,11 +254,11 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     raw[a] = {};
     weight[a] = value[a] = 0;
     if (!drawn) continue;
-    raw[a] = place.Fetch(grad_out, slot / hop.fanout);
-    weight[a] = fabsf(alphas[static_cast<int64_t>(slot) * place.heads]);
-    value[a] = values[static_cast<int64_t>(slot) * place.heads];
+    raw[a] = lane_in_row.Fetch(grad_out, slot / hop.fanout);
+    weight[a] = fabsf(alphas[static_cast<int64_t>(slot) * lane_in_row.heads]);
+    value[a] = values[static_cast<int64_t>(slot) * lane_in_row.heads];
   }
-  const Float8 by_source = place.Own(attention.att_src), by_destination = place.Own(attention.att_dst);
+  const Float8 by_source = lane_in_row.Own(attention.att_src), by_destination = lane_in_row.Own(attention.att_dst);
 #pragma unroll
   for (int a = 0; a < kEach; ++a) {
     const int32_t source = base + a;
@@ -267,25 +268,27 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
     float score = value[a];
     AddScaled(weight[a], Widen(raw[a]), sum);
     for (int32_t from = begin + 1; from < end; from += 32) {
-      const auto slot = static_cast<int32_t>(from + place.lane < end ? __ldg(hop.sorted_slots + from + place.lane) : 0);
+      const auto slot =
+          static_cast<int32_t>(from + lane_in_row.lane < end ? __ldg(hop.sorted_slots + from + lane_in_row.lane) : 0);
       const int32_t chunk = min(32, end - from);
       for (int j = 0; j < chunk; ++j) {
         const int32_t one = __shfl_sync(kFullWarp, slot, j);
-        AddScaled(fabsf(alphas[static_cast<int64_t>(one) * place.heads]),
-                  Widen(place.Fetch(grad_out, one / hop.fanout)), sum);
-        score += values[static_cast<int64_t>(one) * place.heads];
+        AddScaled(fabsf(alphas[static_cast<int64_t>(one) * lane_in_row.heads]),
+                  Widen(lane_in_row.Fetch(grad_out, one / hop.fanout)), sum);
+        score += values[static_cast<int64_t>(one) * lane_in_row.heads];
       }
     }
     if (source < rows) {
-      const float* self = gradients.self + static_cast<int64_t>(source) * 2 * place.heads + place.head;
-      AddScaled(fabsf(attention.weights.self[static_cast<int64_t>(source) * place.heads + place.head]),
-                Widen(place.Fetch(grad_out, source)), sum);
+      const float* self = gradients.self + static_cast<int64_t>(source) * 2 * lane_in_row.heads + lane_in_row.head;
+      AddScaled(fabsf(attention.weights.self[static_cast<int64_t>(source) * lane_in_row.heads + lane_in_row.head]),
+                Widen(lane_in_row.Fetch(grad_out, source)), sum);
       score += self[0];
-      AddScaled(self[place.heads], by_destination, sum);
+      AddScaled(self[lane_in_row.heads], by_destination, sum);
     }
     AddScaled(score, by_source, sum);
     if (source >= sources) sum = {};
-    if (place.in_row) Store8(grad_z + (static_cast<int64_t>(source) * place.vectors + place.lane) * 8, sum);
+    if (lane_in_row.in_row)
+      Store8(grad_z + (static_cast<int64_t>(source) * lane_in_row.vectors + lane_in_row.lane) * 8, sum);
   }
 }
 

@@ -154,7 +154,7 @@ Maximum MaximumOnDevice(const std::vector<std::vector<int32_t>>& slots, int32_t 
   hop.sorted_slots = sorted.get();
   hop.first = on_first.get();
   hop.end = end.get();
-  hop.tile_words = words.get();
+  hop.prefix_sum_scratch = words.get();
   const BatchOfRows batch({rows, sources});
   AggregateInput input;
   input.z = on_z.get();

@@ -68,7 +68,7 @@ Status DeviceLoader::MakeBlocks() {
     if (!made.ok() && !(fewer && made.status().code() == StatusCode::kResourceExhausted)) return made.status();
     if (!made.ok() || (fewer && (*made)->device_bytes() > kMostSampledBytes)) continue;
     blocks_ = std::move(*made);
-    places_ = std::vector<Place>(static_cast<size_t>(results));
+    sampled_batches_ = std::vector<SampledBatch>(static_cast<size_t>(results));
     return Status::Ok();
   }
 }
@@ -77,15 +77,15 @@ Status DeviceLoader::Allocate() {
   HONE_RETURN_IF_ERROR(MakeBlocks());
   const auto hops = static_cast<int64_t>(options_.fanouts.size());
   const int64_t words = options_.batch * 3 + 2 * hops + 1;
-  for (Place& place : places_) {
-    HONE_RETURN_IF_ERROR(place.input.Allocate(options_.batch));
-    HONE_RETURN_IF_ERROR(place.sizes.Allocate(2 * hops + 1));
-    HONE_RETURN_IF_ERROR(place.pinned.Make(static_cast<size_t>(words) * sizeof(int32_t)));
-    place.host_input = reinterpret_cast<int64_t*>(place.pinned.get());
-    place.host_seeds = reinterpret_cast<int32_t*>(place.host_input + options_.batch);
-    place.host_sizes = place.host_seeds + options_.batch;
-    HONE_RETURN_IF_ERROR(place.sizes_arrived.Make());
-    HONE_RETURN_IF_ERROR(place.written.Make());
+  for (SampledBatch& sampled : sampled_batches_) {
+    HONE_RETURN_IF_ERROR(sampled.input.Allocate(options_.batch));
+    HONE_RETURN_IF_ERROR(sampled.sizes.Allocate(2 * hops + 1));
+    HONE_RETURN_IF_ERROR(sampled.pinned.Make(static_cast<size_t>(words) * sizeof(int32_t)));
+    sampled.host_input = reinterpret_cast<int64_t*>(sampled.pinned.get());
+    sampled.host_seeds = reinterpret_cast<int32_t*>(sampled.host_input + options_.batch);
+    sampled.host_sizes = sampled.host_seeds + options_.batch;
+    HONE_RETURN_IF_ERROR(sampled.sizes_arrived.Make());
+    HONE_RETURN_IF_ERROR(sampled.written.Make());
   }
   // New arrays are zeroed on the default stream, for which a framework's streams do not wait. So wait here.
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
@@ -119,25 +119,25 @@ Result<bool> DeviceLoader::Sample(cudaStream_t stream) {
     return Status::Internal(
         fmt::format("{} batches are sampled and not written, as many as there is room for", ahead()));
   }
-  Place& place = At(sampled_);
+  SampledBatch& sampled = At(sampled_);
   const int64_t begin = next_ * options_.batch;
   const int64_t end = std::min(static_cast<int64_t>(epoch_.seeds.size()), begin + options_.batch);
   for (int64_t i = begin; i < end; ++i) {
     const int64_t position = epoch_.shuffle ? (*permutation_)(i) : i;
-    place.host_input[i - begin] = position;
-    place.host_seeds[i - begin] = static_cast<int32_t>(epoch_.seeds[static_cast<size_t>(position)]);
+    sampled.host_input[i - begin] = position;
+    sampled.host_seeds[i - begin] = static_cast<int32_t>(epoch_.seeds[static_cast<size_t>(position)]);
   }
-  place.batch.step = next_++;
-  place.batch.seeds = end - begin;
+  sampled.batch.step = next_++;
+  sampled.batch.seeds = end - begin;
   HONE_RETURN_IF_ERROR(
-      Enqueue({.seed = epoch_.seed, .epoch = epoch_.epoch, .step = static_cast<uint32_t>(place.batch.step)}, stream));
+      Enqueue({.seed = epoch_.seed, .epoch = epoch_.epoch, .step = static_cast<uint32_t>(sampled.batch.step)}, stream));
   return true;
 }
 
 Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, uint32_t epoch, uint32_t step,
                                  cudaStream_t stream) {
   HONE_RETURN_IF_ERROR(DropSampled());
-  Place& place = At(sampled_);
+  SampledBatch& sampled = At(sampled_);
   if (static_cast<int64_t>(seeds.size()) > options_.batch) {
     return Status::InvalidArgument(fmt::format("{} seeds for batches of at most {}", seeds.size(), options_.batch));
   }
@@ -145,34 +145,34 @@ Status DeviceLoader::SampleThese(std::span<const int64_t> seeds, uint64_t seed, 
     if (seeds[i] < 0 || seeds[i] >= options_.nodes) {
       return Status::InvalidArgument(fmt::format("seed {} is no node: the graph has {}", seeds[i], options_.nodes));
     }
-    place.host_input[i] = static_cast<int64_t>(i);
-    place.host_seeds[i] = static_cast<int32_t>(seeds[i]);
+    sampled.host_input[i] = static_cast<int64_t>(i);
+    sampled.host_seeds[i] = static_cast<int32_t>(seeds[i]);
   }
-  place.batch.step = step;
-  place.batch.seeds = static_cast<int64_t>(seeds.size());
+  sampled.batch.step = step;
+  sampled.batch.seeds = static_cast<int64_t>(seeds.size());
   return Enqueue({.seed = seed, .epoch = epoch, .step = step}, stream);
 }
 
 // Enqueues the sampling of a batch into place At(sampled_). The device reads and writes pinned memory asynchronously,
 // so the host must not touch it before the event `sizes_arrived`.
 Status DeviceLoader::Enqueue(const BatchKey& key, cudaStream_t stream) {
-  Place& place = At(sampled_);
-  const auto seeds = static_cast<size_t>(place.batch.seeds);
-  if (place.was_written) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, place.written.handle, 0));
-  blocks_->Select(static_cast<int32_t>(&place - places_.data()));
-  HONE_RETURN_IF_ERROR(blocks_->Enqueue(std::span(place.host_seeds, seeds), key, stream));
+  SampledBatch& sampled = At(sampled_);
+  const auto seeds = static_cast<size_t>(sampled.batch.seeds);
+  if (sampled.was_written) HONE_CUDA_RETURN_IF_ERROR(cudaStreamWaitEvent(stream, sampled.written.handle, 0));
+  blocks_->Select(static_cast<int32_t>(&sampled - sampled_batches_.data()));
+  HONE_RETURN_IF_ERROR(blocks_->Enqueue(std::span(sampled.host_seeds, seeds), key, stream));
   if (seeds > 0) {
-    HONE_CUDA_RETURN_IF_ERROR(
-        cudaMemcpyAsync(place.input.get(), place.host_input, seeds * sizeof(int64_t), cudaMemcpyHostToDevice, stream));
+    HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(sampled.input.get(), sampled.host_input, seeds * sizeof(int64_t),
+                                              cudaMemcpyHostToDevice, stream));
   }
   const auto hops = static_cast<int>(options_.fanouts.size());
-  std::fill_n(place.host_sizes, place.sizes.size(), kNotArrived);
+  std::fill_n(sampled.host_sizes, sampled.sizes.size(), kNotArrived);
   HONE_CUDA_RETURN_IF_ERROR(
-      EnqueueSizes(blocks_->hop_nodes(), blocks_->rows()[0].row_offsets, hops, place.sizes.get(), stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(place.host_sizes, place.sizes.get(),
-                                            static_cast<size_t>(place.sizes.size()) * sizeof(int32_t),
+      EnqueueSizes(blocks_->hop_nodes(), blocks_->rows()[0].row_offsets, hops, sampled.sizes.get(), stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(sampled.host_sizes, sampled.sizes.get(),
+                                            static_cast<size_t>(sampled.sizes.size()) * sizeof(int32_t),
                                             cudaMemcpyDeviceToHost, stream));
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.sizes_arrived.handle, stream));
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(sampled.sizes_arrived.handle, stream));
   ++sampled_;
   return Status::Ok();
 }
@@ -187,28 +187,28 @@ Status DeviceLoader::DropSampled() {
 
 Result<const DeviceBatch*> DeviceLoader::Take() {
   if (taken_ == sampled_) return Status::Internal("no batch was sampled");
-  Place& place = At(taken_++);
+  SampledBatch& sampled = At(taken_++);
   unwritten_ = false;
   // Sizes that are here need no call of the driver, which takes longer than all else that Take does. They are copied
   // after the sampling on its stream, so the batch is complete, too.
-  if (!HaveArrived(place.host_sizes, place.sizes.size())) {
-    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(place.sizes_arrived.handle));
+  if (!HaveArrived(sampled.host_sizes, sampled.sizes.size())) {
+    HONE_CUDA_RETURN_IF_ERROR(cudaEventSynchronize(sampled.sizes_arrived.handle));
   }
-  if (place.host_sizes[0] != place.batch.seeds) {
+  if (sampled.host_sizes[0] != sampled.batch.seeds) {
     return Status::InvalidArgument("a node occurs twice among the seeds of a batch: seeds must be distinct");
   }
-  LayOut(place);
+  LayOut(sampled);
   unwritten_ = true;
-  return &place.batch;
+  return &sampled.batch;
 }
 
-void DeviceLoader::LayOut(Place& place) const {
-  DeviceBatch& batch = place.batch;
+void DeviceLoader::LayOut(SampledBatch& sampled) const {
+  DeviceBatch& batch = sampled.batch;
   const size_t hops = options_.fanouts.size();
   batch.hop_nodes.assign(1, batch.seeds);
   batch.hop_edges.clear();
-  const int32_t* const known = place.host_sizes;
-  const int32_t* const drawn = place.host_sizes + hops + 1;
+  const int32_t* const known = sampled.host_sizes;
+  const int32_t* const drawn = sampled.host_sizes + hops + 1;
   for (size_t h = 0; h < hops; ++h) {
     batch.hop_nodes.push_back(known[h + 1] - known[h]);
     batch.hop_edges.push_back(drawn[h] - (h == 0 ? 0 : drawn[h - 1]));
@@ -236,9 +236,9 @@ void DeviceLoader::LayOut(Place& place) const {
 
 Status DeviceLoader::Write(void* block, cudaStream_t stream) {
   if (!unwritten_) return Status::Internal("no batch was taken");
-  Place& place = At(taken_ - 1);
-  const DeviceBatch& sizes = place.batch;
-  blocks_->Select(static_cast<int32_t>(&place - places_.data()));
+  SampledBatch& sampled = At(taken_ - 1);
+  const DeviceBatch& sizes = sampled.batch;
+  blocks_->Select(static_cast<int32_t>(&sampled - sampled_batches_.data()));
   auto* const bytes = static_cast<unsigned char*>(block);
   const auto ids = [&](int64_t at) { return reinterpret_cast<int64_t*>(bytes + at); };
   const BlockRowsOnDevice& rows = blocks_->rows()[0];
@@ -247,7 +247,7 @@ Status DeviceLoader::Write(void* block, cudaStream_t stream) {
                        .columns = rows.columns,
                        .places = rows.edge_ids,
                        .edge_ids = options_.edge_ids,
-                       .input = place.input.get(),
+                       .input = sampled.input.get(),
                        .num_nodes = sizes.nodes,
                        .num_seeds = sizes.seeds,
                        .num_rows = sizes.nodes - sizes.hop_nodes.back(),
@@ -267,8 +267,8 @@ Status DeviceLoader::Write(void* block, cudaStream_t stream) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueGatherRows(table.rows, table.row_bytes, table.stride_bytes, batch.out_edge_ids,
                                                 sizes.edges, bytes + sizes.edge_rows_at[i], stream));
   }
-  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(place.written.handle, stream));
-  place.was_written = true;
+  HONE_CUDA_RETURN_IF_ERROR(cudaEventRecord(sampled.written.handle, stream));
+  sampled.was_written = true;
   unwritten_ = false;
   return Status::Ok();
 }

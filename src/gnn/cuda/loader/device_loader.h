@@ -75,11 +75,11 @@ class DeviceLoader {
   // aligned to 256.
   Status Write(void* block, cudaStream_t stream);
   // Returns how many batches may be sampled and not yet written.
-  int32_t ahead() const { return static_cast<int32_t>(places_.size()); }
+  int32_t ahead() const { return static_cast<int32_t>(sampled_batches_.size()); }
 
  private:
   // The memory and events of one sampled batch.
-  struct Place {
+  struct SampledBatch {
     DeviceArray<int64_t> input;  // [batch] positions of the seeds in the epoch
     DeviceArray<int32_t> sizes;  // [2 * hops + 1], see EnqueueSizes
     // The host's side of the transfers. Pinned: int64 host_input[batch], int32 host_seeds[batch], int32 host_sizes[2
@@ -98,12 +98,12 @@ class DeviceLoader {
   Status MakeBlocks();
   Status Enqueue(const BatchKey& key, cudaStream_t stream);
   Status DropSampled();  // waits for the sampled batches, because the device writes to pinned memory
-  void LayOut(Place& place) const;
-  Place& At(int64_t number) { return places_[static_cast<size_t>(number) % places_.size()]; }
+  void LayOut(SampledBatch& sampled) const;
+  SampledBatch& At(int64_t number) { return sampled_batches_[static_cast<size_t>(number) % sampled_batches_.size()]; }
 
   DeviceLoaderOptions options_;
   std::unique_ptr<SampledBlocks> blocks_;
-  std::vector<Place> places_;
+  std::vector<SampledBatch> sampled_batches_;
   // Batches are numbered from 0 on: those below taken_ were taken or dropped, those below sampled_ are sampled.
   int64_t sampled_ = 0, taken_ = 0;
   bool unwritten_ = false;  // the batch taken last is not written yet

@@ -26,7 +26,7 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
   HONE_RETURN_IF_ERROR(entries.Allocate(places));
   HONE_RETURN_IF_ERROR(columns.Allocate(places));
   HONE_RETURN_IF_ERROR(counts.Allocate(rows));
-  HONE_RETURN_IF_ERROR(tile_words.Allocate((places + kNumberingTile - 1) / kNumberingTile + 1));
+  HONE_RETURN_IF_ERROR(prefix_sum_scratch.Allocate((places + kNumberingTile - 1) / kNumberingTile + 1));
   if (by_source) {
     HONE_RETURN_IF_ERROR(slot_ranks.Allocate(places));
     HONE_RETURN_IF_ERROR(ordering.Allocate(places));
@@ -45,7 +45,7 @@ Result<HopOnDevice> BatchBuffers::Hop::Make(int32_t fanout, int32_t rows, int32_
                      .sorted_slots = sorted_slots.get(),
                      .first = first.get(),
                      .end = end.get(),
-                     .tile_words = tile_words.get()};
+                     .prefix_sum_scratch = prefix_sum_scratch.get()};
 }
 
 Status BatchBuffers::Make(const Envelope& envelope, int64_t outer_bytes) {

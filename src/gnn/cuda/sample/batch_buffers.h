@@ -45,7 +45,7 @@ class BatchBuffers {
  private:
   // The arrays of a HopOnDevice.
   struct Hop {
-    DeviceArray<uint32_t> entries, slot_ranks, ordering, sorted_slots, tile_words;
+    DeviceArray<uint32_t> entries, slot_ranks, ordering, sorted_slots, prefix_sum_scratch;
     DeviceArray<int32_t> columns, counts, first, end;
     Result<HopOnDevice> Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source);
   };

@@ -106,7 +106,7 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
   // Clears the tiles' words for NumberNewKernel, and the counts for RelabelKernel.
   const auto threads = static_cast<int32_t>(gridDim.x * blockDim.x);
   const auto thread = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (thread <= Tiles(out)) out.tile_words[thread] = 0;
+  if (thread <= Tiles(out)) out.prefix_sum_scratch[thread] = 0;
   for (int32_t s = thread; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
   const IndexPermutation order(state->seed, kFirst ? batch.epoch : 0, kFirst ? seeds.count : 0);
   for (int32_t base = warp_first; base < rows; base += groups) {  // all lanes of a warp take equally many turns
@@ -124,7 +124,7 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
     const int32_t slot = PickSlot<kLanes>(key, node, degree, out.fanout, lane);
     const int32_t count = degree < out.fanout ? degree : out.fanout;
     if (!active) continue;
-    const int32_t place = row * out.fanout + lane;
+    const int32_t slot_index = row * out.fanout + lane;
     const bool draws = lane < count;
     // A lane past the fanout inserts the seed concurrently; if there is no spare lane, the first lane does so
     // afterwards.
@@ -132,11 +132,12 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
     uint32_t entry = kNoEntry;
     if (draws || inserts_seed) {
       const uint32_t drawn = draws ? static_cast<uint32_t>(__ldg(graph.columns + begin + slot)) : node;
-      entry = Insert(table, tag, drawn, draws ? kNewRank + static_cast<uint32_t>(place) : static_cast<uint32_t>(row));
+      entry =
+          Insert(table, tag, drawn, draws ? kNewRank + static_cast<uint32_t>(slot_index) : static_cast<uint32_t>(row));
     }
     if (kFirst && out.fanout == kLanes && lane == 0) Insert(table, tag, node, static_cast<uint32_t>(row));
     if (lane >= out.fanout) continue;
-    out.entries[place] = entry;
+    out.entries[slot_index] = entry;
     if (lane == 0) out.counts[row] = count;
   }
 }
@@ -144,17 +145,17 @@ __global__ void SampleHopKernel(GraphOnDevice graph, SeedsOnDevice seeds, NodeTa
 // Inserts the nodes that EnqueueWideDraw has written to `out`, with the result of SampleHopKernel. One thread per slot.
 __global__ void InsertDrawnKernel(NodeTable table, int hop, HopOnDevice out, const BatchHeader* header,
                                   const int32_t* nodes) {
-  const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t slot_index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  if (place <= Tiles(out)) out.tile_words[place] = 0;
-  for (int64_t s = place; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
-  if (place >= static_cast<int64_t>(RowsOf(header, hop)) * out.fanout) return;
-  const int32_t drawn = out.columns[place];
-  out.entries[place] = drawn < 0 ? kNoEntry
+  if (slot_index <= Tiles(out)) out.prefix_sum_scratch[slot_index] = 0;
+  for (int64_t s = slot_index; out.first != nullptr && s < out.sources; s += threads) out.first[s] = 0;
+  if (slot_index >= static_cast<int64_t>(RowsOf(header, hop)) * out.fanout) return;
+  const int32_t drawn = out.columns[slot_index];
+  out.entries[slot_index] = drawn < 0 ? kNoEntry
                                  : Insert(table, header->tag, static_cast<uint32_t>(drawn),
-                                          kNewRank + static_cast<uint32_t>(place));
-  const auto row = static_cast<uint32_t>(place / out.fanout);
-  if (hop == 0 && place % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
+                                          kNewRank + static_cast<uint32_t>(slot_index));
+  const auto row = static_cast<uint32_t>(slot_index / out.fanout);
+  if (hop == 0 && slot_index % out.fanout == 0) Insert(table, header->tag, static_cast<uint32_t>(nodes[row]), row);
 }
 
 // Numbers, in order, the slots that own their node, which are those with the node's lowest rank. One thread block per
@@ -165,15 +166,16 @@ __global__ void __launch_bounds__(kBlock)
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
   const int32_t known = RowsOf(header, number);  // loaded while the tile is taken
-  const int tile = TakeTile(hop.tile_words, &tile_of_block);
+  const int tile = TakeTile(hop.prefix_sum_scratch, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int64_t places = static_cast<int64_t>(known) * hop.fanout;
+  const int64_t slot_count = static_cast<int64_t>(known) * hop.fanout;
   const int64_t first = static_cast<int64_t>(tile) * kNumberingTile + warp * (32 * kSlotsAThread) + lane;
 
   uint32_t entry[kSlotsAThread], node[kSlotsAThread];
   bool keeps[kSlotsAThread];
 #pragma unroll
-  for (int i = 0; i < kSlotsAThread; ++i) entry[i] = first + i * 32 < places ? hop.entries[first + i * 32] : kNoEntry;
+  for (int i = 0; i < kSlotsAThread; ++i)
+    entry[i] = first + i * 32 < slot_count ? hop.entries[first + i * 32] : kNoEntry;
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
     const bool drawn = entry[i] != kNoEntry;
@@ -196,7 +198,7 @@ __global__ void __launch_bounds__(kBlock)
     in_tile += warp_counts[w];
   }
   if (warp == 0) {
-    const uint32_t before = CountBefore(hop.tile_words, tile, in_tile);
+    const uint32_t before = CountBefore(hop.prefix_sum_scratch, tile, in_tile);
     if (lane == 0) before_tile = before;
   }
   __syncthreads();
@@ -223,16 +225,16 @@ __global__ void __launch_bounds__(kBlock)
 // Writes the local ids of slots; if there is a structure by source, it also counts each source's slots. One thread per
 // slot.
 __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
-  const int64_t places = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
+  const int64_t slot_count = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
   const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
-  const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (place >= all) return;
-  const uint32_t entry = place < places ? hop.entries[place] : kNoEntry;
+  const int64_t slot_index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (slot_index >= all) return;
+  const uint32_t entry = slot_index < slot_count ? hop.entries[slot_index] : kNoEntry;
   const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
-  hop.columns[place] = id;
+  hop.columns[slot_index] = id;
   if (hop.first == nullptr) return;
-  if (place <= Blocks(hop.sources, kSourceTile)) hop.tile_words[place] = 0;  // for EnqueueBySource
-  if (id >= 0) hop.slot_ranks[place] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
+  if (slot_index <= Blocks(hop.sources, kSourceTile)) hop.prefix_sum_scratch[slot_index] = 0;  // for EnqueueBySource
+  if (id >= 0) hop.slot_ranks[slot_index] = static_cast<uint32_t>(atomicAdd(&hop.first[id], 1));
 }
 
 void LaunchBegin(const SeedsOnDevice& seeds, bool advances_state, RunState* state, BatchHeader* header, int32_t* nodes,

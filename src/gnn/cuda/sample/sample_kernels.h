@@ -34,8 +34,8 @@ cudaError_t EnqueueSampleHop(const GraphOnDevice& graph, const SeedsOnDevice& se
 // of each source. Must come after the hop, and before another batch uses the table.
 cudaError_t EnqueueRelabel(const NodeTable& table, int hop, const HopOnDevice& out, const BatchHeader* header,
                            cudaStream_t stream);
-// The number of slots that one thread block numbers (a tile). HopOnDevice::tile_words has one word per tile, and one
-// more.
+// The number of slots that one thread block numbers (a tile). HopOnDevice::prefix_sum_scratch has one word per tile,
+// and one more.
 inline constexpr int kNumberingTile = 1024;
 
 }  // namespace hone::gnn::cuda

@@ -47,12 +47,13 @@ __global__ void DrawKernel(BlocksBatch batch, BlockHop hop) {
   const int32_t slot = PickSlot<kLanes>(key, node, degree, hop.fanout, lane);
   if (!active || lane >= hop.fanout) return;
   const int32_t count = degree < hop.fanout ? degree : hop.fanout;
-  const int32_t place = row * hop.fanout + lane;
+  const int32_t slot_index = row * hop.fanout + lane;
   const bool draws = lane < count;
-  hop.entries[place] = draws ? Insert(batch.table, batch.tag, static_cast<uint32_t>(__ldg(batch.graph.columns + begin + slot)),
-                                      kNewRank + static_cast<uint32_t>(place))
-                             : kNoEntry;
-  if (draws && hop.drawn != nullptr) hop.drawn[place] = begin + slot;
+  hop.entries[slot_index] =
+      draws ? Insert(batch.table, batch.tag, static_cast<uint32_t>(__ldg(batch.graph.columns + begin + slot)),
+                     kNewRank + static_cast<uint32_t>(slot_index))
+            : kNoEntry;
+  if (draws && hop.drawn != nullptr) hop.drawn[slot_index] = begin + slot;
   if (lane == 0) hop.counts[row] = count;
 }
 
@@ -67,15 +68,15 @@ __global__ void WideBlockDrawKernel(BlocksBatch batch, BlockHop hop) {
   const auto node = static_cast<uint32_t>(batch.nodes[FirstRow(hop, batch.hop_nodes) + row]);
   const DrawnRow drawn = DrawRow(batch.graph, key, node, hop.fanout, shared);
   for (auto slot = static_cast<int32_t>(threadIdx.x % 32); slot < hop.fanout; slot += 32) {
-    const int32_t place = row * hop.fanout + slot;
+    const int32_t slot_index = row * hop.fanout + slot;
     if (slot >= drawn.count) {
-      hop.entries[place] = kNoEntry;
+      hop.entries[slot_index] = kNoEntry;
       continue;
     }
-    hop.entries[place] = Insert(batch.table, batch.tag, static_cast<uint32_t>(drawn.Source(batch.graph, slot)),
-                                kNewRank + static_cast<uint32_t>(place));
+    hop.entries[slot_index] = Insert(batch.table, batch.tag, static_cast<uint32_t>(drawn.Source(batch.graph, slot)),
+                                kNewRank + static_cast<uint32_t>(slot_index));
     if (hop.drawn != nullptr) {
-      hop.drawn[place] = drawn.begin + (drawn.chosen == nullptr ? slot : static_cast<int32_t>(drawn.chosen[slot]));
+      hop.drawn[slot_index] = drawn.begin + (drawn.chosen == nullptr ? slot : static_cast<int32_t>(drawn.chosen[slot]));
     }
   }
   if (threadIdx.x % 32 == 0) hop.counts[row] = drawn.count;
@@ -103,18 +104,19 @@ __device__ BlockSums SumOverBlock(uint32_t own, uint32_t* warp_sums) {
 }
 
 // Numbers the slots that own their node, in order, with local ids from `known` on. One thread per slot; there are
-// `places` slots.
-__device__ void NumberNew(const BlocksBatch& batch, const uint32_t* entries, int64_t places, int32_t known, int32_t* now_known) {
+// `slot_count` slots.
+__device__ void NumberNew(const BlocksBatch& batch, const uint32_t* entries, int64_t slot_count, int32_t known,
+                          int32_t* now_known) {
   __shared__ uint32_t warp_sums[kBlock / 32], tile_of_block, before_tile;
   const int tile = TakeTile(batch.words, &tile_of_block);
-  const int64_t place = static_cast<int64_t>(tile) * kBlock + threadIdx.x;
-  const uint32_t entry = place < places ? entries[place] : kNoEntry;
+  const int64_t slot_index = static_cast<int64_t>(tile) * kBlock + threadIdx.x;
+  const uint32_t entry = slot_index < slot_count ? entries[slot_index] : kNoEntry;
   bool keeps = false;
   uint32_t node = 0;
   if (entry != kNoEntry) {
     const ulonglong2 found = __ldcg(reinterpret_cast<const ulonglong2*>(&batch.table.entries[entry]));
     node = static_cast<uint32_t>(found.x);
-    keeps = static_cast<uint32_t>(found.y) == kNewRank + static_cast<uint32_t>(place);
+    keeps = static_cast<uint32_t>(found.y) == kNewRank + static_cast<uint32_t>(slot_index);
   }
   const BlockSums sums = SumOverBlock(keeps ? 1 : 0, warp_sums);
   if (threadIdx.x < 32) {
@@ -160,12 +162,13 @@ __global__ void __launch_bounds__(kBlock) OffsetsKernel(BlocksBatch batch, Block
 
 // Copies used slots to the compact rows. One thread per slot.
 __global__ void CompactKernel(BlocksBatch batch, BlockHop hop) {
-  const int64_t place = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const auto row = static_cast<int32_t>(place / hop.fanout), slot = static_cast<int32_t>(place % hop.fanout);
+  const int64_t slot_index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const auto row = static_cast<int32_t>(slot_index / hop.fanout), slot = static_cast<int32_t>(slot_index % hop.fanout);
   if (row >= CountRows(hop, batch.hop_nodes) || slot >= hop.counts[row]) return;
   const int32_t at = hop.row_offsets[FirstRow(hop, batch.hop_nodes) + row] + slot;
-  hop.columns[at] = static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&batch.table.entries[hop.entries[place]].value)));
-  if (hop.edge_ids != nullptr) hop.edge_ids[at] = hop.drawn[place];
+  hop.columns[at] =
+      static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&batch.table.entries[hop.entries[slot_index]].value)));
+  if (hop.edge_ids != nullptr) hop.edge_ids[at] = hop.drawn[slot_index];
 }
 
 cudaError_t ClearWords(const BlocksBatch& batch, int64_t items, cudaStream_t stream) {
@@ -185,7 +188,7 @@ cudaError_t EnqueueBlockSeeds(const BlocksBatch& batch, const int32_t* seeds, in
 }
 
 cudaError_t EnqueueBlockHop(const BlocksBatch& batch, const BlockHop& hop, cudaStream_t stream) {
-  const int64_t places = static_cast<int64_t>(hop.rows) * hop.fanout;
+  const int64_t slot_count = static_cast<int64_t>(hop.rows) * hop.fanout;
   const auto draw = [&]<int kLanes>() {
     Launch(DrawKernel<kLanes>, Tiles(static_cast<int64_t>(hop.rows) * kLanes), kBlock, 0, stream, batch, hop);
   };
@@ -200,11 +203,11 @@ cudaError_t EnqueueBlockHop(const BlocksBatch& batch, const BlockHop& hop, cudaS
   } else {
     draw.template operator()<32>();
   }
-  if (const cudaError_t error = ClearWords(batch, places, stream); error != cudaSuccess) return error;
-  Launch(NumberHopKernel, Tiles(places), kBlock, 0, stream, batch, hop);
+  if (const cudaError_t error = ClearWords(batch, slot_count, stream); error != cudaSuccess) return error;
+  Launch(NumberHopKernel, Tiles(slot_count), kBlock, 0, stream, batch, hop);
   if (const cudaError_t error = ClearWords(batch, hop.rows, stream); error != cudaSuccess) return error;
   Launch(OffsetsKernel, Tiles(hop.rows), kBlock, 0, stream, batch, hop);
-  Launch(CompactKernel, Tiles(places), kBlock, 0, stream, batch, hop);
+  Launch(CompactKernel, Tiles(slot_count), kBlock, 0, stream, batch, hop);
   return cudaPeekAtLastError();
 }
 

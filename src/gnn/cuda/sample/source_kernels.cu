@@ -32,7 +32,7 @@ __device__ uint32_t WarpInclusive(uint32_t value) {
 __global__ void __launch_bounds__(kBlock) BeginningsKernel(HopOnDevice hop) {
   __shared__ uint32_t warp_sums[kWarps];
   __shared__ uint32_t tile_of_block, before_tile;
-  const int tile = TakeTile(hop.tile_words, &tile_of_block);
+  const int tile = TakeTile(hop.prefix_sum_scratch, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   // A warp reads whole cache lines: its lane reads source base + 32 i for each i.
   const int64_t base = static_cast<int64_t>(tile) * kSourceTile + warp * (32 * kSourcesAThread) + lane;
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(kBlock) BeginningsKernel(HopOnDevice hop) {
     in_tile += warp_sums[w];
   }
   if (warp == 0) {
-    const uint32_t sum = CountBefore(hop.tile_words, tile, in_tile);
+    const uint32_t sum = CountBefore(hop.prefix_sum_scratch, tile, in_tile);
     if (lane == 0) before_tile = sum;
   }
   __syncthreads();

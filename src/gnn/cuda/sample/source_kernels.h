@@ -16,12 +16,12 @@
 
 namespace hone::gnn::cuda {
 
-// The number of sources whose counts one thread block sums (a tile). HopOnDevice::tile_words must have one word per
-// tile, and one more.
+// The number of sources whose counts one thread block sums (a tile). HopOnDevice::prefix_sum_scratch must have one word
+// per tile, and one more.
 inline constexpr int kSourceTile = 2048;
 
 // Fills hop.sorted_slots, hop.first and hop.end. EnqueueRelabel must have left hop.columns, hop.slot_ranks, the counts
-// in hop.first and zeroed tile_words. Enqueues on `stream`.
+// in hop.first and zeroed prefix_sum_scratch. Enqueues on `stream`.
 cudaError_t EnqueueBySource(const HopOnDevice& hop, cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

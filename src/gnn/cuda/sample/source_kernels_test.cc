@@ -62,7 +62,7 @@ Structure OnDevice(const std::vector<int32_t>& columns, int32_t fanout, int32_t 
   hop.sorted_slots = sorted.get();
   hop.first = first.get();
   hop.end = end.get();
-  hop.tile_words = words.get();
+  hop.prefix_sum_scratch = words.get();
   EXPECT_EQ(EnqueueBySource(hop, nullptr), cudaSuccess);
   Structure structure;
   EXPECT_TRUE(first.Download(structure.first).ok() && end.Download(structure.end).ok() &&

@@ -11,15 +11,15 @@ namespace {
 template <typename T>
 class Attention final : public Operation<T> {
  public:
-  Attention(const AttentionSpec& spec, const OperationPlace& place) {
+  Attention(const AttentionSpec& spec, const OperationSetup& setup) {
     GatConvOptions options;
-    options.in_width = place.in[0];
-    options.width = spec.concatenate ? place.out / spec.heads : place.out;
+    options.in_width = setup.in[0];
+    options.width = spec.concatenate ? setup.out / spec.heads : setup.out;
     options.heads = spec.heads;
     options.concatenate = spec.concatenate;
     options.negative_slope = spec.negative_slope;
     options.bias = spec.bias;
-    layer_ = MakeGatConv<T>(options, place.parameters, place.stream->LayerSeed());
+    layer_ = MakeGatConv<T>(options, setup.parameters, setup.stream->LayerSeed());
   }
 
   GradientFlow flow() const override { return GradientFlow::kComputed; }
@@ -46,10 +46,10 @@ class Attention final : public Operation<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<Operation<T>> MakeAttention(const AttentionSpec& spec, const OperationPlace& place) {
-  return std::make_unique<Attention<T>>(spec, place);
+std::unique_ptr<Operation<T>> MakeAttention(const AttentionSpec& spec, const OperationSetup& setup) {
+  return std::make_unique<Attention<T>>(spec, setup);
 }
-template std::unique_ptr<Operation<float>> MakeAttention<float>(const AttentionSpec&, const OperationPlace&);
-template std::unique_ptr<Operation<double>> MakeAttention<double>(const AttentionSpec&, const OperationPlace&);
+template std::unique_ptr<Operation<float>> MakeAttention<float>(const AttentionSpec&, const OperationSetup&);
+template std::unique_ptr<Operation<double>> MakeAttention<double>(const AttentionSpec&, const OperationSetup&);
 
 }  // namespace hone::gnn

@@ -12,12 +12,12 @@ namespace {
 template <typename T>
 class LinearOperation final : public Operation<T> {
  public:
-  LinearOperation(bool bias, LinearSpec::Init init, const OperationPlace& place)
-      : linear_(place.parameters, place.in[0], place.out, bias,
+  LinearOperation(bool bias, LinearSpec::Init init, const OperationSetup& setup)
+      : linear_(setup.parameters, setup.in[0], setup.out, bias,
                 init == LinearSpec::Init::kGlorot       ? WeightInit::kGlorot
                 : init == LinearSpec::Init::kXavierRelu ? WeightInit::kXavierRelu
                                                         : WeightInit::kFanIn,
-                place.stream->Draw()) {}
+                setup.stream->Draw()) {}
 
   GradientFlow flow() const override { return GradientFlow::kComputed; }
   bool adds() const override { return true; }
@@ -49,7 +49,7 @@ class LinearOperation final : public Operation<T> {
 template <typename T>
 class BatchNormOperation final : public Operation<T> {
  public:
-  explicit BatchNormOperation(const OperationPlace& place) : norm_(place.parameters, place.out) {}
+  explicit BatchNormOperation(const OperationSetup& setup) : norm_(setup.parameters, setup.out) {}
 
   GradientFlow flow() const override { return GradientFlow::kInPlace; }
   void Collect(std::vector<Parameter<T>*>& parameters) override { norm_.Collect(parameters); }
@@ -74,9 +74,9 @@ class BatchNormOperation final : public Operation<T> {
 template <typename T>
 class LayerNormOperation final : public Operation<T> {
  public:
-  explicit LayerNormOperation(const OperationPlace& place)
-      : weight_(MakeParameter<T>(place.parameters + ".weight", {place.out}, /*trainable=*/true)),
-        bias_(MakeParameter<T>(place.parameters + ".bias", {place.out}, /*trainable=*/true)) {
+  explicit LayerNormOperation(const OperationSetup& setup)
+      : weight_(MakeParameter<T>(setup.parameters + ".weight", {setup.out}, /*trainable=*/true)),
+        bias_(MakeParameter<T>(setup.parameters + ".bias", {setup.out}, /*trainable=*/true)) {
     std::fill(weight_.value.begin(), weight_.value.end(), T(1));
   }
 
@@ -107,17 +107,17 @@ class LayerNormOperation final : public Operation<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<Operation<T>> MakeLinear(bool bias, LinearSpec::Init init, const OperationPlace& place) {
-  return std::make_unique<LinearOperation<T>>(bias, init, place);
+std::unique_ptr<Operation<T>> MakeLinear(bool bias, LinearSpec::Init init, const OperationSetup& setup) {
+  return std::make_unique<LinearOperation<T>>(bias, init, setup);
 }
 template <typename T>
-std::unique_ptr<Operation<T>> MakeNorm(const NormSpec& spec, const OperationPlace& place) {
-  if (spec.over == NormSpec::Over::kLayer) return std::make_unique<LayerNormOperation<T>>(place);
-  return std::make_unique<BatchNormOperation<T>>(place);
+std::unique_ptr<Operation<T>> MakeNorm(const NormSpec& spec, const OperationSetup& setup) {
+  if (spec.over == NormSpec::Over::kLayer) return std::make_unique<LayerNormOperation<T>>(setup);
+  return std::make_unique<BatchNormOperation<T>>(setup);
 }
 #define HONE_INSTANTIATE(T)                                                                            \
-  template std::unique_ptr<Operation<T>> MakeLinear<T>(bool, LinearSpec::Init, const OperationPlace&); \
-  template std::unique_ptr<Operation<T>> MakeNorm<T>(const NormSpec&, const OperationPlace&);
+  template std::unique_ptr<Operation<T>> MakeLinear<T>(bool, LinearSpec::Init, const OperationSetup&); \
+  template std::unique_ptr<Operation<T>> MakeNorm<T>(const NormSpec&, const OperationSetup&);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
 #undef HONE_INSTANTIATE

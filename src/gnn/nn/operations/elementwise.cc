@@ -38,8 +38,8 @@ class Activate final : public Operation<T> {
 template <typename T>
 class Drop final : public Operation<T> {
  public:
-  Drop(const DropSpec& spec, const OperationPlace& place)
-      : before_(place.dropped_before), rate_(spec.probability), key_(place.drop_key) {}
+  Drop(const DropSpec& spec, const OperationSetup& setup)
+      : before_(setup.dropped_before), rate_(spec.probability), key_(setup.drop_key) {}
 
   GradientFlow flow() const override { return GradientFlow::kInPlace; }
   bool works_in_place() const override { return true; }
@@ -72,8 +72,8 @@ class Drop final : public Operation<T> {
 template <typename T>
 class Add final : public Operation<T> {
  public:
-  Add(const AddSpec& spec, const OperationPlace& place) : last_(place.in.size() - 1) {
-    if (spec.eps) eps_ = MakeParameter<T>(place.parameters + ".eps", {1}, /*trainable=*/false);
+  Add(const AddSpec& spec, const OperationSetup& setup) : last_(setup.in.size() - 1) {
+    if (spec.eps) eps_ = MakeParameter<T>(setup.parameters + ".eps", {1}, /*trainable=*/false);
   }
   GradientFlow flow() const override { return GradientFlow::kShared; }
   bool works_in_place() const override { return true; }
@@ -102,7 +102,7 @@ class Add final : public Operation<T> {
 template <typename T>
 class Concat final : public Operation<T> {
  public:
-  explicit Concat(const OperationPlace& place) : widths_(place.in) {}
+  explicit Concat(const OperationSetup& setup) : widths_(setup.in) {}
   GradientFlow flow() const override { return GradientFlow::kShared; }
   void Forward(const OperationCall<T>& call) override {
     for (size_t i = 0; i < call.operands.size(); ++i) {
@@ -127,38 +127,38 @@ std::unique_ptr<Operation<T>> MakeActivate(const ActivateSpec& spec) {
   return std::make_unique<Activate<T>>(spec);
 }
 template <typename T>
-std::unique_ptr<Operation<T>> MakeDrop(const DropSpec& spec, const OperationPlace& place) {
-  return std::make_unique<Drop<T>>(spec, place);
+std::unique_ptr<Operation<T>> MakeDrop(const DropSpec& spec, const OperationSetup& setup) {
+  return std::make_unique<Drop<T>>(spec, setup);
 }
 template <typename T>
-std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationPlace& place) {
-  return std::make_unique<Add<T>>(spec, place);
+std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationSetup& setup) {
+  return std::make_unique<Add<T>>(spec, setup);
 }
 template <typename T>
-std::unique_ptr<Operation<T>> MakeConcat(const OperationPlace& place) {
-  return std::make_unique<Concat<T>>(place);
+std::unique_ptr<Operation<T>> MakeConcat(const OperationSetup& setup) {
+  return std::make_unique<Concat<T>>(setup);
 }
 
 template <typename T>
-std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const OperationPlace& place) {
+std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const OperationSetup& setup) {
   if (const auto* o = std::get_if<AggregateSpec>(&spec)) return MakeAggregate<T>(*o);
-  if (const auto* o = std::get_if<AttentionSpec>(&spec)) return MakeAttention<T>(*o, place);
-  if (const auto* o = std::get_if<LinearSpec>(&spec)) return MakeLinear<T>(o->bias, o->init, place);
-  if (const auto* o = std::get_if<HeadSpec>(&spec)) return MakeLinear<T>(o->bias, LinearSpec::Init::kFanIn, place);
-  if (const auto* o = std::get_if<NormSpec>(&spec)) return MakeNorm<T>(*o, place);
+  if (const auto* o = std::get_if<AttentionSpec>(&spec)) return MakeAttention<T>(*o, setup);
+  if (const auto* o = std::get_if<LinearSpec>(&spec)) return MakeLinear<T>(o->bias, o->init, setup);
+  if (const auto* o = std::get_if<HeadSpec>(&spec)) return MakeLinear<T>(o->bias, LinearSpec::Init::kFanIn, setup);
+  if (const auto* o = std::get_if<NormSpec>(&spec)) return MakeNorm<T>(*o, setup);
   if (const auto* o = std::get_if<ActivateSpec>(&spec)) return MakeActivate<T>(*o);
-  if (const auto* o = std::get_if<DropSpec>(&spec)) return MakeDrop<T>(*o, place);
-  if (const auto* o = std::get_if<AddSpec>(&spec)) return MakeAdd<T>(*o, place);
-  if (const auto* o = std::get_if<OwnSpec>(&spec)) return MakeOwn<T>(*o, place);
-  return MakeConcat<T>(place);
+  if (const auto* o = std::get_if<DropSpec>(&spec)) return MakeDrop<T>(*o, setup);
+  if (const auto* o = std::get_if<AddSpec>(&spec)) return MakeAdd<T>(*o, setup);
+  if (const auto* o = std::get_if<OwnSpec>(&spec)) return MakeOwn<T>(*o, setup);
+  return MakeConcat<T>(setup);
 }
 
 #define HONE_INSTANTIATE(T)                                                                   \
   template std::unique_ptr<Operation<T>> MakeActivate<T>(const ActivateSpec&);                \
-  template std::unique_ptr<Operation<T>> MakeDrop<T>(const DropSpec&, const OperationPlace&); \
-  template std::unique_ptr<Operation<T>> MakeAdd<T>(const AddSpec&, const OperationPlace&);   \
-  template std::unique_ptr<Operation<T>> MakeConcat<T>(const OperationPlace&);                \
-  template std::unique_ptr<Operation<T>> MakeOperation<T>(const OperationSpec&, const OperationPlace&);
+  template std::unique_ptr<Operation<T>> MakeDrop<T>(const DropSpec&, const OperationSetup&); \
+  template std::unique_ptr<Operation<T>> MakeAdd<T>(const AddSpec&, const OperationSetup&);   \
+  template std::unique_ptr<Operation<T>> MakeConcat<T>(const OperationSetup&);                \
+  template std::unique_ptr<Operation<T>> MakeOperation<T>(const OperationSpec&, const OperationSetup&);
 HONE_INSTANTIATE(float)
 HONE_INSTANTIATE(double)
 #undef HONE_INSTANTIATE

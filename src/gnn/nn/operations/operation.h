@@ -123,8 +123,8 @@ struct WeightStream {
   }
 };
 
-// OperationPlace holds what an operation is made from.
-struct OperationPlace {
+// OperationSetup holds what an operation is made from, besides its spec.
+struct OperationSetup {
   std::string parameters;        // prefix of the parameters' names
   std::vector<int64_t> in;       // columns of the operands
   int64_t out = 0;               // columns of the value
@@ -137,24 +137,24 @@ struct OperationPlace {
 template <typename T>
 std::unique_ptr<Operation<T>> MakeAggregate(const AggregateSpec& spec);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeAttention(const AttentionSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeAttention(const AttentionSpec& spec, const OperationSetup& setup);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeLinear(bool bias, LinearSpec::Init init, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeLinear(bool bias, LinearSpec::Init init, const OperationSetup& setup);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeNorm(const NormSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeNorm(const NormSpec& spec, const OperationSetup& setup);
 template <typename T>
 std::unique_ptr<Operation<T>> MakeActivate(const ActivateSpec& spec);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeDrop(const DropSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeDrop(const DropSpec& spec, const OperationSetup& setup);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeAdd(const AddSpec& spec, const OperationSetup& setup);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeConcat(const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeConcat(const OperationSetup& setup);
 template <typename T>
-std::unique_ptr<Operation<T>> MakeOwn(const OwnSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeOwn(const OwnSpec& spec, const OperationSetup& setup);
 
 // Makes an operation of any kind.
 template <typename T>
-std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const OperationPlace& place);
+std::unique_ptr<Operation<T>> MakeOperation(const OperationSpec& spec, const OperationSetup& setup);
 
 }  // namespace hone::gnn

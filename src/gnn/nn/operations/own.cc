@@ -14,11 +14,11 @@ namespace {
 template <typename T>
 class Own final : public Operation<T> {
  public:
-  Own(const OwnSpec& spec, const OperationPlace& place) : layer_of_mask_(place.drop_key.layer) {
+  Own(const OwnSpec& spec, const OperationSetup& setup) : layer_of_mask_(setup.drop_key.layer) {
     const OpKind& kind = *FindOp(spec.kind);
     aggregates_ = kind.aggregates();
-    const OpPlace op = PlaceOf(spec, place.parameters, place.in[0], place.out, place.edge_width, place.drop_key,
-                               place.stream->LayerSeed());
+    const OpPlace op = PlaceOf(spec, setup.parameters, setup.in[0], setup.out, setup.edge_width, setup.drop_key,
+                               setup.stream->LayerSeed());
     if constexpr (std::is_same_v<T, float>) {
       layer_ = kind.MakeLayer(op);
     } else {
@@ -67,10 +67,10 @@ class Own final : public Operation<T> {
 }  // namespace
 
 template <typename T>
-std::unique_ptr<Operation<T>> MakeOwn(const OwnSpec& spec, const OperationPlace& place) {
-  return std::make_unique<Own<T>>(spec, place);
+std::unique_ptr<Operation<T>> MakeOwn(const OwnSpec& spec, const OperationSetup& setup) {
+  return std::make_unique<Own<T>>(spec, setup);
 }
-template std::unique_ptr<Operation<float>> MakeOwn<float>(const OwnSpec&, const OperationPlace&);
-template std::unique_ptr<Operation<double>> MakeOwn<double>(const OwnSpec&, const OperationPlace&);
+template std::unique_ptr<Operation<float>> MakeOwn<float>(const OwnSpec&, const OperationSetup&);
+template std::unique_ptr<Operation<double>> MakeOwn<double>(const OwnSpec&, const OperationSetup&);
 
 }  // namespace hone::gnn

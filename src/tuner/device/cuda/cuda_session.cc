@@ -408,7 +408,7 @@ Result<SampleOutcome> CudaSession::TimeSample(const SampleRequest& request) {
   const auto touch = [&]() -> Status {
     for (const Bindings* set : request.sets) {
       for (const auto& [name, view] : set->tensors) {
-        HONE_RETURN_IF_ERROR(harness_->Touch(context_->Seen(view.address), view.span_bytes));
+        HONE_RETURN_IF_ERROR(harness_->ReadRange(context_->Seen(view.address), view.span_bytes));
       }
     }
     return Status::Ok();
@@ -492,8 +492,8 @@ Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, in
   Status status;
   for (int i = 0; i < kFloorSamples + 1 && status.ok(); ++i) {  // the first is discarded
     const auto touch = [&]() -> Status {
-      HONE_RETURN_IF_ERROR(harness_->Touch(regions.source, regions.read_set * regions.places));
-      return harness_->Touch(regions.destination, regions.write_set * regions.places);
+      HONE_RETURN_IF_ERROR(harness_->ReadRange(regions.source, regions.read_set * regions.places));
+      return harness_->ReadRange(regions.destination, regions.write_set * regions.places);
     };
     const auto enqueue = [&]() -> CUresult {
       if (exec != nullptr) return driver.GraphLaunch(exec, context_->stream());

@@ -82,7 +82,7 @@ Result<Gate> CheckHandWorkedCase(Judgement& judgement, const HandWorkedCase& han
   const std::map<std::string, int64_t> base_align = PromisedAlignment(judgement.task);
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, hand.dims, base_align));
   if (!served) return Gate::kStopped;
-  HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, hand.dims));
+  HONE_RETURN_UNLESS_PASSED(FitsMemory(judgement, served->plan, hand.dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         judgement.MakeBuffers(hand.dims, {&served->plan}, /*sets=*/1, /*exact_align=*/true));
   OracleChecker checker = judgement.MakeChecker();
@@ -101,10 +101,10 @@ Result<Gate> CheckAll(Judgement& judgement) {
   for (size_t i = 0; i < cases.size(); ++i) {
     const bool all = i == 0 || i + 1 == cases.size();
     const bool plant = i == 0 && HasOutputElements(judgement.task, cases[i].dims);
-    HONE_PASS_OR_RETURN(CheckCase(judgement, cases[i], StressChoices(all, i), plant));
+    HONE_RETURN_UNLESS_PASSED(CheckCase(judgement, cases[i], StressChoices(all, i), plant));
   }
   for (const HandWorkedCase& hand : judgement.task.hand_worked_cases) {
-    if (hand.candidates) HONE_PASS_OR_RETURN(CheckHandWorkedCase(judgement, hand));
+    if (hand.candidates) HONE_RETURN_UNLESS_PASSED(CheckHandWorkedCase(judgement, hand));
   }
   return Gate::kPassed;
 }
@@ -127,7 +127,7 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served,
                         Serve(judgement, dims, exact_align ? PromisedAlignment(judgement.task) : AnyAlignment()));
   if (!served) return Gate::kStopped;
-  HONE_PASS_OR_RETURN(FitsMemory(judgement, served->plan, dims));
+  HONE_RETURN_UNLESS_PASSED(FitsMemory(judgement, served->plan, dims));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<CaseBuffers> buffers,
                         judgement.MakeBuffers(dims, {&served->plan}, 1, exact_align));
   OracleChecker checker = judgement.MakeChecker();

@@ -110,8 +110,8 @@ Result<Gate> LaunchChecked(Judgement& judgement, CaseBuffers& buffers, const Ser
     return judgement.Stop(VerdictOf(outcome.status), outcome.detail + ", for " + where);
   }
 
-  HONE_PASS_OR_RETURN(CheckInputs(judgement, buffers, before, digest_key, where));
-  HONE_PASS_OR_RETURN(CheckMemoryRules(judgement, buffers, 0, served, where));
+  HONE_RETURN_UNLESS_PASSED(CheckInputs(judgement, buffers, before, digest_key, where));
+  HONE_RETURN_UNLESS_PASSED(CheckMemoryRules(judgement, buffers, 0, served, where));
   return CheckOutputs(judgement, buffers, inputs, checker, checks, result);
 }
 

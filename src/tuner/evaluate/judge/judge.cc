@@ -23,16 +23,16 @@ Result<Gate> AskTheGates(Judgement& judgement) {
   const EvaluationRequest& options = judgement.request.options;
   const Result<Gate> loaded = LoadPrograms(judgement);
   if (!options.check_cases) judgement.evaluation.labels.push_back("unchecked");
-  HONE_PASS_OR_RETURN(loaded);
+  HONE_RETURN_UNLESS_PASSED(loaded);
   if (judgement.request.vast_alone) return CheckVastWhole(judgement);
   if (options.check_cases) {
-    HONE_PASS_OR_RETURN(CheckCases(judgement));
-    HONE_PASS_OR_RETURN(CheckBeyond(judgement));
-    if (judgement.facts().modelled) HONE_PASS_OR_RETURN(CheckVast(judgement));
+    HONE_RETURN_UNLESS_PASSED(CheckCases(judgement));
+    HONE_RETURN_UNLESS_PASSED(CheckBeyond(judgement));
+    if (judgement.facts().modelled) HONE_RETURN_UNLESS_PASSED(CheckVast(judgement));
   }
   if (options.time) {
     if (judgement.request.before_timing) judgement.request.before_timing();
-    HONE_PASS_OR_RETURN(TimeCases(judgement));
+    HONE_RETURN_UNLESS_PASSED(TimeCases(judgement));
   }
   return Gate::kPassed;
 }

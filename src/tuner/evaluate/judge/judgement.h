@@ -32,9 +32,9 @@ enum class Gate {
   kStopped,  // the judgement ends; its verdict is in Judgement::evaluation
 };
 
-// HONE_PASS_OR_RETURN(CheckCase(...)) goes on if the gate is passed. Otherwise the enclosing function, which must
+// HONE_RETURN_UNLESS_PASSED(CheckCase(...)) goes on if the gate is passed. Otherwise the enclosing function, which must
 // return Result<Gate>, returns the gate's result.
-#define HONE_PASS_OR_RETURN(expr)                                                     \
+#define HONE_RETURN_UNLESS_PASSED(expr)                                               \
   do {                                                                                \
     ::hone::Result<::hone::Gate> hone_gate_ = (expr);                                 \
     if (!hone_gate_.ok() || *hone_gate_ == ::hone::Gate::kStopped) return hone_gate_; \

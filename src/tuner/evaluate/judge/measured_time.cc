@@ -134,7 +134,7 @@ Result<Gate> MeasuredCase::RunTrials(const std::vector<InputSet>& trials, const 
   for (const InputSet& inputs : trials) {
     judgement_.Announce("check", fmt::format("{} trial, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
     const bool slow = checker_.last_oracle_seconds() > policy::kSlowOracleSeconds;
-    HONE_PASS_OR_RETURN(Launch(served, inputs, SliceShare(slow)));
+    HONE_RETURN_UNLESS_PASSED(Launch(served, inputs, SliceShare(slow)));
   }
   return Gate::kPassed;
 }
@@ -159,7 +159,7 @@ Result<Gate> MeasuredCase::CheckTrials() {
     if (!served) return Gate::kStopped;
     buffers_.reset();
     HONE_ASSIGN_OR_RETURN(buffers_, judgement_.MakeBuffers(dims_, {&served->plan}, /*sets=*/1, /*exact_align=*/true));
-    HONE_PASS_OR_RETURN(RunTrials(exact, *served));
+    HONE_RETURN_UNLESS_PASSED(RunTrials(exact, *served));
     buffers_.reset();
   }
   HONE_RETURN_IF_ERROR(MakeBuffers(1));
@@ -184,7 +184,7 @@ Result<Gate> MeasuredCase::CheckBaseSet() {
   judgement_.Announce("check", fmt::format("{} base set {}", DimsText(dims_), options_.bases.size() + 1), phase_limit_seconds_);
   const bool slow = checker_.last_oracle_seconds() > policy::kSlowOracleForBaseSeconds &&
                     judgement_.request.options.correctness_trials > 1;
-  HONE_PASS_OR_RETURN(Launch(served_.candidate, base, SliceShare(slow)));
+  HONE_RETURN_UNLESS_PASSED(Launch(served_.candidate, base, SliceShare(slow)));
   HONE_ASSIGN_OR_RETURN(SliceDigests digests,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
   mine_.base_digests.push_back(std::move(digests));
@@ -222,7 +222,7 @@ Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
 
 Result<Gate> MeasuredCase::CheckRough() {
   const std::string where = DimsText(dims_) + " (a first timed launch)";
-  HONE_PASS_OR_RETURN(CheckMemoryRules(judgement_, *buffers_, 0, served_.candidate, where));
+  HONE_RETURN_UNLESS_PASSED(CheckMemoryRules(judgement_, *buffers_, 0, served_.candidate, where));
   HONE_ASSIGN_OR_RETURN(const SliceDigests found,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
   if (found == mine_.base_digests.front()) return Gate::kPassed;
@@ -295,7 +295,7 @@ Result<Gate> MeasuredCase::ChooseSets() {
   // cannot serve for another.
   while (static_cast<int>(options_.bases.size()) < sets) {
     if (judgement_.request.gates.bases_of_their_own) {
-      HONE_PASS_OR_RETURN(CheckBaseSet());
+      HONE_RETURN_UNLESS_PASSED(CheckBaseSet());
       continue;
     }
     options_.bases.push_back(options_.bases.front());
@@ -392,7 +392,7 @@ Result<Gate> MeasuredCase::LookAgain() {
   }
   for (const InputSet& inputs : again) {
     judgement_.Announce("check", fmt::format("{} again, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
-    HONE_PASS_OR_RETURN(Launch(served_.candidate, inputs, std::nullopt));
+    HONE_RETURN_UNLESS_PASSED(Launch(served_.candidate, inputs, std::nullopt));
   }
   if (timed_sets > 1) HONE_RETURN_IF_ERROR(MakeBuffers(timed_sets));
   return Gate::kPassed;
@@ -459,12 +459,12 @@ Result<Gate> TimeMeasured(Judgement& judgement, const Case& time_case, CaseResul
                         ServeTimed(judgement, time_case.dims, /*sampled=*/false, result));
   if (!served) return Gate::kStopped;
   MeasuredCase measured(judgement, time_case.dims, std::move(*served), result);
-  HONE_PASS_OR_RETURN(measured.CheckTrials());
-  HONE_PASS_OR_RETURN(measured.CheckBaseSet());
-  HONE_PASS_OR_RETURN(measured.ChooseSets());
-  HONE_PASS_OR_RETURN(measured.TimeCold());
-  HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, time_case.dims, result));
-  HONE_PASS_OR_RETURN(measured.LookAgain());
+  HONE_RETURN_UNLESS_PASSED(measured.CheckTrials());
+  HONE_RETURN_UNLESS_PASSED(measured.CheckBaseSet());
+  HONE_RETURN_UNLESS_PASSED(measured.ChooseSets());
+  HONE_RETURN_UNLESS_PASSED(measured.TimeCold());
+  HONE_RETURN_UNLESS_PASSED(RefuseImpossibleTime(judgement, time_case.dims, result));
+  HONE_RETURN_UNLESS_PASSED(measured.LookAgain());
   HONE_RETURN_IF_ERROR(measured.TimeCalls());
   HONE_RETURN_IF_ERROR(AddFloor(judgement, time_case.dims, measured.sets(), result));
   return measured.TimeWarm();

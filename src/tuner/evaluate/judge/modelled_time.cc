@@ -73,7 +73,7 @@ Result<Gate> CompareParts(Judgement& judgement, CaseBuffers& buffers, const Inpu
     const bool require_rms = comparing.require_rms && enough;
     const Result<CheckOutcome> checked = part.dimension.empty() ? checker.CheckSlices(buffers, 0, inputs, part.slices, require_rms)
                                                                 : checker.CheckPart(buffers, 0, inputs, part, require_rms);
-    HONE_PASS_OR_RETURN(JudgeComparison(judgement, checked, result));
+    HONE_RETURN_UNLESS_PASSED(JudgeComparison(judgement, checked, result));
   }
   return Gate::kPassed;
 }
@@ -199,15 +199,16 @@ Result<Gate> Comparer::RunStress(const SampleSize* special, const SampleSize* ot
     if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
     if (!sliced()) {
       OracleChecker checker = judgement_.MakeChecker();
-      HONE_PASS_OR_RETURN(
+      HONE_RETURN_UNLESS_PASSED(
           JudgeComparison(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/false), result_));
       continue;
     }
     const Comparing comparing{.require_rms = false, .share = policy::kStressShare};
     if (size == nullptr) {
-      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), comparing, result_));
+      HONE_RETURN_UNLESS_PASSED(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), comparing, result_));
     } else if (outcome.cost && outcome.cost->complete) {
-      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, comparing, result_));
+      HONE_RETURN_UNLESS_PASSED(
+          CompareParts(judgement_, buffers_, inputs, outcome.cost->written_slices, comparing, result_));
     }
   }
   return Gate::kPassed;
@@ -224,10 +225,10 @@ Result<Gate> Comparer::RunWhole(double accesses) {
   if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
   if (outcome.cost && accesses > 0) whole_over_sample_ = outcome.cost->accesses / accesses;
   if (sliced()) {
-    HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
+    HONE_RETURN_UNLESS_PASSED(CompareParts(judgement_, buffers_, inputs, AllSlices(buffers_), {}, result_));
   } else {
     OracleChecker checker = judgement_.MakeChecker();
-    HONE_PASS_OR_RETURN(
+    HONE_RETURN_UNLESS_PASSED(
         JudgeComparison(judgement_, checker.CheckAll(buffers_, 0, inputs, /*require_rms=*/true), result_));
   }
   return accesses <= policy::kWholeStressAccesses ? RunStress(nullptr, nullptr) : Result<Gate>(Gate::kPassed);
@@ -267,7 +268,7 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
         "have to compute all of them");
   }
   if (sliced() && timed_.comparable) {
-    HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, timed_inputs, timed_.written_slices, {}, result_));
+    HONE_RETURN_UNLESS_PASSED(CompareParts(judgement_, buffers_, timed_inputs, timed_.written_slices, {}, result_));
   }
   shares_ = timed_.block_shares;
   ModelledCost secret;
@@ -283,8 +284,8 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
                                                                   "us, by others, drawn at random, {:.2f} us",
                                                                   DimsText(dims), timed_.time_us, secret.time_us));
       }
-      HONE_PASS_OR_RETURN(CompareParts(judgement_, buffers_, inputs, secret.written_slices, {}, result_));
-      HONE_PASS_OR_RETURN(RunStress(&policy::kSpecialSample, &policy::kStressSample));
+      HONE_RETURN_UNLESS_PASSED(CompareParts(judgement_, buffers_, inputs, secret.written_slices, {}, result_));
+      HONE_RETURN_UNLESS_PASSED(RunStress(&policy::kSpecialSample, &policy::kStressSample));
       return CheckShares();
     }
   }
@@ -392,7 +393,7 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     judgement.evaluation.metrics["observed_accesses"] += mine.launch.cost->accesses;
   }
   // The model may miss effects and give too short a time, but no time may be shorter than memory needs for the bytes.
-  HONE_PASS_OR_RETURN(RefuseImpossibleTime(judgement, dims, result));
+  HONE_RETURN_UNLESS_PASSED(RefuseImpossibleTime(judgement, dims, result));
   bool verified = true;
   if (mine.launch.cost) {
     Comparer comparer(judgement, *buffers, served->candidate, *mine.launch.cost, result);

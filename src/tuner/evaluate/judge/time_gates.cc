@@ -61,10 +61,10 @@ Result<Gate> TimeEach(Judgement& judgement, std::vector<CaseResult>& timed) {
     if (!only.empty() && std::find(only.begin(), only.end(), at) == only.end()) continue;
     CaseResult result{.dims = c.dims, .role = CaseRole::kTime};
     if (judgement.facts().modelled) {
-      HONE_PASS_OR_RETURN(TimeModelled(judgement, c, result));
-      if (BeyondPeak(judgement, c.dims, result)) HONE_PASS_OR_RETURN(CheckLargestAgain(judgement));
+      HONE_RETURN_UNLESS_PASSED(TimeModelled(judgement, c, result));
+      if (BeyondPeak(judgement, c.dims, result)) HONE_RETURN_UNLESS_PASSED(CheckLargestAgain(judgement));
     } else {
-      HONE_PASS_OR_RETURN(TimeMeasured(judgement, c, result));
+      HONE_RETURN_UNLESS_PASSED(TimeMeasured(judgement, c, result));
     }
     timed.push_back(std::move(result));
   }

@@ -76,8 +76,7 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   const bool best = node < 0;
   if (best) node = view.best;
   if (view.nodes.empty() || node >= static_cast<int64_t>(view.nodes.size())) {
-    return Status::InvalidArgument(fmt::format("run {} has nodes 0 to {}; there is no node {}", view.info.id,
-                                               static_cast<int64_t>(view.nodes.size()) - 1, node));
+    return Status::InvalidArgument(fmt::format("there is no node {}: {}", node, NodesText(view)));
   }
   if (node == 0) {
     return Status::InvalidArgument(fmt::format(

@@ -41,8 +41,7 @@ std::optional<int64_t> NodeNumber(const RunView& view, std::string_view text) {
 }
 
 Status NoSuchNode(const RunView& view, const std::string& text) {
-  return Status::NotFound(fmt::format("Run {} has nodes 0 to {} so far, and none called '{}'.", view.info.id,
-                                      static_cast<int64_t>(view.nodes.size()) - 1, text));
+  return Status::NotFound(fmt::format("There is no node '{}': {} so far.", text, NodesText(view)));
 }
 
 std::string NodeName(const RunView& view, const RunNode& node) {

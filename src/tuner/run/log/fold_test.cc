@@ -70,6 +70,15 @@ TEST(RunFold, AGapOrARepeatInTheLogIsDamage) {
   }
 }
 
+TEST(RunFold, MessagesSayWhichNodesARunHas) {
+  EXPECT_EQ(NodesText(RunView{.info = {.id = "r0"}}), "run r0 has no nodes");
+  FoldedRun run;
+  EXPECT_EQ(NodesText(run.view()), "run r1 has node 0 alone");
+  run.AddNode(1, 0, {1, 1, 1});
+  run.AddNode(2, 0, {1, 1, 1});
+  EXPECT_EQ(NodesText(run.view()), "run r1 has nodes 0 to 2");
+}
+
 TEST(RunFold, SecondsAreThoseOfAllSittingsWithoutTheTimeBetween) {
   FoldedRun run;  // two events: at 0 and 1 s
   run.Add(EventKind::kEnded, -1, {{"reason", "suspended"}});

@@ -51,4 +51,10 @@ std::string NodeFileName(const RunView& view, int64_t node) {
   return view.from_oracle ? "reference.cu" : "seed.cu";
 }
 
+std::string NodesText(const RunView& view) {
+  if (view.nodes.empty()) return fmt::format("run {} has no nodes", view.info.id);
+  if (view.nodes.size() == 1) return fmt::format("run {} has node 0 alone", view.info.id);
+  return fmt::format("run {} has nodes 0 to {}", view.info.id, view.nodes.size() - 1);
+}
+
 }  // namespace hone

@@ -620,9 +620,9 @@ Status Harness::Scrub(int64_t local_bytes) {
   return Launch(fmt::format("hone_scrub_local_{}", *frame), static_cast<uint64_t>(sm_count_) * 2, kScrubThreads, scrub_key, sink_.address());
 }
 
-Status Harness::Flush() { return Touch(flush_.address(), flush_bytes_); }
+Status Harness::Flush() { return ReadRange(flush_.address(), flush_bytes_); }
 
-Status Harness::Touch(uint64_t address, int64_t bytes) {
+Status Harness::ReadRange(uint64_t address, int64_t bytes) {
   const uint64_t begin = (address + 15) / 16 * 16;
   const uint64_t end = (address + static_cast<uint64_t>(bytes)) / 16 * 16;
   if (end <= begin) return Status::Ok();

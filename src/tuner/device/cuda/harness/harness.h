@@ -77,7 +77,7 @@ class Harness {
   // memory of every thread that can be resident: with random words, NaNs or plausible numbers in turn.
   Status Scrub(int64_t local_bytes);
   Status Flush();                                    // reads 3 x L2 of clean memory
-  Status Touch(uint64_t address, int64_t bytes);     // reads whole 16-byte words inside the range
+  Status ReadRange(uint64_t address, int64_t bytes);  // reads whole 16-byte words inside the range
   // Reads a word of each page, so that addresses are translated as fast as for memory in use: the first access to a new
   // mapping is slower.
   Status TouchPages(const std::vector<harness::PageRun>& runs, uint64_t granule);

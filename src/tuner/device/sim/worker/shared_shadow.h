@@ -41,25 +41,26 @@ class SharedShadow {
 
   uint32_t bytes() const { return static_cast<uint32_t>(words_.size() * 4); }
 
-  // Records an access; `offset` + `size` must lie inside. `site` numbers the instruction. Returns false on a conflict;
-  // see conflict().
+  // Records an access; `offset` + `size` must lie inside. `site` numbers the instruction. Returns whether the access
+  // conflicts with an earlier one or reads unwritten bytes; conflict() then says how.
   template <bool kWrites, bool kReads>
-  [[gnu::always_inline]] inline bool Touch(uint32_t offset, uint32_t size, int self, Ordering ordering, uint16_t site, const HappensBefore& hb) {
+  [[gnu::always_inline]] inline bool RecordAccess(uint32_t offset, uint32_t size, int self, Ordering ordering,
+                                                  uint16_t site, const HappensBefore& hb) {
     const uint32_t tag = hb.now() << 12 | static_cast<uint32_t>(ordering) << 10 | static_cast<uint32_t>(self);
-    bool bad = false;
+    bool conflicts = false;
     if (((offset | size) & 3) == 0) [[likely]] {
       Cell* cell = &words_[offset >> 2];
       for (Cell* const end = cell + (size >> 2); cell != end; ++cell) {
         if (IsSplit(*cell, hb)) [[unlikely]] {
-          bad |= TouchSplit<kWrites, kReads>(cell, 0, 4, tag, site, hb);
-        } else if (TouchCell<kWrites, kReads>(*cell, tag, site, hb)) [[unlikely]] {
+          conflicts |= RecordInBytes<kWrites, kReads>(cell, 0, 4, tag, site, hb);
+        } else if (RecordInCell<kWrites, kReads>(*cell, tag, site, hb)) [[unlikely]] {
           conflict_.word = static_cast<uint32_t>(cell - words_.data()) * 4;
-          bad = true;
+          conflicts = true;
         }
       }
-      return bad;
+      return conflicts;
     }
-    return TouchParts<kWrites, kReads>(offset, size, tag, site, hb);
+    return RecordParts<kWrites, kReads>(offset, size, tag, site, hb);
   }
 
   const SharedConflict& conflict() const { return conflict_; }
@@ -82,7 +83,7 @@ class SharedShadow {
   void Restart();
 
  private:
-  // stamp << 12 | ordering << 10 | thread
+  // Describes a word or a byte by its last write and two readers, each as stamp << 12 | ordering << 10 | thread.
   struct Cell {
     uint32_t write, read_a, read_b;
     uint16_t write_site, read_site;
@@ -104,17 +105,18 @@ class SharedShadow {
     return !hb.OrderedSlow(static_cast<int>(before & 1023), before >> 12, static_cast<int>(tag & 1023));
   }
 
-  // Handles an access byte by byte within each word.
+  // Records an access that covers words only in part, byte by byte.
   template <bool kWrites, bool kReads>
-  [[gnu::noinline]] bool TouchParts(uint32_t offset, uint32_t size, uint32_t tag, uint16_t site, const HappensBefore& hb) {
-    bool bad = false;
+  [[gnu::noinline]] bool RecordParts(uint32_t offset, uint32_t size, uint32_t tag, uint16_t site,
+                                     const HappensBefore& hb) {
+    bool conflicts = false;
     while (size > 0) {
       const uint32_t first = offset & 3, count = size < 4 - first ? size : 4 - first;
-      bad |= TouchSplit<kWrites, kReads>(&words_[offset >> 2], first, count, tag, site, hb);
+      conflicts |= RecordInBytes<kWrites, kReads>(&words_[offset >> 2], first, count, tag, site, hb);
       offset += count;
       size -= count;
     }
-    return bad;
+    return conflicts;
   }
 
   [[gnu::noinline]] bool Report(uint32_t before, bool other_wrote, uint16_t site) {
@@ -129,18 +131,20 @@ class SharedShadow {
   // Notes an access to one cell, and returns whether it races with an earlier one or reads what was not written.
   // conflict_ then says with which.
   template <bool kWrites, bool kReads>
-  bool TouchCell(Cell& cell, uint32_t tag, uint16_t site, const HappensBefore& hb) {
-    bool bad = false;
+  bool RecordInCell(Cell& cell, uint32_t tag, uint16_t site, const HappensBefore& hb) {
+    bool conflicts = false;
     if (Races(cell.write, tag, hb)) [[unlikely]] {
-      bad = Report(cell.write, true, cell.write_site);
+      conflicts = Report(cell.write, true, cell.write_site);
     } else if (kReads && cell.write >> 12 < hb.block_begin()) [[unlikely]] {
       conflict_ = {};
       conflict_.unwritten = true;
-      bad = true;
+      conflicts = true;
     }
     if (kWrites) {
-      if (!bad && Races(cell.read_a, tag, hb)) [[unlikely]] bad = Report(cell.read_a, false, cell.read_site);
-      if (!bad && Races(cell.read_b, tag, hb)) [[unlikely]] bad = Report(cell.read_b, false, cell.read_site);
+      if (!conflicts && Races(cell.read_a, tag, hb)) [[unlikely]]
+        conflicts = Report(cell.read_a, false, cell.read_site);
+      if (!conflicts && Races(cell.read_b, tag, hb)) [[unlikely]]
+        conflicts = Report(cell.read_b, false, cell.read_site);
       // The thread's own plain write, after which no other thread is ordered yet, is the better evidence against
       // atomics.
       const bool atomic_after_own_plain = (tag >> 10 & 3) != 0 && (cell.write >> 10 & 3) == 0 &&
@@ -158,11 +162,13 @@ class SharedShadow {
       }
       cell.read_site = site;
     }
-    return bad;
+    return conflicts;
   }
 
+  // Records an access to `count` bytes of a word, from byte `first` on, in the word's four byte cells.
   template <bool kWrites, bool kReads>
-  [[gnu::noinline]] bool TouchSplit(Cell* word, uint32_t first, uint32_t count, uint32_t tag, uint16_t site, const HappensBefore& hb) {
+  [[gnu::noinline]] bool RecordInBytes(Cell* word, uint32_t first, uint32_t count, uint32_t tag, uint16_t site,
+                                       const HappensBefore& hb) {
     const size_t index = static_cast<size_t>(word - words_.data());
     Cell* parts = &split_[index * 4];
     if (!IsSplit(*word, hb)) {
@@ -170,16 +176,16 @@ class SharedShadow {
       word->write = hb.now() << 12;
       word->write_site = kSplit;
     }
-    bool bad = false;
+    bool conflicts = false;
     for (uint32_t i = first; i < first + count; ++i) {
-      if (TouchCell<kWrites, kReads>(parts[i], tag, site, hb)) [[unlikely]] {
+      if (RecordInCell<kWrites, kReads>(parts[i], tag, site, hb)) [[unlikely]] {
         conflict_.word = static_cast<uint32_t>(index * 4);
-        bad = true;
+        conflicts = true;
       }
     }
     // A whole word written without a race makes the parts equal again.
-    if (kWrites && count == 4 && !bad) *word = parts[0];
-    return bad;
+    if (kWrites && count == 4 && !conflicts) *word = parts[0];
+    return conflicts;
   }
 
   ZeroedArray<Cell> words_;

@@ -11,13 +11,13 @@ class SharedShadowTest : public testing::Test {
  protected:
   void SetUp() override { order.BeginBlock(128); }
   bool Write(int thread, uint32_t offset, uint32_t bytes = 4, uint16_t site = 1, Ordering o = Ordering::kPlain) {
-    return shadow.Touch<true, false>(offset, bytes, thread, o, site, order);
+    return shadow.RecordAccess<true, false>(offset, bytes, thread, o, site, order);
   }
   bool Read(int thread, uint32_t offset, uint32_t bytes = 4, uint16_t site = 2, Ordering o = Ordering::kPlain) {
-    return shadow.Touch<false, true>(offset, bytes, thread, o, site, order);
+    return shadow.RecordAccess<false, true>(offset, bytes, thread, o, site, order);
   }
   bool Update(int thread, uint32_t offset, Ordering o = Ordering::kAtomic) {
-    return shadow.Touch<true, true>(offset, 4, thread, o, 3, order);
+    return shadow.RecordAccess<true, true>(offset, 4, thread, o, 3, order);
   }
   HappensBefore order;
   SharedShadow shadow{1024};

@@ -92,7 +92,7 @@ template <bool kWrites, bool kReads, Ordering kOrdering>
     return;
   }
   w.fiber->ran = true;
-  if (w.block->shadow.Touch<kWrites, kReads>(static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), w.self,
+  if (w.block->shadow.RecordAccess<kWrites, kReads>(static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), w.self,
                                              kOrdering, site.id, w.block->order)) [[unlikely]] {
     w.SharedConflictFound(pc, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), kWrites);
   }

@@ -22,7 +22,7 @@ void Worker::FinishCopies(Fiber& f, uint32_t groups_left, bool uncommitted_too) 
       const uint64_t offset = reinterpret_cast<uint64_t>(copy.destination) - shared_begin;
       Site* site = counters.Find(copy.pc);
       if (site != nullptr &&
-          block->shadow.Touch<true, false>(static_cast<uint32_t>(offset), copy.bytes, f.thread, Ordering::kPlain,
+          block->shadow.RecordAccess<true, false>(static_cast<uint32_t>(offset), copy.bytes, f.thread, Ordering::kPlain,
                                            site->id, block->order)) {
         SharedConflictFound(copy.pc, static_cast<uint32_t>(offset), copy.bytes, /*writes=*/true);
       }

@@ -35,7 +35,7 @@ void Worker::ReadForGroup(uint64_t address, uint64_t pc) {
   if (site == nullptr) return;
   const uint32_t at = static_cast<uint32_t>(offset);
   fiber->ran = true;
-  if (block->shadow.Touch<false, true>(at, kBytes, self, Ordering::kPlain, site->id, block->order)) {
+  if (block->shadow.RecordAccess<false, true>(at, kBytes, self, Ordering::kPlain, site->id, block->order)) {
     SharedConflictFound(pc, at, kBytes, /*writes=*/false);
   }
   const int writer = block->shadow.UnseenByAsyncProxy(at, self, block->order);
@@ -64,8 +64,8 @@ void Worker::FinishGroupReads(Fiber& f, uint32_t groups_left) {
     const uint32_t offset = static_cast<uint32_t>(reinterpret_cast<uint64_t>(read.destination) - shared_begin);
     // The read lasts until now. A write that is not ordered before this point races with it; an ordered write may have
     // come too early.
-    if (block->shadow.Touch<false, true>(offset, read.bytes, f.thread, Ordering::kPlain, counters.Find(read.pc)->id,
-                                         block->order)) {
+    if (block->shadow.RecordAccess<false, true>(offset, read.bytes, f.thread, Ordering::kPlain,
+                                                counters.Find(read.pc)->id, block->order)) {
       SharedConflictFound(read.pc, offset, read.bytes, /*writes=*/false);
     } else if (std::memcmp(read.destination, read.data, read.bytes) != 0) {
       Note("shared_race",
