@@ -64,7 +64,7 @@ class HostModeOnAGpu : public testing::Test {
 };
 
 TEST_F(HostModeOnAGpu, AnHonestFunctionIsTimedAndItsGuaranteeIsCalledWeaker) {
-  const Evaluation evaluation = Judged(Find("honest", "host_mode_relu"), true);
+  const Evaluation evaluation = Judged(Find("honest", "host_mode_relu"), /*time=*/true);
   if (evaluation.verdict == Verdict::kUnsupported) GTEST_SKIP() << evaluation.detail;
   ASSERT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail << evaluation.log;
   EXPECT_EQ(evaluation.guarantee, "weaker: host mode");
@@ -76,14 +76,14 @@ TEST_F(HostModeOnAGpu, CheatsAreCaughtAndTheNextVerdictComes) {
   for (const CorpusEntry& entry : ReadCorpus(SourceDirectory() + "/tests/cheats")) {
     if (entry.name.rfind("host_mode_", 0) != 0) continue;
     SCOPED_TRACE(entry.name);
-    const Evaluation evaluation = Judged(entry, false);
+    const Evaluation evaluation = Judged(entry, /*time=*/false);
     if (evaluation.verdict == Verdict::kUnsupported) GTEST_SKIP() << evaluation.detail;
     EXPECT_THAT(entry.expect, testing::Contains(std::string(VerdictName(evaluation.verdict)))) << evaluation.detail;
     ++judged;
   }
   EXPECT_GE(judged, 4);
-  EXPECT_EQ(Judged(Find("honest", "host_mode_relu"), false).verdict, Verdict::kOk);
-  EXPECT_EQ(Judged(Find("honest", "relu_scalar"), false).guarantee, "full");
+  EXPECT_EQ(Judged(Find("honest", "host_mode_relu"), /*time=*/false).verdict, Verdict::kOk);
+  EXPECT_EQ(Judged(Find("honest", "relu_scalar"), /*time=*/false).guarantee, "full");
 }
 
 }  // namespace

@@ -78,9 +78,10 @@ TEST_F(AgreeOnFeaturesTest, GpusThatDoNotShareUseTheHostUnlessTheyWereToShare) {
 }
 
 TEST_F(AgreeOnFeaturesTest, OfAResumedRunRank0Decides) {
-  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"peers 7", "peers 7", "peers 7"}));
+  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, /*by_rank0=*/true),
+            (Names{"peers 7", "peers 7", "peers 7"}));
   shares_ = false;
-  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, true), (Names{"host 7", "host 7", "host 7"}));
+  EXPECT_EQ(Ended({{"peers"}, {"device"}, {"host"}}, auto_, /*by_rank0=*/true), (Names{"host 7", "host 7", "host 7"}));
 }
 
 TEST_F(AgreeOnFeaturesTest, OneRankAloneTakesWhatItHas) {

@@ -51,7 +51,8 @@ TEST_F(MachineChecks, HugePagesThatTheKernelNeverGivesAreMissingWithTheRemedy) {
 }
 
 TEST_F(MachineChecks, AFolderThatIsNotThereYetIsJudgedByTheOneAboveAndNotMade) {
-  const Check check = FolderCheck("cache", "cache", scratch_ / "a/b", "keeps modules", "set HONE_CACHE to another folder", true);
+  const Check check = FolderCheck("cache", "cache", scratch_ / "a/b", "keeps modules",
+                                  "set HONE_CACHE to another folder", /*needed=*/true);
   EXPECT_THAT(check.found, HasSubstr("GiB free"));
   EXPECT_NE(check.standing, Standing::kNeeded);
   EXPECT_FALSE(FileExists(scratch_ / "a"));
@@ -59,11 +60,13 @@ TEST_F(MachineChecks, AFolderThatIsNotThereYetIsJudgedByTheOneAboveAndNotMade) {
 
 TEST_F(MachineChecks, AFolderBelowAFileCannotBeMadeAndTheVariableThatMovesItIsNamed) {
   Put("file", "");
-  const Check check = FolderCheck("cache", "cache", scratch_ / "file/below", "keeps modules", "set HONE_CACHE to another folder", true);
+  const Check check = FolderCheck("cache", "cache", scratch_ / "file/below", "keeps modules",
+                                  "set HONE_CACHE to another folder", /*needed=*/true);
   EXPECT_EQ(check.standing, Standing::kNeeded);
   EXPECT_THAT(check.found, HasSubstr("is no folder"));
   EXPECT_THAT(check.remedy, HasSubstr("HONE_CACHE"));
-  EXPECT_EQ(FolderCheck("state", "state", scratch_ / "file/below", "", "set HONE_STATE", false).standing, Standing::kMissing);
+  EXPECT_EQ(FolderCheck("state", "state", scratch_ / "file/below", "", "set HONE_STATE", /*needed=*/false).standing,
+            Standing::kMissing);
 }
 
 TEST_F(MachineChecks, EveryProtectionThatIsWarnedOfIsMissing) {

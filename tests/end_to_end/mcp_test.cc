@@ -188,35 +188,38 @@ TEST_F(McpServer, LeadsFromTheTasksToAJudgedKernelInFourCalls) {
 
 TEST_F(McpServer, SaysWhatIsWrongWithACallAndKeepsToItsRoot) {
   Server server(root_, state_);
-  EXPECT_THAT(server.Call("task", {{"name", "rellu"}}, true).get<std::string>(), HasSubstr("did you mean 'relu'"));
-  EXPECT_THAT(server.Call("eval", {{"task", "relu"}}, true).get<std::string>(),
+  EXPECT_THAT(server.Call("task", {{"name", "rellu"}}, /*error=*/true).get<std::string>(),
+              HasSubstr("did you mean 'relu'"));
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}}, /*error=*/true).get<std::string>(),
               HasSubstr("give the candidate as text in 'source'"));
-  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", "x"}, {"path", "y"}}, true).get<std::string>(),
-              HasSubstr("not both"));
-  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", "x"}, {"seed", 7}}, true).get<std::string>(),
+  EXPECT_THAT(
+      server.Call("eval", {{"task", "relu"}, {"source", "x"}, {"path", "y"}}, /*error=*/true).get<std::string>(),
+      HasSubstr("not both"));
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", "x"}, {"seed", 7}}, /*error=*/true).get<std::string>(),
               HasSubstr("no field 'seed'"));
-  EXPECT_THAT(
-      server.Call("eval", {{"task", "relu"}, {"source", std::string((1 << 20) + 1, 'x')}}, true).get<std::string>(),
-      HasSubstr("1048576 are taken at most"));
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", std::string((1 << 20) + 1, 'x')}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("1048576 are taken at most"));
   const std::string seed = Text(kSource + "/tasks/relu/seed.cu");
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", seed}, {"bind", {{"VEK", 4}}}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("no tunable 'VEK'"));
   EXPECT_THAT(
-      server.Call("eval", {{"task", "relu"}, {"source", seed}, {"bind", {{"VEK", 4}}}}, true).get<std::string>(),
-      HasSubstr("no tunable 'VEK'"));
-  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", seed}, {"cases", {99}}}, true).get<std::string>(),
-              HasSubstr("timed cases"));
-  EXPECT_THAT(
-      server.Call("eval", {{"task", "relu"}, {"source", seed}, {"device", "spool:/tmp"}}, true).get<std::string>(),
-      HasSubstr("when the server is started"));
-  EXPECT_THAT(
-      server.Call("eval", {{"task", "relu"}, {"source", seed}, {"device", "sim:none"}}, true).get<std::string>(),
-      HasSubstr("none"));
+      server.Call("eval", {{"task", "relu"}, {"source", seed}, {"cases", {99}}}, /*error=*/true).get<std::string>(),
+      HasSubstr("timed cases"));
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", seed}, {"device", "spool:/tmp"}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("when the server is started"));
+  EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"source", seed}, {"device", "sim:none"}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("none"));
   for (const char* path : {"/etc/passwd", "../secret.cu", "link/secret.cu"}) {
     std::filesystem::create_directories(scratch_ / "outside");
     std::ofstream(scratch_ / "outside/secret.cu") << "secret";
     std::ofstream(scratch_ / "secret.cu") << "secret";
     std::error_code there_already;
     std::filesystem::create_directory_symlink(scratch_ / "outside", root_ + "/link", there_already);
-    EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"path", path}}, true).get<std::string>(),
+    EXPECT_THAT(server.Call("eval", {{"task", "relu"}, {"path", path}}, /*error=*/true).get<std::string>(),
                 HasSubstr("does not lie below"))
         << path;
   }
@@ -250,9 +253,9 @@ TEST_F(McpServer, ComparesProfilesAndTunes) {
   EXPECT_EQ(tuned.at("points").size(), 2u);
   EXPECT_EQ(tuned.at("bindings_left_out"), 2);
   EXPECT_TRUE(FileExists(root_ + "/tuned.cu"));
-  EXPECT_THAT(
-      server.Call("tune", {{"task", "small"}, {"path", "mine.cu"}, {"out", "../tuned.cu"}}, true).get<std::string>(),
-      HasSubstr("does not lie below"));
+  EXPECT_THAT(server.Call("tune", {{"task", "small"}, {"path", "mine.cu"}, {"out", "../tuned.cu"}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("does not lie below"));
 }
 
 TEST_F(McpServer, MakesATaskOfAKernelAndTakesAKernelIntoAProgram) {
@@ -272,9 +275,9 @@ void launch(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x
   EXPECT_TRUE(made.at("ready")) << made.dump();
   EXPECT_THAT(ReadFile(root_ + "/tasks/doubled/task.toml").value(), HasSubstr("special = [\"inf\", \"subnormal\"]"));
   EXPECT_TRUE(FileExists(root_ + "/tasks/doubled/oracle.cu"));
-  EXPECT_THAT(server.Call("new_task", {{"name", "doubled"}, {"source", kernel}}, true).get<std::string>(),
+  EXPECT_THAT(server.Call("new_task", {{"name", "doubled"}, {"source", kernel}}, /*error=*/true).get<std::string>(),
               HasSubstr("force overwrites it"));
-  EXPECT_THAT(server.Call("new_task", {{"name", "../doubled"}, {"source", kernel}}, true).get<std::string>(),
+  EXPECT_THAT(server.Call("new_task", {{"name", "../doubled"}, {"source", kernel}}, /*error=*/true).get<std::string>(),
               testing::AnyOf(HasSubstr("no task name"), HasSubstr("does not lie below")));
   const Json unclear = server.Call(
       "new_task", {{"name", "unclear"}, {"source", "__global__ void f(const float* x, float* y) { y[0] = x[0]; }"}});
@@ -285,9 +288,9 @@ void launch(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x
   const Json applied = server.Call("apply", {{"task", "doubled"}, {"source", seed}, {"out", "made"}});
   ASSERT_GE(applied.at("files").size(), 2u);
   for (const Json& file : applied.at("files")) EXPECT_TRUE(FileExists(file.get<std::string>())) << file;
-  EXPECT_THAT(
-      server.Call("apply", {{"task", "doubled"}, {"source", seed}, {"out", "/tmp/elsewhere"}}, true).get<std::string>(),
-      HasSubstr("does not lie below"));
+  EXPECT_THAT(server.Call("apply", {{"task", "doubled"}, {"source", seed}, {"out", "/tmp/elsewhere"}}, /*error=*/true)
+                  .get<std::string>(),
+              HasSubstr("does not lie below"));
 }
 
 // A run continues when its client and its server are gone. The next server stops it, continues it and takes its best
@@ -308,7 +311,8 @@ TEST_F(McpServer, ARunOutlivesItsServer) {
   }
   Server second(root_, state_), third(root_, state_);
   EXPECT_EQ(second.Call("run_status", {{"run", run}, {"wait_seconds", 1}}).at("state"), "running");
-  EXPECT_THAT(third.Call("run_start", {{"resume", run}}, true).get<std::string>(), HasSubstr("running already"));
+  EXPECT_THAT(third.Call("run_start", {{"resume", run}}, /*error=*/true).get<std::string>(),
+              HasSubstr("running already"));
   const Json stopped = second.Call("run_stop", {{"run", run}, {"wait_seconds", 120}});
   EXPECT_EQ(stopped.at("state"), "stopped");
   const Json resumed = third.Call("run_start", {{"resume", run}});
@@ -344,18 +348,21 @@ TEST_F(McpServer, ARunThatEndsGivesItsBest) {
 
 TEST_F(McpServer, ARunThatCannotBeginSaysWhy) {
   Server server(root_, state_);
-  EXPECT_THAT(server.Call("run_start", Json::object(), true).get<std::string>(),
+  EXPECT_THAT(server.Call("run_start", Json::object(), /*error=*/true).get<std::string>(),
               HasSubstr("give a task to begin a run"));
-  EXPECT_THAT(server.Call("run_start", {{"task", "relu"}, {"model", "exec:rm -rf /"}}, true).get<std::string>(),
+  EXPECT_THAT(
+      server.Call("run_start", {{"task", "relu"}, {"model", "exec:rm -rf /"}}, /*error=*/true).get<std::string>(),
+      HasSubstr("a call may name builtin"));
+  EXPECT_THAT(server.Call("run_start", {{"task", "relu"}, {"model", "openai:x@http://evil#KEY"}}, /*error=*/true)
+                  .get<std::string>(),
               HasSubstr("a call may name builtin"));
   EXPECT_THAT(
-      server.Call("run_start", {{"task", "relu"}, {"model", "openai:x@http://evil#KEY"}}, true).get<std::string>(),
-      HasSubstr("a call may name builtin"));
-  EXPECT_THAT(server.Call("run_start", {{"task", "relu"}, {"model", "mailbox:/tmp/mail"}}, true).get<std::string>(),
-              HasSubstr("does not lie below"));
-  EXPECT_THAT(server.Call("run_start", {{"task", "relu"}, {"model", "openai:nothing"}}, true).get<std::string>(),
-              HasSubstr("OPENAI_API_KEY"));
-  EXPECT_FALSE(server.Call("run_status", {{"run", "none"}}, true).get<std::string>().empty());
+      server.Call("run_start", {{"task", "relu"}, {"model", "mailbox:/tmp/mail"}}, /*error=*/true).get<std::string>(),
+      HasSubstr("does not lie below"));
+  EXPECT_THAT(
+      server.Call("run_start", {{"task", "relu"}, {"model", "openai:nothing"}}, /*error=*/true).get<std::string>(),
+      HasSubstr("OPENAI_API_KEY"));
+  EXPECT_FALSE(server.Call("run_status", {{"run", "none"}}, /*error=*/true).get<std::string>().empty());
 }
 
 TEST_F(McpServer, ResourcesAreWhatTheyAreListedAs) {

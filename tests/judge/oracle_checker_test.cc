@@ -85,7 +85,9 @@ TEST_F(OracleCheckerTest, FewElementsAreJudgedTogetherOverLaunches) {
     checker_ = std::make_unique<OracleChecker>(*session_, task_, OracleSource{.candidate = &compiled_.candidate, .program = program_.get(), .host = nullptr});
     for (int64_t col = 0; col < 6; ++col) Out()[col] = static_cast<float>(X()[col] * W()[col] * (1 + error));
     int passed = 0;
-    while (passed < 40 && !checker_->CheckSlices(*buffers_, 0, inputs_, {0}, true).value().mismatch) ++passed;
+    while (passed < 40 &&
+           !checker_->CheckSlices(*buffers_, /*index=*/0, inputs_, {0}, /*require_rms=*/true).value().mismatch)
+      ++passed;
     return passed;
   };
   EXPECT_EQ(launches_passed(0.9e-4), 40);
@@ -94,29 +96,30 @@ TEST_F(OracleCheckerTest, FewElementsAreJudgedTogetherOverLaunches) {
   // The launches of candidate and incumbent are counted separately.
   EXPECT_EQ(launches_passed(1.05e-4), 8);  // sqrt(1 + 5 / 54) is below 1.05
   checker_->JudgeIncumbent(true);
-  EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {0}, true).value().mismatch);
+  EXPECT_FALSE(checker_->CheckSlices(*buffers_, /*index=*/0, inputs_, {0}, /*require_rms=*/true).value().mismatch);
 }
 
 TEST_F(OracleCheckerTest, AWrongSliceIsNamedByItsNumberInTheCase) {
   Make(64 << 20);
   Out()[17 * 6 + 2] += 1;
-  const CheckOutcome whole = checker_->CheckAll(*buffers_, 0, inputs_, true).value();
+  const CheckOutcome whole = checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/true).value();
   ASSERT_TRUE(whole.mismatch);
   EXPECT_EQ(whole.mismatch->index, (std::vector<int64_t>{17, 2}));
   EXPECT_EQ(whole.mismatch->total_elements, 240);
-  const CheckOutcome some = checker_->CheckSlices(*buffers_, 0, inputs_, {5, 17, 30}, true).value();
+  const CheckOutcome some =
+      checker_->CheckSlices(*buffers_, /*index=*/0, inputs_, {5, 17, 30}, /*require_rms=*/true).value();
   ASSERT_TRUE(some.mismatch);
   EXPECT_EQ(some.mismatch->index, (std::vector<int64_t>{17, 2}));
   EXPECT_EQ(some.mismatch->total_elements, 18);
   EXPECT_NE(some.detail.find("first at [17, 2]"), std::string::npos) << some.detail;
-  EXPECT_FALSE(checker_->CheckSlices(*buffers_, 0, inputs_, {16, 18}, true).value().mismatch);
+  EXPECT_FALSE(checker_->CheckSlices(*buffers_, /*index=*/0, inputs_, {16, 18}, /*require_rms=*/true).value().mismatch);
 }
 
 // 240 reference values take 1,920 bytes. Half the free memory holds only some of them, so the slices are checked in
 // groups.
 TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
   Make(5120);
-  ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
+  ASSERT_FALSE(checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/true).value().mismatch);
   EXPECT_GT(session_->references.size(), 1u) << "there was memory enough for one group";
   int64_t elements = 0;
   for (const auto& [address, count] : session_->references) elements += count;
@@ -125,7 +128,7 @@ TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
     float& wrong = Out()[row * 6 + row % 6];
     const float right = wrong;
     wrong += 1;
-    const CheckOutcome outcome = checker_->CheckAll(*buffers_, 0, inputs_, true).value();
+    const CheckOutcome outcome = checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/true).value();
     ASSERT_TRUE(outcome.mismatch) << "row " << row;
     EXPECT_EQ(outcome.mismatch->index, (std::vector<int64_t>{row, row % 6}));
     wrong = right;
@@ -135,7 +138,7 @@ TEST_F(OracleCheckerTest, WhereMemoryIsShortEverySliceIsStillChecked) {
 // A candidate may look at memory that was freed before it ran, where the values that it must write would lie.
 TEST_F(OracleCheckerTest, ReferencesAreWipedBeforeTheirMemoryIsFreed) {
   Make(64 << 20);
-  ASSERT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, true).value().mismatch);
+  ASSERT_FALSE(checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/true).value().mismatch);
   ASSERT_EQ(session_->references.size(), 1u);
   const auto& [address, elements] = session_->references[0];
   const auto* bytes = reinterpret_cast<const unsigned char*>(address);  // the fake device keeps freed memory for a
@@ -150,9 +153,9 @@ TEST_F(OracleCheckerTest, AnErrorIsHeldAgainstTheSizeOfTheInputsWhereResultsVani
   std::fill_n(X(), 240, 0.0f);
   std::fill_n(Out(), 240, 0.0f);
   Out()[9] = 1e-13f;
-  EXPECT_FALSE(checker_->CheckAll(*buffers_, 0, inputs_, false).value().mismatch);
+  EXPECT_FALSE(checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/false).value().mismatch);
   Out()[9] = 1e-11f;
-  EXPECT_TRUE(checker_->CheckAll(*buffers_, 0, inputs_, false).value().mismatch);
+  EXPECT_TRUE(checker_->CheckAll(*buffers_, /*index=*/0, inputs_, /*require_rms=*/false).value().mismatch);
 }
 
 TEST_F(OracleCheckerTest, APlantedElementIsFoundAndTakenOutAgain) {

@@ -47,7 +47,7 @@ Evaluation Judged(const Task& task, const std::string& source, bool time = false
 
 TEST(Properties, OtherPlacesOfEqualElementsThanTheOraclesAreRight) {
   const Task task = TopK();
-  const Evaluation evaluation = Judged(task, task.seed_source, true);
+  const Evaluation evaluation = Judged(task, task.seed_source, /*time=*/true);
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
 }
 

@@ -18,34 +18,38 @@ void ExpectSource(ShuffleKind kind, uint32_t lane, uint32_t argument, uint32_t w
 }
 
 TEST(WarpSemantics, AShuffleByIndexReadsALaneOfItsOwnSegment) {
-  ExpectSource(ShuffleKind::kIndex, 5, 9, 32, 9, true);
-  ExpectSource(ShuffleKind::kIndex, 5, 33, 32, 1, true);   // modulo the width
-  ExpectSource(ShuffleKind::kIndex, 13, 2, 8, 10, true);   // lanes 8 to 15
-  ExpectSource(ShuffleKind::kIndex, 13, 10, 8, 10, true);
+  ExpectSource(ShuffleKind::kIndex, /*lane=*/5, /*argument=*/9, /*width=*/32, /*source=*/9, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kIndex, /*lane=*/5, /*argument=*/33, /*width=*/32, /*source=*/1,
+               /*in_range=*/true);  // modulo the width
+  ExpectSource(ShuffleKind::kIndex, /*lane=*/13, /*argument=*/2, /*width=*/8, /*source=*/10,
+               /*in_range=*/true);  // lanes 8 to 15
+  ExpectSource(ShuffleKind::kIndex, /*lane=*/13, /*argument=*/10, /*width=*/8, /*source=*/10, /*in_range=*/true);
 }
 
 TEST(WarpSemantics, AShuffleUpStopsAtTheStartOfTheSegment) {
-  ExpectSource(ShuffleKind::kUp, 5, 2, 32, 3, true);
-  ExpectSource(ShuffleKind::kUp, 1, 2, 32, 1, false);
-  ExpectSource(ShuffleKind::kUp, 9, 1, 8, 8, true);
-  ExpectSource(ShuffleKind::kUp, 9, 2, 8, 9, false);  // lane 7 belongs to the previous segment
-  ExpectSource(ShuffleKind::kUp, 9, ~0u, 8, 9, false);
+  ExpectSource(ShuffleKind::kUp, /*lane=*/5, /*argument=*/2, /*width=*/32, /*source=*/3, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kUp, /*lane=*/1, /*argument=*/2, /*width=*/32, /*source=*/1, /*in_range=*/false);
+  ExpectSource(ShuffleKind::kUp, /*lane=*/9, /*argument=*/1, /*width=*/8, /*source=*/8, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kUp, /*lane=*/9, /*argument=*/2, /*width=*/8, /*source=*/9,
+               /*in_range=*/false);  // lane 7 belongs to the previous segment
+  ExpectSource(ShuffleKind::kUp, /*lane=*/9, ~0u, /*width=*/8, /*source=*/9, /*in_range=*/false);
 }
 
 TEST(WarpSemantics, AShuffleDownStopsAtTheEndOfTheSegment) {
-  ExpectSource(ShuffleKind::kDown, 5, 2, 32, 7, true);
-  ExpectSource(ShuffleKind::kDown, 31, 1, 32, 31, false);
-  ExpectSource(ShuffleKind::kDown, 14, 1, 8, 15, true);
-  ExpectSource(ShuffleKind::kDown, 14, 2, 8, 14, false);
-  ExpectSource(ShuffleKind::kDown, 31, ~0u, 32, 31, false);  // the sum does not wrap
+  ExpectSource(ShuffleKind::kDown, /*lane=*/5, /*argument=*/2, /*width=*/32, /*source=*/7, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kDown, /*lane=*/31, /*argument=*/1, /*width=*/32, /*source=*/31, /*in_range=*/false);
+  ExpectSource(ShuffleKind::kDown, /*lane=*/14, /*argument=*/1, /*width=*/8, /*source=*/15, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kDown, /*lane=*/14, /*argument=*/2, /*width=*/8, /*source=*/14, /*in_range=*/false);
+  ExpectSource(ShuffleKind::kDown, /*lane=*/31, ~0u, /*width=*/32, /*source=*/31,
+               /*in_range=*/false);  // the sum does not wrap
 }
 
 TEST(WarpSemantics, AShuffleByXorReachesIntoEarlierSegmentsOnly) {
-  ExpectSource(ShuffleKind::kXor, 5, 16, 32, 21, true);
-  ExpectSource(ShuffleKind::kXor, 9, 1, 8, 8, true);
-  ExpectSource(ShuffleKind::kXor, 9, 8, 8, 1, true);
-  ExpectSource(ShuffleKind::kXor, 1, 8, 8, 1, false);
-  ExpectSource(ShuffleKind::kXor, 1, 64, 32, 1, false);
+  ExpectSource(ShuffleKind::kXor, /*lane=*/5, /*argument=*/16, /*width=*/32, /*source=*/21, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kXor, /*lane=*/9, /*argument=*/1, /*width=*/8, /*source=*/8, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kXor, /*lane=*/9, /*argument=*/8, /*width=*/8, /*source=*/1, /*in_range=*/true);
+  ExpectSource(ShuffleKind::kXor, /*lane=*/1, /*argument=*/8, /*width=*/8, /*source=*/1, /*in_range=*/false);
+  ExpectSource(ShuffleKind::kXor, /*lane=*/1, /*argument=*/64, /*width=*/32, /*source=*/1, /*in_range=*/false);
 }
 
 TEST(WarpSemantics, VotesCountOnlyTheLanesThatTakePart) {

@@ -44,7 +44,7 @@ std::vector<double> Forward(Layer<double>& layer, const OwnedBlock& block, std::
   std::vector<double> out(static_cast<size_t>(block.view().num_dst * layer.out_width()), kNan);
   const auto state = layer.MakeState();
   layer.Forward(block.view(), View(x, layer.in_width()), View(out, layer.out_width()), *state,
-                Context(ConsecutiveIds(block.num_src), false));
+                Context(ConsecutiveIds(block.num_src), /*training=*/false));
   return out;
 }
 
@@ -112,7 +112,7 @@ TEST(GatConv, ProjectedRowsGiveWhatRawRowsGive) {
       const std::vector<double> expected = Forward(*layer, block, x);
       std::vector<double> projected(static_cast<size_t>(6 * width), kNan), out(expected.size(), kNan);
       const auto state = layer->MakeState();
-      const LayerContext context = Context(ConsecutiveIds(6), false);
+      const LayerContext context = Context(ConsecutiveIds(6), /*training=*/false);
       // Projects two rows and then four: a row's projection depends on that row alone.
       layer->Project({x.data(), 2, 40, 40}, {projected.data(), 2, width, width}, *state, context);
       layer->Project({x.data() + 80, 4, 40, 40}, {projected.data() + 2 * width, 4, width, width}, *state, context);
@@ -211,7 +211,7 @@ TEST(Layers, GiveTheSameBitsOnAnyThreadCountAndNeverReadPadding) {
   for (const Case& c : kCases) {
     ExpectSameBits(c.what, [&](int threads) {
       const auto layer = c.make_float();
-      const LayerContext context = Context(ids, true, threads);
+      const LayerContext context = Context(ids, /*training=*/true, threads);
       // Fifty rows of NaN follow the sources and the destinations, as in a padded batch.
       std::vector<float> x = RandomValues<float>((kSources + 50) * layer->in_width(), 4);
       std::fill(x.begin() + kSources * layer->in_width(), x.end(), std::numeric_limits<float>::quiet_NaN());

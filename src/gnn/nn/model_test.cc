@@ -89,7 +89,7 @@ TEST(Model, GradientsAgreeForEveryOption) {
   const auto check = [](const std::string& kind, const std::function<void(ModelOptions&)>& change) {
     ModelOptions options = SmallModel(kind);
     change(options);
-    CheckModelGradients(options, true, false);
+    CheckModelGradients(options, /*training=*/true, /*new_only=*/false);
   };
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     check(kind, [](ModelOptions& o) { o.layers = 1; });
@@ -131,8 +131,8 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       std::vector<double> features = RandomValues<double>(40 * options.in_width, 5);
       std::vector<double> expected(40 * 3);
       const auto state = model.MakeState();
-      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(true));
-      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(false));
+      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(/*training=*/true));
+      model.Forward(warm, View(features, 5), View(expected, 3), *state, Context(/*training=*/false));
 
       for (const bool new_only : {false, true}) {
         const std::vector<NodeId> seeds = {31, 2, 17};
@@ -141,7 +141,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
         for (const NodeId node : sample.nodes) {
           x.insert(x.end(), features.begin() + node * 5, features.begin() + node * 5 + 5);
         }
-        model.Forward(sample, View(x, 5), View(logits, 3), *state, Context(false));
+        model.Forward(sample, View(x, 5), View(logits, 3), *state, Context(/*training=*/false));
         for (size_t i = 0; i < logits.size(); ++i) {
           EXPECT_NEAR(logits[i], expected[static_cast<size_t>(seeds[i / 3]) * 3 + i % 3], 1e-12);
         }
@@ -164,10 +164,10 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
           if (const int64_t width = model.ProjectedWidth(pass); width > 0) {
             ++projected_passes;
             std::vector<double> projected(chunk.nodes.size() * static_cast<size_t>(width), std::nan(""));
-            model.ProjectRows(pass, View(x, in), View(projected, width), Context(false));
-            model.RunProjectedPass(pass, chunk.Block(0), View(projected, width), rows_out, Context(false));
+            model.ProjectRows(pass, View(x, in), View(projected, width), Context(/*training=*/false));
+            model.RunProjectedPass(pass, chunk.Block(0), View(projected, width), rows_out, Context(/*training=*/false));
           } else {
-            model.RunPass(pass, chunk.Block(0), View(x, in), rows_out, Context(false));
+            model.RunPass(pass, chunk.Block(0), View(x, in), rows_out, Context(/*training=*/false));
           }
         }
         rows = next;
@@ -200,7 +200,7 @@ TEST(Model, TrainsToTheSameBitsOnAnyThreadCountWithPaddingUnread) {
         const Matrix<float> real = {padded.data(), static_cast<int64_t>(seeds.size()), 3, 3};
         std::vector<int32_t> labels(seeds.size());
         for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(i % 4) - 1;
-        LayerContext context = Context(true, threads);
+        LayerContext context = Context(/*training=*/true, threads);
         context.key.step = step;
         adam.ZeroGradients(threads);
         model->Forward(sample, View(x, 5), logits, *state, context);

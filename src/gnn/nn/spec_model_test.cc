@@ -277,8 +277,8 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
     std::vector<double> features = RandomValues<double>(40 * kWidth, 5), expected(40 * kClasses);
     const auto state = model.MakeState();
     // A training pass makes running statistics other than 0 and 1.
-    model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, true));
-    model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, false));
+    model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, /*training=*/true));
+    model.Forward(sample, View(features, kWidth), View(expected, kClasses), *state, Context(view, /*training=*/false));
     for (const bool projecting : {true, false}) {
       std::vector<double> now = features;
       for (int pass = 0; pass < model.num_passes(); ++pass) {
@@ -290,7 +290,7 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
           std::vector<double> x;
           for (const NodeId node : chunk.nodes)
             x.insert(x.end(), now.begin() + node * in, now.begin() + (node + 1) * in);
-          LayerContext context = Context(view, false);
+          LayerContext context = Context(view, /*training=*/false);
           context.nodes = chunk.nodes;
           const Matrix<double> to = {next.data() + first * out, last - first, out, out};
           if (const int64_t width = model.ProjectedWidth(pass); projecting && width > 0) {

@@ -113,7 +113,7 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     {name = "s", op = "add", of = ["g0", "in"]},
     {name = "l", op = "head", of = "s"},
   )");
-  for (const SpecUnit& unit : LowerSpec(narrow, true).units) EXPECT_EQ(unit.composed, 0u);
+  for (const SpecUnit& unit : LowerSpec(narrow, /*for_steps=*/true).units) EXPECT_EQ(unit.composed, 0u);
   // Somebody else reads every row of the Linear.
   const ModelSpec read = ParseValues(R"(
     {name = "in", op = "linear", of = "x", width = 16},
@@ -122,7 +122,7 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     {name = "s", op = "add", of = ["g0", "m"]},
     {name = "l", op = "head", of = "s"},
   )");
-  for (const SpecUnit& unit : LowerSpec(read, true).units) EXPECT_EQ(unit.composed, 0u);
+  for (const SpecUnit& unit : LowerSpec(read, /*for_steps=*/true).units) EXPECT_EQ(unit.composed, 0u);
 }
 
 TEST(SpecUnits, InAStepAttentionsOfFeaturesDrawTheOutermostHopToo) {

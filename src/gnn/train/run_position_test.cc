@@ -80,9 +80,9 @@ TEST(RunPosition, TheLearningRateFollowsItsSchedule) {
   const auto rates = [](TrainOptions options) {
     options.learning_rate = 8;
     RunPosition position;
-    double rate = RateOfEpoch(options, position, false, options.learning_rate);
+    double rate = RateOfEpoch(options, position, /*validated=*/false, options.learning_rate);
     std::vector<double> all;
-    for (; position.epoch < 8; rate = RateOfEpoch(options, position, true, rate)) {
+    for (; position.epoch < 8; rate = RateOfEpoch(options, position, /*validated=*/true, rate)) {
       all.push_back(rate);
       EpochReport report;
       ReportValidation(options, position, CountsWithRight(10, position.epoch < 2 ? 5 + position.epoch : 5), kNone,

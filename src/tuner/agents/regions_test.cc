@@ -103,7 +103,8 @@ TEST(Regions, APreludeIsAddedWhereThereIsNone) {
   EXPECT_EQ(ReplaceRegions(source, {{"prelude", "#include <mma.h>"}, {"f", "__global__ void f() { }"}}).source,
             "// Doubles.\n/*hone\n*/\n#include <mma.h>\n__global__ void f() { }\n");
   EXPECT_EQ(ReplaceRegions(source, {{"prelude", "a"}, {"prelude", "b"}}).problem, "region_twice");
-  EXPECT_EQ(ReplaceRegions(source, {{"prelude", "a"}}, false).problem, "unknown_region") << "as in logs up to version 6";
+  EXPECT_EQ(ReplaceRegions(source, {{"prelude", "a"}}, /*add_prelude=*/false).problem, "unknown_region")
+      << "as in logs up to version 6";
   EXPECT_EQ(ReplaceRegions(source, {{"prelude-2", "a"}}).problem, "unknown_region");
 }
 

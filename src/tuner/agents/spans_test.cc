@@ -84,9 +84,10 @@ TEST(PlanSpans, APreludeThatIsNotThereIsAPlaceForOne) {
   const std::string source = "/*hone\n*/\n__global__ void f() {\n}\n";
   ModelReply reply;
   reply.text = "IDEA: x\nREGION: prelude\nInclude mma.h.\n```\n#include <mma.h>\n```\nREGION: f\nUse it.\n";
-  const PlanReply plan = ParsePlanReply(reply, source, true);
+  const PlanReply plan = ParsePlanReply(reply, source, /*bound=*/true);
   EXPECT_EQ(SpanText(plan), "prelude 3-2 whole; f 3-4 whole; ");
-  EXPECT_EQ(ParsePlanReply(reply, source, true, false).problem, "unknown_region") << "as in logs up to version 6";
+  EXPECT_EQ(ParsePlanReply(reply, source, /*bound=*/true, /*add_prelude=*/false).problem, "unknown_region")
+      << "as in logs up to version 6";
   EXPECT_EQ(MarkSpans(source, plan.spans),
             "/*hone\n*/\n// [span 1 begins]\n// [span 1 ends]\n// [span 2 begins]\n__global__ void f() {\n}\n// [span 2 ends]\n");
   EXPECT_EQ(SpanList(plan.spans), "span 1 is the place for a new region `prelude`, span 2 is the region `f`");

@@ -15,7 +15,7 @@ namespace {
 TEST(HostConvolution, GivesWhatTheSumsAreForEveryForm) {
   for (const ResolvedConvolution& form : test::ConvolutionForms()) {
     for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
-      const test::ConvolutionCase one = test::MakeConvolution(form, dtype, true);
+      const test::ConvolutionCase one = test::MakeConvolution(form, dtype, /*with_bias=*/true);
       std::vector<uint8_t> out(static_cast<size_t>(one.call.out.bytes), 0xa5);
       host::ComputeCall(one.call, one.input.data(), one.weight.data(), one.bias.data(), out.data(), 2);
       EXPECT_LT(test::ConvolutionError(one, out.data()), test::ConvolutionTolerance(dtype)) << one.call.Describe();
@@ -33,7 +33,7 @@ TEST(HostConvolution, GivesTheSameBitsOnAnyNumberOfThreads) {
                                   .padding = {2, 2},
                                   .dilation = {1, 1},
                                   .output_padding = {0, 0}};
-  const test::ConvolutionCase one = test::MakeConvolution(large, DType::kFloat32, false);
+  const test::ConvolutionCase one = test::MakeConvolution(large, DType::kFloat32, /*with_bias=*/false);
   std::vector<uint8_t> alone(static_cast<size_t>(one.call.out.bytes)), together(alone);
   host::ComputeCall(one.call, one.input.data(), one.weight.data(), nullptr, alone.data(), 1);
   host::ComputeCall(one.call, one.input.data(), one.weight.data(), nullptr, together.data(), 4);
@@ -51,9 +51,11 @@ TEST(HostConvolution, FlopsAreThoseOfTheSums) {
                            .padding = {1, 1},
                            .dilation = {1, 1},
                            .output_padding = {0, 0}};
-  EXPECT_EQ(test::MakeConvolution(form, DType::kFloat32, false).call.flops(), 2.0 * 2 * 4 * 3 * 9 * 3 * 7);
+  EXPECT_EQ(test::MakeConvolution(form, DType::kFloat32, /*with_bias=*/false).call.flops(),
+            2.0 * 2 * 4 * 3 * 9 * 3 * 7);
   form.transposed = true;
-  EXPECT_EQ(test::MakeConvolution(form, DType::kFloat32, false).call.flops(), 2.0 * 2 * 6 * 2 * 9 * 5 * 7);
+  EXPECT_EQ(test::MakeConvolution(form, DType::kFloat32, /*with_bias=*/false).call.flops(),
+            2.0 * 2 * 6 * 2 * 9 * 5 * 7);
 }
 
 }  // namespace

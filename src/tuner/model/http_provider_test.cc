@@ -113,7 +113,7 @@ TEST_P(BothServices, PiecesMayEndInsideALineACharacterOrALineEnd) {
 
 TEST_P(BothServices, AnAnswerOfFiveMegabytesIsTaken) {
   const std::string word(50000, 'x');
-  rig.server.Answer(Stream(rig.Says(std::vector<std::string>(100, word)), 16384));
+  rig.server.Answer(Stream(rig.Says(std::vector<std::string>(100, word)), /*piece=*/16384));
   EXPECT_EQ(rig.Ask().value().text.size(), 5'000'000u);
 }
 
@@ -158,7 +158,7 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
   // The part behind the reply's text: openai's token counts and end mark, anthropic's end mark.
   const size_t rest =
       rig.kind == "openai" ? whole.rfind("data:", whole.find("\"choices\":[],")) : whole.find("event: message_stop");
-  rig.server.Answer(ThenHang(Stream(whole.substr(0, rest), 0, false)));
+  rig.server.Answer(ThenHang(Stream(whole.substr(0, rest), /*piece=*/0, /*finished=*/false)));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "all of it");
   if (rig.kind == "openai") {
@@ -169,13 +169,13 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
 TEST_P(BothServices, AConnectionThatBreaksAfterTheLastWordTakesNothingBack) {
   const std::string whole = rig.Says({"all of it"});
   const size_t rest = rig.kind == "openai" ? whole.find("prompt_tokens") : whole.rfind("message_stop");
-  rig.server.Answer(Stream(whole.substr(0, rest), 0, false));
+  rig.server.Answer(Stream(whole.substr(0, rest), /*piece=*/0, /*finished=*/false));
   EXPECT_EQ(rig.Ask().value().text, "all of it");
   EXPECT_EQ(rig.server.Requests().size(), 1u);
 }
 
 TEST_P(BothServices, TheTypeThatABodyIsSaidToHaveDoesNotMatter) {
-  rig.server.Answer(Stream(rig.Says({"a stream"}), 3, true, "application/json"));
+  rig.server.Answer(Stream(rig.Says({"a stream"}), /*piece=*/3, /*finished=*/true, "application/json"));
   EXPECT_EQ(rig.Ask().value().text, "a stream");
   rig.server.Answer(Plain(200, R"( {"error":{"type":"invalid_request_error","message":"said as a stream"}})", {},
                           "text/event-stream"));
@@ -184,7 +184,7 @@ TEST_P(BothServices, TheTypeThatABodyIsSaidToHaveDoesNotMatter) {
 
 TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
   const std::string whole = rig.Says({std::string(400, 'x'), "end"});
-  rig.server.Answer(ThenHang(Stream(whole.substr(0, whole.find("end")), 0, false)));
+  rig.server.Answer(ThenHang(Stream(whole.substr(0, whole.find("end")), /*piece=*/0, /*finished=*/false)));
   std::stop_source stop;
   int64_t tokens = 0;
   std::string said;
@@ -319,9 +319,9 @@ std::string BeginningOfStream(const Rig& rig) {
 
 TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
   const std::string begin = BeginningOfStream(rig);
-  rig.server.Answer(Stream(begin, 0, false));             // the connection closes within the chunked body
-  rig.server.Answer(ThenReset(Stream(begin, 0, false)));  // or is torn down
-  rig.server.Answer(Stream(begin, 0, true));              // or the body ends properly, inside a line
+  rig.server.Answer(Stream(begin, /*piece=*/0, /*finished=*/false));  // the connection closes within the chunked body
+  rig.server.Answer(ThenReset(Stream(begin, /*piece=*/0, /*finished=*/false)));  // or is torn down
+  rig.server.Answer(Stream(begin, /*piece=*/0, /*finished=*/true));  // or the body ends properly, inside a line
   rig.server.Answer(Stream(rig.Says({"whole"})));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "whole");
@@ -339,7 +339,7 @@ TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
 
 TEST_P(BothServices, WhatAFailedRequestSpentIsCarriedByTheNextReply) {
   rig.options.max_retries = 0;
-  rig.server.Answer(Stream(BeginningOfStream(rig), 0, false));
+  rig.server.Answer(Stream(BeginningOfStream(rig), /*piece=*/0, /*finished=*/false));
   const Status status = rig.Ask().status();
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("after 1 attempt;"), HasSubstr("2 out were spent on broken-off answers")));
@@ -353,7 +353,7 @@ TEST_P(BothServices, WhatAFailedRequestSpentIsCarriedByTheNextReply) {
 
 TEST_P(BothServices, AStreamThatFallsSilentIsGivenUp) {
   rig.options.stall_seconds = 0.15;
-  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), 0, false)));
+  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), /*piece=*/0, /*finished=*/false)));
   rig.server.Answer(Stream(rig.Says({"whole"})));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "whole");
@@ -372,7 +372,7 @@ TEST_P(BothServices, AServiceThatNeverAnswersIsGivenUp) {
 
 TEST_P(BothServices, TheWholeRequestHasItsLimit) {
   rig.options.request_seconds = 0.2;
-  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), 0, false)));
+  rig.server.Answer(ThenHang(Stream(BeginningOfStream(rig), /*piece=*/0, /*finished=*/false)));
   const Status status = rig.Ask().status();
   EXPECT_EQ(status.code(), StatusCode::kTimedOut);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("within 0.2 s"), HasSubstr("--request-timeout")));
@@ -475,7 +475,7 @@ TEST_P(BothServices, AStopEndsAStreamAndAWait) {
     fresh.hooks.sleep = SystemHooks().sleep;
     fresh.hooks.backoff = {3600, 3600};
     fresh.server.Answer(waiting ? Plain(429, "{}", {{"Retry-After", "250"}})
-                                : ThenHang(Stream(BeginningOfStream(fresh), 0, false)));
+                                : ThenHang(Stream(BeginningOfStream(fresh), /*piece=*/0, /*finished=*/false)));
     std::stop_source stop;
     std::jthread stopper([&] {
       fresh.server.WaitForRequests(1);
@@ -489,7 +489,7 @@ TEST_P(BothServices, AStopEndsAStreamAndAWait) {
 
 TEST_P(BothServices, ManyRequestsMayBeInFlight) {
   constexpr int kMany = 16;
-  for (int i = 0; i < kMany; ++i) rig.server.Answer(Stream(rig.Says({"a", "b", "c"}), 5));
+  for (int i = 0; i < kMany; ++i) rig.server.Answer(Stream(rig.Says({"a", "b", "c"}), /*piece=*/5));
   ModelProvider& provider = rig.provider();
   std::vector<std::jthread> threads;
   std::atomic<int> right = 0;

@@ -494,9 +494,10 @@ TEST_F(Queue, AWorkerEndsWhenNothingComesAndWhenItsMachineFails) {
 TEST_F(Queue, JudgesTakeSievedJobsFirstAndSievesTakeNone) {
   const auto queue = Open();
   for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(queue->Submit(id, "bundle").ok());
-  ASSERT_TRUE(queue->Claim("sieve", 0.1, true).ok());  // makes the groups
+  ASSERT_TRUE(queue->Claim("sieve", 0.1, /*as_sieve=*/true).ok());  // makes the groups
   ClaimedJob job;
-  for (int i = 0; i < 100 && job.id.empty(); ++i) job = queue->Claim("sieve", 0.1, true).value().value_or(ClaimedJob{});
+  for (int i = 0; i < 100 && job.id.empty(); ++i)
+    job = queue->Claim("sieve", 0.1, /*as_sieve=*/true).value().value_or(ClaimedJob{});
   ASSERT_FALSE(job.id.empty());
   const std::string first = job.id;
   ASSERT_TRUE(queue->PassOn("sieve", job, "what was simulated").ok());

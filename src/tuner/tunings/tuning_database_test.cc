@@ -148,11 +148,11 @@ TEST_F(TuningDatabaseTest, PrunesWhatIsNamedAndNothingElse) {
   lenient.evaluation.gates = 1;
   ASSERT_TRUE(database->Add(MakeEntry("lenient"), lenient).ok());
   ASSERT_TRUE(database->Add(MakeEntry("new"), MakePoint("a", 400, 128, 1, 1)).ok());
-  EXPECT_EQ(database->Prune({.before = 200}, true)->size(), 1u);
+  EXPECT_EQ(database->Prune({.before = 200}, /*only_look=*/true)->size(), 1u);
   EXPECT_EQ(database->Entries()->size(), 3u);  // only looked
-  EXPECT_EQ(database->Prune({.before = 200}, false)->at(0).entry.candidate, "old");
-  EXPECT_EQ(database->Prune({.gates_below = 2}, false)->at(0).entry.candidate, "lenient");
-  EXPECT_EQ(database->Prune({.task = "another"}, false)->size(), 0u);
+  EXPECT_EQ(database->Prune({.before = 200}, /*only_look=*/false)->at(0).entry.candidate, "old");
+  EXPECT_EQ(database->Prune({.gates_below = 2}, /*only_look=*/false)->at(0).entry.candidate, "lenient");
+  EXPECT_EQ(database->Prune({.task = "another"}, /*only_look=*/false)->size(), 0u);
   ASSERT_EQ(database->Entries()->size(), 1u);
   EXPECT_EQ(database->Entries()->at(0).entry.candidate, "new");
 }

@@ -168,14 +168,16 @@ TEST_F(CandidateFile, ArchivesThatAreNoneAreRefusedAndSizesAreBounded) {
   std::string changed = whole;
   changed[35 + 14] = static_cast<char>(changed[35 + 14] ^ 1);
   EXPECT_FALSE(ReadZip(changed, {}).ok());
-  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"kernel.cubin", "x", true, 0, 0, 3u << 20}})),
+  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {.name = "kernel.cubin", .bytes = "x", .wrong_size = 3u << 20}})),
               HasSubstr("as much as is read"));
-  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"kernel.cubin", "xyz", true, 0, 0, 2}})),
+  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {.name = "kernel.cubin", .bytes = "xyz", .wrong_size = 2}})),
               HasSubstr("does not unpack"));
-  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"kernel.cubin", "xyz", false, 0, 0, 2}})),
+  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan},
+                           {.name = "kernel.cubin", .bytes = "xyz", .deflate = false, .wrong_size = 2}})),
               HasSubstr("two sizes"));
-  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan, true, 1}})), HasSubstr("encrypted"));
-  EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan, true, 0, 12}})), HasSubstr("use deflate"));
+  EXPECT_THAT(Refusal(Zip({{.name = "candidate.toml", .bytes = kPlan, .flags = 1}})), HasSubstr("encrypted"));
+  EXPECT_THAT(Refusal(Zip({{.name = "candidate.toml", .bytes = kPlan, .method_override = 12}})),
+              HasSubstr("use deflate"));
   EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {"candidate.toml", kPlan}})), HasSubstr("twice"));
   std::vector<Entry> many;
   for (int i = 0; i < 100; ++i) many.push_back({"k" + std::to_string(i) + ".cubin", "x"});

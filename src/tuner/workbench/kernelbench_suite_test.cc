@@ -60,7 +60,7 @@ TEST_F(KernelBenchSuite, FindsTheProblemOfEachSubmission) {
 TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
   const std::vector<SuiteResult> results = {Judged(1, "ok", 2.0), Judged(1, "ok", 0.5), Judged(1, "wrong_output", 9), Judged(2, "ok", 1.5),
                                             Judged(2, "ok")};
-  const std::vector<SuiteSummary> summaries = SummarizeSuite(results, true, false);
+  const std::vector<SuiteSummary> summaries = SummarizeSuite(results, /*timed=*/true, /*compiled=*/false);
   ASSERT_EQ(summaries.size(), 3u);
   const SuiteSummary& all = summaries[2];
   EXPECT_EQ(all.level, -1);
@@ -74,7 +74,7 @@ TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
   EXPECT_DOUBLE_EQ(summaries[0].geomean_eager.value(), 1.0);
   EXPECT_TRUE(all.fast_compiled.empty());
   // Without a GPU there are no speedups, only the success rate.
-  EXPECT_EQ(SummarizeSuite(results, false, false)[2].fast_eager.size(), 1u);
+  EXPECT_EQ(SummarizeSuite(results, /*timed=*/false, /*compiled=*/false)[2].fast_eager.size(), 1u);
 }
 
 TEST_F(KernelBenchSuite, ProblemsWithOneRightAnswerCountAsRightAndStayOutOfMeans) {
@@ -84,7 +84,7 @@ TEST_F(KernelBenchSuite, ProblemsWithOneRightAnswerCountAsRightAndStayOutOfMeans
   evaluation.findings = {{.kind = "constant_output", .message = "out is 0 everywhere", .location = ""}};
   results[3].label = ResultOf({}, evaluation).label;
   EXPECT_EQ(results[3].label, "constant_output");
-  const SuiteSummary summary = SummarizeSuite(results, true, false)[0];
+  const SuiteSummary summary = SummarizeSuite(results, /*timed=*/true, /*compiled=*/false)[0];
   EXPECT_EQ(summary.ok, 4);
   EXPECT_EQ(summary.labelled, 1);
   EXPECT_NEAR(summary.geomean_eager.value(), std::cbrt(2.0 * 4.0 * 3.0), 1e-12);
@@ -144,7 +144,7 @@ TEST_F(KernelBenchSuite, ASearchIsToldWithWhatItTook) {
   ASSERT_TRUE(kept.ok()) << kept.status().message();
   EXPECT_EQ(kept->run, result.run);
   EXPECT_EQ(kept->tokens, 3456);
-  const std::vector<SuiteSummary> summaries = SummarizeSuite({result}, true, false);
+  const std::vector<SuiteSummary> summaries = SummarizeSuite({result}, /*timed=*/true, /*compiled=*/false);
   EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("3456"), HasSubstr("problems"), HasSubstr("2.000x")));
   const std::string page = SuitePage("Title & more", "Conditions.", {result}, summaries);
   EXPECT_THAT(page, testing::AllOf(HasSubstr("Title &amp; more"), HasSubstr("&lt;script&gt;"), HasSubstr("<td>3456</td>")));

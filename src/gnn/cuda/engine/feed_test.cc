@@ -89,11 +89,11 @@ TEST_F(Feed, EpochsOfTheHostsBatchesHaveTheBitsOfTheDevices) {
     ASSERT_EQ(expected.losses.size(), 2u);
     EXPECT_NE(expected.losses[0], expected.losses[1]);
     if (kind != "gin") {
-      EXPECT_EQ(Run(shape, true, true), expected);
+      EXPECT_EQ(Run(shape, /*first_fed=*/true, /*second_fed=*/true), expected);
       continue;
     }
-    EXPECT_EQ(Run(shape, true, false), expected);
-    EXPECT_EQ(Run(shape, false, true), expected);
+    EXPECT_EQ(Run(shape, /*first_fed=*/true, /*second_fed=*/false), expected);
+    EXPECT_EQ(Run(shape, /*first_fed=*/false, /*second_fed=*/true), expected);
   }
 }
 
@@ -106,7 +106,8 @@ TEST_F(Feed, ModelsOfFilesToo) {
     options_.fanouts = options_.eval_fanouts = {4, 3, 2};
     options_.fanouts.resize(static_cast<size_t>(shape.layers));
     options_.eval_fanouts.resize(static_cast<size_t>(shape.layers));
-    EXPECT_EQ(Run(shape, true, true), Run(shape, /*first_fed=*/false, /*second_fed=*/false));
+    EXPECT_EQ(Run(shape, /*first_fed=*/true, /*second_fed=*/true),
+              Run(shape, /*first_fed=*/false, /*second_fed=*/false));
   }
 }
 
@@ -115,7 +116,7 @@ TEST_F(Feed, WhateverIsLeftOutOfThePipeline) {
   for (const char* without : {"sampler", "batches", "overlap", "sampler,batches,overlap"}) {
     SCOPED_TRACE(without);
     cuts_ = ParseHostBatchCuts(without).value();
-    EXPECT_EQ(Run(Shape("sage"), true, true), expected);
+    EXPECT_EQ(Run(Shape("sage"), /*first_fed=*/true, /*second_fed=*/true), expected);
   }
   EXPECT_EQ(cuts_.Text(), "sampler,batches,overlap");
   EXPECT_NE(ParseHostBatchCuts("sampler,shlices").status().message().find("'shlices'"), std::string::npos);
@@ -125,12 +126,14 @@ TEST_F(Feed, StepsOfSeveralShardsToo) {
   options_.shards = 3;
   options_.clip_norm = 0.5;
   options_.class_weights = {1, 0.5, 2, 1, 0.25};
-  EXPECT_EQ(Run(Shape("sage"), true, true), Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false));
+  EXPECT_EQ(Run(Shape("sage"), /*first_fed=*/true, /*second_fed=*/true),
+            Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false));
 }
 
 TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
   options_.fanouts = {3, 2, kAllNeighbors};
-  EXPECT_EQ(Run(Shape("gat"), true, true), Run(Shape("gat"), false, false));
+  EXPECT_EQ(Run(Shape("gat"), /*first_fed=*/true, /*second_fed=*/true),
+            Run(Shape("gat"), /*first_fed=*/false, /*second_fed=*/false));
 }
 
 TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
@@ -173,14 +176,14 @@ TEST_F(Feed, BatchesThatDoNotFitTakeTheLargerEnvelope) {
   const Outcome expected = Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false);
   options_.envelope = 0.9;
   int64_t larger = 0;
-  EXPECT_EQ(Run(Shape("sage"), true, true, &larger), expected);
+  EXPECT_EQ(Run(Shape("sage"), /*first_fed=*/true, /*second_fed=*/true, &larger), expected);
   EXPECT_GT(larger, 0);
 }
 
 TEST_F(Feed, WhereTheDeviceKeepsFeaturesDoesNotMatter) {
   const Outcome expected = Run(Shape("sage"), /*first_fed=*/false, /*second_fed=*/false);
   options_.storage = {.tier = FeatureTier::kCached, .cache_rows = 20, .misses = MissPath::kStaged, .staging_rows = 16};
-  EXPECT_EQ(Run(Shape("sage"), true, false), expected);
+  EXPECT_EQ(Run(Shape("sage"), /*first_fed=*/true, /*second_fed=*/false), expected);
 }
 
 TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {

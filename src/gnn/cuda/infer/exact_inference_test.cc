@@ -461,8 +461,8 @@ TEST(ExactRanks, ReadersOfADirectedGraphAreCountedOnTheDevice) {
   DeviceArray<int32_t> on_device;
   ASSERT_TRUE(on_device.Upload(columns.data(), 4).ok());
   const CsrView graph{3, offsets, columns};
-  EXPECT_EQ(CountReaders(graph, false, on_device.get(), 4).value(), (std::vector<uint32_t>{0, 1, 3}));
-  EXPECT_EQ(CountReaders(graph, true, nullptr, 4).value(), (std::vector<uint32_t>{2, 1, 1}));
+  EXPECT_EQ(CountReaders(graph, /*symmetric=*/false, on_device.get(), 4).value(), (std::vector<uint32_t>{0, 1, 3}));
+  EXPECT_EQ(CountReaders(graph, /*symmetric=*/true, nullptr, 4).value(), (std::vector<uint32_t>{2, 1, 1}));
 }
 
 TEST(LongRows, ArePiecesOfRowsPastTheLimit) {

@@ -360,11 +360,39 @@ TEST(AttentionKernels, InnerHopAgreesWithTheCpuInFloat) {
 
 TEST(AttentionKernels, InnerHopAgreesWithTheCpuInBFloat16) {
   HONE_REQUIRE_DEVICE();
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 256, 1, 8, true}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.0, 128, 1, 8, true}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kElu, 0.0, 24, 2, 8}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kIdentity, 0.3, 72, 2, 12}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.3, 160, 2, 20, true}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kRelu,
+                                         .dropout = 0.5,
+                                         .width = 256,
+                                         .heads = 1,
+                                         .fanout = 8,
+                                         .notes_passing = true}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kRelu,
+                                         .dropout = 0.0,
+                                         .width = 128,
+                                         .heads = 1,
+                                         .fanout = 8,
+                                         .notes_passing = true}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kElu,
+                                         .dropout = 0.0,
+                                         .width = 24,
+                                         .heads = 2,
+                                         .fanout = 8}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kIdentity,
+                                         .dropout = 0.3,
+                                         .width = 72,
+                                         .heads = 2,
+                                         .fanout = 12}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kRelu,
+                                         .dropout = 0.3,
+                                         .width = 160,
+                                         .heads = 2,
+                                         .fanout = 20,
+                                         .notes_passing = true}));
 }
 
 // Returns head h's columns of rows that have `heads` times `width` columns.
@@ -438,12 +466,15 @@ void CheckProjected(Element element, int32_t head_width, int32_t heads, int32_t 
 
 TEST(AttentionKernels, AttentionOfProjectedRowsIsThatOfEachHead) {
   HONE_REQUIRE_DEVICE();
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 8, 5, 8));
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 16, 4, 32));  // more slots than lanes hold at once
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, 128, 2, 8));
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 64, 4, 12));
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 64, 3, 8));  // lanes without columns
-  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, 32, 4, 2, 3300));  // several rows for each warp
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, /*head_width=*/8, /*heads=*/5, /*fanout=*/8));
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, /*head_width=*/16, /*heads=*/4,
+                                         /*fanout=*/32));  // more slots than lanes hold at once
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kFloat32, /*head_width=*/128, /*heads=*/2, /*fanout=*/8));
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, /*head_width=*/64, /*heads=*/4, /*fanout=*/12));
+  ASSERT_NO_FATAL_FAILURE(
+      CheckProjected(Element::kBFloat16, /*head_width=*/64, /*heads=*/3, /*fanout=*/8));  // lanes without columns
+  ASSERT_NO_FATAL_FAILURE(CheckProjected(Element::kBFloat16, /*head_width=*/32, /*heads=*/4, /*fanout=*/2,
+                                         /*many_rows=*/3300));  // several rows for each warp
 }
 
 TEST(AttentionKernels, ProjectedAttentionRefusesHeadsThatItHasNoKernelFor) {
@@ -456,9 +487,30 @@ TEST(AttentionKernels, ProjectedAttentionRefusesHeadsThatItHasNoKernelFor) {
 // Uses so many destinations that each block of a backward pass handles several.
 TEST(AttentionKernels, ManyDestinationsAgreeWithTheCpu) {
   HONE_REQUIRE_DEVICE();
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kBFloat16, Activation::kRelu, 0.5, 136, 1, 2, true, 2300}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kFloat32, Activation::kRelu, 0.0, 264, 1, 2, true, 2300}));
-  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({Element::kFloat32, Activation::kElu, 0.0, 8, 1, 2, false, 6500}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kBFloat16,
+                                         .activation = Activation::kRelu,
+                                         .dropout = 0.5,
+                                         .width = 136,
+                                         .heads = 1,
+                                         .fanout = 2,
+                                         .notes_passing = true,
+                                         .rows = 2300}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kFloat32,
+                                         .activation = Activation::kRelu,
+                                         .dropout = 0.0,
+                                         .width = 264,
+                                         .heads = 1,
+                                         .fanout = 2,
+                                         .notes_passing = true,
+                                         .rows = 2300}));
+  ASSERT_NO_FATAL_FAILURE(CheckInnerHop({.element = Element::kFloat32,
+                                         .activation = Activation::kElu,
+                                         .dropout = 0.0,
+                                         .width = 8,
+                                         .heads = 1,
+                                         .fanout = 2,
+                                         .notes_passing = false,
+                                         .rows = 6500}));
 }
 
 TEST(AttentionKernels, ABatchThatIsNotValidGivesNothing) {

@@ -82,8 +82,9 @@ TEST_F(ConvertTest, AByteOrderMarkIsNoHeadingAndBinaryBytesAreNotPrinted) {
 
 TEST_F(ConvertTest, EdgeArraysMayLieInEitherOrder) {
   const std::vector<int32_t> by_edge = {0, 1, 1, 2, 2, 3}, by_end = {0, 1, 2, 1, 2, 3};
-  for (const std::string& bytes : {NpyBytes("<i4", "3, 2", by_edge), NpyBytes("<i4", "3, 2", by_end, true),
-                                   NpyBytes("<i4", "2, 3", by_end), NpyBytes("<i4", "2, 3", by_edge, true)}) {
+  for (const std::string& bytes :
+       {NpyBytes("<i4", "3, 2", by_edge), NpyBytes("<i4", "3, 2", by_end, /*fortran_order=*/true),
+        NpyBytes("<i4", "2, 3", by_end), NpyBytes("<i4", "2, 3", by_edge, /*fortran_order=*/true)}) {
     Put("edges.npy", bytes);
     const auto graph = Convert(in_);
     EXPECT_EQ(graph->structure().num_nodes, 4);
@@ -305,7 +306,7 @@ TEST_F(ConvertTest, ManyRowsInFortranOrderAreReadInParts) {
       columns[static_cast<size_t>(f * kRows + v)] = static_cast<int16_t>((v * 7 + f) % 32000);
   }
   Put("edges.npy", NpyBytes<int32_t>("<i4", "1, 2", {0, 1}));
-  Put("features.npy", NpyBytes("<i2", "1500, 4096", columns, true));
+  Put("features.npy", NpyBytes("<i2", "1500, 4096", columns, /*fortran_order=*/true));
   const auto graph = Convert(in_);
   for (const int64_t v : {0, 1023, 1024, 1499}) {
     const std::vector<float> row = Features(*graph, v);

@@ -102,10 +102,10 @@ TEST_F(SplitMasks, OneOfSeveralSplitsIsChosenInEitherOrder) {
   PutPath();
   for (const bool fortran : {false, true}) {
     // Split 0 trains on node 0, split 1 on nodes 2 and 3; both validate on node 1.
-    Put("train_mask.npy",
-        fortran ? Bools("4, 2", {1, 0, 0, 0, 0, 0, 1, 1}, true) : Bools("4, 2", {1, 0, 0, 0, 0, 1, 0, 1}));
-    Put("val_mask.npy",
-        fortran ? Bools("4, 2", {0, 1, 0, 0, 0, 1, 0, 0}, true) : Bools("4, 2", {0, 0, 1, 1, 0, 0, 0, 0}));
+    Put("train_mask.npy", fortran ? Bools("4, 2", {1, 0, 0, 0, 0, 0, 1, 1}, /*fortran_order=*/true)
+                                  : Bools("4, 2", {1, 0, 0, 0, 0, 1, 0, 1}));
+    Put("val_mask.npy", fortran ? Bools("4, 2", {0, 1, 0, 0, 0, 1, 0, 0}, /*fortran_order=*/true)
+                                : Bools("4, 2", {0, 0, 1, 1, 0, 0, 0, 0}));
     auto graph = Convert(in_);
     EXPECT_THAT(graph->train_nodes(), ElementsAre(0));
     EXPECT_THAT(report_.splits_meaning, HasSubstr("split 0 of 2, numbered from 0 (--split-index chooses another)"));

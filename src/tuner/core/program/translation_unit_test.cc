@@ -272,7 +272,7 @@ TEST(ParameterCheck, OraclesWriteDoublesThroughReferences) {
                     "\"ref:out\"]\n*/\n"
                     "__global__ void k(const __half* x, const __nv_bfloat16* b, {}* rb, double* ro) {{}}\n",
                     parameter),
-        true);
+        /*is_oracle=*/true);
   };
   EXPECT_EQ(workshop.HostCompile(oracle("double")), "");
   EXPECT_THAT(workshop.HostCompile(oracle("float")), HasSubstr("'ref:b' is the double-precision result"));
@@ -302,7 +302,7 @@ TEST(TranslationUnit, BindsTunablesInPlanAndCode) {
   EXPECT_THAT(unit.kernels, ElementsAre("ns::k<4, (4 > 2)>"));
   EXPECT_THAT(unit.body, HasSubstr("#define HONE_TUNE_VEC 4\n"));
   EXPECT_EQ(workshop.HostCompile(unit), "");
-  const TranslationUnit other = MakeUnit(kTemplated, false, {{"VEC", -2}});
+  const TranslationUnit other = MakeUnit(kTemplated, /*is_oracle=*/false, {{"VEC", -2}});
   EXPECT_THAT(other.body, HasSubstr("#define HONE_TUNE_VEC (-2)\n"));
   EXPECT_EQ(workshop.HostCompile(other), "");
 }
@@ -396,7 +396,7 @@ TranslationUnit CheatUnit(const Cheat& cheat) {
 
 // Returns the text with the weaknesses of an older version: foreseeable names, and macros that stay defined.
 std::string WithinReach(const TranslationUnit& unit) {
-  const std::string checks = PlanCheckText(unit, unit.kernels, true);
+  const std::string checks = PlanCheckText(unit, unit.kernels, /*preprocessed=*/true);
   return unit.body + checks.substr(checks.find('#'));
 }
 

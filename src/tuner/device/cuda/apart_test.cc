@@ -175,13 +175,13 @@ TEST_F(CudaApart, RearrangedTensorsLieElsewhereAndStillWork) {
 
 TEST_F(CudaApart, AReadPastTheEndFaults) {
   HONE_REQUIRE_SESSION();
-  const uint64_t key = KeyWhere(session, true);
+  const uint64_t key = KeyWhere(session, /*at_the_end=*/true);
   EXPECT_EXIT(EndWith(session, Apart(session, key).Read(session, "x", 4096)), Faulted, "");
 }
 
 TEST_F(CudaApart, AReadOfTheLastByteDoesNot) {
   HONE_REQUIRE_SESSION();
-  Apart apart(session, KeyWhere(session, true));
+  Apart apart(session, KeyWhere(session, /*at_the_end=*/true));
   EXPECT_EQ(apart.Read(session, "x", 4095).status, LaunchStatus::kOk);
 }
 
@@ -192,7 +192,7 @@ TEST_F(CudaApart, AReadBeforeTheMemoryFaults) {
 
 TEST_F(CudaApart, MappedNeighborsTakeSuchReads) {
   HONE_REQUIRE_SESSION();
-  Apart apart(session, KeyWhere(session, true), /*mapped_neighbors=*/true);
+  Apart apart(session, KeyWhere(session, /*at_the_end=*/true), /*mapped_neighbors=*/true);
   EXPECT_EQ(apart.Read(session, "x", 4096).status, LaunchStatus::kOk);
   EXPECT_EQ(apart.Write8(session, "out", 4096 + 5000).status, LaunchStatus::kOk);
   EXPECT_TRUE(session.CheckGaps(*apart.arena)->has_value());

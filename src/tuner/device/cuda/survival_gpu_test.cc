@@ -53,7 +53,7 @@ struct Probe {
 TEST(NothingSurvives, InConstantMemory) {
   HONE_REQUIRE_SESSION();
   for (const bool gate : {true, false}) {
-    Result<std::unique_ptr<DeviceSession>> own = SessionWith(gate, true);
+    Result<std::unique_ptr<DeviceSession>> own = SessionWith(gate, /*scrub=*/true);
     ASSERT_TRUE(own.ok()) << own.status().message();
     Probe probe(**own);
     const ResolvedStep count = Step("count_in_constant", {Tensor("out")});
@@ -71,7 +71,7 @@ TEST(NothingSurvives, InSharedMemory) {
   const auto bytes = session.facts().smem_optin / 16 * 16;
   const auto words = static_cast<int32_t>(bytes / 4);
   for (const bool gate : {true, false}) {
-    Result<std::unique_ptr<DeviceSession>> own = SessionWith(true, gate);
+    Result<std::unique_ptr<DeviceSession>> own = SessionWith(/*keep_constants=*/true, gate);
     ASSERT_TRUE(own.ok()) << own.status().message();
     Probe probe(**own);
     float found = 0;
@@ -96,7 +96,7 @@ TEST(NothingSurvives, InSharedMemory) {
 TEST(NothingSurvives, InLocalMemory) {
   HONE_REQUIRE_SESSION();
   for (const bool gate : {true, false}) {
-    Result<std::unique_ptr<DeviceSession>> own = SessionWith(true, gate);
+    Result<std::unique_ptr<DeviceSession>> own = SessionWith(/*keep_constants=*/true, gate);
     ASSERT_TRUE(own.ok()) << own.status().message();
     Probe probe(**own);
     float found = 0;
@@ -152,7 +152,7 @@ TEST(NothingSurvives, InL2) {
 TEST(NothingSurvives, BesideAVariable) {
   HONE_REQUIRE_SESSION();
   for (const bool gate : {true, false}) {
-    Result<std::unique_ptr<DeviceSession>> own = SessionWith(gate, true);
+    Result<std::unique_ptr<DeviceSession>> own = SessionWith(gate, /*scrub=*/true);
     ASSERT_TRUE(own.ok()) << own.status().message();
     Probe probe(**own);
     const auto look = [&](int64_t first, int write_at) {

@@ -54,7 +54,8 @@ TEST(SimSession, AHangTimesOutAndTheNextLaunchWorks) {
     __global__ void hang(float* y) { volatile int go = 1; while (go) {} y[0] = 1; }
     __global__ void fine(float* y) { y[threadIdx.x] = 2; })", {"hang", "fine"});
   bench.Output("y", 128);
-  const LaunchOutcome hung = bench.RunSteps({SimBench::Step("hang", {1}, {32}, {SimBench::T("y")})}, false, 0.5);
+  const LaunchOutcome hung =
+      bench.RunSteps({SimBench::Step("hang", {1}, {32}, {SimBench::T("y")})}, /*sample=*/false, 0.5);
   EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << FindingsText(hung);
   const LaunchOutcome fine = bench.Run("fine", {1}, {32}, {SimBench::T("y")});
   EXPECT_EQ(fine.status, LaunchStatus::kOk) << FindingsText(fine);
@@ -66,7 +67,8 @@ TEST(SimSession, ASpinOnAFlagThatNobodySetsTimesOut) {
   bench.Load("__global__ void k(volatile int* flag, float* y) { while (*flag == 0) {} y[0] = 1; }", {"k"});
   bench.Input("flag", std::vector<int>{0}, false);
   bench.Output("y", 4);
-  const LaunchOutcome hung = bench.RunSteps({SimBench::Step("k", {2}, {64}, {SimBench::T("flag"), SimBench::T("y")})}, false, 0.5);
+  const LaunchOutcome hung =
+      bench.RunSteps({SimBench::Step("k", {2}, {64}, {SimBench::T("flag"), SimBench::T("y")})}, /*sample=*/false, 0.5);
   EXPECT_EQ(hung.status, LaunchStatus::kTimedOut) << FindingsText(hung);
 }
 
@@ -186,7 +188,8 @@ TEST(SimSession, CooperativeGridsMeet) {
   bench.Output("part", 40 * 4);
   bench.Output("y", static_cast<int64_t>(x.size()) * 4);
   const std::vector<ResolvedArgument> args{SimBench::T("x"), SimBench::T("part"), SimBench::T("y"), SimBench::I(0)};
-  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {40}, {64}, args, 0, true)});
+  const LaunchOutcome outcome =
+      bench.RunSteps({SimBench::Step("k", {40}, {64}, args, /*shared_bytes=*/0, /*cooperative=*/true)});
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   const float total = std::accumulate(x.begin(), x.end(), 0.0f);
   const std::vector<float> y = bench.Read<float>("y");
@@ -195,7 +198,9 @@ TEST(SimSession, CooperativeGridsMeet) {
   // Without the `cooperative` flag the launch is refused at the barrier's line; one whose blocks cannot all be resident
   // never starts.
   EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {40}, {64}, args)}).status, LaunchStatus::kCrashed);
-  EXPECT_EQ(bench.RunSteps({SimBench::Step("k", {132 * 33}, {64}, args, 0, true)}).status, LaunchStatus::kLaunchError);
+  EXPECT_EQ(
+      bench.RunSteps({SimBench::Step("k", {132 * 33}, {64}, args, /*shared_bytes=*/0, /*cooperative=*/true)}).status,
+      LaunchStatus::kLaunchError);
 }
 
 TEST(SimSession, ABlockMayWaitForALaterOne) {
@@ -216,8 +221,8 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
   SimBench bench;
   bench.Load("__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * 128 + threadIdx.x; if (i < n) y[i] = x[i]; }", {"k"});
   const int n = 100000 * 128 - 5;
-  bench.New("x", int64_t{n} * 4, true);
-  bench.New("y", int64_t{n} * 4, true);
+  bench.New("x", int64_t{n} * 4, /*sampled=*/true);
+  bench.New("y", int64_t{n} * 4, /*sampled=*/true);
   DrawRequest draw;
   draw.view = bench.View("x");
   draw.view.dtype = DType::kFloat32;
@@ -225,13 +230,15 @@ TEST(SimSession, ASampleRunsEdgesAndSaysItsShare) {
   draw.view.elements = n;
   draw.key = 3;
   ASSERT_TRUE(bench.session().Draw(draw).ok());
-  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, true);
+  const LaunchOutcome outcome = bench.RunSteps(
+      {SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, /*sample=*/true);
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_DOUBLE_EQ(outcome.cost->sampled_block_fraction, 64.0 / 100000);
   EXPECT_NEAR(outcome.cost->dram_bytes, 2.0 * n * 4, 0.01 * n);
   // A defect of the last block alone is still found: the sample always contains this block.
   bench.Load("__global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * 128 + threadIdx.x; y[i] = x[i]; }", {"k"});
-  const LaunchOutcome bad = bench.RunSteps({SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, true);
+  const LaunchOutcome bad = bench.RunSteps(
+      {SimBench::Step("k", {100000}, {128}, {SimBench::T("x"), SimBench::T("y"), SimBench::I(n)})}, /*sample=*/true);
   EXPECT_EQ(bad.status, LaunchStatus::kCrashed) << FindingsText(bad);
 }
 
@@ -324,7 +331,8 @@ TEST(SimSession, ASampleThatWaitsForUnsampledBlocksRunsWhole) {
   clear.is_memset = true;
   clear.target = "turn";
   clear.memset_bytes = 4;
-  const LaunchOutcome outcome = bench.RunSteps({clear, SimBench::Step("k", {300}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
+  const LaunchOutcome outcome = bench.RunSteps(
+      {clear, SimBench::Step("k", {300}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, /*sample=*/true, 30);
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(outcome.cost->sampled_block_fraction, 1.0);
   EXPECT_EQ(bench.Read<float>("y")[299], 299);
@@ -362,7 +370,7 @@ TEST(SimSession, TheTimeOfASampleDependsNeitherOnTheWorkersNorOnTheirLuck) {
       })", {"k"});
     bench.Input("w", TestValues(4096));
     bench.Output("y", 4000 * 256 * 4);
-    const LaunchOutcome outcome = bench.RunSteps({step}, true);
+    const LaunchOutcome outcome = bench.RunSteps({step}, /*sample=*/true);
     ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
     if (first == 0) {
       first = outcome.cost->time_us;
@@ -386,7 +394,7 @@ TEST(SimSession, TheBudgetEndsASampleAtTheSameBlock) {
     bench.Input("w", TestValues(512));
     bench.Output("y", 200 * 512 * 4);
     const LaunchOutcome outcome = bench.RunSteps(
-        {SimBench::Step("k", {200}, {512}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(512)})}, true);
+        {SimBench::Step("k", {200}, {512}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(512)})}, /*sample=*/true);
     ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
     if (share == 0) share = outcome.cost->sampled_block_fraction;
     EXPECT_LT(share, 64.0 / 200) << "the budget was meant to bind";
@@ -403,7 +411,8 @@ TEST(SimSession, ASampleOfAllBlocksMayWaitForLaterOnes) {
     })", {"k"});
   bench.Workspace("turn", 4, 0);
   bench.Output("y", 90 * 4);
-  const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("k", {90}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, true, 30);
+  const LaunchOutcome outcome =
+      bench.RunSteps({SimBench::Step("k", {90}, {32}, {SimBench::W("turn"), SimBench::T("y")})}, /*sample=*/true, 30);
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << FindingsText(outcome);
   EXPECT_EQ(bench.Read<float>("y")[0], 1);
 }
@@ -462,7 +471,7 @@ __global__ void second(const int* w, int* y, int n) {
   ASSERT_TRUE(bench.Poisoned("w").ok());
   const std::vector<ResolvedStep> steps{SimBench::Step("first", {kBlocks}, {32}, {SimBench::T("w")}),
                                         SimBench::Step("second", {1}, {32}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(n)})};
-  const LaunchOutcome sampled = bench.RunSteps(steps, true);
+  const LaunchOutcome sampled = bench.RunSteps(steps, /*sample=*/true);
   EXPECT_EQ(sampled.status, LaunchStatus::kOk) << sampled.detail;
   ASSERT_TRUE(sampled.cost.has_value());
   EXPECT_LT(sampled.cost->sampled_block_fraction, 1);

@@ -105,10 +105,11 @@ std::vector<float> Product(const std::vector<int>& a, const std::vector<int>& b,
 }
 
 TEST(SimWarpGroup, ProductsOfEveryLayout) {
-  const std::string source = std::string(kCommon) + Instruction("Wide", 64, "k32.f32.e4m3.e4m3", false, "1, 1") +
-                             Instruction("Half", 24, "k16.f32.bf16.bf16", false, "-1, 1, 0, 0") +
-                             Instruction("Narrow", 8, "k16.f32.f16.f16", false, "1, 1, 0, 0") +
-                             Instruction("Plain", 16, "k16.f32.f16.f16", true, "-1, -1, 0") + R"(
+  const std::string source = std::string(kCommon) +
+                             Instruction("Wide", /*n=*/64, "k32.f32.e4m3.e4m3", /*registers=*/false, "1, 1") +
+                             Instruction("Half", /*n=*/24, "k16.f32.bf16.bf16", /*registers=*/false, "-1, 1, 0, 0") +
+                             Instruction("Narrow", /*n=*/8, "k16.f32.f16.f16", /*registers=*/false, "1, 1, 0, 0") +
+                             Instruction("Plain", /*n=*/16, "k16.f32.f16.f16", /*registers=*/true, "-1, -1, 0") + R"(
 // The static arrays of these kernels stand before the dynamic memory of the other kernels, more than a block can have.
 template <int kNumber>
 __global__ void other(float* y) {

@@ -136,7 +136,7 @@ class PreludeRounding : public testing::TestWithParam<std::pair<const char*, DTy
 TEST_P(PreludeRounding, AgreesWithTheDtypeItEmulates) {
   PrecisionVariant variant = VariantNamed(GetParam().first);
   const std::vector<double> samples = Samples();
-  const std::vector<double> rounded = RoundedByPrelude(variant, samples, false);
+  const std::vector<double> rounded = RoundedByPrelude(variant, samples, /*sums=*/false);
   ASSERT_EQ(rounded.size(), samples.size());
   for (size_t i = 0; i < samples.size(); ++i) {
     ASSERT_EQ(rounded[i], RoundedByHost(GetParam().second, samples[i])) << "rounding " << samples[i];
@@ -150,14 +150,15 @@ INSTANTIATE_TEST_SUITE_P(Formats, PreludeRounding,
 
 TEST(PreludeRounding, AccumulatorRoundsAfterEveryAddition) {
   std::vector<double> ones(3000, 1.0);
-  const std::vector<double> sums = RoundedByPrelude(VariantNamed("float16_accumulation"), ones, true);
+  const std::vector<double> sums = RoundedByPrelude(VariantNamed("float16_accumulation"), ones, /*sums=*/true);
   ASSERT_EQ(sums.size(), ones.size());
   EXPECT_EQ(sums[2047], 2048.0);
   EXPECT_EQ(sums.back(), 2048.0) << "2048 + 1 is a tie that goes to the even 2048";
 }
 
 TEST(PreludeRounding, Float8KeepsFourSignificantBits) {
-  const std::vector<double> rounded = RoundedByPrelude(VariantNamed("float8_inputs"), {1.0, 1.06, 1.07, 17.0, 449.0, 1000.0, 0.001}, false);
+  const std::vector<double> rounded =
+      RoundedByPrelude(VariantNamed("float8_inputs"), {1.0, 1.06, 1.07, 17.0, 449.0, 1000.0, 0.001}, /*sums=*/false);
   EXPECT_THAT(rounded, testing::ElementsAre(1.0, 1.0, 1.125, 16.0, 448.0, HUGE_VAL, 0.001953125));
 }
 

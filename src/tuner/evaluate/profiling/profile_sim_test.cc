@@ -139,14 +139,15 @@ TEST_F(ProfileOnSimulator, BankConflictsAreFoundAtTheirLine) {
 }
 
 TEST_F(ProfileOnSimulator, NothingIsCountedUnlessAskedFor) {
-  EXPECT_FALSE(Profiled(kNaive, false).profile.has_value());
+  EXPECT_FALSE(Profiled(kNaive, /*profile=*/false).profile.has_value());
 }
 
 TEST_F(ProfileOnSimulator, OfGainsOnlyWhatIsFasterOrTheOneToBeatIsCounted) {
-  ASSERT_GT(Profiled(kConflicts, false, kNaive).geomean_speedup.value(), 1) << "scattered stores cost more than conflicts";
-  EXPECT_TRUE(Profiled(kConflicts, true, kNaive).profile.has_value());
-  EXPECT_FALSE(Profiled(kNaive, true, kConflicts).profile.has_value());
-  EXPECT_TRUE(Profiled(kNaive, true, kNaive).profile.has_value());
+  ASSERT_GT(Profiled(kConflicts, /*profile=*/false, kNaive).geomean_speedup.value(), 1)
+      << "scattered stores cost more than conflicts";
+  EXPECT_TRUE(Profiled(kConflicts, /*profile=*/true, kNaive).profile.has_value());
+  EXPECT_FALSE(Profiled(kNaive, /*profile=*/true, kConflicts).profile.has_value());
+  EXPECT_TRUE(Profiled(kNaive, /*profile=*/true, kNaive).profile.has_value());
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(LibraryCallsGpu, GiveWhatTheSumsAreForEveryDtypeLayoutAndEpilogue) {
 TEST(LibraryCallsGpu, Float32IsNotTf32) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
-  Product p = Make(session, ResolvedCall{.m = 256, .n = 256, .k = 512}, false, 0);
+  Product p = Make(session, ResolvedCall{.m = 256, .n = 256, .k = 512}, /*with_bias=*/false, /*shift=*/0);
   for (size_t i = 0; i < p.a_host.size() / 4; ++i) {
     const float fine = 1.0f + static_cast<float>(i % 1021) * 1.1920929e-7f * 37;
     std::memcpy(p.a_host.data() + 4 * i, &fine, 4);
@@ -168,7 +168,8 @@ TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
   for (const auto& [m, n, k] : {std::tuple{64, 1025, 8192}, std::tuple{16, 257, 16384}}) {
-    const Product p = Make(session, ResolvedCall{.m = m, .n = n, .k = k, .dtype = DType::kBFloat16}, false, 0);
+    const Product p = Make(session, ResolvedCall{.m = m, .n = n, .k = k, .dtype = DType::kBFloat16},
+                           /*with_bias=*/false, /*shift=*/0);
     ResolvedStep step;
     step.call = p.call;
     const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
@@ -197,8 +198,9 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
   std::vector<Product> sets;
   for (int set = 0; set < 8; ++set) {
-    sets.push_back(Make(
-        session, ResolvedCall{.m = 512, .n = 512, .k = 512, .transpose_b = true, .dtype = DType::kBFloat16}, true, 0));
+    sets.push_back(Make(session,
+                        ResolvedCall{.m = 512, .n = 512, .k = 512, .transpose_b = true, .dtype = DType::kBFloat16},
+                        /*with_bias=*/true, /*shift=*/0));
   }
   ResolvedStep step;
   step.call = sets[0].call;
@@ -223,7 +225,8 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
 TEST(LibraryCallsGpu, AnAlgorithmThatIsNotThereIsALimit) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
-  const Product p = Make(session, ResolvedCall{.m = 1, .n = 1, .k = 1, .algorithm = 31}, false, 0);
+  const Product p =
+      Make(session, ResolvedCall{.m = 1, .n = 1, .k = 1, .algorithm = 31}, /*with_bias=*/false, /*shift=*/0);
   ResolvedStep step;
   step.call = p.call;
   const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
@@ -302,7 +305,7 @@ TEST(LibraryCallsGpu, AConvolutionStandsInTimedGraphsAndIsNotTf32) {
                                  .output_padding = {0, 0}};
   std::vector<Images> sets;
   for (int set = 0; set < 4; ++set) {
-    sets.push_back(MakeImages(session, form, DType::kFloat32, true));
+    sets.push_back(MakeImages(session, form, DType::kFloat32, /*with_bias=*/true));
     // Numbers that need 24 bits: TF32 keeps 11, and would be off by 1e-4 of the terms.
     std::vector<uint8_t>& input = sets.back().one.input;
     for (size_t i = 0; i < input.size() / 4; ++i) {

@@ -28,30 +28,32 @@ TEST(UlpAt, IsTheGapBetweenNeighboursOfTheDtype) {
 }
 
 TEST(Judge, ScalesByTheLargerOfValueAndRms) {
-  EXPECT_DOUBLE_EQ(Judge(1.1, 1.0, 0.5, 1.0, kBinary32).scaled, std::abs(1.1 - 1.0));
-  EXPECT_DOUBLE_EQ(Judge(0.1, 0.0, 0.5, 1.0, kBinary32).scaled, 0.2);
-  EXPECT_FALSE(Judge(1.001, 1.0, 1.0, 0.0011, kBinary32).wrong);
-  EXPECT_TRUE(Judge(1.001, 1.0, 1.0, 0.0009, kBinary32).wrong);
-  EXPECT_FALSE(Judge(1.001, 1.0, 1.0, 0.0009, kBinary32, 0.0011).wrong);
+  EXPECT_DOUBLE_EQ(Judge(/*actual=*/1.1, /*reference=*/1.0, /*rms=*/0.5, /*c_max=*/1.0, kBinary32).scaled,
+                   std::abs(1.1 - 1.0));
+  EXPECT_DOUBLE_EQ(Judge(/*actual=*/0.1, /*reference=*/0.0, /*rms=*/0.5, /*c_max=*/1.0, kBinary32).scaled, 0.2);
+  EXPECT_FALSE(Judge(/*actual=*/1.001, /*reference=*/1.0, /*rms=*/1.0, /*c_max=*/0.0011, kBinary32).wrong);
+  EXPECT_TRUE(Judge(/*actual=*/1.001, /*reference=*/1.0, /*rms=*/1.0, /*c_max=*/0.0009, kBinary32).wrong);
+  EXPECT_FALSE(
+      Judge(/*actual=*/1.001, /*reference=*/1.0, /*rms=*/1.0, /*c_max=*/0.0009, kBinary32, /*absolute=*/0.0011).wrong);
 }
 
 TEST(Judge, AnErrorAgainstNothingIsInfinite) {
-  const Judged judged = Judge(1e-30, 0.0, 0.0, 0.5, kBinary32);
+  const Judged judged = Judge(/*actual=*/1e-30, /*reference=*/0.0, /*rms=*/0.0, /*c_max=*/0.5, kBinary32);
   EXPECT_TRUE(judged.wrong);
   EXPECT_EQ(judged.scaled, kInfinity);
-  EXPECT_FALSE(Judge(0.0, 0.0, 0.0, 0.0, kBinary32).wrong);
-  EXPECT_FALSE(Judge(-0.0, 0.0, 0.0, 0.0, kBinary32).wrong);
+  EXPECT_FALSE(Judge(/*actual=*/0.0, /*reference=*/0.0, /*rms=*/0.0, /*c_max=*/0.0, kBinary32).wrong);
+  EXPECT_FALSE(Judge(/*actual=*/-0.0, /*reference=*/0.0, /*rms=*/0.0, /*c_max=*/0.0, kBinary32).wrong);
 }
 
 TEST(Judge, NonFiniteValuesAreNeverWildcards) {
-  EXPECT_TRUE(Judge(kNan, 1.0, 1.0, 1e9, kBinary32).wrong);
-  EXPECT_TRUE(Judge(kInfinity, 1.0, 1.0, 1e9, kBinary32).wrong);
-  EXPECT_TRUE(Judge(1.0, kNan, 1.0, 1e9, kBinary32).wrong);
-  EXPECT_TRUE(Judge(1.0, kInfinity, 1.0, 1e9, kBinary32).wrong);
-  EXPECT_TRUE(Judge(-kInfinity, kInfinity, 1.0, 1e9, kBinary32).wrong);
-  EXPECT_FALSE(Judge(kInfinity, kInfinity, 1.0, 0.0, kBinary32).wrong);
-  EXPECT_FALSE(Judge(kNan, kNan, 1.0, 0.0, kBinary32).wrong);
-  EXPECT_TRUE(Judge(kNan, kNan, 1.0, 0.0, kBinary32).non_finite);
+  EXPECT_TRUE(Judge(kNan, /*reference=*/1.0, /*rms=*/1.0, /*c_max=*/1e9, kBinary32).wrong);
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/1.0, /*rms=*/1.0, /*c_max=*/1e9, kBinary32).wrong);
+  EXPECT_TRUE(Judge(/*actual=*/1.0, kNan, /*rms=*/1.0, /*c_max=*/1e9, kBinary32).wrong);
+  EXPECT_TRUE(Judge(/*actual=*/1.0, kInfinity, /*rms=*/1.0, /*c_max=*/1e9, kBinary32).wrong);
+  EXPECT_TRUE(Judge(-kInfinity, kInfinity, /*rms=*/1.0, /*c_max=*/1e9, kBinary32).wrong);
+  EXPECT_FALSE(Judge(kInfinity, kInfinity, /*rms=*/1.0, /*c_max=*/0.0, kBinary32).wrong);
+  EXPECT_FALSE(Judge(kNan, kNan, /*rms=*/1.0, /*c_max=*/0.0, kBinary32).wrong);
+  EXPECT_TRUE(Judge(kNan, kNan, /*rms=*/1.0, /*c_max=*/0.0, kBinary32).non_finite);
 }
 
 TEST(OverflowsFrom, IsHalfAStepBeyondTheLargestFiniteNumber) {
@@ -64,25 +66,28 @@ TEST(OverflowsFrom, IsHalfAStepBeyondTheLargestFiniteNumber) {
 
 TEST(Judge, ACorrectlyRoundedOverflowIsRight) {
   const double c_max = 1e-3;
-  EXPECT_FALSE(Judge(-kInfinity, -67136, 100, c_max, kBinary16).wrong);
-  EXPECT_FALSE(Judge(kInfinity, 65520, 100, 0, kBinary16).wrong);
-  EXPECT_EQ(Judge(-kInfinity, -67136, 100, c_max, kBinary16).error, 0);
-  EXPECT_TRUE(Judge(kInfinity, -67136, 100, c_max, kBinary16).wrong) << "the other sign";
-  EXPECT_TRUE(Judge(kNan, -67136, 100, c_max, kBinary16).wrong);
-  EXPECT_TRUE(Judge(-65504, -67136, 100, c_max, kBinary16).wrong) << "saturated: 2 % off";
-  EXPECT_TRUE(Judge(kInfinity, 65519, 100, 0, kBinary16).wrong) << "rounds to 65504";
-  EXPECT_TRUE(Judge(kInfinity, 60000, 1e9, c_max, kBinary16).wrong) << "a large scale of its slice is no excuse";
-  EXPECT_TRUE(Judge(kInfinity, 1, 1, 1e9, kBinary16).wrong) << "a large c_max is no excuse either";
-  EXPECT_TRUE(Judge(kInfinity, 67136, 100, c_max, kBinary32).wrong) << "float32 holds it";
-  EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kBinary64).wrong);
-  EXPECT_TRUE(Judge(kInfinity, 1e308, 100, c_max, kInteger).wrong);
+  EXPECT_FALSE(Judge(-kInfinity, /*reference=*/-67136, /*rms=*/100, c_max, kBinary16).wrong);
+  EXPECT_FALSE(Judge(kInfinity, /*reference=*/65520, /*rms=*/100, /*c_max=*/0, kBinary16).wrong);
+  EXPECT_EQ(Judge(-kInfinity, /*reference=*/-67136, /*rms=*/100, c_max, kBinary16).error, 0);
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/-67136, /*rms=*/100, c_max, kBinary16).wrong) << "the other sign";
+  EXPECT_TRUE(Judge(kNan, /*reference=*/-67136, /*rms=*/100, c_max, kBinary16).wrong);
+  EXPECT_TRUE(Judge(/*actual=*/-65504, /*reference=*/-67136, /*rms=*/100, c_max, kBinary16).wrong)
+      << "saturated: 2 % off";
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/65519, /*rms=*/100, /*c_max=*/0, kBinary16).wrong) << "rounds to 65504";
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/60000, /*rms=*/1e9, c_max, kBinary16).wrong)
+      << "a large scale of its slice is no excuse";
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/1, /*rms=*/1, /*c_max=*/1e9, kBinary16).wrong)
+      << "a large c_max is no excuse either";
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/67136, /*rms=*/100, c_max, kBinary32).wrong) << "float32 holds it";
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/1e308, /*rms=*/100, c_max, kBinary64).wrong);
+  EXPECT_TRUE(Judge(kInfinity, /*reference=*/1e308, /*rms=*/100, c_max, kInteger).wrong);
 }
 
 TEST(Judge, NearTheThresholdOfOverflowBothAnswersAreRight) {
   const double c_max = 1e-3;
   for (const double reference : {65480.0, 65519.0, 65521.0, 65560.0}) {
-    EXPECT_FALSE(Judge(kInfinity, reference, 100, c_max, kBinary16).wrong) << reference;
-    EXPECT_FALSE(Judge(65504, reference, 100, c_max, kBinary16).wrong) << reference;
+    EXPECT_FALSE(Judge(kInfinity, reference, /*rms=*/100, c_max, kBinary16).wrong) << reference;
+    EXPECT_FALSE(Judge(/*actual=*/65504, reference, /*rms=*/100, c_max, kBinary16).wrong) << reference;
   }
 }
 

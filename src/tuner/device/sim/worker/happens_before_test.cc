@@ -81,8 +81,8 @@ TEST(HappensBefore, AFlagBetweenFencesPublishes) {
   order.BeginBlock(64);
   const Stamp write = order.now();
   order.Fence(0);
-  order.AtomicAccess(0, 0x1000, false, true, false, false);
-  order.AtomicAccess(40, 0x1000, true, false, false, false);
+  order.AtomicAccess(/*self=*/0, 0x1000, /*reads=*/false, /*writes=*/true, /*acquire=*/false, /*release=*/false);
+  order.AtomicAccess(/*self=*/40, 0x1000, /*reads=*/true, /*writes=*/false, /*acquire=*/false, /*release=*/false);
   EXPECT_FALSE(order.Ordered(0, write, 40));  // no fence on the reader's side yet
   order.Fence(40);
   EXPECT_TRUE(order.Ordered(0, write, 40));
@@ -93,8 +93,8 @@ TEST(HappensBefore, AFlagWithoutTheWritersFenceDoesNot) {
   HappensBefore order;
   order.BeginBlock(64);
   const Stamp write = order.now();
-  order.AtomicAccess(0, 0x1000, false, true, false, false);
-  order.AtomicAccess(40, 0x1000, true, false, false, false);
+  order.AtomicAccess(/*self=*/0, 0x1000, /*reads=*/false, /*writes=*/true, /*acquire=*/false, /*release=*/false);
+  order.AtomicAccess(/*self=*/40, 0x1000, /*reads=*/true, /*writes=*/false, /*acquire=*/false, /*release=*/false);
   order.Fence(40);
   EXPECT_FALSE(order.Ordered(0, write, 40));
 }
@@ -103,8 +103,8 @@ TEST(HappensBefore, ReleaseAndAcquireNeedNoFence) {
   HappensBefore order;
   order.BeginBlock(64);
   const Stamp write = order.now();
-  order.AtomicAccess(0, 0x1000, false, true, false, true);
-  order.AtomicAccess(40, 0x1000, true, false, true, false);
+  order.AtomicAccess(/*self=*/0, 0x1000, /*reads=*/false, /*writes=*/true, /*acquire=*/false, /*release=*/true);
+  order.AtomicAccess(/*self=*/40, 0x1000, /*reads=*/true, /*writes=*/false, /*acquire=*/true, /*release=*/false);
   EXPECT_TRUE(order.Ordered(0, write, 40));
 }
 
@@ -112,11 +112,11 @@ TEST(HappensBefore, ANewBlockForgetsFlagsAndOrdersWhatWasBefore) {
   HappensBefore order;
   order.BeginBlock(64);
   const Stamp write = order.now();
-  order.AtomicAccess(0, 0x1000, false, true, false, true);
+  order.AtomicAccess(/*self=*/0, 0x1000, /*reads=*/false, /*writes=*/true, /*acquire=*/false, /*release=*/true);
   order.BeginBlock(64);
   EXPECT_TRUE(order.Ordered(0, write, 40));
   const Stamp fresh = order.now();
-  order.AtomicAccess(40, 0x1000, true, false, true, false);
+  order.AtomicAccess(/*self=*/40, 0x1000, /*reads=*/true, /*writes=*/false, /*acquire=*/true, /*release=*/false);
   EXPECT_FALSE(order.Ordered(0, fresh, 40));
 }
 
