@@ -70,28 +70,29 @@ Result<std::vector<int32_t>> ParseFanouts(std::string_view option, const std::st
 }
 
 std::vector<CLI::Option*> AddModelFlags(CLI::App& command, ModelFlags& flags) {
-  ModelOptions& o = flags.options;
+  ModelOptions& options = flags.options;
   flags.all = {
       command
-          .add_option("--model", o.kind,
+          .add_option("--model", options.kind,
                       "the model: sage (GraphSAGE), gat, gin, sage-ri (GraphSAGE with residual connections), or the "
                       ".toml file of a model of your own")
           ->capture_default_str(),
-      command.add_option("--hidden", o.hidden, "the width of the hidden layers")->capture_default_str(),
+      command.add_option("--hidden", options.hidden, "the width of the hidden layers")->capture_default_str(),
       command.add_option("--layers", flags.layers, "the number of layers; by default as many as --fanout has numbers")
           ->check(kAboveZero),
-      command.add_option("--heads", o.heads, "the number of attention heads (gat)")->capture_default_str(),
-      command.add_option("--aggregation", o.aggregation, "how neighbors are aggregated (sage): mean, sum or max")
+      command.add_option("--heads", options.heads, "the number of attention heads (gat)")->capture_default_str(),
+      command.add_option("--aggregation", options.aggregation, "how neighbors are aggregated (sage): mean, sum or max")
           ->capture_default_str(),
       command
-          .add_option("--dropout", o.dropout,
+          .add_option("--dropout", options.dropout,
                       "the probability of dropout; by default the model's own (0.5; sage-ri 0.1)")
           ->check(kZeroOrMore),
-      command.add_option("--activation", o.activation,
+      command.add_option("--activation", options.activation,
                          "the activation: relu, leaky_relu or elu; by default the model's own"),
-      command.add_option("--norm", o.norm,
+      command.add_option("--norm", options.norm,
                          "the normalisation between layers: none or batch; by default the model's own"),
-      command.add_flag("--bias", o.bias, "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat)"),
+      command.add_flag("--bias", options.bias,
+                       "add a bias in each layer, as PyTorch Geometric's own models do (sage, gat)"),
   };
   return flags.all;
 }
@@ -127,7 +128,7 @@ Status ReadModelFile(ModelFlags& flags) {
 }
 
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
-  TrainOptions& o = flags.train;
+  TrainOptions& options = flags.train;
   flags.command = &command;
   std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
   all.push_back(command
@@ -135,7 +136,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                                 "take the settings of a published experiment; other options override them")
                     ->check(CLI::IsMember(PresetNames())));
   CLI::Option* plateau =
-      command.add_flag("--plateau", o.plateau,
+      command.add_flag("--plateau", options.plateau,
                        "lower the learning rate when the training loss stops falling; only with --schedule constant");
   CLI::Option* schedule =
       command
@@ -152,48 +153,50 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                       "for which nodes a hop draws neighbors: all (every node reached so far, with new draws) or new "
                       "(only the nodes that the hop before added)")
           ->capture_default_str(),
-      command.add_option("--batch", o.batch, "how many training nodes (seeds) each shard takes in a step")
+      command.add_option("--batch", options.batch, "how many training nodes (seeds) each shard takes in a step")
           ->capture_default_str(),
       command
-          .add_option("--shards", o.shards,
+          .add_option("--shards", options.shards,
                       "add up the gradients of so many batches (shards) in each step, as data-parallel training on so "
                       "many devices does; with several ranks, by default one for each")
           ->capture_default_str(),
-      command.add_option("--lr", o.learning_rate, "the learning rate of Adam")->capture_default_str(),
-      command.add_option("--weight-decay", o.weight_decay, "the weight decay of Adam, which is added to the gradient")
+      command.add_option("--lr", options.learning_rate, "the learning rate of Adam")->capture_default_str(),
+      command
+          .add_option("--weight-decay", options.weight_decay,
+                      "the weight decay of Adam, which is added to the gradient")
           ->capture_default_str(),
       command
-          .add_option("--clip-norm", o.clip_norm,
+          .add_option("--clip-norm", options.clip_norm,
                       "scale the whole gradient down to this norm if it is larger; 0: never")
           ->capture_default_str(),
       command.add_option("--class-weights", flags.class_weights,
                          "weigh the classes in the loss: one number a class, as in 1,0.5,2"),
       plateau,
       command
-          .add_option("--plateau-factor", o.plateau_factor,
+          .add_option("--plateau-factor", options.plateau_factor,
                       "multiply the learning rate by this number each time --plateau lowers it")
           ->capture_default_str()
           ->needs(plateau),
       command
-          .add_option("--plateau-patience", o.plateau_patience,
+          .add_option("--plateau-patience", options.plateau_patience,
                       "lower the learning rate after so many steps without a better loss")
           ->capture_default_str()
           ->needs(plateau),
       schedule,
       command
-          .add_option("--warmup", o.warmup,
+          .add_option("--warmup", options.warmup,
                       "first raise the learning rate in even steps, epoch by epoch, over so many epochs")
           ->capture_default_str(),
-      command.add_option("--schedule-every", o.schedule_every, "step: lower the rate after every so many epochs")
+      command.add_option("--schedule-every", options.schedule_every, "step: lower the rate after every so many epochs")
           ->capture_default_str()
           ->needs(schedule),
       command
-          .add_option("--schedule-factor", o.schedule_factor,
+          .add_option("--schedule-factor", options.schedule_factor,
                       "step, validation: multiply the rate by this number each time it falls")
           ->capture_default_str()
           ->needs(schedule),
       command
-          .add_option("--schedule-patience", o.schedule_patience,
+          .add_option("--schedule-patience", options.schedule_patience,
                       "validation: lower the rate after so many validations in a row without a better one")
           ->capture_default_str()
           ->needs(schedule),
@@ -212,20 +215,20 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
       command.add_option("--pos-weight", flags.pos_weight,
                          "with several labels a node: the weight in the loss of labels that are true, one number for "
                          "all or one for each, as in 3,1,10"),
-      command.add_flag("--standardize", o.standardize,
+      command.add_flag("--standardize", options.standardize,
                        "with values: train on values brought to mean 0 and standard deviation 1 in the training "
                        "split; predictions and metrics are in the units of the data"),
       command.add_option("--eval-fanout", flags.eval_fanout,
                          "how many neighbors validation draws in each hop: 20 by default"),
-      command.add_option("--eval-batch", o.eval_batch, "how many nodes a batch of validation has")
+      command.add_option("--eval-batch", options.eval_batch, "how many nodes a batch of validation has")
           ->capture_default_str(),
-      command.add_option("--eval-every", o.eval_every, "validate after every so many epochs; 0: never")
+      command.add_option("--eval-every", options.eval_every, "validate after every so many epochs; 0: never")
           ->capture_default_str(),
       command
-          .add_option("--early-stop", o.early_stop,
+          .add_option("--early-stop", options.early_stop,
                       "end the run after so many validations without a better one; 0: never")
           ->capture_default_str(),
-      command.add_option("--seed", o.seed, "the seed of weights, order, samples and dropout")
+      command.add_option("--seed", options.seed, "the seed of weights, order, samples and dropout")
           ->capture_default_str()
           ->check(kZeroOrMore),
   };
@@ -234,7 +237,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
 }
 
 Status CompleteTrainFlags(TrainFlags& flags) {
-  TrainOptions& o = flags.train;
+  TrainOptions& options = flags.train;
   ApplyPreset(flags);
   const std::string given_kind = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
@@ -244,32 +247,33 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }
   if (!flags.fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(o.fanouts, ParseFanouts("--fanout", flags.fanout, flags.model.layers));
-    layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(o.fanouts.size());
+    HONE_ASSIGN_OR_RETURN(options.fanouts, ParseFanouts("--fanout", flags.fanout, flags.model.layers));
+    layers = flags.model.layers > 0 ? flags.model.layers : static_cast<int>(options.fanouts.size());
   } else if (flags.model.layers > 0) {
     layers = flags.model.layers;
-    o.fanouts.resize(static_cast<size_t>(layers), 5);  // fanouts 15,10,5, then 5 for every further layer
+    options.fanouts.resize(static_cast<size_t>(layers), 5);  // fanouts 15,10,5, then 5 for every further layer
   }
-  o.eval_fanouts.assign(static_cast<size_t>(layers), 20);
-  if (given && static_cast<int>(o.fanouts.size()) != layers) {
+  options.eval_fanouts.assign(static_cast<size_t>(layers), 20);
+  if (given && static_cast<int>(options.fanouts.size()) != layers) {
     return Status::InvalidArgument(fmt::format("--fanout {}: model '{}' aggregates over {} hops; give one number a hop",
                                                flags.fanout, ModelName(flags.model.options), layers));
   }
   if (!flags.eval_fanout.empty()) {
-    HONE_ASSIGN_OR_RETURN(o.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout, layers));
+    HONE_ASSIGN_OR_RETURN(options.eval_fanouts, ParseFanouts("--eval-fanout", flags.eval_fanout, layers));
   }
-  HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(flags.frontier));
-  HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(flags.metric));
-  HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(flags.loss));
-  HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(flags.schedule));
-  flags.model.options.seed = o.seed;
-  HONE_RETURN_IF_ERROR(ParseNumbers("--class-weights", "a class, as in 1,0.5,2", flags.class_weights, o.class_weights));
-  return ParseNumbers("--pos-weight", "a label, as in 3,1,10, or one for all", flags.pos_weight, o.pos_weight);
+  HONE_ASSIGN_OR_RETURN(options.frontier, ParseFrontier(flags.frontier));
+  HONE_ASSIGN_OR_RETURN(options.metric, ParseMetric(flags.metric));
+  HONE_ASSIGN_OR_RETURN(options.loss, ParseLoss(flags.loss));
+  HONE_ASSIGN_OR_RETURN(options.schedule, ParseSchedule(flags.schedule));
+  flags.model.options.seed = options.seed;
+  HONE_RETURN_IF_ERROR(
+      ParseNumbers("--class-weights", "a class, as in 1,0.5,2", flags.class_weights, options.class_weights));
+  return ParseNumbers("--pos-weight", "a label, as in 3,1,10, or one for all", flags.pos_weight, options.pos_weight);
 }
 
 void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   const ModelOptions& m = flags.model.options;
-  const TrainOptions& o = flags.train;
+  const TrainOptions& options = flags.train;
   const auto add = [&](const char* name, const auto& value) { settings.push_back({name, fmt::format("{}", value)}); };
   add("--model", m.spec == nullptr
                      ? m.kind
@@ -282,31 +286,31 @@ void AppendSettings(const TrainFlags& flags, std::vector<Setting>& settings) {
   add("--activation", m.activation);
   add("--norm", m.norm);
   add("--bias", m.bias);
-  add("--fanout", fmt::format("{}", fmt::join(o.fanouts, ",")));
-  add("--eval-fanout", fmt::format("{}", fmt::join(o.eval_fanouts, ",")));
+  add("--fanout", fmt::format("{}", fmt::join(options.fanouts, ",")));
+  add("--eval-fanout", fmt::format("{}", fmt::join(options.eval_fanouts, ",")));
   add("--frontier", flags.frontier);
-  add("--batch", o.batch);
-  add("--eval-batch", o.eval_batch);
-  add("--shards", o.shards);
-  add("--lr", o.learning_rate);
-  add("--weight-decay", o.weight_decay);
-  add("--clip-norm", o.clip_norm);
+  add("--batch", options.batch);
+  add("--eval-batch", options.eval_batch);
+  add("--shards", options.shards);
+  add("--lr", options.learning_rate);
+  add("--weight-decay", options.weight_decay);
+  add("--clip-norm", options.clip_norm);
   add("--class-weights", flags.class_weights);
-  add("--plateau", o.plateau);
-  add("--plateau-factor", o.plateau_factor);
-  add("--plateau-patience", o.plateau_patience);
+  add("--plateau", options.plateau);
+  add("--plateau-factor", options.plateau_factor);
+  add("--plateau-patience", options.plateau_patience);
   add("--schedule", flags.schedule);
-  add("--warmup", o.warmup);
-  add("--schedule-every", o.schedule_every);
-  add("--schedule-factor", o.schedule_factor);
-  add("--schedule-patience", o.schedule_patience);
+  add("--warmup", options.warmup);
+  add("--schedule-every", options.schedule_every);
+  add("--schedule-factor", options.schedule_factor);
+  add("--schedule-patience", options.schedule_patience);
   add("--metric", flags.metric);
   add("--loss", flags.loss);
   add("--pos-weight", flags.pos_weight);
-  add("--standardize", o.standardize);
-  add("--eval-every", o.eval_every);
-  add("--early-stop", o.early_stop);
-  add("--seed", o.seed);
+  add("--standardize", options.standardize);
+  add("--eval-every", options.eval_every);
+  add("--early-stop", options.early_stop);
+  add("--seed", options.seed);
 }
 
 nlohmann::json NumberOrNull(double value) {

@@ -113,90 +113,90 @@ class Assembler {
 }  // namespace
 
 SandboxFilter BuildSandboxFilter(const SandboxFilterOptions& options) {
-  Assembler a;
-  a.LoadWord(offsetof(seccomp_data, arch));
-  a.IfEqualSkip(kArchitecture, 1);
-  a.Return(SECCOMP_RET_KILL_PROCESS);  // on another architecture the numbers below mean other calls
-  a.LoadCall();
-  a.UnlessAboveSkip(kNewestKnownCall, 1);
-  a.ReturnError(ENOSYS);
+  Assembler assembler;
+  assembler.LoadWord(offsetof(seccomp_data, arch));
+  assembler.IfEqualSkip(kArchitecture, 1);
+  assembler.Return(SECCOMP_RET_KILL_PROCESS);  // on another architecture the numbers below mean other calls
+  assembler.LoadCall();
+  assembler.UnlessAboveSkip(kNewestKnownCall, 1);
+  assembler.ReturnError(ENOSYS);
 
-  for (const uint32_t call : kMissing) a.RefuseCall(call, ENOSYS);
-  for (const uint32_t call : kRefused) a.RefuseCall(call, EPERM);
+  for (const uint32_t call : kMissing) assembler.RefuseCall(call, ENOSYS);
+  for (const uint32_t call : kRefused) assembler.RefuseCall(call, EPERM);
   if (!options.network) {
-    for (const uint32_t call : kAccepting) a.RefuseCall(call, EPERM);
+    for (const uint32_t call : kAccepting) assembler.RefuseCall(call, EPERM);
     if (options.unix_listeners) {
       // Only sockets that transfer nothing until they are connected are allowed. connect() reports that no peer
       // listens.
-      a.RefuseCall(SYS_connect, ECONNREFUSED);
-      a.UnlessEqualSkip(SYS_socket, 8);
-      a.LoadArgument(0);
-      a.IfEqualSkip(AF_UNIX, 1);
-      a.ReturnError(EPERM);
-      a.LoadArgument(1);
-      a.KeepBits(~static_cast<uint32_t>(SOCK_CLOEXEC | SOCK_NONBLOCK));
-      a.UnlessEqualSkip(SOCK_SEQPACKET, 1);
-      a.Return(SECCOMP_RET_ALLOW);
-      a.LoadCall();
-      a.RefuseCall(SYS_socket, EPERM);
+      assembler.RefuseCall(SYS_connect, ECONNREFUSED);
+      assembler.UnlessEqualSkip(SYS_socket, 8);
+      assembler.LoadArgument(0);
+      assembler.IfEqualSkip(AF_UNIX, 1);
+      assembler.ReturnError(EPERM);
+      assembler.LoadArgument(1);
+      assembler.KeepBits(~static_cast<uint32_t>(SOCK_CLOEXEC | SOCK_NONBLOCK));
+      assembler.UnlessEqualSkip(SOCK_SEQPACKET, 1);
+      assembler.Return(SECCOMP_RET_ALLOW);
+      assembler.LoadCall();
+      assembler.RefuseCall(SYS_socket, EPERM);
     } else {
-      for (const uint32_t call : kListening) a.RefuseCall(call, EPERM);
+      for (const uint32_t call : kListening) assembler.RefuseCall(call, EPERM);
     }
-    a.UnlessEqualSkip(SYS_socketpair, 4);
-    a.LoadArgument(0);
-    a.IfEqualSkip(AF_UNIX, 1);
-    a.ReturnError(EPERM);
-    a.LoadCall();
+    assembler.UnlessEqualSkip(SYS_socketpair, 4);
+    assembler.LoadArgument(0);
+    assembler.IfEqualSkip(AF_UNIX, 1);
+    assembler.ReturnError(EPERM);
+    assembler.LoadCall();
   }
   if (!options.exec) {
-    a.RefuseCall(SYS_execve, EPERM);
-    a.RefuseCall(SYS_execveat, EPERM);
+    assembler.RefuseCall(SYS_execve, EPERM);
+    assembler.RefuseCall(SYS_execveat, EPERM);
   }
-  if (!options.truncate) a.RefuseCall(SYS_truncate, EPERM);
+  if (!options.truncate) assembler.RefuseCall(SYS_truncate, EPERM);
 
   // clone may never make new name spaces, and without new processes may make only threads.
   constexpr uint32_t kNameSpaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                    CLONE_NEWPID | CLONE_NEWNET;
-  a.UnlessEqualSkip(SYS_clone, options.new_processes ? 4 : 6);
-  a.LoadArgument(0);
-  a.UnlessAnyBitSkip(kNameSpaces, 1);
-  a.ReturnError(EPERM);
+  assembler.UnlessEqualSkip(SYS_clone, options.new_processes ? 4 : 6);
+  assembler.LoadArgument(0);
+  assembler.UnlessAnyBitSkip(kNameSpaces, 1);
+  assembler.ReturnError(EPERM);
   if (!options.new_processes) {
-    a.IfAnyBitSkip(CLONE_THREAD, 1);
-    a.ReturnError(EPERM);
+    assembler.IfAnyBitSkip(CLONE_THREAD, 1);
+    assembler.ReturnError(EPERM);
   }
-  a.LoadCall();
+  assembler.LoadCall();
 #if defined(__x86_64__)
   if (!options.new_processes) {
-    a.RefuseCall(SYS_fork, EPERM);
-    a.RefuseCall(SYS_vfork, EPERM);
+    assembler.RefuseCall(SYS_fork, EPERM);
+    assembler.RefuseCall(SYS_vfork, EPERM);
   }
 #endif
 
   // Signals, and limits of other processes.
   for (const uint32_t call : {uint32_t{SYS_kill}, uint32_t{SYS_tgkill}}) {
-    a.UnlessEqualSkip(call, 4);
-    a.LoadArgument(0);
-    a.MarkOwnPid();
-    a.IfEqualSkip(0, 1);
-    a.ReturnError(EPERM);
-    a.LoadCall();
+    assembler.UnlessEqualSkip(call, 4);
+    assembler.LoadArgument(0);
+    assembler.MarkOwnPid();
+    assembler.IfEqualSkip(0, 1);
+    assembler.ReturnError(EPERM);
+    assembler.LoadCall();
   }
-  a.UnlessEqualSkip(SYS_prlimit64, 4);
-  a.LoadArgument(0);
-  a.IfEqualSkip(0, 1);
-  a.ReturnError(EPERM);
-  a.LoadCall();
+  assembler.UnlessEqualSkip(SYS_prlimit64, 4);
+  assembler.LoadArgument(0);
+  assembler.IfEqualSkip(0, 1);
+  assembler.ReturnError(EPERM);
+  assembler.LoadCall();
 
   // TIOCSTI would insert input into the terminal that started the program.
-  a.UnlessEqualSkip(SYS_ioctl, 5);
-  a.LoadArgument(1);
-  a.UnlessEqualSkip(TIOCSTI, 1);
-  a.ReturnError(EPERM);
-  a.UnlessEqualSkip(TIOCLINUX, 1);
-  a.ReturnError(EPERM);
-  a.Return(SECCOMP_RET_ALLOW);
-  return a.Finish();
+  assembler.UnlessEqualSkip(SYS_ioctl, 5);
+  assembler.LoadArgument(1);
+  assembler.UnlessEqualSkip(TIOCSTI, 1);
+  assembler.ReturnError(EPERM);
+  assembler.UnlessEqualSkip(TIOCLINUX, 1);
+  assembler.ReturnError(EPERM);
+  assembler.Return(SECCOMP_RET_ALLOW);
+  return assembler.Finish();
 }
 
 }  // namespace hone

@@ -68,28 +68,30 @@ AggregateSpec::How HowOf(const std::string& aggregation) {
 double DropoutOf(const ModelOptions& o, double usual) { return o.dropout < 0 ? usual : o.dropout; }
 
 // Appends the operations between two layers of sage and gat.
-std::string PutBetween(Writer& w, const ModelOptions& o, Activation activation, int layer, std::string h) {
+std::string PutBetween(Writer& writer, const ModelOptions& o, Activation activation, int layer, std::string h) {
   if (layer + 1 == o.layers) return h;
-  h = w.PutNorm(w.Name("norm", layer), o.norm == "batch", h, "bns." + std::to_string(layer));
-  h = w.PutActivation(w.Name("act", layer), activation, h);
-  return w.PutDrop(w.Name("drop", layer), DropoutOf(o, 0.5), layer, DropoutSite::kActivation, h);
+  h = writer.PutNorm(writer.Name("norm", layer), o.norm == "batch", h, "bns." + std::to_string(layer));
+  h = writer.PutActivation(writer.Name("act", layer), activation, h);
+  return writer.PutDrop(writer.Name("drop", layer), DropoutOf(o, 0.5), layer, DropoutSite::kActivation, h);
 }
 
 ModelSpec SageSpec(const ModelOptions& o, Activation activation) {
-  Writer w(o, "sage");
+  Writer writer(o, "sage");
   std::string h(kSpecInput);
   for (int i = 0; i < o.layers; ++i) {
     const std::string conv = "convs." + std::to_string(i);
-    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{HowOf(o.aggregation)}, {h});
-    const std::string left = w.Put(w.Name("neighbors", i), LinearSpec{w.OutOf(i), o.bias}, {gathered}, conv + ".lin_l");
-    const std::string right = w.Put(w.Name("self", i), LinearSpec{w.OutOf(i), false}, {h}, conv + ".lin_r");
-    h = PutBetween(w, o, activation, i, w.Put(w.Name("conv", i), AddSpec{}, {left, right}));
+    const std::string gathered = writer.Put(writer.Name("gathered", i), AggregateSpec{HowOf(o.aggregation)}, {h});
+    const std::string left =
+        writer.Put(writer.Name("neighbors", i), LinearSpec{writer.OutOf(i), o.bias}, {gathered}, conv + ".lin_l");
+    const std::string right =
+        writer.Put(writer.Name("self", i), LinearSpec{writer.OutOf(i), false}, {h}, conv + ".lin_r");
+    h = PutBetween(writer, o, activation, i, writer.Put(writer.Name("conv", i), AddSpec{}, {left, right}));
   }
-  return w.Take();
+  return writer.Take();
 }
 
 ModelSpec GatSpec(const ModelOptions& o, Activation activation) {
-  Writer w(o, "gat");
+  Writer writer(o, "gat");
   std::string h(kSpecInput);
   for (int i = 0; i < o.layers; ++i) {
     const bool last = i + 1 == o.layers;
@@ -99,65 +101,68 @@ ModelSpec GatSpec(const ModelOptions& o, Activation activation) {
     attention.concatenate = !last;
     attention.negative_slope = o.negative_slope;
     attention.bias = o.bias;
-    h = PutBetween(w, o, activation, i, w.Put(w.Name("conv", i), attention, {h}, "convs." + std::to_string(i)));
+    h = PutBetween(writer, o, activation, i,
+                   writer.Put(writer.Name("conv", i), attention, {h}, "convs." + std::to_string(i)));
   }
-  return w.Take();
+  return writer.Take();
 }
 
 ModelSpec GinSpec(const ModelOptions& o, Activation activation) {
-  Writer w(o, "gin");
+  Writer writer(o, "gin");
   std::string h(kSpecInput);
   const bool norm = o.norm != "none";
   for (int i = 0; i < o.layers; ++i) {
     const std::string conv = "convs." + std::to_string(i);
-    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{AggregateSpec::How::kSum}, {h});
-    h = w.Put(w.Name("sum", i), AddSpec{.eps = true}, {gathered, h}, conv);
-    h = w.Put(w.Name("first", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
-              conv + ".nn.0");
-    h = w.PutNorm(w.Name("norm", i), norm, h, conv + ".nn.1");
-    h = w.PutActivation(w.Name("act", i), activation, h);
-    h = w.Put(w.Name("second", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
-              conv + (norm ? ".nn.3" : ".nn.2"));
-    h = w.PutActivation(w.Name("conv", i), activation, h);
+    const std::string gathered = writer.Put(writer.Name("gathered", i), AggregateSpec{AggregateSpec::How::kSum}, {h});
+    h = writer.Put(writer.Name("sum", i), AddSpec{.eps = true}, {gathered, h}, conv);
+    h = writer.Put(writer.Name("first", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
+                   conv + ".nn.0");
+    h = writer.PutNorm(writer.Name("norm", i), norm, h, conv + ".nn.1");
+    h = writer.PutActivation(writer.Name("act", i), activation, h);
+    h = writer.Put(writer.Name("second", i), LinearSpec{o.hidden, /*bias=*/true, LinearSpec::Init::kXavierRelu}, {h},
+                   conv + (norm ? ".nn.3" : ".nn.2"));
+    h = writer.PutActivation(writer.Name("conv", i), activation, h);
   }
-  h = w.Put("head", LinearSpec{o.hidden}, {h}, "lin1", o.layers);
-  h = w.PutActivation("head-act", activation, h);
-  h = w.PutDrop("head-drop", DropoutOf(o, 0.5), o.layers, DropoutSite::kHead, h);
-  w.Put("logits", HeadSpec{}, {h}, "lin2", o.layers);
-  return w.Take();
+  h = writer.Put("head", LinearSpec{o.hidden}, {h}, "lin1", o.layers);
+  h = writer.PutActivation("head-act", activation, h);
+  h = writer.PutDrop("head-drop", DropoutOf(o, 0.5), o.layers, DropoutSite::kHead, h);
+  writer.Put("logits", HeadSpec{}, {h}, "lin2", o.layers);
+  return writer.Take();
 }
 
 ModelSpec SageRi(const ModelOptions& o, Activation activation) {
-  Writer w(o, "sage-ri");
+  Writer writer(o, "sage-ri");
   const double rate = DropoutOf(o, 0.1);
   const bool drops = DropoutRate(rate).active();
-  std::string h = w.PutDrop("x0", rate, 0, DropoutSite::kInput, std::string(kSpecInput));
+  std::string h = writer.PutDrop("x0", rate, 0, DropoutSite::kInput, std::string(kSpecInput));
   std::vector<std::string> collected = {h};
   for (int i = 0; i < o.layers; ++i) {
     const std::string conv = "convs." + std::to_string(i);
     std::string sent = h, own = h;
     if (drops && i == 0) {
-      sent = w.Put("sent0", DropSpec{rate, -1, -1, h}, {h});  // reuses the draws of the input's mask
+      sent = writer.Put("sent0", DropSpec{rate, -1, -1, h}, {h});  // reuses the draws of the input's mask
     } else {
-      sent = w.PutDrop(w.Name("sent", i), rate, i, DropoutSite::kNeighbors, h);
+      sent = writer.PutDrop(writer.Name("sent", i), rate, i, DropoutSite::kNeighbors, h);
     }
-    const std::string gathered = w.Put(w.Name("gathered", i), AggregateSpec{}, {sent});
+    const std::string gathered = writer.Put(writer.Name("gathered", i), AggregateSpec{}, {sent});
     const std::string left =
-        w.Put(w.Name("neighbors", i), LinearSpec{o.hidden, /*bias=*/false}, {gathered}, conv + ".lin_l");
-    own = w.PutDrop(w.Name("own", i), rate, i, DropoutSite::kSelf, h);
-    const std::string right = w.Put(w.Name("self", i), LinearSpec{o.hidden, /*bias=*/false}, {own}, conv + ".lin_r");
-    std::string a = w.Put(w.Name("conv", i), AddSpec{}, {left, right});
-    a = w.PutNorm(w.Name("norm", i), o.norm != "none", a, "bns." + std::to_string(i));
-    a = w.PutActivation(w.Name("act", i), activation, a);
-    a = w.PutDrop(w.Name("drop", i), rate, i, DropoutSite::kActivation, a);
-    const std::string residual = i > 0 ? h : w.Put("residual", LinearSpec{o.hidden}, {h}, "res_linears.0", o.layers);
-    h = w.Put("x" + std::to_string(i + 1), AddSpec{}, {a, residual});
+        writer.Put(writer.Name("neighbors", i), LinearSpec{o.hidden, /*bias=*/false}, {gathered}, conv + ".lin_l");
+    own = writer.PutDrop(writer.Name("own", i), rate, i, DropoutSite::kSelf, h);
+    const std::string right =
+        writer.Put(writer.Name("self", i), LinearSpec{o.hidden, /*bias=*/false}, {own}, conv + ".lin_r");
+    std::string a = writer.Put(writer.Name("conv", i), AddSpec{}, {left, right});
+    a = writer.PutNorm(writer.Name("norm", i), o.norm != "none", a, "bns." + std::to_string(i));
+    a = writer.PutActivation(writer.Name("act", i), activation, a);
+    a = writer.PutDrop(writer.Name("drop", i), rate, i, DropoutSite::kActivation, a);
+    const std::string residual =
+        i > 0 ? h : writer.Put("residual", LinearSpec{o.hidden}, {h}, "res_linears.0", o.layers);
+    h = writer.Put("x" + std::to_string(i + 1), AddSpec{}, {a, residual});
     collected.push_back(h);
   }
-  const std::string all = w.Put("collected", CollectSpec{}, collected);
-  const std::string middle = w.Put("middle", LinearSpec{2 * o.num_classes}, {all}, "mlp.module_list.0", o.layers);
-  w.Put("logits", HeadSpec{}, {middle}, "mlp.module_list.1", o.layers);
-  return w.Take();
+  const std::string all = writer.Put("collected", CollectSpec{}, collected);
+  const std::string middle = writer.Put("middle", LinearSpec{2 * o.num_classes}, {all}, "mlp.module_list.0", o.layers);
+  writer.Put("logits", HeadSpec{}, {middle}, "mlp.module_list.1", o.layers);
+  return writer.Take();
 }
 
 // Returns the same model in a form that can be compared: names derived from the values' positions, all defaults written

@@ -23,19 +23,20 @@ float CentroidEntry(int32_t label, int64_t column) {
 
 }  // namespace
 
-std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
-  Rng rng(o.seed);
-  std::vector<int32_t> labels(static_cast<size_t>(o.nodes));
-  for (int32_t& label : labels) label = static_cast<int32_t>(rng.Below(static_cast<uint64_t>(o.classes)));
-  std::vector<std::vector<NodeId>> members(static_cast<size_t>(o.classes));
-  for (NodeId v = 0; v < o.nodes; ++v) members[static_cast<size_t>(labels[static_cast<size_t>(v)])].push_back(v);
+std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options) {
+  Rng rng(options.seed);
+  std::vector<int32_t> labels(static_cast<size_t>(options.nodes));
+  for (int32_t& label : labels) label = static_cast<int32_t>(rng.Below(static_cast<uint64_t>(options.classes)));
+  std::vector<std::vector<NodeId>> members(static_cast<size_t>(options.classes));
+  for (NodeId v = 0; v < options.nodes; ++v) members[static_cast<size_t>(labels[static_cast<size_t>(v)])].push_back(v);
 
-  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(o.nodes));
-  for (int64_t e = 0; e < int64_t{o.nodes} * o.degree / 2; ++e) {
-    const auto v = static_cast<NodeId>(rng.Below(static_cast<uint64_t>(o.nodes)));
+  std::vector<std::vector<NodeId>> rows(static_cast<size_t>(options.nodes));
+  for (int64_t e = 0; e < int64_t{options.nodes} * options.degree / 2; ++e) {
+    const auto v = static_cast<NodeId>(rng.Below(static_cast<uint64_t>(options.nodes)));
     const auto& same = members[static_cast<size_t>(labels[static_cast<size_t>(v)])];
-    const NodeId u = rng.Uniform() < o.inside ? same[rng.Below(same.size())]
-                                              : static_cast<NodeId>(rng.Below(static_cast<uint64_t>(o.nodes)));
+    const NodeId u = rng.Uniform() < options.inside
+                         ? same[rng.Below(same.size())]
+                         : static_cast<NodeId>(rng.Below(static_cast<uint64_t>(options.nodes)));
     if (u == 0 || v == 0) continue;
     rows[static_cast<size_t>(v)].push_back(u);
     rows[static_cast<size_t>(u)].push_back(v);
@@ -44,7 +45,7 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
 
   GraphParts parts;
   parts.name = "a test graph";
-  parts.num_classes = o.labels ? o.classes : 0;
+  parts.num_classes = options.labels ? options.classes : 0;
   parts.owned_offsets.push_back(0);
   parts.owned_ids.emplace_back();
   for (const std::vector<NodeId>& row : rows) {
@@ -52,62 +53,62 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& o) {
     parts.owned_offsets.push_back(static_cast<int64_t>(parts.owned_ids[0].size()));
   }
   std::vector<NodeId> splits[3];
-  for (NodeId v = 0; v < o.nodes; ++v) {
+  for (NodeId v = 0; v < options.nodes; ++v) {
     const double draw = rng.Uniform();
-    splits[draw < o.train_share ? 0 : draw < o.train_share + o.valid_share ? 1 : 2].push_back(v);
+    splits[draw < options.train_share ? 0 : draw < options.train_share + options.valid_share ? 1 : 2].push_back(v);
   }
   for (std::vector<NodeId>& split : splits) parts.owned_ids.push_back(std::move(split));
   parts.owned_ids.push_back(std::move(labels));
-  parts.structure = {o.nodes, parts.owned_offsets, parts.owned_ids[0]};
+  parts.structure = {options.nodes, parts.owned_offsets, parts.owned_ids[0]};
   for (size_t s = 0; s < 3; ++s) parts.split[s] = parts.owned_ids[s + 1];
-  if (o.labels) parts.labels = parts.owned_ids[4];
+  if (options.labels) parts.labels = parts.owned_ids[4];
 
-  if (o.features) {
-    const int64_t stride = (o.width * 4 + 63) / 64 * 64;
-    auto region = std::move(MemoryRegion::Anonymous(o.nodes * stride, "test features")).value();
-    for (NodeId v = 0; v < o.nodes; ++v) {
+  if (options.features) {
+    const int64_t stride = (options.width * 4 + 63) / 64 * 64;
+    auto region = std::move(MemoryRegion::Anonymous(options.nodes * stride, "test features")).value();
+    for (NodeId v = 0; v < options.nodes; ++v) {
       auto* row = reinterpret_cast<float*>(region.data() + v * stride);
-      for (int64_t c = 0; c < o.width; ++c) {
-        row[c] =
-            CentroidEntry(parts.owned_ids[4][static_cast<size_t>(v)], c) + static_cast<float>(o.noise * rng.Normal());
+      for (int64_t c = 0; c < options.width; ++c) {
+        row[c] = CentroidEntry(parts.owned_ids[4][static_cast<size_t>(v)], c) +
+                 static_cast<float>(options.noise * rng.Normal());
       }
-      if (o.bad_feature != 0) row[0] = o.bad_feature;
+      if (options.bad_feature != 0) row[0] = options.bad_feature;
     }
-    parts.features = {region.data(), FeatureDtype::kFloat32, o.nodes, o.width, stride};
+    parts.features = {region.data(), FeatureDtype::kFloat32, options.nodes, options.width, stride};
     parts.memory.push_back(std::move(region));
   }
-  if (o.edge_width > 0) {
+  if (options.edge_width > 0) {
     const auto edges = static_cast<int64_t>(parts.owned_ids[0].size());
-    const int64_t stride = EdgeStrideBytes(o.edge_width, FeatureDtype::kFloat16);
+    const int64_t stride = EdgeStrideBytes(options.edge_width, FeatureDtype::kFloat16);
     auto region = std::move(MemoryRegion::Anonymous(edges * stride, "test features of edges")).value();
-    for (NodeId v = 0; v < o.nodes; ++v) {
-      const int32_t column = parts.owned_ids[4][static_cast<size_t>(v)] % o.edge_width;
+    for (NodeId v = 0; v < options.nodes; ++v) {
+      const int32_t column = parts.owned_ids[4][static_cast<size_t>(v)] % options.edge_width;
       for (int64_t e = parts.owned_offsets[static_cast<size_t>(v)]; e < parts.owned_offsets[static_cast<size_t>(v) + 1];
            ++e) {
         auto* row = reinterpret_cast<uint16_t*>(region.data() + e * stride);
-        for (int c = 0; c < o.edge_width; ++c) {
+        for (int c = 0; c < options.edge_width; ++c) {
           row[c] = HalfFromFloat(static_cast<float>(rng.Normal()) + (c == column ? 4.0f : 0.0f));
         }
       }
     }
-    parts.edge_features = {region.data(), FeatureDtype::kFloat16, edges, o.edge_width, stride};
+    parts.edge_features = {region.data(), FeatureDtype::kFloat16, edges, options.edge_width, stride};
     parts.memory.push_back(std::move(region));
   }
-  for (NodeId v = 0; o.unlabelled_every > 0 && v < o.nodes; v += o.unlabelled_every) {
+  for (NodeId v = 0; options.unlabelled_every > 0 && v < options.nodes; v += options.unlabelled_every) {
     parts.owned_ids[4][static_cast<size_t>(v)] = kNoLabel;
   }
-  if (o.targets != TargetKind::kClasses) {
-    auto region = std::move(MemoryRegion::Anonymous(o.nodes * o.target_width * 4, "test targets")).value();
+  if (options.targets != TargetKind::kClasses) {
+    auto region = std::move(MemoryRegion::Anonymous(options.nodes * options.target_width * 4, "test targets")).value();
     auto* rows = reinterpret_cast<float*>(region.data());
-    for (int64_t i = 0; i < int64_t{o.nodes} * o.target_width; ++i) {
-      const int32_t label = parts.owned_ids[4][static_cast<size_t>(i / o.target_width)];
-      rows[i] = i % 7 == 6 ? std::nanf("") : TargetOfClass(o.targets, label, i % o.target_width);
-      if (o.targets == TargetKind::kValues) {
-        rows[i] = static_cast<float>(o.target_scale * static_cast<double>(rows[i]) + o.target_offset);
+    for (int64_t i = 0; i < int64_t{options.nodes} * options.target_width; ++i) {
+      const int32_t label = parts.owned_ids[4][static_cast<size_t>(i / options.target_width)];
+      rows[i] = i % 7 == 6 ? std::nanf("") : TargetOfClass(options.targets, label, i % options.target_width);
+      if (options.targets == TargetKind::kValues) {
+        rows[i] = static_cast<float>(options.target_scale * static_cast<double>(rows[i]) + options.target_offset);
       }
     }
-    parts.targets = {o.targets, rows, o.nodes, o.target_width};
-    parts.num_classes = o.target_width;
+    parts.targets = {options.targets, rows, options.nodes, options.target_width};
+    parts.num_classes = options.target_width;
     parts.memory.push_back(std::move(region));
     parts.owned_ids.push_back(std::move(LabelsOfTargets(parts.targets, 1)).value());
     parts.labels = parts.owned_ids.back();

@@ -36,18 +36,18 @@ Status CheckAtLeast(std::string_view option, double value, double least) {
 }
 
 // Checks that loss, metric and options of the loss are for the graph's kind of targets.
-Status CheckTargets(const TrainOptions& o, const Graph& graph) {
+Status CheckTargets(const TrainOptions& options, const Graph& graph) {
   const TargetKind kind = graph.targets().kind;
   const auto has = [](const auto& choices, auto one) {
     return std::find(choices.begin(), choices.end(), one) != choices.end();
   };
-  if (o.loss != Loss::kAuto && !has(LossesFor(kind), o.loss)) {
-    return Status::InvalidArgument(
-        fmt::format("--loss {}: graph '{}' has {}; use {}, or convert the graph again with other --labels",
-                    LossName(o.loss), graph.name(), TargetsInWords(kind), Alternatives(LossesFor(kind), LossName)));
+  if (options.loss != Loss::kAuto && !has(LossesFor(kind), options.loss)) {
+    return Status::InvalidArgument(fmt::format(
+        "--loss {}: graph '{}' has {}; use {}, or convert the graph again with other --labels", LossName(options.loss),
+        graph.name(), TargetsInWords(kind), Alternatives(LossesFor(kind), LossName)));
   }
-  if (o.metric != Metric::kAuto && !has(MetricsFor(kind), o.metric)) {
-    return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(o.metric),
+  if (options.metric != Metric::kAuto && !has(MetricsFor(kind), options.metric)) {
+    return Status::InvalidArgument(fmt::format("--metric {}: graph '{}' has {}; use {}", MetricName(options.metric),
                                                graph.name(), TargetsInWords(kind),
                                                Alternatives(MetricsFor(kind), MetricName)));
   }
@@ -55,33 +55,33 @@ Status CheckTargets(const TrainOptions& o, const Graph& graph) {
     return Status::InvalidArgument(fmt::format("{}: graph '{}' has {}, and {} for {}; leave the option out", option,
                                                graph.name(), TargetsInWords(kind), what, TargetsInWords(for_kind)));
   };
-  if (!o.class_weights.empty() && kind != TargetKind::kClasses) {
+  if (!options.class_weights.empty() && kind != TargetKind::kClasses) {
     return refuse("--class-weights", "class weights are", TargetKind::kClasses);
   }
-  if (o.standardize && kind != TargetKind::kValues) return refuse("--standardize", "it is", TargetKind::kValues);
+  if (options.standardize && kind != TargetKind::kValues) return refuse("--standardize", "it is", TargetKind::kValues);
   const auto outputs = static_cast<size_t>(graph.num_classes());
-  if ((!o.target_means.empty() && o.target_means.size() != outputs) ||
-      o.target_scales.size() != o.target_means.size()) {
+  if ((!options.target_means.empty() && options.target_means.size() != outputs) ||
+      options.target_scales.size() != options.target_means.size()) {
     return Status::InvalidArgument(fmt::format("{} target_means and {} target_scales are given for {} values a node",
-                                               o.target_means.size(), o.target_scales.size(), outputs));
+                                               options.target_means.size(), options.target_scales.size(), outputs));
   }
-  for (const double scale : o.target_scales) {
+  for (const double scale : options.target_scales) {
     if (!(scale > 0)) return Status::InvalidArgument(fmt::format("a target_scale is {}; it must be above 0", scale));
   }
-  if (o.pos_weight.empty()) return Status::Ok();
+  if (options.pos_weight.empty()) return Status::Ok();
   if (kind != TargetKind::kMultiLabel) return refuse("--pos-weight", "it is", TargetKind::kMultiLabel);
-  if (o.pos_weight.size() != 1 && o.pos_weight.size() != outputs) {
+  if (options.pos_weight.size() != 1 && options.pos_weight.size() != outputs) {
     return Status::InvalidArgument(
         fmt::format("--pos-weight has {} numbers; graph '{}' has {} labels a node: give one "
                     "number for each label, or one for all",
-                    o.pos_weight.size(), graph.name(), graph.num_classes()));
+                    options.pos_weight.size(), graph.name(), graph.num_classes()));
   }
-  for (const double weight : o.pos_weight) HONE_RETURN_IF_ERROR(CheckAtLeast("--pos-weight", weight, 0));
+  for (const double weight : options.pos_weight) HONE_RETURN_IF_ERROR(CheckAtLeast("--pos-weight", weight, 0));
   return Status::Ok();
 }
 
 // Checks that the graph has what training needs: features, labels and training nodes.
-Status CheckGraph(const Graph& graph, const TrainOptions& o) {
+Status CheckGraph(const Graph& graph, const TrainOptions& options) {
   const auto refuse = [&](std::string_view problem) {
     return Status::InvalidArgument(fmt::format("graph '{}' {}", graph.name(), problem));
   };
@@ -94,7 +94,7 @@ Status CheckGraph(const Graph& graph, const TrainOptions& o) {
   if (graph.train_nodes().empty()) {
     return refuse("has an empty training split; convert it with a split, or let convert draw one by seed");
   }
-  if (graph.valid_nodes().empty() && (o.eval_every > 0 || o.early_stop > 0)) {
+  if (graph.valid_nodes().empty() && (options.eval_every > 0 || options.early_stop > 0)) {
     return refuse("has an empty validation split; train with --eval-every 0 and without --early-stop");
   }
   bool labelled = false;
@@ -105,59 +105,60 @@ Status CheckGraph(const Graph& graph, const TrainOptions& o) {
 
 }  // namespace
 
-Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, const Graph& graph) {
-  HONE_RETURN_IF_ERROR(CheckFanouts("--fanout", o.fanouts, model));
-  if (o.eval_every > 0) HONE_RETURN_IF_ERROR(CheckFanouts("--eval-fanout", o.eval_fanouts, model));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--batch", static_cast<double>(o.batch), 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-batch", static_cast<double>(o.eval_batch), 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--shards", o.shards, 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--epochs", o.epochs, 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--lr", o.learning_rate, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--weight-decay", o.weight_decay, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--clip-norm", o.clip_norm, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-factor", o.plateau_factor, 0));
-  if (o.plateau_factor > 1) {
-    return Status::InvalidArgument(fmt::format("--plateau-factor is {}; it must be at most 1", o.plateau_factor));
+Status ValidateTrainOptions(const TrainOptions& options, const ModelOptions& model, const Graph& graph) {
+  HONE_RETURN_IF_ERROR(CheckFanouts("--fanout", options.fanouts, model));
+  if (options.eval_every > 0) HONE_RETURN_IF_ERROR(CheckFanouts("--eval-fanout", options.eval_fanouts, model));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--batch", static_cast<double>(options.batch), 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-batch", static_cast<double>(options.eval_batch), 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--shards", options.shards, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--epochs", options.epochs, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--lr", options.learning_rate, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--weight-decay", options.weight_decay, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--clip-norm", options.clip_norm, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-factor", options.plateau_factor, 0));
+  if (options.plateau_factor > 1) {
+    return Status::InvalidArgument(fmt::format("--plateau-factor is {}; it must be at most 1", options.plateau_factor));
   }
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-patience", o.plateau_patience, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-every", o.eval_every, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--early-stop", o.early_stop, 0));
-  if (o.early_stop > 0 && o.eval_every == 0) {
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--plateau-patience", options.plateau_patience, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--eval-every", options.eval_every, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--early-stop", options.early_stop, 0));
+  if (options.early_stop > 0 && options.eval_every == 0) {
     return Status::InvalidArgument("--early-stop needs validations: --eval-every must be at least 1");
   }
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--warmup", o.warmup, 0));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-every", o.schedule_every, 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-patience", o.schedule_patience, 1));
-  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-factor", o.schedule_factor, 0));
-  if (o.schedule_factor > 1) {
-    return Status::InvalidArgument(fmt::format("--schedule-factor is {}; it must be at most 1", o.schedule_factor));
-  }
-  if (o.plateau && o.schedule != Schedule::kConstant) {
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--warmup", options.warmup, 0));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-every", options.schedule_every, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-patience", options.schedule_patience, 1));
+  HONE_RETURN_IF_ERROR(CheckAtLeast("--schedule-factor", options.schedule_factor, 0));
+  if (options.schedule_factor > 1) {
     return Status::InvalidArgument(
-        fmt::format("--plateau and --schedule {} both change the learning rate: choose one", ScheduleName(o.schedule)));
+        fmt::format("--schedule-factor is {}; it must be at most 1", options.schedule_factor));
   }
-  if (o.schedule == Schedule::kValidation && o.eval_every == 0) {
+  if (options.plateau && options.schedule != Schedule::kConstant) {
+    return Status::InvalidArgument(fmt::format("--plateau and --schedule {} both change the learning rate: choose one",
+                                               ScheduleName(options.schedule)));
+  }
+  if (options.schedule == Schedule::kValidation && options.eval_every == 0) {
     return Status::InvalidArgument("--schedule validation needs validations: --eval-every must be at least 1");
   }
-  HONE_RETURN_IF_ERROR(CheckTargets(o, graph));
+  HONE_RETURN_IF_ERROR(CheckTargets(options, graph));
   const bool classes = graph.targets().kind == TargetKind::kClasses;
-  if (classes && o.metric == Metric::kRocAuc && graph.num_classes() != 2) {
+  if (classes && options.metric == Metric::kRocAuc && graph.num_classes() != 2) {
     return Status::InvalidArgument(
         fmt::format("--metric auc is of two classes, and graph '{}' has {}; use accuracy or macro-f1", graph.name(),
                     graph.num_classes()));
   }
-  HONE_RETURN_IF_ERROR(CheckGraph(graph, o));
+  HONE_RETURN_IF_ERROR(CheckGraph(graph, options));
   if (ReadsEdgeFeatures(model) && graph.edge_features().width != model.edge_width) {
     return Status::InvalidArgument(fmt::format("the model reads {} features of each edge, and graph '{}' has {}",
                                                model.edge_width, graph.name(), graph.edge_features().width));
   }
-  if (!o.class_weights.empty()) {
-    if (static_cast<int32_t>(o.class_weights.size()) != graph.num_classes()) {
+  if (!options.class_weights.empty()) {
+    if (static_cast<int32_t>(options.class_weights.size()) != graph.num_classes()) {
       return Status::InvalidArgument(fmt::format("--class-weights has {} numbers; graph '{}' has {} classes",
-                                                 o.class_weights.size(), graph.name(), graph.num_classes()));
+                                                 options.class_weights.size(), graph.name(), graph.num_classes()));
     }
     double sum = 0;
-    for (double weight : o.class_weights) {
+    for (double weight : options.class_weights) {
       HONE_RETURN_IF_ERROR(CheckAtLeast("--class-weights", weight, 0));
       sum += weight;
     }
@@ -166,10 +167,10 @@ Status ValidateTrainOptions(const TrainOptions& o, const ModelOptions& model, co
   return Status::Ok();
 }
 
-TrainOptions ForTargets(TrainOptions o, TargetKind kind) {
-  if (o.loss == Loss::kAuto) o.loss = LossesFor(kind).front();
-  if (o.metric == Metric::kAuto) o.metric = MetricsFor(kind).front();
-  return o;
+TrainOptions ForTargets(TrainOptions options, TargetKind kind) {
+  if (options.loss == Loss::kAuto) options.loss = LossesFor(kind).front();
+  if (options.metric == Metric::kAuto) options.metric = MetricsFor(kind).front();
+  return options;
 }
 
 std::string_view FrontierName(FrontierRule rule) { return rule == FrontierRule::kAllSoFar ? "all" : "new"; }
@@ -201,82 +202,82 @@ Result<Schedule> ParseSchedule(std::string_view name) {
   return Status::InvalidArgument(fmt::format("the schedule is '{}'; use constant, cosine, step or validation", name));
 }
 
-nlohmann::json TrainOptionsToJson(const TrainOptions& o) {
-  nlohmann::json json = {{"fanouts", o.fanouts},
-                         {"eval_fanouts", o.eval_fanouts},
-                         {"frontier", FrontierName(o.frontier)},
-                         {"batch", o.batch},
-                         {"eval_batch", o.eval_batch},
-                         {"shards", o.shards},
-                         {"epochs", o.epochs},
-                         {"learning_rate", o.learning_rate},
-                         {"weight_decay", o.weight_decay},
-                         {"clip_norm", o.clip_norm},
-                         {"class_weights", o.class_weights},
-                         {"plateau", o.plateau},
-                         {"plateau_factor", o.plateau_factor},
-                         {"plateau_patience", o.plateau_patience},
-                         {"eval_every", o.eval_every},
-                         {"early_stop", o.early_stop},
-                         {"metric", MetricName(o.metric)},
-                         {"loss", LossName(o.loss)},
-                         {"schedule", ScheduleName(o.schedule)},
-                         {"warmup", o.warmup},
-                         {"schedule_every", o.schedule_every},
-                         {"schedule_factor", o.schedule_factor},
-                         {"schedule_patience", o.schedule_patience},
-                         {"seed", SeedToJson(o.seed)}};
+nlohmann::json TrainOptionsToJson(const TrainOptions& options) {
+  nlohmann::json json = {{"fanouts", options.fanouts},
+                         {"eval_fanouts", options.eval_fanouts},
+                         {"frontier", FrontierName(options.frontier)},
+                         {"batch", options.batch},
+                         {"eval_batch", options.eval_batch},
+                         {"shards", options.shards},
+                         {"epochs", options.epochs},
+                         {"learning_rate", options.learning_rate},
+                         {"weight_decay", options.weight_decay},
+                         {"clip_norm", options.clip_norm},
+                         {"class_weights", options.class_weights},
+                         {"plateau", options.plateau},
+                         {"plateau_factor", options.plateau_factor},
+                         {"plateau_patience", options.plateau_patience},
+                         {"eval_every", options.eval_every},
+                         {"early_stop", options.early_stop},
+                         {"metric", MetricName(options.metric)},
+                         {"loss", LossName(options.loss)},
+                         {"schedule", ScheduleName(options.schedule)},
+                         {"warmup", options.warmup},
+                         {"schedule_every", options.schedule_every},
+                         {"schedule_factor", options.schedule_factor},
+                         {"schedule_patience", options.schedule_patience},
+                         {"seed", SeedToJson(options.seed)}};
   // Runs without these options keep the checkpoints that they had before the options existed.
-  if (!o.pos_weight.empty()) json["pos_weight"] = o.pos_weight;
-  if (o.standardize) {
-    json["target_means"] = o.target_means;
-    json["target_scales"] = o.target_scales;
+  if (!options.pos_weight.empty()) json["pos_weight"] = options.pos_weight;
+  if (options.standardize) {
+    json["target_means"] = options.target_means;
+    json["target_scales"] = options.target_scales;
   }
   return json;
 }
 
 Result<TrainOptions> TrainOptionsFromJson(std::string_view text, std::string_view what) {
   HONE_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text, what));
-  TrainOptions o;
+  TrainOptions options;
   // Runs older than these options do not state them; they ran with these values.
   std::string frontier, metric = "accuracy", loss = "cross-entropy", schedule = "constant";
   JsonFields fields(json, std::string(what));
   if (fields.ok()) {
-    fields.Require("fanouts", o.fanouts);
-    fields.Require("eval_fanouts", o.eval_fanouts);
+    fields.Require("fanouts", options.fanouts);
+    fields.Require("eval_fanouts", options.eval_fanouts);
     fields.Require("frontier", frontier);
-    fields.Require("batch", o.batch);
-    fields.Require("eval_batch", o.eval_batch);
-    fields.Require("shards", o.shards);
-    fields.Require("epochs", o.epochs);
-    fields.Require("learning_rate", o.learning_rate);
-    fields.Require("weight_decay", o.weight_decay);
-    fields.Require("clip_norm", o.clip_norm);
-    fields.Require("class_weights", o.class_weights);
-    fields.Require("plateau", o.plateau);
-    fields.Require("plateau_factor", o.plateau_factor);
-    fields.Require("plateau_patience", o.plateau_patience);
-    fields.Require("eval_every", o.eval_every);
-    fields.Require("early_stop", o.early_stop);
-    fields.Require("seed", o.seed);
+    fields.Require("batch", options.batch);
+    fields.Require("eval_batch", options.eval_batch);
+    fields.Require("shards", options.shards);
+    fields.Require("epochs", options.epochs);
+    fields.Require("learning_rate", options.learning_rate);
+    fields.Require("weight_decay", options.weight_decay);
+    fields.Require("clip_norm", options.clip_norm);
+    fields.Require("class_weights", options.class_weights);
+    fields.Require("plateau", options.plateau);
+    fields.Require("plateau_factor", options.plateau_factor);
+    fields.Require("plateau_patience", options.plateau_patience);
+    fields.Require("eval_every", options.eval_every);
+    fields.Require("early_stop", options.early_stop);
+    fields.Require("seed", options.seed);
     fields.Read("metric", metric);
     fields.Read("loss", loss);
-    fields.Read("pos_weight", o.pos_weight);
-    fields.Read("target_means", o.target_means);
-    fields.Read("target_scales", o.target_scales);
+    fields.Read("pos_weight", options.pos_weight);
+    fields.Read("target_means", options.target_means);
+    fields.Read("target_scales", options.target_scales);
     fields.Read("schedule", schedule);
-    fields.Read("warmup", o.warmup);
-    fields.Read("schedule_every", o.schedule_every);
-    fields.Read("schedule_factor", o.schedule_factor);
-    fields.Read("schedule_patience", o.schedule_patience);
+    fields.Read("warmup", options.warmup);
+    fields.Read("schedule_every", options.schedule_every);
+    fields.Read("schedule_factor", options.schedule_factor);
+    fields.Read("schedule_patience", options.schedule_patience);
   }
   HONE_RETURN_IF_ERROR(fields.status());
-  HONE_ASSIGN_OR_RETURN(o.frontier, ParseFrontier(frontier));
-  HONE_ASSIGN_OR_RETURN(o.metric, ParseMetric(metric));
-  HONE_ASSIGN_OR_RETURN(o.loss, ParseLoss(loss));
-  HONE_ASSIGN_OR_RETURN(o.schedule, ParseSchedule(schedule));
-  o.standardize = !o.target_means.empty();
-  return o;
+  HONE_ASSIGN_OR_RETURN(options.frontier, ParseFrontier(frontier));
+  HONE_ASSIGN_OR_RETURN(options.metric, ParseMetric(metric));
+  HONE_ASSIGN_OR_RETURN(options.loss, ParseLoss(loss));
+  HONE_ASSIGN_OR_RETURN(options.schedule, ParseSchedule(schedule));
+  options.standardize = !options.target_means.empty();
+  return options;
 }
 
 }  // namespace hone::gnn

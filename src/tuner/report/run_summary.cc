@@ -52,10 +52,12 @@ std::string ComparedModel(const std::string& model) {
 // Returns for each run of a comparison the name of the row to which it belongs.
 std::vector<std::string> RowNames(const std::vector<RunSummary>& runs) {
   std::map<std::string, std::set<std::string>> models;
-  for (const RunSummary& s : runs) models[s.info.strategy].insert(ComparedModel(s.info.model));
+  for (const RunSummary& summary : runs) models[summary.info.strategy].insert(ComparedModel(summary.info.model));
   std::vector<std::string> names;
-  for (const RunSummary& s : runs) {
-    names.push_back(models[s.info.strategy].size() > 1 ? s.info.strategy + ", " + ComparedModel(s.info.model) : s.info.strategy);
+  for (const RunSummary& summary : runs) {
+    names.push_back(models[summary.info.strategy].size() > 1
+                        ? summary.info.strategy + ", " + ComparedModel(summary.info.model)
+                        : summary.info.strategy);
   }
   return names;
 }
@@ -84,22 +86,22 @@ std::vector<std::string> ShortNames(const std::vector<StrategyRow>& rows) {
 }
 
 // Takes speedup, interval and device from the final evaluation.
-void TakeFinal(RunSummary& s, const Evaluation& e) {
-  s.judged_by = e.device;
+void TakeFinal(RunSummary& summary, const Evaluation& e) {
+  summary.judged_by = e.device;
   if (e.verdict != Verdict::kOk) return;
-  s.proven = true;
-  s.speedup = e.geomean_speedup.value_or(1.0);
+  summary.proven = true;
+  summary.speedup = e.geomean_speedup.value_or(1.0);
   const std::optional<Interval> gain = GeomeanGain(e.cases);
-  if (gain && !e.modelled) s.interval = gain;
-  s.faster = e.modelled ? *s.speedup > 1 : gain && gain->low > 1;
+  if (gain && !e.modelled) summary.interval = gain;
+  summary.faster = e.modelled ? *summary.speedup > 1 : gain && gain->low > 1;
 }
 
 // Summarizes an ended run from its events, without computing its view, and parses only the evaluations that are needed.
 // nullopt: that is not possible.
 std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Event>& events) {
-  RunSummary s;
-  s.info = info;
-  s.state = info.state;
+  RunSummary summary;
+  summary.info = info;
+  summary.state = info.state;
   std::map<int64_t, std::string> ideas;
   const Event* final_event = nullptr;
   std::set<int64_t> of_sweeps;  // nodes that are not attempts
@@ -107,25 +109,25 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   double before = 0, start = 0;
   for (const Event& e : events) {
     if (e.kind == EventKind::kStarted || e.kind == EventKind::kResumed) {
-      before = s.seconds;
+      before = summary.seconds;
       start = e.time;
     }
-    s.seconds = before + std::max(0.0, e.time - start);
+    summary.seconds = before + std::max(0.0, e.time - start);
     if (e.kind == EventKind::kFinal) final_event = &e;
-    if (!e.evaluation.empty() && e.kind != EventKind::kProfile) ++s.evaluations;
+    if (!e.evaluation.empty() && e.kind != EventKind::kProfile) ++summary.evaluations;
     if (e.kind == EventKind::kStarted) {
       const std::optional<RunStarted> started = DecodeAs<RunStarted>(e);
-      s.from_oracle = started && started->from_oracle;
+      summary.from_oracle = started && started->from_oracle;
     }
     if (e.kind == EventKind::kEvaluation && e.node > 0 && of_sweeps.count(e.node) == 0 &&
         e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
-      ++s.right;
+      ++summary.right;
     if (e.kind == EventKind::kProposal) {
       const std::optional<NodeProposed> proposed = DecodeAs<NodeProposed>(e);
       if (!proposed) return std::nullopt;
       const bool swept = proposed->origin == "sweep";
       if (swept) of_sweeps.insert(e.node);
-      if (!swept && !proposed->exhausted) ++s.attempts;
+      if (!swept && !proposed->exhausted) ++summary.attempts;
       ideas[e.node] = proposed->idea.value_or("");
     }
   }
@@ -133,48 +135,48 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
   if (final_event == nullptr) return std::nullopt;
   const Result<Evaluation> evaluation = EvaluationFromJson(final_event->evaluation);
   if (!evaluation.ok() || evaluation->verdict != Verdict::kOk) return std::nullopt;
-  TakeFinal(s, *evaluation);
-  s.best_idea = final_event->node == 0 ? "" : ideas[final_event->node];
+  TakeFinal(summary, *evaluation);
+  summary.best_idea = final_event->node == 0 ? "" : ideas[final_event->node];
   for (const Exchange& e : ReadExchanges(events)) {
-    ++s.requests;
-    s.tokens += e.input_tokens + e.output_tokens;
-    s.cost_usd += e.cost_usd;
-    s.unpriced += !e.cost_known;
+    ++summary.requests;
+    summary.tokens += e.input_tokens + e.output_tokens;
+    summary.cost_usd += e.cost_usd;
+    summary.unpriced += !e.cost_known;
   }
-  return s;
+  return summary;
 }
 
-std::string SpeedupCell(const RunSummary& s) {
-  if (s.waiting) return "waiting";
-  if (!s.speedup) return "–";
-  return fmt::format("{:.3f}x{}{}", *s.speedup, s.proven ? "" : "~", s.from_oracle ? "*" : "");
+std::string SpeedupCell(const RunSummary& summary) {
+  if (summary.waiting) return "waiting";
+  if (!summary.speedup) return "–";
+  return fmt::format("{:.3f}x{}{}", *summary.speedup, summary.proven ? "" : "~", summary.from_oracle ? "*" : "");
 }
 
 }  // namespace
 
 RunSummary Summarize(const RunView& view) {
-  RunSummary s;
-  s.info = view.info;
-  s.attempts = view.attempts;
-  s.evaluations = view.evaluations;
-  s.requests = view.requests;
-  s.tokens = view.usage.input + view.usage.output;
-  s.cost_usd = view.cost_usd;
-  s.unpriced = view.unpriced_replies;
-  s.structure = CountStructure(view);
-  s.repairs = CountRepairs(view);
-  s.from_oracle = view.from_oracle;
-  s.seconds = view.seconds;
-  s.state = view.ended.empty() ? "open" : view.ended;
-  s.right = Tally(view).right;
-  s.waiting = IsWaiting(view);
-  if (view.nodes.empty() || view.seed_broken || s.waiting) return s;
-  s.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
-  s.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
+  RunSummary summary;
+  summary.info = view.info;
+  summary.attempts = view.attempts;
+  summary.evaluations = view.evaluations;
+  summary.requests = view.requests;
+  summary.tokens = view.usage.input + view.usage.output;
+  summary.cost_usd = view.cost_usd;
+  summary.unpriced = view.unpriced_replies;
+  summary.structure = CountStructure(view);
+  summary.repairs = CountRepairs(view);
+  summary.from_oracle = view.from_oracle;
+  summary.seconds = view.seconds;
+  summary.state = view.ended.empty() ? "open" : view.ended;
+  summary.right = Tally(view).right;
+  summary.waiting = IsWaiting(view);
+  if (view.nodes.empty() || view.seed_broken || summary.waiting) return summary;
+  summary.best_idea = view.best == 0 ? "" : view.node(view.best).idea;
+  summary.speedup = view.best == 0 ? 1.0 : view.node(view.best).speedup.value_or(1.0);
   if (view.best != 0 && view.final_result && view.final_result->node == view.best)
-    TakeFinal(s, view.final_result->evaluation);
-  if (view.best == 0 && !view.ended.empty()) s.proven = true;  // the best is the seed, whose speedup is 1
-  return s;
+    TakeFinal(summary, view.final_result->evaluation);
+  if (view.best == 0 && !view.ended.empty()) summary.proven = true;  // the best is the seed, whose speedup is 1
+  return summary;
 }
 
 Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store) {
@@ -204,9 +206,9 @@ Result<std::vector<RunSummary>> SummarizeRuns(RunStore& store) {
       runs.push_back(unknown);
       continue;
     }
-    RunSummary s = Summarize(fold.view());
-    s.info = info;
-    runs.push_back(std::move(s));
+    RunSummary summary = Summarize(fold.view());
+    summary.info = info;
+    runs.push_back(std::move(summary));
   }
   return runs;
 }
@@ -219,26 +221,31 @@ std::string RunsTable(const std::vector<RunSummary>& runs, int columns) {
                                           "run", "started (UTC)", "task", "strategy", "model", "device", "attempts",
                                           "best", "spent", "time", "state");
   bool modelled = false, estimated = false, from_oracle = false;
-  for (const RunSummary& s : runs) {
-    modelled = modelled || s.info.modelled;
-    estimated = estimated || (s.speedup && !s.proven);
-    from_oracle = from_oracle || (s.speedup && s.from_oracle);
+  for (const RunSummary& summary : runs) {
+    modelled = modelled || summary.info.modelled;
+    estimated = estimated || (summary.speedup && !summary.proven);
+    from_oracle = from_oracle || (summary.speedup && summary.from_oracle);
     if (narrow) {
-      text += FlowPieces({s.info.id, s.info.task, s.info.strategy}, 0, columns);
+      text += FlowPieces({summary.info.id, summary.info.task, summary.info.strategy}, 0, columns);
       text += FlowPieces(
-          {s.speedup ? "best " + SpeedupCell(s) : "", s.known ? fmt::format("{} attempts", s.attempts) : "",
-           s.cost_usd > 0 || s.unpriced > 0 ? "cost " + CostText(s.cost_usd, s.unpriced) : "",
-           "in " + DurationText(s.seconds), s.known ? s.state : "cannot be read", "on " + s.info.device,
-           fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(s.info.started))), s.info.model},
+          {summary.speedup ? "best " + SpeedupCell(summary) : "",
+           summary.known ? fmt::format("{} attempts", summary.attempts) : "",
+           summary.cost_usd > 0 || summary.unpriced > 0 ? "cost " + CostText(summary.cost_usd, summary.unpriced) : "",
+           "in " + DurationText(summary.seconds), summary.known ? summary.state : "cannot be read",
+           "on " + summary.info.device,
+           fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(summary.info.started))),
+           summary.info.model},
           4, columns);
       continue;
     }
     text += fmt::format(
-        "{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", s.info.id,
-        fmt::gmtime(static_cast<std::time_t>(s.info.started)), ClippedLine(s.info.task, 18), s.info.strategy,
-        ClippedLine(s.info.model, 16), ClippedLine(s.info.device, 8), s.known ? std::to_string(s.attempts) : "?",
-        SpeedupCell(s), s.cost_usd > 0 || s.unpriced > 0 ? CostText(s.cost_usd, s.unpriced) : "–",
-        DurationText(s.seconds), s.known ? s.state : "cannot be read: hone show " + s.info.id + " says why");
+        "{:<22} {:%Y-%m-%d %H:%M}  {:<18} {:<9} {:<16} {:<8} {:>8} {:>9} {:>9} {:>8}  {}\n", summary.info.id,
+        fmt::gmtime(static_cast<std::time_t>(summary.info.started)), ClippedLine(summary.info.task, 18),
+        summary.info.strategy, ClippedLine(summary.info.model, 16), ClippedLine(summary.info.device, 8),
+        summary.known ? std::to_string(summary.attempts) : "?", SpeedupCell(summary),
+        summary.cost_usd > 0 || summary.unpriced > 0 ? CostText(summary.cost_usd, summary.unpriced) : "–",
+        DurationText(summary.seconds),
+        summary.known ? summary.state : "cannot be read: hone show " + summary.info.id + " says why");
   }
   if (estimated) text += "~ estimated along the chain of kept steps; not paired with what the run began with.\n";
   if (from_oracle) text += std::string(kOracleNote) + "\n";
@@ -248,32 +255,32 @@ std::string RunsTable(const std::vector<RunSummary>& runs, int columns) {
 
 std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
   Json list = Json::array();
-  for (const RunSummary& s : runs) {
-    Json one = {{"run", s.info.id},
-                {"task", s.info.task},
-                {"device", s.info.device},
-                {"modelled", s.info.modelled},
-                {"strategy", s.info.strategy},
-                {"model", s.info.model},
-                {"started", s.info.started},
-                {"events", s.info.events},
-                {"state", s.state},
-                {"readable", s.known},
-                {"waiting", s.waiting},
-                {"attempts", s.attempts},
-                {"right", s.right},
-                {"evaluations", s.evaluations},
-                {"requests", s.requests},
-                {"tokens", s.tokens},
-                {"cost_usd", s.cost_usd},
-                {"cost_known", s.unpriced == 0},
-                {"seconds", s.seconds},
-                {"proven", s.proven},
-                {"baseline", s.from_oracle ? "oracle" : "seed"},
-                {"surely_faster", s.faster},
-                {"best_idea", s.best_idea}};
-    one["speedup"] = s.speedup ? Json(*s.speedup) : Json();
-    if (s.interval) one["ci95"] = {s.interval->low, s.interval->high};
+  for (const RunSummary& summary : runs) {
+    Json one = {{"run", summary.info.id},
+                {"task", summary.info.task},
+                {"device", summary.info.device},
+                {"modelled", summary.info.modelled},
+                {"strategy", summary.info.strategy},
+                {"model", summary.info.model},
+                {"started", summary.info.started},
+                {"events", summary.info.events},
+                {"state", summary.state},
+                {"readable", summary.known},
+                {"waiting", summary.waiting},
+                {"attempts", summary.attempts},
+                {"right", summary.right},
+                {"evaluations", summary.evaluations},
+                {"requests", summary.requests},
+                {"tokens", summary.tokens},
+                {"cost_usd", summary.cost_usd},
+                {"cost_known", summary.unpriced == 0},
+                {"seconds", summary.seconds},
+                {"proven", summary.proven},
+                {"baseline", summary.from_oracle ? "oracle" : "seed"},
+                {"surely_faster", summary.faster},
+                {"best_idea", summary.best_idea}};
+    one["speedup"] = summary.speedup ? Json(*summary.speedup) : Json();
+    if (summary.interval) one["ci95"] = {summary.interval->low, summary.interval->high};
     list.push_back(std::move(one));
   }
   return DumpJson(list, indent);
@@ -283,10 +290,11 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
   RunComparison c;
   c.runs = std::move(runs);
   std::set<std::string> devices, tasks;
-  for (const RunSummary& s : c.runs) {
+  for (const RunSummary& summary : c.runs) {
     // Runs through a spool are compared by the GPU behind it.
-    devices.insert(s.info.device.starts_with("spool:") && !s.judged_by.empty() ? s.judged_by : s.info.device);
-    tasks.insert(s.info.task);
+    devices.insert(summary.info.device.starts_with("spool:") && !summary.judged_by.empty() ? summary.judged_by
+                                                                                           : summary.info.device);
+    tasks.insert(summary.info.task);
   }
   std::map<std::string, std::vector<const RunSummary*>> groups;
   const std::vector<std::string> names = RowNames(c.runs);
@@ -297,23 +305,23 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
     row.name = name;
     std::vector<double> speedups;
     std::set<std::string> own;
-    for (const RunSummary* s : members) {
+    for (const RunSummary* summary : members) {
       ++row.runs;
-      row.waiting += s->waiting;
-      row.successes += s->right > 0;
-      row.faster += s->faster;
-      row.attempts += s->attempts;
-      row.right += s->right;
-      row.tokens += s->tokens;
-      row.cost_usd += s->cost_usd;
-      row.unpriced += s->unpriced;
-      row.structure += s->structure;
-      row.repairs += s->repairs;
-      row.seconds += s->seconds;
-      row.modelled = row.modelled || s->info.modelled;
-      if (s->speedup) speedups.push_back(*s->speedup);
-      own.insert(s->info.task);
-      attempts.insert(s->attempts);
+      row.waiting += summary->waiting;
+      row.successes += summary->right > 0;
+      row.faster += summary->faster;
+      row.attempts += summary->attempts;
+      row.right += summary->right;
+      row.tokens += summary->tokens;
+      row.cost_usd += summary->cost_usd;
+      row.unpriced += summary->unpriced;
+      row.structure += summary->structure;
+      row.repairs += summary->repairs;
+      row.seconds += summary->seconds;
+      row.modelled = row.modelled || summary->info.modelled;
+      if (summary->speedup) speedups.push_back(*summary->speedup);
+      own.insert(summary->info.task);
+      attempts.insert(summary->attempts);
     }
     if (!speedups.empty()) {
       double logs = 0;
@@ -337,22 +345,22 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
   if (devices.size() > 1)
     c.warnings.push_back(fmt::format("the runs come from different devices ({})", fmt::join(devices, ", ")));
   if (attempts.size() > 1) c.warnings.push_back("the runs had different numbers of attempts: compare cost as well");
-  for (const RunSummary& s : c.runs) {
-    if (s.speedup && !s.proven)
+  for (const RunSummary& summary : c.runs) {
+    if (summary.speedup && !summary.proven)
       c.warnings.push_back(
-          fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", s.info.id));
-    if (s.from_oracle) {
+          fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", summary.info.id));
+    if (summary.from_oracle) {
       c.warnings.push_back(fmt::format(
-          "{} has no seed: the speedup of run {} is over the task's oracle made into a kernel, which is slow", s.info.task,
-          s.info.id));
+          "{} has no seed: the speedup of run {} is over the task's oracle made into a kernel, which is slow",
+          summary.info.task, summary.info.id));
     }
-    if (s.waiting) {
+    if (summary.waiting) {
       c.warnings.push_back(
           fmt::format("run {} waits ({}): no version of its attempts was judged yet, and it is left out of success, faster, "
                       "geomean and median",
-                      s.info.id, s.state));
-    } else if (s.state == "open" || s.state == "interrupted" || s.state == "suspended")
-      c.warnings.push_back(fmt::format("run {} is not finished ({})", s.info.id, s.state));
+                      summary.info.id, summary.state));
+    } else if (summary.state == "open" || summary.state == "interrupted" || summary.state == "suspended")
+      c.warnings.push_back(fmt::format("run {} is not finished ({})", summary.info.id, summary.state));
   }
   return c;
 }
@@ -479,7 +487,8 @@ std::string ComparisonHtml(const RunComparison& c) {
         "class=track><span class='fill{}' style='width:{:.2f}%'></span></span></div>\n",
         EscapeMarkup(r.name), r.geomean, r.median, BarClass(r.geomean, r.geomean), 100 * r.geomean / high);
   }
-  const bool from_oracle = std::any_of(c.runs.begin(), c.runs.end(), [](const RunSummary& s) { return s.from_oracle; });
+  const bool from_oracle =
+      std::any_of(c.runs.begin(), c.runs.end(), [](const RunSummary& summary) { return summary.from_oracle; });
   const char* start = from_oracle ? "what each run began with: the seed, or the oracle’s kernel where a task has none" : "the seed";
   body += fmt::format(
       "</div><figcaption>The upright line is 1×, {}. A run that kept nothing counts as "
@@ -508,17 +517,19 @@ std::string ComparisonHtml(const RunComparison& c) {
       "class=stack><tr><th>task</th><th>strategy</th><th>model</th><th class=number>speedup</th><th "
       "class=number>attempts</th><th class=number>right</th>"
       "<th class=number>cost</th><th>best idea</th></tr>\n";
-  for (const RunSummary& s : c.runs) {
+  for (const RunSummary& summary : c.runs) {
     body += fmt::format(
         "<tr><td><b>{}</b><br><small>{}</small></td><td data-name=strategy>{}</td><td class=long "
         "data-name=model>{}</td><td class=number "
         "data-name=speedup>{}{}</td><td class=number data-name=attempts>{}</td>"
         "<td class=number data-name=right>{}</td><td class=number data-name=cost>{}</td><td class=idea "
         "data-name=idea>{}</td></tr>\n",
-        EscapeMarkup(s.info.task), EscapeMarkup(s.info.id), EscapeMarkup(s.info.strategy),
-        EscapeMarkup(ComparedModel(s.info.model)), SpeedupCell(s),
-        s.interval ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", s.interval->low, s.interval->high) : "",
-        s.attempts, s.right, CostText(s.cost_usd, s.unpriced), EscapeMarkup(s.best_idea));
+        EscapeMarkup(summary.info.task), EscapeMarkup(summary.info.id), EscapeMarkup(summary.info.strategy),
+        EscapeMarkup(ComparedModel(summary.info.model)), SpeedupCell(summary),
+        summary.interval
+            ? fmt::format(" <small>[{:.3f}, {:.3f}]</small>", summary.interval->low, summary.interval->high)
+            : "",
+        summary.attempts, summary.right, CostText(summary.cost_usd, summary.unpriced), EscapeMarkup(summary.best_idea));
   }
   body +=
       "</table></div>\n<p class=soft>Success: at least one right candidate was found. Faster: surely, the lower end of "

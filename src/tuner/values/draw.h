@@ -138,47 +138,53 @@ HONE_HD float Normal(uint64_t bits, const float* quantiles) {
   return NormalBetween(bits, quantiles[index], quantiles[index + 1]);
 }
 
-HONE_HD float Clip(const Parameters& p, float v) { return v > p.clip ? p.clip : (v < -p.clip ? -p.clip : v); }
+HONE_HD float Clip(const Parameters& parameters, float v) {
+  return v > parameters.clip ? parameters.clip : (v < -parameters.clip ? -parameters.clip : v);
+}
 
-// Draws one element of a floating-point kind but kSpecial. `bits`: Hash(p.key, slice, position). `quantiles`: as for
+// Draws one element of a floating-point kind but kSpecial. `bits`: Hash(parameters.key, slice, position). `quantiles`: as for
 // Normal. `exp_quantiles`: the same table of exp(2 * z), the magnitudes of the heavy-tailed distribution.
-HONE_HD float ValueFromBits(const Parameters& p, uint64_t bits, uint64_t position, const float* quantiles,
+HONE_HD float ValueFromBits(const Parameters& parameters, uint64_t bits, uint64_t position, const float* quantiles,
                             const float* exp_quantiles) {
   float v = 0.0f;
-  switch (p.kind) {
+  switch (parameters.kind) {
     case kZero: return 0.0f;
-    case kConstant: v = Normal(Hash(p.key, 0x5eed, 0), quantiles) * p.scale + p.offset; break;
-    case kUniform: v = p.low + (p.high - p.low) * UniformFromBits(bits); break;
+    case kConstant:
+      v = Normal(Hash(parameters.key, 0x5eed, 0), quantiles) * parameters.scale + parameters.offset;
+      break;
+    case kUniform: v = parameters.low + (parameters.high - parameters.low) * UniformFromBits(bits); break;
     case kHeavyTailed: {
-      const float magnitude = Normal(bits, exp_quantiles) * p.scale;
+      const float magnitude = Normal(bits, exp_quantiles) * parameters.scale;
       v = (bits & 1) ? -magnitude : magnitude;
       break;
     }
     case kSorted: {
       // evenly spaced from -3 to 3 standard deviations
-      const float t = p.slice_elements > 1 ? static_cast<float>(position) / static_cast<float>(p.slice_elements) : 0.5f;
-      v = (t * 6.0f - 3.0f) * p.scale + p.offset;
+      const float t = parameters.slice_elements > 1
+                          ? static_cast<float>(position) / static_cast<float>(parameters.slice_elements)
+                          : 0.5f;
+      v = (t * 6.0f - 3.0f) * parameters.scale + parameters.offset;
       break;
     }
     case kCancelling: {
       // neighbors cancel: +8 and -8, each with a remainder of a quarter
       const float base = (position & 1) ? -8.0f : 8.0f;
-      v = (base + Normal(bits, quantiles) * 0.25f) * p.scale;
+      v = (base + Normal(bits, quantiles) * 0.25f) * parameters.scale;
       break;
     }
     case kLogUniform: {
       // The octave is chosen uniformly and the mantissa is linear inside it: without log or exp, the bits are the same
       // everywhere.
-      float octaves = 0.0f, x = p.low;
-      while (x < p.high && octaves < 200.0f) { x *= 2.0f; octaves += 1.0f; }
+      float octaves = 0.0f, x = parameters.low;
+      while (x < parameters.high && octaves < 200.0f) { x *= 2.0f; octaves += 1.0f; }
       int octave = static_cast<int>(UniformFromBits(bits) * octaves);
-      v = p.low * (1.0f + UniformFromBits(Mix(bits)));
+      v = parameters.low * (1.0f + UniformFromBits(Mix(bits)));
       while (octave-- > 0) v *= 2.0f;
       break;
     }
-    default: v = Normal(bits, quantiles) * p.scale + p.offset; break;
+    default: v = Normal(bits, quantiles) * parameters.scale + parameters.offset; break;
   }
-  return Clip(p, v);
+  return Clip(parameters, v);
 }
 
 // Kinds of rows that reach branches of kernels: the maximum of a softmax that is not subtracted, an eps that is left
@@ -214,23 +220,24 @@ HONE_HD float FloatOfBits(uint32_t bits) {
 #endif
 }
 
-// Draws one element. `slice`: the number of the slice; `bits`: Hash(p.key, slice, position). Values of rows that are
+// Draws one element. `slice`: the number of the slice; `bits`: Hash(parameters.key, slice, position). Values of rows that are
 // equal or far from zero are not clipped; they stay within 20 times the scale from the offset.
-HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits, uint64_t position,
+HONE_HD float SpecialFromBits(const Parameters& parameters, uint64_t slice, uint64_t bits, uint64_t position,
                               const float* quantiles) {
-  const uint64_t row_elements = static_cast<uint64_t>(p.row_elements);
-  const uint64_t row = p.sliced ? slice : position / row_elements;
-  const uint64_t column = p.sliced ? position : position - row * row_elements;
-  const uint64_t columns = static_cast<uint64_t>(p.sliced ? p.slice_elements : p.row_elements);
-  const uint64_t choice = PlainHash(p.pattern_key, row, 0x59ec1a1);
+  const uint64_t row_elements = static_cast<uint64_t>(parameters.row_elements);
+  const uint64_t row = parameters.sliced ? slice : position / row_elements;
+  const uint64_t column = parameters.sliced ? position : position - row * row_elements;
+  const uint64_t columns =
+      static_cast<uint64_t>(parameters.sliced ? parameters.slice_elements : parameters.row_elements);
+  const uint64_t choice = PlainHash(parameters.pattern_key, row, 0x59ec1a1);
   const uint64_t more = Mix(bits);  // more bits of the element, besides its normal value
   const uint64_t of_row = Mix(choice);  // random bits that all elements of the row share
   const float sign = (more & 1) ? -1.0f : 1.0f;
-  const float normal = Normal(bits, quantiles) * p.scale;
-  const float usual = normal + p.offset;
-  const float subnormal = p.smallest_normal * UniformFromBits(more) * sign;
+  const float normal = Normal(bits, quantiles) * parameters.scale;
+  const float usual = normal + parameters.offset;
+  const float subnormal = parameters.smallest_normal * UniformFromBits(more) * sign;
   int power = 0;  // the usual value is multiplied by 2^power
-  switch (KindOfRow(p.pattern_key, row)) {
+  switch (KindOfRow(parameters.pattern_key, row)) {
     case kTinyRow: power = -14 + static_cast<int>(of_row % 7); break;     // about the square root of an eps, and below
     case kScaledRow: power = -7 + static_cast<int>(of_row % 15); break;
     case kLargeRow: power = 7; break;
@@ -241,20 +248,21 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       while (stride > 4 && stride * 8 > columns) stride >>= 1;
       if (((column ^ (of_row >> 16)) & (stride - 1)) != 0) break;
       const bool positive = (of_row >> 12) & 1;
-      return Clip(p, (positive && usual < 0.0f ? -usual : usual) * 8.0f);
+      return Clip(parameters, (positive && usual < 0.0f ? -usual : usual) * 8.0f);
     }
     case kFarFromZero: {
-      const float shift = (8.0f + 8.0f * UniformFromBits(of_row)) * (p.scale < 0.0f ? -p.scale : p.scale);
+      const float shift =
+          (8.0f + 8.0f * UniformFromBits(of_row)) * (parameters.scale < 0.0f ? -parameters.scale : parameters.scale);
       return usual + shift;
     }
     case kEqualRow:
       if (of_row % 4 == 0) return sign * 0.0f;
-      return Normal(Hash(p.key, row, 0x5eed), quantiles) * p.scale + p.offset;
+      return Normal(Hash(parameters.key, row, 0x5eed), quantiles) * parameters.scale + parameters.offset;
     case kSprinkledRow:
       if ((more >> 1) % 4 == 0) return sign * 0.0f;
-      if ((more >> 1) % 4 == 1 && (p.special & kSubnormalBit)) return subnormal;
-      if ((more >> 8) % 32 == 0 && (of_row & 1) && (p.special & kInfinityBit)) return FloatOfBits(0x7f800000u);
-      if ((more >> 8) % 32 == 1 && (p.special & kNanBit)) return FloatOfBits(0x7fc00000u);
+      if ((more >> 1) % 4 == 1 && (parameters.special & kSubnormalBit)) return subnormal;
+      if ((more >> 8) % 32 == 0 && (of_row & 1) && (parameters.special & kInfinityBit)) return FloatOfBits(0x7f800000u);
+      if ((more >> 8) % 32 == 1 && (parameters.special & kNanBit)) return FloatOfBits(0x7fc00000u);
       break;
     case kMaskedRow: {
       // A quarter of these rows are masked entirely; the others from some column on, or at scattered places. The column
@@ -263,7 +271,8 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       if (last < 4) last = columns;
       const bool tail = (of_row & 4) && column >= 1 + (of_row >> 8) % (last > 0 ? last : 1);
       const bool is_here = !(of_row & 4) && column > 0 && ((more >> 3) & 1);
-      if ((p.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || is_here)) return FloatOfBits(0xff800000u);
+      if ((parameters.special & kMinusInfinityBit) && (of_row % 4 == 0 || tail || is_here))
+        return FloatOfBits(0xff800000u);
       break;
     }
     case kGroupedRow: {
@@ -272,24 +281,25 @@ HONE_HD float SpecialFromBits(const Parameters& p, uint64_t slice, uint64_t bits
       const uint64_t group = 2ULL << (of_row >> 4) % 4;
       const bool last = column / group == (columns - 1) / group;
       if (last || (PlainHash(choice, column / group, 0x96) & 1)) break;
-      return (p.special & kMinusInfinityBit) ? FloatOfBits(0xff800000u) : 0.0f;
+      return (parameters.special & kMinusInfinityBit) ? FloatOfBits(0xff800000u) : 0.0f;
     }
     default:  // kBelowNormal
-      if (p.special & kSubnormalBit) return subnormal;
+      if (parameters.special & kSubnormalBit) return subnormal;
       power = -14;
       break;
   }
   float value = usual;
   for (; power > 0; --power) value *= 2.0f;
   for (; power < 0; ++power) value *= 0.5f;
-  return Clip(p, value);
+  return Clip(parameters, value);
 }
 
 // Draws one element of a floating-point kind, kSpecial included.
-HONE_HD float Value(const Parameters& p, uint64_t slice, uint64_t position, const float* quantiles,
+HONE_HD float Value(const Parameters& parameters, uint64_t slice, uint64_t position, const float* quantiles,
                     const float* exp_quantiles) {
-  if (p.kind == kSpecial) return SpecialFromBits(p, slice, Hash(p.key, slice, position), position, quantiles);
-  return ValueFromBits(p, Hash(p.key, slice, position), position, quantiles, exp_quantiles);
+  if (parameters.kind == kSpecial)
+    return SpecialFromBits(parameters, slice, Hash(parameters.key, slice, position), position, quantiles);
+  return ValueFromBits(parameters, Hash(parameters.key, slice, position), position, quantiles, exp_quantiles);
 }
 
 // Returns the start of row `position` of a CSR structure: ascending over the slice's positions, 0 at the first and
@@ -323,8 +333,8 @@ HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_ha
 }
 
 // Returns element `position` of a kOffsets tensor.
-HONE_HD int64_t Offset(const Parameters& p, uint64_t slice_hash, uint64_t position) {
-  return Ascending(p.slice_elements, p.index_bound, slice_hash, position);
+HONE_HD int64_t Offset(const Parameters& parameters, uint64_t slice_hash, uint64_t position) {
+  return Ascending(parameters.slice_elements, parameters.index_bound, slice_hash, position);
 }
 
 // Returns entry `number` of a sample from [0, bound) without replacement: a keyed permutation of the first numbers.
@@ -335,30 +345,32 @@ HONE_HD int64_t DistinctIndex(uint64_t number, uint64_t bound, uint64_t key) {
 
 // Draws one index before `index_low` is added, or -1 for padding. `bits`: HashInSlice(slice_hash, position). `slice`:
 // the number that slice_hash was made from.
-HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+HONE_HD int64_t IndexAboveLow(const Parameters& parameters, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
-  if (p.index_bound <= 0) return 0;
-  if (p.padding > 0.0f && UniformFromBits(Mix(bits ^ 0x9e6c63d0676a9a99ULL)) < p.padding) return -1;
-  const uint64_t bound = static_cast<uint64_t>(p.index_bound);
-  switch (p.order) {
+  if (parameters.index_bound <= 0) return 0;
+  if (parameters.padding > 0.0f && UniformFromBits(Mix(bits ^ 0x9e6c63d0676a9a99ULL)) < parameters.padding) return -1;
+  const uint64_t bound = static_cast<uint64_t>(parameters.index_bound);
+  switch (parameters.order) {
     case kDistinct:
-      return DistinctIndex(slice * static_cast<uint64_t>(p.slice_elements) + position, bound, Mix(p.key));
+      return DistinctIndex(slice * static_cast<uint64_t>(parameters.slice_elements) + position, bound,
+                           Mix(parameters.key));
     case kDistinctRows: {
-      const uint64_t row = position / static_cast<uint64_t>(p.row_elements);
-      return DistinctIndex(position - row * static_cast<uint64_t>(p.row_elements), bound,
+      const uint64_t row = position / static_cast<uint64_t>(parameters.row_elements);
+      return DistinctIndex(position - row * static_cast<uint64_t>(parameters.row_elements), bound,
                            HashInSlice(slice_hash, ~row));
     }
     case kAscending:
-      return Ascending(p.slice_elements, p.index_bound - 1, slice_hash, position);
+      return Ascending(parameters.slice_elements, parameters.index_bound - 1, slice_hash, position);
     case kMask: {
       if (bound < 2) return 0;
-      if (p.guaranteed_value >= 0) {
-        const uint64_t stride = static_cast<uint64_t>(p.line_stride), count = static_cast<uint64_t>(p.line_elements);
+      if (parameters.guaranteed_value >= 0) {
+        const uint64_t stride = static_cast<uint64_t>(parameters.line_stride),
+                       count = static_cast<uint64_t>(parameters.line_elements);
         const uint64_t place = position / stride % count;  // of the element in its line
         // The place of the value that a line always holds follows from the line's first position.
-        if (HashInSlice(slice_hash, ~(position - place * stride)) % count == place) return p.guaranteed_value;
+        if (HashInSlice(slice_hash, ~(position - place * stride)) % count == place) return parameters.guaranteed_value;
       }
-      return UniformFromBits(bits) < p.share_of_ones ? 1 : 0;
+      return UniformFromBits(bits) < parameters.share_of_ones ? 1 : 0;
     }
     // The bias of the modulus is under 2^-32 for bounds below 2^31.
     default:
@@ -367,24 +379,25 @@ HONE_HD int64_t IndexAboveLow(const Parameters& p, uint64_t slice_hash, uint64_t
 }
 
 // Draws one index, or -1 for padding. Arguments as for IndexAboveLow.
-HONE_HD int64_t IndexFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+HONE_HD int64_t IndexFromBits(const Parameters& parameters, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                               uint64_t position) {
-  const int64_t index = IndexAboveLow(p, slice_hash, slice, bits, position);
-  return index < 0 ? index : index + p.index_low;
+  const int64_t index = IndexAboveLow(parameters, slice_hash, slice, bits, position);
+  return index < 0 ? index : index + parameters.index_low;
 }
 
 // Draws one index, or -1 for padding, from the element's place alone.
-HONE_HD int64_t Index(const Parameters& p, uint64_t slice, uint64_t position) {
-  const uint64_t slice_hash = SliceHash(p.key, slice);
-  return IndexFromBits(p, slice_hash, slice, HashInSlice(slice_hash, position), position);
+HONE_HD int64_t Index(const Parameters& parameters, uint64_t slice, uint64_t position) {
+  const uint64_t slice_hash = SliceHash(parameters.key, slice);
+  return IndexFromBits(parameters, slice_hash, slice, HashInSlice(slice_hash, position), position);
 }
 
 // Returns whether elements of this kind are integers.
 HONE_HD bool DrawsIntegers(int kind) { return kind == kIndex || kind == kOffsets; }
 // Draws one element of an integer kind. Arguments as for IndexAboveLow.
-HONE_HD int64_t IntegerFromBits(const Parameters& p, uint64_t slice_hash, uint64_t slice, uint64_t bits,
+HONE_HD int64_t IntegerFromBits(const Parameters& parameters, uint64_t slice_hash, uint64_t slice, uint64_t bits,
                                 uint64_t position) {
-  return p.kind == kOffsets ? Offset(p, slice_hash, position) : IndexFromBits(p, slice_hash, slice, bits, position);
+  return parameters.kind == kOffsets ? Offset(parameters, slice_hash, position)
+                                     : IndexFromBits(parameters, slice_hash, slice, bits, position);
 }
 
 }  // namespace hone::draw

@@ -218,18 +218,18 @@ std::unique_ptr<BlockRunner::Block> BlockRunner::Begin(uint64_t number) {
   const uint32_t by = static_cast<uint32_t>(number / spec.grid[0] % spec.grid[1]);
   const uint32_t bz = static_cast<uint32_t>(number / spec.grid[0] / spec.grid[1]);
   for (uint32_t t = 0; t < threads; ++t) {
-    Fiber& f = block->fibers[t];
+    Fiber& fiber = block->fibers[t];
     const uint32_t values[HONE_SIM_INDEX_COUNT] = {
         t % spec.block[0], t / spec.block[0] % spec.block[1], t / spec.block[0] / spec.block[1],
         bx, by, bz, spec.block[0], spec.block[1], spec.block[2], spec.grid[0], spec.grid[1], spec.grid[2],
         t % kWarpSize, t / kWarpSize, t, spec.shared_bytes, 0, 0, 1};
-    std::memcpy(f.index, values, sizeof values);
-    f.point = nullptr;
-    f.stack = nullptr;
-    f.block = block.get();
-    f.thread = t;
-    f.wait = Wait::kNone;
-    f.spins = 0;
+    std::memcpy(fiber.index, values, sizeof values);
+    fiber.point = nullptr;
+    fiber.stack = nullptr;
+    fiber.block = block.get();
+    fiber.thread = t;
+    fiber.wait = Wait::kNone;
+    fiber.spins = 0;
   }
   for (uint32_t w = 0; w < block->warps.size(); ++w) {
     WarpState& warp = block->warps[w];
@@ -317,12 +317,13 @@ void BlockRunner::FiberMain(simt::FiberTransfer transfer) {
   __builtin_unreachable();
 }
 
-void BlockRunner::Enter(Fiber& f) {
-  if (f.stack == nullptr) {
-    f.stack = TakeStack();
-    f.point = simt::MakeFiber<&BlockRunner::FiberMain>(f.stack->begin + f.stack->top, f.stack->usable());
+void BlockRunner::Enter(Fiber& fiber) {
+  if (fiber.stack == nullptr) {
+    fiber.stack = TakeStack();
+    fiber.point =
+        simt::MakeFiber<&BlockRunner::FiberMain>(fiber.stack->begin + fiber.stack->top, fiber.stack->usable());
   }
-  fiber_ = &f;
+  fiber_ = &fiber;
 }
 
 void BlockRunner::Resume(Block& block, size_t thread) {
@@ -332,19 +333,19 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   StartSwitch(&scheduler_fake_stack_, fiber_->stack->bottom(), fiber_->stack->usable());
   const simt::FiberTransfer transfer = simt::FiberJump(fiber_->point, this);
   FinishSwitch(scheduler_fake_stack_, nullptr, nullptr);
-  Fiber& f = *fiber_;  // perhaps another lane of the warp: a lane that waits continues another
-  f.point = transfer.from;
+  Fiber& fiber = *fiber_;  // perhaps another lane of the warp: a lane that waits continues another
+  fiber.point = transfer.from;
   if (!fault_.empty()) return;
-  WarpState& warp = block.warps[f.thread / kWarpSize];
-  const uint32_t bit = 1u << f.thread % kWarpSize;
+  WarpState& warp = block.warps[fiber.thread / kWarpSize];
+  const uint32_t bit = 1u << fiber.thread % kWarpSize;
   if (yielded_) {
     warp.yielded |= bit;
     return;
   }
-  if (f.wait == Wait::kExited) {
+  if (fiber.wait == Wait::kExited) {
     spins_ = 0;
-    Exited(f);
-  } else if (f.wait != Wait::kNone) {
+    Exited(fiber);
+  } else if (fiber.wait != Wait::kNone) {
     spins_ = 0;
     warp.runnable &= ~bit;
   }
@@ -357,36 +358,36 @@ BlockRunner::Fiber* BlockRunner::NextOfWarp() {
 #if defined(__SANITIZE_ADDRESS__)
   return nullptr;
 #else
-  Fiber& f = *fiber_;
-  if (spec_->order != 0 || f.wait == Wait::kNone || yielded_ || !fault_.empty()) return nullptr;
-  WarpState& warp = block_->warps[f.thread / kWarpSize];
-  warp.runnable &= ~(1u << f.thread % kWarpSize);
+  Fiber& fiber = *fiber_;
+  if (spec_->order != 0 || fiber.wait == Wait::kNone || yielded_ || !fault_.empty()) return nullptr;
+  WarpState& warp = block_->warps[fiber.thread / kWarpSize];
+  warp.runnable &= ~(1u << fiber.thread % kWarpSize);
   const uint32_t ready = warp.runnable & ~warp.yielded;
   return ready == 0 ? nullptr : &warp.lanes[std::countr_zero(ready)];
 #endif
 }
 
 void BlockRunner::SwitchOut() {
-  Fiber& f = *fiber_;
+  Fiber& fiber = *fiber_;
   if (Fiber* const next = NextOfWarp(); next != nullptr) {
     spins_ = 0;
     Enter(*next);
-    left_ = &f;
+    left_ = &fiber;
     KeepPoint(simt::FiberJump(next->point, this).from);
     return;
   }
-  StartSwitch(&f.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
+  StartSwitch(&fiber.fake_stack, scheduler_stack_, scheduler_stack_bytes_);
   const simt::FiberTransfer transfer = simt::FiberJump(scheduler_, nullptr);
-  FinishSwitch(f.fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
+  FinishSwitch(fiber.fake_stack, &scheduler_stack_, &scheduler_stack_bytes_);
   KeepPoint(transfer.from);
 }
 
-void BlockRunner::Exited(Fiber& f) {
-  free_stacks_.push_back(f.stack);
-  f.stack = nullptr;
-  Block& block = *f.block;
-  WarpState& warp = block.warps[f.thread / kWarpSize];
-  const uint32_t bit = 1u << f.thread % kWarpSize;
+void BlockRunner::Exited(Fiber& fiber) {
+  free_stacks_.push_back(fiber.stack);
+  fiber.stack = nullptr;
+  Block& block = *fiber.block;
+  WarpState& warp = block.warps[fiber.thread / kWarpSize];
+  const uint32_t bit = 1u << fiber.thread % kWarpSize;
   warp.alive &= ~bit;
   warp.runnable &= ~bit;
   --block.alive;
@@ -394,13 +395,13 @@ void BlockRunner::Exited(Fiber& f) {
     if ((group.mask & bit) == 0) continue;
     const Fiber& waiting = warp.lanes[std::countr_zero(group.arrived)];
     NoteFault(fmt::format("{} waits in a warp operation at {} for {}, which has left the kernel", Describe(waiting),
-                          FileLine(waiting.place), Describe(f)));
+                          FileLine(waiting.place), Describe(fiber)));
     return;
   }
 }
 
-std::string BlockRunner::Describe(const Fiber& f) const {
-  const uint32_t* i = f.index;
+std::string BlockRunner::Describe(const Fiber& fiber) const {
+  const uint32_t* i = fiber.index;
   return fmt::format("block ({}, {}, {}) thread ({}, {}, {})", i[HONE_SIM_BLOCK_X], i[HONE_SIM_BLOCK_Y],
                      i[HONE_SIM_BLOCK_Z], i[HONE_SIM_THREAD_X], i[HONE_SIM_THREAD_Y], i[HONE_SIM_THREAD_Z]);
 }
@@ -431,14 +432,14 @@ void BlockRunner::Atomic() {
 }
 
 int BlockRunner::BlockBarrier(int kind, int predicate) {
-  Fiber& f = *fiber_;
-  f.wait = Wait::kBlockBarrier;
-  f.kind = kind;
-  f.flag = predicate;
-  f.place = current_place;
+  Fiber& fiber = *fiber_;
+  fiber.wait = Wait::kBlockBarrier;
+  fiber.kind = kind;
+  fiber.flag = predicate;
+  fiber.place = current_place;
   ++block_->at_barrier;
   SwitchOut();
-  return static_cast<int>(f.result);
+  return static_cast<int>(fiber.result);
 }
 
 // Lets a block go on when none of its threads can run: all must be at one barrier.
@@ -449,19 +450,23 @@ void BlockRunner::ReleaseBarrier(Block& block) {
   }
   const Fiber& first = block.fibers[0];
   int count = 0;
-  for (const Fiber& f : block.fibers) {
-    count += f.flag != 0 ? 1 : 0;
-    if (f.place.line == first.place.line && f.kind == first.kind && std::strcmp(f.place.file, first.place.file) == 0) continue;
+  for (const Fiber& fiber : block.fibers) {
+    count += fiber.flag != 0 ? 1 : 0;
+    if (fiber.place.line == first.place.line && fiber.kind == first.kind &&
+        std::strcmp(fiber.place.file, first.place.file) == 0)
+      continue;
     NoteFault(fmt::format("threads of one block wait at different barriers: {} at {}, {} at {}", Describe(first),
-                          FileLine(first.place), Describe(f), FileLine(f.place)));
+                          FileLine(first.place), Describe(fiber), FileLine(fiber.place)));
     return;
   }
   const auto all = static_cast<int>(block.fibers.size());
   block.at_barrier = 0;
-  for (Fiber& f : block.fibers) {
-    f.result = static_cast<uint64_t>(f.kind == HONE_SIM_AND ? count == all : f.kind == HONE_SIM_OR ? count > 0 : count);
-    f.wait = Wait::kNone;
-    block.warps[f.thread / kWarpSize].runnable |= 1u << f.thread % kWarpSize;
+  for (Fiber& fiber : block.fibers) {
+    fiber.result = static_cast<uint64_t>(fiber.kind == HONE_SIM_AND  ? count == all
+                                         : fiber.kind == HONE_SIM_OR ? count > 0
+                                                                     : count);
+    fiber.wait = Wait::kNone;
+    block.warps[fiber.thread / kWarpSize].runnable |= 1u << fiber.thread % kWarpSize;
   }
 }
 
@@ -471,15 +476,16 @@ std::string BlockRunner::Deadlock(const Block& block) const {
     int count;
   };
   std::vector<Group> groups;
-  for (const Fiber& f : block.fibers) {
-    if (f.wait == Wait::kExited) continue;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&f](const Group& g) {
-      return g.first->wait == f.wait && g.first->place.line == f.place.line && g.first->place.file == f.place.file;
+  for (const Fiber& fiber : block.fibers) {
+    if (fiber.wait == Wait::kExited) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&fiber](const Group& g) {
+      return g.first->wait == fiber.wait && g.first->place.line == fiber.place.line &&
+             g.first->place.file == fiber.place.file;
     });
     if (same != groups.end()) {
       ++same->count;
     } else {
-      groups.push_back({&f, 1});
+      groups.push_back({&fiber, 1});
     }
   }
   std::string text = "the block cannot go on:";
@@ -493,26 +499,27 @@ std::string BlockRunner::Deadlock(const Block& block) const {
 
 uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uint64_t value, uint32_t argument,
                            uint32_t width, int* flag) {
-  Fiber& f = *fiber_;
-  WarpState& warp = block_->warps[f.thread / kWarpSize];
-  const uint32_t lane = f.thread % kWarpSize, bit = 1u << lane;
-  f.place = current_place;
+  Fiber& fiber = *fiber_;
+  WarpState& warp = block_->warps[fiber.thread / kWarpSize];
+  const uint32_t lane = fiber.thread % kWarpSize, bit = 1u << lane;
+  fiber.place = current_place;
   if ((mask & bit) == 0) {
     Fault(fmt::format("calls a warp operation at {} with the mask {:#010x}, which leaves itself (lane {}) out",
-                      FileLine(f.place), mask, lane));
+                      FileLine(fiber.place), mask, lane));
   }
   if ((mask & ~warp.alive) != 0) {
     Fault(fmt::format("calls a warp operation at {} with the mask {:#010x}; of those lanes {:#010x} have left the kernel "
-                      "or never were", FileLine(f.place), mask, mask & ~warp.alive));
+                      "or never were", FileLine(fiber.place), mask, mask & ~warp.alive));
   }
   if (operation == WarpOperation::kShuffle && (width == 0 || width > kWarpSize || !std::has_single_bit(width))) {
-    Fault(fmt::format("shuffles at {} with the width {}: a power of two up to 32 is one", FileLine(f.place), width));
+    Fault(
+        fmt::format("shuffles at {} with the width {}: a power of two up to 32 is one", FileLine(fiber.place), width));
   }
-  f.kind = kind;
-  f.value = value;
-  f.argument = argument;
-  f.width = width;
-  f.flag = flag != nullptr ? *flag : 0;
+  fiber.kind = kind;
+  fiber.value = value;
+  fiber.argument = argument;
+  fiber.width = width;
+  fiber.flag = flag != nullptr ? *flag : 0;
   size_t g = 0;
   for (; g < warp.groups.size(); ++g) {
     const WarpGroup& group = warp.groups[g];
@@ -522,17 +529,17 @@ uint64_t BlockRunner::Warp(WarpOperation operation, int kind, uint32_t mask, uin
   warp.groups[g].arrived |= bit;
   if (warp.groups[g].arrived == mask) {
     Complete(warp, g);
-    f.spins = 0;
+    fiber.spins = 0;
     spins_ = 0;
     // In a random order, another thread may run first.
     if (!fault_.empty() || (spec_->order != 0 && (draw_() >> 63) != 0)) SwitchOut();
                     // thread may run first
   } else {
-    f.wait = Wait::kWarp;
+    fiber.wait = Wait::kWarp;
     SwitchOut();
   }
-  if (flag != nullptr) *flag = f.flag;
-  return f.result;
+  if (flag != nullptr) *flag = fiber.flag;
+  return fiber.result;
 }
 
 void BlockRunner::Complete(WarpState& warp, size_t at) {
@@ -546,33 +553,33 @@ void BlockRunner::Complete(WarpState& warp, size_t at) {
       break;
     case WarpOperation::kShuffle:
       each([&](uint32_t lane) {
-        Fiber& f = warp.lanes[lane];
+        Fiber& fiber = warp.lanes[lane];
         const simt::ShuffleSource source =
-            simt::SourceOfShuffle(static_cast<simt::ShuffleKind>(group.kind), lane, f.argument, f.width);
-        f.flag = source.in_range ? 1 : 0;
+            simt::SourceOfShuffle(static_cast<simt::ShuffleKind>(group.kind), lane, fiber.argument, fiber.width);
+        fiber.flag = source.in_range ? 1 : 0;
         if ((group.arrived >> source.lane & 1) == 0) {
-          NoteFault(fmt::format("{} shuffles at {} from lane {}, which its mask {:#010x} leaves out", Describe(f),
-                                FileLine(f.place), source.lane, group.mask));
+          NoteFault(fmt::format("{} shuffles at {} from lane {}, which its mask {:#010x} leaves out", Describe(fiber),
+                                FileLine(fiber.place), source.lane, group.mask));
           return;
         }
-        f.result = values[source.lane];
+        fiber.result = values[source.lane];
       });
       break;
     case WarpOperation::kVote: {
       const uint32_t ballot = simt::Ballot(values, group.arrived);
       each([&](uint32_t lane) {
-        Fiber& f = warp.lanes[lane];
-        f.result = simt::VoteResult(static_cast<simt::VoteKind>(f.kind), ballot, group.arrived);
+        Fiber& fiber = warp.lanes[lane];
+        fiber.result = simt::VoteResult(static_cast<simt::VoteKind>(fiber.kind), ballot, group.arrived);
       });
       break;
     }
     case WarpOperation::kMatchAny:
     case WarpOperation::kMatchAll:
       each([&](uint32_t lane) {
-        Fiber& f = warp.lanes[lane];
-        const uint32_t same = simt::LanesWith(f.value, values, group.arrived);
-        f.flag = same == group.arrived;
-        f.result = group.operation == WarpOperation::kMatchAny ? same : f.flag != 0 ? group.mask : 0;
+        Fiber& fiber = warp.lanes[lane];
+        const uint32_t same = simt::LanesWith(fiber.value, values, group.arrived);
+        fiber.flag = same == group.arrived;
+        fiber.result = group.operation == WarpOperation::kMatchAny ? same : fiber.flag != 0 ? group.mask : 0;
       });
       break;
     case WarpOperation::kReduce: {

@@ -340,20 +340,23 @@ class Resolver {
   // Adds the step of a [[call]] that is a convolution. `resolved`: what it shares with a matrix product.
   Status ResolveConvolution(const PlanEntry& entry, const LibraryCall& call, ResolvedCall resolved, size_t index, const PlanScope& scope) {
     const ConvolutionSizes& sizes = *call.convolution;
-    ResolvedConvolution c{.transposed = sizes.transposed};
-    HONE_ASSIGN_OR_RETURN(c.batch, EvaluateSize(entry, "batch", sizes.batch, scope));
-    HONE_ASSIGN_OR_RETURN(c.in_channels, EvaluateSize(entry, "in_channels", sizes.in_channels, scope));
-    HONE_ASSIGN_OR_RETURN(c.out_channels, EvaluateSize(entry, "out_channels", sizes.out_channels, scope));
+    ResolvedConvolution convolution{.transposed = sizes.transposed};
+    HONE_ASSIGN_OR_RETURN(convolution.batch, EvaluateSize(entry, "batch", sizes.batch, scope));
+    HONE_ASSIGN_OR_RETURN(convolution.in_channels, EvaluateSize(entry, "in_channels", sizes.in_channels, scope));
+    HONE_ASSIGN_OR_RETURN(convolution.out_channels, EvaluateSize(entry, "out_channels", sizes.out_channels, scope));
     if (sizes.groups) {
-      HONE_ASSIGN_OR_RETURN(c.groups, EvaluateSize(entry, "groups", *sizes.groups, scope));
+      HONE_ASSIGN_OR_RETURN(convolution.groups, EvaluateSize(entry, "groups", *sizes.groups, scope));
     }
     const auto fail = [&](std::string_view field, const std::string& what) {
       return Fail(entry, field, fmt::format("{} for {}", what, DimsText(dims_)));
     };
-    if (c.batch == 0 || c.out_channels == 0) return Status::Ok();
-    if (c.in_channels == 0) return fail("in_channels", "it is 0, and a sum of no terms is not computed by a call,");
-    if (c.groups == 0 || c.in_channels % c.groups != 0 || c.out_channels % c.groups != 0) {
-      return fail("groups", fmt::format("{} groups do not divide {} channels of the input and {} of out", c.groups, c.in_channels, c.out_channels));
+    if (convolution.batch == 0 || convolution.out_channels == 0) return Status::Ok();
+    if (convolution.in_channels == 0)
+      return fail("in_channels", "it is 0, and a sum of no terms is not computed by a call,");
+    if (convolution.groups == 0 || convolution.in_channels % convolution.groups != 0 ||
+        convolution.out_channels % convolution.groups != 0) {
+      return fail("groups", fmt::format("{} groups do not divide {} channels of the input and {} of out",
+                                        convolution.groups, convolution.in_channels, convolution.out_channels));
     }
     const size_t axes = sizes.size.size();
     const auto values = [&](std::string_view field, const std::vector<Expression>& expressions, int64_t usual, int64_t least,
@@ -365,34 +368,45 @@ class Resolver {
       }
       return Status::Ok();
     };
-    HONE_RETURN_IF_ERROR(values("size", sizes.size, 1, 0, &c.size));
-    HONE_RETURN_IF_ERROR(values("kernel", sizes.kernel, 1, 1, &c.kernel));
-    HONE_RETURN_IF_ERROR(values("stride", sizes.stride, 1, 1, &c.stride));
-    HONE_RETURN_IF_ERROR(values("padding", sizes.padding, 0, 0, &c.padding));
-    HONE_RETURN_IF_ERROR(values("dilation", sizes.dilation, 1, 1, &c.dilation));
-    HONE_RETURN_IF_ERROR(values("output_padding", sizes.output_padding, 0, 0, &c.output_padding));
-    std::vector<int64_t> input = {c.batch, c.in_channels}, out = {c.batch, c.out_channels};
-    std::vector<int64_t> weight = c.transposed ? std::vector{c.in_channels, c.out_channels / c.groups} : std::vector{c.out_channels, c.in_channels / c.groups};
+    HONE_RETURN_IF_ERROR(values("size", sizes.size, 1, 0, &convolution.size));
+    HONE_RETURN_IF_ERROR(values("kernel", sizes.kernel, 1, 1, &convolution.kernel));
+    HONE_RETURN_IF_ERROR(values("stride", sizes.stride, 1, 1, &convolution.stride));
+    HONE_RETURN_IF_ERROR(values("padding", sizes.padding, 0, 0, &convolution.padding));
+    HONE_RETURN_IF_ERROR(values("dilation", sizes.dilation, 1, 1, &convolution.dilation));
+    HONE_RETURN_IF_ERROR(values("output_padding", sizes.output_padding, 0, 0, &convolution.output_padding));
+    std::vector<int64_t> input = {convolution.batch, convolution.in_channels},
+                         out = {convolution.batch, convolution.out_channels};
+    std::vector<int64_t> weight =
+        convolution.transposed ? std::vector{convolution.in_channels, convolution.out_channels / convolution.groups}
+                               : std::vector{convolution.out_channels, convolution.in_channels / convolution.groups};
     for (size_t axis = 0; axis < axes; ++axis) {
       // The products below are of 31-bit numbers, so they do not overflow.
-      if (c.size[axis] < 1 || c.OutSize(axis) < 1 || (!c.transposed && c.size[axis] + 2 * c.padding[axis] < c.dilation[axis] * (c.kernel[axis] - 1) + 1)) {
+      if (convolution.size[axis] < 1 || convolution.OutSize(axis) < 1 ||
+          (!convolution.transposed && convolution.size[axis] + 2 * convolution.padding[axis] <
+                                          convolution.dilation[axis] * (convolution.kernel[axis] - 1) + 1)) {
         return fail("size", fmt::format("axis {} of out would have no elements", axis));
       }
-      if (c.output_padding[axis] > 0 && c.output_padding[axis] >= std::max(c.stride[axis], c.dilation[axis])) {
-        return fail("output_padding", fmt::format("{} is not below the stride or the dilation", c.output_padding[axis]));
+      if (convolution.output_padding[axis] > 0 &&
+          convolution.output_padding[axis] >= std::max(convolution.stride[axis], convolution.dilation[axis])) {
+        return fail("output_padding",
+                    fmt::format("{} is not below the stride or the dilation", convolution.output_padding[axis]));
       }
-      input.push_back(c.size[axis]);
-      weight.push_back(c.kernel[axis]);
-      out.push_back(c.OutSize(axis));
+      input.push_back(convolution.size[axis]);
+      weight.push_back(convolution.kernel[axis]);
+      out.push_back(convolution.OutSize(axis));
     }
     HONE_ASSIGN_OR_RETURN(resolved.a, ResolveOperand(entry, "input", call.a, call.dtype, input, "batch * in_channels * size", scope));
-    HONE_ASSIGN_OR_RETURN(resolved.b, ResolveOperand(entry, "weight", call.b, call.dtype, weight,
-                                                     c.transposed ? "in_channels * out_channels / groups * kernel" : "out_channels * in_channels / groups * kernel", scope));
+    HONE_ASSIGN_OR_RETURN(resolved.b,
+                          ResolveOperand(entry, "weight", call.b, call.dtype, weight,
+                                         convolution.transposed ? "in_channels * out_channels / groups * kernel"
+                                                                : "out_channels * in_channels / groups * kernel",
+                                         scope));
     HONE_ASSIGN_OR_RETURN(resolved.out, ResolveOperand(entry, "out", call.out, call.dtype, out, "batch * out_channels * the size of out", scope));
     if (call.bias) {
-      HONE_ASSIGN_OR_RETURN(resolved.bias, ResolveOperand(entry, "bias", *call.bias, call.dtype, {c.out_channels}, "out_channels", scope));
+      HONE_ASSIGN_OR_RETURN(resolved.bias, ResolveOperand(entry, "bias", *call.bias, call.dtype,
+                                                          {convolution.out_channels}, "out_channels", scope));
     }
-    resolved.convolution = std::move(c);
+    resolved.convolution = std::move(convolution);
     return TakeCall(entry, std::move(resolved), index);
   }
 

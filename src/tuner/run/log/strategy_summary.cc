@@ -17,74 +17,75 @@
 namespace hone {
 
 RunOutcome OutcomeOf(const RunView& view) {
-  RunOutcome o;
-  o.run = view.info.id;
-  o.task = view.info.task;
-  o.strategy = view.options.strategy;
-  o.model = view.options.model;
-  o.device = view.info.device;
-  o.ended = view.ended;
-  o.over = IsOver(view);
-  o.waiting = IsWaiting(view);
-  o.modelled = view.info.modelled;
-  o.attempts = view.attempts;
-  o.requests = view.requests;
-  o.evaluations = view.evaluations;
-  o.tokens = view.usage.input + view.usage.output;
-  o.cost_usd = view.cost_usd;
-  o.unpriced = view.unpriced_replies;
-  o.structure = CountStructure(view);
-  o.repairs = CountRepairs(view);
-  o.from_oracle = view.from_oracle;
-  o.seconds = view.seconds;
-  for (const Memo& memo : view.memos) o.repaired += memo.kind == "problem";
+  RunOutcome outcome;
+  outcome.run = view.info.id;
+  outcome.task = view.info.task;
+  outcome.strategy = view.options.strategy;
+  outcome.model = view.options.model;
+  outcome.device = view.info.device;
+  outcome.ended = view.ended;
+  outcome.over = IsOver(view);
+  outcome.waiting = IsWaiting(view);
+  outcome.modelled = view.info.modelled;
+  outcome.attempts = view.attempts;
+  outcome.requests = view.requests;
+  outcome.evaluations = view.evaluations;
+  outcome.tokens = view.usage.input + view.usage.output;
+  outcome.cost_usd = view.cost_usd;
+  outcome.unpriced = view.unpriced_replies;
+  outcome.structure = CountStructure(view);
+  outcome.repairs = CountRepairs(view);
+  outcome.from_oracle = view.from_oracle;
+  outcome.seconds = view.seconds;
+  for (const Memo& memo : view.memos) outcome.repaired += memo.kind == "problem";
   for (const RunNode& node : view.nodes) {
-    o.unusable += node.origin == "reply" && node.state == NodeState::kUnusable && node.problem != "no_more_ideas";
-    o.compile_errors += node.evaluation && node.evaluation->verdict == Verdict::kCompileError;
-    o.success = o.success || (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected);
+    outcome.unusable += node.origin == "reply" && node.state == NodeState::kUnusable && node.problem != "no_more_ideas";
+    outcome.compile_errors += node.evaluation && node.evaluation->verdict == Verdict::kCompileError;
+    outcome.success = outcome.success ||
+                      (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk && !node.rejected);
   }
-  if (view.best == 0) return o;  // the seed is still the best: speedup 1
+  if (view.best == 0) return outcome;  // the seed is still the best: speedup 1
   if (view.final_result && view.final_result->node == view.best &&
       view.final_result->evaluation.verdict == Verdict::kOk) {
     if (const std::optional<Interval> gain = GeomeanGain(view.final_result->evaluation.cases)) {
-      o.paired = true;
-      o.speedup = gain->median;
-      o.faster = gain->low > 1;
-      return o;
+      outcome.paired = true;
+      outcome.speedup = gain->median;
+      outcome.faster = gain->low > 1;
+      return outcome;
     }
   }
-  o.speedup = view.node(view.best).speedup.value_or(1);
-  o.faster = o.speedup > 1;
-  return o;
+  outcome.speedup = view.node(view.best).speedup.value_or(1);
+  outcome.faster = outcome.speedup > 1;
+  return outcome;
 }
 
 std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& outcomes) {
   std::vector<StrategySummary> rows;
   std::vector<std::vector<double>> speedups;  // for each row, those of its runs that do not wait
-  for (const RunOutcome& o : outcomes) {
+  for (const RunOutcome& outcome : outcomes) {
     size_t i = 0;
-    while (i < rows.size() && rows[i].strategy != o.strategy) ++i;
+    while (i < rows.size() && rows[i].strategy != outcome.strategy) ++i;
     if (i == rows.size()) {
       rows.push_back({});
-      rows.back().strategy = o.strategy;
+      rows.back().strategy = outcome.strategy;
       speedups.emplace_back();
     }
     StrategySummary& row = rows[i];
     ++row.runs;
-    row.waiting += o.waiting;
-    row.unfinished += !o.over && !o.waiting;
+    row.waiting += outcome.waiting;
+    row.unfinished += !outcome.over && !outcome.waiting;
     // The shares are counts until the loop below divides them.
-    row.faster_share += !o.waiting && o.faster;
-    row.success_share += !o.waiting && o.success;
-    row.cost_usd += o.cost_usd;
-    row.unpriced += o.unpriced;
-    row.structure += o.structure;
-    row.repairs += o.repairs;
-    row.seconds += o.seconds;
-    row.attempts += o.attempts;
-    row.tokens += o.tokens;
-    row.modelled = row.modelled || o.modelled;
-    if (!o.waiting) speedups[i].push_back(o.speedup);
+    row.faster_share += !outcome.waiting && outcome.faster;
+    row.success_share += !outcome.waiting && outcome.success;
+    row.cost_usd += outcome.cost_usd;
+    row.unpriced += outcome.unpriced;
+    row.structure += outcome.structure;
+    row.repairs += outcome.repairs;
+    row.seconds += outcome.seconds;
+    row.attempts += outcome.attempts;
+    row.tokens += outcome.tokens;
+    row.modelled = row.modelled || outcome.modelled;
+    if (!outcome.waiting) speedups[i].push_back(outcome.speedup);
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     if (speedups[i].empty()) continue;
@@ -142,10 +143,10 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
   const auto add_name = [](std::vector<std::string>& names, const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  for (const RunOutcome& o : outcomes) {
-    add_name(strategies, o.strategy);
-    add_name(tasks, o.task);
-    cells[{o.task, o.strategy}] = &o;
+  for (const RunOutcome& outcome : outcomes) {
+    add_name(strategies, outcome.strategy);
+    add_name(tasks, outcome.task);
+    cells[{outcome.task, outcome.strategy}] = &outcome;
   }
   std::string text = fmt::format("{:<22}", "task");
   for (const std::string& strategy : strategies) text += fmt::format(" {:>12}", strategy);
@@ -165,16 +166,19 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
     }
     text += "\n";
   }
-  if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return o.success && !o.paired; })) {
+  if (std::any_of(outcomes.begin(), outcomes.end(),
+                  [](const RunOutcome& outcome) { return outcome.success && !outcome.paired; })) {
     text += "~ the chain of kept steps, multiplied (1 where nothing was kept); not paired with the seed at the end.\n";
   }
-  if (std::any_of(outcomes.begin(), outcomes.end(), [](const RunOutcome& o) { return !o.over && !o.waiting; })) {
+  if (std::any_of(outcomes.begin(), outcomes.end(),
+                  [](const RunOutcome& outcome) { return !outcome.over && !outcome.waiting; })) {
     text += "+ the run is not over: this is what it has so far.\n";
   }
   std::string seedless;
   for (const std::string& task : tasks) {
-    const bool is_seedless = std::any_of(outcomes.begin(), outcomes.end(),
-                                 [&](const RunOutcome& o) { return o.task == task && o.from_oracle; });
+    const bool is_seedless = std::any_of(outcomes.begin(), outcomes.end(), [&](const RunOutcome& outcome) {
+      return outcome.task == task && outcome.from_oracle;
+    });
     if (is_seedless) seedless += (seedless.empty() ? "" : ", ") + task;
   }
   if (!seedless.empty()) {
@@ -208,38 +212,38 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                                   {"seconds", r.seconds},
                                   {"modelled", r.modelled}});
   }
-  for (const RunOutcome& o : outcomes) {
-    json["runs"].push_back({{"run", o.run},
-                            {"task", o.task},
-                            {"strategy", o.strategy},
-                            {"model", o.model},
-                            {"device", o.device},
-                            {"ended", o.ended},
-                            {"over", o.over},
-                            {"waiting", o.waiting},
-                            {"modelled", o.modelled},
-                            {"success", o.success},
-                            {"faster", o.faster},
-                            {"paired", o.paired},
-                            {"baseline", o.from_oracle ? "oracle" : "seed"},
-                            {"speedup", o.waiting ? nlohmann::json() : nlohmann::json(o.speedup)},
-                            {"attempts", o.attempts},
-                            {"requests", o.requests},
-                            {"evaluations", o.evaluations},
-                            {"tokens", o.tokens},
-                            {"repaired", o.repaired},
-                            {"unusable", o.unusable},
-                            {"compile_errors", o.compile_errors},
-                            {"cost_usd", o.cost_usd},
-                            {"cost_known", o.unpriced == 0},
-                            {"code_replies", o.structure.replies},
-                            {"edits_not_applied", o.structure.not_applied},
-                            {"structural_compile_errors", o.structure.broken},
-                            {"judged", o.repairs.judged},
-                            {"right", o.repairs.right},
-                            {"failures", o.repairs.failures},
-                            {"failures_repaired", o.repairs.repaired},
-                            {"seconds", o.seconds}});
+  for (const RunOutcome& outcome : outcomes) {
+    json["runs"].push_back({{"run", outcome.run},
+                            {"task", outcome.task},
+                            {"strategy", outcome.strategy},
+                            {"model", outcome.model},
+                            {"device", outcome.device},
+                            {"ended", outcome.ended},
+                            {"over", outcome.over},
+                            {"waiting", outcome.waiting},
+                            {"modelled", outcome.modelled},
+                            {"success", outcome.success},
+                            {"faster", outcome.faster},
+                            {"paired", outcome.paired},
+                            {"baseline", outcome.from_oracle ? "oracle" : "seed"},
+                            {"speedup", outcome.waiting ? nlohmann::json() : nlohmann::json(outcome.speedup)},
+                            {"attempts", outcome.attempts},
+                            {"requests", outcome.requests},
+                            {"evaluations", outcome.evaluations},
+                            {"tokens", outcome.tokens},
+                            {"repaired", outcome.repaired},
+                            {"unusable", outcome.unusable},
+                            {"compile_errors", outcome.compile_errors},
+                            {"cost_usd", outcome.cost_usd},
+                            {"cost_known", outcome.unpriced == 0},
+                            {"code_replies", outcome.structure.replies},
+                            {"edits_not_applied", outcome.structure.not_applied},
+                            {"structural_compile_errors", outcome.structure.broken},
+                            {"judged", outcome.repairs.judged},
+                            {"right", outcome.repairs.right},
+                            {"failures", outcome.repairs.failures},
+                            {"failures_repaired", outcome.repairs.repaired},
+                            {"seconds", outcome.seconds}});
   }
   return DumpJson(json, 2);
 }

@@ -45,7 +45,7 @@ std::vector<uint8_t> Numbers(DType dtype, int64_t count, uint32_t seed) {
 
 // Makes memory apart, with inputs mapped read-only; every operand begins `shift` elements into its block.
 Product Make(DeviceSession& session, ResolvedCall call, bool with_bias, int64_t shift) {
-  Product p;
+  Product product;
   const int64_t width = DTypeBytes(call.dtype);
   const auto operand = [&](const char* name, int64_t elements) {
     return ResolvedOperand{name, shift * width, elements * width};
@@ -54,39 +54,39 @@ Product Make(DeviceSession& session, ResolvedCall call, bool with_bias, int64_t 
   call.b = operand("b", call.batch * call.k * call.n);
   call.out = operand("out", call.batch * call.m * call.n);
   if (with_bias) call.bias = operand("bias", call.n);
-  p.a_host = Numbers(call.dtype, call.a.bytes / width + shift, 1);
-  p.b_host = Numbers(call.dtype, call.b.bytes / width + shift, 2);
-  p.bias_host = Numbers(call.dtype, call.n + shift, 3);
-  p.a = View(call.dtype, {call.a.bytes / width + shift}, -1);
-  p.b = View(call.dtype, {call.b.bytes / width + shift}, -1);
-  p.bias = View(call.dtype, {call.n + shift}, -1);
-  p.out = View(call.dtype, {call.out.bytes / width + shift}, -1);
-  p.arena = PlaceApart(session, {&p.a, &p.b, &p.bias, &p.out}, {true, true, true, false});
-  Write(session, p.a, p.a_host);
-  Write(session, p.b, p.b_host);
-  Write(session, p.bias, p.bias_host);
-  EXPECT_TRUE(session.Poison(p.out).ok());
-  p.bindings.tensors = {{"a", p.a}, {"b", p.b}, {"bias", p.bias}, {"out", p.out}};
-  p.call = std::move(call);
-  return p;
+  product.a_host = Numbers(call.dtype, call.a.bytes / width + shift, 1);
+  product.b_host = Numbers(call.dtype, call.b.bytes / width + shift, 2);
+  product.bias_host = Numbers(call.dtype, call.n + shift, 3);
+  product.a = View(call.dtype, {call.a.bytes / width + shift}, -1);
+  product.b = View(call.dtype, {call.b.bytes / width + shift}, -1);
+  product.bias = View(call.dtype, {call.n + shift}, -1);
+  product.out = View(call.dtype, {call.out.bytes / width + shift}, -1);
+  product.arena = PlaceApart(session, {&product.a, &product.b, &product.bias, &product.out}, {true, true, true, false});
+  Write(session, product.a, product.a_host);
+  Write(session, product.b, product.b_host);
+  Write(session, product.bias, product.bias_host);
+  EXPECT_TRUE(session.Poison(product.out).ok());
+  product.bindings.tensors = {{"a", product.a}, {"b", product.b}, {"bias", product.bias}, {"out", product.out}};
+  product.call = std::move(call);
+  return product;
 }
 
 // Returns the greatest error, relative to the size of the summed terms.
-double Error(DeviceSession& session, const Product& p, int64_t shift) {
-  const ResolvedCall& c = p.call;
+double Error(DeviceSession& session, const Product& product, int64_t shift) {
+  const ResolvedCall& c = product.call;
   const int64_t width = DTypeBytes(c.dtype);
   const auto at = [&](const std::vector<uint8_t>& memory, int64_t element) {
     return host::ReadElement(c.dtype, memory.data() + (element + shift) * width);
   };
-  const std::vector<uint8_t> out = Read<uint8_t>(session, p.out);
+  const std::vector<uint8_t> out = Read<uint8_t>(session, product.out);
   double worst = 0;
   for (int64_t batch = 0; batch < c.batch; ++batch) {
     for (int64_t i = 0; i < c.m; ++i) {
       for (int64_t j = 0; j < c.n; ++j) {
-        double sum = c.bias ? at(p.bias_host, j) : 0, size = std::abs(sum) + 1;
+        double sum = c.bias ? at(product.bias_host, j) : 0, size = std::abs(sum) + 1;
         for (int64_t t = 0; t < c.k; ++t) {
-          const double term = at(p.a_host, batch * c.m * c.k + (c.transpose_a ? t * c.m + i : i * c.k + t)) *
-                              at(p.b_host, batch * c.k * c.n + (c.transpose_b ? j * c.k + t : t * c.n + j));
+          const double term = at(product.a_host, batch * c.m * c.k + (c.transpose_a ? t * c.m + i : i * c.k + t)) *
+                              at(product.b_host, batch * c.k * c.n + (c.transpose_b ? j * c.k + t : t * c.n + j));
           sum += term;
           size += std::abs(term);
         }
@@ -128,17 +128,17 @@ TEST(LibraryCallsGpu, GiveWhatTheSumsAreForEveryDtypeLayoutAndEpilogue) {
       call.epilogue = variant < 16 ? "none" : variant < 32 ? "relu" : "gelu_tanh";
       // Addresses may be aligned to one element only: a task promises no more than 16 bytes, and an offset less.
       const int64_t shift = variant % 3 == 0 ? 1 : variant % 3 == 1 ? 0 : 8;
-      const Product p = Make(session, std::move(call), (variant & 4) != 0, shift);
+      const Product product = Make(session, std::move(call), (variant & 4) != 0, shift);
       ResolvedStep step;
-      step.call = p.call;
-      const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+      step.call = product.call;
+      const LaunchOutcome outcome = Launch(session, *program, Plan({step}), product.bindings);
       if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
       ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail << ", variant " << variant;
-      const double error = Error(session, p, shift);
+      const double error = Error(session, product, shift);
       EXPECT_LT(error, 4 * RoundOff(dtype)) << DTypeName(dtype) << ", variant " << variant;
       worst = std::max(worst, error);
-      EXPECT_EQ(session.CheckGaps(*p.arena)->value_or(""), "");
-      EXPECT_EQ(Read<uint8_t>(session, p.a), p.a_host);
+      EXPECT_EQ(session.CheckGaps(*product.arena)->value_or(""), "");
+      EXPECT_EQ(Read<uint8_t>(session, product.a), product.a_host);
     }
     std::printf("%s: 48 products, the greatest error is %.3g of the terms' size\n",
                 std::string(DTypeName(dtype)).c_str(), worst);
@@ -149,18 +149,18 @@ TEST(LibraryCallsGpu, GiveWhatTheSumsAreForEveryDtypeLayoutAndEpilogue) {
 TEST(LibraryCallsGpu, Float32IsNotTf32) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
-  Product p = Make(session, ResolvedCall{.m = 256, .n = 256, .k = 512}, /*with_bias=*/false, /*shift=*/0);
-  for (size_t i = 0; i < p.a_host.size() / 4; ++i) {
+  Product product = Make(session, ResolvedCall{.m = 256, .n = 256, .k = 512}, /*with_bias=*/false, /*shift=*/0);
+  for (size_t i = 0; i < product.a_host.size() / 4; ++i) {
     const float fine = 1.0f + static_cast<float>(i % 1021) * 1.1920929e-7f * 37;
-    std::memcpy(p.a_host.data() + 4 * i, &fine, 4);
+    std::memcpy(product.a_host.data() + 4 * i, &fine, 4);
   }
-  Write(session, p.a, p.a_host);
+  Write(session, product.a, product.a_host);
   ResolvedStep step;
-  step.call = p.call;
-  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+  step.call = product.call;
+  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), product.bindings);
   if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
   ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
-  EXPECT_LT(Error(session, p, 0), 3e-7);
+  EXPECT_LT(Error(session, product, 0), 3e-7);
 }
 
 // If the library sums in parts, it must not round them to 16 bits in between, as it would at these sizes.
@@ -168,22 +168,22 @@ TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
   for (const auto& [m, n, k] : {std::tuple{64, 1025, 8192}, std::tuple{16, 257, 16384}}) {
-    const Product p = Make(session, ResolvedCall{.m = m, .n = n, .k = k, .dtype = DType::kBFloat16},
-                           /*with_bias=*/false, /*shift=*/0);
+    const Product product = Make(session, ResolvedCall{.m = m, .n = n, .k = k, .dtype = DType::kBFloat16},
+                                 /*with_bias=*/false, /*shift=*/0);
     ResolvedStep step;
-    step.call = p.call;
-    const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+    step.call = product.call;
+    const LaunchOutcome outcome = Launch(session, *program, Plan({step}), product.bindings);
     if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
     ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
     // The sum is small compared with its terms: rounded once, it is off by its own last bit, 2^-9 of some hundred.
-    const std::vector<uint8_t> out = Read<uint8_t>(session, p.out);
+    const std::vector<uint8_t> out = Read<uint8_t>(session, product.out);
     double worst = 0;
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; j += 7) {
         double sum = 0;
         for (int64_t t = 0; t < k; ++t) {
-          sum += host::ReadElement(DType::kBFloat16, p.a_host.data() + 2 * (i * k + t)) *
-                 host::ReadElement(DType::kBFloat16, p.b_host.data() + 2 * (t * n + j));
+          sum += host::ReadElement(DType::kBFloat16, product.a_host.data() + 2 * (i * k + t)) *
+                 host::ReadElement(DType::kBFloat16, product.b_host.data() + 2 * (t * n + j));
         }
         const double got = host::ReadElement(DType::kBFloat16, out.data() + 2 * (i * n + j));
         worst = std::max(worst, std::abs(got - sum) / std::max(1.0, std::abs(sum)));
@@ -207,7 +207,7 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
   // The memory of the second call is written by the step before it.
   const ResolvedPlan plan = Plan({step, Memset("out", 0, 2), step});
   SampleRequest request{.program = program.get(), .plan = &plan};
-  for (const Product& p : sets) request.sets.push_back(&p.bindings);
+  for (const Product& product : sets) request.sets.push_back(&product.bindings);
   std::vector<double> times;
   for (int i = 0; i < 9; ++i) {
     const Result<SampleOutcome> sample = session.TimeSample(request);
@@ -216,7 +216,7 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
     ASSERT_EQ(sample->launch.status, LaunchStatus::kOk) << sample->launch.detail;
     times.push_back(sample->us_per_plan);
   }
-  for (const Product& p : sets) EXPECT_LT(Error(session, p, 0), 4 * RoundOff(DType::kBFloat16));
+  for (const Product& product : sets) EXPECT_LT(Error(session, product, 0), 4 * RoundOff(DType::kBFloat16));
   std::sort(times.begin(), times.end());
   std::printf("two products of 512 and a memset: %.2f us of a graph of 8\n", times[times.size() / 2]);
   EXPECT_LT(times[times.size() / 2], 200);
@@ -225,11 +225,11 @@ TEST(LibraryCallsGpu, StandInTimedGraphsAndAgreeWithLaunchesAlone) {
 TEST(LibraryCallsGpu, AnAlgorithmThatIsNotThereIsALimit) {
   HONE_REQUIRE_SESSION();
   const std::unique_ptr<LoadedProgram> program = AnyProgram(session);
-  const Product p =
+  const Product product =
       Make(session, ResolvedCall{.m = 1, .n = 1, .k = 1, .algorithm = 31}, /*with_bias=*/false, /*shift=*/0);
   ResolvedStep step;
-  step.call = p.call;
-  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), p.bindings);
+  step.call = product.call;
+  const LaunchOutcome outcome = Launch(session, *program, Plan({step}), product.bindings);
   if (NoLibrary(outcome)) GTEST_SKIP() << outcome.detail;
   EXPECT_EQ(outcome.status, LaunchStatus::kResourceLimit);
   EXPECT_THAT(outcome.detail, HasSubstr("the plan asks for algorithm 31, and the library has"));

@@ -24,9 +24,9 @@ inline uint64_t Address(const volatile void* p) { return reinterpret_cast<uint64
 
 // Static initialisers of an image may call any function; none of these is valid there.
 Worker& RunningWorker() {
-  Worker* const w = current_worker;
-  if (w == nullptr || w->fiber == nullptr) __builtin_trap();
-  return *w;
+  Worker* const worker = current_worker;
+  if (worker == nullptr || worker->fiber == nullptr) __builtin_trap();
+  return *worker;
 }
 
 // The macro is used in named functions, so that the return address is the candidate's.
@@ -53,8 +53,8 @@ void AccessInPieces(const volatile void* address, uint32_t bytes, int access, ui
 extern "C" {
 
 uint32_t hone_sim_index(uint32_t which) {
-  const Worker& w = RunningWorker();
-  return which < HONE_SIM_INDEX_COUNT ? w.fiber->index[which] : 0;
+  const Worker& worker = RunningWorker();
+  return which < HONE_SIM_INDEX_COUNT ? worker.fiber->index[which] : 0;
 }
 
 const uint32_t* hone_sim_thread(void) { return RunningWorker().fiber->index; }
@@ -68,11 +68,11 @@ int hone_sim_syncthreads_reduce(int kind, int predicate) {
 }
 
 void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait) {
-  Worker& w = RunningWorker();
+  Worker& worker = RunningWorker();
   if (barrier == 0 && threads == 0 && wait) {
-    w.BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr);
+    worker.BlockBarrier(HONE_SIM_COUNT, 0, HONE_PC, nullptr);
   } else {
-    w.NamedBarrierWait(barrier, threads, wait != 0, HONE_PC);
+    worker.NamedBarrierWait(barrier, threads, wait != 0, HONE_PC);
   }
 }
 
@@ -82,65 +82,67 @@ int hone_sim_grid_is_cooperative(void) { return RunningWorker().launch->spec->co
 void hone_sim_syncwarp(uint32_t mask) { RunningWorker().Meet(Collective::kSync, mask, 0, HONE_PC); }
 
 uint64_t hone_sim_shuffle(int kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width, int* in_range) {
-  Worker& w = RunningWorker();
-  Fiber& f = *w.fiber;
+  Worker& worker = RunningWorker();
+  Fiber& f = *worker.fiber;
   f.value = value;
   f.operand = argument;
   f.width = width == 0 || width > 32 || (width & (width - 1)) != 0 ? 32 : width;
   // Lanes may name different sources, but not different kinds of shuffle.
-  w.Meet(Collective::kShuffle, mask, static_cast<uint32_t>(kind), HONE_PC);
+  worker.Meet(Collective::kShuffle, mask, static_cast<uint32_t>(kind), HONE_PC);
   if (in_range != nullptr) *in_range = f.flag;
   return f.result;
 }
 
 uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
-  Worker& w = RunningWorker();
-  Fiber& f = *w.fiber;
+  Worker& worker = RunningWorker();
+  Fiber& f = *worker.fiber;
   f.value = predicate != 0;
-  w.Meet(Collective::kVote, mask, static_cast<uint32_t>(kind), HONE_PC);
+  worker.Meet(Collective::kVote, mask, static_cast<uint32_t>(kind), HONE_PC);
   return static_cast<uint32_t>(f.result);
 }
 
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value) {
-  Worker& w = RunningWorker();
-  w.fiber->value = value;
-  w.Meet(Collective::kMatchAny, mask, 0, HONE_PC);
-  return static_cast<uint32_t>(w.fiber->result);
+  Worker& worker = RunningWorker();
+  worker.fiber->value = value;
+  worker.Meet(Collective::kMatchAny, mask, 0, HONE_PC);
+  return static_cast<uint32_t>(worker.fiber->result);
 }
 
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
-  Worker& w = RunningWorker();
-  w.fiber->value = value;
-  w.Meet(Collective::kMatchAll, mask, 0, HONE_PC);
-  if (all_equal != nullptr) *all_equal = w.fiber->flag;
-  return static_cast<uint32_t>(w.fiber->result);
+  Worker& worker = RunningWorker();
+  worker.fiber->value = value;
+  worker.Meet(Collective::kMatchAll, mask, 0, HONE_PC);
+  if (all_equal != nullptr) *all_equal = worker.fiber->flag;
+  return static_cast<uint32_t>(worker.fiber->result);
 }
 
 uint32_t hone_sim_warp_reduce(int kind, uint32_t mask, uint32_t value) {
-  Worker& w = RunningWorker();
-  w.fiber->value = value;
-  w.Meet(Collective::kReduce, mask, static_cast<uint32_t>(kind), HONE_PC);
-  return static_cast<uint32_t>(w.fiber->result);
+  Worker& worker = RunningWorker();
+  worker.fiber->value = value;
+  worker.Meet(Collective::kReduce, mask, static_cast<uint32_t>(kind), HONE_PC);
+  return static_cast<uint32_t>(worker.fiber->result);
 }
 
 uint32_t hone_sim_activemask(void) {
-  Worker& w = RunningWorker();
-  w.Meet(Collective::kActiveMask, ~0u, 0, HONE_PC);
-  return static_cast<uint32_t>(w.fiber->result);
+  Worker& worker = RunningWorker();
+  worker.Meet(Collective::kActiveMask, ~0u, 0, HONE_PC);
+  return static_cast<uint32_t>(worker.fiber->result);
 }
 
 void hone_sim_warp_gather(uint32_t mask, uint32_t tag, const void* mine, size_t bytes, void* all) {
-  Worker& w = RunningWorker();
-  Fiber& f = *w.fiber;
+  Worker& worker = RunningWorker();
+  Fiber& f = *worker.fiber;
   f.gather_from = mine;
   f.gather_to = all;
-  if (bytes > 256) w.End(LaunchEnd::kUnsupported, "unsupported", "a warp gather of more than 256 bytes a lane, at {0}", {HONE_PC});
-  w.Meet(Collective::kGather, mask, tag << 9 | static_cast<uint32_t>(bytes), HONE_PC);
+  if (bytes > 256)
+    worker.End(LaunchEnd::kUnsupported, "unsupported", "a warp gather of more than 256 bytes a lane, at {0}",
+               {HONE_PC});
+  worker.Meet(Collective::kGather, mask, tag << 9 | static_cast<uint32_t>(bytes), HONE_PC);
 }
 
 void hone_sim_fence(int) {
-  Worker& w = RunningWorker();
-  w.block->order.Fence(w.self);
+  Worker& worker = RunningWorker();
+  worker.block->order.Fence(worker.self);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -177,15 +179,15 @@ void hone_sim_volatile(const volatile void* address, uint32_t bytes, int access)
 
 void hone_sim_cp_async(void* shared_destination, const void* global_source, uint32_t bytes, uint32_t source_bytes) {
   const uint64_t pc = HONE_PC;
-  Worker& w = RunningWorker();
+  Worker& worker = RunningWorker();
   if (source_bytes > bytes) source_bytes = bytes;
   const uint64_t to = Address(shared_destination);
-  if (to - w.shared_begin >= w.shared_bytes || to - w.shared_begin + bytes > w.dynamic_end) {
-    w.OutOfBounds(pc, to, bytes, /*writes=*/true);
+  if (to - worker.shared_begin >= worker.shared_bytes || to - worker.shared_begin + bytes > worker.dynamic_end) {
+    worker.OutOfBounds(pc, to, bytes, /*writes=*/true);
   }
-  if ((to & (bytes - 1)) != 0) w.Misaligned(pc, to, bytes, /*writes=*/true);
+  if ((to & (bytes - 1)) != 0) worker.Misaligned(pc, to, bytes, /*writes=*/true);
   if ((Address(global_source) & (bytes - 1)) != 0 && source_bytes > 0) {
-    w.Misaligned(pc, Address(global_source), bytes, /*writes=*/false);
+    worker.Misaligned(pc, Address(global_source), bytes, /*writes=*/false);
   }
   hone::sim::CopyInFlight copy{shared_destination, bytes, /*committed=*/false, pc, {}};
   if (source_bytes == bytes) {
@@ -194,55 +196,55 @@ void hone_sim_cp_async(void* shared_destination, const void* global_source, uint
     hone::sim::AccessRange</*kWrites=*/false>(Address(global_source), source_bytes, pc);
   }
   std::memcpy(copy.data, global_source, source_bytes);
-  w.fiber->copies->push_back(copy);
+  worker.fiber->copies->push_back(copy);
 }
 
 void hone_sim_cp_async_commit(void) {
-  Worker& w = RunningWorker();
-  w.fiber->copies->push_back({nullptr, 0, /*committed=*/true, 0, {}});
+  Worker& worker = RunningWorker();
+  worker.fiber->copies->push_back({nullptr, 0, /*committed=*/true, 0, {}});
 }
 
 void hone_sim_cp_async_wait(uint32_t groups_left) {
-  Worker& w = RunningWorker();
-  w.FinishCopies(*w.fiber, groups_left, /*uncommitted_too=*/false);
+  Worker& worker = RunningWorker();
+  worker.FinishCopies(*worker.fiber, groups_left, /*uncommitted_too=*/false);
 }
 
 void hone_sim_cp_async_wait_all(void) {
-  Worker& w = RunningWorker();
-  w.FinishCopies(*w.fiber, 0, /*uncommitted_too=*/true);
+  Worker& worker = RunningWorker();
+  worker.FinishCopies(*worker.fiber, 0, /*uncommitted_too=*/true);
 }
 
 void hone_sim_fence_proxy_async(void) {
-  Worker& w = RunningWorker();
-  w.block->order.ProxyFence(w.self);
+  Worker& worker = RunningWorker();
+  worker.block->order.ProxyFence(worker.self);
 }
 
 void hone_sim_wgmma_fence(void) { RunningWorker().fiber->group_fenced = true; }
 uint32_t hone_sim_wgmma_begin(void) {
-  Worker& w = RunningWorker();
-  w.BeginGroupProduct(HONE_PC);
-  return static_cast<uint32_t>(w.shared_bytes);
+  Worker& worker = RunningWorker();
+  worker.BeginGroupProduct(HONE_PC);
+  return static_cast<uint32_t>(worker.shared_bytes);
 }
 void hone_sim_wgmma_read(const void* shared) { RunningWorker().ReadForGroup(Address(shared), HONE_PC); }
 
 void hone_sim_wgmma_commit(void) {
-  Worker& w = RunningWorker();
-  w.fiber->group_reads->push_back({nullptr, 0, /*committed=*/true, HONE_PC, {}});
+  Worker& worker = RunningWorker();
+  worker.fiber->group_reads->push_back({nullptr, 0, /*committed=*/true, HONE_PC, {}});
 }
 
 void hone_sim_wgmma_wait(uint32_t groups_left) {
-  Worker& w = RunningWorker();
-  w.FinishGroupReads(*w.fiber, groups_left);
+  Worker& worker = RunningWorker();
+  worker.FinishGroupReads(*worker.fiber, groups_left);
 }
 
 uint32_t hone_sim_to_shared(const void* generic) {
-  Worker& w = RunningWorker();
-  const uint64_t offset = Address(generic) - w.shared_begin;
+  Worker& worker = RunningWorker();
+  const uint64_t offset = Address(generic) - worker.shared_begin;
   // One past the end is a valid pointer; so is an address from which an offset is later subtracted.
-  if (offset > w.shared_bytes + hone::sim::kMaxDynamicShared) {
-    w.End(LaunchEnd::kCrashed, "out_of_bounds",
-          fmt::format("{} takes the shared-memory address of {}, at {{0}}", w.WhereText(),
-                      w.AddressText(Address(generic), 1)),
+  if (offset > worker.shared_bytes + hone::sim::kMaxDynamicShared) {
+    worker.End(LaunchEnd::kCrashed, "out_of_bounds",
+          fmt::format("{} takes the shared-memory address of {}, at {{0}}", worker.WhereText(),
+                      worker.AddressText(Address(generic), 1)),
           {HONE_PC});
   }
   return static_cast<uint32_t>(offset);
@@ -251,15 +253,15 @@ uint32_t hone_sim_to_shared(const void* generic) {
 void* hone_sim_from_shared(uint32_t address) { return reinterpret_cast<void*>(RunningWorker().shared_begin + address); }
 
 int hone_sim_is_shared(const void* generic) {
-  const Worker& w = RunningWorker();
-  return Address(generic) - w.shared_begin < w.shared_bytes;
+  const Worker& worker = RunningWorker();
+  return Address(generic) - worker.shared_begin < worker.shared_bytes;
 }
 
 int hone_sim_is_global(const void* generic) {
-  const Worker& w = RunningWorker();
+  const Worker& worker = RunningWorker();
   const uint64_t a = Address(generic);
   return a - hone::sim::kGlobalBase < hone::sim::kGlobalSpan ||
-         (a >= w.launch->image->data_begin && a < w.launch->image->data_end);
+         (a >= worker.launch->image->data_begin && a < worker.launch->image->data_end);
 }
 
 void hone_sim_count_mma(uint64_t multiply_adds) {
@@ -267,36 +269,36 @@ void hone_sim_count_mma(uint64_t multiply_adds) {
 }
 
 uint64_t hone_sim_clock(void) {
-  Worker& w = RunningWorker();
-  w.Spin();  // a thread that waits for time to pass must let others run
-  return ++w.ticks;
+  Worker& worker = RunningWorker();
+  worker.Spin();  // a thread that waits for time to pass must let others run
+  return ++worker.ticks;
 }
 
 uint64_t hone_sim_globaltimer(void) {
-  Worker& w = RunningWorker();
-  w.Spin();
-  return ++w.ticks;
+  Worker& worker = RunningWorker();
+  worker.Spin();
+  return ++worker.ticks;
 }
 
 void hone_sim_nanosleep(uint32_t) { RunningWorker().Yield(); }
 
 void hone_sim_trap(void) {
-  Worker& w = RunningWorker();
-  w.End(LaunchEnd::kCrashed, "trap", fmt::format("{} traps at {{0}}", w.WhereText()), {HONE_PC});
+  Worker& worker = RunningWorker();
+  worker.End(LaunchEnd::kCrashed, "trap", fmt::format("{} traps at {{0}}", worker.WhereText()), {HONE_PC});
 }
 
 void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const char*) {
-  Worker& w = RunningWorker();
+  Worker& worker = RunningWorker();
   // The text belongs to the image; the limit stops at an invalid pointer's end.
   const std::string text(expression, strnlen(expression, 200));
-  w.End(LaunchEnd::kCrashed, "assert", fmt::format("{} fails the assertion '{}' at {{0}}", w.WhereText(), text),
-        {HONE_PC});
+  worker.End(LaunchEnd::kCrashed, "assert",
+             fmt::format("{} fails the assertion '{}' at {{0}}", worker.WhereText(), text), {HONE_PC});
 }
 
 void hone_sim_unsupported(const char* what) {
-  Worker& w = RunningWorker();
+  Worker& worker = RunningWorker();
   const std::string text(what, strnlen(what, 400));
-  w.End(LaunchEnd::kUnsupported, "unsupported", fmt::format("{}, at {{0}}", text), {HONE_PC});
+  worker.End(LaunchEnd::kUnsupported, "unsupported", fmt::format("{}, at {{0}}", text), {HONE_PC});
 }
 
 }  // extern "C"

@@ -39,95 +39,97 @@ inline void MarkWritten(uint64_t address, uint64_t bytes) {
 }
 
 template <bool kWrites, bool kReads, Ordering kOrdering>
-[[gnu::always_inline]] inline void GlobalAccess(Worker& w, uint64_t address, uint64_t bytes, uint64_t pc) {
-  Site* found = w.counters.Find(pc);
+[[gnu::always_inline]] inline void GlobalAccess(Worker& worker, uint64_t address, uint64_t bytes, uint64_t pc) {
+  Site* found = worker.counters.Find(pc);
   if (found == nullptr) [[unlikely]] return;  // not the image's code: the runtime itself
   Site& site = *found;
   if (address < site.low || address + bytes > site.high) [[unlikely]] {
-    if (!w.SetRange(site, address, bytes)) w.OutOfBounds(pc, address, bytes, kWrites);
+    if (!worker.SetRange(site, address, bytes)) worker.OutOfBounds(pc, address, bytes, kWrites);
     site.bytes = static_cast<uint8_t>(bytes);
     site.writes = kWrites;
     site.atomic = kOrdering == Ordering::kAtomic;
   }
   ++site.total;
-  if (kOrdering == Ordering::kAtomic && kWrites) w.launch->incomplete.store(true, std::memory_order_relaxed);
+  if (kOrdering == Ordering::kAtomic && kWrites) worker.launch->incomplete.store(true, std::memory_order_relaxed);
   if (site.sparse) {
-    w.SparseAccess(site, address, bytes, kReads, kWrites);
+    worker.SparseAccess(site, address, bytes, kReads, kWrites);
   } else if (site.may_be_unwritten) {
     // One load of the map answers both questions.
     if (AnyUnwritten(address, bytes)) {
-      if (kReads) w.UnwrittenGlobal(site, address, bytes);
+      if (kReads) worker.UnwrittenGlobal(site, address, bytes);
       if (kWrites) MarkWritten(address, bytes);
     }
   }
-  if (site.owned) w.OwnedAccess(site, address, bytes, kReads, kWrites, kOrdering);
+  if (site.owned) worker.OwnedAccess(site, address, bytes, kReads, kWrites, kOrdering);
   if (kWrites) {
-    w.fiber->ran = true;
-    if (!site.writable) [[unlikely]] w.InputWritten(site, address);
+    worker.fiber->ran = true;
+    if (!site.writable) [[unlikely]] worker.InputWritten(site, address);
   }
-  if (w.log_cursor != w.log_limit) [[likely]] {
-    *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), address - kGlobalBase);
+  if (worker.log_cursor != worker.log_limit) [[likely]] {
+    *worker.log_cursor++ = AccessLog::Entry(worker.counters.Code(site), address - kGlobalBase);
   } else {
-    w.LogFull(site, address - kGlobalBase);
+    worker.LogFull(site, address - kGlobalBase);
   }
 }
 
 template <bool kWrites, bool kReads, Ordering kOrdering>
-[[gnu::always_inline]] inline void SharedAccess(Worker& w, uint64_t offset, uint64_t bytes, uint64_t pc) {
+[[gnu::always_inline]] inline void SharedAccess(Worker& worker, uint64_t offset, uint64_t bytes, uint64_t pc) {
   const uint64_t end = offset + bytes;
-  if (end > w.static_shared && (offset < w.dynamic_begin || end > w.dynamic_end)) [[unlikely]] {
-    w.OutOfBounds(pc, w.shared_begin + offset, bytes, kWrites);
+  if (end > worker.static_shared && (offset < worker.dynamic_begin || end > worker.dynamic_end)) [[unlikely]] {
+    worker.OutOfBounds(pc, worker.shared_begin + offset, bytes, kWrites);
   }
-  Site* found = w.counters.Find(pc);
+  Site* found = worker.counters.Find(pc);
   if (found == nullptr) [[unlikely]] return;
   Site& site = *found;
   if (site.total++ == 0) [[unlikely]] {
     site.bytes = static_cast<uint8_t>(bytes);
     site.writes = kWrites;
     site.atomic = kOrdering == Ordering::kAtomic;
-    site.ignored = w.IsGuard(static_cast<uint32_t>(offset));
+    site.ignored = worker.IsGuard(static_cast<uint32_t>(offset));
   }
   if (site.ignored) [[unlikely]] {
     site.total = 1;
     return;
   }
-  w.fiber->ran = true;
-  if (w.block->shadow.RecordAccess<kWrites, kReads>(static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), w.self,
-                                             kOrdering, site.id, w.block->order)) [[unlikely]] {
-    w.SharedConflictFound(pc, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), kWrites);
+  worker.fiber->ran = true;
+  if (worker.block->shadow.RecordAccess<kWrites, kReads>(static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes),
+                                                         worker.self, kOrdering, site.id, worker.block->order))
+      [[unlikely]] {
+    worker.SharedConflictFound(pc, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), kWrites);
   }
-  if (w.log_cursor != w.log_limit) [[likely]] {
-    *w.log_cursor++ = AccessLog::Entry(w.counters.Code(site), offset | AccessLog::kSharedBit);
+  if (worker.log_cursor != worker.log_limit) [[likely]] {
+    *worker.log_cursor++ = AccessLog::Entry(worker.counters.Code(site), offset | AccessLog::kSharedBit);
   } else {
-    w.LogFull(site, offset | AccessLog::kSharedBit);
+    worker.LogFull(site, offset | AccessLog::kSharedBit);
   }
 }
 
 // `bytes` is 1, 2, 4, 8 or 16 and, when kAligned, must divide the address.
 template <bool kWrites, bool kReads, Ordering kOrdering, bool kAligned>
 [[gnu::always_inline]] inline void Access(uint64_t address, uint64_t bytes, uint64_t pc) {
-  Worker* const w = current_worker;
-  if (w == nullptr) [[unlikely]] return;
+  Worker* const worker = current_worker;
+  if (worker == nullptr) [[unlikely]] return;
   const bool global = address - kGlobalBase < kGlobalSpan;
-  if (global || address - w->shared_begin < w->shared_bytes) {
-    if (kAligned && (address & (bytes - 1)) != 0) [[unlikely]] w->Misaligned(pc, address, bytes, kWrites);
+  if (global || address - worker->shared_begin < worker->shared_bytes) {
+    if (kAligned && (address & (bytes - 1)) != 0) [[unlikely]] worker->Misaligned(pc, address, bytes, kWrites);
     if (global) {
-      GlobalAccess<kWrites, kReads, kOrdering>(*w, address, bytes, pc);
+      GlobalAccess<kWrites, kReads, kOrdering>(*worker, address, bytes, pc);
     } else {
-      SharedAccess<kWrites, kReads, kOrdering>(*w, address - w->shared_begin, bytes, pc);
+      SharedAccess<kWrites, kReads, kOrdering>(*worker, address - worker->shared_begin, bytes, pc);
     }
-  } else if (address - w->stack_begin >= (kWrites ? w->stack_write_bytes : w->stack_bytes)) [[unlikely]] {
-    w->OtherAddress(address, bytes, kWrites, kOrdering == Ordering::kAtomic, pc);
+  } else if (address - worker->stack_begin >= (kWrites ? worker->stack_write_bytes : worker->stack_bytes))
+      [[unlikely]] {
+    worker->OtherAddress(address, bytes, kWrites, kOrdering == Ordering::kAtomic, pc);
   }
 }
 
 // Handles any length and alignment, in the pieces that a GPU would use: words where possible, else bytes.
 template <bool kWrites>
 inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
-  Worker* const w = current_worker;
-  if (w == nullptr || bytes == 0) return;
-  const uint64_t own = kWrites ? w->stack_write_bytes : w->stack_bytes;
-  if (address - w->stack_begin < own && address + bytes <= w->stack_begin + own) return;
+  Worker* const worker = current_worker;
+  if (worker == nullptr || bytes == 0) return;
+  const uint64_t own = kWrites ? worker->stack_write_bytes : worker->stack_bytes;
+  if (address - worker->stack_begin < own && address + bytes <= worker->stack_begin + own) return;
   if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && (address & (bytes - 1)) == 0) {
     Access<kWrites, !kWrites, Ordering::kPlain, true>(address, bytes, pc);
     return;
@@ -140,9 +142,9 @@ inline void AccessRange(uint64_t address, uint64_t bytes, uint64_t pc) {
 
 // Informs the race detector's clocks of an atomic or volatile access.
 inline void OrderAccess(uint64_t address, bool reads, bool writes, bool acquire, bool release) {
-  Worker* const w = current_worker;
-  if (w == nullptr || w->block == nullptr) return;
-  w->block->order.AtomicAccess(w->self, address, reads, writes, acquire, release);
+  Worker* const worker = current_worker;
+  if (worker == nullptr || worker->block == nullptr) return;
+  worker->block->order.AtomicAccess(worker->self, address, reads, writes, acquire, release);
 }
 
 }  // namespace hone::sim
