@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """serve_test.py: tests what the judge's reference process keeps from one evaluation to the next. Needs PyTorch but no GPU.
 
-The memory that the judge and this process share on a GPU is plain memory of this file, handed out by a stand-in for CUDA's runtime.
+The block of a GPU's memory that the judge shares with this process is a memory file here, which a stand-in for CUDA's driver maps.
 """
-import ctypes
 import mmap
 import os
+import socket
+import struct
 import sys
 import unittest
 from unittest import mock
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
 room = {"__name__": "room"}
-for name in ("problem", "frames", "serve"):
+for name in ("problem", "frames", "driver", "serve"):
     with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
         exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 import torch
@@ -128,65 +129,138 @@ class Evaluations(unittest.TestCase):
         self.assertEqual(len(self.server.models), room["MOST_MODELS"])
 
 
-class Runtime:
-    """Stands in for CUDA's runtime: memory is the host's, and a handle holds the address."""
+class FakeDriver:
+    """Stands in for CUDA's driver: a block is a memory file, and `mapped` holds the mappings by address."""
+
+    made, word, __call__ = room["Driver"].made, room["Driver"].word, room["Driver"].__call__
 
     def __init__(self):
-        self.live, self.made = {}, 0
+        self.next, self.reserved, self.handles, self.mapped, self.fails = 1 << 30, {}, {}, {}, None
 
-    def cudaMalloc(self, pointer, size):
-        buffer = (ctypes.c_char * size.value)()
-        self.live[ctypes.addressof(buffer)] = buffer
-        self.made += 1
-        pointer._obj.value = ctypes.addressof(buffer)
-        return 0
+    def attempt(self, name, *arguments):
+        return 2 if name == self.fails else getattr(self, name)(*arguments) or 0
 
-    def cudaFree(self, address):
-        del self.live[address.value]
-        return 0
+    def cuGetErrorName(self, code, out):
+        out._obj.value = b"CUDA_ERROR_OUT_OF_MEMORY"
 
-    def cudaIpcGetMemHandle(self, handle, address):
-        handle[:8] = address.value.to_bytes(8, "little")
-        return 0
+    def cuMemImportFromShareableHandle(self, out, descriptor, kind):
+        self.next += 1 << 30
+        self.handles[self.next] = os.dup(descriptor)
+        out._obj.value = self.next
+
+    def cuMemAddressReserve(self, out, size, alignment, address, flags):
+        self.next += 1 << 30
+        self.reserved[self.next] = size
+        out._obj.value = self.next
+
+    def cuMemAddressFree(self, address, size):
+        assert self.reserved.pop(address) == size and address not in self.mapped
+
+    def cuMemMap(self, address, size, offset, handle, flags):
+        assert self.reserved[address] == size == os.fstat(self.handles[handle]).st_size
+        self.mapped[address] = mmap.mmap(self.handles[handle], size)
+
+    def cuMemSetAccess(self, address, size, access, count):
+        assert address in self.mapped
+
+    def cuMemUnmap(self, address, size):
+        return 0 if self.mapped.pop(address, None) else 1
+
+    def cuMemRelease(self, handle):
+        os.close(self.handles.pop(handle))
 
 
 class SharedMemory(unittest.TestCase):
     def setUp(self):
-        self.runtime = Runtime()
-        self.server = room["Server"]({"text": PROBLEM, "file": "problem.py", "class": "Model", "training": True})
-        self.server.gpu, self.server.most_kept = "cpu", 4096
+        self.driver = FakeDriver()
+        text = "import torch\nrows = 6\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x * 2 + 1\n" \
+               "def get_inputs():\n    return [torch.rand(rows)]\n"
+        self.server = room["Server"]({"text": text, "file": "problem.py", "class": "Model", "training": True, "inputs": [{"tensor": "x"}],
+                                      "outputs": ["out"], "state": {}, "booleans": [], "sizes": {}})
+        self.server.job["gpu"], self.server.gpu, self.server.most_kept = 0, "cpu", 4096
         self.free = 1 << 30
 
         def tensor_at(address, size):
-            return torch.frombuffer(self.runtime.live[address], dtype=torch.uint8, count=size)
+            return torch.frombuffer(self.driver.mapped[address], dtype=torch.uint8, count=size)
 
-        for patch in (mock.patch.object(ctypes, "CDLL", lambda _: self.runtime), mock.patch.object(torch.version, "cuda", "13.0"),
-                      mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(torch.cuda, "empty_cache"),
-                      mock.patch.object(torch.cuda, "mem_get_info", lambda _: (self.free, 1 << 30)), mock.patch.dict(room, {"Shared": tensor_at})):
+        for patch in (mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(torch.cuda, "empty_cache"),
+                      mock.patch.object(torch.cuda, "mem_get_info", lambda _: (self.free, 1 << 30)),
+                      mock.patch.dict(room, {"Shared": tensor_at, "Driver": lambda: self.driver})):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def test_a_block_that_the_judge_gives_back_serves_later_calls_that_ask_for_no_more(self):
-        first = self.server.share(2048)
-        for size in (2048, 1024):
-            self.assertEqual(self.server.share(0), "")
-            self.assertEqual(self.server.share(size), first)
-        self.assertEqual(self.runtime.made, 1)
-        self.server.share(0)
-        self.assertNotEqual(self.server.share(4096), "")
-        self.assertEqual((self.runtime.made, len(self.runtime.live)), (2, 1), "a larger block replaces the one that was kept")
+    def block(self, size):
+        descriptor = os.memfd_create("block")
+        self.addCleanup(os.close, descriptor)
+        os.ftruncate(descriptor, size)
+        return descriptor, mmap.mmap(descriptor, size)
 
-    def test_a_large_block_is_freed_when_it_is_given_back(self):
-        self.server.share(8192)
-        self.server.share(0)
-        self.assertEqual(len(self.runtime.live), 0)
+    def evaluate(self, memory, values):
+        """Returns the server's results for these inputs, which the judge writes to its own mapping of the block."""
+        memory[:4 * len(values)] = torch.tensor(values).numpy().tobytes()
+        self.server.answer({"dims": {"rows": len(values)}, "tensors": [{"name": "x", "dtype": "float32", "shape": [len(values)], "offset": 0}],
+                            "results": [{"name": "out", "shape": [len(values)], "offset": 256}], "bytes": 256 + 8 * len(values), "shared": True})
+        return torch.frombuffer(memory, dtype=torch.float64, count=len(values), offset=256).tolist()
 
-    def test_without_room_for_the_module_there_is_no_memory_to_share(self):
+    def test_a_block_stays_mapped_for_all_evaluations_until_another_replaces_it(self):
+        descriptor, memory = self.block(4096)
+        self.assertTrue(self.server.share(4096, [descriptor]))
+        (address,) = self.driver.mapped
+        for values in ([1.0, 2.0], [3.0], [5.0, 6.0, 7.0]):
+            self.assertEqual(self.evaluate(memory, values), [2 * value + 1 for value in values])
+            self.assertEqual(list(self.driver.mapped), [address])
+        larger, wider = self.block(8192)
+        before = bytes(memory)
+        self.assertTrue(self.server.share(8192, [larger]))
+        self.assertNotIn(address, self.driver.mapped)
+        self.assertEqual((len(self.driver.mapped), len(self.driver.reserved), len(self.driver.handles)), (1, 1, 1), "nothing of the first block is held")
+        self.assertEqual(self.evaluate(wider, [9.0]), [19.0])
+        self.assertEqual(bytes(memory), before, "the first block is written no more")
+        self.assertFalse(self.server.share(0, []))
+        self.assertEqual((self.driver.mapped, self.driver.reserved, self.driver.handles), ({}, {}, {}))
+
+    def test_without_room_for_the_module_no_block_is_mapped(self):
+        descriptor, _ = self.block(4096)
+        self.free = 3 * 4096
+        self.assertFalse(self.server.share(4096, [descriptor]))
+        self.assertEqual((self.driver.mapped, self.driver.handles), ({}, {}))
         self.free = 4 * 4096
-        self.assertEqual(self.server.share(4096), "")
-        self.assertEqual(len(self.runtime.live), 0)
-        self.free = 1 << 30
-        self.assertNotEqual(self.server.share(4096), "")
+        self.assertTrue(self.server.share(4096, [descriptor]))
+
+    def test_a_block_that_cannot_be_mapped_leaves_nothing(self):
+        descriptor, _ = self.block(4096)
+        for self.driver.fails in ("cuMemImportFromShareableHandle", "cuMemAddressReserve", "cuMemMap", "cuMemSetAccess"):
+            with self.assertRaisesRegex(room["DriverError"], f"{self.driver.fails} gave CUDA_ERROR_OUT_OF_MEMORY"):
+                self.server.share(4096, [descriptor])
+            self.assertEqual((self.driver.mapped, self.driver.reserved, self.driver.handles), ({}, {}, {}), self.driver.fails)
+            self.assertIsNone(self.server.shared)
+        self.driver.fails = None
+        self.assertTrue(self.server.share(4096, [descriptor]))
+
+
+class Descriptors(unittest.TestCase):
+    def test_a_frame_may_bring_a_descriptor_where_one_is_expected(self):
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            frames = room["Frames"](theirs.fileno())
+            text = b'{"share": 4096}'
+            head = struct.pack("<4sIII", b"HNF1", len(text), 0, 1)
+            read, write = os.pipe()
+            for cut in (16, 3, 31):  # a stream may come in pieces
+                socket.send_fds(ours, [(head + text)[:cut]], [read])
+                ours.send((head + text)[cut:] + struct.pack("<4sIII", b"HNF1", 2, 0, 0) + b"{}")
+                self.assertEqual(frames.receive(descriptors=1), {"share": 4096})
+                (descriptor,) = frames.received
+                os.write(write, b"x")
+                self.assertEqual(os.read(descriptor, 1), b"x")
+                os.close(descriptor)
+                self.assertEqual((frames.receive(descriptors=1), frames.received), ({}, []))
+            socket.send_fds(ours, [head + text], [read])
+            with self.assertRaises(ValueError):
+                frames.receive()
+            frames.peer.close()
+            os.close(read)
+            os.close(write)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@
 #include "hone/tuner/evaluation.h"
 #include "hone/tuner/task.h"
 #include "tuner/core/program/compiled_program.h"
+#include "tuner/device/shared_block.h"
 
 namespace hone {
 
@@ -293,22 +294,25 @@ class DeviceSession {
   virtual Result<bool> IsZero(uint64_t address, int64_t bytes) = 0;
   virtual Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) = 0;
   virtual Status CopyToHost(void* destination, uint64_t address, int64_t bytes) = 0;
-  // Maps device memory of another process of the judge, and returns its address for CopyOnDevice. `handle`: the
-  // driver's inter-process handle of it. No launch of a candidate may run before UnmapShared. kUnavailable: this device
-  // or system does not share memory.
-  virtual Result<uint64_t> MapShared(const std::string& handle) {
-    (void)handle;
+  // Makes at least `bytes` of device memory that another process of the judge maps too. kResourceExhausted: there is too
+  // little memory now; kUnavailable: this device or system does not share memory.
+  virtual Result<std::unique_ptr<SharedBlock>> Share(int64_t bytes) {
+    (void)bytes;
     return Status::Unavailable("this device does not share memory between processes");
   }
-  virtual Status UnmapShared(uint64_t address) {
-    (void)address;
-    return Status::Internal("no memory of another process is mapped");
+  // Returns whether `block` is this session's, and the device is not lost.
+  virtual bool Shares(const SharedBlock& block) const {
+    (void)block;
+    return false;
   }
-  // Copies between memory of this session and mapped memory.
+  // Copies between memory of this session, shared memory included. Does not wait; later work of the session, such as
+  // Compare, meets the copy done. Another process must not look before WaitForCopies.
   virtual Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) {
     (void)destination, (void)source, (void)bytes;
     return Status::Internal("this device copies to and from the host only");
   }
+  // Waits until all copies are done.
+  virtual Status WaitForCopies() { return Status::Ok(); }
   // Copies the listed slices of `source`, dense and row-major, to `destination` (slices.size() long on the slice axis).
   // A tensor without a slice axis is copied whole.
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,

@@ -86,6 +86,10 @@ Status CountedSession::CopyOnDevice(uint64_t destination, uint64_t source, int64
   HONE_TIMED(kCopy);
   return inner_.CopyOnDevice(destination, source, bytes);
 }
+Status CountedSession::WaitForCopies() {
+  HONE_TIMED(kCopy);
+  return inner_.WaitForCopies();
+}
 Status CountedSession::GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) {
   HONE_TIMED(kGather);
   return inner_.GatherSlices(source, destination, slices);

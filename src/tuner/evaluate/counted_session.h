@@ -37,9 +37,10 @@ class CountedSession : public DeviceSession {
   Result<bool> IsZero(uint64_t address, int64_t bytes) override;
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes) override;
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
-  Result<uint64_t> MapShared(const std::string& handle) override { return inner_.MapShared(handle); }
-  Status UnmapShared(uint64_t address) override { return inner_.UnmapShared(address); }
+  Result<std::unique_ptr<SharedBlock>> Share(int64_t bytes) override { return inner_.Share(bytes); }
+  bool Shares(const SharedBlock& block) const override { return inner_.Shares(block); }
   Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) override;
+  Status WaitForCopies() override;
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override;
   Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
   Result<ElementRuns> Written(const TensorView& view) override { return inner_.Written(view); }

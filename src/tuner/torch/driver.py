@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls CUDA's driver by ctypes: the functions that lift.py and player.py need, with their signatures, structures and errors."""
+"""Calls CUDA's driver by ctypes: the functions that lift.py, player.py and serve.py need, with their signatures, structures and errors."""
 import ctypes
 
 # p: a pointer or a handle; L: 64 bits (sizes, device addresses, memory handles); I: unsigned, i: int. Each call returns its error code.
@@ -8,7 +8,7 @@ SIGNATURES = {
     "cuInit": "I", "cuDeviceGet": "pi", "cuDevicePrimaryCtxRetain": "pi", "cuCtxSetCurrent": "p", "cuCtxSynchronize": "",
     "cuDeviceGetAttribute": "pii", "cuMemGetInfo_v2": "pp", "cuGetErrorName": "ip",
     "cuMemAddressReserve": "pLLLL", "cuMemAddressFree": "LL", "cuMemCreate": "pLpL", "cuMemMap": "LLLLL", "cuMemSetAccess": "LLpL",
-    "cuMemUnmap": "LL", "cuMemRelease": "L", "cuMemGetAllocationGranularity": "ppi",
+    "cuMemUnmap": "LL", "cuMemRelease": "L", "cuMemGetAllocationGranularity": "ppi", "cuMemImportFromShareableHandle": "pLi",
     "cuMemAlloc_v2": "pL", "cuMemFree_v2": "L", "cuMemHostAlloc": "pLI", "cuMemHostGetDevicePointer_v2": "ppI",
     "cuMemcpyHtoD_v2": "LpL", "cuMemcpyDtoH_v2": "pLL", "cuMemcpyDtoDAsync_v2": "LLLp", "cuMemsetD8Async": "LBLp", "cuMemsetD32Async": "LILp",
     "cuIpcOpenMemHandle_v2": "phI", "cuIpcCloseMemHandle": "L", "cuPointerGetAttribute": "piL",
@@ -134,7 +134,25 @@ class Mapper:
 
     def map(self, address, size):
         """Allocates memory, maps it into a reservation, and returns its handle."""
-        handle = self.driver.word("cuMemCreate", size, ctypes.byref(self.properties), 0)
+        return self.map_handle(address, size, self.driver.word("cuMemCreate", size, ctypes.byref(self.properties), 0))
+
+    def map_shared(self, size, descriptor):
+        """Maps memory of `size` bytes that another process has made, at an address of the driver's choice. Returns (address, the memory's
+        handle). `descriptor`: from cuMemExportToShareableHandle."""
+        handle = self.driver.word("cuMemImportFromShareableHandle", descriptor, 1)
+        try:
+            address = self.driver.word("cuMemAddressReserve", size, 0, 0, 0)
+        except DriverError:
+            self.driver("cuMemRelease", handle)
+            raise
+        try:
+            return address, self.map_handle(address, size, handle)
+        except DriverError:
+            self.driver("cuMemAddressFree", address, size)
+            raise
+
+    def map_handle(self, address, size, handle):
+        """Maps memory into a reservation and returns its handle, which is released if that fails."""
         try:
             self.driver("cuMemMap", address, size, 0, handle, 0)
             self.driver("cuMemSetAccess", address, size, ctypes.byref(self.access), 1)

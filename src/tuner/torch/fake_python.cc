@@ -3,12 +3,15 @@
 //
 // A program that stands in for a Python with PyTorch, in tests on machines that have none. PYTHONPATH selects what it
 // does.
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -29,28 +32,58 @@ constexpr const char* kDescription =
 "outputs": [{"name": "out", "dtype": "float32", "shape": ["rows", "8"],
              "tolerance": {"c_max": 2e-4, "c_rms": 1e-5, "honest_rms": 3e-7, "dishonest": 4e-4, "least": "tf32"}}]})js";
 
-// Reads `size` bytes from descriptor 3, the socket to the judge. Returns whether they came.
-bool Read(char* to, size_t size) {
+// Reads `size` bytes from descriptor 3, the socket to the judge. Returns whether they came. `descriptor`: becomes the
+// one that came with them, if any.
+bool Read(char* to, size_t size, int* descriptor) {
   while (size > 0) {
-    const ssize_t got = read(3, to, size);
+    iovec part{to, size};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(3, &message, 0);
     if (got <= 0) return false;
+    const cmsghdr* entry = CMSG_FIRSTHDR(&message);
+    if (entry != nullptr && entry->cmsg_type == SCM_RIGHTS) std::memcpy(descriptor, CMSG_DATA(entry), sizeof(int));
     to += got;
     size -= static_cast<size_t>(got);
   }
   return true;
 }
 
-// Answers the judge as serve.py does on a GPU, without computing anything. `handle`: what it says of memory that it
-// shares.
-void ServeOnAGpu(const std::string& handle) {
+// Answers the judge as serve.py does on a GPU. Instead of computing anything, each evaluation writes two words to the
+// start of the block: how many evaluations and how many blocks there have been so far. `act`: "shares"; "shares_nothing"
+// refuses all blocks for want of memory; "shares_badly" fails to map any; "shares_twice" ends at its third evaluation.
+void ServeOnAGpu(std::string_view act) {
   std::array<uint32_t, 4> head{};
-  for (bool first = true; Read(reinterpret_cast<char*>(head.data()), sizeof head); first = false) {
+  std::array<int64_t, 2> counts{};
+  void* block = MAP_FAILED;
+  size_t bytes = 0;
+  int descriptor = -1;
+  for (bool first = true; Read(reinterpret_cast<char*>(head.data()), sizeof head, &descriptor); first = false) {
     std::string request(head[1], '\0');
-    if (!Read(request.data(), request.size())) return;
+    if (!Read(request.data(), request.size(), &descriptor)) return;
     std::string answer = R"({"seconds": 0})";
-    if (first) answer = R"({"torch": "9.9", "device": "some GPU"})";
-    if (request.find(R"("share":)") != std::string::npos) {
-      answer = R"({"handle": ")" + (request.find(R"("share":0)") != std::string::npos ? "" : handle) + "\"}";
+    if (const size_t share = request.find(R"("share":)"); share != std::string::npos) {
+      if (block != MAP_FAILED) munmap(block, bytes);
+      block = MAP_FAILED;
+      bytes = std::strtoull(request.c_str() + share + 8, nullptr, 10);
+      const bool maps = bytes > 0 && act != "shares_nothing";
+      if (maps) block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      if (descriptor >= 0) close(descriptor);
+      descriptor = -1;
+      counts[1] += bytes > 0;
+      answer = act == "shares_badly" ? R"({"error": "cuMemMap gave CUDA_ERROR_NOT_SUPPORTED"})"
+               : block != MAP_FAILED ? R"({"shared": true})"
+                                     : R"({"shared": false})";
+    } else if (first) {
+      answer = R"({"torch": "9.9", "device": "some GPU"})";
+    } else {
+      ++counts[0];
+      if (act == "shares_twice" && counts[0] > 2) return;
+      if (request.find(R"("shared":true)") != std::string::npos) std::memcpy(block, counts.data(), sizeof counts);
     }
     head = {head[0], static_cast<uint32_t>(answer.size()), 0, 0};
     if (write(3, head.data(), sizeof head) != sizeof head || write(3, answer.data(), answer.size()) < 0) return;
@@ -88,8 +121,8 @@ int main(int argc, char** argv) {
     std::printf("hone: ");
     for (const char* c = kDescription; *c != '\0'; ++c) std::putchar(*c == '\n' ? ' ' : *c);
     std::puts("");
-  } else if (act == "shares" || act == "shares_nothing") {
-    ServeOnAGpu(act == "shares" ? "6869" : "");
+  } else if (act.starts_with("shares")) {
+    ServeOnAGpu(act);
   }
   return 0;
 }

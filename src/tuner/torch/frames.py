@@ -23,6 +23,21 @@ class Frames:
 
     def __init__(self, descriptor):
         self.descriptor = descriptor
+        self.peer = None    # the same end as a socket, by which descriptors can be received
+        self.received = []  # descriptors that came with the last frame, if receive() was told to take some; its caller closes them
+
+    def _take(self, count, most):
+        """Returns at most `count` bytes, and keeps the descriptors that come with them, `most` at most."""
+        import socket
+        if self.peer is None:
+            self.peer = socket.socket(fileno=os.dup(self.descriptor))
+        try:
+            part, self.received, _, _ = socket.recv_fds(self.peer, count, most)
+        except ConnectionError:
+            part = b""
+        if not part:
+            raise Gone()
+        return part
 
     def _read(self, count, deadline):
         """Returns exactly `count` bytes. `deadline`: on time.monotonic(); None: no limit."""
@@ -40,12 +55,13 @@ class Frames:
             count -= len(part)
         return b"".join(parts)
 
-    def receive(self, seconds=None):
+    def receive(self, seconds=None, descriptors=0):
         """Returns the next frame's JSON. Raises Late after `seconds` (None: never), Gone if the peer has closed its end, ValueError
-        for bytes that are not a frame."""
+        for bytes that are not a frame. `descriptors`: at most so many may come with it, into `received`; `seconds` must be None then."""
         deadline = None if seconds is None else time.monotonic() + seconds
-        magic, size, blobs, descriptors = struct.unpack("<4sIII", self._read(16, deadline))
-        if magic != b"HNF1" or blobs != 0 or descriptors != 0 or size > self.MOST_BYTES:
+        head = self._take(16, descriptors) if descriptors else b""
+        magic, size, blobs, came = struct.unpack("<4sIII", head + self._read(16 - len(head), deadline))
+        if magic != b"HNF1" or blobs != 0 or came > descriptors or size > self.MOST_BYTES:
             raise ValueError("what came is no frame")
         return json.loads(self._read(size, deadline))
 

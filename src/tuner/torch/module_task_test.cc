@@ -4,8 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/files/file.h"
 #include "hone/tuner/task.h"
@@ -207,33 +213,70 @@ struct Mistake {
   const char* says;
 };
 
-// A reference on a GPU hands memory of the GPU over; the calls say what the judge does with it.
+// A block that stands in for memory of a GPU: a memory file, which the fake Python maps too.
+class FileBlock : public SharedBlock {
+ public:
+  FileBlock(int64_t bytes, int* live) : file_(MakeMemoryFile("block").value()), bytes_(bytes), live_(live) {
+    EXPECT_EQ(ftruncate(file_.get(), bytes), 0);
+    memory_ = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+    ++*live_;
+  }
+  ~FileBlock() override {
+    munmap(memory_, static_cast<size_t>(bytes_));
+    --*live_;
+  }
+  uint64_t address() const override { return reinterpret_cast<uint64_t>(memory_); }
+  int64_t bytes() const override { return bytes_; }
+  int descriptor() const override { return file_.get(); }
+
+ private:
+  UniqueFd file_;
+  int64_t bytes_;
+  int* live_;
+  void* memory_;
+};
+
+// A reference on a GPU gets a block of the GPU's memory; the calls say what the judge does with it.
 class SharedMemoryTest : public testing::Test {
  protected:
-  // Returns ComputeOnDevice of the fake Python that does `act`, for `rows` rows. `map`: what mapping its memory gives.
-  Result<bool> Compute(HostReference& reference, int64_t rows, const Result<uint64_t>& map) {
+  // Calls ComputeOnDevice for `rows` rows of 64 floats. `said_` becomes what was called, with places as offsets in the
+  // block, and `counts_` the two words that the fake Python has written: evaluations and blocks so far.
+  Result<bool> Compute(HostReference& reference, int64_t rows) {
     said_.clear();
-    return reference.ComputeOnDevice({{"rows", rows}, {"stride_size", 64}},
-                                     {.map =
-                                          [&](const std::string& handle) {
-                                            said_.push_back("map " + handle);
-                                            return map;
-                                          },
-                                      .unmap =
-                                          [&](uint64_t address) {
-                                            said_.push_back("unmap " + std::to_string(address));
-                                            return Status::Ok();
-                                          },
-                                      .fill =
-                                          [&](const std::string& tensor, uint64_t address) {
-                                            said_.push_back("fill " + tensor + " " + std::to_string(address));
-                                            return fill_;
-                                          },
-                                      .take =
-                                          [&](const std::string& tensor, uint64_t address) {
-                                            said_.push_back("take " + tensor + " " + std::to_string(address));
-                                            return Status::Ok();
-                                          }});
+    counts_ = {};
+    const auto place = [this](uint64_t address) { return std::to_string(address - block_); };
+    return reference.ComputeOnDevice(
+        {{"rows", rows}, {"stride_size", 64}},
+        {.most_kept = most_kept_,
+         .share = [&](int64_t bytes) -> Result<std::unique_ptr<SharedBlock>> {
+           said_.push_back("share " + std::to_string(bytes >> 20));
+           if (!share_.ok()) return share_;
+           auto made = std::make_unique<FileBlock>(bytes, &live_);
+           block_ = made->address();
+           return std::unique_ptr<SharedBlock>(std::move(made));
+         },
+         .mine = [&](const SharedBlock& block) { return block.address() == block_ && mine_; },
+         .fill =
+             [&](const std::string& tensor, uint64_t address) {
+               said_.push_back("fill " + tensor + " " + place(address));
+               return fill_;
+             },
+         .take =
+             [&](const std::string& tensor, uint64_t address) {
+               said_.push_back("take " + tensor + " " + place(address));
+               std::memcpy(counts_.data(), reinterpret_cast<const void*>(block_), sizeof counts_);
+               return Status::Ok();
+             },
+         .wait =
+             [&] {
+               said_.push_back("wait");
+               return Status::Ok();
+             },
+         .wipe =
+             [&](uint64_t address, int64_t bytes) {
+               said_.push_back("wipe " + place(address) + " " + std::to_string(bytes));
+               return Status::Ok();
+             }});
   }
   std::unique_ptr<HostReference> Start(const std::string& act) {
     const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
@@ -246,38 +289,121 @@ class SharedMemoryTest : public testing::Test {
     return std::move(*reference);
   }
   std::vector<std::string> said_;
-  Status fill_;
+  std::array<int64_t, 2> counts_{};
+  uint64_t block_ = 0;
+  int live_ = 0;  // blocks that exist
+  bool mine_ = true;
+  int64_t most_kept_ = int64_t{64} << 20;
+  Status fill_, share_;
 };
 
-TEST_F(SharedMemoryTest, TensorsLieSideBySideAndTheMemoryIsUnmapped) {
+TEST_F(SharedMemoryTest, TensorsLieSideBySideAndAreWiped) {
   const std::unique_ptr<HostReference> reference = Start("shares");
-  const Result<bool> computed = Compute(*reference, 65536, 4096);
+  const Result<bool> computed = Compute(*reference, 65536);
   ASSERT_TRUE(computed.ok()) << computed.status().message();
   EXPECT_TRUE(*computed);
   // x has 65536 * 64 floats, fc_weight 8 * 64 and fc_weight_tensor 8. Results are doubles; fc_weight_tensor, which is
   // changed in place, has one too.
-  EXPECT_THAT(said_,
-              testing::ElementsAre("map hi", "fill x 4096", "fill fc_weight 16781312", "fill fc_weight_tensor 16783360",
-                                   "take fc_weight_tensor 16783616", "take out 16783872", "unmap 4096"));
-  EXPECT_FALSE(*Compute(*reference, 64, 4096)) << "little memory is copied through the host";
-  EXPECT_TRUE(said_.empty());
+  EXPECT_THAT(said_, testing::ElementsAre("share 20", "fill x 0", "fill fc_weight 16777216", "fill fc_weight_tensor 16779264", "wait",
+                                          "take fc_weight_tensor 16779520", "take out 16779776", "wipe 0 20974080"));
 }
 
-TEST_F(SharedMemoryTest, TheMemoryIsUnmappedAfterAnErrorToo) {
+TEST_F(SharedMemoryTest, OneBlockServesAllCasesThatFit) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  for (const int64_t rows : {int64_t{65536}, int64_t{64}, int64_t{1}, int64_t{65536}}) {
+    EXPECT_TRUE(*Compute(*reference, rows));
+    EXPECT_EQ(counts_[1], 1) << "the process maps one block";
+    EXPECT_EQ(said_.back().substr(0, 7), "wipe 0 ");
+  }
+  EXPECT_EQ(counts_[0], 4);
+  EXPECT_EQ(live_, 1);
+}
+
+TEST_F(SharedMemoryTest, ALargerCaseGetsALargerBlock) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_EQ(said_.front(), "share 16") << "a small case gets a block that serves others";
+  EXPECT_TRUE(*Compute(*reference, 131072));
+  EXPECT_EQ(said_.front(), "share 40");
+  EXPECT_EQ(counts_, (std::array<int64_t, 2>{2, 2})) << "the process writes to the new block";
+  EXPECT_EQ(live_, 1) << "and the judge has freed the old one";
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_EQ(counts_[1], 2);
+}
+
+TEST_F(SharedMemoryTest, ABlockOfAnotherDeviceIsReplaced) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  EXPECT_TRUE(*Compute(*reference, 64));
+  mine_ = false;
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_EQ(said_.front(), "share 16");
+  EXPECT_EQ(counts_, (std::array<int64_t, 2>{2, 2}));
+  EXPECT_EQ(live_, 1);
+}
+
+TEST_F(SharedMemoryTest, AVeryLargeBlockIsNotKept) {
+  const std::unique_ptr<HostReference> reference = Start("shares");
+  most_kept_ = int64_t{32} << 20;
+  EXPECT_TRUE(*Compute(*reference, 131072));
+  EXPECT_EQ(live_, 0);
+  EXPECT_TRUE(*Compute(*reference, 65536));
+  EXPECT_EQ(counts_, (std::array<int64_t, 2>{2, 2}));
+  EXPECT_EQ(live_, 1);
+}
+
+TEST_F(SharedMemoryTest, TheMemoryIsWipedAfterAnErrorToo) {
   const std::unique_ptr<HostReference> reference = Start("shares");
   fill_ = Status::Internal("the device is lost");
-  EXPECT_THAT(Compute(*reference, 65536, 4096).status().message(), HasSubstr("the device is lost"));
-  EXPECT_THAT(said_, testing::ElementsAre("map hi", "fill x 4096", "unmap 4096"));
+  EXPECT_THAT(Compute(*reference, 64).status().message(), HasSubstr("the device is lost"));
+  EXPECT_THAT(said_, testing::ElementsAre("share 16", "fill x 0", testing::StartsWith("wipe 0 ")));
 }
 
-TEST_F(SharedMemoryTest, WhereItCannotBeMappedItIsNotTriedAgain) {
-  const std::unique_ptr<HostReference> reference = Start("shares");
-  EXPECT_FALSE(*Compute(*reference, 65536, Status::Unavailable("no")));
-  EXPECT_THAT(said_, testing::ElementsAre("map hi"));
-  EXPECT_FALSE(*Compute(*reference, 65536, 4096));
-  EXPECT_TRUE(said_.empty());
-  EXPECT_FALSE(*Compute(*Start("shares_nothing"), 65536, 4096));
-  EXPECT_TRUE(said_.empty());
+TEST_F(SharedMemoryTest, AProcessThatEndsLeavesNoBlock) {
+  std::unique_ptr<HostReference> reference = Start("shares_twice");
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_THAT(Compute(*reference, 64).status().message(), HasSubstr("the Python process ended"));
+  EXPECT_EQ(said_.back().substr(0, 7), "wipe 0 ");
+  EXPECT_TRUE(reference->lost());
+  EXPECT_EQ(live_, 0);
+  EXPECT_FALSE(Compute(*reference, 64).ok());
+  EXPECT_THAT(said_, testing::IsEmpty());
+  reference = Start("shares");
+  EXPECT_TRUE(*Compute(*reference, 64));
+  EXPECT_EQ(counts_, (std::array<int64_t, 2>{1, 1})) << "the next process gets a block of its own";
+  reference.reset();
+  EXPECT_EQ(live_, 0);
+}
+
+TEST_F(SharedMemoryTest, WhereItCannotBeSharedItIsNotTriedAgain) {
+  std::unique_ptr<HostReference> reference = Start("shares");
+  share_ = Status::Unavailable("no");
+  EXPECT_FALSE(*Compute(*reference, 64));
+  EXPECT_THAT(said_, testing::ElementsAre("share 16"));
+  share_ = Status::Ok();
+  EXPECT_FALSE(*Compute(*reference, 64));
+  EXPECT_THAT(said_, testing::IsEmpty());
+
+  reference = Start("shares_badly");
+  EXPECT_FALSE(*Compute(*reference, 64));
+  EXPECT_EQ(live_, 0);
+  EXPECT_FALSE(*Compute(*reference, 64));
+  EXPECT_THAT(said_, testing::IsEmpty());
+}
+
+TEST_F(SharedMemoryTest, WithTooLittleMemoryItIsTriedAgain) {
+  std::unique_ptr<HostReference> reference = Start("shares");
+  share_ = Status::ResourceExhausted("all taken");
+  EXPECT_FALSE(*Compute(*reference, 64));
+  share_ = Status::Ok();
+  EXPECT_TRUE(*Compute(*reference, 64));
+
+  reference = Start("shares_nothing");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(*Compute(*reference, 64));
+    EXPECT_THAT(said_, testing::ElementsAre("share 16"));
+    EXPECT_EQ(live_, 0);
+  }
 }
 
 TEST(TorchModule, TheTableIsHeldAgainstTheTensors) {

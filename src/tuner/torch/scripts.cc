@@ -70,7 +70,10 @@ std::string CommonScripts() {
 
 }  // namespace
 
-std::string ServeScript() { return CommonScripts() + std::string(hone_torch_serve, hone_torch_serve_size); }
+std::string ServeScript() {
+  return CommonScripts() + std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_serve, hone_torch_serve_size);
+}
 
 std::string RefereeScript() {
   return CommonScripts() + std::string(hone_torch_weights, hone_torch_weights_size) +

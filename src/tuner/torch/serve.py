@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py and frames.py in one script.
+"""Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py, frames.py and driver.py in one script.
 
 Descriptor 3 is a stream socket with frames (src/base/process/frames.h), 4 a memory file that the judge maps too. The first frame
 names the module; each later one asks for outputs at some sizes, with places of inputs and results in the memory file.
@@ -30,9 +30,9 @@ class Server:
         self.problem = Problem(job["text"], job["file"], job["class"], job["training"])
         self.models, self.needs_sizes = {}, self.problem.model_needs_sizes()
         self.memory, self.bytes = None, 0
-        self.shared = None  # memory of the GPU that the judge maps, as a tensor of bytes
-        self.handle = ""    # of `shared`, in hexadecimal digits
-        self.spare = None   # such memory that the judge has given back, and its handle
+        self.shared = None  # the judge's block of the GPU's memory, as a tensor of bytes; None: none is mapped
+        self.mapped = None  # its (address, bytes, handle)
+        self.mapper = None
         self.gpu = gpu_of(job)
         self.most_kept = 0
         if self.gpu is not None:
@@ -97,48 +97,29 @@ class Server:
         if self.gpu is not None and request["bytes"] * SMALL > self.most_kept and torch.cuda.memory_reserved(self.gpu) > self.most_kept:
             torch.cuda.empty_cache()  # the judge's process needs the memory
 
-    def share(self, size):
-        """Takes back the memory that the judge maps, and makes at least `size` bytes of it. Returns its handle in hexadecimal digits; "": there
-        is none.
-
-        Plain memory of the driver, because PyTorch's own allocator gives parts of larger blocks, whose handle is that of the block. A block
-        that is not too large is kept for the next call: whole cases and slices of them come in turn.
-        """
-        import ctypes
+    def share(self, size, descriptors):
+        """Maps the judge's block of `size` bytes, whose descriptor came, in place of an earlier one; 0: maps none. Returns whether it is mapped: it is
+        not if the module would have too little memory beside it, and would be evaluated on the CPU."""
         import torch
-        cuda = ctypes.CDLL(f"libcudart.so.{torch.version.cuda.split('.')[0]}")
-
-        def free(block):
-            if block is not None:
-                torch.cuda.synchronize()
-                cuda.cudaFree(ctypes.c_void_p(block[0].data_ptr()))
-
         if self.shared is not None:
-            self.spare, self.shared = (self.shared, self.handle), None
-            if self.spare[0].numel() > self.most_kept:
-                free(self.spare)
-                self.spare = None
+            address, length, handle = self.mapped
+            self.shared = None
+            torch.cuda.synchronize()
+            self.mapper.unmap(address, length, handle)
+            self.mapper.driver("cuMemAddressFree", address, length)
         if size == 0:
-            return ""
-        if self.spare is not None and self.spare[0].numel() >= size:
-            (self.shared, self.handle), self.spare = self.spare, None
-            return self.handle
-        free(self.spare)
-        self.spare = None
-        if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
+            return False
+        # The block is taken already.
+        if size * (ROOM - 1) > torch.cuda.mem_get_info(self.gpu)[0]:
             torch.cuda.empty_cache()
-            if size * ROOM > torch.cuda.mem_get_info(self.gpu)[0]:
-                return ""  # the module needs memory too, and would be evaluated on the CPU
-        address, handle = ctypes.c_void_p(), (ctypes.c_ubyte * 64)()
-        if cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size)) != 0:
-            cuda.cudaGetLastError()  # PyTorch would report it at its next call
-            return ""
-        if cuda.cudaIpcGetMemHandle(handle, address) != 0:
-            cuda.cudaGetLastError()
-            cuda.cudaFree(address)
-            return ""
-        self.shared, self.handle = torch.as_tensor(Shared(address.value, size), device=self.gpu), bytes(handle).hex()
-        return self.handle
+            if size * (ROOM - 1) > torch.cuda.mem_get_info(self.gpu)[0]:
+                return False
+        if self.mapper is None:
+            self.mapper = Mapper(Driver(), self.job["gpu"])
+        address, handle = self.mapper.map_shared(size, descriptors[0])
+        self.mapped = address, size, handle
+        self.shared = torch.as_tensor(Shared(address, size), device=self.gpu)
+        return True
 
     def compute(self, tensors, sizes, precision, device):
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
@@ -185,11 +166,11 @@ def main():
     device = "CPU" if server.gpu is None else torch.cuda.get_device_name(server.gpu)
     FRAMES.send({"torch": versions(server.gpu is not None), "device": device})
     while True:
-        request = FRAMES.receive()
+        request = FRAMES.receive(descriptors=1)
         started = time.perf_counter()
         try:
             if "share" in request:
-                FRAMES.send({"handle": server.share(request["share"])})
+                FRAMES.send({"shared": server.share(request["share"], FRAMES.received)})
                 continue
             server.answer(request)
             FRAMES.send({"seconds": time.perf_counter() - started})
@@ -197,6 +178,10 @@ def main():
             FRAMES.send({"error": str(refusal)})
         except Exception as error:
             FRAMES.send({"error": explain(error, "the module")})
+        finally:
+            for descriptor in FRAMES.received:
+                os.close(descriptor)
+            FRAMES.received = []
 
 
 try:

@@ -31,8 +31,10 @@ using nlohmann::json;
 constexpr double kComputeSeconds = 120;  // limit for one evaluation, the same as a CUDA oracle's
 constexpr int64_t kAlign = 256;
 constexpr int64_t kMostAnswerBytes = 1 << 20;
-// Fewer bytes are copied through the host: mapping a GPU's memory takes about as long as copying this much.
-constexpr int64_t kLeastSharedBytes = 8 << 20;
+// A block of the GPU's memory that the process maps has at least so many bytes, and serves most cases of a verdict:
+// replacing a block takes about as long as copying this much through the host twice.
+constexpr int64_t kLeastBlockBytes = 16 << 20;
+constexpr const char* kSharing = "sharing memory of the GPU";
 
 // A memory file, mapped into this process. The Python process maps it again when it has grown.
 class SharedMemory {
@@ -142,37 +144,19 @@ class TorchReference : public HostReference {
     if (!uses_gpu_ || !shares_) return false;
     if (gone_) return *gone_;
     HONE_ASSIGN_OR_RETURN(Places places, PlacesFor(dims));
-    if (places.bytes < kLeastSharedBytes) return false;
-    const std::string doing = "sharing memory of the GPU";
-    HONE_ASSIGN_OR_RETURN(const json answer, Ask({{"share", places.bytes}}, kComputeSeconds, doing, StatusCode::kInvalidArgument));
-    const std::string digits = answer.is_object() ? answer.value("handle", "") : "";
-    if (digits.empty()) return false;  // too little memory on the GPU
-    std::string handle;
-    for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-      handle += static_cast<char>(std::strtol(digits.substr(i, 2).c_str(), nullptr, 16));
-    }
-    const Result<uint64_t> base = calls.map(handle);
-    Status status;
-    if (base.ok()) {
-      for (const auto& [tensor, offset] : places.filled) {
-        if (status.ok()) status = calls.fill(tensor->name, *base + static_cast<uint64_t>(offset));
-      }
-      places.request["shared"] = true;
-      if (status.ok()) status = Evaluate(places.request, dims);
-      for (const auto& [tensor, offset] : places.taken) {
-        if (status.ok()) status = calls.take(tensor->name, *base + static_cast<uint64_t>(offset));
-      }
-      const Status unmapped = calls.unmap(*base);
-      if (status.ok()) status = unmapped;
-    } else {
-      shares_ = false;  // this system does not share a GPU's memory: later calls do not try again
-    }
-    if (!gone_) {
-      const Result<json> freed = Ask({{"share", 0}}, kComputeSeconds, doing, StatusCode::kInvalidArgument);
-      if (status.ok() && !freed.ok()) status = freed.status();
+    HONE_ASSIGN_OR_RETURN(const bool shared, HaveBlock(places.bytes, calls));
+    if (!shared) return false;
+    Status status = ComputeInBlock(places, dims, calls);
+    const Status wiped = calls.wipe(block_->address(), places.bytes);
+    if (gone_) {
+      block_.reset();
+    } else if (block_->bytes() > std::max(calls.most_kept, kLeastBlockBytes)) {
+      const Status dropped = DropBlock();
+      if (status.ok()) status = dropped;
     }
     HONE_RETURN_IF_ERROR(status);
-    return base.ok();
+    HONE_RETURN_IF_ERROR(wiped);
+    return true;
   }
 
  private:
@@ -207,13 +191,57 @@ class TorchReference : public HostReference {
     return places;
   }
 
+  // Makes sure that the process maps a block of the call's device with at least `bytes`. Returns false if it cannot be
+  // had; `shares_` is then false too, unless there was only too little memory.
+  Result<bool> HaveBlock(int64_t bytes, const OnDevice& calls) {
+    if (block_ != nullptr && block_->bytes() >= bytes && calls.mine(*block_)) return true;
+    if (block_ != nullptr) HONE_RETURN_IF_ERROR(DropBlock());  // the process unmaps it first: both may not fit
+    Result<std::unique_ptr<SharedBlock>> made = calls.share(std::max(bytes, kLeastBlockBytes));
+    if (!made.ok()) {
+      if (made.status().code() == StatusCode::kDevice) return made.status();
+      shares_ = made.status().code() == StatusCode::kResourceExhausted;
+      return false;
+    }
+    const Result<json> answer = Ask({{"share", (*made)->bytes()}}, kComputeSeconds, kSharing, StatusCode::kInvalidArgument, (*made)->descriptor());
+    if (gone_) return *gone_;
+    if (!answer.ok() || !answer->is_object()) {
+      shares_ = false;  // this system does not share a GPU's memory: later calls do not try again
+      return false;
+    }
+    if (!answer->contains("shared") || (*answer)["shared"] != true) return false;  // too little memory for the module
+    block_ = std::move(*made);
+    return true;
+  }
+
+  // Has the process unmap the block, and frees it.
+  Status DropBlock() {
+    const Result<json> answer = Ask({{"share", 0}}, kComputeSeconds, kSharing, StatusCode::kInvalidArgument);
+    block_.reset();
+    return answer.status();
+  }
+
+  Status ComputeInBlock(Places& places, const Dims& dims, const OnDevice& calls) {
+    for (const auto& [tensor, offset] : places.filled) {
+      HONE_RETURN_IF_ERROR(calls.fill(tensor->name, block_->address() + static_cast<uint64_t>(offset)));
+    }
+    HONE_RETURN_IF_ERROR(calls.wait());
+    places.request["shared"] = true;
+    HONE_RETURN_IF_ERROR(Evaluate(places.request, dims));
+    for (const auto& [tensor, offset] : places.taken) {
+      HONE_RETURN_IF_ERROR(calls.take(tensor->name, block_->address() + static_cast<uint64_t>(offset)));
+    }
+    return Status::Ok();
+  }
+
   Status Evaluate(const json& request, const Dims& dims) {
     return Ask(request, kComputeSeconds, fmt::format("evaluating the module for {}", DimsText(dims)), StatusCode::kInvalidArgument).status();
   }
 
   // Sends the process a request and returns its answer. `refused`: the code of the Status if the answer is an error.
-  Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused) {
-    const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, {}, limit_seconds);
+  // `descriptor`: goes with the request; -1: none.
+  Result<json> Ask(const json& question, double limit_seconds, const std::string& doing, StatusCode refused, int descriptor = -1) {
+    const std::vector<int> descriptors(descriptor >= 0 ? 1 : 0, descriptor);
+    const Status sent = SendFrame(socket_.get(), DumpJson(question), {}, descriptors, limit_seconds);
     if (!sent.ok()) return EndProcess(sent.code() == StatusCode::kTimedOut, limit_seconds, doing);
     Result<Frame> frame = ReceiveFrame(socket_.get(), limit_seconds, kMostAnswerBytes);
     if (!frame.ok()) return EndProcess(frame.status().code() == StatusCode::kTimedOut, limit_seconds, doing);
@@ -256,7 +284,8 @@ class TorchReference : public HostReference {
   SharedMemory memory_;
   std::string name_;
   bool uses_gpu_ = false;
-  bool shares_ = true;  // false once the GPU's memory could not be mapped
+  bool shares_ = true;  // false once the GPU's memory could not be shared
+  std::unique_ptr<SharedBlock> block_;  // mapped by the process; null: none is
   mutable std::mutex mutex_;
   std::optional<Status> gone_;
 };

@@ -9,9 +9,10 @@
 //   "state", "sizes"}, and is answered by {"torch": version, "device": what computes};
 // * each later one asks for results, {"dims", "tensors": [{"name", "dtype", "shape", "offset"}], "results": [{"name",
 //   "shape", "offset"}], "bytes", "precision", "shared"}, and is answered by {"seconds"};
-// * {"share": bytes} asks for memory of the GPU that this process maps, and is answered by {"handle": the driver's
-//   inter-process handle in hexadecimal digits}, which is empty if there is too little memory; a request with "shared"
-//   has its tensors there instead of in the memory file. {"share": 0} ends this.
+// * {"share": bytes} comes with the descriptor of a block of the GPU's memory, which the process maps in place of an
+//   earlier one. The answer is {"shared"}: false if the module would have too little memory beside the block, which is
+//   then not mapped. A request with "shared" has its tensors in the block instead of in the memory file. {"share": 0}
+//   has no descriptor and ends the mapping.
 // Either answer may be {"error": sentence} instead. serve.py is the other side.
 #pragma once
 

@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <set>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "tuner/device/cuda/session_test_support.h"
@@ -210,6 +211,65 @@ TEST_F(CudaApart, TheJudgeMayStillWriteIt) {
   HONE_ASSERT_OK(session.Fill(apart.x.address, 4096, 0));
   ASSERT_EQ(apart.Read(session, "x", 77).status, LaunchStatus::kOk);
   EXPECT_EQ(Read<float>(session, apart.out)[0], 0.0f) << "and a launch sees it";
+}
+
+TEST_F(CudaApart, ASharedBlockLiesApartFromAllOtherMemory) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  std::set<uint64_t> places;
+  for (int i = 0; i < 4; ++i) {
+    Result<std::unique_ptr<SharedBlock>> block = session.Share(1000);
+    ASSERT_TRUE(block.ok()) << block.status().message();
+    const uint64_t begin = (*block)->address(), end = begin + static_cast<uint64_t>((*block)->bytes());
+    EXPECT_EQ((*block)->bytes() % (2 << 20), 0);
+    EXPECT_TRUE(session.Shares(**block));
+    for (const uint64_t other : {apart.x.address, session.LaunchAddress(apart.x.address), apart.out.address}) {
+      EXPECT_GT(other < begin ? begin - other : other - end, uint64_t{2} << 20);
+    }
+    places.insert(begin);
+  }
+  EXPECT_EQ(places.size(), 4u) << "each block is at a new secret address";
+}
+
+TEST_F(CudaApart, ASharedBlockIsCopiedToAndFromAndFreed) {
+  HONE_REQUIRE_SESSION();
+  Apart apart(session);
+  const int64_t before = session.FreeBytes();
+  Result<std::unique_ptr<SharedBlock>> block = session.Share(64 << 20);
+  ASSERT_TRUE(block.ok()) << block.status().message();
+  EXPECT_LE(session.FreeBytes(), before - (64 << 20));
+  HONE_ASSERT_OK(session.CopyOnDevice((*block)->address() + 4096, apart.x.address, 4096));
+  HONE_ASSERT_OK(session.WaitForCopies());
+#ifdef HONE_FAKE_DRIVER  // whose memory another process maps as a file
+  void* theirs = mmap(nullptr, 64 << 20, PROT_READ | PROT_WRITE, MAP_SHARED, (*block)->descriptor(), 0);
+  ASSERT_NE(theirs, MAP_FAILED);
+  float& last = static_cast<float*>(theirs)[1024 + 1023];
+  EXPECT_EQ(last, 1023.0f);
+  last = -7.0f;
+#endif
+  HONE_ASSERT_OK(session.CopyOnDevice(apart.out.address, (*block)->address() + 4096, 4096));
+#ifdef HONE_FAKE_DRIVER
+  EXPECT_EQ(Read<float>(session, apart.out)[1023], -7.0f);
+#endif
+  EXPECT_EQ(Read<float>(session, apart.out)[1022], 1022.0f);
+  HONE_ASSERT_OK(session.Fill((*block)->address(), (*block)->bytes(), 0xee));
+  HONE_ASSERT_OK(session.WaitForCopies());
+#ifdef HONE_FAKE_DRIVER
+  EXPECT_EQ(static_cast<const uint8_t*>(theirs)[(64 << 20) - 1], 0xee);
+#endif
+  block->reset();
+  EXPECT_GE(session.FreeBytes(), before);
+#ifdef HONE_FAKE_DRIVER
+  EXPECT_EQ(static_cast<const uint8_t*>(theirs)[0], 0xee) << "what the other process has mapped stays";
+  munmap(theirs, 64 << 20);
+#endif
+}
+
+TEST_F(CudaApart, MoreThanThereIsCannotBeShared) {
+  HONE_REQUIRE_SESSION();
+  const Result<std::unique_ptr<SharedBlock>> block = session.Share(session.facts().memory_bytes + (int64_t{1} << 30));
+  ASSERT_FALSE(block.ok());
+  EXPECT_EQ(block.status().code(), StatusCode::kResourceExhausted) << block.status().message();
 }
 
 }  // namespace

@@ -127,6 +127,24 @@ Result<DeviceBlock> CudaContext::KeptOrNew(size_t least, size_t most) {
   return DeviceBlock(shared_from_this(), address, least);
 }
 
+Result<CUdeviceptr> CudaContext::AllocateShared(int64_t* bytes, UniqueFd* descriptor) {
+  if (lost_) return Status::Device("the device was lost");
+  if (virtual_ == nullptr) return Status::Unavailable("this device's memory is not shared between processes");
+  const size_t size = RoundUp(static_cast<size_t>(std::max<int64_t>(*bytes, 1)), virtual_->granule());
+  CUdeviceptr address = 0;
+  CUresult result = virtual_->CreateShared(size, &address, descriptor);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY && kept_->kept_bytes() > 0) {
+    GiveBack(kept_->ForgetKept());
+    result = virtual_->CreateShared(size, &address, descriptor);
+  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    return Status::ResourceExhausted(fmt::format("{} bytes of device memory were asked for and about {} are free", size, FreeBytes()));
+  }
+  if (result != CUDA_SUCCESS) return Status::Unavailable("memory cannot be shared with another process: " + driver_.Describe(result));
+  *bytes = static_cast<int64_t>(size);
+  return address;
+}
+
 CUresult CudaContext::Obtain(size_t bytes, CUdeviceptr* address) {
   return virtual_ != nullptr ? virtual_->Create(bytes, address) : driver_.MemAlloc(address, bytes);
 }

@@ -92,6 +92,11 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   Result<DeviceBlock> Allocate(int64_t bytes);
   // Allocates exactly `bytes`, a multiple of virtual_memory()->granule(), which must exist.
   Result<DeviceBlock> AllocateGranules(int64_t bytes);
+  // Allocates at least `bytes` that another process can map by `descriptor` too (VirtualMemory::CreateShared). `bytes`
+  // becomes the size. FreeShared frees this memory. kResourceExhausted when the device does not have enough memory;
+  // kUnavailable when the driver does not share memory.
+  Result<CUdeviceptr> AllocateShared(int64_t* bytes, UniqueFd* descriptor);
+  void FreeShared(CUdeviceptr address) { GiveBack({address}); }
   // Returns null if the driver chooses addresses.
   VirtualMemory* virtual_memory() { return virtual_.get(); }
   // Makes candidates see [address, address + bytes) at `seen`, until Hide(address).

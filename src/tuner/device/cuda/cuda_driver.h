@@ -60,8 +60,8 @@
   X(MemSetAccess, "cuMemSetAccess", (CUdeviceptr, size_t, const CUmemAccessDesc*, size_t))                            \
   X(MemHostAlloc, "cuMemHostAlloc", (void**, size_t, unsigned))                                                       \
   X(MemFreeHost, "cuMemFreeHost", (void*))                                                                            \
-  X(IpcOpenMemHandle, "cuIpcOpenMemHandle_v2", (CUdeviceptr*, CUipcMemHandle, unsigned))                              \
-  X(IpcCloseMemHandle, "cuIpcCloseMemHandle", (CUdeviceptr))                                                          \
+  X(MemExportToShareableHandle, "cuMemExportToShareableHandle",                                                       \
+    (void*, CUmemGenericAllocationHandle, CUmemAllocationHandleType, unsigned long long))                             \
   X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (CUdeviceptr, const void*, size_t, CUstream))                            \
   X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void*, CUdeviceptr, size_t, CUstream))                                  \
   X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (CUdeviceptr, CUdeviceptr, size_t, CUstream))                            \

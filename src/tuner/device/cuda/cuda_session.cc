@@ -55,6 +55,23 @@ std::string DescribePlan(const PreparedPlan& plan) {
   return text.empty() ? "a plan without steps" : text;
 }
 
+class CudaSharedBlock : public SharedBlock {
+ public:
+  CudaSharedBlock(std::shared_ptr<CudaContext> context, CUdeviceptr address, int64_t bytes, UniqueFd descriptor)
+      : context_(std::move(context)), address_(address), bytes_(bytes), descriptor_(std::move(descriptor)) {}
+  ~CudaSharedBlock() override { context_->FreeShared(address_); }
+  uint64_t address() const override { return address_; }
+  int64_t bytes() const override { return bytes_; }
+  int descriptor() const override { return descriptor_.get(); }
+  const CudaContext* context() const { return context_.get(); }
+
+ private:
+  std::shared_ptr<CudaContext> context_;  // while the block lives, no other context has this address
+  CUdeviceptr address_;
+  int64_t bytes_;
+  UniqueFd descriptor_;
+};
+
 class CudaSession : public DeviceSession {
  public:
   static Result<std::unique_ptr<DeviceSession>> Make(const CudaSessionOptions& options);
@@ -95,11 +112,12 @@ class CudaSession : public DeviceSession {
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override {
     return harness_->CopyToHost(destination, address, bytes);
   }
-  Result<uint64_t> MapShared(const std::string& handle) override { return harness_->MapShared(handle); }
-  Status UnmapShared(uint64_t address) override { return harness_->UnmapShared(address); }
+  Result<std::unique_ptr<SharedBlock>> Share(int64_t bytes) override;
+  bool Shares(const SharedBlock& block) const override;
   Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) override {
     return harness_->CopyOnDevice(destination, source, bytes);
   }
+  Status WaitForCopies() override { return context_->WaitForHarness("copies on the device"); }
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override {
     return harness_->Gather(source, destination, slices);
   }
@@ -234,6 +252,17 @@ Result<std::unique_ptr<Arena>> CudaSession::Allocate(const std::vector<BlockRequ
   }
   HONE_RETURN_IF_ERROR(harness_->FillGaps(*arena));
   return std::unique_ptr<Arena>(std::move(arena));
+}
+
+Result<std::unique_ptr<SharedBlock>> CudaSession::Share(int64_t bytes) {
+  UniqueFd descriptor;
+  HONE_ASSIGN_OR_RETURN(const CUdeviceptr address, context_->AllocateShared(&bytes, &descriptor));
+  return std::unique_ptr<SharedBlock>(std::make_unique<CudaSharedBlock>(context_, address, bytes, std::move(descriptor)));
+}
+
+bool CudaSession::Shares(const SharedBlock& block) const {
+  const auto* own = dynamic_cast<const CudaSharedBlock*>(&block);
+  return own != nullptr && own->context() == context_.get() && !context_->lost();
 }
 
 Result<bool> CudaSession::Rearrange(Arena& arena, uint64_t key) {

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
+#include "tuner/device/shared_block.h"
 
 namespace hone {
 
@@ -29,16 +31,24 @@ class HostReference {
   using Take = std::function<Status(const std::string& tensor, const double* values)>;
   virtual Status Compute(const Dims& dims, const Fill& fill, const Take& take, std::string_view precision = "float64") = 0;
 
-  // As Compute, for a reference whose process holds the device: inputs and results stay on it, in memory of that
-  // process. The pointers are device addresses there, and results are doubles.
-  //   map    maps that memory here by the driver's handle and returns its address; not called where there is none
-  //   unmap  ends this; called before ComputeOnDevice returns, even after an error
-  //   fill, take  copy a tensor to and from an address
+  // As Compute, for a reference whose process uses the same device: inputs and results stay on it, in a block that
+  // the judge makes and that process maps. The reference keeps the block, and the process its mapping, for later
+  // calls. Results there are doubles.
+  //   most_kept  size in bytes of the largest block that is kept
+  //   share  makes a block of at least this many bytes; its errors are DeviceSession::Share's
+  //   mine   whether a kept block belongs to the device of this call
+  //   fill, take  copy a tensor to and from an address in the block, without waiting
+  //   wait   waits until tensors are copied
+  //   wipe   overwrites a part of the block. It is called for everything that was used before ComputeOnDevice returns,
+  //          even after an error, so that no candidate can find inputs or results there
   // Returns false, and has called neither fill nor take, if the process or the device cannot do this: then Compute can.
   struct OnDevice {
-    std::function<Result<uint64_t>(const std::string& handle)> map;
-    std::function<Status(uint64_t address)> unmap;
+    int64_t most_kept = 0;
+    std::function<Result<std::unique_ptr<SharedBlock>>(int64_t bytes)> share;
+    std::function<bool(const SharedBlock& block)> mine;
     std::function<Status(const std::string& tensor, uint64_t address)> fill, take;
+    std::function<Status()> wait;
+    std::function<Status(uint64_t address, int64_t bytes)> wipe;
   };
   virtual Result<bool> ComputeOnDevice(const Dims& dims, const OnDevice& calls) {
     (void)dims, (void)calls;

@@ -28,6 +28,9 @@ constexpr uint64_t kArenaPurpose = 0x0c5a;
 // The references in memory at a time take at most one part in this many of the free device memory. Larger references
 // are computed one group of slices at a time.
 constexpr int64_t kLargestReferenceShare = 2;
+// A block that a reference's process maps is kept for the next case if it takes at most one part in this many of the
+// device's memory.
+constexpr int64_t kKeptShare = 40;
 
 // Returns whether a launch overwrites this tensor's input content.
 bool IsOverwritten(const Task& task, const TensorSpec& tensor) {
@@ -423,8 +426,9 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
     return session_.CopyFromHost(bindings.references.at("ref:" + tensor), values, AnswerNumbers(output, shape) * 8);
   };
   const HostReference::OnDevice calls = {
-      .map = [&](const std::string& handle) { return session_.MapShared(handle); },
-      .unmap = [&](uint64_t address) { return session_.UnmapShared(address); },
+      .most_kept = session_.facts().memory_bytes / kKeptShare,
+      .share = [&](int64_t bytes) { return session_.Share(bytes); },
+      .mine = [&](const SharedBlock& block) { return session_.Shares(block); },
       .fill =
           [&](const std::string& tensor, uint64_t address) {
             const TensorView& view = bindings.tensors.at(tensor);
@@ -434,7 +438,9 @@ Status OracleChecker::RunHost(const Bindings& bindings, const Dims& dims) {
         const TensorSpec& output = *task_.FindTensor(tensor);
         HONE_ASSIGN_OR_RETURN(const TensorShape shape, ResolveShape(output, dims));
         return session_.CopyOnDevice(bindings.references.at("ref:" + tensor), address, AnswerNumbers(output, shape) * 8);
-      }};
+      },
+      .wait = [&] { return session_.WaitForCopies(); },
+      .wipe = [&](uint64_t address, int64_t bytes) { return session_.Fill(address, bytes, 0xee); }};
   const Result<bool> computed = oracle_.host->ComputeOnDevice(dims, calls);
   if (computed.ok() && *computed) return Status::Ok();
   return (computed.ok() ? oracle_.host->Compute(dims, fill, take) : computed.status())

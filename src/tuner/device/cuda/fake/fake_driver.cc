@@ -19,6 +19,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "base/simt/fiber_jump.h"
 #include "base/simt/warp_semantics.h"
@@ -105,6 +106,7 @@ size_t used_bytes = 0;
 std::map<void*, size_t> allocations;
 constexpr size_t kGranule = size_t{2} << 20;
 std::map<CUmemGenericAllocationHandle, size_t> physical;  // sizes in bytes, by file descriptor
+std::set<CUmemGenericAllocationHandle> shareable;         // those of `physical` that may be exported
 
 using Clock = std::chrono::steady_clock;
 
@@ -304,13 +306,14 @@ CUresult fake_MemGetAllocationGranularity(size_t* bytes, const CUmemAllocationPr
   *bytes = kGranule;
   return CUDA_SUCCESS;
 }
-CUresult fake_MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp*, unsigned long long) {
+CUresult fake_MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes, const CUmemAllocationProp* properties, unsigned long long) {
   if (bytes == 0 || bytes % kGranule != 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > kMemoryBytes - used_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
   const int file = memfd_create("fake device memory", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   used_bytes += bytes;
   physical[static_cast<CUmemGenericAllocationHandle>(file)] = bytes;
+  if (properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) shareable.insert(static_cast<CUmemGenericAllocationHandle>(file));
   *handle = static_cast<CUmemGenericAllocationHandle>(file);
   return CUDA_SUCCESS;
 }
@@ -319,7 +322,15 @@ CUresult fake_MemRelease(CUmemGenericAllocationHandle handle) {
   if (found == physical.end()) return CUDA_ERROR_INVALID_VALUE;
   used_bytes -= found->second;
   physical.erase(found);
+  shareable.erase(handle);
   close(static_cast<int>(handle));
+  return CUDA_SUCCESS;
+}
+CUresult fake_MemExportToShareableHandle(void* out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long) {
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !shareable.contains(handle)) return CUDA_ERROR_INVALID_VALUE;
+  const int descriptor = dup(static_cast<int>(handle));
+  if (descriptor < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  *static_cast<int*>(out) = descriptor;
   return CUDA_SUCCESS;
 }
 CUresult fake_MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr asked, unsigned long long) {
@@ -351,8 +362,6 @@ CUresult fake_MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessD
 }
 CUresult fake_MemHostAlloc(void** memory, size_t bytes, unsigned) { *memory = std::malloc(bytes); return CUDA_SUCCESS; }
 CUresult fake_MemFreeHost(void* memory) { std::free(memory); return CUDA_SUCCESS; }
-CUresult fake_IpcOpenMemHandle(CUdeviceptr*, CUipcMemHandle, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
-CUresult fake_IpcCloseMemHandle(CUdeviceptr) { return CUDA_ERROR_NOT_SUPPORTED; }
 // Each global is an allocation of its own here: a copy past its end is refused, as by NVIDIA's driver.
 bool RunsOverAGlobal(CUdeviceptr begin, size_t bytes) {
   for (const auto& [name, global] : hone::fake::HostGlobals()) {

@@ -581,28 +581,10 @@ Status Harness::CopyToHost(void* destination, uint64_t address, int64_t bytes) {
   return Status::Ok();
 }
 
-Result<uint64_t> Harness::MapShared(const std::string& handle) {
-  CUipcMemHandle shared;
-  if (handle.size() != sizeof shared) return Status::Internal("a handle of shared memory has another size");
-  std::memcpy(&shared, handle.data(), sizeof shared);
-  CUdeviceptr address = 0;
-  const CUresult result = driver_.IpcOpenMemHandle(&address, shared, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
-  if (result != CUDA_SUCCESS) {
-    return Status::Unavailable("memory of another process cannot be mapped: " + driver_.Describe(result));
-  }
-  return address;
-}
-
-Status Harness::UnmapShared(uint64_t address) {
-  return CudaStatus(driver_, driver_.IpcCloseMemHandle(address), "unmapping memory of another process");
-}
-
 Status Harness::CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) {
   if (bytes == 0) return Status::Ok();
-  const std::string what = fmt::format("copying {} bytes between processes", bytes);
-  HONE_CUDA_RETURN_IF_ERROR(
-      driver_, driver_.MemcpyDtoDAsync(destination, source, static_cast<size_t>(bytes), context_->stream()), what);
-  return context_->WaitForHarness(what);
+  return CudaStatus(driver_, driver_.MemcpyDtoDAsync(destination, source, static_cast<size_t>(bytes), context_->stream()),
+                    fmt::format("copying {} bytes on the device", bytes));
 }
 
 Status Harness::Scrub(int64_t local_bytes) {

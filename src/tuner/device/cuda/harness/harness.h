@@ -68,9 +68,7 @@ class Harness {
 
   Status CopyFromHost(uint64_t address, const void* source, int64_t bytes);
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes);  // waits
-  Result<uint64_t> MapShared(const std::string& handle);
-  Status UnmapShared(uint64_t address);
-  Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes);  // waits
+  Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes);
 
   // --- parts of a timed sample; all only enqueue ---
   // Overwrites the shared memory of every multiprocessor and, if `local_bytes` per thread is not 0, as much local

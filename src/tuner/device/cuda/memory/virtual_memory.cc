@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/device/cuda/memory/virtual_memory.h"
 
+#include <fcntl.h>
+
 #include "base/numbers/rounding.h"
 #include "hone/base/status.h"
 
@@ -46,12 +48,31 @@ std::unique_ptr<VirtualMemory> VirtualMemory::Make(const CudaDriver& driver, CUd
 }
 
 CUresult VirtualMemory::Create(size_t bytes, CUdeviceptr* address) {
-  HONE_CHECK(bytes > 0 && bytes % granule_ == 0, "memory is made of whole granules");
-  const CUmemAllocationProp properties = PropertiesOn(device_);
   CUmemGenericAllocationHandle handle = 0;
-  if (const CUresult made = driver_.MemCreate(&handle, bytes, &properties, 0); made != CUDA_SUCCESS) return made;
-  const CUresult mapped = Map(handle, bytes, Rights::kReadWrite, address);
-  if (mapped != CUDA_SUCCESS) driver_.MemRelease(handle);
+  return CreateWith(PropertiesOn(device_), bytes, address, &handle);
+}
+
+CUresult VirtualMemory::CreateShared(size_t bytes, CUdeviceptr* address, UniqueFd* descriptor) {
+  CUmemAllocationProp properties = PropertiesOn(device_);
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  CUmemGenericAllocationHandle handle = 0;
+  if (const CUresult made = CreateWith(properties, bytes, address, &handle); made != CUDA_SUCCESS) return made;
+  int exported = -1;
+  const CUresult result = driver_.MemExportToShareableHandle(&exported, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+  if (result != CUDA_SUCCESS) {
+    Free(*address);
+    return result;
+  }
+  fcntl(exported, F_SETFD, FD_CLOEXEC);
+  *descriptor = UniqueFd(exported);
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::CreateWith(const CUmemAllocationProp& properties, size_t bytes, CUdeviceptr* address, CUmemGenericAllocationHandle* handle) {
+  HONE_CHECK(bytes > 0 && bytes % granule_ == 0, "memory is made of whole granules");
+  if (const CUresult made = driver_.MemCreate(handle, bytes, &properties, 0); made != CUDA_SUCCESS) return made;
+  const CUresult mapped = Map(*handle, bytes, Rights::kReadWrite, address);
+  if (mapped != CUDA_SUCCESS) driver_.MemRelease(*handle);
   return mapped;
 }
 

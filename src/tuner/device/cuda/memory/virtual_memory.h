@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 
+#include "base/files/file.h"
 #include "tuner/device/cuda/cuda_driver.h"
 #include "tuner/values/keyed_hash.h"
 
@@ -35,7 +36,10 @@ class VirtualMemory {
 
   // Creates memory of `bytes`, a multiple of granule(), mapped for reading and writing.
   CUresult Create(size_t bytes, CUdeviceptr* address);
-  // Frees memory, whose other mappings must be removed first.
+  // Creates memory as Create does, and a file descriptor by which another process maps the same memory
+  // (cuMemImportFromShareableHandle). The caller owns the descriptor, which is closed on exec.
+  CUresult CreateShared(size_t bytes, CUdeviceptr* address, UniqueFd* descriptor);
+  // Frees memory, whose other mappings must be removed first. Memory that another process has mapped stays there.
   void Free(CUdeviceptr address);
 
   // Maps the memory of Create(`address`) at one more address.
@@ -51,6 +55,8 @@ class VirtualMemory {
   };
   VirtualMemory(const CudaDriver& driver, CUdevice device, uint64_t seed) : driver_(driver), device_(device), secrets_(seed) {}
 
+  // Creates and maps memory with these properties, and returns its handle too.
+  CUresult CreateWith(const CUmemAllocationProp& properties, size_t bytes, CUdeviceptr* address, CUmemGenericAllocationHandle* handle);
   CUresult Map(CUmemGenericAllocationHandle handle, size_t bytes, Rights rights, CUdeviceptr* address);
   void Drop(CUdeviceptr address, const Mapping& mapping);
 
