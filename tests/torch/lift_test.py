@@ -13,12 +13,13 @@ import socket
 import struct
 import sys
 import unittest
+from unittest import mock
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
 room = {"__name__": "room"}
-for name in ("frames", "driver", "device_plan", "lift", "player"):
+for name in ("problem", "frames", "driver", "device_plan", "lift", "stage", "player"):
     with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
-        exec(compile(source.read(), name + ".py", "exec"), room)
+        exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 
 BASE, SPAN, OWN, GRANULE = 1 << 43, 1 << 30, 1 << 45, 2 << 20
 room["Allocator"].CHUNK = GRANULE
@@ -35,7 +36,7 @@ class FakeDriver:
         self.kernels = kernels
         self.reserved, self.memory, self.room = [], {}, {}
         self.handles, self.next, self.free_at = {}, 100, 1 << 40
-        self.launches, self.taken = 0, []
+        self.launches, self.taken, self.most = 0, [], None  # most: bytes of memory that there are; None: any number
 
     def __call__(self, name, *arguments):
         code = self.attempt(name, *arguments)
@@ -78,6 +79,8 @@ class FakeDriver:
         self.reserved.remove((address, size))
 
     def cuMemCreate(self, out, size, properties, flags):
+        if self.most is not None and size + sum(len(data) for data in self.memory.values()) > self.most:
+            return room["OUT_OF_MEMORY"]
         written(out, self.new(size), ctypes.c_uint64)
 
     def cuMemMap(self, address, size, offset, handle, flags):
@@ -312,6 +315,36 @@ class Lifting(unittest.TestCase):
         self.assertEqual(len([a for a in self.driver.memory if BASE <= a < BASE + SPAN]), 1)
         self.player.forget({})
         self.assertFalse([a for a in self.driver.memory if BASE <= a < BASE + SPAN])
+
+    def test_a_failed_allocation_is_the_reason_whatever_comes_after_it(self):
+        stage = FakeDriver({})
+        stage.most = 3 * GRANULE
+        memory = room["Allocator"](stage, 0, BASE, SPAN)
+        self.assertEqual(memory.give(2 * GRANULE - 512, 0, None), BASE)
+        self.assertEqual(memory.give(5 * GRANULE, 0, None), 0)
+        self.assertEqual(memory.fault, "the GPU's memory is full: beside 4 MiB for the module and what it computes, 12 MiB are not free")
+        self.assertEqual(len(stage.memory), 1, "nothing of the failed block is mapped")
+        lifter = object.__new__(room["Lifter"])
+        lifter.memory = memory
+        with self.assertRaisesRegex(room["NotLifted"], "^the GPU's memory is full: "):
+            lifter.check_memory()
+        judged = object.__new__(room["Stage"])
+        judged.lifter = lifter
+
+        def illegal(request):
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+        for op in ("build", "draw", "run"):  # each of them may be the next to use the tensor at address 0
+            with mock.patch.object(room["Stage"], op, lambda self, request: illegal(request)):
+                self.assertEqual(judged.answer({"op": op}), {"error": memory.fault})
+                memory.fault, fault = None, memory.fault
+                self.assertIn("illegal memory access", judged.answer({"op": op})["error"])
+                memory.fault = fault
+        plan = os.memfd_create("plan")
+        with mock.patch.object(room["Stage"], "lift", lambda self, request: {"plan": {}, "descriptor": plan}):
+            self.assertEqual(judged.answer({"op": "lift"}), {"error": memory.fault})
+        with self.assertRaises(OSError):  # the plan's file is closed
+            os.fstat(plan)
 
     def test_plans_that_cannot_be_run_are_refused_with_the_reason(self):
         def elsewhere(header, *_):

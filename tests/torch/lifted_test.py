@@ -282,6 +282,20 @@ class LiftedTest(unittest.TestCase):
             self.judge(play=lambda test, x: test.model(x) + 1)
         self.assertIn("other results than where it was captured", str(caught.exception))
 
+    def test_without_memory_for_its_sides_it_is_not_lifted(self):
+        for number in range(2):  # the submission's stage, and its player
+            made, host = [], room["Host"]
+
+            def short(size):
+                made.append(size)
+                if len(made) > number:
+                    raise MemoryError("3 MiB are not there")
+                return host(size)
+
+            with mock.patch.dict(room, {"Host": short}), self.assertRaises(room["NoLift"]) as caught:
+                self.judge()
+            self.assertEqual(str(caught.exception), ("the submission: 3 MiB are not there", "the submission, run again: 3 MiB are not there")[number])
+
     def test_an_output_that_is_one_number_everywhere_is_told(self):
         self.assertEqual(self.judge()[0]["cases"][0]["constant"], {})
         answer, _ = self.judge(problem=PROBLEM.replace("torch.relu(self.fc(x))", "torch.relu(self.fc(x)) * 0.0 + 2.0"))

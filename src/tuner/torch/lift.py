@@ -58,11 +58,15 @@ class Allocator:
         torch.cuda.memory.change_current_allocator(torch.cuda.memory._CUDAAllocator(made))
 
     def give(self, size, _, stream):
-        """Allocates for PyTorch. Returns 0 if there is no memory; `fault` then says why."""
+        """Allocates for PyTorch. Returns 0 if there is no memory; `fault` then says why.
+
+        PyTorch takes 0 for an address, and its next kernel ends with an illegal memory access. So whatever comes after a fault is an error
+        because of the fault, which is reported in its place.
+        """
         try:
             return self.allocate(size, stream or 0)
         except Exception as error:  # an exception cannot pass through PyTorch from here
-            self.fault = str(error)
+            self.fault = self.fault or str(error)
             return 0
 
     def allocate(self, size, stream):
@@ -81,7 +85,13 @@ class Allocator:
                 more = (more + Mapper.GRANULE - 1) // Mapper.GRANULE * Mapper.GRANULE
                 if self.ready + more > self.end:
                     raise NotLifted("forward needs more addresses than are reserved")
-                self.mapper.map(self.ready, more)
+                try:
+                    self.mapper.map(self.ready, more)
+                except DriverError as error:
+                    if error.code != OUT_OF_MEMORY:
+                        raise
+                    raise NotLifted(f"the GPU's memory is full: beside {(self.ready - self.base) >> 20} MiB for the module and what it "
+                                    f"computes, {(more + (1 << 20) - 1) >> 20} MiB are not free") from error
                 self.chunks.append([self.ready, more])
                 self.ready += more
             self.next = address + room
@@ -276,12 +286,15 @@ class Lifter:
         import torch
         stream = torch.cuda.ExternalStream(PER_THREAD_STREAM, device=torch.device("cuda", self.ordinal))
         with torch.no_grad(), torch.cuda.stream(stream):
+            self.check_memory()  # for the weights and the inputs
             for _ in range(WARM_UPS):
                 forward(*inputs)
+                self.check_memory()
                 stream.synchronize()
             try:
                 return self.capture_once(forward, inputs)
             except NotLifted:
+                self.check_memory()
                 # forward may copy constants from the host to the GPU, which cannot be captured: it is run once to keep them on the GPU.
                 constants = Constants.make()
                 with constants:
@@ -314,9 +327,13 @@ class Lifter:
             raise NotLifted(f"forward cannot be captured: {told(error)}"[:1500])
         if code != 0 or not graph.value:
             raise NotLifted(f"forward cannot be captured (error {code}): it waits for the GPU, or leaves a stream that is not joined")
-        if self.memory.fault:
-            raise NotLifted(f"memory: {self.memory.fault}")
+        self.check_memory()
         return graph, made, before
+
+    def check_memory(self):
+        """Raises NotLifted if memory could not be allocated."""
+        if self.memory.fault:
+            raise NotLifted(self.memory.fault)
 
     def export(self, graph, before, inputs, outputs):
         """Writes the plan of a captured graph. Returns its file's descriptor, and a summary of it."""

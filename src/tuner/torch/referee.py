@@ -84,7 +84,8 @@ class Pointer:
 
 
 class Device:
-    """Memory of a GPU for inputs and outputs, with the handle by which a stage opens it."""
+    """Memory of a GPU for inputs and outputs, with the handle by which a stage opens it. Raises MemoryError, with a sentence, if there is too
+    little."""
 
     def __init__(self, size, device):
         import torch
@@ -94,7 +95,7 @@ class Device:
         torch.cuda.empty_cache()
         result = self.cuda.cudaMalloc(ctypes.byref(self.address), ctypes.c_size_t(size))
         if result != 0:
-            raise Verdict("unsupported", f"{size >> 20} MiB of GPU memory for inputs and outputs are not there: make the sizes smaller", None)
+            raise MemoryError(f"{size >> 20} MiB of GPU memory for inputs and outputs are not there: make the sizes smaller")
         handle = (ctypes.c_ubyte * 64)()
         result = self.cuda.cudaIpcGetMemHandle(handle, self.address)
         if result != 0:
@@ -228,8 +229,11 @@ class Side:
         if self.memory is not None:
             self.ask({"op": "forget"}, ASK_SECONDS)
             self.memory.close()
-        self.layout = layout
-        self.memory = Host(layout.bytes) if device.type == "cpu" else Device(layout.bytes, device)
+        self.layout, self.memory = layout, None
+        try:
+            self.memory = Host(layout.bytes) if device.type == "cpu" else Device(layout.bytes, device)
+        except MemoryError as error:
+            self.fail("unsupported", str(error))
         self.ask({"op": "memory", **self.places(layout), **self.memory.message()}, ASK_SECONDS, wait=False)
         try:
             self.memory.alongside(self.frames.descriptor)

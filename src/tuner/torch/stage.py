@@ -282,18 +282,28 @@ class Stage:
         torch.cuda.synchronize()
         return {"plan": summary, "descriptor": descriptor}
 
+    def answer(self, request):
+        """Does what a request asks and returns its answer, which may hold a descriptor to be sent."""
+        try:
+            answer = {"ok": True, **(getattr(self, request["op"])(request) or {})}
+        except Fault as fault:
+            answer = {"verdict": fault.args[0], "error": fault.args[1]}
+        except (Refused, NotLifted, BadPlan, DriverError) as refusal:
+            answer = {"error": str(refusal)}
+        except Exception as error:
+            answer = {"error": told(error)}
+        if self.lifter is not None and self.lifter.memory.fault:
+            # Nothing after a failed allocation is the submission's: see Allocator.give().
+            if "descriptor" in answer:
+                os.close(answer["descriptor"])
+            answer = {"error": self.lifter.memory.fault}
+        return answer
+
     def serve(self):
         """Answers requests until the socket closes."""
         request = self.early.first()
         while True:
-            try:
-                answer = {"ok": True, **(getattr(self, request["op"])(request) or {})}
-            except Fault as fault:
-                answer = {"verdict": fault.args[0], "error": fault.args[1]}
-            except (Refused, NotLifted, BadPlan, DriverError) as refusal:
-                answer = {"error": str(refusal)}
-            except Exception as error:
-                answer = {"error": told(error)}
+            answer = self.answer(request)
             descriptor = answer.pop("descriptor", None)
             self.frames.send(answer)
             if descriptor is not None:
