@@ -185,7 +185,7 @@ class SharedMemory(unittest.TestCase):
 
         for patch in (mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(torch.cuda, "empty_cache"),
                       mock.patch.object(torch.cuda, "mem_get_info", lambda _: (self.free, 1 << 30)),
-                      mock.patch.dict(room, {"Shared": tensor_at, "Driver": lambda: self.driver})):
+                      mock.patch.object(self.server, "tensor_at", tensor_at), mock.patch.dict(room, {"Driver": lambda: self.driver})):
             patch.start()
             self.addCleanup(patch.stop)
 
@@ -235,6 +235,9 @@ class SharedMemory(unittest.TestCase):
             self.assertEqual((self.driver.mapped, self.driver.reserved, self.driver.handles), ({}, {}, {}), self.driver.fails)
             self.assertIsNone(self.server.shared)
         self.driver.fails = None
+        with mock.patch.object(self.server, "tensor_at", side_effect=RuntimeError("a copy")), self.assertRaisesRegex(RuntimeError, "a copy"):
+            self.server.share(4096, [descriptor])
+        self.assertEqual((self.driver.mapped, self.driver.reserved, self.driver.handles), ({}, {}, {}))
         self.assertTrue(self.server.share(4096, [descriptor]))
 
 

@@ -101,12 +101,7 @@ class Server:
         """Maps the judge's block of `size` bytes, whose descriptor came, in place of an earlier one; 0: maps none. Returns whether it is mapped: it is
         not if the module would have too little memory beside it, and would be evaluated on the CPU."""
         import torch
-        if self.shared is not None:
-            address, length, handle = self.mapped
-            self.shared = None
-            torch.cuda.synchronize()
-            self.mapper.unmap(address, length, handle)
-            self.mapper.driver("cuMemAddressFree", address, length)
+        self.unmap()
         if size == 0:
             return False
         # The block is taken already.
@@ -118,8 +113,30 @@ class Server:
             self.mapper = Mapper(Driver(), self.job["gpu"])
         address, handle = self.mapper.map_shared(size, descriptors[0])
         self.mapped = address, size, handle
-        self.shared = torch.as_tensor(Shared(address, size), device=self.gpu)
+        try:
+            self.shared = self.tensor_at(address, size)
+        except Exception:
+            self.unmap()
+            raise
         return True
+
+    def tensor_at(self, address, size):
+        """Returns the GPU's memory at an address as a tensor of bytes."""
+        import torch
+        made = torch.as_tensor(Shared(address, size), device=self.gpu)
+        if made.data_ptr() != address:  # the judge would never see results in a copy
+            raise RuntimeError("PyTorch has copied the memory of the judge's block")
+        return made
+
+    def unmap(self):
+        """Ends the mapping of the judge's block, if there is one."""
+        import torch
+        if self.mapped is not None:
+            address, size, handle = self.mapped
+            self.shared = self.mapped = None
+            torch.cuda.synchronize()
+            self.mapper.unmap(address, size, handle)
+            self.mapper.driver("cuMemAddressFree", address, size)
 
     def compute(self, tensors, sizes, precision, device):
         """(outputs, state afterwards) by the module on `device`, from tensors of the judge's memory."""
