@@ -20,6 +20,7 @@
 extern "C" {
 extern const unsigned char hone_cuda_harness_fatbin[];
 extern const unsigned long hone_cuda_harness_fatbin_size;
+extern const unsigned char hone_cuda_watched_fatbin[];
 }
 
 namespace hone {
@@ -117,14 +118,27 @@ Harness::Harness(std::shared_ptr<CudaContext> context, const Places& places)
 Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> context, const Places& places) {
   std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
   CudaContext& c = *harness->context_;
-  if (!places.watched) HONE_RETURN_IF_ERROR(harness->LoadKernels());
+  if (places.watched) {
+    // A first module, at which the memory checker makes its preparations: the process is not confined yet.
+    const char* const what = "loading a first kernel (was Hone built for this GPU's architecture?)";
+    CUfunction first = nullptr;
+    HONE_CUDA_RETURN_IF_ERROR(c.driver(), c.driver().ModuleLoadDataEx(&harness->watched_module_, hone_cuda_watched_fatbin, 0, nullptr, nullptr), what);
+    HONE_CUDA_RETURN_IF_ERROR(c.driver(), c.driver().ModuleGetFunction(&first, harness->watched_module_, "hone_separator"), what);
+    HONE_CUDA_RETURN_IF_ERROR(c.driver(), c.driver().FuncLoad(first), what);
+  } else {
+    HONE_RETURN_IF_ERROR(harness->LoadKernels());
+  }
   HONE_ASSIGN_OR_RETURN(harness->counters_, c.Allocate(4096));
   HONE_ASSIGN_OR_RETURN(harness->sink_, c.Allocate(4096));
   HONE_ASSIGN_OR_RETURN(harness->tables_, c.Allocate(2 * kTableFloats * sizeof(float)));
   HONE_ASSIGN_OR_RETURN(harness->results_, c.AllocatePinned(1 << 20));
   HONE_ASSIGN_OR_RETURN(harness->gate_, c.AllocatePinned(64));
   *static_cast<unsigned*>(harness->gate_.address()) = 0;
-  if (places.watched) return harness;
+  if (places.watched) {
+    HONE_RETURN_IF_ERROR(harness->Fill(harness->sink_.address(), 4096, 0));
+    HONE_RETURN_IF_ERROR(c.WaitForHarness("preparing the harness"));
+    return harness;
+  }
   HONE_ASSIGN_OR_RETURN(harness->flush_, c.Allocate(harness->flush_bytes_));
   for (const char* name : {"hone_gate", "hone_touch", "hone_touch_pages", "hone_separator", "hone_stream", "hone_spin"}) {
     HONE_RETURN_IF_ERROR(harness->FindFunction(name).status());
@@ -140,7 +154,9 @@ Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> cont
 }
 
 Harness::~Harness() {
-  if (module_ != nullptr && !context_->lost()) driver_.ModuleUnload(module_);
+  if (context_->lost()) return;
+  if (module_ != nullptr) driver_.ModuleUnload(module_);
+  if (watched_module_ != nullptr) driver_.ModuleUnload(watched_module_);
 }
 
 Status Harness::LoadKernels() {

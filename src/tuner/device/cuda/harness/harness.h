@@ -30,8 +30,9 @@ class Harness {
     int64_t shared_bytes = 0;  // largest dynamic shared memory of a block, in bytes
     uint64_t key = 0;          // secret for scrubbing memory and for marks
     // A memory checker watches the process (CudaSessionOptions::watched), and would instrument the harness's kernels
-    // when they are loaded. They are then loaded at the first call that needs one (globals of a candidate do), and
-    // nothing can be timed: there is no memory to flush caches with.
+    // when they are loaded. They are then loaded at the first call that needs one (globals of a candidate do), a module
+    // with one small kernel takes their place until then, and nothing can be timed: there is no memory to flush caches
+    // with.
     bool watched = false;
   };
   static Result<std::unique_ptr<Harness>> Make(std::shared_ptr<CudaContext> context, const Places& places);
@@ -130,7 +131,7 @@ class Harness {
   int64_t shared_bytes_;
   uint64_t scrub_key_, mark_key_;
   uint64_t scrubs_ = 0;
-  CUmodule module_ = nullptr;
+  CUmodule module_ = nullptr, watched_module_ = nullptr;
   std::unordered_map<std::string, CUfunction> functions_;
 
   bool tables_sent_ = false;
