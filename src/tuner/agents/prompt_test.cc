@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "base/files/file.h"
 #include "tuner/agents/prompt_text.h"
@@ -156,22 +157,27 @@ TEST(Prompts, LicencesAndHandWorkedResultsAreLeftOut) {
 
 // `hone new --accept-licence` writes `accepted`.
 TEST(Prompts, AProblemsOwnTextIsShownOnlyWhereItsLicenceIsAccepted) {
-  for (const bool accepted : {false, true}) {
+  const std::tuple<const char*, bool, const char*> cases[] = {
+      {"licence = \"Licence of the board\"\n", false, "under the Licence of the board, which nobody has accepted"},
+      {"licence = \"Licence of the board\"\n", true, ""},
+      {"", false, "under a licence that was not found, which nobody has accepted"},
+      {"", true, ""},
+  };
+  for (const auto& [licence, accepted, told] : cases) {
     Desk desk;
     desk.task = ParseTask(std::string("name = \"halves\"\nsummary = \"x / 2\"\nclass = \"elementwise\"\nslice = \"n\"\n[dims]\nn = \"elements\"\n"
                                       "[[tensor]]\nname = \"x\"\nrole = \"in\"\ndtype = \"float32\"\nshape = [\"n\"]\n"
                                       "[[tensor]]\nname = \"out\"\nrole = \"out\"\ndtype = \"float32\"\nshape = [\"n\"]\n"
                                       "[tolerance.out]\nc_max = 1e-6\nc_rms = 1e-6\n[reference]\nkind = \"torch\"\nclass = \"Model\"\nmode = \"eval\"\n"
-                                      "inputs = [\"x\"]\noutputs = [\"out\"]\n[reference.board]\nproblem = \"halves\"\ninputs = 1\nleaves = [0]\nfilled = []\n"
-                                      "licence = \"Licence of the board\"\naccepted = ") +
-                              (accepted ? "true" : "false") +
+                                      "inputs = [\"x\"]\noutputs = [\"out\"]\n[reference.board]\nproblem = \"halves\"\ninputs = 1\nleaves = [0]\nfilled = []\n") +
+                              licence + "accepted = " + (accepted ? "true" : "false") +
                               "\n[[case]]\nrole = \"time\"\ndims = { n = 1048576 }\n[[case]]\nrole = \"check\"\ndims = { n = 7 }\n",
                           "task.toml").value();
     desk.task.oracle_source = "def ref_kernel(data):\n    return data * 0.5  # the board's own words\n";
     const std::string prompt = desk.Ask("refine_generate") + desk.Ask("refine_optimise");
     EXPECT_EQ(prompt.find("the board's own words") != std::string::npos, accepted);
     EXPECT_EQ(prompt.find("hone new --accept-licence accepts it") != std::string::npos, !accepted);
-    EXPECT_THAT(AnswerForModels(desk.task), accepted ? HasSubstr("own words") : HasSubstr("under the Licence of the board, which nobody has accepted"));
+    EXPECT_THAT(AnswerForModels(desk.task), HasSubstr(accepted ? "own words" : told));
   }
 }
 

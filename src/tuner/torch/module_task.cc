@@ -358,10 +358,8 @@ class Writer {
           "[reference.board]\nproblem = {}\ninputs = {}\nleaves = [{}]\nfilled = [{}]\n",
           TomlString(described_.problem), described_.board_inputs, fmt::join(described_.leaves, ", "),
           fmt::join(described_.filled, ", "));
-      if (options_.board && !options_.board->licence.empty()) {
-        out_ += fmt::format("licence = {}\naccepted = {}  # true: its files' text may enter a prompt\n", TomlString(options_.board->licence),
-                            options_.accept_licence);
-      }
+      if (options_.board && !options_.board->licence.empty()) out_ += fmt::format("licence = {}\n", TomlString(options_.board->licence));
+      out_ += fmt::format("accepted = {}  # true: its files' text may enter a prompt\n", options_.accept_licence);
     }
     if (!described_.state.empty()) out_ += "\n[reference.state]\n";
     for (const DescribedTensor& tensor : described_.state) {

@@ -132,11 +132,11 @@ std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "r
 std::string AnswerForModels(const Task& task) {
   if (!HasTorchModule(task)) return task.oracle_source;
   const TorchModule::Board board = TorchModuleOf(task).board;
-  if (board.licence.empty() || board.accepted) return task.oracle_source;
+  if ((board.problem.empty() && board.licence.empty()) || board.accepted) return task.oracle_source;
   return fmt::format(
-      "# The reference of this task is a problem's own file, under the {}, which nobody has accepted here: its text is not shown.\n"
+      "# The reference of this task is a problem's own file, under {}, which nobody has accepted here: its text is not shown.\n"
       "# hone new --accept-licence accepts it; the tensors and the tolerance of the task say what is asked.\n",
-      board.licence);
+      board.licence.empty() ? "a licence that was not found" : "the " + board.licence);
 }
 
 void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) {
