@@ -392,6 +392,7 @@ class Steps:
         cases = [
             (Model(norm=torch.nn.BatchNorm1d), r"padded rows change the result.* norm \(BatchNorm1d\) mixes rows.*LayerNorm"),
             (Model(norm=nn.GraphNorm), r"padded rows change the result.* norm \(GraphNorm\)"),
+            (Model(norm=BatchNorm), r"norm \(BatchNorm\) mixes rows.*called with the batch: norm\(x, batch\)"),  # which the model leaves out
         ]
         for model, message in cases:
             model = model.to(self.device or "cpu")

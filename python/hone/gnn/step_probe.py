@@ -208,7 +208,7 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
             guilty = name
             break
     where = f"{guilty} mixes rows of a batch" if guilty else "the model or its loss depends on how many rows a batch has"
-    remedy = ("take a layer that treats rows one by one (LayerNorm) or knows padded rows (hone.gnn.torch.BatchNorm), or leave GraphStep out" if guilty
+    remedy = ("take a layer that treats rows one by one (LayerNorm) or knows padded rows (hone.gnn.torch.BatchNorm, called with the batch: norm(x, batch)), or leave GraphStep out" if guilty
               else "give one loss for each seed that depends on its own neighbors alone, or leave GraphStep out")
     raise CannotCapture(f"padded rows change the result: loss or gradients differ by {worst:.2g} of their size, where {tolerance:.2g} is taken; "
                         f"{where}; {remedy}")

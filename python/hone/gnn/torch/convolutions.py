@@ -99,6 +99,8 @@ class GINConv(torch.nn.Module):
 
     def __init__(self, nn: torch.nn.Module, eps: float = 0.0, train_eps: bool = False):
         super().__init__()
+        if not isinstance(nn, torch.nn.Module):
+            raise TypeError(f"nn: expected a torch.nn.Module that maps rows [nodes, width], found {type(nn).__name__}")
         self.nn, self.initial_eps = nn, eps
         value = torch.full((1,), float(eps))
         if train_eps:

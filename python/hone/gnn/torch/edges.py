@@ -150,9 +150,11 @@ def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None, widths: S
     """
     pair = x if isinstance(x, (tuple, list)) else (x, x)
     if len(pair) != 2 or not isinstance(pair[0], torch.Tensor) or not (pair[1] is None or isinstance(pair[1], torch.Tensor)):
-        raise TypeError(f"x: expected a tensor, or a pair of tensors for sources and targets, found {x!r:.80}")
+        raise TypeError(f"x: expected a tensor, or a pair of tensors for sources and targets, found {type(x).__name__}")
     there, here = pair
     for one, width in zip(pair, widths or (None, None)):
+        if one is not None and one.layout != torch.strided:
+            raise TypeError(f"x: expected a dense tensor, found {one.layout}; pass x.to_dense()")
         if one is not None and one.dim() != 2:
             raise ValueError(f"x: expected shape [nodes, channels], found {tuple(one.shape)}")
         if one is not None and not one.is_floating_point():
