@@ -140,6 +140,15 @@ def _check_range(edge_index: torch.Tensor, sources: int, targets: int) -> None:
             raise IndexError(f"edge_index: expected {name} from 0 to {count - 1}, found {least if least < 0 else most}")
 
 
+def autocast_dtype(device: str) -> torch.dtype | None:
+    """Returns the dtype of torch.autocast on this type of device; None where it is off."""
+    if hasattr(torch, "get_autocast_dtype"):  # since PyTorch 2.4
+        return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
+    if device == "cpu":
+        return torch.get_autocast_cpu_dtype() if torch.is_autocast_cpu_enabled() else None
+    return torch.get_autocast_gpu_dtype() if torch.is_autocast_enabled() else None
+
+
 def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None, widths: Sequence[int] | None = None,
            dtype: torch.dtype | None = None) -> tuple[torch.Tensor, torch.Tensor | None, Edges]:
     """Returns the rows of the sources, the rows of the targets (None: there are none) and the edges, from the arguments of a layer.
@@ -161,7 +170,7 @@ def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None, widths: S
             raise TypeError(f"x: expected floats, found {one.dtype}; pass x.float()")
         if one is not None and width is not None and one.size(1) != width:
             raise ValueError(f"x: expected {width} columns, the layer's in_channels, found {one.size(1)}")
-        if one is not None and dtype is not None and one.dtype != dtype and not torch.is_autocast_enabled(one.device.type):
+        if one is not None and dtype is not None and one.dtype != dtype and autocast_dtype(one.device.type) is None:
             raise TypeError(f"x: expected {dtype}, as the layer's parameters are, found {one.dtype}: convert one of them, or use torch.autocast")
     if isinstance(edge_index, Edges):
         edges = edge_index

@@ -14,7 +14,7 @@ from torch.autograd.function import once_differentiable
 
 from hone.gnn.torch import kernels
 from hone.gnn.torch.aggregate import rows_apart
-from hone.gnn.torch.edges import Edges, head
+from hone.gnn.torch.edges import Edges, autocast_dtype, head
 
 
 class _Layer(torch.autograd.Function):
@@ -69,9 +69,8 @@ def sage_layer(x: torch.Tensor, here: torch.Tensor | None, edges: Edges, weight:
         weight = torch.cat([weight, own_weight], 1)
     if shared:
         x = head(x, max(edges.sources, edges.targets))
-    kind = x.device.type
-    if torch.is_autocast_enabled(kind):
-        dtype = torch.get_autocast_dtype(kind)
+    dtype = autocast_dtype(x.device.type)
+    if dtype is not None:
         weight, bias = weight.to(dtype), None if bias is None else bias.to(dtype)
     elif weight.dtype != x.dtype:
         raise TypeError(f"x: expected {weight.dtype}, as the layer's parameters are, found {x.dtype}: convert one of them, or use torch.autocast")
