@@ -565,6 +565,7 @@ def boards(folder):
                           "--out", os.path.join(folder, "relu")], folder)
     if code != 2 or "was not made of a problem in GPU MODE's format" not in err or os.path.exists(os.path.join(folder, "relu")):
         fail(f"apply relu --as gpumode ends with {code}", out + err)
+    accepted_licence(folder, here)
     for name, file, before, after, pattern in BAD_BOARDS:
         place = os.path.join(folder, "bad_board_" + name)
         shutil.copytree(here, place)
@@ -582,6 +583,26 @@ def boards(folder):
             fail(f"bad board '{name}' ends with {code}", err)
         else:
             print(f"{name}: {sentence[0]}", flush=True)
+
+
+def accepted_licence(folder, here):
+    """Tests that --accept-licence is kept in the task, that a licence which was not found is not taken for accepted, and that a refusal leaves no task behind."""
+    unlicensed = os.path.join(folder, "unlicensed")
+    shutil.copytree(here, unlicensed)
+    os.remove(os.path.join(unlicensed, "LICENSE"))
+    for name, source, options, wanted, licence in (("accepted", here, ["--accept-licence"], "accepted = true", True), ("unfound", unlicensed, [], "accepted = false", False)):
+        code, out, err = run(["new", name, "--from", os.path.join(source, "scaled_rows"), "--no-check", *options], folder)
+        if code != 1:  # a task that was not checked
+            fail(f"new {name} ends with {code}", out + err)
+            continue
+        with open(os.path.join(folder, "tasks", name, "task.toml"), encoding="utf-8") as file:
+            text = file.read()
+        if wanted not in text or ("licence = " in text) != licence or os.path.exists(os.path.join(folder, "tasks", name, "LICENSE.problem")) != licence:
+            fail(f"{name}: its licence is not as given", text)
+    out = os.path.join(folder, "no_board")
+    code, _, err = run(["new", "no_board", "--from", os.path.join(here, "scaled_rows.cu"), "--accept-licence", "--out", out], folder)
+    if code != 2 or "--accept-licence goes with --from FOLDER" not in err or os.path.exists(out):
+        fail(f"--accept-licence with a file ends with {code}", err)
 
 
 def submission(name, path, torch):
