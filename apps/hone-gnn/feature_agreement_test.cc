@@ -22,7 +22,8 @@ struct Room {
 };
 
 FeaturePlace Place(const std::string& name) {
-  return {.host = name == "host", .peers = name == "peers", .cache_rows = name == "device" ? 0 : 7};
+  constexpr int64_t kSomeCachedRows = 7;  // a place other than the GPU keeps some rows there
+  return {.host = name == "host", .peers = name == "peers", .cache_rows = name == "device" ? 0 : kSomeCachedRows};
 }
 
 Result<FeaturePlace> Held(const Room& room, const FeatureRequest& requested) {

@@ -74,7 +74,7 @@ class StoreClient {
   const StoreClientOptions options_;
   std::unique_ptr<MessageStream> stream_;  // used only by the watchdog thread after Connect
   std::string own_address_;
-  std::vector<std::string> hosts_;
+  std::vector<std::string> hosts_;  // of the ranks, by rank; empty until the store has told them
   UniqueFd wake_;
 
   std::mutex mutex_;

@@ -36,7 +36,7 @@ TEST_P(BrokenStart, IsNodeOneAndIsMendedByWhatTheStrategyDoesWithItsOwnFailures)
   EXPECT_EQ(view.node(1).source_hash, SourceHash::Of(broken));
   EXPECT_EQ(view.node(2).parent, 1);
   EXPECT_EQ(view.node(2).purpose, "debug");
-  EXPECT_TRUE(view.node(2).kept);
+  EXPECT_TRUE(view.node(2).kept) << "the repaired version is the run's best so far";
   EXPECT_EQ(view.attempts, 3) << "the start is the first of them";
   const RepairCount repairs = CountRepairs(view);
   EXPECT_EQ(repairs.failures, 1);

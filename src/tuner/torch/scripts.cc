@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+// The scripts beside this file, whose texts the build embeds.
 extern "C" {
 extern const char hone_torch_problem[];
 extern const size_t hone_torch_problem_size;

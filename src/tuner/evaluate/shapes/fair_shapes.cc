@@ -263,7 +263,9 @@ std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int6
   };
   if (slices != SIZE_MAX && !ranges[slices].fixed() && ranges[slices].high >= many) {
     for (int attempt = 0; attempt < kNeighborTries && shapes.empty(); ++attempt) {
-      if (const auto values = fitted(drawn(slices, static_cast<double>(many), 2.0 * static_cast<double>(many)), slices, many)) add(*values);
+      // A random shape with `many` to twice as many slices, made smaller until the task allows it.
+      const Sizes random = drawn(slices, static_cast<double>(many), 2.0 * static_cast<double>(many));
+      if (const auto values = fitted(random, slices, many)) add(*values);
     }
   }
   const size_t before = shapes.size();

@@ -134,7 +134,7 @@ TEST(RatioInterval, CentresOnTheSpeedup) {
 
 // --- the quality of a timing ---
 
-std::vector<double> CalmRatios() {
+std::vector<double> LogRatiosOfEqualKernels() {
   SyntheticNoise noise(NoiseKind::kIndependent, 0.01, kSeed);
   std::vector<double> log_ratios;
   for (int i = 0; i < 50; ++i) log_ratios.push_back(noise.Quad(0));
@@ -148,33 +148,33 @@ DeviceCondition Clock(double mhz) {
 }
 
 TEST(ClassifyTiming, CallsAQuietTimingStable) {
-  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1935), Clock(1980)}, CalmRatios(), Decision::kSame), "stable");
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1935), Clock(1980)}, LogRatiosOfEqualKernels(), Decision::kSame), "stable");
   EXPECT_EQ(ClassifyTiming({}, {}, Decision::kContinue), "stable");  // a candidate timed alone
 }
 
 TEST(ClassifyTiming, SeesAFallingClockAndNotARisingOne) {
-  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1800)}, CalmRatios(), Decision::kFaster), "throttled");
-  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1930), Clock(1885), Clock(1840)}, CalmRatios(), Decision::kFaster),
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1800)}, LogRatiosOfEqualKernels(), Decision::kFaster), "throttled");
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(1930), Clock(1885), Clock(1840)}, LogRatiosOfEqualKernels(), Decision::kFaster),
             "throttled") << "no step is over 5 %, all together are";
-  EXPECT_EQ(ClassifyTiming({Clock(345), Clock(1980), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");
+  EXPECT_EQ(ClassifyTiming({Clock(345), Clock(1980), Clock(1980)}, LogRatiosOfEqualKernels(), Decision::kFaster), "stable");
   // A clock of 0 means that it is not known.
-  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(0), Clock(1980)}, CalmRatios(), Decision::kFaster), "stable");
+  EXPECT_EQ(ClassifyTiming({Clock(1980), Clock(0), Clock(1980)}, LogRatiosOfEqualKernels(), Decision::kFaster), "stable");
 }
 
 TEST(ClassifyTiming, BelievesTheDevice) {
   DeviceCondition hot = Clock(1980);
   hot.throttle = "hardware thermal slowdown";
-  EXPECT_EQ(ClassifyTiming({Clock(1980), hot}, CalmRatios(), Decision::kFaster), "throttled");
+  EXPECT_EQ(ClassifyTiming({Clock(1980), hot}, LogRatiosOfEqualKernels(), Decision::kFaster), "throttled");
   DeviceCondition shared = Clock(1980);
   shared.other_processes = 1;
-  EXPECT_EQ(ClassifyTiming({shared}, CalmRatios(), Decision::kFaster), "contended");
+  EXPECT_EQ(ClassifyTiming({shared}, LogRatiosOfEqualKernels(), Decision::kFaster), "contended");
   shared.throttle = "software power cap";
-  EXPECT_EQ(ClassifyTiming({shared}, CalmRatios(), Decision::kFaster), "throttled");  // the more serious of the two
+  EXPECT_EQ(ClassifyTiming({shared}, LogRatiosOfEqualKernels(), Decision::kFaster), "throttled");  // the more serious of the two
 }
 
 TEST(ClassifyTiming, AdmitsWhenItCouldNotTell) {
-  EXPECT_EQ(ClassifyTiming({}, CalmRatios(), Decision::kUndecided), "inconclusive");
-  EXPECT_EQ(ClassifyTiming({}, CalmRatios(), Decision::kContinue), "inconclusive");
+  EXPECT_EQ(ClassifyTiming({}, LogRatiosOfEqualKernels(), Decision::kUndecided), "inconclusive");
+  EXPECT_EQ(ClassifyTiming({}, LogRatiosOfEqualKernels(), Decision::kContinue), "inconclusive");
   std::vector<double> wide;
   SyntheticNoise noise(NoiseKind::kIndependent, 0.4, kSeed);
   for (int i = 0; i < 20; ++i) wide.push_back(noise.Quad(std::log(3)));
