@@ -746,11 +746,11 @@ print(open({kernels!r} + "/" + name + ".cu").read())
 
 
 def lifted(folder):
-    """Runs lifted_test.py, the tests of the referee's part in judging lifted modules, and serve_test.py, those of the reference's process."""
-    ran = subprocess.run([sys.executable, "-m", "unittest", "lifted_test", "serve_test"], capture_output=True, text=True, timeout=300, cwd=folder,
+    """Runs lifted_test.py and hosted_timing_test.py, the tests of the referee's part in judging finished modules, and serve_test.py, those of the reference's process."""
+    ran = subprocess.run([sys.executable, "-m", "unittest", "lifted_test", "serve_test", "hosted_timing_test"], capture_output=True, text=True, timeout=300, cwd=folder,
                          env={**os.environ, "PYTHONPATH": HERE})
     if ran.returncode != 0:
-        fail("lifted_test.py or serve_test.py", ran.stderr[-4000:])
+        fail("lifted_test.py, serve_test.py or hosted_timing_test.py", ran.stderr[-4000:])
 
 
 def search(folder):

@@ -735,8 +735,23 @@ class Referee:
             self.compare_hard(case, self.submission.result(0), results, magnitude, what)
         return {"max_scaled_error": worst, "rms_error": precision, **self.told_of(case)}
 
+    def compare_timed(self, case, baseline, seed, slots, what):
+        """Compares the submission's results of its latest timing with a baseline's for the same inputs, for every call."""
+        for slot in range(slots):
+            for name, actual, right in zip(self.job["outputs"], self.submission.result(slot), baseline.result(slot)):
+                spec = case["outputs"][name]
+                # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
+                fault, _, _ = self.hold(actual, right, spec, case["magnitude"], slack=4.0)
+                if fault:
+                    exact, magnitude = self.right(case, seed, slot)
+                    exact = dict(zip(self.job["outputs"], exact))[name]
+                    fault, _, _ = self.hold(actual, exact, spec, magnitude)
+                    if fault:
+                        self.refuse(name, spec, fault, f"{what} (while it was timed)")
+                    raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+
     def time_against(self, case, baseline, what):
-        """Times the submission and a baseline in interleaved quads, each with new inputs, and compares their outputs."""
+        """Times the submission and a baseline in interleaved quads, each half with new inputs, and compares the outputs of every timing."""
         import torch
         self.tell(f"time {what} against {baseline.name}")
         seed = self.secret.getrandbits(31)
@@ -762,24 +777,16 @@ class Referee:
         mine, theirs, ratios = [], [], []
         begin = time.monotonic()
         while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
-            self.fill(case, layout)
             first = self.secret.random() < 0.5
             took = {True: [], False: []}
-            for is_mine in (first, not first, not first, first):
-                side = sides[0] if is_mine else sides[1]
-                took[is_mine].append(self.handover(side, self.job["launch_seconds"] * slots) / slots * 1e6)
-            for slot in range(slots):
-                for name, actual, right in zip(self.job["outputs"], self.submission.result(slot), baseline.result(slot)):
-                    spec = case["outputs"][name]
-                    # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
-                    fault, _, _ = self.hold(actual, right, spec, case["magnitude"], slack=4.0)
-                    if fault:
-                        exact, magnitude = self.right(case, seed, slot)
-                        exact = dict(zip(self.job["outputs"], exact))[name]
-                        fault, _, _ = self.hold(actual, exact, spec, magnitude)
-                        if fault:
-                            self.refuse(name, spec, fault, f"{what} (while it was timed)")
-                        raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+            # Each half has inputs of its own, and its results are compared before the next half replaces them: what a side keeps from one timing is
+            # wrong in the next, and no timing's results go unseen.
+            for half in ((first, not first), (not first, first)):
+                self.fill(case, layout)
+                for is_mine in half:
+                    side = sides[0] if is_mine else sides[1]
+                    took[is_mine].append(self.handover(side, self.job["launch_seconds"] * slots) / slots * 1e6)
+                self.compare_timed(case, baseline, seed, slots, what)
             mine += took[True]
             theirs += took[False]
             ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
