@@ -6,7 +6,7 @@
 //
 // Runs on the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Most of the time of a task goes into ten
 // compilations of its oracle in other precisions, and into running its seed on all kinds of values. Their result only
-// changes when the task or the linter changes. So linted_whole.txt has the hashes of the tasks that passed all of it, and
+// changes when the task or the linter changes. So linted_whole.txt has the hashes of the tasks that passed all of it, comments aside, and
 // these tasks are linted without the compilations, without hidden shapes, and on two or three kinds of values for each
 // check case, except for the three that test the linter itself. HONE_TEST_WHOLE=1 lints all tasks whole (`make
 // test-whole`), and HONE_TEST_LINTED=FILE adds the line of each task that passed to FILE. `hone tasks check` always
@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,18 @@ std::vector<std::string> TaskNames() {
   return names;
 }
 
+// Returns a file's text without blank lines and lines that are only a comment, which a linter cannot judge.
+std::string WithoutComments(const std::filesystem::path& file) {
+  const std::string comment = file.extension() == ".toml" ? "#" : "//";
+  std::istringstream text(ReadFile(file).value());
+  std::string kept;
+  for (std::string line; std::getline(text, line);) {
+    const size_t begin = line.find_first_not_of(" \t");
+    if (begin != std::string::npos && line.compare(begin, comment.size(), comment) != 0) kept += line + "\n";
+  }
+  return kept;
+}
+
 // Returns the line of linted_whole.txt for a task: its name, and a hash of the names and contents of its files.
 std::string LineOf(const std::string& task) {
   const std::filesystem::path folder = std::filesystem::path(HONE_SOURCE_DIR "/tasks") / task;
@@ -47,7 +60,7 @@ std::string LineOf(const std::string& task) {
   std::sort(files.begin(), files.end());
   std::string hashes;
   for (const auto& file : files)
-    hashes += file.lexically_relative(folder).string() + " " + Sha256Hex(ReadFile(file).value()) + "\n";
+    hashes += file.lexically_relative(folder).string() + " " + Sha256Hex(WithoutComments(file)) + "\n";
   return task + " " + Sha256Hex(hashes);
 }
 
