@@ -4,17 +4,13 @@
 
 The two sides are Python functions of this file in place of processes. The quads and the refusals are the referee's own code.
 """
-import os
 import random
 import unittest
 from unittest import mock
 
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
-room = {"__name__": "room"}
-for name in ("problem", "frames", "weights", "lifted", "referee"):
-    with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
-        exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 import torch
+
+from lifted_test import room
 
 
 class Side:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is the base of graphs that change a part of another graph, such as its splits, and share everything else with it.
+// This class is the base of graphs that change a part of another graph, such as its splits, and share everything else with it.
 #pragma once
 
 #include <memory>

@@ -213,7 +213,7 @@ struct Mistake {
   const char* says;
 };
 
-// A block that stands in for memory of a GPU: a memory file, which the fake Python maps too.
+// This block stands in for memory of a GPU. It is a memory file, which the fake Python maps too.
 class FileBlock : public SharedBlock {
  public:
   FileBlock(int64_t bytes, int* live) : file_(MakeMemoryFile("block").value()), bytes_(bytes), live_(live) {

@@ -62,7 +62,7 @@ struct WatchKeeper {
 // candidate does not load, or that the keeper failed.
 Status LaunchWatched(DeviceSession& session, const JudgeRequest& request, const WatchKeeper& keeper);
 
-// Encode one line of a record, a JSON object: a line for each launch, and then lines for the end, of which the last
+// These encode one line of a record, a JSON object: a line for each launch, and then lines for the end, of which the last
 // counts.
 std::string EncodeWatchLine(const WatchedLaunch& launch);
 std::string EncodeWatchLine(const WatchEnd& end);

@@ -270,7 +270,7 @@ int SanitizeMain(const std::string& job_file, const std::string& out_file,
                  const std::function<Result<std::unique_ptr<DeviceSession>>()>& make_session,
                  const std::optional<SandboxPolicy>& confined) {
   const double began = SteadySeconds();
-  // Out of `run`, so that the session's destructor is skipped too.
+  // The session is made outside of `run`, so that its destructor is skipped too.
   Result<std::unique_ptr<DeviceSession>> session = make_session();
   const double connected = SteadySeconds();
   const auto run = [&]() -> Status {

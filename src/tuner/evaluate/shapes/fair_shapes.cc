@@ -263,7 +263,7 @@ std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int6
   };
   if (slices != SIZE_MAX && !ranges[slices].fixed() && ranges[slices].high >= many) {
     for (int attempt = 0; attempt < kNeighborTries && shapes.empty(); ++attempt) {
-      // A random shape with `many` to twice as many slices, made smaller until the task allows it.
+      // A random shape has `many` to twice as many slices, and is made smaller until the task allows it.
       const Sizes random = drawn(slices, static_cast<double>(many), 2.0 * static_cast<double>(many));
       if (const auto values = fitted(random, slices, many)) add(*values);
     }

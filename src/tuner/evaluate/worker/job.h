@@ -37,7 +37,7 @@ struct JudgeJob {
   // Number of Hone's own processes that have an idle context on the device, beside the worker's: they do not disturb
   // the times.
   int processes_beside = 0;
-  // See JudgeRequest. Called in the process that sends the job to a worker, which waits meanwhile. Not encoded: only
+  // JudgeRequest says what this is for. It is called in the process that sends the job to a worker, which waits meanwhile. Not encoded: only
   // whether there is one is.
   std::function<void()> before_timing;
   bool pauses_before_timing = false;  // in the worker: the sender's job has a `before_timing`

@@ -184,7 +184,7 @@ TEST(Worker, OneWaitsForItsCallerBeforeItTimes) {
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
   EXPECT_EQ(waits, 1);
   EXPECT_TRUE(timed());
-  // Where nothing is timed, nobody waits.
+  // A job that times nothing does not wait.
   job.options.time = false;
   EXPECT_EQ(worker.Judge(job, {})->verdict, Verdict::kOk);
   EXPECT_EQ(waits, 1);

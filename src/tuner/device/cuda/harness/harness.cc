@@ -119,7 +119,7 @@ Result<std::unique_ptr<Harness>> Harness::Make(std::shared_ptr<CudaContext> cont
   std::unique_ptr<Harness> harness(new Harness(std::move(context), places));
   CudaContext& c = *harness->context_;
   if (places.watched) {
-    // A first module, at which the memory checker makes its preparations: the process is not confined yet.
+    // The memory checker makes its preparations when a first module is loaded, and needs files that a confined process cannot open.
     const char* const what = "loading a first kernel (was Hone built for this GPU's architecture?)";
     CUfunction first = nullptr;
     HONE_CUDA_RETURN_IF_ERROR(c.driver(), c.driver().ModuleLoadDataEx(&harness->watched_module_, hone_cuda_watched_fatbin, 0, nullptr, nullptr), what);
