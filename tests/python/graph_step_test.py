@@ -8,8 +8,12 @@ import contextlib
 import copy
 import datetime
 import faulthandler
+import math
 import os
+import signal
 import tempfile
+import threading
+import time
 import unittest
 from unittest import mock
 
@@ -300,6 +304,23 @@ class Steps:
         self.assertGreater(done % 3 + len(plain) % 3, 0, "the count must go on over the end of an epoch for this test")
         for (name, one), (_, other) in zip(models[0].state_dict().items(), models[1].state_dict().items()):
             self.assertLess(float((one - other).double().norm()), 2e-2 * float(other.double().norm()) + 1e-4, name)
+
+    def test_ctrl_c_ends_an_epoch_at_once_and_training_goes_on(self):
+        step = GraphStep(*self.made())
+        list(step)  # captures
+        for after in (0.01, 0.05, 0.2):  # seconds, so that the signal meets different parts of a step
+            timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+            begin = time.monotonic()
+            with self.assertRaises(KeyboardInterrupt):
+                timer.start()
+                while True:
+                    for _ in step:
+                        pass
+            timer.join()
+            self.assertLess(time.monotonic() - begin, after + 5)
+            losses = [loss.item() for loss in step]
+            self.assertEqual(len(losses), len(step.loader))
+            self.assertTrue(all(map(math.isfinite, losses)), losses)
 
     def test_train_as_a_plain_loop_does(self):
         for name, make in {"SAGE": Model, "untrimmed": lambda: Model(trimmed=False), "GCN": lambda: Model(lambda a, b: nn.GCNConv(a, b, add_self_loops=False), trimmed=False),
