@@ -62,6 +62,31 @@ class InAFolder(unittest.TestCase):
         self.assertIn("--device cuda:N", evaluation["detail"])
 
 
+class ByHand(InAFolder):
+    """The plan and the call of docs/any-compiler.md, as they stand there, with an image that the simulated GPU does not look into."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = os.path.dirname(self.path)
+        with open(os.path.join(SOURCE, "docs", "any-compiler.md"), encoding="utf-8") as file:
+            self.page = file.read()
+        with open(os.path.join(self.folder, "kernel.cubin"), "wb") as file:
+            file.write(b"\x7fELF")
+
+    def test_the_pages_plan_is_read(self):
+        (plan,) = re.findall(r"```toml\n(.*?)```", self.page, re.S)
+        with open(os.path.join(self.folder, "candidate.toml"), "w", encoding="utf-8") as file:
+            file.write(plan)
+        self.path = self.folder
+        self.is_read()
+
+    def test_the_pages_call_writes_a_file_that_is_read(self):
+        (block,) = [one for one in re.findall(r"```python\n(.*?)```", self.page, re.S) if "write_candidate" in one]
+        subprocess.run([sys.executable, "-c", block], cwd=self.folder, check=True, env={**os.environ, "PYTHONPATH": os.path.join(SOURCE, "python")})
+        self.path = os.path.join(self.folder, "relu.honek")
+        self.is_read()
+
+
 class OfTileLang(InAFolder):
     def test_parameters_are_in_the_order_of_the_generated_source(self):
         self.assertEqual(tilelang._parameters(TILELANG_SOURCE, "main_kernel"), [("float *", "out"), ("float *", "x"), ("int", "n")])
