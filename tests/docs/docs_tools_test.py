@@ -4,6 +4,7 @@
 import importlib.machinery
 import importlib.util
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,16 @@ class Sites(unittest.TestCase):
         self.assertEqual(reference.read_manual(manual)[1], ("OPTIONS", "", [["--a", "says -a"]]))
         with self.assertRaisesRegex(SystemExit, r"\.ZZ"):
             reference.read_manual(manual + ".ZZ\n")
+
+
+class Tables(unittest.TestCase):
+    def test_the_page_on_profiles_has_every_counted_figure_with_its_unit(self):
+        source = (ROOT / "src/tuner/core/evaluation/profile_fields.cc").read_text()
+        fields = re.findall(r'\{"(\w+)",\s*"[^"]*",\s*"([^"]*)",\s*"[^"]*"\}', source)
+        self.assertEqual(len(fields), source.count('{"'))
+        self.assertGreater(len(fields), 50)
+        table = (ROOT / "docs/profiles.md").read_text().split("| figure | unit | meaning |")[1]
+        self.assertEqual([(name, "" if unit == "count" else unit) for name, unit in re.findall(r"\| `(\w+)` \| (\S+) \|", table)], fields)
 
 
 class Plots(unittest.TestCase):
