@@ -3,7 +3,7 @@
 //
 // Simulates how often the statistics behind a timing are right: error rates on equal kernels, coverage of the reported
 // intervals, power against small differences, and the effect of peeking without boundaries. Prints one JSON document,
-// which docs/measurement.md quotes.
+// which docs/timing.md quotes.
 //
 //   sequential_calibration [runs per cell, default 20000] [seed] [looks, default 10 as the judge has them]
 #include <cmath>

@@ -8,7 +8,7 @@
 // A library is one contender (contender.h says what it exports). The first library that serves a case's task is the one
 // with which the others are compared. Two more contenders are built in, "floor4" and "floor1": kernels that read and
 // write as many bytes as the case requires, in other memory, with four words or one word per thread, as the evaluator's
-// floor does (docs/measurement.md).
+// floor does (docs/timing.md).
 //
 // For each case, every contender's output is compared with one computed in double precision. Then, in each round, all
 // contenders run in a new random order. A run is a CUDA graph with as many launches as there are buffer sets. The sets
@@ -226,7 +226,7 @@ int64_t TopKErrors(const HoneProblem& p) {
   return wrong;
 }
 
-// Returns the worst |error| / max(|reference|, rms of the reference): the measure of docs/measurement.md over a whole
+// Returns the worst |error| / max(|reference|, rms of the reference): the measure of docs/precision.md over a whole
 // tensor.
 template <typename T>
 double WorstError(const T* got_on_device, const double* want_on_device, size_t count) {
