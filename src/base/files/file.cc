@@ -35,6 +35,15 @@ Result<UniqueFd> OpenForReading(const std::string& path) {
   return error == ENOENT || error == ENOTDIR ? Status::NotFound(message) : Status::Io(message);
 }
 
+// Reads up to `most` bytes where the descriptor stands; 0: the file ends here.
+Result<size_t> ReadSome(int fd, char* to, size_t most, const std::string& path) {
+  for (;;) {
+    const ssize_t n = read(fd, to, most);
+    if (n >= 0) return static_cast<size_t>(n);
+    if (errno != EINTR) return Status::Io(ErrnoMessage("read", path, errno));
+  }
+}
+
 // Returns whether `path` is a stream of bytes that cannot be replaced: a terminal, a pipe, /dev/null.
 bool IsStream(const std::string& path) {
   struct stat info {};
@@ -106,13 +115,9 @@ Result<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
   // The size is not trusted: files in /proc report 0, and a file may grow while it is read.
   char buffer[64 * 1024];
   for (;;) {
-    const ssize_t n = read(fd.get(), buffer, sizeof(buffer));
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return Status::Io(ErrnoMessage("read", path, errno));
-    }
+    HONE_ASSIGN_OR_RETURN(const size_t n, ReadSome(fd.get(), buffer, sizeof(buffer), path));
     if (n == 0) return bytes;
-    bytes.append(buffer, static_cast<size_t>(n));
+    bytes.append(buffer, n);
     if (max_bytes > 0 && static_cast<int64_t>(bytes.size()) > max_bytes) {
       return Status::InvalidArgument(fmt::format("'{}' holds more than the {} bytes accepted", path, max_bytes));
     }
@@ -124,13 +129,9 @@ Result<std::string> ReadHead(const std::string& path, size_t most) {
   std::string bytes(most, '\0');
   size_t filled = 0;
   while (filled < most) {
-    const ssize_t n = read(fd.get(), bytes.data() + filled, most - filled);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return Status::Io(ErrnoMessage("read", path, errno));
-    }
+    HONE_ASSIGN_OR_RETURN(const size_t n, ReadSome(fd.get(), bytes.data() + filled, most - filled, path));
     if (n == 0) break;
-    filled += static_cast<size_t>(n);
+    filled += n;
   }
   bytes.resize(filled);
   return bytes;

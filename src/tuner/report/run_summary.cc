@@ -156,17 +156,8 @@ std::string SpeedupCell(const RunSummary& summary) {
 
 RunSummary Summarize(const RunView& view) {
   RunSummary summary;
+  static_cast<RunTotals&>(summary) = TotalsOf(view);
   summary.info = view.info;
-  summary.attempts = view.attempts;
-  summary.evaluations = view.evaluations;
-  summary.requests = view.requests;
-  summary.tokens = view.usage.input + view.usage.output;
-  summary.cost_usd = view.cost_usd;
-  summary.unpriced = view.unpriced_replies;
-  summary.structure = CountStructure(view);
-  summary.repairs = CountRepairs(view);
-  summary.from_oracle = view.from_oracle;
-  summary.seconds = view.seconds;
   summary.state = view.ended.empty() ? "open" : view.ended;
   summary.right = Tally(view).right;
   summary.waiting = IsWaiting(view);

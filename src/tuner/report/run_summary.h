@@ -16,26 +16,19 @@
 #include "hone/base/status.h"
 #include "hone/tuner/run_store.h"
 #include "hone/tuner/strategy.h"
-#include "tuner/run/log/repairs.h"
-#include "tuner/run/log/structure_rate.h"
+#include "tuner/run/log/run_totals.h"
 
 namespace hone {
 
-struct RunSummary {
+struct RunSummary : RunTotals {  // `structure` and `repairs` are not filled by SummarizeRuns
   RunInfo info;
   bool known = true;  // false: the run could not be read; only `info` is valid
-  int64_t attempts = 0, right = 0;  // right: attempts with a correct version; results of sweeps are not counted
-  int64_t evaluations = 0, requests = 0, tokens = 0;  // tokens: of requests and replies together
-  double cost_usd = 0, seconds = 0;
-  int64_t unpriced = 0;      // replies of unknown cost
-  StructureCount structure;  // replies that failed by their form; not filled by SummarizeRuns
-  RepairCount repairs;       // failures and repairs; not filled by SummarizeRuns
+  int64_t right = 0;  // attempts with a correct version; results of sweeps are not counted
   // The speedup over the seed: from the final evaluation if `proven`, else the product of the gains up to the best.
   std::optional<double> speedup;
   std::optional<Interval> interval;  // 95 % interval of a proven and measured speedup
   bool waiting = false;              // the run is not over, and no attempt was judged: comparisons leave it out
   bool proven = false;               // the final evaluation, against the seed, is done
-  bool from_oracle = false;  // the task has no seed: the speedup is over a kernel made from its oracle
   bool faster = false;       // the interval's lower end is above 1 (modelled: the speedup)
   std::string judged_by;     // device of the final evaluation: behind a spool, the GPU; empty: there was none
   std::string best_idea;     // idea of the best version; empty: it is the seed

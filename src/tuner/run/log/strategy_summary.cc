@@ -18,6 +18,7 @@ namespace hone {
 
 RunOutcome OutcomeOf(const RunView& view) {
   RunOutcome outcome;
+  static_cast<RunTotals&>(outcome) = TotalsOf(view);
   outcome.run = view.info.id;
   outcome.task = view.info.task;
   outcome.strategy = view.options.strategy;
@@ -27,16 +28,6 @@ RunOutcome OutcomeOf(const RunView& view) {
   outcome.over = IsOver(view);
   outcome.waiting = IsWaiting(view);
   outcome.modelled = view.info.modelled;
-  outcome.attempts = view.attempts;
-  outcome.requests = view.requests;
-  outcome.evaluations = view.evaluations;
-  outcome.tokens = view.usage.input + view.usage.output;
-  outcome.cost_usd = view.cost_usd;
-  outcome.unpriced = view.unpriced_replies;
-  outcome.structure = CountStructure(view);
-  outcome.repairs = CountRepairs(view);
-  outcome.from_oracle = view.from_oracle;
-  outcome.seconds = view.seconds;
   for (const Memo& memo : view.memos) outcome.repaired += memo.kind == "problem";
   for (const RunNode& node : view.nodes) {
     outcome.unusable += node.origin == "reply" && node.state == NodeState::kUnusable && node.problem != "no_more_ideas";

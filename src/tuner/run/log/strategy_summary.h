@@ -15,13 +15,12 @@
 #include <vector>
 
 #include "hone/tuner/strategy.h"
-#include "tuner/run/log/repairs.h"
-#include "tuner/run/log/structure_rate.h"
+#include "tuner/run/log/run_totals.h"
 
 namespace hone {
 
 // What one run came to.
-struct RunOutcome {
+struct RunOutcome : RunTotals {
   std::string run, task, strategy, model, device;
   std::string ended;      // reason; empty for an open run
   bool over = true;       // the run has ended for good; false: its figures are those so far
@@ -29,18 +28,12 @@ struct RunOutcome {
   bool modelled = false;  // times are modelled, never measured
   bool success = false;   // at least one new version was correct
   bool faster = false;    // the 95 % interval of the best version's speedup is above 1
-  bool from_oracle = false;  // the task has no seed: speedups are over a kernel made from its oracle
   bool paired = false;       // `speedup` is from the final evaluation against the seed; false: it is the product of the
                              // gains up to the best
   double speedup = 1;
-  int64_t attempts = 0, requests = 0, evaluations = 0, tokens = 0;
   int64_t repaired = 0;        // unusable replies after which a repair was asked for
   int64_t unusable = 0;        // attempts that gave no candidate
   int64_t compile_errors = 0;  // candidates that did not compile
-  double cost_usd = 0, seconds = 0;
-  int64_t unpriced = 0;      // replies of unknown cost
-  StructureCount structure;  // replies unusable because of their form
-  RepairCount repairs;       // failed and repaired versions, and refused replies
 };
 // Returns the outcome of a run, as far as it is.
 RunOutcome OutcomeOf(const RunView& view);
