@@ -5,6 +5,7 @@
 // folder for a program that was copied to another machine.
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -12,11 +13,17 @@
 
 namespace hone {
 
-// Returns the bytes of a file of the repository; ends the program if there is none.
+// Returns the bytes of a file of the repository. Ends the program with a message if there is none; a fuzzer then leaves
+// an input behind that is not at fault.
 inline std::string FileText(const std::string& path) {
   const char* const source = std::getenv("HONE_TEST_SOURCE");
-  std::ifstream stream(std::string(source != nullptr ? source : HONE_SOURCE_DIR) + "/" + path, std::ios::binary);
-  if (!stream.good()) std::abort();
+  const std::string file = std::string(source != nullptr ? source : HONE_SOURCE_DIR) + "/" + path;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.good()) {
+    std::fprintf(stderr, "%s cannot be read: HONE_TEST_SOURCE must name a folder that holds it\n", file.c_str());
+    std::fflush(stderr);
+    std::abort();
+  }
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 

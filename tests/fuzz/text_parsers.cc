@@ -384,6 +384,7 @@ std::vector<std::string> QueueSeeds() {
 void FeedSimulatedLaunch(std::string_view text) {
   const Result<sim::LaunchAnswer> answer = sim::DecodeAnswer(std::string(text));
   if (answer.ok()) (void)sim::EncodeAnswer(*answer);
+  (void)sim::DecodeLoadAnswer(std::string(text)).ok();
   const size_t split = text.find('\n');
   (void)sim::DecodeLaunch(std::string(text.substr(0, split)),
                           split == std::string_view::npos ? std::string() : std::string(text.substr(split + 1)))
@@ -399,7 +400,8 @@ std::vector<std::string> SimulatedLaunchSeeds() {
   message.argument_bytes = {"12345678", "1234"};
   message.spec.ranges.push_back({.begin = 64, .end = 128, .writable = true, .name = "x"});
   message.spec.blocks = {1, 2, 3};
-  return {sim::EncodeAnswer(answer), sim::EncodeLaunch(message) + "\n" + sim::EncodeArguments(message)};
+  return {sim::EncodeAnswer(answer), sim::EncodeLaunch(message) + "\n" + sim::EncodeArguments(message),
+          "{\"ok\":true,\"writable_bytes\":64}", "{\"ok\":false,\"error\":\"no such symbol\"}"};
 }
 
 // Inputs that were kept name a parser by its place: new ones are added behind the last part (TextParsers).

@@ -187,6 +187,32 @@ TEST(TomlDocument, CharactersOutsideAsciiStandInStringsAndCommentsOnly) {
   EXPECT_EQ(text->entries.size(), 2u);
 }
 
+// Found by fuzzing: toml++ 3.3 has undefined behaviour where it asks whether most of these characters are white space.
+TEST(TomlDocument, LettersOfEveryScriptMayFollowALineThatEndsInABackslash) {
+  for (const char* letter : {"\xc2\xa1", "\xc3\xa9", "\xd1\x95", "\xd2\x99", "\xe2\xb1\x9e", "\xe3\x81\x82",
+                             "\xef\xac\xa6", "\xef\xbb\xbe", "\xf0\x9f\x98\x80"}) {
+    const auto text = ParseToml(
+        std::string("a = \"\"\"x \\\n  ") + letter + " y\"\"\" # " + letter + "\n\"" + letter + "\" = '" + letter + "'",
+        "f.toml");
+    ASSERT_TRUE(text.ok()) << letter << ": " << text.status().message();
+    ASSERT_EQ(text->entries.size(), 2u) << letter;
+    EXPECT_EQ(text->entries[0].second.string, std::string("x ") + letter + " y");
+    EXPECT_EQ(text->entries[1].first, letter);
+    EXPECT_EQ(text->entries[1].second.string, letter);
+  }
+}
+
+// Found by fuzzing: behind a fault, toml++ reads on in a name or value where our own look at the text sees a string.
+TEST(TomlDocument, LettersOutsideAsciiInBrokenValuesAreRefusedWithTheirLine) {
+  for (const char* fault : {"x = 1\na = 9\x13+\"9\"9@9%''9:t\xd1\x95", "x = 1\na = 9_''9~9e*19\xc5\x9e[",
+                            "x = 1\na = 6.'\x03\x8d$\xd1\x83", "x = 1\na = 6\x03.\"3\xd0\x9b[.ro\n",
+                            "x = 1\ns =+\x03['\'\xef\xbb\xbdt--\n", "x = 1\ns =9%''\xef\xbb\xbdt--\n"}) {
+    const auto refused = ParseToml(fault, "f.toml");
+    ASSERT_FALSE(refused.ok()) << fault;
+    EXPECT_EQ(refused.status().message().rfind("f.toml:2: ", 0), 0u) << refused.status().message();
+  }
+}
+
 TEST(TomlDocument, AMessageIsNeverLongerThanAPage) {
   const Result<TomlNode> root = ParseToml(std::string(1 << 20, 'k') + " = 1", "f.toml");
   ASSERT_TRUE(root.ok());

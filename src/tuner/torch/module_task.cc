@@ -178,7 +178,11 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
       one.Read("stress", tensor.stress);
       one.Read("boolean", tensor.boolean);
       one.Read("scalar", tensor.scalar);
-      if (raw.contains("value")) tensor.value = DumpJson(raw["value"]);
+      if (raw.contains("value")) {
+        // What has a value is a number and becomes no tensor of the task, but weights and outputs must be tensors.
+        if (&into != &described.inputs) one.Fail("value", "only an input may have a value: leave it out");
+        tensor.value = DumpJson(raw["value"]);
+      }
       if (raw.contains("values") && raw["values"].is_object()) tensor.values = ValuesToml(raw["values"], rename);
       ReadTolerance(one, tensor.tolerance);
       for (std::string& extent : tensor.shape) extent = rename(extent);

@@ -47,6 +47,19 @@ TEST(ModuleTask, ANumberThatIsCalledBooleanIsNoTensor) {
   EXPECT_THAT(draft->task_toml, testing::Not(HasSubstr("booleans")));
 }
 
+// Found by fuzzing: an output with a value got no name, and the lookup of the name ended the program.
+TEST(ModuleTask, OnlyAnInputMayHaveAValue) {
+  const std::string head = R"({"torch": "9.9", "class": "elementwise", "dims": [{"name": "n", "size": 4}],
+                     "inputs": [{"name": "x", "dtype": "float32", "shape": ["n"]}],)";
+  for (const std::string list : {"state", "outputs"}) {
+    const Result<ModuleTaskDraft> draft =
+        DraftOfReport(Options(), head + '"' + list + R"(": [{"name": "y", "dtype": "float32", "value": ["n"]}]})");
+    ASSERT_FALSE(draft.ok()) << list;
+    EXPECT_EQ(draft.status().message(),
+              "the description of the module." + list + "[0].value: only an input may have a value: leave it out");
+  }
+}
+
 TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

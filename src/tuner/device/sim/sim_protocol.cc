@@ -6,12 +6,25 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
+#include "base/text/json_numbers.h"
 #include "base/text/json_text.h"
 
 namespace hone::sim {
 
 using nlohmann::json;
+
+namespace {
+
+// Throws if `value` holds a number with a fraction or of more than 64 bits, which must not be converted to an integer.
+// Returns the value.
+const json& Integers(const json& value) {
+  if (HoldsFloatFrom(value, 0)) throw std::invalid_argument("a number is no integer of 64 bits");
+  return value;
+}
+
+}  // namespace
 
 std::string EncodeArguments(const LaunchMessage& message) {
   std::string blob;
@@ -50,6 +63,7 @@ std::string EncodeLaunch(const LaunchMessage& message) {
 Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string& blob) {
   HONE_ASSIGN_OR_RETURN(const json j, ParseJson(header, "a message of the simulated GPU"));
   try {
+    (void)Integers(j);
     LaunchMessage message;
     message.kernel_symbol = j.at("kernel").get<std::string>();
     LaunchSpec& spec = message.spec;
@@ -81,8 +95,26 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
       at += bytes;
     }
     return message;
-  } catch (const json::exception& e) {
+  } catch (const std::exception& e) {
     return Status::Internal(std::string("a launch message is malformed: ") + e.what());
+  }
+}
+
+Result<LoadAnswer> DecodeLoadAnswer(const std::string& header) {
+  HONE_ASSIGN_OR_RETURN(const json j, ParseJson(header, "a message of the simulated GPU"));
+  try {
+    LoadAnswer answer;
+    if (j.contains("signal")) {
+      answer.refused = "a static initialiser crashed";
+    } else if (!j.at("ok").get<bool>()) {
+      answer.refused = j.value("error", "");
+      if (answer.refused.empty()) answer.refused = "the image does not load";
+    } else {
+      answer.writable_bytes = Integers(j.at("writable_bytes")).get<int64_t>();
+    }
+    return answer;
+  } catch (const std::exception& e) {
+    return Status::Internal(std::string("the simulator's child gave a malformed answer: ") + e.what());
   }
 }
 
@@ -118,20 +150,20 @@ Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
   try {
     LaunchAnswer answer;
     LaunchReport& report = answer.report;
-    const int end = j.at("end").get<int>();
+    const int end = Integers(j.at("end")).get<int>();
     if (end < 0 || end > static_cast<int>(LaunchEnd::kWaiting)) return Status::Internal("a launch ended in no known way");
     report.end = static_cast<LaunchEnd>(end);
     report.incomplete = j.at("incomplete").get<bool>();
-    report.first_writes = j.at("first_writes").get<std::vector<std::pair<uint64_t, uint64_t>>>();
+    report.first_writes = Integers(j.at("first_writes")).get<std::vector<std::pair<uint64_t, uint64_t>>>();
     report.detail = j.at("detail").get<std::string>();
     answer.globals_changed = j.at("globals_changed").get<bool>();
     report.cpu_seconds = j.at("cpu_seconds").get<double>();
-    answer.signal = j.at("signal").get<int>();
-    answer.signal_pc = j.at("signal_pc").get<uint64_t>();
+    answer.signal = Integers(j.at("signal")).get<int>();
+    answer.signal_pc = Integers(j.at("signal_pc")).get<uint64_t>();
     answer.error = j.at("error").get<std::string>();
     for (const json& f : j.at("findings")) {
       report.findings.push_back({f.at(0).get<std::string>(), f.at(1).get<std::string>(),
-                                 f.at(2).get<std::vector<uint64_t>>(), f.at(3).get<bool>()});
+                                 Integers(f.at(2)).get<std::vector<uint64_t>>(), f.at(3).get<bool>()});
     }
     for (const LaunchCounters::Sum& sum : LaunchCounters::kSums) {
       report.counters.*sum.field = j.at("counters").at(sum.name).get<double>();
@@ -139,12 +171,13 @@ Result<LaunchAnswer> DecodeAnswer(const std::string& header) {
     report.counters.range_read = j.at("range_read").get<std::vector<double>>();
     report.counters.range_written = j.at("range_written").get<std::vector<double>>();
     for (const json& s : j.at("sites")) {
-      report.sites.push_back({s.at(0).get<uint64_t>(), s.at(1).get<bool>(), s.at(2).get<bool>(), s.at(3).get<bool>(),
-                              s.at(4).get<int>(), s.at(5).get<double>(), s.at(6).get<double>(),
-                              s.at(7).get<double>(), s.at(8).get<double>(), s.at(9).get<double>()});
+      report.sites.push_back({Integers(s.at(0)).get<uint64_t>(), s.at(1).get<bool>(), s.at(2).get<bool>(),
+                              s.at(3).get<bool>(), Integers(s.at(4)).get<int>(), s.at(5).get<double>(),
+                              s.at(6).get<double>(), s.at(7).get<double>(), s.at(8).get<double>(),
+                              s.at(9).get<double>()});
     }
     return answer;
-  } catch (const json::exception& e) {
+  } catch (const std::exception& e) {
     return Status::Internal(std::string("the simulator's child gave a malformed answer: ") + e.what());
   }
 }

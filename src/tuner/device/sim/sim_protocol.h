@@ -12,7 +12,7 @@
 //   {"op":"unmap","ranges":[[address,bytes]…]}; no answer
 //   {"op":"launch", …LaunchMessage…} with one blob: the arguments' bytes
 // Child to session, one answer to each load and launch:
-//   {"ok":true,"writable_bytes":n} or {"ok":false,"error":"…"}
+//   {"ok":true,"writable_bytes":n} or {"ok":false,"error":"…"}: a LoadAnswer
 //   a LaunchAnswer; or {"signal":n,"pc":n} when the kernel's own code faulted, after which the child exits.
 // The child has run untrusted code: its answers are checked for form, and are trusted only as claims about that code's
 // launch.
@@ -37,6 +37,13 @@ struct LaunchMessage {
 std::string EncodeLaunch(const LaunchMessage& message);
 Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string& blob);
 std::string EncodeArguments(const LaunchMessage& message);
+
+struct LoadAnswer {
+  std::string refused;         // why the image is not loaded; empty: it is
+  int64_t writable_bytes = 0;  // size of the image's variables
+};
+
+Result<LoadAnswer> DecodeLoadAnswer(const std::string& header);
 
 struct LaunchAnswer {
   LaunchReport report;
