@@ -51,14 +51,14 @@ class RowBuffer {
   Status Require(size_t bytes) {
     if (bytes <= bytes_) return Status::Ok();
     Drop();
-    const size_t wanted = bytes + bytes / 4;
+    const size_t bytes_with_room = bytes + bytes / 4;
     if (allocator_ != nullptr) {
-      HONE_ASSIGN_OR_RETURN(data_, allocator_->Allocate(wanted));
+      HONE_ASSIGN_OR_RETURN(data_, allocator_->Allocate(bytes_with_room));
     } else {
-      HONE_ASSIGN_OR_RETURN(plain_, HugeBuffer::Allocate(wanted));
+      HONE_ASSIGN_OR_RETURN(plain_, HugeBuffer::Allocate(bytes_with_room));
       data_ = plain_.data();
     }
-    bytes_ = wanted;
+    bytes_ = bytes_with_room;
     return Status::Ok();
   }
 

@@ -155,11 +155,11 @@ TEST(BatchPipeline, GoesOnInTheMiddleOfAnEpoch) {
   const std::vector<NodeId> seeds = FirstNodes(700);
   const auto pipeline = Make(Options(2));
   ASSERT_TRUE(pipeline->Start({.seeds = seeds}).ok());
-  const std::vector<Digest> whole = TakeEpoch(*pipeline);
+  const std::vector<Digest> epoch_digests = TakeEpoch(*pipeline);
   ASSERT_TRUE(pipeline->Start({.seeds = seeds, .first_step = 7}).ok());
-  const std::vector<Digest> rest = TakeEpoch(*pipeline);
-  ASSERT_EQ(rest.size(), 4u);
-  for (size_t i = 0; i < rest.size(); ++i) EXPECT_TRUE(rest[i] == whole[i + 7]);
+  const std::vector<Digest> remaining_digests = TakeEpoch(*pipeline);
+  ASSERT_EQ(remaining_digests.size(), 4u);
+  for (size_t i = 0; i < remaining_digests.size(); ++i) EXPECT_TRUE(remaining_digests[i] == epoch_digests[i + 7]);
   EXPECT_EQ(pipeline->Start({.seeds = seeds, .first_step = 12}).code(), StatusCode::kInvalidArgument);
 }
 
@@ -194,15 +194,15 @@ TEST(BatchPipeline, TwoProcessesWithHalfOfTheShardsPrepareWhatOneDoes) {
     EXPECT_TRUE(pipeline->Start({.seeds = seeds}).ok());
     return TakeEpoch(*pipeline);
   };
-  const std::vector<Digest> all = digests(0, 4), low = digests(0, 2), high = digests(2, 0);
-  ASSERT_EQ(all.size(), 12u);
+  const std::vector<Digest> both_digests = digests(0, 4), low = digests(0, 2), high = digests(2, 0);
+  ASSERT_EQ(both_digests.size(), 12u);
   ASSERT_EQ(low.size(), 6u);
   ASSERT_EQ(high.size(), 6u);
   for (size_t step = 0; step < 3; ++step) {
     for (size_t shard = 0; shard < 4; ++shard) {
       const Digest& half = shard < 2 ? low[step * 2 + shard] : high[step * 2 + shard - 2];
       EXPECT_EQ(half.key.shard, shard);
-      EXPECT_EQ(half.nodes, all[step * 4 + shard].nodes);
+      EXPECT_EQ(half.nodes, both_digests[step * 4 + shard].nodes);
     }
   }
 }
@@ -229,10 +229,10 @@ TEST(BatchPipeline, AFailureComesInItsTurn) {
 
 TEST(BatchPipeline, EndsInTheMiddleOfAnEpoch) {
   const std::vector<NodeId> seeds = FirstNodes(2000);
-  for (const int taken : {0, 1, 5}) {
+  for (const int batches_taken : {0, 1, 5}) {
     const auto pipeline = Make(Options(4));
     ASSERT_TRUE(pipeline->Start({.seeds = seeds}).ok());
-    for (int i = 0; i < taken; ++i) EXPECT_TRUE(Take(*pipeline));
+    for (int i = 0; i < batches_taken; ++i) EXPECT_TRUE(Take(*pipeline));
   }
 }
 
@@ -241,11 +241,11 @@ TEST(BatchPipeline, CancelDropsWhatWasStartedAndTheNextEpochIsWhole) {
   const std::vector<NodeId> expected_seeds = FirstNodes(640);
   ASSERT_TRUE(pipeline->Start({.seeds = expected_seeds, .epoch = 1}).ok());
   const std::vector<Digest> expected = TakeEpoch(*pipeline);
-  for (int taken = 0; taken < 4; ++taken) {
+  for (int batches_taken = 0; batches_taken < 4; ++batches_taken) {
     std::vector<NodeId> seeds = FirstNodes(1000);
     ASSERT_TRUE(pipeline->Start({.seeds = seeds}).ok());
     ASSERT_TRUE(pipeline->Start({.seeds = seeds, .epoch = 5}).ok());
-    for (int i = 0; i < taken; ++i) EXPECT_TRUE(Take(*pipeline));
+    for (int i = 0; i < batches_taken; ++i) EXPECT_TRUE(Take(*pipeline));
     pipeline->Cancel();
     std::fill(seeds.begin(), seeds.end(), -1);  // must not be read any more
     ASSERT_TRUE(pipeline->Start({.seeds = expected_seeds, .epoch = 1}).ok());

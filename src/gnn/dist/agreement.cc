@@ -24,14 +24,15 @@ std::vector<Setting> Parse(const std::string& text) {
 
 }  // namespace
 
-Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& mine) {
+Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& own_settings) {
   std::string text;
-  for (const Setting& setting : mine) text += setting.name + '\0' + setting.value + '\0';
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, ranks.AllGather("the settings of the run", text));
-  const std::vector<Setting> first = Parse(all[0]);
-  for (size_t r = 1; r < all.size(); ++r) {
-    if (all[r] == all[0]) continue;
-    const std::vector<Setting> other = Parse(all[r]);
+  for (const Setting& setting : own_settings) text += setting.name + '\0' + setting.value + '\0';
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> settings_by_rank,
+                        ranks.AllGather("the settings of the run", text));
+  const std::vector<Setting> first = Parse(settings_by_rank[0]);
+  for (size_t r = 1; r < settings_by_rank.size(); ++r) {
+    if (settings_by_rank[r] == settings_by_rank[0]) continue;
+    const std::vector<Setting> other = Parse(settings_by_rank[r]);
     const std::string name = ranks.Name(static_cast<int>(r));
     for (size_t s = 0; s < std::min(first.size(), other.size()); ++s) {
       if (first[s].name != other[s].name) break;
@@ -49,16 +50,19 @@ Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& mine) {
   return Status::Ok();
 }
 
-Status AgreeOnStatus(Communicator& ranks, std::string_view what, const Status& mine) {
-  const std::string text = mine.ok() ? "" : fmt::format("{}:{}", static_cast<int>(mine.code()), mine.message());
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, ranks.AllGather(what, text));
-  const auto failed = std::find_if(all.begin(), all.end(), [](const std::string& t) { return !t.empty(); });
-  if (failed == all.end()) return Status::Ok();
+Status AgreeOnStatus(Communicator& ranks, std::string_view what, const Status& own_status) {
+  const std::string text =
+      own_status.ok() ? "" : fmt::format("{}:{}", static_cast<int>(own_status.code()), own_status.message());
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> statuses_by_rank, ranks.AllGather(what, text));
+  const auto failed =
+      std::find_if(statuses_by_rank.begin(), statuses_by_rank.end(), [](const std::string& t) { return !t.empty(); });
+  if (failed == statuses_by_rank.end()) return Status::Ok();
   const size_t colon = failed->find(':');
   const auto code = static_cast<StatusCode>(std::stoi(failed->substr(0, colon)));
   const Status status(code, failed->substr(colon + 1));
-  const bool alike = std::all_of(all.begin(), all.end(), [&](const std::string& t) { return t == *failed; });
-  return alike ? status : status.WithContext(ranks.Name(static_cast<int>(failed - all.begin())));
+  const bool alike =
+      std::all_of(statuses_by_rank.begin(), statuses_by_rank.end(), [&](const std::string& t) { return t == *failed; });
+  return alike ? status : status.WithContext(ranks.Name(static_cast<int>(failed - statuses_by_rank.begin())));
 }
 
 }  // namespace hone::gnn

@@ -20,10 +20,10 @@ struct Setting {
 
 // Compares settings over all ranks. kInvalidArgument names the first setting that differs, its rank, both values, and a
 // remedy. All ranks get the same answer. Collective.
-Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& mine);
+Status AgreeOnSettings(Communicator& ranks, const std::vector<Setting>& own_settings);
 
 // Returns OK if every rank's status is OK; otherwise the same error on all ranks: the error of the lowest rank that
 // failed, preceded by its name unless all failed alike. Collective.
-Status AgreeOnStatus(Communicator& ranks, std::string_view what, const Status& mine);
+Status AgreeOnStatus(Communicator& ranks, std::string_view what, const Status& own_status);
 
 }  // namespace hone::gnn

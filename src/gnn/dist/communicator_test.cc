@@ -56,10 +56,10 @@ TEST(Communicator, GathersAndBroadcastsWhatDiffersInLength) {
   auto ranks = ConnectedRanks(3);
   OnEachRank(3, [&](int r) {
     Communicator& own_communicator = *ranks[static_cast<size_t>(r)];
-    const Result<std::vector<std::string>> all =
+    const Result<std::vector<std::string>> texts_by_rank =
         own_communicator.AllGather("names", std::string(static_cast<size_t>(r * 3), 'x'));
-    ASSERT_TRUE(all.ok()) << all.status().message();
-    EXPECT_EQ(*all, (std::vector<std::string>{"", "xxx", "xxxxxx"}));
+    ASSERT_TRUE(texts_by_rank.ok()) << texts_by_rank.status().message();
+    EXPECT_EQ(*texts_by_rank, (std::vector<std::string>{"", "xxx", "xxxxxx"}));
     std::string text = r == 1 ? "from one" : "to be replaced by something of another length";
     ASSERT_TRUE(own_communicator.Broadcast("text", text, 1).ok());
     EXPECT_EQ(text, "from one");
@@ -93,8 +93,9 @@ TEST(Communicator, SettingsThatDifferAreNamed) {
     std::vector<Setting> settings = {{"--lr", "0.1"}};
     if (r == 1) settings.push_back({"--new-in-this-version", "1"});
     EXPECT_EQ(AgreeOnSettings(*others[static_cast<size_t>(r)], settings).code(), StatusCode::kInvalidArgument);
-    const std::vector<Setting> named = {{r == 0 ? "--lr" : "--hidden", r == 0 ? "0.1" : "64"}};
-    EXPECT_THAT(AgreeOnSettings(*others[static_cast<size_t>(r)], named).message(), HasSubstr("has other settings than"));
+    const std::vector<Setting> differing_names = {{r == 0 ? "--lr" : "--hidden", r == 0 ? "0.1" : "64"}};
+    EXPECT_THAT(AgreeOnSettings(*others[static_cast<size_t>(r)], differing_names).message(),
+                HasSubstr("has other settings than"));
   });
 }
 

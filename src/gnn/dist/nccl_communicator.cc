@@ -205,9 +205,9 @@ Result<std::shared_ptr<NcclCommunicator>> MakeNcclCommunicator(ProcessGroup& gro
   // grace time ends the process.
   Comm comm = nullptr;
   HONE_RETURN_IF_ERROR(check("ncclCommInitRank", functions.init_rank(&comm, group.size(), id, group.rank())));
-  auto made = std::make_shared<LoadedCommunicator>(functions, comm, group.rank(), group.size());
-  if (group.size() > 1) group.Watch(made);
-  return std::shared_ptr<NcclCommunicator>(std::move(made));
+  auto communicator = std::make_shared<LoadedCommunicator>(functions, comm, group.rank(), group.size());
+  if (group.size() > 1) group.Watch(communicator);
+  return std::shared_ptr<NcclCommunicator>(std::move(communicator));
 }
 
 }  // namespace hone::gnn

@@ -27,9 +27,9 @@ TEST(NcclCommunicator, ExchangesTheUniqueIdEnqueuesAndEndsOnAnAsynchronousError)
     options.heartbeat_timeout = 300;  // no test waits for silence
     Result<std::unique_ptr<ProcessGroup>> group = ProcessGroup::Join(std::move(options));
     ASSERT_TRUE(group.ok()) << group.status().message();
-    Result<std::shared_ptr<NcclCommunicator>> made = MakeNcclCommunicator(**group, HONE_FAKE_NCCL);
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    NcclCommunicator& comm = **made;
+    Result<std::shared_ptr<NcclCommunicator>> communicator_or_error = MakeNcclCommunicator(**group, HONE_FAKE_NCCL);
+    ASSERT_TRUE(communicator_or_error.ok()) << communicator_or_error.status().message();
+    NcclCommunicator& comm = **communicator_or_error;
     EXPECT_EQ(comm.version(), "2.28.9");
     EXPECT_EQ(comm.rank(), r);
     auto* stream = reinterpret_cast<CUstream_st*>(&comm);  // any address: the fake library only checks for null

@@ -99,11 +99,11 @@ Status ProcessGroup::Connect() {
     UniqueFd listener(place.listener);
     Status problem;
     for (size_t i = 0; i < place.ports.size() && !listener.valid(); ++i) {
-      Result<UniqueFd> made = ListenOn(IsLoopback(place.master_address) ? "127.0.0.1" : "", place.ports[i]);
-      if (made.ok())
-        listener = std::move(*made);
+      Result<UniqueFd> listening_socket = ListenOn(IsLoopback(place.master_address) ? "127.0.0.1" : "", place.ports[i]);
+      if (listening_socket.ok())
+        listener = std::move(*listening_socket);
       else
-        problem = made.status();
+        problem = listening_socket.status();
     }
     if (!listener.valid()) return problem;
     PrepareSocket(listener.get());
@@ -142,66 +142,70 @@ Status ProcessGroup::Connect() {
 // Connects to the lower ranks and accepts the higher ones, so that no ranks wait in a circle.
 Status ProcessGroup::Link(const std::string& token, int listener) {
   const RankPlace& place = options_.place;
-  TcpCommunicatorOptions made{.rank = place.rank, .timeout_seconds = options_.operation_seconds};
-  made.links.resize(static_cast<size_t>(place.size));
-  for (int r = 0; r < place.size; ++r) made.names.push_back(RankName(r, client_->hosts()[static_cast<size_t>(r)]));
+  TcpCommunicatorOptions communicator_options{.rank = place.rank, .timeout_seconds = options_.operation_seconds};
+  communicator_options.links.resize(static_cast<size_t>(place.size));
+  for (int r = 0; r < place.size; ++r)
+    communicator_options.names.push_back(RankName(r, client_->hosts()[static_cast<size_t>(r)]));
   const double deadline = SteadySeconds() + kLinkSeconds + 0.2 * place.size;
-  const LinkGreeting mine = MakeGreeting(token, place.rank);
+  const LinkGreeting own_greeting = MakeGreeting(token, place.rank);
 
   for (int r = 0; r < place.rank; ++r) {
     HONE_ASSIGN_OR_RETURN(const std::string addresses, client_->Get(fmt::format("address/{}", r), kLinkSeconds));
-    std::istringstream words(addresses);
+    std::istringstream address_stream(addresses);
     int port = 0;
-    words >> port;
+    address_stream >> port;
     Status problem = Status::Unavailable("it has no address");
-    UniqueFd& link = made.links[static_cast<size_t>(r)];
-    for (std::string address; !link.valid() && words >> address;) {
+    UniqueFd& link = communicator_options.links[static_cast<size_t>(r)];
+    for (std::string address; !link.valid() && address_stream >> address;) {
       Result<UniqueFd> fd = ConnectTo(address, port, kAddressSeconds);
       problem = fd.status();
       if (!fd.ok()) continue;
-      LinkGreeting theirs;
-      problem = SendAll(fd->get(), &mine, sizeof(mine), deadline);
+      LinkGreeting peer_greeting;
+      problem = SendAll(fd->get(), &own_greeting, sizeof(own_greeting), deadline);
       // The other rank may still be connecting to others, so its answer may take the whole time.
-      if (problem.ok()) problem = ReceiveAll(fd->get(), &theirs, sizeof(theirs), deadline);
+      if (problem.ok()) problem = ReceiveAll(fd->get(), &peer_greeting, sizeof(peer_greeting), deadline);
       if (!problem.ok()) continue;
-      if (theirs.rank != r || !SameToken(theirs, token)) {
+      if (peer_greeting.rank != r || !SameToken(peer_greeting, token)) {
         problem = Status::Unavailable(fmt::format("what listens at {} port {} is not that rank", address, port));
         continue;
       }
       link = std::move(*fd);
     }
     if (!link.valid()) {
-      return Status::Unavailable(fmt::format("{} cannot reach {}: {}", made.names[static_cast<size_t>(place.rank)],
-                                             made.names[static_cast<size_t>(r)], problem.message()));
+      return Status::Unavailable(fmt::format("{} cannot reach {}: {}",
+                                             communicator_options.names[static_cast<size_t>(place.rank)],
+                                             communicator_options.names[static_cast<size_t>(r)], problem.message()));
     }
   }
   for (int missing = place.size - 1 - place.rank; missing > 0;) {
     HONE_RETURN_IF_ERROR(client_->WaitForLoss(0));
     if (SteadySeconds() > deadline) {
       return Status::TimedOut(fmt::format("{} was not called by {} other rank(s) within {:.3g} s",
-                                          made.names[static_cast<size_t>(place.rank)], missing, kLinkSeconds));
+                                          communicator_options.names[static_cast<size_t>(place.rank)], missing,
+                                          kLinkSeconds));
     }
     pollfd item{listener, POLLIN, 0};
     poll(&item, 1, 100);
     UniqueFd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid()) continue;
     PrepareSocket(fd.get());
-    LinkGreeting theirs;
-    if (!ReceiveAll(fd.get(), &theirs, sizeof(theirs), SteadySeconds() + kAddressSeconds).ok()) continue;
-    if (!SameToken(theirs, token) || theirs.rank <= place.rank || theirs.rank >= place.size) continue;  // a stranger
-    if (!SendAll(fd.get(), &mine, sizeof(mine), deadline).ok()) continue;
-    UniqueFd& link = made.links[static_cast<size_t>(theirs.rank)];
+    LinkGreeting peer_greeting;
+    if (!ReceiveAll(fd.get(), &peer_greeting, sizeof(peer_greeting), SteadySeconds() + kAddressSeconds).ok()) continue;
+    if (!SameToken(peer_greeting, token) || peer_greeting.rank <= place.rank || peer_greeting.rank >= place.size)
+      continue;  // a stranger
+    if (!SendAll(fd.get(), &own_greeting, sizeof(own_greeting), deadline).ok()) continue;
+    UniqueFd& link = communicator_options.links[static_cast<size_t>(peer_greeting.rank)];
     if (!link.valid()) --missing;
     link = std::move(fd);
   }
-  made.reason = [client = client_.get()](const Status& seen) {
-    const Status known = client->WaitForLoss(kReasonSeconds);
-    if (!known.ok()) return known;
-    client->Fail(seen);
-    return seen;
+  communicator_options.reason = [client = client_.get()](const Status& transport_error) {
+    const Status loss_status = client->WaitForLoss(kReasonSeconds);
+    if (!loss_status.ok()) return loss_status;
+    client->Fail(transport_error);
+    return transport_error;
   };
   const std::lock_guard lock(mutex_);
-  communicator_ = MakeTcpCommunicator(std::move(made));
+  communicator_ = MakeTcpCommunicator(std::move(communicator_options));
   if (!loss_.ok()) communicator_->Abort(loss_);
   return Status::Ok();
 }

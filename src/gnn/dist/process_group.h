@@ -72,6 +72,7 @@ class ProcessGroup {
  private:
   explicit ProcessGroup(GroupOptions options) : options_(std::move(options)) {}
   Status Connect();
+  // Connects to the lower ranks and accepts the higher ones, so that no ranks wait in a circle.
   Status Link(const std::string& token, int listener);
   void Abort(const Status& why);
 

@@ -42,9 +42,10 @@ class Groups : public testing::Test {
   static std::vector<std::unique_ptr<ProcessGroup>> Joined(std::vector<GroupOptions> options) {
     std::vector<std::unique_ptr<ProcessGroup>> groups(options.size());
     OnEachRank(static_cast<int>(options.size()), [&](int r) {
-      Result<std::unique_ptr<ProcessGroup>> made = ProcessGroup::Join(std::move(options[static_cast<size_t>(r)]));
-      ASSERT_TRUE(made.ok()) << made.status().message();
-      groups[static_cast<size_t>(r)] = std::move(*made);
+      Result<std::unique_ptr<ProcessGroup>> group_or_error =
+          ProcessGroup::Join(std::move(options[static_cast<size_t>(r)]));
+      ASSERT_TRUE(group_or_error.ok()) << group_or_error.status().message();
+      groups[static_cast<size_t>(r)] = std::move(*group_or_error);
     });
     return groups;
   }

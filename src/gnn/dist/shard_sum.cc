@@ -26,8 +26,8 @@ void AppendNodes(ShardRange node, ShardRange range, std::vector<ShardRange>& nod
 }
 
 template <typename T>
-void AddTo(T* sum, const T* more, size_t count) {
-  for (size_t i = 0; i < count; ++i) sum[i] += more[i];
+void AddTo(T* sum, const T* summand, size_t count) {
+  for (size_t i = 0; i < count; ++i) sum[i] += summand[i];
 }
 
 // Sums the arrays that belong to `nodes`, in tree order, into the first of them.
@@ -117,7 +117,7 @@ void ShardSum::EndShard() {
 
 Status ShardSum::Finish() {
   HONE_CHECK(mine_.begin + done_ == mine_.end, "fewer shards than this rank has");
-  if (ranks_.size() > 1) return Combine();
+  if (ranks_.size() > 1) return CombineRanks();
   HONE_CHECK(nodes_.size() == 1, "all shards make up the tree");
   free_.push_back(std::move(next_));
   next_ = std::move(nodes_.back());
@@ -125,13 +125,14 @@ Status ShardSum::Finish() {
   return Status::Ok();
 }
 
-// A message holds, for each of the sender's nodes, all doubles; then for each node the receiver's slice of the floats.
-Status ShardSum::Combine() {
+// Adds up the nodes of all ranks along the tree. A message holds, for each of the sender's nodes, all doubles; then for
+// each node the receiver's slice of the floats.
+Status ShardSum::CombineRanks() {
   const auto size = static_cast<size_t>(ranks_.size());
   const auto own_rank = static_cast<size_t>(ranks_.rank());
   const auto begin = [&](size_t r) { return float_count_ * r / size; };
   const auto slice = [&](size_t r) { return begin(r + 1) - begin(r); };
-  std::vector<ShardRange> all;
+  std::vector<ShardRange> ranges;
   std::vector<double*> doubles;
   std::vector<float*> floats;
   std::vector<std::span<const std::byte>> to(size);
@@ -150,21 +151,21 @@ Status ShardSum::Combine() {
     for (const std::unique_ptr<Node>& node : nodes_) append(node->floats.data() + begin(r), slice(r));
     to[r] = out;
 
-    const std::vector<ShardRange> theirs =
+    const std::vector<ShardRange> shards_of_rank =
         TreeNodes(shards_, ShardsOfRank(shards_, static_cast<int>(r), static_cast<int>(size)));
     std::vector<std::byte>& in = incoming_[r];
-    in.resize(theirs.size() * (double_count_ * sizeof(double) + slice(own_rank) * sizeof(float)));
+    in.resize(shards_of_rank.size() * (double_count_ * sizeof(double) + slice(own_rank) * sizeof(float)));
     from[r] = in;
-    all.insert(all.end(), theirs.begin(), theirs.end());
-    for (size_t n = 0; n < theirs.size(); ++n) {
+    ranges.insert(ranges.end(), shards_of_rank.begin(), shards_of_rank.end());
+    for (size_t n = 0; n < shards_of_rank.size(); ++n) {
       doubles.push_back(reinterpret_cast<double*>(in.data()) + n * double_count_);
-      floats.push_back(reinterpret_cast<float*>(in.data() + theirs.size() * double_count_ * sizeof(double)) +
+      floats.push_back(reinterpret_cast<float*>(in.data() + shards_of_rank.size() * double_count_ * sizeof(double)) +
                        n * slice(own_rank));
     }
   }
   HONE_RETURN_IF_ERROR(ranks_.Exchange("the sum of the shards", to, from));
-  AddUp(shards_, all, doubles, double_count_);
-  AddUp(shards_, all, floats, slice(own_rank));
+  AddUp(shards_, ranges, doubles, double_count_);
+  AddUp(shards_, ranges, floats, slice(own_rank));
   std::copy(doubles[0], doubles[0] + double_count_, next_->doubles.begin());
   std::copy(floats[0], floats[0] + slice(own_rank),
             next_->floats.begin() + static_cast<std::ptrdiff_t>(begin(own_rank)));

@@ -58,8 +58,9 @@ class ShardSum {
     std::vector<float> floats;
     std::vector<double> doubles;
   };
-  std::unique_ptr<Node> TakeNode();
-  Status Combine();
+  std::unique_ptr<Node> TakeNode();  // from free_, or a new one
+  // Adds up the nodes of all ranks along the tree.
+  Status CombineRanks();
 
   Communicator& ranks_;
   const int shards_;

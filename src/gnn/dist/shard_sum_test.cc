@@ -56,8 +56,8 @@ TEST(ShardSum, HasTheSameBitsOnAnyNumberOfRanks) {
           }
           const Status status = sum.Finish();
           ASSERT_TRUE(status.ok()) << status.message();
-          const Sums found{{sum.floats().begin(), sum.floats().end()}, {sum.doubles().begin(), sum.doubles().end()}};
-          EXPECT_TRUE(found == expected) << shards << " shards on " << count << " ranks, step " << step;
+          const Sums computed{{sum.floats().begin(), sum.floats().end()}, {sum.doubles().begin(), sum.doubles().end()}};
+          EXPECT_TRUE(computed == expected) << shards << " shards on " << count << " ranks, step " << step;
         }
       });
     }

@@ -28,8 +28,9 @@ std::chrono::duration<double> AsDuration(double seconds) { return std::chrono::d
 Status LossIn(const Message& message) {
   int code = 0;
   std::from_chars(message[1].data(), message[1].data() + message[1].size(), code);
-  const bool known = code > static_cast<int>(StatusCode::kOk) && code <= static_cast<int>(StatusCode::kInternal);
-  return {known ? static_cast<StatusCode>(code) : StatusCode::kUnavailable, message[2]};
+  const bool is_status_code =
+      code > static_cast<int>(StatusCode::kOk) && code <= static_cast<int>(StatusCode::kInternal);
+  return {is_status_code ? static_cast<StatusCode>(code) : StatusCode::kUnavailable, message[2]};
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ Status LossIn(const Message& message) {
 Result<std::unique_ptr<StoreClient>> StoreClient::Join(StoreClientOptions options) {
   std::unique_ptr<StoreClient> client(new StoreClient(std::move(options)));
   HONE_RETURN_IF_ERROR(client->Connect());
-  client->thread_ = std::thread([c = client.get()] { c->Run(); });
+  client->thread_ = std::thread([c = client.get()] { c->RunWatchdog(); });
   std::unique_lock lock(client->mutex_);
   // The store reports which rank is missing; five seconds more let its message arrive.
   client->changed_.wait_for(lock, AsDuration(client->options_.join_seconds + 5),
@@ -74,7 +75,7 @@ Status StoreClient::Connect() {
       problem = fd.status();
       if (!fd.ok()) continue;
       auto stream = std::make_unique<MessageStream>(std::move(*fd));
-      problem = Introduce(*stream);
+      problem = SendGreeting(*stream);
       if (problem.ok()) {
         stream_ = std::move(stream);
         own_address_ = OwnAddress(stream_->fd());
@@ -92,7 +93,7 @@ Status StoreClient::Connect() {
 }
 
 // Introduces this rank and waits for the answer. kNotFound: the listener is not the store of this run.
-Status StoreClient::Introduce(MessageStream& stream) const {
+Status StoreClient::SendGreeting(MessageStream& stream) const {
   stream.Queue({"join", kStoreVersion, options_.job, std::to_string(options_.rank), std::to_string(options_.size),
                 HostName(), std::to_string(getpid())});
   const double deadline = SteadySeconds() + kAnswerSeconds;
@@ -117,7 +118,7 @@ Status StoreClient::Introduce(MessageStream& stream) const {
   return Status::NotFound("what listens there does not answer as rank 0 of this run");
 }
 
-void StoreClient::Run() {
+void StoreClient::RunWatchdog() {
   double before = SteadySeconds(), heard = before, beaten = before;
   std::optional<double> lost_at;
   std::optional<double> stop_at;
@@ -127,7 +128,7 @@ void StoreClient::Run() {
         {wake_.get(), POLLIN, 0},
         {open ? stream_->fd() : -1, static_cast<short>(POLLIN | (stream_->wants_to_write() ? POLLOUT : 0)), 0}};
     const double wait = std::min(options_.heartbeat_interval / 2, 0.25);
-    // The first poll does not wait, because more messages may have arrived together with the answer to Introduce.
+    // The first poll does not wait, because more messages may have arrived together with the answer to SendGreeting.
     poll(polled, 2, first ? 0 : std::max(1, static_cast<int>(wait * 1e3)));
     uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof(ignored));
@@ -158,14 +159,14 @@ void StoreClient::Run() {
       open = stream_->Receive();
       while (std::optional<Message> message = stream_->Pop()) {
         heard = now;
-        if (!Handle(*message)) open = false;
+        if (!HandleMessage(*message)) open = false;
       }
       open = stream_->Flush() && open;
       const std::string rank_0 = RankName(0, hosts_.empty() ? options_.host : hosts_[0]);
       if (!open && !leaving) {
-        Lose(Status::Unavailable(fmt::format("{} was lost: its connection closed", rank_0)));
+        RecordLoss(Status::Unavailable(fmt::format("{} was lost: its connection closed", rank_0)));
       } else if (!leaving && now - heard > options_.heartbeat_timeout) {
-        Lose(Status::Unavailable(
+        RecordLoss(Status::Unavailable(
             fmt::format("{} was lost: no heartbeat for {:.3g} s (it hangs, or its host is not to be reached)", rank_0,
                         options_.heartbeat_timeout)));
       }
@@ -186,7 +187,7 @@ void StoreClient::Run() {
   }
 }
 
-bool StoreClient::Handle(const Message& message) {
+bool StoreClient::HandleMessage(const Message& message) {
   const std::string& verb = message[0];
   if (verb == "beat") return true;
   if (verb == "welcome" && static_cast<int>(message.size()) == options_.size + 1) {
@@ -203,14 +204,14 @@ bool StoreClient::Handle(const Message& message) {
     return true;
   }
   if (verb == "lost" && message.size() == 3) {
-    Lose(LossIn(message));
+    RecordLoss(LossIn(message));
     return true;
   }
-  Lose(Status::Internal("what listens at rank 0's address is not this program"));
+  RecordLoss(Status::Internal("what listens at rank 0's address is not this program"));
   return false;
 }
 
-void StoreClient::Lose(const Status& why) {
+void StoreClient::RecordLoss(const Status& why) {
   {
     const std::lock_guard lock(mutex_);
     if (loss_ || leaving_) return;
@@ -220,7 +221,7 @@ void StoreClient::Lose(const Status& why) {
   if (options_.on_loss) options_.on_loss(why);
 }
 
-void StoreClient::Send(const Message& message) {
+void StoreClient::QueueMessage(const Message& message) {
   {
     const std::lock_guard lock(mutex_);
     to_send_.push_back(message);
@@ -231,12 +232,12 @@ void StoreClient::Send(const Message& message) {
 
 Status StoreClient::Set(const std::string& key, const std::string& value) {
   HONE_RETURN_IF_ERROR(WaitForLoss(0));
-  Send({"set", key, value});
+  QueueMessage({"set", key, value});
   return Status::Ok();
 }
 
 Result<std::string> StoreClient::Get(const std::string& key, double timeout_seconds) {
-  Send({"get", key});
+  QueueMessage({"get", key});
   std::unique_lock lock(mutex_);
   const bool heard =
       changed_.wait_for(lock, AsDuration(timeout_seconds), [&] { return loss_ || values_.contains(key); });
@@ -254,8 +255,8 @@ Status StoreClient::WaitForLoss(double seconds) {
 }
 
 void StoreClient::Fail(const Status& why) {
-  Send({"fail", std::to_string(static_cast<int>(why.code())), why.message()});
-  Lose(why);
+  QueueMessage({"fail", std::to_string(static_cast<int>(why.code())), why.message()});
+  RecordLoss(why);
 }
 
 void StoreClient::Leave() {
@@ -263,7 +264,7 @@ void StoreClient::Leave() {
     const std::lock_guard lock(mutex_);
     leaving_ = true;
   }
-  Send({"leave"});
+  QueueMessage({"leave"});
 }
 
 }  // namespace hone::gnn

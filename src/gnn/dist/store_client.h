@@ -65,16 +65,19 @@ class StoreClient {
  private:
   explicit StoreClient(StoreClientOptions options);
   Status Connect();
-  Status Introduce(MessageStream& stream) const;
-  void Run();
-  bool Handle(const Message& message);
-  void Lose(const Status& why);
-  void Send(const Message& message);
+  // Sends this rank's job, number and host to the store.
+  Status SendGreeting(MessageStream& stream) const;
+  void RunWatchdog();  // body of thread_
+  // Applies a message from the store. Returns false if the connection has to end.
+  bool HandleMessage(const Message& message);
+  // Records the loss, if it is the first, wakes the threads that wait, and calls on_loss.
+  void RecordLoss(const Status& why);
+  void QueueMessage(const Message& message);
 
   const StoreClientOptions options_;
   std::unique_ptr<MessageStream> stream_;  // used only by the watchdog thread after Connect
   std::string own_address_;
-  std::vector<std::string> hosts_;  // of the ranks, by rank; empty until the store has told them
+  std::vector<std::string> hosts_;  // hosts of the ranks, by rank; empty until the store has sent them
   UniqueFd wake_;
 
   std::mutex mutex_;

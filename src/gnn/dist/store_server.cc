@@ -36,7 +36,7 @@ StoreServer::StoreServer(StoreServerOptions options)
       started_(SteadySeconds()),
       last_beat_(started_),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  thread_ = std::thread([this] { Run(); });
+  thread_ = std::thread([this] { RunServer(); });
 }
 
 StoreServer::~StoreServer() {
@@ -46,7 +46,7 @@ StoreServer::~StoreServer() {
   thread_.join();
 }
 
-void StoreServer::Run() {
+void StoreServer::RunServer() {
   std::optional<double> stop_at;
   double before = SteadySeconds();
   std::vector<pollfd> polled;
@@ -76,7 +76,7 @@ void StoreServer::Run() {
       bool keep = true;
       while (std::optional<Message> message = client->stream.Pop()) {
         client->heard = now;
-        if (!(keep = Handle(*client, *message))) break;
+        if (!(keep = HandleMessage(*client, *message))) break;
       }
       if (!open && keep) NoteLostClient(*client, "its connection closed");
       if (client->stream.overflows()) NoteLostClient(*client, "it takes no messages");
@@ -101,9 +101,9 @@ void StoreServer::Accept(double now) {
   }
 }
 
-bool StoreServer::Handle(Client& client, const Message& message) {
+bool StoreServer::HandleMessage(Client& client, const Message& message) {
   const std::string& verb = message[0];
-  if (client.rank < 0) return verb == "join" && Join(client, message);
+  if (client.rank < 0) return verb == "join" && HandleJoin(client, message);
   if (verb == "beat") return true;
   if (verb == "leave") {
     client.left = true;
@@ -113,7 +113,7 @@ bool StoreServer::Handle(Client& client, const Message& message) {
     int code = 0;
     if (!ToInt(message[1], code)) return false;
     client.left = true;  // its end is expected
-    Lose(code, message[2]);
+    ReportLoss(code, message[2]);
     return true;
   }
   if (verb == "set" && message.size() == 3) {
@@ -139,7 +139,7 @@ bool StoreServer::Handle(Client& client, const Message& message) {
   return false;
 }
 
-bool StoreServer::Join(Client& client, const Message& message) {
+bool StoreServer::HandleJoin(Client& client, const Message& message) {
   const auto refuse = [&](const std::string& why) {
     client.stream.Queue({"refused", why});
     client.stream.Flush();
@@ -173,7 +173,7 @@ bool StoreServer::Join(Client& client, const Message& message) {
                     RankName(rank, hosts_[static_cast<size_t>(rank)]), message[6], host));
   }
   if (!problem.empty()) {
-    Lose(static_cast<int>(StatusCode::kInvalidArgument), problem);
+    ReportLoss(static_cast<int>(StatusCode::kInvalidArgument), problem);
     return refuse(problem);
   }
   client.rank = rank;
@@ -189,11 +189,11 @@ bool StoreServer::Join(Client& client, const Message& message) {
 
 void StoreServer::NoteLostClient(const Client& client, const std::string& reason) {
   if (client.rank < 0 || client.left || client.closing) return;
-  Lose(static_cast<int>(StatusCode::kUnavailable),
-       fmt::format("{} was lost: {}", RankName(client.rank, client.host), reason));
+  ReportLoss(static_cast<int>(StatusCode::kUnavailable),
+             fmt::format("{} was lost: {}", RankName(client.rank, client.host), reason));
 }
 
-void StoreServer::Lose(int code, const std::string& reason) {
+void StoreServer::ReportLoss(int code, const std::string& reason) {
   if (lost_) return;
   lost_ = Message{"lost", std::to_string(code), reason};
   SendToAll(*lost_);
@@ -225,8 +225,9 @@ void StoreServer::CheckTimes(double now) {
     for (int r = 0; r < options_.size; ++r) {
       if (hosts_[static_cast<size_t>(r)].empty()) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
     }
-    Lose(static_cast<int>(StatusCode::kTimedOut), fmt::format("of {} ranks these did not join within {:.3g} s: {}",
-                                                              options_.size, options_.join_seconds, missing));
+    ReportLoss(static_cast<int>(StatusCode::kTimedOut),
+               fmt::format("of {} ranks these did not join within {:.3g} s: {}", options_.size, options_.join_seconds,
+                           missing));
   }
 }
 

@@ -59,13 +59,16 @@ class StoreServer {
     bool left = false, closing = false;
   };
 
-  void Run();
-  void Accept(double now);
-  bool Handle(Client& client, const Message& message);  // returns false to drop the connection
-  bool Join(Client& client, const Message& message);
+  void RunServer();         // body of thread_
+  void Accept(double now);  // times here and below: seconds of the steady clock
+  // Handle a client's message, and its first one, with which its rank joins. Return false to drop the connection.
+  bool HandleMessage(Client& client, const Message& message);
+  bool HandleJoin(Client& client, const Message& message);
   void NoteLostClient(const Client& client, const std::string& reason);
-  void Lose(int code, const std::string& reason);
+  // Records the loss, if it is the first, and reports it to all ranks. `code`: a StatusCode.
+  void ReportLoss(int code, const std::string& reason);
   void SendToAll(const Message& message);
+  // Sends heartbeats, and finds ranks that are silent or join too late.
   void CheckTimes(double now);
 
   StoreServerOptions options_;

@@ -124,12 +124,13 @@ class TcpCommunicator final : public Communicator {
         peers_.push_back(r);
       }
       if (open == 0) return Status::Ok();
-      const double left = deadline - SteadySeconds();
-      if (left <= 0) {
+      const double seconds_left = deadline - SteadySeconds();
+      if (seconds_left <= 0) {
         return Status::TimedOut(fmt::format("{} waited {:.0f} s for {}", what, options_.timeout_seconds,
                                             Name(static_cast<int>(peers_[1]))));
       }
-      const int n = poll(polled_.data(), polled_.size(), static_cast<int>(std::min(std::ceil(left * 1e3), 1e6)));
+      const int n =
+          poll(polled_.data(), polled_.size(), static_cast<int>(std::min(std::ceil(seconds_left * 1e3), 1e6)));
       if (n < 0 && errno != EINTR) {
         return Status::Io("poll failed: " + std::generic_category().message(errno));
       }
@@ -168,8 +169,8 @@ class TcpCommunicator final : public Communicator {
       const bool heading = t.received < sizeof(Header);
       void* target = heading ? reinterpret_cast<char*>(&t.receiving) + t.received
                              : reinterpret_cast<char*>(t.in.data()) + (t.received - sizeof(Header));
-      const size_t wanted = heading ? sizeof(Header) - t.received : t.in.size() - (t.received - sizeof(Header));
-      const ssize_t n = recv(options_.links[peer].get(), target, wanted, MSG_DONTWAIT);
+      const size_t missing_bytes = heading ? sizeof(Header) - t.received : t.in.size() - (t.received - sizeof(Header));
+      const ssize_t n = recv(options_.links[peer].get(), target, missing_bytes, MSG_DONTWAIT);
       if (n > 0) {
         t.received += static_cast<size_t>(n);
         if (heading && t.received == sizeof(Header)) HONE_RETURN_IF_ERROR(CheckHeader(what, peer, t));
@@ -199,13 +200,13 @@ class TcpCommunicator final : public Communicator {
 
   // Returns the error for a broken connection, or the reason that the ranks' monitor knows.
   Status BrokenConnection(size_t peer, int error) {
-    const Status seen = Status::Unavailable(fmt::format("{} was lost: its connection {}", Name(static_cast<int>(peer)),
-                                                        error == 0 || error == ECONNRESET || error == EPIPE
-                                                            ? std::string("closed")
+    const Status transport_error = Status::Unavailable(fmt::format(
+        "{} was lost: its connection {}", Name(static_cast<int>(peer)),
+        error == 0 || error == ECONNRESET || error == EPIPE ? std::string("closed")
                                                             : "failed: " + std::generic_category().message(error)));
-    const Status known = aborted();
-    if (!known.ok()) return known;
-    return options_.reason ? options_.reason(seen) : seen;
+    const Status abort_status = aborted();
+    if (!abort_status.ok()) return abort_status;
+    return options_.reason ? options_.reason(transport_error) : transport_error;
   }
 
   const TcpCommunicatorOptions options_;

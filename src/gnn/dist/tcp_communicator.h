@@ -21,7 +21,7 @@ struct TcpCommunicatorOptions {
   double timeout_seconds = 600;    // limit on each operation
   // Called with the error when a connection breaks; returns the error to report. The monitor of the ranks may know the
   // true reason, which need not be the rank at the other end. The function may wait a little.
-  std::function<Status(const Status& seen)> reason;
+  std::function<Status(const Status& transport_error)> reason;
 };
 
 std::unique_ptr<Communicator> MakeTcpCommunicator(TcpCommunicatorOptions options);

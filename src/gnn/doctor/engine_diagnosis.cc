@@ -25,8 +25,9 @@ Diagnosis DiagnoseEngine(const EngineSurroundings& surroundings) {
     gpu.checks.push_back({"gpu", "GPU and driver", Standing::kMissing, surroundings.gpus.status().message(), brings, ""});
   } else {
     for (const std::string& line : *surroundings.gpus) gpu.checks.push_back({"gpu", "GPU and driver", Standing::kHere, line, brings, ""});
-    const bool here = surroundings.products.ok();
-    gpu.checks.push_back({"cublaslt", "cuBLASLt", here ? Standing::kHere : Standing::kMissing, here ? "here" : surroundings.products.message(),
+    const bool has_products = surroundings.products.ok();
+    gpu.checks.push_back({"cublaslt", "cuBLASLt", has_products ? Standing::kHere : Standing::kMissing,
+                          has_products ? "here" : surroundings.products.message(),
                           "computes the matrix products on a GPU, which does nothing without it", ""});
     const Result<std::string> nccl = NcclVersion(surroundings.nccl_library);
     gpu.checks.push_back({"nccl", "NCCL", nccl.ok() ? Standing::kHere : Standing::kMissing, nccl.ok() ? *nccl : nccl.status().message(),

@@ -69,7 +69,7 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
   std::vector<NodeId> parent(nodes);
   std::iota(parent.begin(), parent.end(), 0);
   std::vector<int64_t> degrees(nodes);
-  int64_t same = 0;
+  int64_t edges_of_equal_classes = 0;
   for (NodeId v = 0; v < csr.num_nodes; ++v) {
     const size_t at = static_cast<size_t>(v);
     const int64_t begin = csr.row_offsets[at], end = csr.row_offsets[at + 1];
@@ -92,14 +92,15 @@ Result<GraphDescription> DescribeGraph(const Graph& graph, const GraphProgress& 
       }
       if (label != kNoLabel && labels[static_cast<size_t>(u)] != kNoLabel) {
         ++d.labelled_edges;
-        same += labels[static_cast<size_t>(u)] == label;
+        edges_of_equal_classes += labels[static_cast<size_t>(u)] == label;
       }
       const NodeId a = RootOf(parent, v), b = RootOf(parent, u);
       if (a != b) parent[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
     }
     if (progress && v % 65536 == 0) progress("describing", v, csr.num_nodes);
   }
-  if (d.labelled_edges > 0) d.edge_homophily = static_cast<double>(same) / static_cast<double>(d.labelled_edges);
+  if (d.labelled_edges > 0)
+    d.edge_homophily = static_cast<double>(edges_of_equal_classes) / static_cast<double>(d.labelled_edges);
 
   d.isolated = d.degree_histogram[0];
   d.mean_degree = static_cast<double>(d.num_edges) / static_cast<double>(nodes);

@@ -62,10 +62,10 @@ TEST_F(EdgeFeaturesTest, FollowTheirEdgesIntoTheSortedRows) {
   EXPECT_EQ(report_.edge_feature_width, 2);
   EXPECT_THAT(UnreadNames(), IsEmpty());
   EXPECT_THAT(ReadContainerProvenance(out_).value(), HasSubstr("edge_features.npy"));
-  const auto half = Convert(in_, {.dtype = FeatureDtype::kFloat16});
-  EXPECT_EQ(half->edge_features().dtype, FeatureDtype::kFloat16);
-  EXPECT_EQ(half->edge_features().stride_bytes, 4);
-  EXPECT_THAT(FirstOfRow(*half, 0), ElementsAre(3, 1));
+  const auto half_graph = Convert(in_, {.dtype = FeatureDtype::kFloat16});
+  EXPECT_EQ(half_graph->edge_features().dtype, FeatureDtype::kFloat16);
+  EXPECT_EQ(half_graph->edge_features().stride_bytes, 4);
+  EXPECT_THAT(FirstOfRow(*half_graph, 0), ElementsAre(3, 1));
 }
 
 TEST_F(EdgeFeaturesTest, BothDirectionsHaveTheRowAndCoalescingKeepsTheFirst) {
@@ -135,9 +135,9 @@ TEST_F(EdgeFeaturesTest, AreWrittenReadAndVerified) {
   const std::string again = directory_ / "again.hgraph";
   ASSERT_TRUE(WriteContainer(*graph, again, "{}").ok());
   for (const auto load : {OpenGraphOptions::Load::kCopy, OpenGraphOptions::Load::kMap}) {
-    const auto read = OpenGraph(again, {.load = load, .check = OpenGraphOptions::Check::kAll});
-    ASSERT_TRUE(read.ok()) << read.status().message();
-    EXPECT_THAT(FirstOfRow(**read, 0), ElementsAre(3, 1));
+    const auto reopened = OpenGraph(again, {.load = load, .check = OpenGraphOptions::Check::kAll});
+    ASSERT_TRUE(reopened.ok()) << reopened.status().message();
+    EXPECT_THAT(FirstOfRow(**reopened, 0), ElementsAre(3, 1));
   }
   // A changed byte of the section is found, and named.
   const ContainerHeader header = ReadContainerHeader(again).value();

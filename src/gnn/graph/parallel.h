@@ -14,9 +14,9 @@
 
 namespace hone::gnn {
 
-// Returns `wanted`, or if it is 0 the number of CPUs this process may use.
-inline int ThreadCount(int wanted) {
-  if (wanted > 0) return wanted;
+// Returns `wanted_threads`, or if it is 0 the number of CPUs this process may use.
+inline int ThreadCount(int wanted_threads) {
+  if (wanted_threads > 0) return wanted_threads;
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
@@ -28,11 +28,11 @@ inline int ThreadCount(int wanted) {
 // throw.
 template <typename Work, typename Report>
 void ParallelPieces(int threads, int64_t count, Work&& work, Report&& report) {
-  std::atomic<int64_t> next{0}, done{0};
+  std::atomic<int64_t> next_piece{0}, finished_pieces{0};
   const auto run = [&](bool caller) {
-    for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+    for (int64_t i; (i = next_piece.fetch_add(1, std::memory_order_relaxed)) < count;) {
       work(i);
-      const int64_t finished = done.fetch_add(1, std::memory_order_relaxed) + 1;
+      const int64_t finished = finished_pieces.fetch_add(1, std::memory_order_relaxed) + 1;
       if (caller) report(finished);
     }
   };

@@ -33,10 +33,10 @@ class Cut {
       return Status::InvalidArgument(
           fmt::format("--embeddings {}: model '{}' has layers 1 to {}", name, spec_.name, shapes_.layers));
     }
-    size_t found = 0;
+    size_t value_index = 0;
     if (number) {
-      found = layer < shapes_.layers ? EndOf(layer) : BeforeTheHead();
-      if (found == 0) {
+      value_index = layer < shapes_.layers ? EndOf(layer) : BeforeTheHead();
+      if (value_index == 0) {
         return Status::InvalidArgument(fmt::format(
             "--embeddings {}: the last layer of model '{}' gives the logits, with no head behind it: say --logits, or "
             "--embeddings with a lower layer or a value that `hone-gnn models` lists",
@@ -51,33 +51,33 @@ class Cut {
                                                    spec_.name, DidYouMean(std::string(name), names),
                                                    fmt::join(names, ", ")));
       }
-      found = static_cast<size_t>(at - names.begin()) + 1;
+      value_index = static_cast<size_t>(at - names.begin()) + 1;
     }
-    found = WithoutDrops(found);
-    if (found + 1 == shapes_.hop.size()) {
+    value_index = WithoutDrops(value_index);
+    if (value_index + 1 == shapes_.hop.size()) {
       return Status::InvalidArgument(
           fmt::format("--embeddings {}: these are the logits of model '{}'; say --logits", name, spec_.name));
     }
-    if (!DependsOnNeighbors(found)) {
+    if (!DependsOnNeighbors(value_index)) {
       return Status::InvalidArgument(fmt::format(
           "--embeddings {}: in model '{}' it depends on a node's own features alone; choose a layer, from 1 to {}, or "
           "a value behind an aggregate or an attention",
           name, spec_.name, shapes_.layers));
     }
-    return found;
+    return value_index;
   }
 
   // Returns the spec of value `last` and what it depends on, without dropouts.
   ModelSpec Take(size_t last) const {
-    std::vector<bool> wanted(shapes_.hop.size(), false);
-    wanted[last] = true;
+    std::vector<bool> is_wanted(shapes_.hop.size(), false);
+    is_wanted[last] = true;
     for (size_t v = last; v > 0; --v) {
-      for (size_t i = 0; wanted[v] && i < shapes_.operands[v].size(); ++i) wanted[Operand(v, i)] = true;
+      for (size_t i = 0; is_wanted[v] && i < shapes_.operands[v].size(); ++i) is_wanted[Operand(v, i)] = true;
     }
     ModelSpec out;
     out.name = spec_.name;
     for (size_t v = 1; v <= last; ++v) {
-      if (!wanted[v]) continue;
+      if (!is_wanted[v]) continue;
       ValueSpec value = Value(v);
       for (size_t i = 0; i < value.of.size(); ++i) value.of[i] = NameOf(Operand(v, i));
       value.stream = -1;  // initial weights are overwritten
@@ -157,17 +157,17 @@ Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view 
   HONE_ASSIGN_OR_RETURN(const size_t last, cut.Find(name));
   auto part = std::make_shared<const ModelSpec>(cut.Take(last));
   HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*part));
-  EmbeddingModel made;
-  made.value = spec.values[last - 1].name;
+  EmbeddingModel embedding_model;
+  embedding_model.value = spec.values[last - 1].name;
   ModelOptions shape = SpecOptions(std::move(part), layers);
   shape.in_width = options.in_width;
   shape.num_classes = shapes.width[last];
   shape.edge_width = options.edge_width;
   shape.seed = options.seed;
-  HONE_ASSIGN_OR_RETURN(made.model, MakeModel(shape));
+  HONE_ASSIGN_OR_RETURN(embedding_model.model, MakeModel(shape));
   std::map<std::string_view, const Parameter<float>*> weights;
   for (const Parameter<float>* parameter : model.parameters()) weights[parameter->name] = parameter;
-  for (Parameter<float>* parameter : made.model->parameters()) {
+  for (Parameter<float>* parameter : embedding_model.model->parameters()) {
     const auto found = weights.find(parameter->name);
     if (found == weights.end() || found->second->value.size() != parameter->value.size()) {
       return Status::InvalidArgument(fmt::format(
@@ -175,7 +175,7 @@ Result<EmbeddingModel> MakeEmbeddingModel(Model<float>& model, std::string_view 
     }
     parameter->value = found->second->value;
   }
-  return made;
+  return embedding_model;
 }
 
 }  // namespace hone::gnn

@@ -125,7 +125,8 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       current = std::move(projected);
       result.times.compute += compute.Seconds();
     }
-    HONE_ASSIGN_OR_RETURN(Activations next, Activations::Make(structure.num_nodes, out_width, options.scratch));
+    HONE_ASSIGN_OR_RETURN(Activations next_activations,
+                          Activations::Make(structure.num_nodes, out_width, options.scratch));
     // A chunk has about as many edges as input rows.
     const int64_t max_inputs = rows_at_once(in_width + (reads_edges ? edge_features.width : 0));
 
@@ -167,7 +168,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
         model.RunProjectedPass(pass, sample.Block(0), x, out, context);
       else
         model.RunPass(pass, sample.Block(0), x, out, context);
-      ScatterFloatRows(out, chunk.nodes, next.matrix());
+      ScatterFloatRows(out, chunk.nodes, next_activations.matrix());
       result.times.compute += compute.Seconds();
       result.times.sample += chunk.seconds;
       done += static_cast<int64_t>(chunk.nodes.size());
@@ -183,7 +184,7 @@ Result<Predictions> PredictExact(const Graph& graph, Model<float>& model, std::s
       result.times.exposed += waited.Seconds();
       if (options.stop && options.stop()) return Status::Cancelled("inference was stopped");
     }
-    current = std::move(next);
+    current = std::move(next_activations);
   }
   result.logits.resize(static_cast<size_t>(result.num_nodes * result.num_classes));
   const Matrix<float> logits{result.logits.data(), result.num_nodes, result.num_classes, result.num_classes};

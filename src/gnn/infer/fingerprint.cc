@@ -106,14 +106,14 @@ FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b) {
   return a.substr(kWholeDigits) == b.substr(kWholeDigits) ? FingerprintMatch::kOtherSplit : FingerprintMatch::kOther;
 }
 
-Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found,
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found_fingerprint,
                                const Graph& graph) {
   constexpr std::string_view kSplit =
       "if it was trained with --split, give the same --split here; with another one, some nodes it was trained on are "
       "among the test nodes, and --other-graph says that this is meant";
   constexpr std::string_view kGraph =
       "name the graph that it was trained on, or say --other-graph if another one is meant";
-  switch (CompareFingerprints(trained, found)) {
+  switch (CompareFingerprints(trained, found_fingerprint)) {
     case FingerprintMatch::kSame:
       return Status::Ok();
     case FingerprintMatch::kOtherSplit:

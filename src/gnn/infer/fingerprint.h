@@ -38,9 +38,9 @@ Result<std::string> FingerprintThrough(const Graph& outline, const GraphReader& 
 enum class FingerprintMatch { kSame, kOtherSplit, kOther, kOtherOrSplit };
 FingerprintMatch CompareFingerprints(std::string_view a, std::string_view b);
 
-// Checks that `found`, the fingerprint of `graph`, equals `trained`, that of the graph on which a model was trained.
-// Otherwise an error that refuses to predict, and names the model by `what`.
-Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found,
+// Checks that `found_fingerprint`, the fingerprint of `graph`, equals `trained`, that of the graph on which a model was
+// trained. Otherwise an error that refuses to predict, and names the model by `what`.
+Status CheckPredictsOnItsGraph(std::string_view what, std::string_view trained, std::string_view found_fingerprint,
                                const Graph& graph);
 
 }  // namespace hone::gnn

@@ -28,13 +28,13 @@ std::string ModelFile(const std::string& path) {
 
 Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallback) {
   const std::string file_path = ModelFile(path);
-  Result<TensorFile> read = ReadTensorFile(file_path);
-  if (read.status().code() == StatusCode::kNotFound) {
-    return Status::NotFound(read.status().message() +
+  Result<TensorFile> tensor_file = ReadTensorFile(file_path);
+  if (tensor_file.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(tensor_file.status().message() +
                             "; name the folder that `hone-gnn train --checkpoint` wrote, or a safetensors file");
   }
-  HONE_RETURN_IF_ERROR(read.status());
-  const TensorFile file = *std::move(read);
+  HONE_RETURN_IF_ERROR(tensor_file.status());
+  const TensorFile file = *std::move(tensor_file);
   const std::string what = fmt::format("'{}'", file_path);
   LoadedModel loaded;
   ModelOptions options = fallback;
@@ -60,7 +60,8 @@ Result<LoadedModel> LoadModel(const std::string& path, const ModelOptions& fallb
     fields.Read("target_scales", loaded.target_scales);
     HONE_RETURN_IF_ERROR(fields.status());
     // A loss that this version does not know says nothing about the targets.
-    if (const Result<Loss> known = ParseLoss(loss); known.ok()) loaded.targets = TargetsOfLoss(*known);
+    if (const Result<Loss> parsed_loss = ParseLoss(loss); parsed_loss.ok())
+      loaded.targets = TargetsOfLoss(*parsed_loss);
     loaded.frontier = frontier == "new" ? FrontierRule::kNewOnly : FrontierRule::kAllSoFar;
     loaded.has_training = true;
   }

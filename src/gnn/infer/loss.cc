@@ -55,14 +55,14 @@ std::optional<TargetKind> TargetsOfLoss(Loss loss) {
 
 Result<Loss> ParseLoss(std::string_view name) {
   if (name == LossName(Loss::kAuto)) return Loss::kAuto;
-  std::string known;
+  std::string loss_names;
   for (const TargetKind kind : kTargetKinds) {
     for (const Loss loss : LossesFor(kind)) {
       if (name == LossName(loss)) return loss;
     }
-    known += fmt::format("; for {}: {}", TargetsInWords(kind), Alternatives(LossesFor(kind), LossName));
+    loss_names += fmt::format("; for {}: {}", TargetsInWords(kind), Alternatives(LossesFor(kind), LossName));
   }
-  return Status::InvalidArgument(fmt::format("the loss is '{}'; use auto{}", name, known));
+  return Status::InvalidArgument(fmt::format("the loss is '{}'; use auto{}", name, loss_names));
 }
 
 }  // namespace hone::gnn

@@ -138,14 +138,14 @@ void TargetCounts::Add(const float* targets, const float* outputs) {
 
 TargetScores ScoresOf(TargetCounts counts) {
   TargetScores scores{kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN};
-  const auto known = static_cast<double>(Sum(counts.known));
-  if (known == 0) return scores;
+  const auto known_targets = static_cast<double>(Sum(counts.known));
+  if (known_targets == 0) return scores;
   if (counts.kind == TargetKind::kValues) {
-    scores.rmse = std::sqrt(std::accumulate(counts.squared.begin(), counts.squared.end(), 0.0) / known);
-    scores.mae = std::accumulate(counts.absolute.begin(), counts.absolute.end(), 0.0) / known;
+    scores.rmse = std::sqrt(std::accumulate(counts.squared.begin(), counts.squared.end(), 0.0) / known_targets);
+    scores.mae = std::accumulate(counts.absolute.begin(), counts.absolute.end(), 0.0) / known_targets;
     return scores;
   }
-  scores.accuracy = static_cast<double>(Sum(counts.right)) / known;
+  scores.accuracy = static_cast<double>(Sum(counts.right)) / known_targets;
   const int64_t actual_or_predicted = Sum(counts.labels.actual) + Sum(counts.labels.predicted);
   if (actual_or_predicted > 0) {
     scores.micro_f1 = 2 * static_cast<double>(Sum(counts.labels.correct)) / static_cast<double>(actual_or_predicted);
@@ -172,15 +172,15 @@ std::vector<ColumnScores> ScoresOfColumns(const TargetCounts& counts) {
   for (size_t c = 0; c < columns.size(); ++c) {
     ColumnScores& column = columns[c];
     column.known = counts.known[c];
-    const auto known = static_cast<double>(column.known);
+    const auto known_targets = static_cast<double>(column.known);
     if (column.known == 0) continue;
     if (counts.kind == TargetKind::kValues) {
-      column.rmse = std::sqrt(counts.squared[c] / known);
-      column.mae = counts.absolute[c] / known;
+      column.rmse = std::sqrt(counts.squared[c] / known_targets);
+      column.mae = counts.absolute[c] / known_targets;
       continue;
     }
     column.positive = counts.labels.actual[c];
-    column.accuracy = static_cast<double>(counts.right[c]) / known;
+    column.accuracy = static_cast<double>(counts.right[c]) / known_targets;
     const int64_t actual_or_predicted = column.positive + counts.labels.predicted[c];
     if (actual_or_predicted > 0)
       column.f1 = 2 * static_cast<double>(counts.labels.correct[c]) / static_cast<double>(actual_or_predicted);

@@ -25,10 +25,10 @@ class Npy : public testing::Test {
     return Write(bytes + header + body);
   }
   std::string Refusal(const std::string& path, int64_t nodes = 100) {
-    Result<std::vector<NodeId>> read = ReadNodeList(path, nodes);
-    EXPECT_FALSE(read.ok());
-    EXPECT_EQ(read.status().code(), StatusCode::kInvalidArgument);
-    return read.status().message();
+    Result<std::vector<NodeId>> nodes_or_error = ReadNodeList(path, nodes);
+    EXPECT_FALSE(nodes_or_error.ok());
+    EXPECT_EQ(nodes_or_error.status().code(), StatusCode::kInvalidArgument);
+    return nodes_or_error.status().message();
   }
   TemporaryDirectory scratch_ = std::move(MakeTemporaryDirectory()).value();
   std::string path_ = scratch_ / "nodes.npy";

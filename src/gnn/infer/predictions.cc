@@ -23,11 +23,11 @@ std::vector<int32_t> PredictedClasses(const Predictions& predictions) {
 void LogitsToProbabilities(Predictions& predictions) {
   float* row = predictions.logits.data();
   for (int64_t i = 0; i < predictions.num_nodes; ++i, row += predictions.num_classes) {
-    const float largest = *std::max_element(row, row + predictions.num_classes);
+    const float largest_logit = *std::max_element(row, row + predictions.num_classes);
     double sum = 0;
-    for (int64_t c = 0; c < predictions.num_classes; ++c) sum += std::exp(static_cast<double>(row[c] - largest));
+    for (int64_t c = 0; c < predictions.num_classes; ++c) sum += std::exp(static_cast<double>(row[c] - largest_logit));
     for (int64_t c = 0; c < predictions.num_classes; ++c) {
-      row[c] = static_cast<float>(std::exp(static_cast<double>(row[c] - largest)) / sum);
+      row[c] = static_cast<float>(std::exp(static_cast<double>(row[c] - largest_logit)) / sum);
     }
   }
 }
@@ -36,8 +36,8 @@ void LogitsToOutputs(TargetKind kind, Predictions& predictions) {
   if (kind == TargetKind::kClasses) return LogitsToProbabilities(predictions);
   if (kind == TargetKind::kValues) return;
   for (float& x : predictions.logits) {
-    const double small = std::exp(-std::fabs(static_cast<double>(x)));
-    x = static_cast<float>(x >= 0 ? 1 / (1 + small) : small / (1 + small));
+    const double exp_of_negative = std::exp(-std::fabs(static_cast<double>(x)));
+    x = static_cast<float>(x >= 0 ? 1 / (1 + exp_of_negative) : exp_of_negative / (1 + exp_of_negative));
   }
 }
 

@@ -118,13 +118,14 @@ Result<Predictions> Predict(std::shared_ptr<const Graph> graph, Model<float>& mo
   std::vector<NodeId> distinct(nodes.begin(), nodes.end());
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  HONE_ASSIGN_OR_RETURN(const Predictions found, PredictSampled(std::move(graph), model, distinct, options, threads));
-  Predictions result{static_cast<int64_t>(nodes.size()), found.num_classes, {}, found.times};
-  result.logits.reserve(nodes.size() * static_cast<size_t>(found.num_classes));
+  HONE_ASSIGN_OR_RETURN(const Predictions predictions,
+                        PredictSampled(std::move(graph), model, distinct, options, threads));
+  Predictions result{static_cast<int64_t>(nodes.size()), predictions.num_classes, {}, predictions.times};
+  result.logits.reserve(nodes.size() * static_cast<size_t>(predictions.num_classes));
   for (NodeId v : nodes) {
     const auto row = std::lower_bound(distinct.begin(), distinct.end(), v) - distinct.begin();
-    const auto first = found.logits.begin() + row * found.num_classes;
-    result.logits.insert(result.logits.end(), first, first + found.num_classes);
+    const auto first = predictions.logits.begin() + row * predictions.num_classes;
+    result.logits.insert(result.logits.end(), first, first + predictions.num_classes);
   }
   return result;
 }

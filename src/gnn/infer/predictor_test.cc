@@ -55,11 +55,11 @@ TEST_P(Predicting, SamplesOfAllNeighborsAreExact) {
     const Predictions exact = Predict(graph, *model, nodes, options).value();
     ASSERT_EQ(sampled.logits.size(), exact.logits.size());
     ASSERT_EQ(exact.logits.size(), static_cast<size_t>(400 * graph->num_classes()));
-    const float largest = std::abs(*std::max_element(exact.logits.begin(), exact.logits.end(),
-                                                     [](float a, float b) { return std::abs(a) < std::abs(b); }));
-    ASSERT_GT(largest, 0);
+    const float largest_magnitude = std::abs(*std::max_element(
+        exact.logits.begin(), exact.logits.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+    ASSERT_GT(largest_magnitude, 0);
     for (size_t i = 0; i < exact.logits.size(); ++i) {
-      ASSERT_NEAR(sampled.logits[i], exact.logits[i], 1e-4 * largest) << GetParam() << " " << i;
+      ASSERT_NEAR(sampled.logits[i], exact.logits[i], 1e-4 * largest_magnitude) << GetParam() << " " << i;
     }
   }
 }
@@ -273,14 +273,15 @@ TEST(StateDict, StockGinLoadsAsASpecAndComputesWhatItsModuleDoes) {
     }
     x = std::move(made);
   }
-  double largest = 0, worst = 0;
+  double largest_magnitude = 0, worst = 0;
   for (size_t i = 0; i < predicted.logits.size(); ++i) {
     const double expected = x[i / static_cast<size_t>(classes)][i % static_cast<size_t>(classes)];
-    largest = std::max(largest, std::abs(expected));
+    largest_magnitude = std::max(largest_magnitude, std::abs(expected));
     worst = std::max(worst, std::abs(expected - static_cast<double>(predicted.logits[i])));
   }
-  EXPECT_LT(worst,
-            1e-5 * largest);  // sums of up to two hundred floats: 6e-8 each, times the square root of their number
+  EXPECT_LT(
+      worst,
+      1e-5 * largest_magnitude);  // sums of up to two hundred floats: 6e-8 each, times the square root of their number
 }
 
 TEST(GraphFingerprint, IsOfTheContent) {

@@ -34,16 +34,16 @@ TEST(Safetensors, ReadsBackWhatItWrote) {
   const TensorFile file = TwoTensors();
   const std::string bytes = SerializeTensorFile(file);
   EXPECT_EQ(bytes, SerializeTensorFile(file));
-  Result<TensorFile> read = ParseTensorFile(bytes, "test");
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(read->metadata, file.metadata);
-  ASSERT_EQ(read->tensors.size(), 2u);
-  EXPECT_EQ(read->tensors[0].name, "convs.0.lin_l.weight");
-  EXPECT_EQ(read->tensors[0].shape, (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(read->tensors[0].bytes, file.tensors[0].bytes);
-  EXPECT_EQ(FloatValues(*read->Find("a.bias")).value(), std::vector<float>{0.25f});
-  EXPECT_EQ(read->Find("absent"), nullptr);
-  EXPECT_EQ(SerializeTensorFile(*read), bytes);
+  Result<TensorFile> tensor_file = ParseTensorFile(bytes, "test");
+  ASSERT_TRUE(tensor_file.ok()) << tensor_file.status().message();
+  EXPECT_EQ(tensor_file->metadata, file.metadata);
+  ASSERT_EQ(tensor_file->tensors.size(), 2u);
+  EXPECT_EQ(tensor_file->tensors[0].name, "convs.0.lin_l.weight");
+  EXPECT_EQ(tensor_file->tensors[0].shape, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(tensor_file->tensors[0].bytes, file.tensors[0].bytes);
+  EXPECT_EQ(FloatValues(*tensor_file->Find("a.bias")).value(), std::vector<float>{0.25f});
+  EXPECT_EQ(tensor_file->Find("absent"), nullptr);
+  EXPECT_EQ(SerializeTensorFile(*tensor_file), bytes);
 }
 
 TEST(Safetensors, StartsTheDataAtAMultipleOfEight) {
@@ -75,10 +75,10 @@ TEST(Safetensors, ConvertsHalvesAndDoubles) {
 TEST(Safetensors, RefusesWhatTheFormatRefuses) {
   const std::string four(4, 'x');
   const auto message = [](const std::string& bytes) {
-    Result<TensorFile> read = ParseTensorFile(bytes, "the file");
-    EXPECT_FALSE(read.ok());
-    EXPECT_EQ(read.status().code(), StatusCode::kInvalidArgument);
-    return read.ok() ? std::string() : read.status().message();
+    Result<TensorFile> tensor_file = ParseTensorFile(bytes, "the file");
+    EXPECT_FALSE(tensor_file.ok());
+    EXPECT_EQ(tensor_file.status().code(), StatusCode::kInvalidArgument);
+    return tensor_file.ok() ? std::string() : tensor_file.status().message();
   };
   EXPECT_NE(message("abc").find("3 bytes"), std::string::npos);
   EXPECT_NE(message(HandmadeFile("{}", four)).find("belong to no tensor"), std::string::npos);
@@ -106,47 +106,48 @@ TEST(Safetensors, RefusesWhatTheFormatRefuses) {
 
 // One flipped bit of an exponent makes a weight 2^128 times as large. Only the checksum notices this.
 TEST(Safetensors, NoticesEveryBitThatChanges) {
-  const std::string whole = SerializeTensorFile(TwoTensors());
+  const std::string file_bytes = SerializeTensorFile(TwoTensors());
   uint64_t header = 0;
-  std::memcpy(&header, whole.data(), 8);
-  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
-    std::string bytes = whole;
+  std::memcpy(&header, file_bytes.data(), 8);
+  for (size_t bit = 0; bit < 8 * file_bytes.size(); ++bit) {
+    std::string bytes = file_bytes;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
-    const Result<TensorFile> read = ParseTensorFile(bytes, "the file");
+    const Result<TensorFile> tensor_file = ParseTensorFile(bytes, "the file");
     if (bit / 8 >= 8 + header) {
-      ASSERT_FALSE(read.ok()) << "bit " << bit;
-      EXPECT_NE(read.status().message().find("the file is damaged: its checksum is"), std::string::npos);
+      ASSERT_FALSE(tensor_file.ok()) << "bit " << bit;
+      EXPECT_NE(tensor_file.status().message().find("the file is damaged: its checksum is"), std::string::npos);
       // A changed bit of the header may be padding. It may also be in the name of the checksum's key: the file then has
       // no checksum.
-    } else if (read.ok()) {
-      EXPECT_TRUE(!read->has_checksum || SerializeTensorFile(*read) == whole) << "bit " << bit;
+    } else if (tensor_file.ok()) {
+      EXPECT_TRUE(!tensor_file->has_checksum || SerializeTensorFile(*tensor_file) == file_bytes) << "bit " << bit;
     }
   }
 }
 
 TEST(Safetensors, AFileWithoutAChecksumIsReadAndSaysSo) {
-  const Result<TensorFile> read = ParseTensorFile(
+  const Result<TensorFile> tensor_file = ParseTensorFile(
       HandmadeFile(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd"),
       "it");
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_FALSE(read->has_checksum);
-  const Result<TensorFile> ours = ParseTensorFile(SerializeTensorFile(*read), "it");
-  ASSERT_TRUE(ours.ok()) << ours.status().message();
-  EXPECT_TRUE(ours->has_checksum);
-  EXPECT_EQ(ours->metadata, read->metadata);  // the metadata that is read back does not contain the checksum
+  ASSERT_TRUE(tensor_file.ok()) << tensor_file.status().message();
+  EXPECT_FALSE(tensor_file->has_checksum);
+  const Result<TensorFile> rewritten = ParseTensorFile(SerializeTensorFile(*tensor_file), "it");
+  ASSERT_TRUE(rewritten.ok()) << rewritten.status().message();
+  EXPECT_TRUE(rewritten->has_checksum);
+  EXPECT_EQ(rewritten->metadata,
+            tensor_file->metadata);  // the metadata that is read back does not contain the checksum
 }
 
 // Every changed byte and every cut must give a result or an error, never a crash or a longer tensor.
 TEST(Safetensors, SurvivesDamage) {
-  const std::string whole = SerializeTensorFile(TwoTensors());
+  const std::string file_bytes = SerializeTensorFile(TwoTensors());
   Rng rng(7);
   for (int i = 0; i < 4000; ++i) {
-    std::string bytes = whole;
+    std::string bytes = file_bytes;
     if (i % 3 == 0) bytes.resize(rng.Below(bytes.size()));
     if (!bytes.empty()) bytes[rng.Below(bytes.size())] = static_cast<char>(rng.Below(256));
-    Result<TensorFile> read = ParseTensorFile(bytes, "damaged");
-    if (!read.ok()) continue;
-    for (const StoredTensor& tensor : read->tensors) EXPECT_LE(tensor.bytes.size(), bytes.size());
+    Result<TensorFile> tensor_file = ParseTensorFile(bytes, "damaged");
+    if (!tensor_file.ok()) continue;
+    for (const StoredTensor& tensor : tensor_file->tensors) EXPECT_LE(tensor.bytes.size(), bytes.size());
   }
 }
 

@@ -19,15 +19,16 @@ bool IsCounter(std::string_view name) { return name.ends_with("num_batches_track
 bool IsWeight(std::string_view name) { return !name.starts_with(kOptimizerPrefix); }
 
 // Returns "model." if every stored name starts with it and none of the model's does; else nothing.
-std::string CommonPrefix(const std::vector<std::string_view>& stored, const std::vector<Parameter<float>*>& wanted) {
-  if (stored.empty() || wanted.empty()) return {};
+std::string CommonPrefix(const std::vector<std::string_view>& stored,
+                         const std::vector<Parameter<float>*>& wanted_parameters) {
+  if (stored.empty() || wanted_parameters.empty()) return {};
   const size_t dot = stored[0].find('.');
   if (dot == std::string_view::npos) return {};
   const std::string prefix(stored[0].substr(0, dot + 1));
   for (std::string_view name : stored) {
     if (!name.starts_with(prefix)) return {};
   }
-  for (const Parameter<float>* parameter : wanted) {
+  for (const Parameter<float>* parameter : wanted_parameters) {
     if (parameter->name.starts_with(prefix)) return {};
   }
   return prefix;
@@ -71,19 +72,19 @@ void AppendParameters(Model<float>& model, std::vector<StoredTensor>& tensors) {
 }
 
 Status LoadParameters(const TensorFile& file, std::string_view what, Model<float>& model) {
-  const std::vector<Parameter<float>*> wanted = model.parameters();
+  const std::vector<Parameter<float>*> wanted_parameters = model.parameters();
   std::vector<std::string_view> names;
   for (const StoredTensor& tensor : file.tensors) {
     if (IsWeight(tensor.name)) names.push_back(tensor.name);
   }
-  const std::string prefix = CommonPrefix(names, wanted);
+  const std::string prefix = CommonPrefix(names, wanted_parameters);
   std::map<std::string, const StoredTensor*, std::less<>> stored;
   for (const StoredTensor& tensor : file.tensors) {
     if (IsWeight(tensor.name)) stored.emplace(OwnName(tensor.name.substr(prefix.size())), &tensor);
   }
 
   std::vector<std::vector<float>> values;
-  for (const Parameter<float>* parameter : wanted) {
+  for (const Parameter<float>* parameter : wanted_parameters) {
     const auto found = stored.find(parameter->name);
     if (found == stored.end() && IsCounter(parameter->name)) {
       values.push_back(parameter->value);
@@ -102,8 +103,8 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
           what, parameter->name, fmt::join(found->second->shape, ", "), fmt::join(parameter->shape, ", "),
           AboutSpec(file, what, model.options())));
     }
-    HONE_ASSIGN_OR_RETURN(std::vector<float> read, FloatValues(*found->second));
-    values.push_back(std::move(read));
+    HONE_ASSIGN_OR_RETURN(std::vector<float> tensor_values, FloatValues(*found->second));
+    values.push_back(std::move(tensor_values));
     stored.erase(found);
   }
   std::erase_if(stored, [](const auto& entry) { return IsCounter(entry.first); });
@@ -112,7 +113,7 @@ Status LoadParameters(const TensorFile& file, std::string_view what, Model<float
                                                what, stored.begin()->first, ModelName(model.options()),
                                                model.options().layers, AboutSpec(file, what, model.options())));
   }
-  for (size_t i = 0; i < wanted.size(); ++i) wanted[i]->value = std::move(values[i]);
+  for (size_t i = 0; i < wanted_parameters.size(); ++i) wanted_parameters[i]->value = std::move(values[i]);
   return Status::Ok();
 }
 

@@ -34,8 +34,9 @@ Status CheckOutput(const std::string& path) {
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const std::string target, ReplaceablePath(path));
   std::string temporary;
-  const Result<UniqueFd> made = CreateBeside(target, temporary, 0600);
-  if (!made.ok()) return Status(made.status().code(), made.status().message() + "; choose another place");
+  const Result<UniqueFd> temporary_file = CreateBeside(target, temporary, 0600);
+  if (!temporary_file.ok())
+    return Status(temporary_file.status().code(), temporary_file.status().message() + "; choose another place");
   unlink(temporary.c_str());
   return Status::Ok();
 }

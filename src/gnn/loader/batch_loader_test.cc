@@ -53,12 +53,12 @@ std::vector<Copied> BatchesOfEpoch(BatchLoader& loader, const LoaderEpoch& epoch
   EXPECT_TRUE(loader.Start(epoch).ok());
   std::vector<Copied> batches;
   while (true) {
-    Result<std::unique_ptr<LoadedBatch>> next = loader.Next(60);
-    if (!next.ok() || *next == nullptr) {
-      EXPECT_TRUE(next.ok()) << next.status().message();
+    Result<std::unique_ptr<LoadedBatch>> batch_or_error = loader.Next(60);
+    if (!batch_or_error.ok() || *batch_or_error == nullptr) {
+      EXPECT_TRUE(batch_or_error.ok()) << batch_or_error.status().message();
       return batches;
     }
-    batches.push_back(CopyBatch(**next));
+    batches.push_back(CopyBatch(**batch_or_error));
   }
 }
 
@@ -97,8 +97,8 @@ TEST(InEdges, AreSortedByDestinationAndSourceAndKnowTheirPlaceInTheList) {
   for (const int threads : {1, 4}) {
     const auto graph = GraphOf(list, 50, threads);
     ASSERT_EQ(graph->columns.size(), 4000u);
-    std::set<int64_t> seen(graph->edge_ids.begin(), graph->edge_ids.end());
-    EXPECT_EQ(seen.size(), 4000u);
+    std::set<int64_t> edge_ids(graph->edge_ids.begin(), graph->edge_ids.end());
+    EXPECT_EQ(edge_ids.size(), 4000u);
     for (int64_t v = 0; v < 50; ++v) {
       for (int64_t i = graph->row_offsets[static_cast<size_t>(v)]; i < graph->row_offsets[static_cast<size_t>(v) + 1];
            ++i) {
@@ -201,18 +201,18 @@ TEST(BatchLoader, BatchesDependOnTheKeyAndOnNothingElse) {
   auto small_loader = BatchLoader::Make(graph, {.fanouts = {4, 3}, .batch = 16, .threads = 1, .queue = 1}).value();
   auto four = BatchLoader::Make(graph, {.fanouts = {4, 3}, .batch = 16, .threads = 4, .queue = 7}).value();
   const LoaderEpoch epoch{.seeds = seeds, .seed = 9, .epoch = 2};
-  const std::vector<Copied> whole = BatchesOfEpoch(*small_loader, epoch);
-  EXPECT_EQ(whole, BatchesOfEpoch(*four, epoch));
+  const std::vector<Copied> all_batches = BatchesOfEpoch(*small_loader, epoch);
+  EXPECT_EQ(all_batches, BatchesOfEpoch(*four, epoch));
   LoaderEpoch epoch_from_step = epoch;
   epoch_from_step.first_step = 6;
-  EXPECT_EQ(std::vector(whole.begin() + 6, whole.end()), BatchesOfEpoch(*four, epoch_from_step));
+  EXPECT_EQ(std::vector(all_batches.begin() + 6, all_batches.end()), BatchesOfEpoch(*four, epoch_from_step));
   LoaderEpoch other_epoch = epoch;
   other_epoch.epoch = 3;
-  EXPECT_NE(whole, BatchesOfEpoch(*four, other_epoch));
+  EXPECT_NE(all_batches, BatchesOfEpoch(*four, other_epoch));
   LoaderEpoch full = epoch;
   full.drop_last = true;
   EXPECT_EQ(BatchesOfEpoch(*four, full).size(), 9u);
-  EXPECT_EQ(whole.size(), 10u);
+  EXPECT_EQ(all_batches.size(), 10u);
 }
 
 TEST(BatchLoader, RowsOfTablesAreGatheredByNodeAndByEdge) {
@@ -246,16 +246,16 @@ TEST(BatchLoader, AnEpochMayBeAbandonedAndBatchesOutliveTheirLoader) {
   std::vector<int64_t> seeds(500);
   std::iota(seeds.begin(), seeds.end(), 0);
   auto loader = BatchLoader::Make(GraphOf(list, 500), {.fanouts = {10, 10}, .batch = 4, .threads = 3}).value();
-  std::unique_ptr<LoadedBatch> kept;
+  std::unique_ptr<LoadedBatch> kept_batch;
   for (uint32_t epoch = 0; epoch < 50; ++epoch) {
     ASSERT_TRUE(loader->Start({.seeds = seeds, .seed = 1, .epoch = epoch}).ok());
-    kept = loader->Next(60).value();
-    ASSERT_NE(kept, nullptr);
+    kept_batch = loader->Next(60).value();
+    ASSERT_NE(kept_batch, nullptr);
   }
-  const Copied before = CopyBatch(*kept);
+  const Copied before = CopyBatch(*kept_batch);
   loader.reset();
-  EXPECT_EQ(CopyBatch(*kept), before);
-  std::thread([&] { kept.reset(); }).join();
+  EXPECT_EQ(CopyBatch(*kept_batch), before);
+  std::thread([&] { kept_batch.reset(); }).join();
 }
 
 TEST(BatchLoader, WrongOptionsAndSeedsAreNamed) {

@@ -16,7 +16,7 @@ using hone::gnn::BatchLoaderOptions;
 using hone::gnn::Guarded;
 using hone::gnn::InEdges;
 using hone::gnn::LoadedBatch;
-using hone::gnn::Say;
+using hone::gnn::ReportStatus;
 using hone::gnn::Tables;
 
 struct HoneGraph {
@@ -33,11 +33,11 @@ struct HoneBatch {
 namespace {
 
 // Fills in the view of a batch, and returns the code for the caller.
-int32_t FillBatchView(Result<std::unique_ptr<LoadedBatch>> made, HoneBatchView* view, char* error) {
-  if (!made.ok()) return Say(made.status(), error);
-  if (*made == nullptr) return HONE_END;
+int32_t FillBatchView(Result<std::unique_ptr<LoadedBatch>> batch_or_error, HoneBatchView* view, char* error) {
+  if (!batch_or_error.ok()) return ReportStatus(batch_or_error.status(), error);
+  if (*batch_or_error == nullptr) return HONE_END;
   auto held = std::make_unique<HoneBatch>();
-  held->batch = std::move(*made);
+  held->batch = std::move(*batch_or_error);
   const LoadedBatch& batch = *held->batch;
   const auto at = [&](const void* place) { return static_cast<const std::byte*>(place) - batch.block; };
   for (const std::byte* rows : batch.node_rows) held->node_rows_at.push_back(at(rows));
@@ -73,9 +73,9 @@ int32_t hone_graph_make(const int64_t* sources, const int64_t* destinations, int
                         int32_t threads, HoneGraph** graph, char* error) {
   return Guarded(error, [&] {
     const auto count = static_cast<size_t>(edges);
-    Result<InEdges> made = hone::gnn::MakeInEdges({sources, count}, {destinations, count}, nodes, threads);
-    if (!made.ok()) return Say(made.status(), error);
-    *graph = new HoneGraph{std::make_shared<const InEdges>(std::move(*made))};
+    Result<InEdges> edges_or_error = hone::gnn::MakeInEdges({sources, count}, {destinations, count}, nodes, threads);
+    if (!edges_or_error.ok()) return ReportStatus(edges_or_error.status(), error);
+    *graph = new HoneGraph{std::make_shared<const InEdges>(std::move(*edges_or_error))};
     return int32_t{HONE_OK};
   });
 }
@@ -89,21 +89,21 @@ void hone_graph_free(HoneGraph* graph) { delete graph; }
 
 int32_t hone_loader_make(const HoneGraph* graph, const HoneLoaderOptions* options, HoneLoader** loader, char* error) {
   return Guarded(error, [&] {
-    BatchLoaderOptions ours;
-    ours.fanouts.assign(options->fanouts, options->fanouts + options->hops);
-    ours.batch = options->batch;
-    ours.threads = options->threads;
-    ours.queue = options->queue;
-    ours.edge_ids = options->edge_ids != 0;
-    ours.node_tables = Tables(options->node_tables, options->num_node_tables);
-    ours.edge_tables = Tables(options->edge_tables, options->num_edge_tables);
-    ours.replace = options->replace != 0;
-    ours.disjoint = options->disjoint != 0;
-    ours.induced = options->induced != 0;
-    if (options->weights != nullptr) ours.weights = {options->weights, graph->edges->columns.size()};
-    Result<std::unique_ptr<BatchLoader>> made = BatchLoader::Make(graph->edges, ours);
-    if (!made.ok()) return Say(made.status(), error);
-    *loader = new HoneLoader{std::move(*made)};
+    BatchLoaderOptions loader_options;
+    loader_options.fanouts.assign(options->fanouts, options->fanouts + options->hops);
+    loader_options.batch = options->batch;
+    loader_options.threads = options->threads;
+    loader_options.queue = options->queue;
+    loader_options.edge_ids = options->edge_ids != 0;
+    loader_options.node_tables = Tables(options->node_tables, options->num_node_tables);
+    loader_options.edge_tables = Tables(options->edge_tables, options->num_edge_tables);
+    loader_options.replace = options->replace != 0;
+    loader_options.disjoint = options->disjoint != 0;
+    loader_options.induced = options->induced != 0;
+    if (options->weights != nullptr) loader_options.weights = {options->weights, graph->edges->columns.size()};
+    Result<std::unique_ptr<BatchLoader>> loader_or_error = BatchLoader::Make(graph->edges, loader_options);
+    if (!loader_or_error.ok()) return ReportStatus(loader_or_error.status(), error);
+    *loader = new HoneLoader{std::move(*loader_or_error)};
     return int32_t{HONE_OK};
   });
 }
@@ -118,7 +118,7 @@ int32_t hone_loader_start(HoneLoader* loader, const int64_t* seeds, int64_t coun
                                                   .shuffle = shuffle != 0,
                                                   .drop_last = drop_last != 0,
                                                   .first_step = first_step});
-    return started.ok() ? int32_t{HONE_OK} : Say(started, error);
+    return started.ok() ? int32_t{HONE_OK} : ReportStatus(started, error);
   });
 }
 int32_t hone_loader_next(HoneLoader* loader, double seconds, HoneBatchView* view, char* error) {

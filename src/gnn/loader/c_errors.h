@@ -17,25 +17,26 @@
 
 namespace hone::gnn {
 
-inline int32_t Say(const std::string& message, char* error, int32_t code) {
+// Return an error code of the C API, and copy the message to `error` [HONE_ERROR_BYTES], cut if it is longer.
+inline int32_t ReportStatus(const std::string& message, char* error, int32_t code) {
   const size_t length = std::min<size_t>(message.size(), HONE_ERROR_BYTES - 1);
   std::memcpy(error, message.data(), length);
   error[length] = '\0';
   return code;
 }
 
-inline int32_t Say(const Status& status, char* error) {
+inline int32_t ReportStatus(const Status& status, char* error) {
   switch (status.code()) {
     case StatusCode::kOk:
       return HONE_OK;
     case StatusCode::kPending:
-      return Say(status.message(), error, HONE_PENDING);
+      return ReportStatus(status.message(), error, HONE_PENDING);
     case StatusCode::kInvalidArgument:
-      return Say(status.message(), error, HONE_INVALID_ARGUMENT);
+      return ReportStatus(status.message(), error, HONE_INVALID_ARGUMENT);
     case StatusCode::kResourceExhausted:
-      return Say(status.message(), error, HONE_NO_MEMORY);
+      return ReportStatus(status.message(), error, HONE_NO_MEMORY);
     default:
-      return Say(status.message(), error, HONE_FAILED);
+      return ReportStatus(status.message(), error, HONE_FAILED);
   }
 }
 
@@ -45,9 +46,9 @@ int32_t Guarded(char* error, Work work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return Say("no memory", error, HONE_NO_MEMORY);
+    return ReportStatus("no memory", error, HONE_NO_MEMORY);
   } catch (const std::exception& problem) {
-    return Say(problem.what(), error, HONE_FAILED);
+    return ReportStatus(problem.what(), error, HONE_FAILED);
   }
 }
 

@@ -207,8 +207,9 @@ class Sampler final : public GeneralSampler {
     times_.clear();
     for (uint32_t slot = 0; slot < weights.size(); ++slot) {
       if (weights[slot] <= 0) continue;
-      const PhiloxWords words = Philox4x32(stream, {slot / 2, start[2], start[3], 0});
-      const double unit = slot % 2 == 0 ? UnitInterval(words[0], words[1]) : UnitInterval(words[2], words[3]);
+      const PhiloxWords random_words = Philox4x32(stream, {slot / 2, start[2], start[3], 0});
+      const double unit = slot % 2 == 0 ? UnitInterval(random_words[0], random_words[1])
+                                        : UnitInterval(random_words[2], random_words[3]);
       times_.push_back({-std::log1p(-unit) / weights[slot], slot});
     }
     if (static_cast<size_t>(fanout) < times_.size()) {

@@ -43,7 +43,7 @@ InEdges RandomMultigraph() {
 std::map<std::vector<NodeId>, int> CountDraws(const InEdges& graph, int32_t fanout, const GeneralRules& rules,
                                               int draws) {
   auto sampler = MakeGeneralSampler(graph, {fanout}, rules).value();
-  std::map<std::vector<NodeId>, int> seen;
+  std::map<std::vector<NodeId>, int> times_drawn;
   GeneralSample sample;
   const std::vector<NodeId> seeds{0};
   for (int step = 0; step < draws; ++step) {
@@ -52,9 +52,9 @@ std::map<std::vector<NodeId>, int> CountDraws(const InEdges& graph, int32_t fano
     for (const int32_t local : sample.nodes_and_rows.rows[0].columns) {
       sources.push_back(sample.nodes_and_rows.nodes[static_cast<size_t>(local)]);
     }
-    ++seen[sources];
+    ++times_drawn[sources];
   }
-  return seen;
+  return times_drawn;
 }
 
 double ChiSquared(const std::map<std::vector<NodeId>, int>& seen, const std::map<std::vector<NodeId>, double>& expected,
@@ -125,15 +125,15 @@ TEST(GeneralSampler, TreesAreApartAndDrawIndependently) {
   auto sampler = MakeGeneralSampler(graph, {1}, {.disjoint = true}).value();
   GeneralSample sample;
   const std::vector<NodeId> seeds{0, 0};  // the same seed twice, which other samplers refuse
-  std::map<std::vector<NodeId>, int> seen;
+  std::map<std::vector<NodeId>, int> times_drawn;
   for (int step = 0; step < kDraws; ++step) {
     ASSERT_TRUE(sampler->Sample(seeds, {.seed = 3, .step = static_cast<uint32_t>(step)}, sample).ok());
     ASSERT_THAT(sample.trees, ElementsAre(0, 1, 0, 1));
     ASSERT_THAT(sample.nodes_and_rows.rows[0].columns, ElementsAre(2, 3));
-    ++seen[{sample.nodes_and_rows.nodes[2], sample.nodes_and_rows.nodes[3]}];
+    ++times_drawn[{sample.nodes_and_rows.nodes[2], sample.nodes_and_rows.nodes[3]}];
   }
   const std::map<std::vector<NodeId>, double> pairs{{{1, 1}, 0.25}, {{1, 2}, 0.25}, {{2, 1}, 0.25}, {{2, 2}, 0.25}};
-  EXPECT_LT(ChiSquared(seen, pairs, kDraws), 16.3) << "3 degrees of freedom, one in a thousand";
+  EXPECT_LT(ChiSquared(times_drawn, pairs, kDraws), 16.3) << "3 degrees of freedom, one in a thousand";
 }
 
 TEST(GeneralSampler, AnInducedSampleHasTheNodesOfTheDirectionalOneAndEveryEdgeBetweenThem) {

@@ -57,8 +57,8 @@ int64_t MoveToHugePages(const void* memory, int64_t bytes, int threads) {
   const auto began = std::chrono::steady_clock::now();
   std::atomic<bool> refused{false};
   std::atomic<int64_t> moved{0};
-  const auto whole = static_cast<int64_t>(end - begin);
-  ParallelPieces(threads, (whole + kPiece - 1) / kPiece, [&](int64_t piece) {
+  const auto whole_bytes = static_cast<int64_t>(end - begin);
+  ParallelPieces(threads, (whole_bytes + kPiece - 1) / kPiece, [&](int64_t piece) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
     if (refused.load() || passed.count() > kMostSecondsToMove) return;
     const uintptr_t from = begin + static_cast<uintptr_t>(piece * kPiece);

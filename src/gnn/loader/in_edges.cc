@@ -29,8 +29,8 @@ int64_t FirstBadEdge(std::span<const int64_t> sources, std::span<const int64_t> 
     for (int64_t e = piece * kPiece; e < end; ++e) {
       const auto i = static_cast<size_t>(e);
       if (static_cast<uint64_t>(sources[i]) < limit && static_cast<uint64_t>(destinations[i]) < limit) continue;
-      int64_t known = bad.load();
-      while (e < known && !bad.compare_exchange_weak(known, e)) {
+      int64_t lowest_bad_edge = bad.load();
+      while (e < lowest_bad_edge && !bad.compare_exchange_weak(lowest_bad_edge, e)) {
       }
       break;
     }

@@ -37,10 +37,10 @@ class GatConv final : public Layer<T> {
   int64_t in_width() const override { return options_.in_width; }
   int64_t out_width() const override { return options_.concatenate ? options_.heads * options_.width : options_.width; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all = {&att_src_, &att_dst_};
-    lin_.Collect(all);
-    if (options_.bias) all.push_back(&bias_);
-    return all;
+    std::vector<Parameter<T>*> parameters = {&att_src_, &att_dst_};
+    lin_.Collect(parameters);
+    if (options_.bias) parameters.push_back(&bias_);
+    return parameters;
   }
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
 
@@ -78,13 +78,13 @@ class GatConv final : public Layer<T> {
     const int64_t dim = options_.in_width, columns = options_.heads * options_.width;
     const Matrix<T> folded = state.folded.Resize(2 * options_.heads, dim);
     Fold(folded);
-    const Matrix<T> all = state.projection.Resize(columns + 2 * options_.heads, dim);
-    std::copy_n(lin_.weight().data, columns * dim, all.data);
+    const Matrix<T> weights = state.projection.Resize(columns + 2 * options_.heads, dim);
+    std::copy_n(lin_.weight().data, columns * dim, weights.data);
     for (int row = 0; row < 2 * options_.heads; ++row) {
       const int h = row % options_.heads, side = row / options_.heads;
-      std::copy_n(folded.Row(row), dim, all.Row(columns + 2 * h + side));
+      std::copy_n(folded.Row(row), dim, weights.Row(columns + 2 * h + side));
     }
-    LinearForward<T>(x, all, /*bias=*/nullptr, /*accumulate=*/false, out, context.threads);
+    LinearForward<T>(x, weights, /*bias=*/nullptr, /*accumulate=*/false, out, context.threads);
   }
   void ForwardProjected(const BlockView& block, Matrix<const T> projected, Matrix<T> out, LayerState& layer_state,
                         const LayerContext& context) override {

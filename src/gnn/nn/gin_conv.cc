@@ -33,11 +33,11 @@ class GinConv final : public Layer<T> {
   int64_t in_width() const override { return options_.in_width; }
   int64_t out_width() const override { return options_.out_width; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all = {&eps_};
-    lin0_.Collect(all);
-    if (options_.normalise) norm_.Collect(all);
-    lin1_.Collect(all);
-    return all;
+    std::vector<Parameter<T>*> parameters = {&eps_};
+    lin0_.Collect(parameters);
+    if (options_.normalise) norm_.Collect(parameters);
+    lin1_.Collect(parameters);
+    return parameters;
   }
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
 
@@ -51,9 +51,9 @@ class GinConv final : public Layer<T> {
     AddTo<T>({x.data, block.num_dst, sum.cols, x.stride}, sum, threads, T(1) + eps_.value[0]);
     const Matrix<T> hidden = state.hidden.Resize(block.num_dst, width);
     if (options_.normalise) {
-      const Matrix<T> plain = state.plain.Resize(block.num_dst, width);
-      lin0_.Forward(sum, /*accumulate=*/false, plain, threads);
-      norm_.Forward(plain, context.training, state.statistics, hidden, threads);
+      const Matrix<T> before_norm = state.plain.Resize(block.num_dst, width);
+      lin0_.Forward(sum, /*accumulate=*/false, before_norm, threads);
+      norm_.Forward(before_norm, context.training, state.statistics, hidden, threads);
     } else {
       lin0_.Forward(sum, /*accumulate=*/false, hidden, threads);
     }

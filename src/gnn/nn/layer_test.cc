@@ -245,14 +245,14 @@ TEST(Layers, NoDestinationsIsNotAnError) {
 }
 
 TEST(Layers, InitialWeightsStayWithinTheirBoundsAndFillThem) {
-  const auto largest = [](const Parameter<double>& p) {
+  const auto largest_magnitude = [](const Parameter<double>& p) {
     double most = 0;
     for (const double v : p.value) most = std::max(most, std::abs(v));
     return most;
   };
   const auto expect_bound = [&](const Parameter<double>& p, double bound) {
-    EXPECT_LE(largest(p), bound) << p.name;
-    EXPECT_GT(largest(p), 0.95 * bound) << p.name;
+    EXPECT_LE(largest_magnitude(p), bound) << p.name;
+    EXPECT_GT(largest_magnitude(p), 0.95 * bound) << p.name;
   };
   const auto sage = MakeSageConv<double>({.in_width = 64, .out_width = 32}, "c", 1);
   expect_bound(ParameterNamed(*sage, "c.lin_l.weight"), 1.0 / 8);
@@ -265,7 +265,7 @@ TEST(Layers, InitialWeightsStayWithinTheirBoundsAndFillThem) {
   const auto gin = MakeGinConv<double>({.in_width = 64, .out_width = 36}, "c", 1);
   expect_bound(ParameterNamed(*gin, "c.nn.0.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 100));
   expect_bound(ParameterNamed(*gin, "c.nn.3.weight"), std::sqrt(2.0) * std::sqrt(6.0 / 72));
-  EXPECT_LE(largest(ParameterNamed(*gin, "c.nn.0.bias")), 1.0 / 8);
+  EXPECT_LE(largest_magnitude(ParameterNamed(*gin, "c.nn.0.bias")), 1.0 / 8);
 }
 
 }  // namespace

@@ -42,15 +42,15 @@ Status CheckSizes(const ModelOptions& options) {
   HONE_RETURN_IF_ERROR(ErrorUnless(options.norm.empty() || options.norm == "none" || options.norm == "batch",
                                "norm '" + options.norm + "' is not known: use none or batch"));
   // Options that the model does not have are refused. If they were ignored, comparisons of models would mislead.
-  const bool plain = options.kind == "gin" || options.kind == "sage-ri";
-  HONE_RETURN_IF_ERROR(
-      ErrorUnless(options.heads == 1 || !(plain || options.kind == "sage"),
-              "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
-  HONE_RETURN_IF_ERROR(
-      ErrorUnless(options.aggregation == "mean" || !(plain || options.kind == "gat"),
-              "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
-  HONE_RETURN_IF_ERROR(
-      ErrorUnless(!options.bias || !plain, "bias: only sage and gat have a choice; leave it out for " + options.kind));
+  const bool is_gin_or_sage_ri = options.kind == "gin" || options.kind == "sage-ri";
+  HONE_RETURN_IF_ERROR(ErrorUnless(
+      options.heads == 1 || !(is_gin_or_sage_ri || options.kind == "sage"),
+      "heads is " + std::to_string(options.heads) + ": only gat has heads; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(ErrorUnless(
+      options.aggregation == "mean" || !(is_gin_or_sage_ri || options.kind == "gat"),
+      "aggregation is " + options.aggregation + ": only sage has a choice; leave it out for " + options.kind));
+  HONE_RETURN_IF_ERROR(ErrorUnless(!options.bias || !is_gin_or_sage_ri,
+                                   "bias: only sage and gat have a choice; leave it out for " + options.kind));
   return Status::Ok();
 }
 

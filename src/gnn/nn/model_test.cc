@@ -114,8 +114,8 @@ TEST(Model, GradientsAgreeForEveryOption) {
 // whole graph, in chunks, must give the same up to the order of additions.
 TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const AdjacencyList graph = AwkwardGraph(40, 9);
-  std::vector<NodeId> all(graph.size());
-  for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<NodeId>(v);
+  std::vector<NodeId> all_nodes(graph.size());
+  for (size_t v = 0; v < all_nodes.size(); ++v) all_nodes[v] = static_cast<NodeId>(v);
   int projected_passes = 0;
   for (const std::string kind : {"sage", "gat", "gin", "sage-ri"}) {
     for (const int layers : {1, 2, 4}) {
@@ -127,7 +127,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       ASSERT_TRUE(model_result.ok());
       Model<double>& model = **model_result;
       // A training pass makes running statistics other than 0 and 1.
-      const NeighborSample warm = FullSample(graph, all, layers);
+      const NeighborSample warm = FullSample(graph, all_nodes, layers);
       std::vector<double> features = RandomValues<double>(40 * options.in_width, 5);
       std::vector<double> expected(40 * 3);
       const auto state = model.MakeState();
@@ -152,15 +152,15 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       ASSERT_EQ(model.PassWidth(model.num_passes()), options.num_classes);
       for (int pass = 0; pass < model.num_passes(); ++pass) {
         const int64_t in = model.PassWidth(pass), out = model.PassWidth(pass + 1);
-        std::vector<double> next(40 * static_cast<size_t>(out), std::nan(""));
+        std::vector<double> next_rows(40 * static_cast<size_t>(out), std::nan(""));
         for (NodeId first = 0; first < 40; first += 16) {
           const NodeId last = std::min(first + 16, 40);
-          const NeighborSample chunk = FullSample(graph, {all.begin() + first, all.begin() + last}, 1);
+          const NeighborSample chunk = FullSample(graph, {all_nodes.begin() + first, all_nodes.begin() + last}, 1);
           std::vector<double> x;
           for (const NodeId node : chunk.nodes) {
             x.insert(x.end(), rows.begin() + node * in, rows.begin() + (node + 1) * in);
           }
-          const Matrix<double> rows_out = {next.data() + first * out, last - first, out, out};
+          const Matrix<double> rows_out = {next_rows.data() + first * out, last - first, out, out};
           if (const int64_t width = model.ProjectedWidth(pass); width > 0) {
             ++projected_passes;
             std::vector<double> projected(chunk.nodes.size() * static_cast<size_t>(width), std::nan(""));
@@ -170,7 +170,7 @@ TEST(Model, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
             model.RunPass(pass, chunk.Block(0), View(x, in), rows_out, Context(/*training=*/false));
           }
         }
-        rows = next;
+        rows = next_rows;
       }
       for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(rows[i], expected[i], 1e-12);
     }
@@ -251,9 +251,10 @@ TEST(Model, TheSeedAloneDecidesTheInitialWeights) {
     ModelOptions options = SmallModel("gin");
     options.seed = seed;
     auto model = MakeModel(options).value();
-    std::vector<float> all;
-    for (const Parameter<float>* p : model->parameters()) all.insert(all.end(), p->value.begin(), p->value.end());
-    return all;
+    std::vector<float> parameter_values;
+    for (const Parameter<float>* p : model->parameters())
+      parameter_values.insert(parameter_values.end(), p->value.begin(), p->value.end());
+    return parameter_values;
   };
   EXPECT_EQ(weights(1), weights(1));
   EXPECT_NE(weights(1), weights(2));

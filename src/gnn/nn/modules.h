@@ -30,6 +30,7 @@ Matrix<T> FirstRows(Matrix<T> x, int64_t count) {
 //   kGlorot        sqrt(6 / (in + out))
 enum class WeightInit : uint8_t { kFanIn, kXavierRelu, kGlorot };
 
+// Draws the values of a parameter from [-bound, bound).
 template <typename T>
 void FillUniform(Parameter<T>& parameter, double bound, Rng& rng);
 // Makes a named tensor of zeros; `trainable` tensors have a gradient.
@@ -42,6 +43,7 @@ template <typename T>
 class Linear {
  public:
   Linear() = default;
+  // Draws the weight from `rng`. `bias`: the map has a bias.
   Linear(const std::string& name, int64_t in, int64_t out, bool bias, WeightInit init, Rng& rng);
 
   int64_t in() const { return weight_.shape[1]; }

@@ -240,7 +240,7 @@ class Checker {
     const std::unique_ptr<Layer<double>> layer = MakeLayerOf<double>(kind_, place_);
     Run<double> run(*layer, batch_, place_, 1, 0.0);
     run.Forward();
-    const Outcome<double> found = run.Backward();
+    const Outcome<double> outcome = run.Backward();
     Rng rng(77);
     // Compares the gradient along a random direction with a central difference.
     const auto compare = [&](const std::string& quantity, std::vector<double>& values,
@@ -266,11 +266,11 @@ class Checker {
            fmt::format("along a random direction of {} the gradient is {:.9g} and the finite difference {:.9g}",
                        quantity, expected, difference));
     };
-    std::vector<double> gradient = found.grad_x;
+    std::vector<double> gradient = outcome.grad_x;
     compare("x", run.x(), gradient);
     size_t p = 0;
     for (Parameter<double>* parameter : layer->parameters()) {
-      if (parameter->trainable()) compare(parameter->name, parameter->value, found.gradients[p++]);
+      if (parameter->trainable()) compare(parameter->name, parameter->value, outcome.gradients[p++]);
     }
   }
 

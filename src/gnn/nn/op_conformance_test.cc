@@ -16,10 +16,10 @@ namespace hone::gnn {
 namespace {
 
 std::vector<std::string> RulesBroken(Plant plant, int64_t edge_columns = 0) {
-  const Result<std::vector<OpFinding>> found = CheckOp(PlantedKind(plant), {.in = 13, .edge_columns = edge_columns});
-  EXPECT_TRUE(found.ok()) << found.status().message();
+  const Result<std::vector<OpFinding>> findings = CheckOp(PlantedKind(plant), {.in = 13, .edge_columns = edge_columns});
+  EXPECT_TRUE(findings.ok()) << findings.status().message();
   std::vector<std::string> rules;
-  for (const OpFinding& finding : *found) {
+  for (const OpFinding& finding : *findings) {
     rules.push_back(finding.rule);
     EXPECT_FALSE(finding.what.empty());
   }

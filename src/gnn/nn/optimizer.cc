@@ -98,12 +98,12 @@ void Adam<T>::ZeroGradients(int threads) {
 
 template <typename T>
 std::vector<Parameter<T>*> Adam<T>::moments() {
-  std::vector<Parameter<T>*> all;
+  std::vector<Parameter<T>*> tensors;
   for (size_t p = 0; p < first_.size(); ++p) {
-    all.push_back(&first_[p]);
-    all.push_back(&second_[p]);
+    tensors.push_back(&first_[p]);
+    tensors.push_back(&second_[p]);
   }
-  return all;
+  return tensors;
 }
 
 double PlateauStep(const PlateauOptions& options, PlateauState& state, double loss, double rate) {

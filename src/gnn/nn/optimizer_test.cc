@@ -44,10 +44,10 @@ TEST(Adam, FollowsPyTorchWithWeightDecay) {
 TEST(Adam, ResumesFromItsMomentsToTheBit) {
   const auto gradient = [](int step) { return RandomValues<double>(20, static_cast<uint64_t>(step)); };
   Parameter<double> a = Weight(RandomValues<double>(20, 100)), b = a;
-  Adam<double> whole({&a}, {}), first({&b}, {});
+  Adam<double> joint_optimizer({&a}, {}), first({&b}, {});
   for (int step = 0; step < 6; ++step) {
     a.gradient = gradient(step);
-    whole.Step(1);
+    joint_optimizer.Step(1);
   }
   for (int step = 0; step < 3; ++step) {
     b.gradient = gradient(step);

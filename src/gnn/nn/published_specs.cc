@@ -33,8 +33,9 @@ class Writer {
     return name;
   }
   // Appends a normalisation, if the options ask for one. Returns the name of the value that holds the result.
-  std::string PutNorm(const std::string& name, bool wanted, const std::string& operand, const std::string& parameters) {
-    return wanted ? Put(name, NormSpec{}, {operand}, parameters) : operand;
+  std::string PutNorm(const std::string& name, bool has_norm, const std::string& operand,
+                      const std::string& parameters) {
+    return has_norm ? Put(name, NormSpec{}, {operand}, parameters) : operand;
   }
   // Appends an activation, unless it is the identity. Returns the name of the value that holds the result.
   std::string PutActivation(const std::string& name, Activation activation, const std::string& operand) {
@@ -159,8 +160,9 @@ ModelSpec SageRi(const ModelOptions& o, Activation activation) {
     h = writer.Put("x" + std::to_string(i + 1), AddSpec{}, {a, residual});
     collected.push_back(h);
   }
-  const std::string all = writer.Put("collected", CollectSpec{}, collected);
-  const std::string middle = writer.Put("middle", LinearSpec{2 * o.num_classes}, {all}, "mlp.module_list.0", o.layers);
+  const std::string collected_name = writer.Put("collected", CollectSpec{}, collected);
+  const std::string middle =
+      writer.Put("middle", LinearSpec{2 * o.num_classes}, {collected_name}, "mlp.module_list.0", o.layers);
   writer.Put("logits", HeadSpec{}, {middle}, "mlp.module_list.1", o.layers);
   return writer.Take();
 }
@@ -204,7 +206,7 @@ std::optional<ModelSpec> WrittenOut(const ModelSpec& spec, int64_t num_classes) 
 template <typename Kind>
 const Kind* FirstOf(const ModelSpec& spec) {
   for (const ValueSpec& value : spec.values) {
-    if (const auto* found = std::get_if<Kind>(&value.operation)) return found;
+    if (const auto* operation = std::get_if<Kind>(&value.operation)) return operation;
   }
   return nullptr;
 }
@@ -256,8 +258,8 @@ std::optional<ModelOptions> AsPublished(const ModelSpec& spec) {
     ModelOptions options = GuessOptions(spec, kind, *layers);
     const Result<ModelSpec> published = PublishedSpec(options);
     if (!published.ok()) continue;
-    const std::optional<ModelSpec> theirs = WrittenOut(*published, options.num_classes);
-    if (!theirs || theirs != WrittenOut(spec, options.num_classes)) continue;
+    const std::optional<ModelSpec> published_spec = WrittenOut(*published, options.num_classes);
+    if (!published_spec || published_spec != WrittenOut(spec, options.num_classes)) continue;
     options.in_width = 0;
     if (options.kind != "sage-ri") options.num_classes = 0;
     return options;

@@ -35,10 +35,10 @@ class SageConv final : public Layer<T> {
   int64_t in_width() const override { return options_.in_width; }
   int64_t out_width() const override { return options_.out_width; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all;
-    neighbors_.Collect(all);
-    self_.Collect(all);
-    return all;
+    std::vector<Parameter<T>*> parameters;
+    neighbors_.Collect(parameters);
+    self_.Collect(parameters);
+    return parameters;
   }
   std::unique_ptr<LayerState> MakeState() const override { return std::make_unique<State>(); }
 

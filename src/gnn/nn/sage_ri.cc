@@ -44,24 +44,25 @@ class SageRi final : public Model<T> {
       convs_.push_back(MakeSageConv<T>(conv, "convs." + index, rng.Split(static_cast<uint64_t>(i)).Next()));
       if (plan.normalise) norms_.emplace_back("bns." + index, options.hidden);
     }
-    Rng rest = rng.Split(static_cast<uint64_t>(options.layers));
-    residual_ = Linear<T>("res_linears.0", options.in_width, options.hidden, /*bias=*/true, WeightInit::kFanIn, rest);
+    Rng mlp_rng = rng.Split(static_cast<uint64_t>(options.layers));
+    residual_ =
+        Linear<T>("res_linears.0", options.in_width, options.hidden, /*bias=*/true, WeightInit::kFanIn, mlp_rng);
     lin0_ = Linear<T>("mlp.module_list.0", options.in_width + options.layers * options.hidden, Middle(), /*bias=*/true,
-                      WeightInit::kFanIn, rest);
-    lin1_ = Linear<T>("mlp.module_list.1", Middle(), options.num_classes, /*bias=*/true, WeightInit::kFanIn, rest);
+                      WeightInit::kFanIn, mlp_rng);
+    lin1_ = Linear<T>("mlp.module_list.1", Middle(), options.num_classes, /*bias=*/true, WeightInit::kFanIn, mlp_rng);
   }
 
   const ModelOptions& options() const override { return options_; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all;
+    std::vector<Parameter<T>*> parameters;
     for (const auto& conv : convs_) {
-      for (Parameter<T>* p : conv->parameters()) all.push_back(p);
+      for (Parameter<T>* p : conv->parameters()) parameters.push_back(p);
     }
-    for (BatchNorm<T>& norm : norms_) norm.Collect(all);
-    residual_.Collect(all);
-    lin0_.Collect(all);
-    lin1_.Collect(all);
-    return all;
+    for (BatchNorm<T>& norm : norms_) norm.Collect(parameters);
+    residual_.Collect(parameters);
+    lin0_.Collect(parameters);
+    lin1_.Collect(parameters);
+    return parameters;
   }
   std::unique_ptr<typename Model<T>::State> MakeState() const override {
     auto state = std::make_unique<State>();
@@ -154,16 +155,16 @@ class SageRi final : public Model<T> {
     out = FirstRows(out, block.num_dst);
     const Matrix<const T> in = ColumnsOf(x, at, Width(pass));
     const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : ColumnsOf(out, 0, Middle());
-    const Matrix<T> next =
+    const Matrix<T> next_rows =
         last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : ColumnsOf(out, Middle(), options_.hidden);
-    RunLayer(pass, block, in, next, Step(state, pass), context);
+    RunLayer(pass, block, in, next_rows, Step(state, pass), context);
     if (pass == 0) {
       LinearForward<T>(FirstRows(in, block.num_dst), ColumnsOf(lin0_.weight(), 0, Width(0)), lin0_.bias(),
                        /*accumulate=*/false, middle, threads);
     } else {
       CopyTo<T>(ColumnsOf(FirstRows(x, block.num_dst), 0, Middle()), middle, threads);
     }
-    LinearForward<T>(next, ColumnsOf(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
+    LinearForward<T>(next_rows, ColumnsOf(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
                      /*accumulate=*/true, middle, threads);
     if (last) lin1_.Forward(middle, /*accumulate=*/false, out, threads);
   }
@@ -209,12 +210,12 @@ class SageRi final : public Model<T> {
   void RunLayer(int i, const BlockView& block, Matrix<const T> x, Matrix<T> out, LayerStep& step,
                 const LayerContext& context) {
     const int threads = context.threads;
-    const Matrix<T> plain = step.plain.Resize(block.num_dst, options_.hidden);
-    Conv(i).Forward(block, x, plain, *step.conv, context);
+    const Matrix<T> before_norm = step.plain.Resize(block.num_dst, options_.hidden);
+    Conv(i).Forward(block, x, before_norm, *step.conv, context);
     if (plan_.normalise) {
-      norms_[static_cast<size_t>(i)].Forward(plain, context.training, step.statistics, out, threads);
+      norms_[static_cast<size_t>(i)].Forward(before_norm, context.training, step.statistics, out, threads);
     } else {
-      CopyTo<T>(plain, out, threads);
+      CopyTo<T>(before_norm, out, threads);
     }
     ActivationForward<T>(plan_.activation, out, threads);
     if (Drops(context)) {
@@ -234,17 +235,17 @@ class SageRi final : public Model<T> {
   void ActivatedBackward(int i, LayerStep& step, Matrix<T> grad, State& state, const LayerContext& context) {
     const int threads = context.threads;
     if (Drops(context)) ApplyDropout<T>(step.mask, rate_.scale, grad, grad, threads);
-    const Matrix<T> plain = {step.plain.data(), grad.rows, grad.cols, grad.cols};
+    const Matrix<T> before_norm = {step.plain.data(), grad.rows, grad.cols, grad.cols};
     const Matrix<T> activated = state.activated.Resize(grad.rows, grad.cols);
     if (plan_.normalise) {
-      norms_[static_cast<size_t>(i)].Apply(plain, step.statistics, activated, threads);
+      norms_[static_cast<size_t>(i)].Apply(before_norm, step.statistics, activated, threads);
     } else {
-      CopyTo<T>(plain, activated, threads);
+      CopyTo<T>(before_norm, activated, threads);
     }
     ActivationForward<T>(plan_.activation, activated, threads);
     ActivationBackward<T>(plan_.activation, 1.0, activated, grad, threads);
     if (plan_.normalise) {
-      norms_[static_cast<size_t>(i)].Backward(plain, context.training, step.statistics, grad, threads);
+      norms_[static_cast<size_t>(i)].Backward(before_norm, context.training, step.statistics, grad, threads);
     }
   }
 

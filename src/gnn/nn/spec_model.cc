@@ -43,9 +43,9 @@ class SpecModel final : public Model<T> {
 
   const ModelOptions& options() const override { return options_; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all;
-    for (size_t v = 1; v < count(); ++v) operations_[v]->Collect(all);
-    return all;
+    std::vector<Parameter<T>*> parameters;
+    for (size_t v = 1; v < count(); ++v) operations_[v]->Collect(parameters);
+    return parameters;
   }
   std::unique_ptr<typename Model<T>::State> MakeState() const override {
     auto state = std::make_unique<State>();
@@ -281,9 +281,9 @@ class SpecModel final : public Model<T> {
   }
   // Returns the gradient of v if it is a part of its first use's gradient.
   Matrix<T> SharedGradient(size_t v, const SpecPlan::Use& use, const State& state) const {
-    const Matrix<T> whole = state.grads[use.value];
-    return {whole.data + operations_[use.value]->Share(use.operand).first_column, whole.rows, shapes_.width[v],
-            whole.stride};
+    const Matrix<T> whole_grad = state.grads[use.value];
+    return {whole_grad.data + operations_[use.value]->Share(use.operand).first_column, whole_grad.rows,
+            shapes_.width[v], whole_grad.stride};
   }
 
   // Computes the part of a value's gradient that comes from one use of it: adds it to `grad` if `add`, else overwrites
@@ -332,9 +332,9 @@ class SpecModel final : public Model<T> {
     for (int pass = 0; pass < layers_; ++pass) {
       for (size_t v = 0; v + 1 < count(); ++v) {
         if (PassOf(v) >= pass) continue;
-        const bool read = std::any_of(plan_.values[v].uses.begin(), plan_.values[v].uses.end(),
-                                      [&](const SpecPlan::Use& use) { return PassOf(use.value) >= pass; });
-        if (read) carried_[static_cast<size_t>(pass)].push_back(v);
+        const bool read_later = std::any_of(plan_.values[v].uses.begin(), plan_.values[v].uses.end(),
+                                            [&](const SpecPlan::Use& use) { return PassOf(use.value) >= pass; });
+        if (read_later) carried_[static_cast<size_t>(pass)].push_back(v);
       }
     }
     carried_.back() = {count() - 1};

@@ -106,9 +106,9 @@ LayerContext Context(const CsrView& graph, bool training, uint32_t step = 2, int
 
 // Returns the values of all parameters by name.
 std::map<std::string, std::vector<float>> Parameters(Model<float>& model) {
-  std::map<std::string, std::vector<float>> all;
-  for (const Parameter<float>* p : model.parameters()) all[p->name] = p->value;
-  return all;
+  std::map<std::string, std::vector<float>> parameter_values;
+  for (const Parameter<float>* p : model.parameters()) parameter_values[p->name] = p->value;
+  return parameter_values;
 }
 
 // The logits of each step of a short run and of an evaluation, and the final parameters.
@@ -124,8 +124,8 @@ ShortRun RunShortly(const ModelOptions& options, int threads = 2) {
   Model<float>& model = **model_result;
   run.before = Parameters(model);
   const AdjacencyList graph = AwkwardGraph(300, 9);
-  const WholeGraph whole(graph);
-  const CsrView view = whole.view();
+  const WholeGraph whole_graph(graph);
+  const CsrView view = whole_graph.view();
   std::vector<NodeId> seeds;
   for (NodeId v = 0; v < 90; ++v) seeds.push_back(v * 3);
   std::vector<int32_t> labels(seeds.size());
@@ -156,9 +156,9 @@ TEST(PublishedSpec, TrainsToTheBitsOfTheModelItIs) {
     SCOPED_TRACE(what);
     const Result<ModelSpec> spec = PublishedSpec(options);
     ASSERT_TRUE(spec.ok()) << spec.status().message();
-    const Result<ModelSpec> read = ParseModelSpec(ModelSpecText(*spec), what);
-    ASSERT_TRUE(read.ok()) << read.status().message();
-    ASSERT_EQ(*read, *spec);
+    const Result<ModelSpec> reread_spec = ParseModelSpec(ModelSpecText(*spec), what);
+    ASSERT_TRUE(reread_spec.ok()) << reread_spec.status().message();
+    ASSERT_EQ(*reread_spec, *spec);
     // The model is recognised when its values have other names.
     ModelSpec renamed = *spec;
     renamed.name = "mine";
@@ -226,8 +226,8 @@ TEST(PublishedSpec, TrainsToTheBitsOfTheModelItIs) {
 
 TEST(SpecModel, GradientsAgreeWithFiniteDifferences) {
   const AdjacencyList rows = AwkwardGraph(30, 3);
-  const WholeGraph whole(rows);
-  const CsrView view = whole.view();
+  const WholeGraph whole_graph(rows);
+  const CsrView view = whole_graph.view();
   for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     const ModelOptions options = OptionsFor(spec);
     for (const bool training : {true, false}) {
@@ -251,9 +251,9 @@ TEST(SpecModel, GradientsAgreeWithFiniteDifferences) {
       for (Parameter<double>* parameter : model.parameters()) {
         if (!parameter->trainable()) continue;
         ++trainable;
-        double largest = 0;
-        for (const double g : parameter->gradient) largest = std::max(largest, std::abs(g));
-        EXPECT_GT(largest, 0) << parameter->name;
+        double largest_magnitude = 0;
+        for (const double g : parameter->gradient) largest_magnitude = std::max(largest_magnitude, std::abs(g));
+        EXPECT_GT(largest_magnitude, 0) << parameter->name;
         ExpectGradient(parameter->name, parameter->value, parameter->gradient, objective);
       }
       EXPECT_GE(trainable, 4u);
@@ -263,17 +263,17 @@ TEST(SpecModel, GradientsAgreeWithFiniteDifferences) {
 
 TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
   const AdjacencyList rows = AwkwardGraph(40, 9);
-  const WholeGraph whole(rows);
-  const CsrView view = whole.view();
-  std::vector<NodeId> all(rows.size());
-  for (size_t v = 0; v < all.size(); ++v) all[v] = static_cast<NodeId>(v);
+  const WholeGraph whole_graph(rows);
+  const CsrView view = whole_graph.view();
+  std::vector<NodeId> all_nodes(rows.size());
+  for (size_t v = 0; v < all_nodes.size(); ++v) all_nodes[v] = static_cast<NodeId>(v);
   for (const ModelSpec& spec : {GcnSpec(), ResidualGat(), MixedSpec()}) {
     SCOPED_TRACE(spec.name);
     const ModelOptions options = OptionsFor(spec);
     auto model_result = MakeDoubleModel(options);
     ASSERT_TRUE(model_result.ok()) << model_result.status().message();
     Model<double>& model = **model_result;
-    const NeighborSample sample = FullSample(rows, all, options.layers);
+    const NeighborSample sample = FullSample(rows, all_nodes, options.layers);
     std::vector<double> features = RandomValues<double>(40 * kWidth, 5), expected(40 * kClasses);
     const auto state = model.MakeState();
     // A training pass makes running statistics other than 0 and 1.
@@ -283,16 +283,16 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
       std::vector<double> now = features;
       for (int pass = 0; pass < model.num_passes(); ++pass) {
         const int64_t in = model.PassWidth(pass), out = model.PassWidth(pass + 1);
-        std::vector<double> next(40 * static_cast<size_t>(out), std::nan(""));
+        std::vector<double> next_rows(40 * static_cast<size_t>(out), std::nan(""));
         for (NodeId first = 0; first < 40; first += 16) {
           const NodeId last = std::min(first + 16, 40);
-          const NeighborSample chunk = FullSample(rows, {all.begin() + first, all.begin() + last}, 1);
+          const NeighborSample chunk = FullSample(rows, {all_nodes.begin() + first, all_nodes.begin() + last}, 1);
           std::vector<double> x;
           for (const NodeId node : chunk.nodes)
             x.insert(x.end(), now.begin() + node * in, now.begin() + (node + 1) * in);
           LayerContext context = Context(view, /*training=*/false);
           context.nodes = chunk.nodes;
-          const Matrix<double> to = {next.data() + first * out, last - first, out, out};
+          const Matrix<double> to = {next_rows.data() + first * out, last - first, out, out};
           if (const int64_t width = model.ProjectedWidth(pass); projecting && width > 0) {
             std::vector<double> projected(chunk.nodes.size() * static_cast<size_t>(width), std::nan(""));
             model.ProjectRows(pass, View(x, in), View(projected, width), context);
@@ -301,7 +301,7 @@ TEST(SpecModel, PassesOverTheWholeGraphGiveTheLogitsOfAFullSample) {
             model.RunPass(pass, chunk.Block(0), View(x, in), to, context);
           }
         }
-        now = next;
+        now = next_rows;
       }
       ASSERT_EQ(now.size(), expected.size());
       for (size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-12) << i;

@@ -53,11 +53,12 @@ class Planner {
     const size_t root = plan_.values[o].storage;
     // Backward reads the output of an Activate again. A Drop in the same memory leaves it readable, except for a
     // factor.
-    bool kept = false;
-    for (size_t w = 1; w < v; ++w) kept = kept || (plan_.values[w].storage == root && traits_[w].keeps_output);
-    if (kept && !(traits.scales && traits_[o].keeps_output)) return;
+    bool output_is_kept = false;
+    for (size_t w = 1; w < v; ++w)
+      output_is_kept = output_is_kept || (plan_.values[w].storage == root && traits_[w].keeps_output);
+    if (output_is_kept && !(traits.scales && traits_[o].keeps_output)) return;
     plan_.values[v].storage = root;
-    if (kept) plan_.values[o].scaled_by = v;
+    if (output_is_kept) plan_.values[o].scaled_by = v;
   }
 
   // Returns whether the gradient of `v` is the first use's gradient or a part of it, so that it needs no memory of its
@@ -94,11 +95,11 @@ class Planner {
       owned[v] = true;
       if (v + 1 < count() && FirstUseShows(v)) {
         const size_t user = value.uses[0].value;
-        const bool alone = owned[user] && !ReadLater(v);
-        if (alone || (value.uses.size() == 1 && !traits_[v].overwrites_grad)) {
+        const bool user_owns_gradient = owned[user] && !ReadLater(v);
+        if (user_owns_gradient || (value.uses.size() == 1 && !traits_[v].overwrites_grad)) {
           value.shares_gradient = true;
           root[v] = root[user];
-          owned[v] = alone;
+          owned[v] = user_owns_gradient;
         }
       }
       // The gradient is read when its value is visited, and when the value's operands are.
@@ -109,17 +110,17 @@ class Planner {
       last[root[v]] = last[root[v]] == 0 ? until : std::min(last[root[v]], until);
     }
     // Memory is reused after its last reader was visited. The caller owns the logits' gradient.
-    std::vector<size_t> taken;  // indexed by slot: the value that uses it, 0: none
+    std::vector<size_t> value_of_slot;  // indexed by slot: the value that uses it, 0: none
     for (size_t v = count() - 2; v > 0 && count() > 2; --v) {
       SpecPlan::Value& value = plan_.values[v];
       if (!value.wants_gradient || value.shares_gradient) continue;
       size_t slot = 0;
-      while (slot < taken.size() && last[taken[slot]] <= v) ++slot;
-      if (slot == taken.size()) taken.push_back(v);
-      taken[slot] = v;
+      while (slot < value_of_slot.size() && last[value_of_slot[slot]] <= v) ++slot;
+      if (slot == value_of_slot.size()) value_of_slot.push_back(v);
+      value_of_slot[slot] = v;
       value.slot = slot;
     }
-    plan_.slots = taken.size();
+    plan_.slots = value_of_slot.size();
   }
 
   const SpecShapes& shapes_;

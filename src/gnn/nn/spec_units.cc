@@ -103,12 +103,12 @@ class Lowering {
     }
     std::vector<size_t> values = {v};
     while (readers_[values.back()].size() == 1) {
-      const size_t next = readers_[values.back()][0];
-      if (PlaceInRun(next) <= position) break;
-      SetInRun(next, run);
-      position = PlaceInRun(next);
-      covered_[next] = true;
-      values.push_back(next);
+      const size_t only_reader = readers_[values.back()][0];
+      if (PlaceInRun(only_reader) <= position) break;
+      SetInRun(only_reader, run);
+      position = PlaceInRun(only_reader);
+      covered_[only_reader] = true;
+      values.push_back(only_reader);
     }
     run.value = values.back();
     out_.units.push_back(run);
@@ -364,9 +364,9 @@ class Lowering {
 };
 
 // Returns "a", "a and b" or "a, b and c".
-std::string JoinWithAnd(const std::vector<std::string>& words) {
+std::string JoinWithAnd(const std::vector<std::string>& items) {
   std::string text;
-  for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
+  for (size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : i + 1 < items.size() ? ", " : " and ") + items[i];
   return text;
 }
 

@@ -85,13 +85,13 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
         (R"({name = "in", op = "linear", of = "x", width = 16)" + std::string(biased ? "" : ", bias = false") +
          R"(}, {name = "g0", op = "attention", of = "in", width = 8, heads = 2},)" + rest)
             .c_str());
-    const SpecUnits whole = LowerSpec(spec), lowered = LowerSpec(spec, /*for_steps=*/true);
-    EXPECT_EQ(whole.input_hop, 2);  // every node of the batch
+    const SpecUnits lowered_for_inference = LowerSpec(spec), lowered = LowerSpec(spec, /*for_steps=*/true);
+    EXPECT_EQ(lowered_for_inference.input_hop, 2);  // every node of the batch
     EXPECT_EQ(lowered.input_hop, 1);
     const size_t attention = lowered.unit_of[2], rows = lowered.unit_of[1];
     const SpecUnit& unit = lowered.units[attention];
-    EXPECT_EQ(whole.units[attention].composed, 0u);
-    EXPECT_EQ(whole.units[attention].operands[0], rows);
+    EXPECT_EQ(lowered_for_inference.units[attention].composed, 0u);
+    EXPECT_EQ(lowered_for_inference.units[attention].operands[0], rows);
     EXPECT_EQ(unit.operands[0], 0u);
     EXPECT_EQ(unit.composed, 1u);
     EXPECT_EQ(unit.composed_bias, biased ? rows : 0u);
@@ -99,12 +99,12 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
     EXPECT_EQ(lowered.units[rows].hop, 1);
     EXPECT_TRUE(lowered.draws_outermost);
     EXPECT_TRUE(unit.drawn);
-    EXPECT_FALSE(whole.draws_outermost);
+    EXPECT_FALSE(lowered_for_inference.draws_outermost);
     EXPECT_THAT(DescribeUnits(spec, lowered)[biased ? 3 : 2],
                 "g0: attention over the hop's edges, and a product, over rows of x, by a weight into which in's is "
                 "multiplied; the hop is drawn while the batch is sampled");
     // The Linear's rows have the other readers alone, and their gradient is what these send.
-    EXPECT_EQ(lowered.plan.values[rows].uses.size(), whole.plan.values[rows].uses.size() - 1);
+    EXPECT_EQ(lowered.plan.values[rows].uses.size(), lowered_for_inference.plan.values[rows].uses.size() - 1);
   }
   // [x, 1] has 16 columns, so that a narrower Linear saves reads.
   const ModelSpec narrow = ParseValues(R"(
@@ -115,14 +115,14 @@ TEST(SpecUnits, AnAttentionIsComposedWithTheLinearOfFeaturesThatItReads) {
   )");
   for (const SpecUnit& unit : LowerSpec(narrow, /*for_steps=*/true).units) EXPECT_EQ(unit.composed, 0u);
   // Somebody else reads every row of the Linear.
-  const ModelSpec read = ParseValues(R"(
+  const ModelSpec parsed_spec = ParseValues(R"(
     {name = "in", op = "linear", of = "x", width = 16},
     {name = "g0", op = "attention", of = "in", width = 8, heads = 2},
     {name = "m", op = "aggregate", of = "in"},
     {name = "s", op = "add", of = ["g0", "m"]},
     {name = "l", op = "head", of = "s"},
   )");
-  for (const SpecUnit& unit : LowerSpec(read, /*for_steps=*/true).units) EXPECT_EQ(unit.composed, 0u);
+  for (const SpecUnit& unit : LowerSpec(parsed_spec, /*for_steps=*/true).units) EXPECT_EQ(unit.composed, 0u);
 }
 
 TEST(SpecUnits, InAStepAttentionsOfFeaturesDrawTheOutermostHopToo) {

@@ -36,16 +36,16 @@ class StackModel final : public Model<T> {
 
   const ModelOptions& options() const override { return options_; }
   std::vector<Parameter<T>*> parameters() override {
-    std::vector<Parameter<T>*> all;
+    std::vector<Parameter<T>*> parameters;
     for (const auto& layer : layers_) {
-      for (Parameter<T>* p : layer->parameters()) all.push_back(p);
+      for (Parameter<T>* p : layer->parameters()) parameters.push_back(p);
     }
-    for (BatchNorm<T>& norm : norms_) norm.Collect(all);
+    for (BatchNorm<T>& norm : norms_) norm.Collect(parameters);
     if (plan_.head) {
-      lin1_.Collect(all);
-      lin2_.Collect(all);
+      lin1_.Collect(parameters);
+      lin2_.Collect(parameters);
     }
-    return all;
+    return parameters;
   }
   std::unique_ptr<typename Model<T>::State> MakeState() const override {
     auto state = std::make_unique<StackState>();
@@ -146,11 +146,11 @@ class StackModel final : public Model<T> {
     auto& state = static_cast<StackState&>(*pass_state_);
     Step& step = state.steps[i];
     const bool last = i + 1 == layers_.size();
-    const Matrix<T> plain =
+    const Matrix<T> before_norm =
         Normalises(i) || (last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
-    run(*layers_[i], *step.layer, plain, context);
+    run(*layers_[i], *step.layer, before_norm, context);
     if (!last) ApplyAfterLayer(i, step, out, context);
-    if (last && plan_.head) ApplyHead(plain, out, state, context);
+    if (last && plan_.head) ApplyHead(before_norm, out, state, context);
   }
 
   struct Step {

@@ -109,19 +109,19 @@ void ComputeColumnStatistics(Matrix<const T> x, ColumnStatistics& out, int threa
   out.rows = x.rows;
   out.mean.assign(cols, 0.0);
   out.variance.assign(cols, 0.0);
-  double seen = 0;
+  double rows_seen = 0;
   for (int64_t p = 0; p < pieces; ++p) {
     const auto count = static_cast<double>(std::min(x.rows, (p + 1) * piece) - p * piece);
-    const double total = seen + count;
+    const double total = rows_seen + count;
     for (size_t c = 0; c < cols; ++c) {
       const size_t at = static_cast<size_t>(p) * cols + c;
       const double delta = mean[at] - out.mean[c];
       out.mean[c] += delta * (count / total);
-      out.variance[c] += squares[at] + delta * delta * (seen * count / total);
+      out.variance[c] += squares[at] + delta * delta * (rows_seen * count / total);
     }
-    seen = total;
+    rows_seen = total;
   }
-  for (size_t c = 0; c < cols && x.rows > 0; ++c) out.variance[c] /= seen;
+  for (size_t c = 0; c < cols && x.rows > 0; ++c) out.variance[c] /= rows_seen;
 }
 
 template <typename T>

@@ -27,8 +27,8 @@ class Buffer {
     if (count > capacity_) {
       memory_.reset();
       // Batch sizes vary by a few per cent: with an eighth more, the buffer grows once and not with every batch.
-      const int64_t wanted = count + count / 8;
-      size_t bytes = static_cast<size_t>(wanted) * sizeof(T);
+      const int64_t count_with_room = count + count / 8;
+      size_t bytes = static_cast<size_t>(count_with_room) * sizeof(T);
       const size_t alignment = bytes >= kHuge ? kHuge / 2 : 64;
       bytes = RoundUp(bytes, alignment);
       void* memory = std::aligned_alloc(alignment, bytes);

@@ -30,12 +30,12 @@ struct MaskTask {
 void MaskRowsBaseline(const MaskTask& task, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     for (int64_t block = 0; block < task.blocks; ++block) {
-      const PhiloxWords words =
+      const PhiloxWords random_words =
           DropoutWords(task.key, {static_cast<uint32_t>(task.nodes[i]), task.step, task.epoch,
                                   task.layer_and_site | static_cast<uint32_t>(block)});
       uint32_t byte = 0;
       for (size_t k = 0; k < 8; ++k) {
-        byte |= static_cast<uint32_t>((words[k / 2] >> (k % 2 * 16) & 0xffff) >= task.threshold) << k;
+        byte |= static_cast<uint32_t>((random_words[k / 2] >> (k % 2 * 16) & 0xffff) >= task.threshold) << k;
       }
       task.bits[i * task.blocks + block] = static_cast<uint8_t>(byte);
     }
@@ -128,11 +128,12 @@ DropoutRate::DropoutRate(double probability) {
   scale = 65536.0 / (65536.0 - threshold);
 }
 
-DropoutRate DropoutRate::Then(const DropoutRate& next) const {
+DropoutRate DropoutRate::Then(const DropoutRate& next_rate) const {
   DropoutRate combined = *this;
   const double kept_levels = 65536.0 - threshold;
-  combined.threshold = threshold + std::min(65535u - threshold,
-                                            static_cast<uint32_t>(std::lround(kept_levels * next.threshold / 65536.0)));
+  combined.threshold =
+      threshold +
+      std::min(65535u - threshold, static_cast<uint32_t>(std::lround(kept_levels * next_rate.threshold / 65536.0)));
   combined.scale = 65536.0 / (65536.0 - combined.threshold);
   return combined;
 }

@@ -35,10 +35,10 @@ enum class DropoutSite : uint8_t { kActivation = 0, kNeighbors = 1, kSelf = 2, k
 struct DropoutRate {
   explicit DropoutRate(double probability);
   bool active() const { return threshold > 0; }
-  // Combines this rate and `next`, applied afterwards, in one draw. The bits that pass this rate's threshold are
+  // Combines this rate and `next_rate`, applied afterwards, in one draw. The bits that pass this rate's threshold are
   // uniform above it. A second, higher threshold therefore gives a second mask; on the elements that the first mask
   // keeps, it is as independent of the first as a second draw would be.
-  DropoutRate Then(const DropoutRate& next) const;
+  DropoutRate Then(const DropoutRate& next_rate) const;
   uint32_t threshold = 0;  // drop probability in units of 1/65,536
   double scale = 1;        // factor of kept elements
 };

@@ -51,11 +51,12 @@ TEST(Dropout, EveryBitFollowsTheDocumentedFormula) {
   const std::vector<uint8_t> bits = Mask(0.3, DropoutSite::kSelf, context, kCols);
   for (size_t i = 0; i < context.nodes.size(); ++i) {
     for (uint32_t c = 0; c < kCols; ++c) {
-      const PhiloxWords words = Philox4x32<7>(context.key.seed ^ kDropoutDomain, {static_cast<uint32_t>(context.nodes[i]),
-                                                                               17, 3, 2u << 24 | 2u << 16 | c / 8});
-      const uint32_t sixteen = words[c % 8 / 2] >> (c % 2 * 16) & 0xffff;
-      const bool kept = (bits[i * MaskRowBytes(kCols) + c / 8] >> (c % 8) & 1) != 0;
-      ASSERT_EQ(kept, sixteen >= 19661) << "node " << context.nodes[i] << " column " << c;  // 0.3 * 65536 = 19660.8
+      const PhiloxWords random_words =
+          Philox4x32<7>(context.key.seed ^ kDropoutDomain,
+                        {static_cast<uint32_t>(context.nodes[i]), 17, 3, 2u << 24 | 2u << 16 | c / 8});
+      const uint32_t sixteen = random_words[c % 8 / 2] >> (c % 2 * 16) & 0xffff;
+      const bool is_kept = (bits[i * MaskRowBytes(kCols) + c / 8] >> (c % 8) & 1) != 0;
+      ASSERT_EQ(is_kept, sixteen >= 19661) << "node " << context.nodes[i] << " column " << c;  // 0.3 * 65536 = 19660.8
     }
   }
 }
@@ -74,14 +75,14 @@ TEST(Dropout, ASecondMaskFromTheSameDrawKeepsItsShareOfWhatTheFirstKept) {
   Buffer<uint8_t> of_first, of_both;
   const DropoutMask a = MakeDropoutMask(first, DropoutSite::kInput, context, 4000, kCols, of_first);
   const DropoutMask b = MakeDropoutMask(both, DropoutSite::kInput, context, 4000, kCols, of_both);
-  int64_t kept = 0, again = 0;
+  int64_t kept_elements = 0, again = 0;
   for (int64_t i = 0; i < 4000 * MaskRowBytes(kCols); ++i) {
     ASSERT_EQ(b.bits[i] & ~a.bits[i], 0) << "the second mask keeps what the first has dropped";
-    kept += __builtin_popcount(a.bits[i]);
+    kept_elements += __builtin_popcount(a.bits[i]);
     again += __builtin_popcount(b.bits[i]);
   }
   // The tolerance is five standard deviations of a binomial with 2.8 million trials.
-  EXPECT_NEAR(static_cast<double>(again) / static_cast<double>(kept), 0.9, 5 * std::sqrt(0.09 / 2.8e6));
+  EXPECT_NEAR(static_cast<double>(again) / static_cast<double>(kept_elements), 0.9, 5 * std::sqrt(0.09 / 2.8e6));
 }
 
 TEST(Dropout, DependsOnTheNodeAndNotOnItsRow) {
@@ -131,11 +132,11 @@ TEST(Dropout, EveryPartOfTheKeyChangesTheMaskButTheShard) {
 
 TEST(Dropout, ARowForCustomLayersIsTheRowOfTheWholeMask) {
   const LayerContext context = Context();
-  const auto whole = Mask(0.25, static_cast<DropoutSite>(130), context, 77);
+  const auto mask_of_all_rows = Mask(0.25, static_cast<DropoutSite>(130), context, 77);
   for (size_t i = 0; i < context.nodes.size(); ++i) {
     std::vector<uint8_t> row(10);
     EXPECT_DOUBLE_EQ(DropoutRow(context, 130, static_cast<int64_t>(i), 77, 0.25, row), 4.0 / 3);
-    EXPECT_TRUE(std::equal(row.begin(), row.end(), whole.begin() + static_cast<int64_t>(i) * 10)) << i;
+    EXPECT_TRUE(std::equal(row.begin(), row.end(), mask_of_all_rows.begin() + static_cast<int64_t>(i) * 10)) << i;
   }
 }
 
@@ -145,11 +146,12 @@ TEST(Dropout, KeepsTheExpectedShare) {
   LayerContext context = Context();
   context.nodes = nodes;
   for (const double p : {0.1, 0.5, 0.9}) {
-    int64_t kept = 0;
-    for (const uint8_t byte : Mask(p, DropoutSite::kActivation, context, 128)) kept += __builtin_popcount(byte);
+    int64_t kept_elements = 0;
+    for (const uint8_t byte : Mask(p, DropoutSite::kActivation, context, 128))
+      kept_elements += __builtin_popcount(byte);
     constexpr double kCount = 2000 * 128;
     // The tolerance is five standard deviations of a binomial.
-    EXPECT_NEAR(static_cast<double>(kept), kCount * (1 - p), 5 * std::sqrt(kCount * p * (1 - p))) << p;
+    EXPECT_NEAR(static_cast<double>(kept_elements), kCount * (1 - p), 5 * std::sqrt(kCount * p * (1 - p))) << p;
   }
 }
 

@@ -15,12 +15,12 @@ namespace hone::gnn {
 // Calls body(i) for i in [0, count) on up to `threads` threads. Bodies must not throw.
 template <typename Body>
 void ParallelFor(int threads, int64_t count, const Body& body) {
-  const int used = static_cast<int>(std::min<int64_t>(threads, count));
-  if (used <= 1) {
+  const int used_threads = static_cast<int>(std::min<int64_t>(threads, count));
+  if (used_threads <= 1) {
     for (int64_t i = 0; i < count; ++i) body(i);
     return;
   }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(used)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(used_threads)
   for (int64_t i = 0; i < count; ++i) body(i);
 }
 

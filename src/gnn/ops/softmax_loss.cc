@@ -45,9 +45,9 @@ LossSums SoftmaxCrossEntropy(Matrix<const T> logits, std::span<const int32_t> la
         continue;
       }
       HONE_CHECK(label >= 0 && label < logits.cols, "label " + std::to_string(label) + " outside the classes");
-      const T* largest = std::max_element(row, row + logits.cols);
-      const auto top = static_cast<double>(*largest);
-      const int64_t predicted = largest - row;
+      const T* largest_logit = std::max_element(row, row + logits.cols);
+      const auto top = static_cast<double>(*largest_logit);
+      const int64_t predicted = largest_logit - row;
       const double at_label = static_cast<double>(row[label]);
       double total = 0;
       for (int64_t c = 0; c < logits.cols; ++c) total += std::exp(static_cast<double>(row[c]) - top);
@@ -64,9 +64,9 @@ LossSums SoftmaxCrossEntropy(Matrix<const T> logits, std::span<const int32_t> la
       }
     }
   });
-  LossSums all;
-  for (const LossSums& sums : pieces) all += sums;
-  return all;
+  LossSums total;
+  for (const LossSums& sums : pieces) total += sums;
+  return total;
 }
 
 template LossSums SoftmaxCrossEntropy<float>(Matrix<const float>, std::span<const int32_t>, std::span<const double>,

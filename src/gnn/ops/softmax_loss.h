@@ -18,11 +18,11 @@ struct LossSums {
   int64_t labelled = 0;
   int64_t correct = 0;  // rows whose largest logit (the first among equals) belongs to the label
 
-  LossSums& operator+=(const LossSums& more) {
-    loss += more.loss;
-    weight += more.weight;
-    labelled += more.labelled;
-    correct += more.correct;
+  LossSums& operator+=(const LossSums& summand) {
+    loss += summand.loss;
+    weight += summand.weight;
+    labelled += summand.labelled;
+    correct += summand.correct;
     return *this;
   }
 };

@@ -23,9 +23,9 @@ Term TermOf(Loss loss, double output, double target) {
   switch (loss) {
     case Loss::kBinaryCrossEntropy: {
       // Written so that no exponential overflows.
-      const double small = std::exp(-std::fabs(output));
-      const double probability = output >= 0 ? 1 / (1 + small) : small / (1 + small);
-      return {std::max(output, 0.0) - output * target + std::log1p(small), probability - target};
+      const double exp_of_negative = std::exp(-std::fabs(output));
+      const double probability = output >= 0 ? 1 / (1 + exp_of_negative) : exp_of_negative / (1 + exp_of_negative);
+      return {std::max(output, 0.0) - output * target + std::log1p(exp_of_negative), probability - target};
     }
     case Loss::kSquared:
       return {error * error, 2 * error};
@@ -67,10 +67,10 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
       const float* target = targets.Row(nodes[static_cast<size_t>(i)]);
       const T* row = outputs.Row(i);
       T* grad = grad_outputs.empty() ? nullptr : grad_outputs.Row(i);
-      const int64_t known = CountKnown(target, targets.width);
-      const double scale = known > 0 ? 1 / (normalizer * static_cast<double>(known)) : 0;
+      const int64_t known_targets = CountKnown(target, targets.width);
+      const double scale = known_targets > 0 ? 1 / (normalizer * static_cast<double>(known_targets)) : 0;
       double total = 0;
-      bool right = known > 0 && loss == Loss::kBinaryCrossEntropy;
+      bool right = known_targets > 0 && loss == Loss::kBinaryCrossEntropy;
       for (int64_t c = 0; c < outputs.cols; ++c) {
         Term term;
         if (!std::isnan(target[c])) {
@@ -84,16 +84,16 @@ LossSums TargetLoss(Matrix<const T> outputs, const TargetView& targets, std::spa
         total += term.loss;
         if (grad != nullptr) grad[c] = static_cast<T>(scale * term.slope);
       }
-      if (known == 0) continue;
-      sums.loss += total / static_cast<double>(known);
+      if (known_targets == 0) continue;
+      sums.loss += total / static_cast<double>(known_targets);
       sums.weight += 1;
       ++sums.labelled;
       sums.correct += right ? 1 : 0;
     }
   });
-  LossSums all;
-  for (const LossSums& sums : pieces) all += sums;
-  return all;
+  LossSums total;
+  for (const LossSums& sums : pieces) total += sums;
+  return total;
 }
 
 template LossSums TargetLoss<float>(Matrix<const float>, const TargetView&, std::span<const NodeId>, Loss,

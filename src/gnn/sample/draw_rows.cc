@@ -20,12 +20,12 @@ class RowSet {
   }
   // Returns false if the value was present.
   bool Add(uint32_t value) {
-    const uint64_t wanted = static_cast<uint64_t>(tag_) << 32 | value;
+    const uint64_t tagged_value = static_cast<uint64_t>(tag_) << 32 | value;
     const uint32_t mask = (1u << (32 - shift_)) - 1;
     for (uint32_t at = value * 0x9E3779B1u >> shift_;; at = (at + 1) & mask) {
-      if (entries_[at] == wanted) return false;
+      if (entries_[at] == tagged_value) return false;
       if (entries_[at] >> 32 != tag_) {
-        entries_[at] = wanted;
+        entries_[at] = tagged_value;
         return true;
       }
     }
@@ -41,12 +41,12 @@ constexpr int kLanes = 8;
 
 void DrawRows(const DrawKey& key, const uint32_t* nodes, const uint32_t* degrees, int fanout, uint32_t* slots) {
   for (int lane = 0; lane < kLanes; ++lane) {
-    PhiloxWords words{};
+    PhiloxWords random_words{};
     for (int slot = 0; slot < fanout; ++slot) {
-      if (slot % 4 == 0) words = DrawBlock(key, nodes[lane], static_cast<uint32_t>(slot / 4), 0);
+      if (slot % 4 == 0) random_words = DrawBlock(key, nodes[lane], static_cast<uint32_t>(slot / 4), 0);
       const uint32_t n = degrees[lane] - static_cast<uint32_t>(fanout - slot) + 1;
       slots[slot * kLanes + lane] =
-          BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[static_cast<size_t>(slot % 4)], n);
+          BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), random_words[static_cast<size_t>(slot % 4)], n);
     }
     ResolveFloyd(degrees[lane], fanout, slots + lane, kLanes);
   }
@@ -58,18 +58,18 @@ void ResolveFloyd(uint32_t degree, int fanout, uint32_t* draws, int stride) {
   const auto at = [draws, stride](int slot) -> uint32_t& { return draws[static_cast<ptrdiff_t>(slot) * stride]; };
   if (fanout <= kFloydCompareAll) {
     for (int slot = 1; slot < fanout; ++slot) {
-      bool taken = false;
-      for (int before = 0; before < slot; ++before) taken |= at(before) == at(slot);
-      if (taken) at(slot) = degree - static_cast<uint32_t>(fanout - slot);
+      bool is_drawn = false;
+      for (int before = 0; before < slot; ++before) is_drawn |= at(before) == at(slot);
+      if (is_drawn) at(slot) = degree - static_cast<uint32_t>(fanout - slot);
     }
     return;
   }
-  thread_local RowSet set;
-  set.Begin(fanout);
+  thread_local RowSet drawn_values;
+  drawn_values.Begin(fanout);
   for (int slot = 0; slot < fanout; ++slot) {
-    if (set.Add(at(slot))) continue;
+    if (drawn_values.Add(at(slot))) continue;
     at(slot) = degree - static_cast<uint32_t>(fanout - slot);
-    set.Add(at(slot));  // larger than every earlier one
+    drawn_values.Add(at(slot));  // larger than every earlier one
   }
 }
 

@@ -72,11 +72,11 @@ __attribute__((target("avx2"))) void DrawRows(const DrawKey& key, const uint32_t
     if (_mm256_movemask_epi8(accepted) != -1) [[unlikely]] {
       // The low half of some lane is below its bound (probability bound / 2^32): each lane then follows the exact rule
       // by itself.
-      alignas(32) uint32_t words[8], bounds[8], values[8];
-      _mm256_store_si256(reinterpret_cast<__m256i*>(words), blocks.word[slot % 4]);
+      alignas(32) uint32_t random_words[8], bounds[8], values[8];
+      _mm256_store_si256(reinterpret_cast<__m256i*>(random_words), blocks.word[slot % 4]);
       _mm256_store_si256(reinterpret_cast<__m256i*>(bounds), bound);
       for (int lane = 0; lane < kLanes; ++lane) {
-        values[lane] = BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[lane], bounds[lane]);
+        values[lane] = BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), random_words[lane], bounds[lane]);
       }
       drawn = _mm256_load_si256(reinterpret_cast<const __m256i*>(values));
     }

@@ -70,11 +70,11 @@ __attribute__((target("avx512f"))) void DrawRows(const DrawKey& key, const uint3
     if (_mm512_cmplt_epu32_mask(product.low, bound) != 0) [[unlikely]] {
       // The low half of some lane is below its bound (probability bound / 2^32): each lane then follows the exact rule
       // by itself.
-      uint32_t words[kLanes], bounds[kLanes], values[kLanes];
-      _mm512_storeu_si512(words, blocks.word[slot % 4]);
+      uint32_t random_words[kLanes], bounds[kLanes], values[kLanes];
+      _mm512_storeu_si512(random_words, blocks.word[slot % 4]);
       _mm512_storeu_si512(bounds, bound);
       for (int lane = 0; lane < kLanes; ++lane) {
-        values[lane] = BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), words[lane], bounds[lane]);
+        values[lane] = BoundedDraw(key, nodes[lane], static_cast<uint32_t>(slot), random_words[lane], bounds[lane]);
       }
       drawn = _mm512_loadu_si512(values);
     }

@@ -64,8 +64,8 @@ TEST(Draw, FloydWithASetEqualsFloydByComparing) {
       }
       for (int slot = 0; slot < fanout; ++slot) {
         const uint32_t draw = draws[static_cast<size_t>(slot)];
-        const bool taken = std::find(expected.begin(), expected.end(), draw) != expected.end();
-        expected.push_back(taken ? degree - static_cast<uint32_t>(fanout - slot) : draw);
+        const bool already_drawn = std::find(expected.begin(), expected.end(), draw) != expected.end();
+        expected.push_back(already_drawn ? degree - static_cast<uint32_t>(fanout - slot) : draw);
       }
       ResolveFloyd(degree, fanout, draws.data(), 1);
       ASSERT_EQ(draws, expected) << "fanout " << fanout << ", degree " << degree;

@@ -142,9 +142,10 @@ class FastSampler final : public NeighborSampler {
   Status Draw(const DrawKey& key, int32_t fanout, int32_t end, const NodeId* nodes, Chunk& chunk) {
     const int64_t* const offsets = graph_.row_offsets.data();
     const NodeId* const columns = graph_.columns.data();
-    const bool all = fanout == kAllNeighbors;
+    const bool takes_all_neighbors = fanout == kAllNeighbors;
     const int lanes = fanout <= kFloydCompareAll ? kMaxDrawLanes : kMaxDrawLanes / 2;
-    const int most_rows = all ? kChunkRows : std::clamp(kChunkSlots / fanout & -lanes, lanes, kChunkRows);
+    const int most_rows =
+        takes_all_neighbors ? kChunkRows : std::clamp(kChunkSlots / fanout & -lanes, lanes, kChunkRows);
     for (const int32_t stop = std::min<int64_t>(end, int64_t{next_row_} + 3 * most_rows); prefetched_ < stop;
          ++prefetched_) {
       const int64_t* const address = offsets + nodes[prefetched_];
@@ -154,11 +155,11 @@ class FastSampler final : public NeighborSampler {
     chunk.rows = 0;
     chunk.slots = 0;
     int drawn_rows = 0;
-    while (next_row_ < end && chunk.rows < most_rows && (!all || chunk.slots < kChunkSlots)) {
+    while (next_row_ < end && chunk.rows < most_rows && (!takes_all_neighbors || chunk.slots < kChunkSlots)) {
       const NodeId node = nodes[next_row_++];
       const int64_t first = offsets[node];
       const int64_t degree = offsets[node + 1] - first;
-      if (all || degree <= fanout) {
+      if (takes_all_neighbors || degree <= fanout) {
         if (degree > kMaxCount) return TooMany("edges");
         chunk.Require(chunk.slots + degree);
         for (int64_t i = 0; i < degree; ++i) chunk.slot[static_cast<size_t>(chunk.slots + i)] = first + i;
@@ -182,10 +183,10 @@ class FastSampler final : public NeighborSampler {
       draw_degree_[fill] = draw_degree_[drawn_rows - 1];
     }
     for (int group = 0; group < drawn_rows;) {
-      const int left = drawn_rows - group;
-      const RowDrawer& drawer = wide_.draw != nullptr && left > narrow_.lanes ? wide_ : narrow_;
+      const int rows_left = drawn_rows - group;
+      const RowDrawer& drawer = wide_.draw != nullptr && rows_left > narrow_.lanes ? wide_ : narrow_;
       drawer.draw(key, draw_node_ + group, draw_degree_ + group, fanout, draw_slots_);
-      for (int lane = 0; lane < std::min(drawer.lanes, left); ++lane) {
+      for (int lane = 0; lane < std::min(drawer.lanes, rows_left); ++lane) {
         const int64_t first = draw_first_[group + lane];
         int64_t* const target = chunk.slot.data() + draw_target_[group + lane];
         for (int slot = 0; slot < fanout; ++slot) {
@@ -281,8 +282,8 @@ Result<std::unique_ptr<NeighborSampler>> MakeFastSampler(const CsrView& graph, c
                                                          const SamplerTuning& tuning) {
   HONE_RETURN_IF_ERROR(ValidateSamplerOptions(graph, options));
   using Table = SamplerTuning::Table;
-  const bool small = graph.num_nodes * static_cast<int64_t>(sizeof(uint32_t)) <= kDirectTableBytes;
-  const bool direct = tuning.table == Table::kDirect || (tuning.table == Table::kAuto && small);
+  const bool fits_direct_table = graph.num_nodes * static_cast<int64_t>(sizeof(uint32_t)) <= kDirectTableBytes;
+  const bool direct = tuning.table == Table::kDirect || (tuning.table == Table::kAuto && fits_direct_table);
   return direct ? MakeWith<DirectNodeMap>(graph, options, tuning) : MakeWith<HashNodeMap>(graph, options, tuning);
 }
 

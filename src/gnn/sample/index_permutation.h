@@ -31,8 +31,9 @@ class IndexPermutation {
     low_bits_ = bits / 2;
     high_bits_ = bits - low_bits_;
     for (uint32_t block = 0; block < kRounds / 4; ++block) {
-      const PhiloxWords words = Philox4x32(seed, {block, 0, epoch, kSeedOrderHop});
-      for (int i = 0; i < 4; ++i) round_key_[block * 4 + static_cast<uint32_t>(i)] = words[static_cast<size_t>(i)];
+      const PhiloxWords random_words = Philox4x32(seed, {block, 0, epoch, kSeedOrderHop});
+      for (int i = 0; i < 4; ++i)
+        round_key_[block * 4 + static_cast<uint32_t>(i)] = random_words[static_cast<size_t>(i)];
     }
   }
 

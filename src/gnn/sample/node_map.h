@@ -68,7 +68,7 @@ class DirectNodeMap {
   void Begin(int32_t previous) {
     if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
   }
-  // Makes room for `count` nodes, of which nodes[0 … known) are present; a direct table always has room.
+  // Makes room for `count` nodes, of which nodes[0 … known_nodes) are present; a direct table always has room.
   Status Reserve(int64_t /*count*/, const NodeId* /*nodes*/, int32_t /*known*/) { return Status::Ok(); }
   // Sets neighbors[i] = columns[slot[i]], and prefetches its table entry.
   void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
@@ -79,23 +79,23 @@ class DirectNodeMap {
       PrefetchRead(entries + node);
     }
   }
-  // Sets local[i] to the local id of neighbors[i]. A new node gets the id `known`, which then increases. Returns the
-  // new count. Writes nodes[known] for every neighbor, new or not, so `nodes` needs room for one more.
-  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
+  // Sets local[i] to the local id of neighbors[i]. A new node gets the id `known_nodes`, which then increases. Returns
+  // the new count. Writes nodes[known_nodes] for every neighbor, new or not, so `nodes` needs room for one more.
+  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known_nodes, NodeId* nodes, int32_t* local) {
     uint32_t* const entries = table();
     const uint32_t base = base_.value();
     for (int64_t i = 0; i < count; ++i) {
       const NodeId node = neighbors[i];
       const uint32_t stored = entries[node];
       const uint32_t is_new = AllOnesIf(stored < base);
-      const uint32_t fresh = base + static_cast<uint32_t>(known);
+      const uint32_t fresh = base + static_cast<uint32_t>(known_nodes);
       const uint32_t value = stored ^ ((stored ^ fresh) & is_new);
       entries[node] = value;
-      nodes[known] = node;
-      known -= static_cast<int32_t>(is_new);
+      nodes[known_nodes] = node;
+      known_nodes -= static_cast<int32_t>(is_new);
       local[i] = static_cast<int32_t>(value - base);
     }
-    return known;
+    return known_nodes;
   }
 
  private:
@@ -117,8 +117,8 @@ class HashNodeMap {
   void Begin(int32_t previous) {
     if (base_.Advance(previous)) std::memset(storage_.data(), 0, storage_.bytes());
   }
-  Status Reserve(int64_t count, const NodeId* nodes, int32_t known) {
-    return count * 2 <= capacity() ? Status::Ok() : Grow(count * 2, nodes, known);
+  Status Reserve(int64_t count, const NodeId* nodes, int32_t known_nodes) {
+    return count * 2 <= capacity() ? Status::Ok() : Grow(count * 2, nodes, known_nodes);
   }
   void Fetch(const NodeId* columns, const int64_t* slot, int64_t count, NodeId* neighbors) const {
     const Entry* const entries = table();
@@ -128,7 +128,7 @@ class HashNodeMap {
       PrefetchRead(entries + FirstEntryOf(node));
     }
   }
-  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known, NodeId* nodes, int32_t* local) {
+  int32_t Number(const NodeId* neighbors, int64_t count, int32_t known_nodes, NodeId* nodes, int32_t* local) {
     Entry* const entries = table();
     const uint32_t base = base_.value();
     for (int64_t i = 0; i < count; ++i) {
@@ -142,14 +142,14 @@ class HashNodeMap {
       }
       const uint32_t stored = entries[at].stored;
       const uint32_t is_new = AllOnesIf(stored < base);
-      const uint32_t fresh = base + static_cast<uint32_t>(known);
+      const uint32_t fresh = base + static_cast<uint32_t>(known_nodes);
       const uint32_t value = stored ^ ((stored ^ fresh) & is_new);
       entries[at] = {node, value};
-      nodes[known] = node;
-      known -= static_cast<int32_t>(is_new);
+      nodes[known_nodes] = node;
+      known_nodes -= static_cast<int32_t>(is_new);
       local[i] = static_cast<int32_t>(value - base);
     }
-    return known;
+    return known_nodes;
   }
   int64_t capacity() const { return int64_t{mask_} + 1; }
 
@@ -171,8 +171,8 @@ class HashNodeMap {
     return tries % 8 != 0 ? (at & ~7u) | ((at + 1) & 7u) : (at + 8) & mask_;
   }
 
-  // Makes a table of at least `entries` with nodes[0 … known) in it.
-  Status Grow(int64_t entries, const NodeId* nodes, int32_t known) {
+  // Makes a table of at least `entries` with nodes[0 … known_nodes) in it.
+  Status Grow(int64_t entries, const NodeId* nodes, int32_t known_nodes) {
     const int bits = std::bit_width(static_cast<uint64_t>(entries - 1));
     if (bits > 32)
       return Status::ResourceExhausted("a batch may have at most 2^31 - 1 nodes; use a smaller batch or fanout");
@@ -180,7 +180,7 @@ class HashNodeMap {
     storage_ = std::move(grown);
     shift_ = 32 - (bits - 3);  // the hash shifted by this selects a cache line
     mask_ = static_cast<uint32_t>((uint64_t{1} << bits) - 1);
-    for (int32_t local = 0; local < known; ++local) {
+    for (int32_t local = 0; local < known_nodes; ++local) {
       uint32_t at = FirstEntryOf(nodes[local]);
       for (uint32_t tries = 1; table()[at].stored >= base_.value(); ++tries) at = Next(at, tries);
       table()[at] = {nodes[local], base_.value() + static_cast<uint32_t>(local)};

@@ -18,14 +18,14 @@ std::vector<int64_t> ChooseSlots(const DrawKey& key, NodeId node, int64_t degree
     for (int64_t slot = 0; slot < degree; ++slot) chosen.push_back(slot);
     return chosen;
   }
-  std::set<int64_t> taken;
+  std::set<int64_t> drawn_places;
   for (int32_t slot = 0; slot < fanout; ++slot) {
     const int64_t last = degree - fanout + slot;
     const auto id = static_cast<uint32_t>(node);
     const auto number = static_cast<uint32_t>(slot);
     int64_t drawn = BoundedDraw(key, id, number, DrawWord(key, id, number, 0), static_cast<uint32_t>(last + 1));
-    if (taken.contains(drawn)) drawn = last;
-    taken.insert(drawn);
+    if (drawn_places.contains(drawn)) drawn = last;
+    drawn_places.insert(drawn);
     chosen.push_back(drawn);
   }
   return chosen;

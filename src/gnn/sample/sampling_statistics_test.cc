@@ -209,11 +209,11 @@ TEST(SamplingStatistics, ASamplerOffByOneIsCaught) {
   Rng rng(51);
   std::vector<int> single(kDegree);
   for (int trial = 0; trial < kTrials; ++trial) {
-    std::vector<bool> taken(kDegree);
+    std::vector<bool> is_taken(kDegree);
     for (size_t last = kDegree - kFanout; last < kDegree; ++last) {
       size_t slot = rng.Below(last);
-      if (taken[slot]) slot = last;
-      taken[slot] = true;
+      if (is_taken[slot]) slot = last;
+      is_taken[slot] = true;
       ++single[slot];
     }
   }

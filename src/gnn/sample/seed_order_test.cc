@@ -16,12 +16,12 @@ namespace {
 TEST(SeedOrder, IsAPermutationOfEveryCount) {
   for (int64_t count : {1, 2, 3, 7, 8, 100, 255, 256, 257, 1000, 4097, 196615}) {
     const IndexPermutation order(11, 3, count);
-    std::vector<bool> seen(static_cast<size_t>(count));
+    std::vector<bool> was_seen(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t at = order(i);
       ASSERT_TRUE(0 <= at && at < count);
-      ASSERT_FALSE(seen[static_cast<size_t>(at)]) << at << " twice of " << count;
-      seen[static_cast<size_t>(at)] = true;
+      ASSERT_FALSE(was_seen[static_cast<size_t>(at)]) << at << " twice of " << count;
+      was_seen[static_cast<size_t>(at)] = true;
     }
   }
 }

@@ -77,18 +77,18 @@ class Checker {
       const ValueSpec& value = Value(v);
       const std::vector<int>& operands = shapes_.operands[v];
       const auto width_of = [&](int operand) { return shapes_.width[static_cast<size_t>(operand)]; };
-      const auto asked = [&](int64_t width) { return width == kClassWidth ? num_classes : width; };
+      const auto width_or_classes = [&](int64_t width) { return width == kClassWidth ? num_classes : width; };
       int64_t width = width_of(operands[0]);
-      if (const auto* linear = std::get_if<LinearSpec>(&value.operation)) width = asked(linear->width);
+      if (const auto* linear = std::get_if<LinearSpec>(&value.operation)) width = width_or_classes(linear->width);
       if (std::holds_alternative<HeadSpec>(value.operation)) width = num_classes;
       if (const auto* attention = std::get_if<AttentionSpec>(&value.operation)) {
-        width = asked(attention->width) * (attention->concatenate ? attention->heads : 1);
+        width = width_or_classes(attention->width) * (attention->concatenate ? attention->heads : 1);
       }
       if (const auto* own = std::get_if<OwnSpec>(&value.operation)) {
-        const Result<int64_t> given =
-            FindOp(own->kind)->Width(width, asked(own->width), AllOptions(*FindOp(own->kind), *own));
-        if (!given.ok()) return RefuseValue(v, given.status().message());
-        width = *given;
+        const Result<int64_t> own_width =
+            FindOp(own->kind)->Width(width, width_or_classes(own->width), AllOptions(*FindOp(own->kind), *own));
+        if (!own_width.ok()) return RefuseValue(v, own_width.status().message());
+        width = *own_width;
       }
       if (std::holds_alternative<AddSpec>(value.operation)) {
         for (const int operand : operands) {
@@ -159,10 +159,10 @@ class Checker {
                                          "computed",
                                          operand));
         }
-        std::vector<std::string> known;
-        for (const auto& [name, index] : index_) known.push_back(name);
+        std::vector<std::string> value_names;
+        for (const auto& [name, index] : index_) value_names.push_back(name);
         return RefuseValue(
-            v, fmt::format("reads '{}', which is no value before it{}", operand, DidYouMean(operand, known)));
+            v, fmt::format("reads '{}', which is no value before it{}", operand, DidYouMean(operand, value_names)));
       }
       operands.push_back(found->second);
     }
@@ -254,12 +254,12 @@ class Checker {
 
   // Checks that every value except the last is read by a later one.
   Status CheckUses() const {
-    std::vector<bool> used(spec_.values.size() + 1, false);
+    std::vector<bool> is_used(spec_.values.size() + 1, false);
     for (const std::vector<int>& operands : shapes_.operands) {
-      for (const int operand : operands) used[static_cast<size_t>(operand)] = true;
+      for (const int operand : operands) is_used[static_cast<size_t>(operand)] = true;
     }
     for (size_t v = 1; v < spec_.values.size(); ++v) {
-      if (!used[v]) return RefuseValue(v, "is read by no value after it: take it out, or name it in an `of`");
+      if (!is_used[v]) return RefuseValue(v, "is read by no value after it: take it out, or name it in an `of`");
     }
     return Status::Ok();
   }
@@ -282,12 +282,12 @@ class Checker {
     }
     for (size_t v = spec_.values.size(); v > 0; --v) {
       const OperationSpec& operation = Value(v).operation;
-      int wanted = shapes_.hop[v];
-      if (ReadsNeighbors(operation)) ++wanted;
-      if (std::holds_alternative<CollectSpec>(operation)) wanted = 0;
+      int operand_hop = shapes_.hop[v];
+      if (ReadsNeighbors(operation)) ++operand_hop;
+      if (std::holds_alternative<CollectSpec>(operation)) operand_hop = 0;
       for (const int operand : shapes_.operands[v]) {
         int& hop = shapes_.hop[static_cast<size_t>(operand)];
-        hop = std::max(hop, wanted);
+        hop = std::max(hop, operand_hop);
       }
     }
     shapes_.layers = shapes_.hop[0];
@@ -338,10 +338,10 @@ class Checker {
   // Gives every mask its layer and site.
   Status KeyDrops() {
     shapes_.drop_keys.resize(spec_.values.size() + 1);
-    std::map<std::pair<int, int>, size_t> taken;
+    std::map<std::pair<int, int>, size_t> value_of_mask;
     const auto drop_of = [&](size_t v) { return std::get_if<DropSpec>(&Value(v).operation); };
     const auto take = [&](size_t v, int layer, int site) -> Status {
-      if (const auto [other, added] = taken.emplace(std::pair(layer, site), v); !added) {
+      if (const auto [other, added] = value_of_mask.emplace(std::pair(layer, site), v); !added) {
         return RefuseValue(v, fmt::format("takes its mask from layer {}, site {}, as value '{}' does: give one of them "
                                           "another site, or leave sites out",
                                           layer, site, Value(other->second).name));
@@ -365,7 +365,8 @@ class Checker {
       // Sites below kFirstFreeSite are those of the published models. A value with the input's rows takes kInputSite if
       // that is free, any other value kActivationSite; a site that is taken is replaced by the next free one.
       int site = shapes_.hop[v] == shapes_.layers ? kInputSite : kActivationSite;
-      while (site <= 255 && taken.contains({layer, site})) site = site < kFirstFreeSite ? kFirstFreeSite : site + 1;
+      while (site <= 255 && value_of_mask.contains({layer, site}))
+        site = site < kFirstFreeSite ? kFirstFreeSite : site + 1;
       if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many drops", layer));
       HONE_RETURN_IF_ERROR(take(v, layer, site));
     }
@@ -373,7 +374,7 @@ class Checker {
       if (!std::holds_alternative<OwnSpec>(Value(v).operation)) continue;
       const int layer = shapes_.LayerOf(v);
       int site = kFirstFreeSite;
-      while (site <= 255 && taken.contains({layer, site})) ++site;
+      while (site <= 255 && value_of_mask.contains({layer, site})) ++site;
       if (site > 255) return RefuseValue(v, fmt::format("finds no free site: layer {} has too many masks", layer));
       HONE_RETURN_IF_ERROR(take(v, layer, site));
     }

@@ -45,20 +45,20 @@ Status RegisterOp(std::unique_ptr<const OpKind> kind) {
     return Status::InvalidArgument(fmt::format(
         "operation '{}' reads the features of edges and does not aggregate: only an aggregation has edges", name));
   }
-  std::vector<std::string> seen;
+  std::vector<std::string> option_names;
   for (const OpOption& option : kind->options()) {
-    const bool taken = std::find(kTaken.begin(), kTaken.end(), option.name) != kTaken.end() ||
-                       std::find(seen.begin(), seen.end(), option.name) != seen.end();
-    if (!IsWord(option.name) || taken) {
-      return Status::InvalidArgument(
-          fmt::format("operation '{}': its option '{}' is {}: give it another name", name, option.name,
-                      taken ? "a field of every value, or there twice" : "not lower-case letters, digits and _"));
+    const bool name_is_taken = std::find(kTaken.begin(), kTaken.end(), option.name) != kTaken.end() ||
+                               std::find(option_names.begin(), option_names.end(), option.name) != option_names.end();
+    if (!IsWord(option.name) || name_is_taken) {
+      return Status::InvalidArgument(fmt::format(
+          "operation '{}': its option '{}' is {}: give it another name", name, option.name,
+          name_is_taken ? "a field of every value, or there twice" : "not lower-case letters, digits and _"));
     }
     if (!(option.least <= option.usual && option.usual <= option.most)) {
       return Status::InvalidArgument(fmt::format("operation '{}': its option '{}' is usually {}, outside {} to {}",
                                                  name, option.name, option.usual, option.least, option.most));
     }
-    seen.push_back(option.name);
+    option_names.push_back(option.name);
   }
   Registry& registry = TheRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);

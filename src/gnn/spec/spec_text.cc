@@ -22,10 +22,11 @@ constexpr std::string_view kClasses = "classes";
 
 // Reads a field that holds one of an enumeration's words. The target is unchanged if the field is absent or wrong.
 template <typename Enum>
-void ReadWord(TableReader& reader, std::string_view key, std::span<const std::string_view> words, Enum& target) {
-  const std::optional<std::string> word = reader.Word(key, {words.begin(), words.end()});
+void ReadWord(TableReader& reader, std::string_view key, std::span<const std::string_view> allowed_words,
+              Enum& target) {
+  const std::optional<std::string> word = reader.Word(key, {allowed_words.begin(), allowed_words.end()});
   if (!word) return;
-  target = static_cast<Enum>(std::find(words.begin(), words.end(), *word) - words.begin());
+  target = static_cast<Enum>(std::find(allowed_words.begin(), allowed_words.end(), *word) - allowed_words.begin());
 }
 
 void ReadInteger(TableReader& reader, std::string_view key, int& target) {
@@ -78,9 +79,9 @@ void ReadBool(TableReader& reader, std::string_view key, bool& target) {
   target = reader.Boolean(key).value_or(target);
 }
 
-// Reads the operation of a value. `known` becomes true if there is such an operation. If there is none, the caller must
-// not report unknown fields, because all fields would be.
-OperationSpec ReadOperation(TableReader& reader, bool& known) {
+// Reads the operation of a value. `kind_is_known` becomes true if there is such an operation. If there is none, the
+// caller must not report unknown fields, because all fields would be.
+OperationSpec ReadOperation(TableReader& reader, bool& kind_is_known) {
   std::vector<std::string> names(kOperationNames.begin(), kOperationNames.end());
   for (const OpKind* kind : RegisteredOps()) names.emplace_back(kind->name());
   const std::optional<std::string> name = reader.Word("op", names);
@@ -88,7 +89,7 @@ OperationSpec ReadOperation(TableReader& reader, bool& known) {
     if (!reader.Has("op")) reader.Missing("op", "say which operation makes the value: op = \"linear\" for example");
     return {};
   }
-  known = true;
+  kind_is_known = true;
   if (*name == "aggregate") {
     AggregateSpec o;
     ReadWord(reader, "how", kHowNames, o.how);
@@ -175,8 +176,8 @@ std::string TomlString(std::string_view text) {
 }
 
 template <typename Enum, size_t n>
-std::string WordOf(const std::array<std::string_view, n>& words, Enum value) {
-  return TomlString(words.at(static_cast<size_t>(value)));
+std::string WordOf(const std::array<std::string_view, n>& enum_words, Enum value) {
+  return TomlString(enum_words.at(static_cast<size_t>(value)));
 }
 
 std::string WidthText(int64_t width) { return width == kClassWidth ? TomlString(kClasses) : std::to_string(width); }
@@ -279,12 +280,12 @@ Result<ModelSpec> ParseModelSpec(std::string_view text, std::string_view file) {
     TableReader reader(*tables[i], fmt::format("values #{}", i + 1), errors);
     ValueSpec value;
     value.name = reader.RequiredString("name");
-    bool known = false;
-    value.operation = ReadOperation(reader, known);
+    bool kind_is_known = false;
+    value.operation = ReadOperation(reader, kind_is_known);
     value.of = ReadOperands(reader);
     value.parameters = reader.String("parameters").value_or("");
     ReadInteger(reader, "stream", value.stream);
-    if (known) reader.Finish();
+    if (kind_is_known) reader.Finish();
     spec.values.push_back(std::move(value));
   }
   document.Finish();

@@ -69,18 +69,18 @@ Status StateFromJson(std::string_view text, const std::string& what, CheckpointH
 }  // namespace
 
 Result<TensorFile> ReadFromRank0(const std::string& path, const RunOptions& run) {
-  const bool alone = run.communicator == nullptr || run.communicator->size() == 1;
-  const bool reads = alone || run.communicator->rank() == 0;
+  const bool is_only_rank = run.communicator == nullptr || run.communicator->size() == 1;
+  const bool reads = is_only_rank || run.communicator->rank() == 0;
   std::string bytes;
   if (reads) {
-    Result<std::string> read = ReadFile(path);
-    if (read.status().code() == StatusCode::kNotFound) {
-      return Status::NotFound(read.status().message() +
+    Result<std::string> file_bytes = ReadFile(path);
+    if (file_bytes.status().code() == StatusCode::kNotFound) {
+      return Status::NotFound(file_bytes.status().message() +
                               "; name the folder that `hone-gnn train --checkpoint` wrote, or a safetensors file");
     }
-    HONE_ASSIGN_OR_RETURN(bytes, std::move(read));
+    HONE_ASSIGN_OR_RETURN(bytes, std::move(file_bytes));
   }
-  if (!alone) HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
+  if (!is_only_rank) HONE_RETURN_IF_ERROR(run.communicator->Broadcast("a checkpoint", bytes, 0));
   const std::string what = fmt::format("'{}'", path);
   Result<TensorFile> file = ParseTensorFile(bytes, what);
   if (reads && file.ok() && !file->has_checksum && run.note) run.note(NoChecksumNote(what));

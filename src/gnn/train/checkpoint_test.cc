@@ -56,17 +56,17 @@ class CheckpointFormat : public testing::Test {
 
 TEST_F(CheckpointFormat, KeepsEveryBit) {
   const TensorFile file = Stored();
-  const CheckpointHeader read = ReadCheckpointHeader(file, "it").value();
-  const std::unique_ptr<Model<float>> model = MakeModel(read.model).value();
+  const CheckpointHeader header = ReadCheckpointHeader(file, "it").value();
+  const std::unique_ptr<Model<float>> model = MakeModel(header.model).value();
   Adam<float> optimizer(model->parameters(), {});
-  ASSERT_TRUE(RestoreCheckpoint(file, "it", read, *model, optimizer).ok());
-  EXPECT_EQ(SerializeTensorFile(MakeCheckpoint(read, *model, optimizer)),
-            SerializeTensorFile(MakeCheckpoint(read, *model_, [&]() -> Adam<float>& {
+  ASSERT_TRUE(RestoreCheckpoint(file, "it", header, *model, optimizer).ok());
+  EXPECT_EQ(SerializeTensorFile(MakeCheckpoint(header, *model, optimizer)),
+            SerializeTensorFile(MakeCheckpoint(header, *model_, [&]() -> Adam<float>& {
               optimizer_->set_steps(41);
               optimizer_->set_learning_rate(1.0 / 7);
               return *optimizer_;
             }())));
-  const RunPosition &stored = read.position, &given = header_.position;
+  const RunPosition &stored = header.position, &given = header_.position;
   EXPECT_EQ(stored.epoch, given.epoch);
   EXPECT_EQ(stored.step, given.step);
   EXPECT_EQ(stored.loss_sum, given.loss_sum);
@@ -80,13 +80,13 @@ TEST_F(CheckpointFormat, KeepsEveryBit) {
   EXPECT_EQ(stored.best_epoch, given.best_epoch);
   EXPECT_EQ(stored.worse_validations, given.worse_validations);
   EXPECT_EQ(stored.ended_early, given.ended_early);
-  EXPECT_EQ(read.train.learning_rate, header_.train.learning_rate);
-  EXPECT_EQ(read.train.class_weights, header_.train.class_weights);
-  EXPECT_EQ(read.train.fanouts, header_.train.fanouts);
-  EXPECT_EQ(read.train.seed, header_.train.seed);
-  EXPECT_EQ(read.model.seed, header_.model.seed);
-  EXPECT_TRUE(std::isnan(read.position.best_accuracy));
-  EXPECT_TRUE(std::isinf(read.position.plateau.best));
+  EXPECT_EQ(header.train.learning_rate, header_.train.learning_rate);
+  EXPECT_EQ(header.train.class_weights, header_.train.class_weights);
+  EXPECT_EQ(header.train.fanouts, header_.train.fanouts);
+  EXPECT_EQ(header.train.seed, header_.train.seed);
+  EXPECT_EQ(header.model.seed, header_.model.seed);
+  EXPECT_TRUE(std::isnan(header.position.best_accuracy));
+  EXPECT_TRUE(std::isinf(header.position.plateau.best));
   EXPECT_EQ(optimizer.steps(), 41);
   EXPECT_EQ(optimizer.learning_rate(), 1.0 / 7);
 }

@@ -56,16 +56,17 @@ TEST_F(EdgeFeaturesTraining, AModelLearnsWhatOnlyTheEdgesTell) {
 
 TEST_F(EdgeFeaturesTraining, ACheckpointGoesOnToTheBitAndPredictsAsItsGraphDemands) {
   const auto graph = GraphOfEdges(4);
-  const TemporaryDirectory whole = std::move(MakeTemporaryDirectory()).value();
+  const TemporaryDirectory whole_folder = std::move(MakeTemporaryDirectory()).value();
   const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
-  Train(graph, 4, whole.path());
+  Train(graph, 4, whole_folder.path());
   Train(graph, 2, parts.path());
   auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 1, .checkpoint = parts.path()}, 4);
   ASSERT_TRUE(resumed.ok()) << resumed.status().message();
   ASSERT_TRUE((*resumed)->Run({}).ok());
-  EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(), ReadFile(whole.path() + "/last.safetensors").value());
+  EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
+            ReadFile(whole_folder.path() + "/last.safetensors").value());
 
-  const LoadedModel loaded = LoadModel(whole.path(), {}).value();
+  const LoadedModel loaded = LoadModel(whole_folder.path(), {}).value();
   EXPECT_EQ(loaded.model->options().edge_width, 4);
   // Every neighbor, from samples and layer by layer, are the same edges in the same order.
   PredictOptions options;
@@ -86,7 +87,8 @@ TEST_F(EdgeFeaturesTraining, ACheckpointGoesOnToTheBitAndPredictsAsItsGraphDeman
   EXPECT_THAT(
       Predict(loss_without_features, *loaded.model, loss_without_features->test_nodes(), options).status().message(),
       HasSubstr("0 features an edge and the model was made for 4"));
-  EXPECT_THAT(ResumeTrainer(loss_without_features, whole.path(), {}).status().message(), HasSubstr("another graph"));
+  EXPECT_THAT(ResumeTrainer(loss_without_features, whole_folder.path(), {}).status().message(),
+              HasSubstr("another graph"));
 }
 
 // Gradients in double, through two hops of gathered edge features, against central differences.

@@ -81,15 +81,15 @@ TEST(RunPosition, TheLearningRateFollowsItsSchedule) {
     options.learning_rate = 8;
     RunPosition position;
     double rate = RateOfEpoch(options, position, /*validated=*/false, options.learning_rate);
-    std::vector<double> all;
+    std::vector<double> losses;
     for (; position.epoch < 8; rate = RateOfEpoch(options, position, /*validated=*/true, rate)) {
-      all.push_back(rate);
+      losses.push_back(rate);
       EpochReport report;
       ReportValidation(options, position, CountsWithRight(10, position.epoch < 2 ? 5 + position.epoch : 5), kNone,
                        report);
       FinishEpoch(options, report, position);
     }
-    return all;
+    return losses;
   };
   EXPECT_EQ(rates({}), std::vector<double>(8, 8.0));
   EXPECT_EQ(rates({.warmup = 3}), (std::vector<double>{2, 4, 6, 8, 8, 8, 8, 8}));

@@ -33,10 +33,10 @@ TrainOptions Options(int epochs) {
 }
 
 std::vector<float> ModelWeights(Trainer& trainer) {
-  std::vector<float> all;
+  std::vector<float> parameter_values;
   for (const Parameter<float>* p : trainer.model().parameters())
-    all.insert(all.end(), p->value.begin(), p->value.end());
-  return all;
+    parameter_values.insert(parameter_values.end(), p->value.begin(), p->value.end());
+  return parameter_values;
 }
 
 TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
@@ -47,24 +47,24 @@ TEST(SpecTraining, LearnsWhatTheFeaturesAloneDoNotTellAndGoesOnToTheBit) {
   for (const char* name : {"gcn", "residual_gat", "mixed"}) {
     SCOPED_TRACE(name);
     const ModelOptions options = OptionsOf(Example(name));
-    const TemporaryDirectory whole = std::move(MakeTemporaryDirectory()).value();
+    const TemporaryDirectory whole_folder = std::move(MakeTemporaryDirectory()).value();
     const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
-    auto trainer = MakeTrainer(graph, options, Options(6), {.threads = 2, .checkpoint = whole.path()});
+    auto trainer = MakeTrainer(graph, options, Options(6), {.threads = 2, .checkpoint = whole_folder.path()});
     ASSERT_TRUE(trainer.ok()) << trainer.status().message();
     ASSERT_TRUE((*trainer)->Run({}).ok());
 
     // Trains half of the epochs, and the rest from the checkpoint, on another number of threads.
-    auto half = MakeTrainer(graph, options, Options(3), {.threads = 1, .checkpoint = parts.path()});
-    ASSERT_TRUE(half.ok());
-    ASSERT_TRUE((*half)->Run({}).ok());
+    auto half_trained = MakeTrainer(graph, options, Options(3), {.threads = 1, .checkpoint = parts.path()});
+    ASSERT_TRUE(half_trained.ok());
+    ASSERT_TRUE((*half_trained)->Run({}).ok());
     auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 6);
     ASSERT_TRUE(resumed.ok()) << resumed.status().message();
     ASSERT_TRUE((*resumed)->Run({}).ok());
     EXPECT_EQ(ModelWeights(**resumed), ModelWeights(**trainer));
     EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
-              ReadFile(whole.path() + "/last.safetensors").value());
+              ReadFile(whole_folder.path() + "/last.safetensors").value());
 
-    const Result<LoadedModel> loaded = LoadModel(whole.path() + "/last.safetensors", {});
+    const Result<LoadedModel> loaded = LoadModel(whole_folder.path() + "/last.safetensors", {});
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     ASSERT_NE(loaded->model->options().spec, nullptr);
     EXPECT_EQ(*loaded->model->options().spec, *options.spec);

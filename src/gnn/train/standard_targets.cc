@@ -20,11 +20,11 @@ namespace {
 class StandardizedGraph final : public ChangedGraph {
  public:
   StandardizedGraph(std::shared_ptr<const Graph> graph, const TrainOptions& options) : ChangedGraph(std::move(graph)) {
-    const TargetView given = unchanged().targets();
-    rows_.resize(static_cast<size_t>(given.num_rows * given.width));
+    const TargetView targets = unchanged().targets();
+    rows_.resize(static_cast<size_t>(targets.num_rows * targets.width));
     for (size_t i = 0; i < rows_.size(); ++i) {
-      const size_t c = i % static_cast<size_t>(given.width);
-      rows_[i] = static_cast<float>((static_cast<double>(given.rows[i]) - options.target_means[c]) /
+      const size_t c = i % static_cast<size_t>(targets.width);
+      rows_[i] = static_cast<float>((static_cast<double>(targets.rows[i]) - options.target_means[c]) /
                                     options.target_scales[c]);  // an unknown value stays NaN
     }
   }
@@ -44,7 +44,7 @@ class StandardizedGraph final : public ChangedGraph {
 
 // The known targets of a column in the training split.
 struct Column {
-  int64_t known = 0;
+  int64_t known_targets = 0;
   double mean = 0, deviation = 0;
 };
 
@@ -57,14 +57,14 @@ std::vector<Column> TrainingColumns(const Graph& graph) {
       for (size_t c = 0; c < columns.size(); ++c) {
         const auto value = static_cast<double>(targets.Row(v)[c]);
         if (std::isnan(value)) continue;
-        columns[c].known += second ? 0 : 1;
+        columns[c].known_targets += second ? 0 : 1;
         (second ? columns[c].deviation : columns[c].mean) += second ? std::pow(value - columns[c].mean, 2) : value;
       }
     }
     for (Column& column : columns) {
-      if (column.known == 0) continue;
+      if (column.known_targets == 0) continue;
       double& sum = second ? column.deviation : column.mean;
-      sum /= static_cast<double>(column.known);
+      sum /= static_cast<double>(column.known_targets);
     }
   }
   for (Column& column : columns) column.deviation = std::sqrt(column.deviation);
@@ -118,7 +118,7 @@ std::vector<std::string> TargetWarnings(const Graph& graph, const TrainOptions& 
   std::string unknown;
   size_t without = 0;
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (columns[c].known > 0) continue;
+    if (columns[c].known_targets > 0) continue;
     constexpr size_t kMostNamed = 5;  // columns that one message names
     if (++without <= kMostNamed) unknown += (without > 1 ? ", " : "") + NumberAndName(graph, c);
     if (without == kMostNamed + 1) unknown += ", …";
@@ -134,7 +134,7 @@ std::vector<std::string> TargetWarnings(const Graph& graph, const TrainOptions& 
   constexpr double kMost = 10, kLeast = 0.01;
   for (size_t c = 0; c < columns.size(); ++c) {
     const Column& column = columns[c];
-    const bool tiny = column.known > 0 && column.deviation > 0 && column.deviation < kLeast;
+    const bool tiny = column.known_targets > 0 && column.deviation > 0 && column.deviation < kLeast;
     if (std::fabs(column.mean) <= kMost && column.deviation <= kMost && !tiny) continue;
     warnings.push_back(
         fmt::format("the values in column {} of graph '{}' have a mean of {:.4g} and a standard deviation of {:.4g} in "

@@ -87,22 +87,22 @@ TEST(TargetsTraining, ValuesAreLearnedWithEachLossAndTheSmallestErrorIsBest) {
 TEST(TargetsTraining, ARunGoesOnToTheBitAndAStepMayHaveShards) {
   for (const TargetKind kind : {TargetKind::kMultiLabel, TargetKind::kValues}) {
     const auto graph = GraphWithTargets(kind);
-    const TemporaryDirectory whole = std::move(MakeTemporaryDirectory()).value();
+    const TemporaryDirectory whole_folder = std::move(MakeTemporaryDirectory()).value();
     const TemporaryDirectory parts = std::move(MakeTemporaryDirectory()).value();
     TrainOptions options = TargetRun(4);
     options.shards = 2;
     options.standardize = kind == TargetKind::kValues;
-    TrainOnTargets(graph, options, {.threads = 2, .checkpoint = whole.path()});
+    TrainOnTargets(graph, options, {.threads = 2, .checkpoint = whole_folder.path()});
     options.epochs = 2;
     TrainOnTargets(graph, options, {.threads = 1, .checkpoint = parts.path()});
     auto resumed = ResumeTrainer(graph, parts.path(), {.threads = 2, .checkpoint = parts.path()}, 4);
     ASSERT_TRUE(resumed.ok()) << resumed.status().message();
     ASSERT_TRUE((*resumed)->Run({}).ok());
     EXPECT_EQ(ReadFile(parts.path() + "/last.safetensors").value(),
-              ReadFile(whole.path() + "/last.safetensors").value());
+              ReadFile(whole_folder.path() + "/last.safetensors").value());
 
     // Predictions of the trained model have the errors that its validation found.
-    const Result<LoadedModel> loaded = LoadModel(whole.path() + "/last.safetensors", {});
+    const Result<LoadedModel> loaded = LoadModel(whole_folder.path() + "/last.safetensors", {});
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     EXPECT_EQ(loaded->targets, kind);  // so that infer and serve refuse a graph of another kind
     Result<Predictions> exact = Predict(graph, *loaded->model, graph->test_nodes(), {.exact = true});
@@ -146,12 +146,13 @@ TEST(TargetsTraining, StandardizedValuesAreMeasuredAndPredictedInTheUnitsOfTheDa
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   ASSERT_EQ(loaded->target_means.size(), 3u);
   EXPECT_NEAR(loaded->target_means[0], 250000, 1500);
-  Result<Predictions> found = Predict(graph, *loaded->model, graph->valid_nodes(), {.fanouts = {10, 10}, .seed = 11});
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  UndoStandardization(*loaded, found->logits);
+  Result<Predictions> predictions =
+      Predict(graph, *loaded->model, graph->valid_nodes(), {.fanouts = {10, 10}, .seed = 11});
+  ASSERT_TRUE(predictions.ok()) << predictions.status().message();
+  UndoStandardization(*loaded, predictions->logits);
   TargetCounts counts(graph->targets());
   for (size_t i = 0; i < graph->valid_nodes().size(); ++i) {
-    counts.Add(graph->targets().Row(graph->valid_nodes()[i]), found->logits.data() + 3 * i);
+    counts.Add(graph->targets().Row(graph->valid_nodes()[i]), predictions->logits.data() + 3 * i);
   }
   EXPECT_NEAR(ScoresOf(counts).rmse, last.valid_rmse, 1e-3 * last.valid_rmse);
 }

@@ -33,9 +33,9 @@ std::shared_ptr<const Graph> CommunityGraph(const CommunityOptions& options) {
   std::vector<std::vector<NodeId>> rows(static_cast<size_t>(options.nodes));
   for (int64_t e = 0; e < int64_t{options.nodes} * options.degree / 2; ++e) {
     const auto v = static_cast<NodeId>(rng.Below(static_cast<uint64_t>(options.nodes)));
-    const auto& same = members[static_cast<size_t>(labels[static_cast<size_t>(v)])];
+    const auto& nodes_of_class = members[static_cast<size_t>(labels[static_cast<size_t>(v)])];
     const NodeId u = rng.Uniform() < options.inside
-                         ? same[rng.Below(same.size())]
+                         ? nodes_of_class[rng.Below(nodes_of_class.size())]
                          : static_cast<NodeId>(rng.Below(static_cast<uint64_t>(options.nodes)));
     if (u == 0 || v == 0) continue;
     rows[static_cast<size_t>(v)].push_back(u);

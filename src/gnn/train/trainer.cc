@@ -195,8 +195,8 @@ class CpuTrainer final : public Trainer {
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    HONE_ASSIGN_OR_RETURN(const bool asked, AnyRankStops(events));
-    return asked && position_.epoch < options_.epochs;
+    HONE_ASSIGN_OR_RETURN(const bool stop_requested, AnyRankStops(events));
+    return stop_requested && position_.epoch < options_.epochs;
   }
 
   struct StepEnd {

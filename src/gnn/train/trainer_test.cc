@@ -27,26 +27,26 @@ struct Setting {
 };
 
 std::unique_ptr<Trainer> MakeTrainerOf(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
-  Result<std::unique_ptr<Trainer>> made = MakeTrainer(graph, setting.model, setting.train, setting.run);
-  EXPECT_TRUE(made.ok()) << made.status().message();
-  return std::move(made).value();
+  Result<std::unique_ptr<Trainer>> trainer_or_error = MakeTrainer(graph, setting.model, setting.train, setting.run);
+  EXPECT_TRUE(trainer_or_error.ok()) << trainer_or_error.status().message();
+  return std::move(trainer_or_error).value();
 }
 
 std::string RefusalOf(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
-  Result<std::unique_ptr<Trainer>> made = MakeTrainer(graph, setting.model, setting.train, setting.run);
-  EXPECT_FALSE(made.ok());
-  if (made.ok()) return {};
-  EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument);
-  return made.status().message();
+  Result<std::unique_ptr<Trainer>> trainer_or_error = MakeTrainer(graph, setting.model, setting.train, setting.run);
+  EXPECT_FALSE(trainer_or_error.ok());
+  if (trainer_or_error.ok()) return {};
+  EXPECT_EQ(trainer_or_error.status().code(), StatusCode::kInvalidArgument);
+  return trainer_or_error.status().message();
 }
 
 // Returns all weights of a finished run's model.
 std::vector<float> Weights(Trainer& trainer) {
-  std::vector<float> all;
+  std::vector<float> parameter_values;
   for (const Parameter<float>* parameter : trainer.model().parameters()) {
-    all.insert(all.end(), parameter->value.begin(), parameter->value.end());
+    parameter_values.insert(parameter_values.end(), parameter->value.begin(), parameter->value.end());
   }
-  return all;
+  return parameter_values;
 }
 
 std::vector<float> WeightsAfter(const std::shared_ptr<const Graph>& graph, const Setting& setting) {
@@ -191,20 +191,20 @@ TEST(Trainer, AveragesRunningStatisticsOverShards) {
   setting.train.epochs = 1;
   const std::unique_ptr<Trainer> trainer = MakeTrainerOf(graph, setting);
   ASSERT_TRUE(trainer->Run({}).ok());
-  bool found = false;
+  bool found_epoch = false;
   for (const Parameter<float>* parameter : trainer->model().parameters()) {
     if (!parameter->name.ends_with("running_var")) continue;
-    found = true;
+    found_epoch = true;
     for (float value : parameter->value) EXPECT_TRUE(std::isfinite(value) && value > 0);
   }
-  EXPECT_TRUE(found);
+  EXPECT_TRUE(found_epoch);
 }
 
 class Checkpoints : public testing::Test {
  protected:
   // Runs without interruption, with checkpoints in `name`; returns the last checkpoint's bytes.
-  std::string WholeRun(const Setting& given, const std::string& name) {
-    Setting setting = given;
+  std::string WholeRun(const Setting& given_setting, const std::string& name) {
+    Setting setting = given_setting;
     setting.run.checkpoint = scratch_ / name;
     EXPECT_TRUE(MakeTrainerOf(graph_, setting)->Run({}).ok());
     return ReadFile(setting.run.checkpoint + "/last.safetensors").value();
@@ -221,7 +221,7 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
     setting.train.plateau_patience = 2;
     setting.train.eval_every = 2;
     setting.train.epochs = 3;
-    const std::string whole = WholeRun(setting, "whole");
+    const std::string uninterrupted_checkpoint = WholeRun(setting, "whole");
     const std::string best = ReadFile(scratch_ / "whole/best.safetensors").value();
     // Stops the run repeatedly, each time when it asks for the third time whether to stop (after a step or a validation
     // batch).
@@ -231,8 +231,8 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
     int stops = 0;
     for (;; ++stops) {
       ASSERT_LT(stops, 100);
-      int asked = 0;
-      const Result<TrainResult> part = trainer->Run({.stop = [&] { return ++asked == 3; }});
+      int stop_questions = 0;
+      const Result<TrainResult> part = trainer->Run({.stop = [&] { return ++stop_questions == 3; }});
       ASSERT_TRUE(part.ok()) << part.status().message();
       if (part->end == TrainResult::End::kFinished) break;
       Result<std::unique_ptr<Trainer>> resumed =
@@ -241,7 +241,7 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
       trainer = std::move(*resumed);
     }
     EXPECT_GE(stops, 3);
-    EXPECT_TRUE(ReadFile(folder + "/last.safetensors").value() == whole) << kind;
+    EXPECT_TRUE(ReadFile(folder + "/last.safetensors").value() == uninterrupted_checkpoint) << kind;
     EXPECT_TRUE(ReadFile(folder + "/best.safetensors").value() == best) << kind;
   }
 }
@@ -249,7 +249,7 @@ TEST_F(Checkpoints, StoppedAfterAnyStepAndResumedEndsWithTheSameBytes) {
 TEST_F(Checkpoints, MoreEpochsGoOnAsOneLongRun) {
   Setting setting;
   setting.train.epochs = 4;
-  const std::string whole = WholeRun(setting, "long");
+  const std::string uninterrupted_checkpoint = WholeRun(setting, "long");
   setting.train.epochs = 2;
   WholeRun(setting, "short");
   Result<std::unique_ptr<Trainer>> resumed =
@@ -257,7 +257,7 @@ TEST_F(Checkpoints, MoreEpochsGoOnAsOneLongRun) {
   ASSERT_TRUE(resumed.ok()) << resumed.status().message();
   EXPECT_EQ((*resumed)->next_epoch(), 2);
   ASSERT_TRUE((*resumed)->Run({}).ok());
-  EXPECT_TRUE(ReadFile(scratch_ / "short/last.safetensors").value() == whole);
+  EXPECT_TRUE(ReadFile(scratch_ / "short/last.safetensors").value() == uninterrupted_checkpoint);
 }
 
 TEST_F(Checkpoints, EndEarlyWhenValidationsStopGettingBetter) {

@@ -45,15 +45,15 @@ Result<ValidationCounts> CountCorrectExactly(const Graph& graph, Model<float>& m
     options.progress = [&](const std::string&, int64_t done, int64_t total) { o.progress(done, total); };
   }
   const std::span<const NodeId> nodes = graph.valid_nodes();
-  const Result<Predictions> found = PredictExact(graph, model, nodes, options, o.threads);
-  if (found.status().code() == StatusCode::kCancelled) {
+  const Result<Predictions> predictions = PredictExact(graph, model, nodes, options, o.threads);
+  if (predictions.status().code() == StatusCode::kCancelled) {
     counts.stopped = true;
     return counts;
   }
-  HONE_RETURN_IF_ERROR(found.status());
-  const std::vector<int32_t> classes = PredictedClasses(*found);
+  HONE_RETURN_IF_ERROR(predictions.status());
+  const std::vector<int32_t> classes = PredictedClasses(*predictions);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const float* const logits = found->logits.data() + static_cast<int64_t>(i) * found->num_classes;
+    const float* const logits = predictions->logits.data() + static_cast<int64_t>(i) * predictions->num_classes;
     Count(graph, nodes[i], logits, classes[i], counts);
   }
   return counts;
@@ -137,16 +137,16 @@ Result<bool> SumOverRanks(Communicator& ranks, bool stopped, TargetCounts& count
 }
 
 Result<bool> SumOverRanks(Communicator& ranks, bool stopped, ClassCounts& counts) {
-  std::vector<double> all{stopped ? 1.0 : 0.0};
+  std::vector<double> sums{stopped ? 1.0 : 0.0};
   for (const std::vector<int64_t>* part : {&counts.actual, &counts.predicted, &counts.correct}) {
-    all.insert(all.end(), part->begin(), part->end());
+    sums.insert(sums.end(), part->begin(), part->end());
   }
-  HONE_RETURN_IF_ERROR(ranks.AllReduceSum("the validation's counts", std::span(all)));
-  auto from = all.begin() + 1;
+  HONE_RETURN_IF_ERROR(ranks.AllReduceSum("the validation's counts", std::span(sums)));
+  auto from = sums.begin() + 1;
   for (std::vector<int64_t>* part : {&counts.actual, &counts.predicted, &counts.correct}) {
     for (int64_t& count : *part) count = static_cast<int64_t>(*from++);
   }
-  return all[0] > 0;
+  return sums[0] > 0;
 }
 
 }  // namespace hone::gnn

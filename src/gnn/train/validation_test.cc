@@ -68,14 +68,14 @@ TEST(Validation, OfTwoClassesEachLabelledNodeHasAScoreThatIsOnTheSideOfItsPredic
 TEST(Validation, ThePartsOfTheRanksAddUpToTheWhole) {
   const std::shared_ptr<const Graph> graph = CommunityGraph({.nodes = 700});
   const std::unique_ptr<Model<float>> model = ModelOf(*graph);
-  const ValidationCounts whole = CountCorrect(graph, *model, OptionsOfRank(0, 1)).value();
+  const ValidationCounts all_counts = CountCorrect(graph, *model, OptionsOfRank(0, 1)).value();
   for (const int ranks : {2, 3, 50}) {  // 50: more than there are batches, so that some have none
     ClassCounts sum(graph->num_classes());
     for (int rank = 0; rank < ranks; ++rank)
       Add(CountCorrect(graph, *model, OptionsOfRank(rank, ranks)).value().classes, sum);
-    EXPECT_EQ(sum.actual, whole.classes.actual) << ranks;
-    EXPECT_EQ(sum.predicted, whole.classes.predicted) << ranks;
-    EXPECT_EQ(sum.correct, whole.classes.correct) << ranks;
+    EXPECT_EQ(sum.actual, all_counts.classes.actual) << ranks;
+    EXPECT_EQ(sum.predicted, all_counts.classes.predicted) << ranks;
+    EXPECT_EQ(sum.correct, all_counts.classes.correct) << ranks;
   }
 }
 
@@ -116,11 +116,11 @@ TEST(Validation, LayerByLayerTheRanksAddUpAndAStopIsHeard) {
     part.fanouts = {kAllNeighbors, kAllNeighbors};
     return part;
   };
-  const ValidationCounts whole = CountCorrect(graph, *model, options(0, 1)).value();
+  const ValidationCounts all_counts = CountCorrect(graph, *model, options(0, 1)).value();
   ClassCounts sum(graph->num_classes());
   for (int rank = 0; rank < 3; ++rank) Add(CountCorrect(graph, *model, options(rank, 3)).value().classes, sum);
-  EXPECT_EQ(sum.actual, whole.classes.actual);
-  EXPECT_EQ(sum.correct, whole.classes.correct);
+  EXPECT_EQ(sum.actual, all_counts.classes.actual);
+  EXPECT_EQ(sum.correct, all_counts.classes.correct);
   ValidationOptions stopping = options(0, 1);
   stopping.stop = [] { return true; };
   EXPECT_TRUE(CountCorrect(graph, *model, stopping).value().stopped);

@@ -13,11 +13,11 @@
 namespace hone::gnn {
 namespace {
 
-HopShape Measure(const BlockView& block, std::vector<int32_t>& uses) {
+HopShape Measure(const BlockView& block, std::vector<int32_t>& uses_of_source) {
   HopShape shape{.num_dst = block.num_dst, .num_src = block.num_src, .edges = block.num_edges()};
-  uses.assign(static_cast<size_t>(block.num_src), 0);
-  for (const int32_t source : block.columns) ++uses[static_cast<size_t>(source)];
-  if (!uses.empty()) shape.most_uses = *std::max_element(uses.begin(), uses.end());
+  uses_of_source.assign(static_cast<size_t>(block.num_src), 0);
+  for (const int32_t source : block.columns) ++uses_of_source[static_cast<size_t>(source)];
+  if (!uses_of_source.empty()) shape.most_uses = *std::max_element(uses_of_source.begin(), uses_of_source.end());
   return shape;
 }
 
@@ -70,7 +70,7 @@ Result<MeasuredBatches> MeasureBatches(std::shared_ptr<const Graph> graph, const
   pipeline_options.features = false;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<BatchPipeline> pipeline, BatchPipeline::Make(graph, pipeline_options));
   MeasuredBatches measured;
-  std::vector<int32_t> uses;
+  std::vector<int32_t> uses_of_source;
   for (uint32_t epoch = 0; static_cast<int>(measured.batches.size()) < options.batches; ++epoch) {
     HONE_RETURN_IF_ERROR(pipeline->Start({.seeds = train, .epoch = epoch}));
     while (true) {
@@ -78,7 +78,7 @@ Result<MeasuredBatches> MeasureBatches(std::shared_ptr<const Graph> graph, const
       if (!lease) break;
       BatchShape shape;
       for (int hop = 0; hop < lease->sample.hops(); ++hop) {
-        shape.hops.push_back(Measure(lease->sample.Block(lease->sample.hops() - 1 - hop), uses));
+        shape.hops.push_back(Measure(lease->sample.Block(lease->sample.hops() - 1 - hop), uses_of_source));
       }
       measured.batches.push_back(std::move(shape));
       if (static_cast<int>(measured.batches.size()) == options.batches) {

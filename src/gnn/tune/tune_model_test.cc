@@ -34,9 +34,10 @@ HotOperations OperationsOf(const std::string& values) {
   return FindHotOperations(*spec, *shapes, LowerToUnits(*spec, *shapes));
 }
 
-std::vector<std::string> Names(const HotOperations& found) {
+std::vector<std::string> Names(const HotOperations& operations) {
   std::vector<std::string> names;
-  for (const HotOperation& operation : found.operations) names.push_back(operation.value + ": " + TaskName(operation));
+  for (const HotOperation& operation : operations.operations)
+    names.push_back(operation.value + ": " + TaskName(operation));
   return names;
 }
 
@@ -103,37 +104,37 @@ TEST(BatchShapes, EvenDegreesBelowTheBoundFillAsManySlots) {
 }
 
 TEST(HotOperations, AreThoseThatAGpuRunsForwardAndBackward) {
-  const HotOperations found = OperationsOf(R"(
+  const HotOperations operations = OperationsOf(R"(
     {name = "a0", op = "aggregate", of = "x", how = "sum", scale = "symmetric"},
     {name = "h0", op = "linear", of = "a0", width = 32},
     {name = "r0", op = "activate", of = "h0"},
     {name = "h1", op = "linear", of = "r0", width = "classes"},
     {name = "a1", op = "aggregate", of = "h1", how = "max"},
   )");
-  EXPECT_THAT(Names(found),
+  EXPECT_THAT(Names(operations),
               ElementsAre("a0: aggregate_symmetric_of_features",  // features have no gradient
                           "h0: linear", "h0: linear_backward_weight", "h1: linear", "h1: linear_backward_input",
                           "h1: linear_backward_weight", "a1: aggregate_max", "a1: aggregate_max_backward"));
-  EXPECT_EQ(found.operations[0].hop, 1);
-  EXPECT_EQ(found.operations[1].in_width, 12);
-  EXPECT_EQ(found.operations[4].out_width, 5);
-  EXPECT_TRUE(found.left_out.empty());
+  EXPECT_EQ(operations.operations[0].hop, 1);
+  EXPECT_EQ(operations.operations[1].in_width, 12);
+  EXPECT_EQ(operations.operations[4].out_width, 5);
+  EXPECT_TRUE(operations.left_out.empty());
 }
 
 TEST(HotOperations, AttentionIsProjectedBehindTheWeightedSum) {
-  const HotOperations found = OperationsOf(R"(
+  const HotOperations operations = OperationsOf(R"(
     {name = "g0", op = "attention", of = "x", width = 4, heads = 3},
     {name = "l", op = "head", of = "g0"},
   )");
-  EXPECT_THAT(Names(found), ElementsAre("x: gather_features", "g0: attention", "g0: attention_backward", "g0: linear",
-                                        "g0: linear_backward_input", "g0: linear_backward_weight", "l: linear",
-                                        "l: linear_backward_input", "l: linear_backward_weight"));
-  EXPECT_EQ(found.operations[1].heads, 3);
-  EXPECT_EQ(found.operations[1].in_width, 12);
-  EXPECT_EQ(found.operations[3].hop, 0);  // of the destinations
-  EXPECT_EQ(found.operations[3].in_width, 36);
-  EXPECT_EQ(found.operations[3].out_width, 12);
-  EXPECT_TRUE(found.left_out.empty());  // features have no gradient
+  EXPECT_THAT(Names(operations), ElementsAre("x: gather_features", "g0: attention", "g0: attention_backward",
+                                             "g0: linear", "g0: linear_backward_input", "g0: linear_backward_weight",
+                                             "l: linear", "l: linear_backward_input", "l: linear_backward_weight"));
+  EXPECT_EQ(operations.operations[1].heads, 3);
+  EXPECT_EQ(operations.operations[1].in_width, 12);
+  EXPECT_EQ(operations.operations[3].hop, 0);  // of the destinations
+  EXPECT_EQ(operations.operations[3].in_width, 36);
+  EXPECT_EQ(operations.operations[3].out_width, 12);
+  EXPECT_TRUE(operations.left_out.empty());  // features have no gradient
   const HotOperations behind = OperationsOf(R"(
     {name = "h", op = "linear", of = "x", width = 8},
     {name = "g0", op = "attention", of = "h", width = 4},

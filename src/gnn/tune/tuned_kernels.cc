@@ -134,8 +134,8 @@ Result<std::string> ReadWinner(const std::string& path, const std::string& task,
 }  // namespace
 
 std::string WhyNotHere(const TuningPlace& tuned, const TuningPlace& run) {
-  const auto differs = [](const char* what, const auto& mine, const auto& theirs) {
-    return fmt::format("it was tuned for {} {}, and this run has {}", what, mine, theirs);
+  const auto differs = [](const char* what, const auto& own_value, const auto& their_value) {
+    return fmt::format("it was tuned for {} {}, and this run has {}", what, own_value, their_value);
   };
   if (!tuned.gpu.empty() && tuned.gpu != run.gpu) return differs("the GPU", tuned.gpu, run.gpu);
   if (tuned.model_hash != run.model_hash) {
@@ -171,12 +171,12 @@ std::string TasksText(const TuningPlace& place, const std::vector<ModelTask>& ta
 
 Result<TaskFolder> ReadTaskFolder(const std::string& folder) {
   const std::string path = folder + "/tasks.json";
-  Result<json> read = ReadJsonFile(path);
-  if (read.status().code() == StatusCode::kNotFound) {
+  Result<json> tuned_json = ReadJsonFile(path);
+  if (tuned_json.status().code() == StatusCode::kNotFound) {
     return Status::NotFound(path +
                             " does not exist: name a folder that `hone-gnn tune-model MODEL --graph GRAPH` wrote");
   }
-  HONE_ASSIGN_OR_RETURN(const json file, std::move(read));
+  HONE_ASSIGN_OR_RETURN(const json file, std::move(tuned_json));
   TaskFolder tasks;
   int version = 0;
   JsonFields fields(file, "tasks");

@@ -71,12 +71,12 @@ TEST(TunedKernels, AreReadAsTheyWereWritten) {
   tuned.choices.aggregates["a1"] = {.forward = SumChoice{8, 4, 64}};
   const std::string path = scratch / "gcn.tuned.json";
   ASSERT_TRUE(WriteFileAtomically(path, TunedText(tuned)).ok());
-  const Result<TunedKernels> read = ReadTunedKernels(path);
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(WhyNotHere(read->place, Place()), "");
-  EXPECT_EQ(read->speedup.lower, 1.04);
-  EXPECT_EQ(read->choices.aggregates.at("a1").forward, (SumChoice{8, 4, 64}));
-  EXPECT_FALSE(read->choices.aggregates.at("a1").backward.has_value());
+  const Result<TunedKernels> kernels_or_error = ReadTunedKernels(path);
+  ASSERT_TRUE(kernels_or_error.ok()) << kernels_or_error.status().message();
+  EXPECT_EQ(WhyNotHere(kernels_or_error->place, Place()), "");
+  EXPECT_EQ(kernels_or_error->speedup.lower, 1.04);
+  EXPECT_EQ(kernels_or_error->choices.aggregates.at("a1").forward, (SumChoice{8, 4, 64}));
+  EXPECT_FALSE(kernels_or_error->choices.aggregates.at("a1").backward.has_value());
 
   tuned.choices.aggregates["a1"].backward = SumChoice{5, 4, 64};
   ASSERT_TRUE(WriteFileAtomically(path, TunedText(tuned)).ok());

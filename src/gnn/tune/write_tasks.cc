@@ -69,9 +69,9 @@ std::string SizesText(const TaskDims& dims) {
 }
 
 void AddShape(ModelTask& task, const TaskDims& dims, const std::string& what) {
-  for (TimedShape& known : task.timed) {
-    if (known.dims != dims) continue;
-    if (known.what.find(what) == std::string::npos) known.what += "; " + what;
+  for (TimedShape& timed_shape : task.timed) {
+    if (timed_shape.dims != dims) continue;
+    if (timed_shape.what.find(what) == std::string::npos) timed_shape.what += "; " + what;
     return;
   }
   task.timed.push_back({dims, what});
@@ -198,7 +198,8 @@ std::string FolderText(const TuneSource& source, const std::vector<ModelTask>& t
   }
   if (!operations.left_out.empty()) {
     text += "\n## For which no task is written\n\n";
-    for (const LeftOut& left : operations.left_out) text += fmt::format("* `{}`: {}.\n", left.value, left.why);
+    for (const LeftOut& left_out_value : operations.left_out)
+      text += fmt::format("* `{}`: {}.\n", left_out_value.value, left_out_value.why);
   }
   return text;
 }

@@ -27,11 +27,11 @@ __device__ inline Float8 Load8(const float* p) {
 }
 __device__ inline Float8 Load8(const __half* p) {
   const uint4 raw = __ldg(reinterpret_cast<const uint4*>(p));
-  const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+  const uint32_t packed_pairs[4] = {raw.x, raw.y, raw.z, raw.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&packed_pairs[i]));
     out.v[2 * i] = f.x;
     out.v[2 * i + 1] = f.y;
   }
@@ -39,12 +39,12 @@ __device__ inline Float8 Load8(const __half* p) {
 }
 __device__ inline Float8 Load8(const __nv_bfloat16* p) {
   const uint4 raw = __ldg(reinterpret_cast<const uint4*>(p));
-  const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+  const uint32_t packed_pairs[4] = {raw.x, raw.y, raw.z, raw.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    out.v[2 * i] = __uint_as_float(words[i] << 16);
-    out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    out.v[2 * i] = __uint_as_float(packed_pairs[i] << 16);
+    out.v[2 * i + 1] = __uint_as_float(packed_pairs[i] & 0xffff0000u);
   }
   return out;
 }
@@ -53,13 +53,13 @@ __device__ inline void Store8(float* p, const Float8& x) {
   reinterpret_cast<float4*>(p)[1] = make_float4(x.v[4], x.v[5], x.v[6], x.v[7]);
 }
 __device__ inline void Store8(__nv_bfloat16* p, const Float8& x) {
-  uint32_t words[4];
+  uint32_t packed_pairs[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]);
-    words[i] = *reinterpret_cast<const uint32_t*>(&pair);
+    packed_pairs[i] = *reinterpret_cast<const uint32_t*>(&pair);
   }
-  *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
+  *reinterpret_cast<uint4*>(p) = make_uint4(packed_pairs[0], packed_pairs[1], packed_pairs[2], packed_pairs[3]);
 }
 
 // Identifies the dropout mask (ops/dropout.h) of one layer and site in one step. Kept elements are multiplied by
@@ -78,12 +78,12 @@ __device__ inline PhiloxWords WordsOf(const DropoutKey& dropout, uint32_t node, 
 // Zeroes the dropped elements of x and leaves the kept ones unscaled, for callers that apply the scale elsewhere.
 __device__ inline void Keep8(const DropoutKey& dropout, uint32_t node, uint32_t vector, Float8& x) {
   if (dropout.threshold == 0) return;
-  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const PhiloxWords random_words = WordsOf(dropout, node, vector);
   const uint32_t high = dropout.threshold << 16;  // compares with the upper half of a word in place
 #pragma unroll
   for (size_t i = 0; i < 4; ++i) {
-    x.v[2 * i] = (words[i] & 0xffffu) >= dropout.threshold ? x.v[2 * i] : 0.0f;
-    x.v[2 * i + 1] = words[i] >= high ? x.v[2 * i + 1] : 0.0f;
+    x.v[2 * i] = (random_words[i] & 0xffffu) >= dropout.threshold ? x.v[2 * i] : 0.0f;
+    x.v[2 * i + 1] = random_words[i] >= high ? x.v[2 * i + 1] : 0.0f;
   }
 }
 __device__ inline float ScaleOf(const DropoutKey& dropout) { return dropout.threshold == 0 ? 1.0f : dropout.scale; }
@@ -102,12 +102,12 @@ __device__ inline void AddKept8(const DropoutKey& dropout, uint32_t node, uint32
     for (int i = 0; i < 8; ++i) sum.v[i] += x.v[i];
     return;
   }
-  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const PhiloxWords random_words = WordsOf(dropout, node, vector);
   const uint32_t high = dropout.threshold << 16;
 #pragma unroll
   for (size_t i = 0; i < 4; ++i) {
-    if ((words[i] & 0xffffu) >= dropout.threshold) sum.v[2 * i] += x.v[2 * i];
-    if (words[i] >= high) sum.v[2 * i + 1] += x.v[2 * i + 1];
+    if ((random_words[i] & 0xffffu) >= dropout.threshold) sum.v[2 * i] += x.v[2 * i];
+    if (random_words[i] >= high) sum.v[2 * i + 1] += x.v[2 * i + 1];
   }
 }
 

@@ -47,14 +47,14 @@ struct Exchange {
 // Copies between tensors and their places in `flat`. Every tensor must be covered completely.
 Status Copy(const std::vector<TensorPlace>& places, const std::vector<Parameter<float>*>& parameters,
             const Exchange& what, std::vector<float>& flat) {
-  std::map<std::string, Parameter<float>*> named;
-  for (Parameter<float>* parameter : parameters) named[parameter->name] = parameter;
+  std::map<std::string, Parameter<float>*> parameters_by_name;
+  for (Parameter<float>* parameter : parameters) parameters_by_name[parameter->name] = parameter;
   std::map<std::string, int64_t> covered;
   for (const TensorPlace& place : places) {
     if (place.buffer != what.buffers) continue;
     const std::string name = what.prefix + place.name;
-    const auto found = named.find(name);
-    if (found == named.end()) return Status::InvalidArgument("the model has no tensor '" + name + "'");
+    const auto found = parameters_by_name.find(name);
+    if (found == parameters_by_name.end()) return Status::InvalidArgument("the model has no tensor '" + name + "'");
     std::vector<float>& values = what.gradients ? found->second->gradient : found->second->value;
     const int64_t last = place.from + (place.rows - 1) * place.tensor_stride + place.cols;
     if (last > static_cast<int64_t>(values.size())) {
@@ -72,7 +72,7 @@ Status Copy(const std::vector<TensorPlace>& places, const std::vector<Parameter<
     }
     covered[name] += place.rows * place.cols;
   }
-  for (const auto& [name, parameter] : named) {
+  for (const auto& [name, parameter] : parameters_by_name) {
     if (!name.starts_with(what.prefix)) continue;
     if (*what.prefix == '\0' && parameter->trainable() == what.buffers) continue;
     const auto size = static_cast<int64_t>(parameter->value.size());
@@ -157,12 +157,12 @@ Status DeviceParameters::UploadCompute(const std::vector<float>& master) {
   if (element_ == Element::kFloat32) {
     return compute_.Upload(reinterpret_cast<const unsigned char*>(master.data()), count * 4);
   }
-  std::vector<uint16_t> half(master.size());
+  std::vector<uint16_t> half_values(master.size());
   for (size_t i = 0; i < master.size(); ++i) {  // rounds to nearest, ties to even, as the update does
     const auto bits = std::bit_cast<uint32_t>(master[i]);
-    half[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    half_values[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
-  return compute_.Upload(reinterpret_cast<const unsigned char*>(half.data()), count * 2);
+  return compute_.Upload(reinterpret_cast<const unsigned char*>(half_values.data()), count * 2);
 }
 
 }  // namespace hone::gnn::cuda

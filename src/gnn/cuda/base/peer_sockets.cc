@@ -35,9 +35,9 @@ sockaddr_un AddressOf(const std::string& name, socklen_t* bytes) {
 }
 
 Result<UniqueFd> UnixSocket() {
-  UniqueFd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!made.valid()) return Status::Io(ErrnoMessage("open", "a Unix socket", errno));
-  return made;
+  UniqueFd unix_socket(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!unix_socket.valid()) return Status::Io(ErrnoMessage("open", "a Unix socket", errno));
+  return unix_socket;
 }
 
 Result<UniqueFd> ListenAt(const std::string& name, int backlog) {
@@ -52,14 +52,14 @@ Result<UniqueFd> ListenAt(const std::string& name, int backlog) {
 }
 
 Result<UniqueFd> DialSocket(const std::string& name) {
-  HONE_ASSIGN_OR_RETURN(UniqueFd made, UnixSocket());
+  HONE_ASSIGN_OR_RETURN(UniqueFd unix_socket, UnixSocket());
   socklen_t bytes = 0;
   const sockaddr_un address = AddressOf(name, &bytes);
   int failed = 0;
   do {
-    failed = connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes);
+    failed = connect(unix_socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes);
   } while (failed != 0 && errno == EINTR);
-  if (failed == 0) return made;
+  if (failed == 0) return unix_socket;
   // Containers of one machine may have separate network namespaces.
   return Status::Io(fmt::format("{}: the ranks must be able to reach one another by Unix sockets of this host (in "
                                 "containers: one network namespace)",
@@ -145,11 +145,12 @@ Status PeerSockets::Link(int listener, const std::vector<std::string>& names) {
   return Status::Ok();
 }
 
-Result<std::vector<std::vector<UniqueFd>>> PeerSockets::Exchange(std::span<const int> mine) {
-  std::vector<std::vector<UniqueFd>> all(links_.size());
+Result<std::vector<std::vector<UniqueFd>>> PeerSockets::Exchange(std::span<const int> own_descriptors) {
+  std::vector<std::vector<UniqueFd>> descriptors_by_rank(links_.size());
   const auto exchange = [&]() -> Status {
-    if (mine.size() > most_) return Status::Internal(fmt::format("{} descriptors at once", mine.size()));
-    const std::vector<int> descriptors(mine.begin(), mine.end());
+    if (own_descriptors.size() > most_)
+      return Status::Internal(fmt::format("{} descriptors at once", own_descriptors.size()));
+    const std::vector<int> descriptors(own_descriptors.begin(), own_descriptors.end());
     for (const UniqueFd& link : links_) {  // the message fits a socket's buffer, so no rank waits for a reader
       if (link.valid()) HONE_RETURN_IF_ERROR(SendFrame(link.get(), "memory", {}, descriptors, kSeconds));
     }
@@ -159,14 +160,14 @@ Result<std::vector<std::vector<UniqueFd>>> PeerSockets::Exchange(std::span<const
     for (size_t r = 0; r < links_.size(); ++r) {
       if (!links_[r].valid()) continue;
       HONE_ASSIGN_OR_RETURN(Frame frame, ReceiveFrame(links_[r].get(), kSeconds, kMostBytes));
-      all[r] = std::move(frame.fds);
+      descriptors_by_rank[r] = std::move(frame.fds);
     }
     return Status::Ok();
   };
   // All ranks agree on the status before any waits, so that every rank reports the failed rank's reason.
   HONE_RETURN_IF_ERROR(AgreeOnStatus(*ranks_, "memory of the ranks", exchange()));
   HONE_RETURN_IF_ERROR(AgreeOnStatus(*ranks_, "memory of the ranks", receive()));
-  return all;
+  return descriptors_by_rank;
 }
 
 }  // namespace hone::gnn::cuda

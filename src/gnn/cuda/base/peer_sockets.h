@@ -27,12 +27,13 @@ class PeerSockets {
   // The largest number of descriptors that Exchange takes at once, on every rank. It is limited because descriptors in
   // flight count against the user's open files.
   size_t most() const { return most_; }
-  // Sends `mine` (which stay the caller's) to every other rank. Returns what each rank has sent; this rank's entry is
-  // empty.
-  Result<std::vector<std::vector<UniqueFd>>> Exchange(std::span<const int> mine);
+  // Sends `own_descriptors` (which stay the caller's) to every other rank. Returns what each rank has sent; this rank's
+  // entry is empty.
+  Result<std::vector<std::vector<UniqueFd>>> Exchange(std::span<const int> own_descriptors);
 
  private:
   explicit PeerSockets(Communicator& ranks) : ranks_(&ranks), links_(static_cast<size_t>(ranks.size())) {}
+  // Accepts the connections of all later ranks. `names`: the names of all ranks' sockets.
   Status Link(int listener, const std::vector<std::string>& names);
   Communicator* ranks_;
   std::vector<UniqueFd> links_;  // indexed by rank; this rank's entry is empty

@@ -29,15 +29,16 @@ __device__ inline int32_t PickSlot(const DrawKey& key, uint32_t node, int32_t de
     chosen = static_cast<int32_t>(BoundedDraw(key, node, slot, DrawWord(key, node, slot, 0), below));
   }
   const int row_lane = static_cast<int>(threadIdx.x % 32) - lane;  // lane of the row's slot 0 in its warp
-  const unsigned same = __match_any_sync(kFullWarp, chosen) >> row_lane;
-  const bool drawn_before = draws && (same & ((1u << lane) - 1u)) != 0;
+  const unsigned lanes_that_chose_it = __match_any_sync(kFullWarp, chosen) >> row_lane;
+  const bool drawn_before = draws && (lanes_that_chose_it & ((1u << lane) - 1u)) != 0;
   const int32_t on = chosen - first_replacement;
   const bool depends = draws && on >= 0 && on < lane;
   unsigned replaced = __ballot_sync(kFullWarp, drawn_before);
   for (;;) {
-    const unsigned more = __ballot_sync(kFullWarp, drawn_before || (depends && (replaced >> (row_lane + on) & 1u) != 0));
-    if (more == replaced) break;
-    replaced = more;
+    const unsigned unsettled_lanes =
+        __ballot_sync(kFullWarp, drawn_before || (depends && (replaced >> (row_lane + on) & 1u) != 0));
+    if (unsettled_lanes == replaced) break;
+    replaced = unsettled_lanes;
   }
   if (!draws) return lane;
   return (replaced >> (row_lane + lane) & 1u) != 0 ? first_replacement + lane : chosen;

@@ -32,23 +32,23 @@ __device__ inline Float8 Widen(const RawOf<float>& raw) {
   return {{raw.low.x, raw.low.y, raw.low.z, raw.low.w, raw.high.x, raw.high.y, raw.high.z, raw.high.w}};
 }
 __device__ inline Float8 Widen(const RawOf<__half>& raw) {
-  const uint32_t words[4] = {raw.words.x, raw.words.y, raw.words.z, raw.words.w};
+  const uint32_t packed_pairs[4] = {raw.words.x, raw.words.y, raw.words.z, raw.words.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&packed_pairs[i]));
     out.v[2 * i] = f.x;
     out.v[2 * i + 1] = f.y;
   }
   return out;
 }
 __device__ inline Float8 Widen(const RawOf<__nv_bfloat16>& raw) {
-  const uint32_t words[4] = {raw.words.x, raw.words.y, raw.words.z, raw.words.w};
+  const uint32_t packed_pairs[4] = {raw.words.x, raw.words.y, raw.words.z, raw.words.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    out.v[2 * i] = __uint_as_float(words[i] << 16);
-    out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    out.v[2 * i] = __uint_as_float(packed_pairs[i] << 16);
+    out.v[2 * i + 1] = __uint_as_float(packed_pairs[i] & 0xffff0000u);
   }
   return out;
 }

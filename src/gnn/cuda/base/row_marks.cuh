@@ -26,11 +26,11 @@ __device__ inline RowMark ActivateAndMark8(Activation kind, const DropoutKey& dr
     x.v[i] = ApplyActivation(kind, x.v[i]);
   }
   if (dropout.threshold == 0) return static_cast<RowMark>(mark);
-  const PhiloxWords words = WordsOf(dropout, node, vector);
+  const PhiloxWords random_words = WordsOf(dropout, node, vector);
   const uint32_t high = dropout.threshold << 16;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const uint32_t word = words[static_cast<size_t>(i / 2)];
+    const uint32_t word = random_words[static_cast<size_t>(i / 2)];
     if (i % 2 == 0 ? (word & 0xffffu) >= dropout.threshold : word >= high) {
       x.v[i] *= dropout.scale;
     } else {

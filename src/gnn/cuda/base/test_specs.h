@@ -22,7 +22,7 @@ inline ModelOptions Spec(const char* toml) {
   shape.seed = 5;
   return shape;
 }
-inline ModelOptions Leaky(const char* toml) {
+inline ModelOptions LeakyReluSpec(const char* toml) {
   std::string text = toml;
   for (size_t at = 0; (at = text.find("\"elu\"", at)) != std::string::npos;) text.replace(at, 5, "\"leaky_relu\"");
   return Spec(text.c_str());

@@ -20,32 +20,33 @@ inline constexpr uint32_t kOwnCount = 1u << 30, kCountSoFar = 2u << 30, kCountMa
 
 // Returns the index of the thread block's tile. Every thread of the block must call it; `shared` is one word of shared
 // memory.
-__device__ inline int TakeTile(uint32_t* words, uint32_t* shared) {
-  if (threadIdx.x == 0) *shared = atomicAdd(words, 1u);
+__device__ inline int TakeTile(uint32_t* counter_words, uint32_t* shared) {
+  if (threadIdx.x == 0) *shared = atomicAdd(counter_words, 1u);
   __syncthreads();
   return static_cast<int>(*shared);
 }
 
 // Returns the count of all tiles before `tile` and publishes this tile's count `own`. Called by one whole warp of the
 // block.
-__device__ inline uint32_t CountBefore(uint32_t* words, int tile, uint32_t own) {
+__device__ inline uint32_t CountBefore(uint32_t* counter_words, int tile, uint32_t own) {
   const int lane = static_cast<int>(threadIdx.x % 32);
-  ++words;
-  if (tile > 0 && lane == 0) atomicExch(&words[tile], kOwnCount | own);
+  ++counter_words;
+  if (tile > 0 && lane == 0) atomicExch(&counter_words[tile], kOwnCount | own);
   uint32_t before = 0;
   for (int from = tile - 1; from >= 0; from -= 32) {
     uint32_t word = kCountSoFar;
     if (from - lane >= 0) {
-      do word = atomicAdd(&words[from - lane], 0u);
+      do word = atomicAdd(&counter_words[from - lane], 0u);
       while (word == 0);
     }
-    const unsigned whole = __ballot_sync(kFullWarp, (word & kCountSoFar) != 0);
-    uint32_t count = whole != 0 && lane > __ffs(static_cast<int>(whole)) - 1 ? 0 : word & kCountMask;
+    const unsigned tiles_with_prefix = __ballot_sync(kFullWarp, (word & kCountSoFar) != 0);
+    uint32_t count =
+        tiles_with_prefix != 0 && lane > __ffs(static_cast<int>(tiles_with_prefix)) - 1 ? 0 : word & kCountMask;
     for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kFullWarp, count, offset);
     before += count;
-    if (whole != 0) break;
+    if (tiles_with_prefix != 0) break;
   }
-  if (lane == 0) atomicExch(&words[tile], kCountSoFar | (before + own));
+  if (lane == 0) atomicExch(&counter_words[tile], kCountSoFar | (before + own));
   return before;
 }
 

@@ -86,7 +86,7 @@ __device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& ke
     if (static_cast<uint32_t>(table[at]) != slot) draws[slot] = draw | kRepeats;
   }
   __syncwarp();
-  uint32_t taken = 0;  // a bit for each of the lane's slots, at most kMostDrawn / 32 = 32
+  uint32_t drawn_slots = 0;  // a bit for each of the lane's slots, at most kMostDrawn / 32 = 32
   int bit = 0;
   for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32, ++bit) {
     uint32_t at = slot, draw = draws[at];
@@ -94,12 +94,12 @@ __device__ inline DrawnRow DrawRow(const GraphOnDevice& graph, const DrawKey& ke
       at = draw - base;
       draw = draws[at];
     }
-    if ((draw & kRepeats) != 0) taken |= 1u << bit;
+    if ((draw & kRepeats) != 0) drawn_slots |= 1u << bit;
   }
   __syncwarp();
   bit = 0;
   for (uint32_t slot = static_cast<uint32_t>(lane); slot < static_cast<uint32_t>(fanout); slot += 32, ++bit) {
-    draws[slot] = (taken >> bit & 1u) != 0 ? base + slot : draws[slot] & ~kRepeats;
+    draws[slot] = (drawn_slots >> bit & 1u) != 0 ? base + slot : draws[slot] & ~kRepeats;
   }
   __syncwarp();
   row.chosen = draws;

@@ -50,9 +50,9 @@ class Rows {
         const float value = at < values.size() ? static_cast<float>(values[at]) : fill;
         const auto bits = std::bit_cast<uint32_t>(value);
         const uint32_t rounded = std::isnan(value) ? bits : bits + 0x7fffu + (bits >> 16 & 1u);
-        const auto half = static_cast<uint16_t>(rounded >> 16);
-        std::memcpy(bytes.data() + (row * stride_ + c) * size_, size_ == 4 ? static_cast<const void*>(&value) : &half,
-                    static_cast<size_t>(size_));
+        const auto bfloat16_bits = static_cast<uint16_t>(rounded >> 16);
+        std::memcpy(bytes.data() + (row * stride_ + c) * size_,
+                    size_ == 4 ? static_cast<const void*>(&value) : &bfloat16_bits, static_cast<size_t>(size_));
       }
     }
     return memory_.Upload(bytes.data(), static_cast<int64_t>(bytes.size()));
@@ -84,11 +84,12 @@ struct Outcome {
   std::vector<std::vector<float>> gradients;  // one per trainable parameter
   // Compares bits, because NaN is unequal to itself.
   bool operator==(const Outcome& other) const {
-    const auto same = [](const std::vector<float>& a, const std::vector<float>& b) {
+    const auto same_bits = [](const std::vector<float>& a, const std::vector<float>& b) {
       return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * 4) == 0;
     };
-    bool equal = same(out, other.out) && same(grad_x, other.grad_x) && gradients.size() == other.gradients.size();
-    for (size_t p = 0; equal && p < gradients.size(); ++p) equal = same(gradients[p], other.gradients[p]);
+    bool equal =
+        same_bits(out, other.out) && same_bits(grad_x, other.grad_x) && gradients.size() == other.gradients.size();
+    for (size_t p = 0; equal && p < gradients.size(); ++p) equal = same_bits(gradients[p], other.gradients[p]);
     return equal;
   }
 };
@@ -319,26 +320,27 @@ class Checker {
     HONE_RETURN_IF_ERROR(stream_.Make());
     HONE_ASSIGN_OR_RETURN(const bool captured, Capture());
     if (!captured) return Status::Ok();  // Capture has recorded the finding, and no other rule can be checked
-    HONE_ASSIGN_OR_RETURN(const Outcome plain, Replay(batch_, 0));
-    Compare("as-the-cpu", plain, batch_, "");
-    CheckPadding(plain, batch_);
-    for (int again = 0; again < kReplays; ++again) {
+    HONE_ASSIGN_OR_RETURN(const Outcome first_outcome, Replay(batch_, 0));
+    Compare("as-the-cpu", first_outcome, batch_, "");
+    CheckPadding(first_outcome, batch_);
+    for (int replay = 0; replay < kReplays; ++replay) {
       HONE_ASSIGN_OR_RETURN(const Outcome repeated, Replay(batch_, 0));
-      if (repeated == plain) continue;
-      Find("one-order",
-           fmt::format("replay {} of one batch gives other bits: {}", again + 2, DescribeDifference(plain, repeated)));
+      if (repeated == first_outcome) continue;
+      Find("one-order", fmt::format("replay {} of one batch gives other bits: {}", replay + 2,
+                                    DescribeDifference(first_outcome, repeated)));
       break;
     }
     HONE_ASSIGN_OR_RETURN(const Outcome over_garbage, Replay(batch_, 7.5f));
-    if (!(over_garbage == plain) && !HasFinding("one-order")) {
-      Find("overwrites", "what is written depends on what its memory held: " + DescribeDifference(plain, over_garbage));
+    if (!(over_garbage == first_outcome) && !HasFinding("one-order")) {
+      Find("overwrites",
+           "what is written depends on what its memory held: " + DescribeDifference(first_outcome, over_garbage));
     }
     if (!HasFinding("as-the-cpu") && !HasFinding("padded-rows")) {
       HONE_ASSIGN_OR_RETURN(const Outcome others, Replay(other_, 0));
       Compare("device-sizes", others, other_, "a replay for another batch, of other sizes: ");
     }
     HONE_RETURN_IF_ERROR(CheckInvalid());
-    return CheckState(plain);
+    return CheckState(first_outcome);
   }
   std::vector<OpFinding> Take() { return std::move(findings_); }
 
@@ -408,14 +410,14 @@ class Checker {
   }
 
   // Compares the outcome with the Layer's values, on the batch's rows.
-  void Compare(const char* rule, const Outcome& found, const CheckBatch& batch, const char* when) {
+  void Compare(const char* rule, const Outcome& outcome, const CheckBatch& batch, const char* when) {
     const Outcome expected = OfLayer(kind_, place_, batch);
     const auto near = [&](const std::vector<float>& values, const std::vector<float>& expected_values, int64_t columns,
                           const std::string& what) {
-      float largest = 0;
-      for (const float value : expected_values) largest = std::max(largest, std::abs(value));
+      float largest_magnitude = 0;
+      for (const float value : expected_values) largest_magnitude = std::max(largest_magnitude, std::abs(value));
       for (size_t i = 0; i < expected_values.size(); ++i) {
-        if (std::abs(values[i] - expected_values[i]) <= static_cast<float>(tolerance_) * largest) continue;
+        if (std::abs(values[i] - expected_values[i]) <= static_cast<float>(tolerance_) * largest_magnitude) continue;
         Find(rule,
              fmt::format("{}{} has {:.6g} in row {}, column {}, where the Layer has {:.6g}", when, what, values[i],
                          static_cast<int64_t>(i) / columns, static_cast<int64_t>(i) % columns, expected_values[i]));
@@ -423,18 +425,18 @@ class Checker {
       }
       return true;
     };
-    if (!near(found.out, expected.out, place_.out, "the result")) return;
-    if (!near(found.grad_x, expected.grad_x, place_.in, "grad_x")) return;
+    if (!near(outcome.out, expected.out, place_.out, "the result")) return;
+    if (!near(outcome.grad_x, expected.grad_x, place_.in, "grad_x")) return;
     for (size_t p = 0; p < expected.gradients.size(); ++p) {
       const auto columns = static_cast<int64_t>(expected.gradients[p].size());
-      if (!near(found.gradients[p], expected.gradients[p], columns,
+      if (!near(outcome.gradients[p], expected.gradients[p], columns,
                 fmt::format("the gradient of trainable parameter {}", p + 1))) {
         return;
       }
     }
   }
 
-  void CheckPadding(const Outcome& found, const CheckBatch& batch) {
+  void CheckPadding(const Outcome& outcome, const CheckBatch& batch) {
     const auto check = [&](const std::vector<float>& values, int64_t rows, int64_t columns, const char* what) {
       for (size_t i = static_cast<size_t>(rows * columns); i < values.size(); ++i) {
         if (values[i] == kCanary) continue;
@@ -443,8 +445,8 @@ class Checker {
         return;
       }
     };
-    check(found.out, batch.num_dst, place_.out, "the result");
-    check(found.grad_x, batch.num_src, place_.in, "grad_x");
+    check(outcome.out, batch.num_dst, place_.out, "the result");
+    check(outcome.grad_x, batch.num_src, place_.in, "grad_x");
   }
 
   // Checks that nothing is written for a batch that is not valid.
@@ -459,17 +461,17 @@ class Checker {
   }
 
   // Runs another batch's forward, in memory of its own, between this batch's forward and backward.
-  Status CheckState(const Outcome& plain) {
+  Status CheckState(const Outcome& first_outcome) {
     HONE_RETURN_IF_ERROR(bench_.Put(batch_, 0));
     HONE_RETURN_IF_ERROR(second_.Put(other_, 0));
     HONE_RETURN_IF_ERROR(bench_.Forward(*op_, stream_.handle));
     HONE_RETURN_IF_ERROR(second_.Forward(*op_, stream_.handle));
     HONE_RETURN_IF_ERROR(bench_.Backward(*op_, stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
-    HONE_ASSIGN_OR_RETURN(const Outcome between, bench_.Take());
-    if (between == plain || HasFinding("one-order")) return Status::Ok();
-    Find("no-state",
-         DescribeDifference(plain, between) + ", where another batch's forward came before this one's backward");
+    HONE_ASSIGN_OR_RETURN(const Outcome outcome_between, bench_.Take());
+    if (outcome_between == first_outcome || HasFinding("one-order")) return Status::Ok();
+    Find("no-state", DescribeDifference(first_outcome, outcome_between) +
+                         ", where another batch's forward came before this one's backward");
     return Status::Ok();
   }
 

@@ -146,12 +146,12 @@ struct Watching {
 
 std::vector<DumpedEngine> PublishedEngines(const std::string& graph, int64_t narrower) {
   const auto engine = [&](const char* kind, int64_t hidden, int32_t batch, std::vector<int32_t> fanouts) {
-    DumpedEngine made{.name = kind, .graph = graph, .model = {}, .options = {}, .requests = true};
-    made.model.kind = kind;
-    made.model.hidden = hidden / narrower;
-    made.options.fanouts = std::move(fanouts);
-    made.options.batch = batch;
-    return made;
+    DumpedEngine dumped{.name = kind, .graph = graph, .model = {}, .options = {}, .requests = true};
+    dumped.model.kind = kind;
+    dumped.model.hidden = hidden / narrower;
+    dumped.options.fanouts = std::move(fanouts);
+    dumped.options.batch = batch;
+    return dumped;
   };
   return {engine("sage", 256, 1024, {15, 10, 5}), engine("gat", 256, 1024, {15, 10, 5}),
           engine("gin", 256, 512, {20, 20, 20}), engine("sage-ri", 1024, 1024, {12, 12, 12})};
@@ -180,20 +180,20 @@ Result<EngineDump> DumpEngine(const DumpedEngine& wanted) {
   EngineDump dump;
   const auto add = [&](const std::function<Status()>& capture) -> Status {
     GraphText text(FindMemory);
-    Status read;
+    Status read_status;
     const Watching watching([&](cudaGraph_t captured) {
       const Result<std::vector<GraphNodeFacts>> nodes = ReadGraph(captured);
       if (nodes.ok()) {
         text.Add(*nodes);
-      } else if (read.ok()) {
-        read = nodes.status();
+      } else if (read_status.ok()) {
+        read_status = nodes.status();
       }
     });
     HONE_RETURN_IF_ERROR(capture());
     dump.text += text.Text();
     dump.graphs += text.graphs();
     dump.nodes += text.nodes();
-    return read;
+    return read_status;
   };
   HONE_RETURN_IF_ERROR(add([&]() -> Status {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<GpuEngine> engine, MakeGpuEngine(*graph, *model, made.options));

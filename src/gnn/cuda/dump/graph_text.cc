@@ -50,7 +50,7 @@ std::string ShortKernelName(std::string_view demangled) {
   return name.starts_with(kReturns) ? name.substr(kReturns.size()) : name;
 }
 
-std::string GraphText::Word(uint64_t word) {
+std::string GraphText::WordText(uint64_t word) {
   // The lowest pages hold no allocations, and small numbers are frequent.
   const std::optional<MemoryRange> range = word < 65536 ? std::nullopt : find_(word);
   if (!range.has_value()) return fmt::format("{:#x}", word);
@@ -59,7 +59,7 @@ std::string GraphText::Word(uint64_t word) {
   return fmt::format("b{}+{}", place->second, word - range->begin);
 }
 
-std::string GraphText::Argument(const std::vector<unsigned char>& bytes, bool padded) {
+std::string GraphText::ArgumentText(const std::vector<unsigned char>& bytes, bool padded) {
   if (padded && bytes.size() > 8) return fmt::format("{} bytes", bytes.size());
   // The padding of large parameters is not cleared either (emulated/include/cuda_runtime.h), so only addresses are
   // written.
@@ -68,7 +68,7 @@ std::string GraphText::Argument(const std::vector<unsigned char>& bytes, bool pa
   for (size_t at = 0; at < bytes.size(); at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, std::min<size_t>(8, bytes.size() - at));
-    const std::string value = at + 8 <= bytes.size() ? Word(word) : fmt::format("{:#x}", word);
+    const std::string value = at + 8 <= bytes.size() ? WordText(word) : fmt::format("{:#x}", word);
     if (large && !value.starts_with('b')) continue;
     if (!out.empty()) out += ' ';
     out += value;
@@ -87,7 +87,7 @@ void GraphText::Add(std::span<const GraphNodeFacts> nodes) {
     for (const size_t earlier : node.after) text_ += fmt::format(" {}", earlier);
     text_ += '\n';
     for (const std::vector<unsigned char>& argument : node.arguments) {
-      text_ += fmt::format("  {}\n", Argument(argument, node.padded));
+      text_ += fmt::format("  {}\n", ArgumentText(argument, node.padded));
     }
   }
 }

@@ -54,6 +54,7 @@ class GraphText {
   // `find` returns the allocation that holds an address, if any; it is called while Add runs.
   explicit GraphText(std::function<std::optional<MemoryRange>(uint64_t address)> find) : find_(std::move(find)) {}
 
+  // Appends a graph, given by its nodes.
   void Add(std::span<const GraphNodeFacts> nodes);
   // Returns the graphs in the order of Add, then the buffers with their sizes.
   std::string Text() const;
@@ -61,8 +62,10 @@ class GraphText {
   size_t nodes() const { return nodes_; }
 
  private:
-  std::string Word(uint64_t word);
-  std::string Argument(const std::vector<unsigned char>& bytes, bool padded);
+  // Return the text of a machine word, which may be a buffer's address, and of a kernel's argument. `padded`: it has
+  // padding, whose bytes are arbitrary.
+  std::string WordText(uint64_t word);
+  std::string ArgumentText(const std::vector<unsigned char>& bytes, bool padded);
 
   std::function<std::optional<MemoryRange>(uint64_t)> find_;
   std::map<std::pair<uint64_t, uint64_t>, size_t> numbers_;  // numbers of the buffers, by begin and size

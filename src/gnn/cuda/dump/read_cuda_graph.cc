@@ -111,13 +111,13 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
       DriverStatus(driver.attribute(node, CU_KERNEL_NODE_ATTRIBUTE_PRIORITY, &value), "reading a kernel's priority"));
   facts.priority = value.priority;
   // The arguments of a library's kernels are left out: they hold stack addresses and meaningless bytes.
-  const bool ours = std::string_view(name).find("4hone3gnn4cuda") != std::string_view::npos;
-  for (size_t i = 0; ours && parameters.kernelParams != nullptr; ++i) {
+  const bool is_hone_kernel = std::string_view(name).find("4hone3gnn4cuda") != std::string_view::npos;
+  for (size_t i = 0; is_hone_kernel && parameters.kernelParams != nullptr; ++i) {
     size_t offset = 0, bytes = 0;
-    const CUresult found = parameters.kern != nullptr
-                               ? driver.kernel_parameter(parameters.kern, i, &offset, &bytes)
-                               : driver.function_parameter(parameters.func, i, &offset, &bytes);
-    if (found != CUDA_SUCCESS) break;  // past the last parameter
+    const CUresult name_result = parameters.kern != nullptr
+                                     ? driver.kernel_parameter(parameters.kern, i, &offset, &bytes)
+                                     : driver.function_parameter(parameters.func, i, &offset, &bytes);
+    if (name_result != CUDA_SUCCESS) break;  // past the last parameter
     const auto* first = static_cast<const unsigned char*>(parameters.kernelParams[i]);
     facts.arguments.emplace_back(first, first + bytes);
   }
@@ -169,30 +169,30 @@ Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph) {
   HONE_RETURN_IF_ERROR(DriverStatus(driver.nodes(graph, nodes.data(), &count), "reading the nodes of a graph"));
   std::map<CUgraphNode, size_t> numbers;
   for (size_t i = 0; i < nodes.size(); ++i) numbers[nodes[i]] = i;
-  std::vector<GraphNodeFacts> all(nodes.size());
+  std::vector<GraphNodeFacts> node_facts(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
-    HONE_RETURN_IF_ERROR(ReadNode(nodes[i], all[i]));
+    HONE_RETURN_IF_ERROR(ReadNode(nodes[i], node_facts[i]));
     size_t edges = 0;
     HONE_RETURN_IF_ERROR(
         DriverStatus(driver.dependencies(nodes[i], nullptr, nullptr, &edges), "counting dependencies"));
     std::vector<CUgraphNode> before(edges);
-    std::vector<CUgraphEdgeData> data(edges);
+    std::vector<CUgraphEdgeData> edge_data(edges);
     HONE_RETURN_IF_ERROR(
-        DriverStatus(driver.dependencies(nodes[i], before.data(), data.data(), &edges), "reading dependencies"));
-    for (const CUgraphNode node : before) all[i].after.push_back(numbers.at(node));
-    std::sort(all[i].after.begin(), all[i].after.end());
+        DriverStatus(driver.dependencies(nodes[i], before.data(), edge_data.data(), &edges), "reading dependencies"));
+    for (const CUgraphNode node : before) node_facts[i].after.push_back(numbers.at(node));
+    std::sort(node_facts[i].after.begin(), node_facts[i].after.end());
   }
-  return all;
+  return node_facts;
 }
 
 std::optional<MemoryRange> FindMemory(uint64_t address) {
   CUdeviceptr begin = 0;
   size_t bytes = 0;
   unsigned type = 0;
-  CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                  CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                      CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
   void* values[] = {&begin, &bytes, &type};
-  if (TheDriver().pointer(3, wanted, values, address) != CUDA_SUCCESS || bytes == 0) return std::nullopt;
+  if (TheDriver().pointer(3, attributes, values, address) != CUDA_SUCCESS || bytes == 0) return std::nullopt;
   return MemoryRange{begin, bytes, type == CU_MEMORYTYPE_HOST ? "host" : "device"};
 }
 

@@ -151,9 +151,10 @@ std::string BlockRunner::Run(const GridSpec& spec) {
   }
   std::vector<std::unique_ptr<Block>> resident;
   size_t limit = spec.order != 0 ? kShuffledResident : 1;
-  uint64_t next = 0;
+  uint64_t next_block = 0;
   for (size_t turn = 0; fault_.empty(); ++turn) {
-    for (; resident.size() < limit && next < total; ++next) resident.push_back(Begin(order.empty() ? next : order[next]));
+    for (; resident.size() < limit && next_block < total; ++next_block)
+      resident.push_back(Begin(order.empty() ? next_block : order[next_block]));
     if (resident.empty()) break;
     const size_t which = spec.order != 0 ? draw_.Below(static_cast<uint32_t>(resident.size())) : turn % resident.size();
     Block& block = *resident[which];
@@ -168,7 +169,7 @@ std::string BlockRunner::Run(const GridSpec& spec) {
       continue;
     }
     if (!ran) ReleaseBarrier(block);
-    if (spins_ > kSpinsBeforeHelp * resident.size() && limit < kMaxResident && next < total) {
+    if (spins_ > kSpinsBeforeHelp * resident.size() && limit < kMaxResident && next_block < total) {
       ++limit;
       spins_ = 0;
     }
@@ -295,9 +296,10 @@ void BlockRunner::RunWarp(Block& block, size_t w) {
   while (const uint32_t ready = warp.runnable & ~warp.yielded) {
     uint32_t lane = static_cast<uint32_t>(std::countr_zero(ready));
     if (spec_->order != 0) {
-      uint32_t left = ready;
-      for (uint32_t skip = draw_.Below(static_cast<uint32_t>(std::popcount(ready))); skip > 0; --skip) left &= left - 1;
-      lane = static_cast<uint32_t>(std::countr_zero(left));
+      uint32_t ready_after_skips = ready;
+      for (uint32_t skip = draw_.Below(static_cast<uint32_t>(std::popcount(ready))); skip > 0; --skip)
+        ready_after_skips &= ready_after_skips - 1;
+      lane = static_cast<uint32_t>(std::countr_zero(ready_after_skips));
     }
     Resume(block, w * kWarpSize + lane);
     if (!fault_.empty()) return;
@@ -344,7 +346,7 @@ void BlockRunner::Resume(Block& block, size_t thread) {
   }
   if (fiber.wait == Wait::kExited) {
     spins_ = 0;
-    Exited(fiber);
+    NoteExit(fiber);
   } else if (fiber.wait != Wait::kNone) {
     spins_ = 0;
     warp.runnable &= ~bit;
@@ -382,7 +384,7 @@ void BlockRunner::SwitchOut() {
   KeepPoint(transfer.from);
 }
 
-void BlockRunner::Exited(Fiber& fiber) {
+void BlockRunner::NoteExit(Fiber& fiber) {
   free_stacks_.push_back(fiber.stack);
   fiber.stack = nullptr;
   Block& block = *fiber.block;
@@ -459,10 +461,10 @@ void BlockRunner::ReleaseBarrier(Block& block) {
                           FileLine(first.place), Describe(fiber), FileLine(fiber.place)));
     return;
   }
-  const auto all = static_cast<int>(block.fibers.size());
+  const auto fiber_count = static_cast<int>(block.fibers.size());
   block.at_barrier = 0;
   for (Fiber& fiber : block.fibers) {
-    fiber.result = static_cast<uint64_t>(fiber.kind == HONE_SIM_AND  ? count == all
+    fiber.result = static_cast<uint64_t>(fiber.kind == HONE_SIM_AND  ? count == fiber_count
                                          : fiber.kind == HONE_SIM_OR ? count > 0
                                                                      : count);
     fiber.wait = Wait::kNone;
@@ -478,12 +480,12 @@ std::string BlockRunner::Deadlock(const Block& block) const {
   std::vector<Group> groups;
   for (const Fiber& fiber : block.fibers) {
     if (fiber.wait == Wait::kExited) continue;
-    const auto same = std::find_if(groups.begin(), groups.end(), [&fiber](const Group& g) {
+    const auto matching_group = std::find_if(groups.begin(), groups.end(), [&fiber](const Group& g) {
       return g.first->wait == fiber.wait && g.first->place.line == fiber.place.line &&
              g.first->place.file == fiber.place.file;
     });
-    if (same != groups.end()) {
-      ++same->count;
+    if (matching_group != groups.end()) {
+      ++matching_group->count;
     } else {
       groups.push_back({&fiber, 1});
     }
@@ -577,9 +579,11 @@ void BlockRunner::Complete(WarpState& warp, size_t at) {
     case WarpOperation::kMatchAll:
       each([&](uint32_t lane) {
         Fiber& fiber = warp.lanes[lane];
-        const uint32_t same = simt::LanesWith(fiber.value, values, group.arrived);
-        fiber.flag = same == group.arrived;
-        fiber.result = group.operation == WarpOperation::kMatchAny ? same : fiber.flag != 0 ? group.mask : 0;
+        const uint32_t lanes_with_value = simt::LanesWith(fiber.value, values, group.arrived);
+        fiber.flag = lanes_with_value == group.arrived;
+        fiber.result = group.operation == WarpOperation::kMatchAny ? lanes_with_value
+                       : fiber.flag != 0                           ? group.mask
+                                                                   : 0;
       });
       break;
     case WarpOperation::kReduce: {

@@ -82,7 +82,9 @@ class BlockRunner {
   static constexpr uint64_t kSpinsBeforeFault = 500'000;
 
   std::unique_ptr<Block> Begin(uint64_t number);
+  // Brings the block's shared variables into place.
   void Activate(Block* block);
+  // Runs threads of the block. Returns false if no thread could run.
   bool RunBlock(Block& block);
   void RunWarp(Block& block, size_t warp);
   void Resume(Block& block, size_t thread);
@@ -93,7 +95,7 @@ class BlockRunner {
   void KeepPoint(simt::FiberPoint* point);
   Fiber* NextOfWarp();
   void SwitchOut();
-  void Exited(Fiber& fiber);
+  void NoteExit(Fiber& fiber);
   void ReleaseBarrier(Block& block);
   void Complete(WarpState& warp, size_t group);
   void NoteFault(std::string what);

@@ -35,9 +35,10 @@ __global__ void WarpFactsKernel(const int* in, WarpFacts* out) {
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kAll, sum, offset);
   const unsigned odd = __ballot_sync(kAll, value % 2 != 0);
   const int smallest = __reduce_min_sync(kAll, value);
-  const unsigned same = __match_any_sync(kAll, value);
-  const int next = __shfl_down_sync(kAll, value, 1);
-  out[blockIdx.x * blockDim.x + threadIdx.x] = {sum, smallest, next, odd, __shfl_sync(kAll, same, 0)};
+  const unsigned lanes_with_value = __match_any_sync(kAll, value);
+  const int value_of_next_lane = __shfl_down_sync(kAll, value, 1);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = {sum, smallest, value_of_next_lane, odd,
+                                                __shfl_sync(kAll, lanes_with_value, 0)};
 }
 
 __global__ void HistogramKernel(const int* in, int items, unsigned* bins, unsigned count) {

@@ -56,13 +56,13 @@ std::function<void(cudaGraph_t)>& Watch() {
 // Returns whether every node is in `frontier` or an ancestor of a node in it.
 bool AllJoined(const std::vector<GraphNode>& nodes, const std::vector<size_t>& frontier) {
   std::vector<bool> reached(nodes.size());
-  std::vector<size_t> left = frontier;
-  while (!left.empty()) {
-    const size_t node = left.back();
-    left.pop_back();
+  std::vector<size_t> nodes_left = frontier;
+  while (!nodes_left.empty()) {
+    const size_t node = nodes_left.back();
+    nodes_left.pop_back();
     if (reached[node]) continue;
     reached[node] = true;
-    left.insert(left.end(), nodes[node].after.begin(), nodes[node].after.end());
+    nodes_left.insert(nodes_left.end(), nodes[node].after.begin(), nodes[node].after.end());
   }
   return std::find(reached.begin(), reached.end(), false) == reached.end();
 }
@@ -85,13 +85,13 @@ namespace hone::gnn::cuda {
 void WatchGraphs(std::function<void(cudaGraph_t)> watch) { Watch() = std::move(watch); }
 
 Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph) {
-  std::vector<GraphNodeFacts> all;
+  std::vector<GraphNodeFacts> node_facts;
   for (const GraphNode& node : *graph->nodes) {
-    all.push_back(node.facts);
-    all.back().name = ShortKernelName(node.facts.name);
-    all.back().after = node.after;
+    node_facts.push_back(node.facts);
+    node_facts.back().name = ShortKernelName(node.facts.name);
+    node_facts.back().after = node.after;
   }
-  return all;
+  return node_facts;
 }
 
 std::optional<MemoryRange> FindMemory(uint64_t address) {

@@ -89,11 +89,11 @@ TEST(GraphDump, EveryPairOfOptionsOccurs) {
       for (size_t b = a + 1; b < options; ++b) pairs.insert({a, row[a], b, row[b]});
     }
   }
-  size_t wanted = 0;
+  size_t wanted_bytes = 0;
   for (size_t a = 0; a < options; ++a) {
-    for (size_t b = a + 1; b < options; ++b) wanted += values[a].size() * values[b].size();
+    for (size_t b = a + 1; b < options; ++b) wanted_bytes += values[a].size() * values[b].size();
   }
-  EXPECT_EQ(pairs.size(), wanted);
+  EXPECT_EQ(pairs.size(), wanted_bytes);
   EXPECT_THAT(values, testing::Each(testing::SizeIs(testing::Ge(2u))));
   EXPECT_EQ(values[0].size(), 7u);
 }

@@ -58,17 +58,18 @@ void Store(const std::vector<float>& row, Element element, void* out, int64_t at
 }
 
 void Multiply(const MatmulShape& shape, const void* a, const void* b, void* out) {
-  const std::vector<float> left = shape.transpose_a ? ToFloatMatrix(a, shape.in, shape.k, shape.m, /*transpose=*/true)
-                                                    : ToFloatMatrix(a, shape.in, shape.m, shape.k, /*transpose=*/false);
-  const std::vector<float> right = shape.transpose_b
-                                       ? ToFloatMatrix(b, shape.in, shape.n, shape.k, /*transpose=*/true)
-                                       : ToFloatMatrix(b, shape.in, shape.k, shape.n, /*transpose=*/false);
+  const std::vector<float> matrix_a = shape.transpose_a
+                                          ? ToFloatMatrix(a, shape.in, shape.k, shape.m, /*transpose=*/true)
+                                          : ToFloatMatrix(a, shape.in, shape.m, shape.k, /*transpose=*/false);
+  const std::vector<float> matrix_b = shape.transpose_b
+                                          ? ToFloatMatrix(b, shape.in, shape.n, shape.k, /*transpose=*/true)
+                                          : ToFloatMatrix(b, shape.in, shape.k, shape.n, /*transpose=*/false);
   std::vector<float> row(static_cast<size_t>(shape.n));
   for (int64_t i = 0; i < shape.m; ++i) {
     std::fill(row.begin(), row.end(), 0.0f);
     for (int64_t k = 0; k < shape.k; ++k) {
-      const float factor = left[static_cast<size_t>(i * shape.k + k)];
-      const float* from = right.data() + k * shape.n;
+      const float factor = matrix_a[static_cast<size_t>(i * shape.k + k)];
+      const float* from = matrix_b.data() + k * shape.n;
       for (size_t j = 0; j < row.size(); ++j) row[j] += factor * from[j];
     }
     Store(row, shape.out, out, i * shape.n);

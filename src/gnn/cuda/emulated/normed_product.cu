@@ -41,9 +41,9 @@ __global__ void __launch_bounds__(kBlock)
   RowMark mark = ActivateAndMark8(product.between.activation, {}, 0, 0, y);
   if (product.kept != nullptr) {
     for (int i = 0; i < 8; ++i) {
-      const bool kept = (product.kept[at] >> i & 1u) != 0;
-      y.v[i] = kept ? y.v[i] * product.between.dropout.scale : 0.0f;
-      if (!kept) mark = static_cast<RowMark>(mark & ~(0x100u << i));
+      const bool is_kept = (product.kept[at] >> i & 1u) != 0;
+      y.v[i] = is_kept ? y.v[i] * product.between.dropout.scale : 0.0f;
+      if (!is_kept) mark = static_cast<RowMark>(mark & ~(0x100u << i));
     }
   }
   if (product.marks != nullptr) product.marks[at] = mark;

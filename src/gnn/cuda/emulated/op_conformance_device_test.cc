@@ -19,11 +19,11 @@ namespace {
 
 std::set<std::string> RulesBroken(Plant plant, int64_t edge_columns = 0) {
   const PlantedKind kind(Plant::kNone, [plant](const OpPlace& place) { return MakePlantedSumOnDevice(place, plant); });
-  const Result<std::vector<OpFinding>> found = CheckOpOnDevice(kind, {.in = 13, .edge_columns = edge_columns});
-  EXPECT_TRUE(found.ok()) << found.status().message();
+  const Result<std::vector<OpFinding>> findings = CheckOpOnDevice(kind, {.in = 13, .edge_columns = edge_columns});
+  EXPECT_TRUE(findings.ok()) << findings.status().message();
   std::set<std::string> rules;
-  if (found.ok()) {
-    for (const OpFinding& finding : *found) rules.insert(finding.rule);
+  if (findings.ok()) {
+    for (const OpFinding& finding : *findings) rules.insert(finding.rule);
   }
   return rules;
 }

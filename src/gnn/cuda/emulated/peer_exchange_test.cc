@@ -127,19 +127,19 @@ TEST(PeerExchangeAsRanks, WhoWaitsForALostRankIsLetGo) {
 TEST(PeerExchangeAsRanks, WhatStandsAgainstItShowsWhenItIsMadeOnAllRanks) {
   emulated::SetOrder(0);
   std::vector<int> others;
-  std::string words;
+  std::string argument_text;
   const Status status = OnRankProcesses(
       2,
       [&](Communicator& ranks, GradientExchange&) -> Status {
         if (ranks.rank() == 1) emulated::SetMemorySharing(false);
         const Status refused = MakePeerExchange(ranks).status();
-        words = refused.message();
+        argument_text = refused.message();
         return refused.ok() ? Status::Internal("not refused") : ranks.Barrier("to go on another way");
       },
       &others);
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(others, std::vector<int>{0});
-  EXPECT_NE(words.find("operation not supported"), std::string::npos) << words;
+  EXPECT_NE(argument_text.find("operation not supported"), std::string::npos) << argument_text;
 }
 
 struct Training {

@@ -49,13 +49,13 @@ TEST(PeerLayout, CoversTheBytesWithWholeGranules) {
       EXPECT_GE(layout.pieces() * layout.piece, bytes);
       EXPECT_LT((layout.pieces() - 1) * layout.piece, bytes);
       EXPECT_LE(layout.pieces(), 4097);
-      int64_t all = 0;
+      int64_t total_rows = 0;
       for (int r = 0; r < ranks; ++r) {
-        all += layout.BytesOf(r);
+        total_rows += layout.BytesOf(r);
         EXPECT_LE(layout.BytesOf(r), layout.BytesOf(0));
         EXPECT_LE(layout.BytesOf(0) - layout.BytesOf(r), layout.piece);
       }
-      EXPECT_EQ(all, layout.pieces() * layout.piece);
+      EXPECT_EQ(total_rows, layout.pieces() * layout.piece);
     }
   }
 }
@@ -154,16 +154,16 @@ TEST_F(PeersAsRanks, GeneratedFeaturesAreTheHosts) {
 
 TEST_F(PeersAsRanks, GpusThatCannotReadOneAnotherAreNamed) {
   for (const emulated::Peers peers : {emulated::Peers::kApart, emulated::Peers::kInvisible}) {
-    std::string words;
+    std::string argument_text;
     const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange&) -> Status {
       if (ranks.rank() == 1) emulated::SetPeers(peers);
       const Status refused = CheckPeers(ranks);
-      words = refused.message();
+      argument_text = refused.message();
       return refused.code() == StatusCode::kInvalidArgument ? Status::Ok() : Status::Internal("not refused");
     });
     EXPECT_TRUE(status.ok()) << status.message();
     for (const char* part : {"rank 1 on host h", "rank 0 on host h", "--features device or host"}) {
-      EXPECT_NE(words.find(part), std::string::npos) << words;
+      EXPECT_NE(argument_text.find(part), std::string::npos) << argument_text;
     }
   }
 }
@@ -176,31 +176,32 @@ TEST_F(PeersAsRanks, OneRankAloneIsToldSo) {
 }
 
 TEST_F(PeersAsRanks, ADriverThatCannotShareSaysSoOnAllRanks) {
-  std::string words;
+  std::string argument_text;
   const Status status = OnRanks(3, [&](Communicator& ranks, GradientExchange&) -> Status {
     if (ranks.rank() == 2) emulated::SetMemorySharing(false);
     PeerRows rows;
     const Status refused = rows.Make(ranks, 100 * kPage);
-    words = refused.message();
+    argument_text = refused.message();
     return refused.code() == StatusCode::kDevice ? Status::Ok() : Status::Internal("not refused");
   });
   EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_NE(words.find("rank 2 on host h"), std::string::npos) << words;
-  EXPECT_NE(words.find("cuMemExportToShareableHandle: operation not supported"), std::string::npos) << words;
+  EXPECT_NE(argument_text.find("rank 2 on host h"), std::string::npos) << argument_text;
+  EXPECT_NE(argument_text.find("cuMemExportToShareableHandle: operation not supported"), std::string::npos)
+      << argument_text;
 }
 
 TEST_F(PeersAsRanks, AGpuWithoutRoomForItsPartEndsAllWithItsName) {
-  std::string words;
+  std::string argument_text;
   const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange&) -> Status {
     if (ranks.rank() == 1) emulated::SetDeviceMemory(emulated::AllocatedBytes() + 20 * kPage);
     PeerRows rows;
     const Status refused = rows.Make(ranks, 100 * kPage);
-    words = refused.message();
+    argument_text = refused.message();
     return refused.code() == StatusCode::kResourceExhausted ? Status::Ok() : Status::Internal("not refused");
   });
   EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_NE(words.find("rank 1 on host h"), std::string::npos) << words;
-  EXPECT_NE(words.find("this GPU's part of 409600"), std::string::npos) << words;
+  EXPECT_NE(argument_text.find("rank 1 on host h"), std::string::npos) << argument_text;
+  EXPECT_NE(argument_text.find("this GPU's part of 409600"), std::string::npos) << argument_text;
 }
 
 // --- training ---
@@ -342,8 +343,8 @@ TEST_F(PeersAsRanksTrain, FeaturesMayMoveOnToTheHost) {
   const Result<std::vector<double>> expected = losses(nullptr, nullptr);
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   const Status status = OnRanks(2, [&](Communicator& ranks, GradientExchange& gpus) -> Status {
-    HONE_ASSIGN_OR_RETURN(const std::vector<double> found, losses(&ranks, &gpus));
-    return found == *expected ? Status::Ok() : Status::Internal("other losses");
+    HONE_ASSIGN_OR_RETURN(const std::vector<double> losses_of_run, losses(&ranks, &gpus));
+    return losses_of_run == *expected ? Status::Ok() : Status::Internal("other losses");
   });
   EXPECT_TRUE(status.ok()) << status.message();
 }

@@ -33,14 +33,14 @@ bool IsSharedVariable(std::string_view name) { return name.starts_with("_ZZN4hon
 // Returns, for the symbol of a function-local variable, whether the name of its function ends in "Kernel". That is the
 // last nested name.
 bool IsOfKernel(std::string_view symbol) {
-  std::string_view rest = symbol.substr(std::string_view("_ZZN").size()), name;
-  while (!rest.empty() && rest[0] >= '0' && rest[0] <= '9') {
+  std::string_view mangled_tail = symbol.substr(std::string_view("_ZZN").size()), name;
+  while (!mangled_tail.empty() && mangled_tail[0] >= '0' && mangled_tail[0] <= '9') {
     size_t length = 0;
-    for (; !rest.empty() && rest[0] >= '0' && rest[0] <= '9'; rest.remove_prefix(1)) {
-      length = length * 10 + static_cast<size_t>(rest[0] - '0');
+    for (; !mangled_tail.empty() && mangled_tail[0] >= '0' && mangled_tail[0] <= '9'; mangled_tail.remove_prefix(1)) {
+      length = length * 10 + static_cast<size_t>(mangled_tail[0] - '0');
     }
-    name = rest.substr(0, length);
-    rest.remove_prefix(name.size());
+    name = mangled_tail.substr(0, length);
+    mangled_tail.remove_prefix(name.size());
   }
   return name.ends_with("Kernel");
 }
@@ -49,21 +49,21 @@ bool IsFunctionOfEngine(std::string_view name) { return name.starts_with("_ZN4ho
 Program ReadProgram() {
   Program program;
   std::ifstream file("/proc/self/exe", std::ios::binary);
-  const auto read = [&file](uint64_t at, void* to, size_t bytes) {
+  const auto read_at = [&file](uint64_t at, void* to, size_t bytes) {
     file.seekg(static_cast<std::streamoff>(at));
     file.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
     return file.good();
   };
   Elf64_Ehdr header;
-  if (!read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return program;
+  if (!read_at(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return program;
   std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (!read(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return program;
+  if (!read_at(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return program;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
     std::vector<Elf64_Sym> symbols(section.sh_size / sizeof(Elf64_Sym));
     std::string names(sections[section.sh_link].sh_size, '\0');
-    if (!read(section.sh_offset, symbols.data(), symbols.size() * sizeof(Elf64_Sym)) ||
-        !read(sections[section.sh_link].sh_offset, names.data(), names.size())) {
+    if (!read_at(section.sh_offset, symbols.data(), symbols.size() * sizeof(Elf64_Sym)) ||
+        !read_at(sections[section.sh_link].sh_offset, names.data(), names.size())) {
       return program;
     }
     for (const Elf64_Sym& symbol : symbols) {

@@ -33,8 +33,8 @@ class StreamExchange final : public GradientExchange {
     const auto bytes = static_cast<size_t>(count) * sizeof(float);
     emulated::Enqueue(stream, "an all-gather", [this, in, out, bytes] {
       auto* const all = static_cast<std::byte*>(out);
-      const std::span mine(static_cast<const std::byte*>(in), bytes);
-      std::vector<std::span<const std::byte>> to(static_cast<size_t>(size()), mine);
+      const std::span own_bytes(static_cast<const std::byte*>(in), bytes);
+      std::vector<std::span<const std::byte>> to(static_cast<size_t>(size()), own_bytes);
       std::vector<std::span<std::byte>> from;
       for (size_t r = 0; r < to.size(); ++r) from.emplace_back(all + r * bytes, bytes);
       std::memmove(all + static_cast<size_t>(rank()) * bytes, in, bytes);

@@ -39,7 +39,7 @@ void RunFront(CUstream_st& stream) {
 
 // Runs one piece of work of a stream that can continue; false if none can. In a random order, `wanted` is as likely as
 // all other streams together.
-bool RunOne(CUstream_st* wanted) {
+bool RunOne(CUstream_st* wanted_stream) {
   std::vector<CUstream_st*> ready;
   for (const auto& stream : AllStreams()) {
     if (HasReadyWork(*stream)) ready.push_back(stream.get());
@@ -47,8 +47,8 @@ bool RunOne(CUstream_st* wanted) {
   if (HasReadyWork(DefaultStream())) ready.push_back(&DefaultStream());
   if (ready.empty()) return false;
   Draw& draw = Device::Get().draw;
-  if (wanted != nullptr && HasReadyWork(*wanted) && (Device::Get().order == 0 || (draw() >> 63) != 0)) {
-    RunFront(*wanted);
+  if (wanted_stream != nullptr && HasReadyWork(*wanted_stream) && (Device::Get().order == 0 || (draw() >> 63) != 0)) {
+    RunFront(*wanted_stream);
   } else {
     RunFront(*ready[draw.Below(static_cast<uint32_t>(ready.size()))]);
   }

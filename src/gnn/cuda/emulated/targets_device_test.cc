@@ -89,10 +89,11 @@ TEST(TargetsOnDevice, GradientsOfEachLossAreTheCpus) {
     EXPECT_NEAR(*loss, sums.loss / sums.weight, 1e-5 * sums.loss / sums.weight);
     const auto cpu_parameters = on_cpu->parameters(), gpu_parameters = on_gpu->parameters();
     for (size_t p = 0; p < cpu_parameters.size(); ++p) {
-      double largest = 0;
-      for (const float g : cpu_parameters[p]->gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
+      double largest_magnitude = 0;
+      for (const float g : cpu_parameters[p]->gradient)
+        largest_magnitude = std::max(largest_magnitude, std::fabs(static_cast<double>(g)));
       for (size_t i = 0; i < cpu_parameters[p]->gradient.size(); ++i) {
-        ASSERT_NEAR(gpu_parameters[p]->gradient[i], cpu_parameters[p]->gradient[i], 1e-4 * largest + 1e-7)
+        ASSERT_NEAR(gpu_parameters[p]->gradient[i], cpu_parameters[p]->gradient[i], 1e-4 * largest_magnitude + 1e-7)
             << cpu_parameters[p]->name << " " << i;
       }
     }

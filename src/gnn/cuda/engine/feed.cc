@@ -120,7 +120,7 @@ Status FedBatch::EnqueueWait(cudaStream_t stream) const {
 
 Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
   const unsigned char* const from = structure_.get();
-  const auto words = [&](size_t at) { return reinterpret_cast<const int32_t*>(from + at); };
+  const auto words_at = [&](size_t at) { return reinterpret_cast<const int32_t*>(from + at); };
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(batch.header(), from, sizeof(BatchHeader), cudaMemcpyDeviceToDevice, stream));
   HONE_CUDA_RETURN_IF_ERROR(cudaMemcpyAsync(batch.nodes(), from + nodes_at_,
                                             static_cast<size_t>(known_.back()) * sizeof(int32_t),
@@ -128,15 +128,16 @@ Status FedBatch::EnqueueUnpack(const BatchBuffers& batch, cudaStream_t stream) {
   for (size_t h = 0; h + 1 < known_.size(); ++h) {
     const HopOnDevice& hop = batch.hops()[h];
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueUnpackHop(words(hops_[h].offsets), words(hops_[h].columns), known_[h], hop, stream));
+        EnqueueUnpackHop(words_at(hops_[h].offsets), words_at(hops_[h].columns), known_[h], hop, stream));
     if (hop.first != nullptr) HONE_CUDA_RETURN_IF_ERROR(EnqueueBySource(hop, stream));
   }
   if (places_ != nullptr) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(words(nodes_at_), num_nodes_, places_, stream));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(words_at(nodes_at_), num_nodes_, places_, stream));
     return Status::Ok();
   }
   if (!numbers_outermost_) {
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueWiden(words(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
+    HONE_CUDA_RETURN_IF_ERROR(
+        EnqueueWiden(words_at(hops_.back().offsets), known_.back() + 1, row_offsets_.get(), stream));
   }
   if (ids_known_ == 0) HONE_CUDA_RETURN_IF_ERROR(EnqueueCountUp(ids_.size(), ids_.get(), stream));
   ids_known_ = ids_.size();
@@ -300,10 +301,10 @@ Status HostFeed::FitTo(const FeedNeeds& needs, int64_t num_nodes) {
 }
 
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
-  const auto all = static_cast<int64_t>(graph_->train_nodes().size());
+  const auto all_seeds = static_cast<int64_t>(graph_->train_nodes().size());
   const int64_t most = int64_t{batch_} * shards_;
   const int64_t first = batch.key.step * most;  // seeds are dealt as by the sampler (sample_kernels.cu)
-  const int64_t of_step = std::min(most, all - first);
+  const int64_t of_step = std::min(most, all_seeds - first);
   const FedBatch::Seeds seeds{.first = first + of_step * batch.key.shard / shards_, .of_step = of_step};
   HONE_RETURN_IF_ERROR(to.EnqueueCopies(batch, seeds, rows_by_id_.get(), numbers_outermost_, copies_.handle));
   return to.EnqueueWait(stream);

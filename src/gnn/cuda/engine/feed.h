@@ -61,6 +61,7 @@ class FedBatch {
   struct Section {
     size_t offsets = 0, columns = 0;
   };
+  // Makes room for a batch of these sizes, and for a quarter more, as the pipeline's own buffers do.
   Status Require(size_t structure_bytes, size_t row_bytes, int64_t outer_rows);
 
   std::vector<int32_t> known_;
@@ -129,6 +130,7 @@ class HostFeed final : public TransferStage {
 
  private:
   HostFeed() = default;
+  // Copies the batch's feature rows into this feed's memory.
   Status Slice(MiniBatch& batch);
   std::shared_ptr<const Graph> graph_;
   std::unique_ptr<BufferAllocator> allocator_;

@@ -41,9 +41,9 @@ cudaError_t EnqueueUnpackHop(const int32_t* offsets, const int32_t* columns, int
                              cudaStream_t stream) {
   const int64_t places = static_cast<int64_t>(out.rows) * out.fanout;
   if (out.first != nullptr) {
-    const int64_t words = (places + kNumberingTile - 1) / kNumberingTile + 1;
+    const int64_t scratch_words = (places + kNumberingTile - 1) / kNumberingTile + 1;
     cudaError_t error =
-        cudaMemsetAsync(out.prefix_sum_scratch, 0, static_cast<size_t>(words) * sizeof(uint32_t), stream);
+        cudaMemsetAsync(out.prefix_sum_scratch, 0, static_cast<size_t>(scratch_words) * sizeof(uint32_t), stream);
     if (error == cudaSuccess) {
       error = cudaMemsetAsync(out.first, 0, static_cast<size_t>(out.sources) * sizeof(int32_t), stream);
     }

@@ -138,8 +138,8 @@ TEST_F(Feed, MoreNeighborsThanAWarpHasLanesToo) {
 
 TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   auto model = MakeModel(Shape("sage")).value();
-  const auto whole = MakeGpuEngine(*graph_, *model, options_).value();
-  ASSERT_TRUE(whole->TrainEpoch(0).ok());
+  const auto whole_engine = MakeGpuEngine(*graph_, *model, options_).value();
+  ASSERT_TRUE(whole_engine->TrainEpoch(0).ok());
   const auto engine = MakeGpuEngine(*graph_, *model, options_).value();
   const auto feed = HostFeed::Make(graph_, options_, {.workers = 2}).value();
   const auto steps = static_cast<uint32_t>(engine->steps_per_epoch());
@@ -163,12 +163,12 @@ TEST_F(Feed, PartsOfAnEpochGoOnWhereTheLastOneEnded) {
   EXPECT_EQ(third.steps.done, steps);
   ASSERT_EQ(reported_steps.size(), steps);
   for (uint32_t i = 0; i < steps; ++i) EXPECT_EQ(reported_steps[i], i);
-  EXPECT_EQ(engine->Progress()->loss_sum, whole->Progress()->loss_sum);
-  auto found = MakeModel(Shape("sage")).value(), expected = MakeModel(Shape("sage")).value();
-  ASSERT_TRUE(engine->ExportTo(*found).ok());
-  ASSERT_TRUE(whole->ExportTo(*expected).ok());
-  for (size_t i = 0; i < found->parameters().size(); ++i) {
-    EXPECT_EQ(found->parameters()[i]->value, expected->parameters()[i]->value);
+  EXPECT_EQ(engine->Progress()->loss_sum, whole_engine->Progress()->loss_sum);
+  auto computed = MakeModel(Shape("sage")).value(), expected = MakeModel(Shape("sage")).value();
+  ASSERT_TRUE(engine->ExportTo(*computed).ok());
+  ASSERT_TRUE(whole_engine->ExportTo(*expected).ok());
+  for (size_t i = 0; i < computed->parameters().size(); ++i) {
+    EXPECT_EQ(computed->parameters()[i]->value, expected->parameters()[i]->value);
   }
 }
 
@@ -187,8 +187,8 @@ TEST_F(Feed, WhereTheDeviceKeepsFeaturesDoesNotMatter) {
 }
 
 TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
-  const auto whole = OpenGraph("synthetic:arxiv?scale=0.003&seed=3").value();
-  const auto outline = OutlineSyntheticGraph(whole->name()).value();
+  const auto whole_graph = OpenGraph("synthetic:arxiv?scale=0.003&seed=3").value();
+  const auto outline = OutlineSyntheticGraph(whole_graph->name()).value();
   ModelOptions shape = Shape("sage");
   shape.in_width = outline->features().width;
   shape.num_classes = outline->num_classes();
@@ -203,11 +203,13 @@ TEST_F(Feed, AnOutlinesGraphComesToTheHostWhereverItsFeaturesAre) {
       ASSERT_TRUE(engine->SetStorage(*outline, {.tier = FeatureTier::kCached, .cache_rows = 10}).ok());
     }
     const auto here = engine->HostGraph(*outline).value();
-    EXPECT_TRUE(std::ranges::equal(here->structure().row_offsets, whole->structure().row_offsets));
-    EXPECT_TRUE(std::ranges::equal(here->structure().columns, whole->structure().columns));
-    const FeatureView found = here->features(), expected = whole->features();
-    ASSERT_EQ(found.stride_bytes, expected.stride_bytes);
-    EXPECT_EQ(std::memcmp(found.rows, expected.rows, static_cast<size_t>(expected.num_rows * expected.stride_bytes)), 0);
+    EXPECT_TRUE(std::ranges::equal(here->structure().row_offsets, whole_graph->structure().row_offsets));
+    EXPECT_TRUE(std::ranges::equal(here->structure().columns, whole_graph->structure().columns));
+    const FeatureView host_features = here->features(), expected = whole_graph->features();
+    ASSERT_EQ(host_features.stride_bytes, expected.stride_bytes);
+    EXPECT_EQ(
+        std::memcmp(host_features.rows, expected.rows, static_cast<size_t>(expected.num_rows * expected.stride_bytes)),
+        0);
     const auto feed = HostFeed::Make(here, options_, {.workers = 1}).value();
     EXPECT_TRUE(engine->TrainFedEpoch(0, *feed).ok());
   }

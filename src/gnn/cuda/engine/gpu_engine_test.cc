@@ -87,8 +87,8 @@ TEST_F(SageOnGpu, DrawsTheSameNeighborsAsTheCpu) {
   expect_the_cpus({{0, 0}, {0, 1}, {3, 2}, {1, last}});
   // A row uses as many lanes as the next power of two from the fanout. These fanouts leave no spare lane to insert the
   // seed.
-  for (const int32_t whole : {8, 16, 32}) {
-    options_.fanouts = {whole, 3, 2};
+  for (const int32_t batch : {8, 16, 32}) {
+    options_.fanouts = {batch, 3, 2};
     expect_the_cpus({{1, 1}});
   }
 }
@@ -123,13 +123,13 @@ TEST_F(SageOnGpu, LossAndGradientsAgreeWithTheCpu) {
     double cpu_loss = 0;
     for (int32_t i = 0; i < sample.num_seeds(); ++i) {  // the expected loss: softmax cross-entropy in double
       const float* row = logits.data() + i * classes;
-      double largest = row[0], sum = 0;
-      for (int64_t c = 1; c < classes; ++c) largest = std::max<double>(largest, row[c]);
-      for (int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest);
+      double largest_magnitude = row[0], sum = 0;
+      for (int64_t c = 1; c < classes; ++c) largest_magnitude = std::max<double>(largest_magnitude, row[c]);
+      for (int64_t c = 0; c < classes; ++c) sum += std::exp(row[c] - largest_magnitude);
       const int32_t label = labels[static_cast<size_t>(i)];
-      cpu_loss += std::log(sum) + largest - row[label];
+      cpu_loss += std::log(sum) + largest_magnitude - row[label];
       for (int64_t c = 0; c < classes; ++c) {
-        const double p = std::exp(row[c] - largest) / sum - (c == label ? 1 : 0);
+        const double p = std::exp(row[c] - largest_magnitude) / sum - (c == label ? 1 : 0);
         grad[static_cast<size_t>(i * classes + c)] = static_cast<float>(p / sample.num_seeds());
       }
     }

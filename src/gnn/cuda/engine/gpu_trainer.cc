@@ -115,9 +115,9 @@ class GpuTrainer final : public Trainer {
 
   // Makes the feed. Slices take at most a quarter of the host's free memory, shared with the other ranks of this host.
   Status MakeFeed(const GpuEngineOptions& engine) {
-    std::shared_ptr<const Graph> whole = graph_;
+    std::shared_ptr<const Graph> whole_graph = graph_;
     if (IsOutline(*graph_)) {
-      HONE_ASSIGN_OR_RETURN(whole, engine_->HostGraph(*graph_));
+      HONE_ASSIGN_OR_RETURN(whole_graph, engine_->HostGraph(*graph_));
     }
     HostFeedOptions options;
     options.workers = run_.workers > 0 ? run_.workers : run_.threads;
@@ -126,7 +126,7 @@ class GpuTrainer final : public Trainer {
     if (const int64_t available = AvailableMemoryBytes(); available > 0) {
       options.buffer_bytes = std::min(options.buffer_bytes, available / 4 / ranks_.size());
     }
-    HONE_ASSIGN_OR_RETURN(feed_, HostFeed::Make(std::move(whole), engine, options));
+    HONE_ASSIGN_OR_RETURN(feed_, HostFeed::Make(std::move(whole_graph), engine, options));
     return Status::Ok();
   }
 
@@ -218,9 +218,9 @@ class GpuTrainer final : public Trainer {
 
   // Returns whether any rank was asked to stop.
   Result<bool> AnyRankStops(const TrainEvents& events) {
-    double wanted = events.stop && events.stop() ? 1 : 0;
-    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&wanted, 1))));
-    return wanted > 0;
+    double ranks_that_stop = events.stop && events.stop() ? 1 : 0;
+    HONE_RETURN_IF_ERROR(NoteLostRank(ranks_.AllReduceSum("the wish to stop", std::span(&ranks_that_stop, 1))));
+    return ranks_that_stop > 0;
   }
 
   // Trains one epoch, or the rest of it. Returns true if it was stopped on the way.
@@ -239,9 +239,9 @@ class GpuTrainer final : public Trainer {
     };
     while (position_.step < steps) {
       const int64_t next_save = run_.save_every > 0 ? (position_.step / run_.save_every + 1) * run_.save_every : steps;
-      Result<StepsOnDevice> tried = TrainSteps(std::min(steps, next_save), watch, report.times);
-      if (ranks_.size() > 1 && !tried.ok()) rank_lost_ = lost_in_steps_ = true;
-      HONE_ASSIGN_OR_RETURN(const StepsOnDevice ran, std::move(tried));
+      Result<StepsOnDevice> trained_steps = TrainSteps(std::min(steps, next_save), watch, report.times);
+      if (ranks_.size() > 1 && !trained_steps.ok()) rank_lost_ = lost_in_steps_ = true;
+      HONE_ASSIGN_OR_RETURN(const StepsOnDevice ran, std::move(trained_steps));
       position_.step = ran.done;
       if (ran.failure != StepsOnDevice::Failure::kNone) return NotANumber(ran);
       if (ran.stopped) return true;
@@ -264,8 +264,8 @@ class GpuTrainer final : public Trainer {
     HONE_RETURN_IF_ERROR(SaveLast());
     report.times.wall = wall.Seconds();
     if (events.epoch) events.epoch(report);
-    HONE_ASSIGN_OR_RETURN(const bool asked, AnyRankStops(events));
-    return asked && position_.epoch < options_.epochs;
+    HONE_ASSIGN_OR_RETURN(const bool stop_requested, AnyRankStops(events));
+    return stop_requested && position_.epoch < options_.epochs;
   }
 
   // Trains up to step `until`, with the device's or the host's batches, and adds to `times` the stages that have
@@ -299,10 +299,10 @@ class GpuTrainer final : public Trainer {
     const TargetView targets = graph_->targets();
     std::vector<int32_t> classes;
     std::vector<float> outputs;
-    const EvaluationPart mine{ranks_.rank(), ranks_.size()};
-    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated, targets.num_rows > 0
-                                                             ? engine_->Evaluate(valid_, nullptr, mine, &outputs)
-                                                             : engine_->Evaluate(valid_, &classes, mine));
+    const EvaluationPart part_of_rank{ranks_.rank(), ranks_.size()};
+    HONE_ASSIGN_OR_RETURN(const EpochOnDevice evaluated,
+                          targets.num_rows > 0 ? engine_->Evaluate(valid_, nullptr, part_of_rank, &outputs)
+                                               : engine_->Evaluate(valid_, &classes, part_of_rank));
     if (events.step) {
       events.step(
           {.epoch = position_.epoch, .step = evaluated.steps - 1, .steps = evaluated.steps, .validating = true});
@@ -310,7 +310,7 @@ class GpuTrainer final : public Trainer {
     // Counts this rank's batches, over the nodes in the split's order. The sums are integers, so their order does not
     // matter.
     const auto [first, end] =
-        mine.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
+        part_of_rank.Of((static_cast<int64_t>(valid_.size()) + options_.eval_batch - 1) / options_.eval_batch);
     if (targets.num_rows > 0) {
       TargetCounts counts(targets, options_.target_scales);
       const auto end_place = std::min(end * options_.eval_batch, static_cast<int64_t>(valid_.size()));
@@ -391,20 +391,20 @@ Status CheckForGpu(const TrainOptions& options, const RunOptions& run, const Gpu
 }
 
 Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> graph, const ModelOptions& model,
-                                                const TrainOptions& given, const RunOptions& run,
+                                                const TrainOptions& train_options, const RunOptions& run,
                                                 const GpuTrainerOptions& gpu, const std::string& init) {
   ModelOptions sized = model;
   sized.in_width = graph->features().width;
   sized.num_classes = graph->num_classes();
   sized.edge_width = EdgeWidthFor(sized.spec.get(), *graph);
-  HONE_RETURN_IF_ERROR(ValidateTrainOptions(given, sized, *graph));
-  const TrainOptions options = CompleteForGraph(given, *graph);
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(train_options, sized, *graph));
+  const TrainOptions options = CompleteForGraph(train_options, *graph);
   HONE_RETURN_IF_ERROR(CheckForGpu(options, run, gpu));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(sized));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> new_model, MakeModel(sized));
   if (!init.empty()) {
     HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(init, run));
-    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *made));
+    HONE_RETURN_IF_ERROR(LoadParameters(file, fmt::format("'{}'", init), *new_model));
   }
   const CheckpointHeader header{sized,
                                 options,
@@ -412,8 +412,8 @@ Result<std::unique_ptr<Trainer>> MakeGpuTrainer(std::shared_ptr<const Graph> gra
                                 {},
                                 RateOfEpoch(options, {}, /*validated=*/false, options.learning_rate),
                                 0};
-  auto trainer =
-      std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), options), header, run, gpu, std::move(made));
+  auto trainer = std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), options), header, run, gpu,
+                                              std::move(new_model));
   HONE_RETURN_IF_ERROR(trainer->Make(nullptr, "", header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
@@ -430,9 +430,9 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
   HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> made, MakeModel(header.model));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> model, MakeModel(header.model));
   auto trainer = std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, gpu,
-                                              std::move(made));
+                                              std::move(model));
   HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }

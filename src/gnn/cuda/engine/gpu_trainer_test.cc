@@ -72,12 +72,12 @@ class OnGpu : public testing::Test {
       if (other == nullptr || other->shape != tensor.shape) return 1e9;
       if (tensor.dtype != "F32") continue;
       const std::vector<float> x = FloatValues(tensor).value(), y = FloatValues(*other).value();
-      double largest = 0, difference = 0;
+      double largest_magnitude = 0, difference = 0;
       for (size_t i = 0; i < x.size(); ++i) {
-        largest = std::max(largest, std::abs(static_cast<double>(x[i])));
+        largest_magnitude = std::max(largest_magnitude, std::abs(static_cast<double>(x[i])));
         difference = std::max(difference, std::abs(static_cast<double>(x[i]) - y[i]));
       }
-      if (difference > 0) worst = std::max(worst, difference / largest);
+      if (difference > 0) worst = std::max(worst, difference / largest_magnitude);
     }
     return worst;
   }
@@ -111,10 +111,10 @@ TEST_F(OnGpu, RatesByEpochAndTheChosenMetricAreTheCpuTrainers) {
   EXPECT_EQ(gpu_reports[3].learning_rate, 0.005);
 
   // Stops after two epochs and resumes with another learning rate.
-  TrainOptions half = train_;
-  half.epochs = 2;
+  TrainOptions half_the_epochs = train_;
+  half_the_epochs.epochs = 2;
   const std::string folder = Folder("half");
-  RunAll(*MakeGpuTrainer(graph_, model_, half, {.checkpoint = folder}, gpu_).value());
+  RunAll(*MakeGpuTrainer(graph_, model_, half_the_epochs, {.checkpoint = folder}, gpu_).value());
   const std::vector<EpochReport> resumed_reports = RunAll(*ResumeGpuTrainer(graph_, folder, {}, gpu_, 4, 0.04).value());
   ASSERT_EQ(resumed_reports.size(), 2u);
   EXPECT_EQ(resumed_reports[0].learning_rate, 0.04);
@@ -199,8 +199,8 @@ TEST_F(OnGpu, ACheckpointOfEitherTrainerIsGoneOnFromByTheOther) {
     return [steps_left] { return --*steps_left <= 0; };
   };
   // Trains three times: on the CPU throughout; on the CPU, then the GPU; on the GPU, then the CPU.
-  auto whole = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();
-  ASSERT_TRUE(whole->Run({}).ok());
+  auto uninterrupted = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("whole")}).value();
+  ASSERT_TRUE(uninterrupted->Run({}).ok());
   auto first = MakeTrainer(graph_, model_, train_, {.threads = 1, .checkpoint = Folder("there")}).value();
   ASSERT_TRUE(first->Run({.stop = stop_after(3)}).ok());
   Result<std::unique_ptr<Trainer>> second =
@@ -228,15 +228,15 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
   train_.plateau = true;
   train_.plateau_patience = 2;
   gpu_.fp32 = false;
-  const auto whole = Make({.checkpoint = Folder("whole")});
-  ASSERT_NE(whole, nullptr);
-  ASSERT_TRUE(whole->Run({}).ok());
+  const auto uninterrupted = Make({.checkpoint = Folder("whole")});
+  ASSERT_NE(uninterrupted, nullptr);
+  ASSERT_TRUE(uninterrupted->Run({}).ok());
   auto part = Make({.checkpoint = Folder("part")});
   int64_t at = 0;
   for (int runs = 0;; ++runs) {
     ASSERT_LT(runs, 20);
-    int asked = 0;
-    const Result<TrainResult> result = part->Run({.stop = [&] { return ++asked == 2; }});
+    int stop_questions = 0;
+    const Result<TrainResult> result = part->Run({.stop = [&] { return ++stop_questions == 2; }});
     ASSERT_TRUE(result.ok()) << result.status().message();
     if (result->end == TrainResult::End::kFinished) break;
     const int64_t now = part->next_epoch() * part->steps_per_epoch() + part->next_step();
@@ -251,21 +251,21 @@ TEST_F(OnGpu, AStoppedRunGoesOnToTheSameBits) {
 // The files have the same bytes whichever side made the batches, and however often the run was interrupted. Times of
 // stages are reported only for the host's batches.
 TEST_F(OnGpu, BatchesFromTheHostsCoresTrainToTheSameBits) {
-  const auto whole = Make({.checkpoint = Folder("whole")});
-  ASSERT_NE(whole, nullptr);
-  const std::vector<EpochReport> expected = RunAll(*whole);
+  const auto uninterrupted = Make({.checkpoint = Folder("whole")});
+  ASSERT_NE(uninterrupted, nullptr);
+  const std::vector<EpochReport> expected = RunAll(*uninterrupted);
   gpu_.host_batches = true;
   const RunOptions run{.workers = 2, .checkpoint = Folder("fed"), .save_every = 2};
   const auto fed = Make(run);
   ASSERT_NE(fed, nullptr);
-  const std::vector<EpochReport> found = RunAll(*fed);
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t e = 0; e < found.size(); ++e) {
-    EXPECT_EQ(found[e].loss, expected[e].loss);
-    EXPECT_EQ(found[e].valid_accuracy, expected[e].valid_accuracy);
-    EXPECT_GT(found[e].sampled_nodes, 0);
-    EXPECT_GT(found[e].sampled_edges, 0);
-    EXPECT_GT(found[e].times.sample, 0);
+  const std::vector<EpochReport> reports = RunAll(*fed);
+  ASSERT_EQ(reports.size(), expected.size());
+  for (size_t e = 0; e < reports.size(); ++e) {
+    EXPECT_EQ(reports[e].loss, expected[e].loss);
+    EXPECT_EQ(reports[e].valid_accuracy, expected[e].valid_accuracy);
+    EXPECT_GT(reports[e].sampled_nodes, 0);
+    EXPECT_GT(reports[e].sampled_edges, 0);
+    EXPECT_GT(reports[e].times.sample, 0);
     EXPECT_EQ(expected[e].sampled_nodes, 0);
   }
   EXPECT_EQ(Bytes(Folder("fed")), Bytes(Folder("whole")));
@@ -338,8 +338,8 @@ TEST_F(OnGpu, ALossThatIsNotANumberEndsTheRunAndKeepsTheLastState) {
          {"in epoch 1 at step 1", "learning rate 0.01", "features that are NaN", "last.safetensors"}) {
       EXPECT_NE(result.status().message().find(part), std::string::npos) << result.status().message();
     }
-    const TensorFile kept = ReadTensorFile(folder + "/last.safetensors").value();
-    for (const StoredTensor& tensor : kept.tensors) {
+    const TensorFile last_checkpoint = ReadTensorFile(folder + "/last.safetensors").value();
+    for (const StoredTensor& tensor : last_checkpoint.tensors) {
       if (tensor.dtype != "F32") continue;
       const std::vector<float> values = FloatValues(tensor).value();
       for (const float value : values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;

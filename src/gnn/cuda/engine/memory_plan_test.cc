@@ -142,18 +142,18 @@ TEST(MemoryPlan, CountsNoLessThanEveryModelsEngineTakes) {
       ASSERT_TRUE(engine.ok()) << engine.status().message();
       ASSERT_TRUE(engine.value()->Evaluate(graph->test_nodes(), nullptr).ok());
       ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
-      const auto taken = static_cast<int64_t>(before) - static_cast<int64_t>(after);
+      const auto taken_bytes = static_cast<int64_t>(before) - static_cast<int64_t>(after);
       // The emulated runtime needs no allowances for libraries and the runtime, so the tighter bounds below leave them
       // out.
-      EXPECT_GE(plan.needed, taken);
+      EXPECT_GE(plan.needed, taken_bytes);
       // Programs of these models run products in parallel, each kind with a separate workspace, in both envelopes.
       const int64_t parallel_products = (kind == "sage" ? 2 : kind == "gat" ? 0 : 4) * plan.working.products;
       const int64_t allowances = plan.reserve + plan.working.products + parallel_products;
       cudaDeviceProp device;
       ASSERT_EQ(cudaGetDeviceProperties(&device, 0), cudaSuccess);
       if (std::string(device.name) != "emulated") continue;
-      EXPECT_GE(plan.needed - allowances + 65536, taken);  // and the few arrays of fixed size
-      EXPECT_LE(plan.needed - allowances, 4 * taken) << plan.text;
+      EXPECT_GE(plan.needed - allowances + 65536, taken_bytes);  // and the few arrays of fixed size
+      EXPECT_LE(plan.needed - allowances, 4 * taken_bytes) << plan.text;
     }
   }
 }

@@ -19,10 +19,11 @@ bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 bool SameEnds(Contender& a, Contender& b) {
-  const auto mine = a.model->parameters(), theirs = b.model->parameters();
-  bool same = a.results == b.results && mine.size() == theirs.size();
-  for (size_t p = 0; same && p < mine.size(); ++p) same = SameBits(mine[p]->value, theirs[p]->value);
-  return same;
+  const auto parameters_a = a.model->parameters(), parameters_b = b.model->parameters();
+  bool same_ends = a.results == b.results && parameters_a.size() == parameters_b.size();
+  for (size_t p = 0; same_ends && p < parameters_a.size(); ++p)
+    same_ends = SameBits(parameters_a[p]->value, parameters_b[p]->value);
+  return same_ends;
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ constexpr uint32_t kChunk = 32;          // replays per chunk of a run without a
 }  // namespace
 
 // Returns, for each hop, the largest number of destination nodes that a batch can have.
-std::vector<int32_t> Pass::WorstCase() const {
+std::vector<int32_t> Pass::WorstCaseNodes() const {
   std::vector<int32_t> hop_nodes;
   int64_t nodes = options_.batch;
   for (const int32_t fanout : options_.fanouts) {
@@ -85,7 +85,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
     for (Event& event : *events) HONE_RETURN_IF_ERROR(event.Make());
   }
   HONE_RETURN_IF_ERROR(progress_.Make());
-  const std::vector<int32_t> worst = WorstCase();
+  const std::vector<int32_t> worst = WorstCaseNodes();
   const int32_t rank = options_.ranks == nullptr ? 0 : options_.ranks->rank();
   HONE_RETURN_IF_ERROR(source_.Make(*context_.graph, seeds,
                                     {.batch = options_.batch,
@@ -102,7 +102,7 @@ Status Pass::Make(std::span<const NodeId> seeds) {
   state.plateau = {.patience = -1, .factor = 1, .best = std::numeric_limits<double>::infinity(), .bad_steps = 0};
   HONE_RETURN_IF_ERROR(WriteState(state));
   HONE_RETURN_IF_ERROR(MakeBucket(worst, 1, large_));
-  HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, Observe());
+  HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> observed, ObserveNodes());
   HONE_RETURN_IF_ERROR(MakeBucket(observed, buffers(), small_));
   // Runs every kernel and product once outside a capture. The runtime's lazy loading happens here, and errors appear
   // where they arise. The batches are invalid and so change nothing, running statistics included.
@@ -121,11 +121,11 @@ Status Pass::Make(std::span<const NodeId> seeds) {
 
 // Returns, for each hop, the largest number of destination nodes that a few dozen batches had, plus a margin. A batch
 // that has more costs a repeated step and does no harm.
-Result<std::vector<int32_t>> Pass::Observe() {
+Result<std::vector<int32_t>> Pass::ObserveNodes() {
   constexpr int kSamples = 32;  // independent of the number of ranks, so that envelopes are too
   const int steps = std::max(1, kSamples / options_.shards);
   std::vector<int32_t> hop_nodes(options_.fanouts.size(), 0);
-  HONE_RETURN_IF_ERROR(SetState(0, 0, /*fresh=*/true));
+  HONE_RETURN_IF_ERROR(SetState(0, 0, /*reset_sums=*/true));
   for (int64_t i = 0; i < std::min<int64_t>(steps, steps_) * local_shards(); ++i) {
     HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
@@ -147,8 +147,9 @@ Result<std::vector<int32_t>> Pass::Observe() {
   hop_nodes[0] = options_.batch;
   for (size_t h = 1; h < hop_nodes.size(); ++h) {
     // Matrix products handle 128 rows at a time.
-    const int64_t wanted = RoundUp(static_cast<int64_t>(options_.envelope * hop_nodes[h]), 128);
-    hop_nodes[h] = static_cast<int32_t>(std::clamp<int64_t>(wanted, hop_nodes[h - 1], large_.envelope.known[h]));
+    const int64_t nodes_with_margin = RoundUp(static_cast<int64_t>(options_.envelope * hop_nodes[h]), 128);
+    hop_nodes[h] =
+        static_cast<int32_t>(std::clamp<int64_t>(nodes_with_margin, hop_nodes[h - 1], large_.envelope.known[h]));
   }
   return hop_nodes;
 }
@@ -305,52 +306,52 @@ Status Pass::EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t
 }
 
 // Updates the parameters; buffer `buffer` holds the step's last batch.
-Status Pass::EnqueueUpdate(Bucket& bucket, int buffer, bool update, cudaStream_t stream) {
+Status Pass::EnqueueUpdate(Bucket& bucket, int buffer, bool update_parameters, cudaStream_t stream) {
   const DeviceParameters& parameters = *context_.parameters;
   const BatchHeader* header = bucket.batches[static_cast<size_t>(buffer)].header();
   // With several ranks, one kernel adds the ranks' gradients and updates. Clipping needs the norm of the sum before.
-  if (update && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
+  if (update_parameters && options_.ranks != nullptr && sums() && options_.clip_norm <= 0) {
     return sum_.EnqueueFinishAndUpdate(options_.adam, header, state_.get(), progress_.device(), stream);
   }
   if (sums()) {
     HONE_RETURN_IF_ERROR(sum_.EnqueueFinish(header, state_.get(), progress_.device(), stream));
     header = sum_.step();
   }
-  if (update && options_.clip_norm > 0) {
+  if (update_parameters && options_.clip_norm > 0) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueClip(options_.clip_norm, parameters.count(), parameters.gradient(),
                                           norm_partials_.get(), state_.get(), stream));
   }
-  if (update && !sums()) {
+  if (update_parameters && !sums()) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAdamAndFinish(
         options_.adam, state_.get(), header, parameters.count(), parameters.gradient(), parameters.master(),
         parameters.moment1(), parameters.moment2(), context_.element, parameters.compute(), bucket.row_loss.get(),
         bucket.row_correct.get(), progress_.device(), stream));
     return Status::Ok();
   }
-  if (update) {
+  if (update_parameters) {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueAdam(options_.adam, state_.get(), header, parameters.count(),
                                           parameters.gradient(), parameters.master(), parameters.moment1(),
                                           parameters.moment2(), context_.element, parameters.compute(), stream));
   }
   if (sums()) {
     HONE_CUDA_RETURN_IF_ERROR(
-        EnqueueFinishSum(state_.get(), header, sum_.totals(), update, progress_.device(), stream));
+        EnqueueFinishSum(state_.get(), header, sum_.totals(), update_parameters, progress_.device(), stream));
   } else {
     HONE_CUDA_RETURN_IF_ERROR(EnqueueFinishStep(state_.get(), header, bucket.row_loss.get(), bucket.row_correct.get(),
-                                                update, progress_.device(), stream));
+                                                update_parameters, progress_.device(), stream));
   }
   return Status::Ok();
 }
 
 // Enqueues a step in one buffer and without overlap, sampling included.
-Status Pass::EnqueueWhole(Bucket& bucket, bool update) {
+Status Pass::EnqueueStepWithoutOverlap(Bucket& bucket, bool update_parameters) {
   if (sums()) HONE_RETURN_IF_ERROR(sum_.EnqueueBegin(main_.handle));
   for (int shard = 0; shard < local_shards(); ++shard) {
     HONE_RETURN_IF_ERROR(EnqueueSample(bucket, 0, {.chain = main_.handle}));
     HONE_RETURN_IF_ERROR(EnqueueShard(bucket, 0, main_.handle));
     if (sums()) HONE_RETURN_IF_ERROR(EnqueueEndShard(bucket, 0, shard, main_.handle));
   }
-  return EnqueueUpdate(bucket, 0, update, main_.handle);
+  return EnqueueUpdate(bucket, 0, update_parameters, main_.handle);
 }
 
 // Enqueues a step whose first batch lies in buffer `buffer`, and leaves the next step's first batch in the following
@@ -430,7 +431,7 @@ Status Pass::Capture(Bucket& bucket, int buffer, uint32_t steps, GraphExec& repl
       [&]() -> Status {
         if (local_shards() == 1) return EnqueueSteps(bucket, buffer, steps);
         for (uint32_t step = 0; step < steps; ++step) {
-          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (buffer + BatchOf(step)) % buffers()));
+          HONE_RETURN_IF_ERROR(EnqueueReplay(bucket, (buffer + BufferOfStep(step)) % buffers()));
         }
         return Status::Ok();
       },
@@ -484,15 +485,15 @@ Status Pass::WriteState(const RunState& state) {
   return Status::Ok();
 }
 
-// Sets the state to the beginning of step `next`. `fresh`: the sums start at zero. The tag, Adam's count and the
-// learning rate always continue.
-Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
+// Sets the state to the beginning of step `next_step`. `reset_sums`: the sums start at zero. The tag, Adam's count and
+// the learning rate always continue.
+Status Pass::SetState(uint32_t epoch, uint32_t next_step, bool reset_sums) {
   HONE_ASSIGN_OR_RETURN(RunState state, ReadState());
   state.seed = options_.seed;
   state.epoch = epoch;
-  state.next_sample_step = next;
+  state.next_sample_step = next_step;
   state.next_sample_shard = 0;
-  state.trained_steps = next;
+  state.trained_steps = next_step;
   state.steps = steps_;
   state.halt = 0;
   state.gradient_not_finite = state.failure = 0;
@@ -502,7 +503,7 @@ Status Pass::SetState(uint32_t epoch, uint32_t next, bool fresh) {
     HONE_RETURN_IF_ERROR(source_.ClearTable(main_.handle));
     state.table_tag = 0;
   }
-  if (fresh) {
+  if (reset_sums) {
     state.loss_sum = state.weight_sum = 0;
     state.correct = state.counted = 0;
   }
@@ -595,7 +596,7 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   bool overflowed = false;
   for (uint32_t step = from; step < until && !overflowed && !halted(); ++chunks) {
     for (const uint32_t end = std::min(until, step + chunk_steps); step < end && !halted();) {
-      const int buffer = BatchOf(step - from);
+      const int buffer = BufferOfStep(step - from);
       const bool launches_several = end - step >= steps_together();  // equal on every rank
       const auto& replays = launches_several ? small_.several : small_.replays;
       HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replays[static_cast<size_t>(buffer)].handle, main_.handle));
@@ -635,16 +636,16 @@ Result<RunState> Pass::RunReplays(uint32_t from, uint32_t until, const StepWatch
   return state;
 }
 
-// Returns whether `wanted_here` is true on any rank. `what` names the question in errors.
-Result<bool> Pass::AnyRank(std::string_view what, bool wanted_here) {
-  if (options_.ranks == nullptr) return wanted_here;
-  double ranks_that_want = wanted_here ? 1 : 0;
+// Returns whether `true_here` is true on any rank. `what` names the question in errors.
+Result<bool> Pass::AnyRank(std::string_view what, bool true_here) {
+  if (options_.ranks == nullptr) return true_here;
+  double ranks_that_want = true_here ? 1 : 0;
   HONE_RETURN_IF_ERROR(options_.ranks->AllReduceSum(what, std::span(&ranks_that_want, 1)));
   return ranks_that_want > 0;
 }
 
 Result<StepsOnDevice> Pass::RunSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*fresh=*/false));
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*reset_sums=*/false));
   return RunOn(epoch, from, until, watch);
 }
 
@@ -660,8 +661,8 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
     HONE_ASSIGN_OR_RETURN(const bool halted, AnyRank("a batch that does not fit", state.halt != 0));
     if (state.failure == kNoFailure && halted && result.done < until && !result.stopped) {
       ++result.larger;
-      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*fresh=*/false));
-      HONE_RETURN_IF_ERROR(EnqueueWhole(large_, options_.trains));
+      HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*reset_sums=*/false));
+      HONE_RETURN_IF_ERROR(EnqueueStepWithoutOverlap(large_, options_.trains));
       HONE_ASSIGN_OR_RETURN(state, ReadState());
       if (watch != nullptr) {
         ReportSteps(*watch, until, &reported, &result.stopped);
@@ -671,7 +672,7 @@ Result<StepsOnDevice> Pass::RunOn(uint32_t epoch, uint32_t from, uint32_t until,
         return Status::Internal("a batch did not fit the envelope of the worst case");
       }
       result.done = state.trained_steps;
-      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*fresh=*/false));
+      if (state.failure == kNoFailure) HONE_RETURN_IF_ERROR(SetState(epoch, result.done, /*reset_sums=*/false));
     }
     if (state.failure == kNoFailure) continue;
     NoteFailure(state, result);
@@ -691,7 +692,7 @@ void Pass::NoteFailure(const RunState& state, StepsOnDevice& steps) {
 
 Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
   const auto [first, end] = part.Of(steps_);
-  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), /*fresh=*/true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, static_cast<uint32_t>(first), /*reset_sums=*/true));
   const auto started = std::chrono::steady_clock::now();
   HONE_ASSIGN_OR_RETURN(const StepsOnDevice steps,
                         RunOn(epoch, static_cast<uint32_t>(first), static_cast<uint32_t>(end), nullptr));
@@ -714,15 +715,15 @@ Result<EpochOnDevice> Pass::RunEpoch(uint32_t epoch, EvaluationPart part) {
 }
 
 Result<double> Pass::OneStep(uint32_t epoch, uint32_t step, bool update) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*fresh=*/true));
-  HONE_RETURN_IF_ERROR(EnqueueWhole(large_, update));
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*reset_sums=*/true));
+  HONE_RETURN_IF_ERROR(EnqueueStepWithoutOverlap(large_, update));
   HONE_ASSIGN_OR_RETURN(const RunState state, ReadState());
   if (state.counted == 0) return Status::Internal("a step without a labelled seed");
   return state.loss_sum / state.weight_sum;
 }
 
 Result<NeighborSample> Pass::SampleStep(uint32_t epoch, uint32_t step) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*fresh=*/true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, step, /*reset_sums=*/true));
   HONE_RETURN_IF_ERROR(EnqueueSample(large_, 0, {.chain = main_.handle}));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(main_.handle));
   return large_.batches[0].Download();

@@ -68,8 +68,10 @@ class Pass {
   Pass(const ProgramContext& context, const ModelPlan& plan, PassOptions options)
       : context_(context), plan_(plan), options_(std::move(options)) {}
 
+  // Reserves all device memory and captures the steps. `seeds`: the nodes of an epoch, in the given order if not
+  // trained.
   Status Make(std::span<const NodeId> seeds);
-  uint32_t steps() const { return steps_; }
+  uint32_t steps() const { return steps_; }  // steps of an epoch
   // Runs a whole epoch, with sums from zero; in inference, part `part` of its steps.
   Result<EpochOnDevice> RunEpoch(uint32_t epoch, EvaluationPart part = {});
   // Runs steps from … until - 1 of an epoch, whose sums continue. `watch` may be null.
@@ -111,13 +113,18 @@ class Pass {
   // kernels; within one replay they do not.
   uint32_t steps_together() const { return stages_ ? 8 : 4; }
 
-  Status MakeBucket(const std::vector<int32_t>& known, int buffers, Bucket& bucket);
+  // Makes the program and `buffers` batch buffers for batches with up to `hop_nodes[h]` destination nodes in hop h.
+  Status MakeBucket(const std::vector<int32_t>& hop_nodes, int buffers, Bucket& bucket);
+  // Capture as a graph what `enqueue` enqueues; `steps` steps that begin with the batch in buffer `buffer`; all graphs
+  // of a bucket.
   Status Capture(const std::function<Status()>& enqueue, GraphExec& replay);
   Status Capture(Bucket& bucket, int buffer, uint32_t steps, GraphExec& replay);
   Status Capture(Bucket& bucket);
+  // The following functions enqueue parts of a step. `buffer` is the index of the batch's buffers in bucket.batches.
   Status EnqueueDraws(Bucket& bucket, int buffer, const SampleStreams& streams,
                       const std::function<Status(cudaStream_t)>& outermost);
   Status EnqueueSample(Bucket& bucket, int buffer, const SampleStreams& streams);
+  // Collects the feature rows that the batch needs and the device does not hold (misses), and copies them.
   Status EnqueueCollect(Bucket& bucket, int buffer, cudaStream_t stream);
   Status EnqueueCopy(Bucket& bucket, int buffer, cudaStream_t stream);
   Status EnqueueOutermost(Bucket& bucket, int buffer, cudaStream_t stream);
@@ -127,22 +134,29 @@ class Pass {
   Status EnqueueShard(Bucket& bucket, int buffer, cudaStream_t stream);
   Status EnqueueShard(Bucket& bucket, const BatchOnDevice& batch, cudaStream_t stream);
   Status EnqueueEndShard(Bucket& bucket, int buffer, int shard, cudaStream_t stream);
-  Status EnqueueUpdate(Bucket& bucket, int buffer, bool update, cudaStream_t stream);
-  Status EnqueueWhole(Bucket& bucket, bool update);
+  // Sums the gradient over ranks, and updates the parameters if `update_parameters`.
+  Status EnqueueUpdate(Bucket& bucket, int buffer, bool update_parameters, cudaStream_t stream);
+  // Enqueues a step in one buffer and without overlap, sampling included.
+  Status EnqueueStepWithoutOverlap(Bucket& bucket, bool update_parameters);
   Status EnqueueFed(Bucket& bucket, FedBatch& fed, int shard);
   Result<FedSteps> RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch, HostFeed& feed);
   Status EnqueueReplay(Bucket& bucket, int buffer);
   Status EnqueueSteps(Bucket& bucket, int buffer, uint32_t steps);
-  int BatchOf(uint32_t step) const {
+  // Returns the index of the buffers in which the first batch of `step` lies.
+  int BufferOfStep(uint32_t step) const {
     return static_cast<int>(step * static_cast<uint32_t>(local_shards()) % static_cast<uint32_t>(buffers()));
   }
   // Returns the number of batches in flight, including the one that is computed.
   int buffers() const { return stages_ ? kMostBuffers : kBuffers; }
+  // Returns whether gradients are summed over shards, and whether this rank copies the state for LastGood.
   bool sums() const { return options_.shards > 1; }
   bool keeps_copies() const { return options_.ranks != nullptr && options_.ranks->rank() == 0; }
+  // Returns the number of a step's shards that this rank computes.
   int local_shards() const { return options_.shards / (options_.ranks == nullptr ? 1 : options_.ranks->size()); }
-  Result<bool> AnyRank(std::string_view what, bool mine);
-  Status SetState(uint32_t epoch, uint32_t next, bool fresh);
+  // Returns whether `true_here` is true on any rank. `what` names the question in errors.
+  Result<bool> AnyRank(std::string_view what, bool true_here);
+  // Sets the device's state to the beginning of step `next_step`. `reset_sums`: loss and counts start at zero.
+  Status SetState(uint32_t epoch, uint32_t next_step, bool reset_sums);
   Status WriteState(const RunState& state);
   Result<RunState> ReadState();
   static TrainingProgress ProgressOf(const RunState& state);
@@ -150,8 +164,10 @@ class Pass {
   static void NoteFailure(const RunState& state, StepsOnDevice& steps);
   Result<RunState> RunReplays(uint32_t from, uint32_t until, const StepWatch* watch, uint32_t* reported, bool* stopped);
   void ReportSteps(const StepWatch& watch, uint32_t until, uint32_t* reported, bool* stopped);
-  std::vector<int32_t> WorstCase() const;
-  Result<std::vector<int32_t>> Observe();
+  // Return for each hop the largest number of destination nodes: that a batch can have; that observed batches had, plus
+  // a margin.
+  std::vector<int32_t> WorstCaseNodes() const;
+  Result<std::vector<int32_t>> ObserveNodes();
 
   const ProgramContext& context_;
   const ModelPlan& plan_;

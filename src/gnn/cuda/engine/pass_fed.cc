@@ -17,9 +17,9 @@
 namespace hone::gnn::cuda {
 namespace {
 
-bool FitsEnvelope(const std::vector<int32_t>& known, const Envelope& envelope) {
-  for (size_t h = 0; h < known.size(); ++h) {
-    if (known[h] > envelope.known[h]) return false;
+bool FitsEnvelope(const std::vector<int32_t>& hop_nodes, const Envelope& envelope) {
+  for (size_t h = 0; h < hop_nodes.size(); ++h) {
+    if (hop_nodes[h] > envelope.known[h]) return false;
   }
   return true;
 }
@@ -69,23 +69,23 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
   };
   uint32_t reported = from;
   bool stopped = false, over = false;
-  int64_t taken = 0;
+  int64_t batches_taken = 0;
   const auto report_steps = [&] {
     if (watch != nullptr) ReportSteps(*watch, until, &reported, &stopped);
   };
   // A single rank ends at any step, because no other rank waits for its steps.
   const auto ends = [&] { return options_.ranks == nullptr && (stopped || progress_.host()->halt != 0); };
   const auto step = [&]() -> Status {
-    for (int shard = 0; shard < local_shards(); ++shard, ++taken) {
+    for (int shard = 0; shard < local_shards(); ++shard, ++batches_taken) {
       HONE_ASSIGN_OR_RETURN(BatchLease lease, feed.Next());
       if (!lease) return Status::Internal("the host's batches ended before the epoch");
-      FedBatch& batch = feed.place(taken);
+      FedBatch& batch = feed.place(batches_taken);
       held.push_back({std::move(lease), &batch});
       HONE_RETURN_IF_ERROR(feed.EnqueueCopies(*held.back().lease, batch, main_.handle));
-      const bool small = FitsEnvelope(batch.known(), small_.envelope);
-      result.steps.larger += small ? 0 : 1;
+      const bool fits_small = FitsEnvelope(batch.known(), small_.envelope);
+      result.steps.larger += fits_small ? 0 : 1;
       HONE_RETURN_IF_ERROR(batch.EnqueueBeginCompute(main_.handle));
-      HONE_RETURN_IF_ERROR(EnqueueFed(small ? small_ : large_, batch, shard));
+      HONE_RETURN_IF_ERROR(EnqueueFed(fits_small ? small_ : large_, batch, shard));
       HONE_RETURN_IF_ERROR(batch.EnqueueEndCompute(main_.handle));
       while (held.size() > feed.held()) HONE_RETURN_IF_ERROR(let_go());
     }
@@ -99,9 +99,9 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
       HONE_ASSIGN_OR_RETURN(const uint64_t snapshot, snapshots_.EnqueueTake(main_.handle));
       HONE_RETURN_IF_ERROR(snapshots_.Confirm(snapshot));
     }
-    uint32_t next = from;
-    while (next < until && !over && !ends()) {
-      for (const uint32_t end = std::min(until, next + chunk); next < end && !ends(); ++next) {
+    uint32_t next_step = from;
+    while (next_step < until && !over && !ends()) {
+      for (const uint32_t end = std::min(until, next_step + chunk); next_step < end && !ends(); ++next_step) {
         HONE_RETURN_IF_ERROR(step());
         report_steps();
       }
@@ -118,7 +118,7 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
     }
     while (!held.empty()) HONE_RETURN_IF_ERROR(let_go());
     // The feed reports the epoch's end by one extra call after the last batch.
-    if (next == steps_) HONE_RETURN_IF_ERROR(feed.Next().status());
+    if (next_step == steps_) HONE_RETURN_IF_ERROR(feed.Next().status());
     return Status::Ok();
   };
   const Status ran = run();
@@ -148,12 +148,12 @@ Result<FedSteps> Pass::RunFedOn(uint32_t epoch, uint32_t from, uint32_t until, c
 
 Result<FedSteps> Pass::RunFedSteps(uint32_t epoch, uint32_t from, uint32_t until, const StepWatch* watch,
                                    HostFeed& feed) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*fresh=*/false));
+  HONE_RETURN_IF_ERROR(SetState(epoch, from, /*reset_sums=*/false));
   return RunFedOn(epoch, from, until, watch, feed);
 }
 
 Result<FedEpoch> Pass::RunFed(uint32_t epoch, HostFeed& feed) {
-  HONE_RETURN_IF_ERROR(SetState(epoch, 0, /*fresh=*/true));
+  HONE_RETURN_IF_ERROR(SetState(epoch, 0, /*reset_sums=*/true));
   const auto started = std::chrono::steady_clock::now();
   HONE_ASSIGN_OR_RETURN(const FedSteps ran, RunFedOn(epoch, 0, steps_, nullptr, feed));
   FedEpoch result{ran, {}};

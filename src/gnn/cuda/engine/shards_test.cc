@@ -46,17 +46,18 @@ class ShardsOnGpu : public testing::Test {
     std::vector<double> losses;  // one per step
     Weights weights;
   };
-  static Ran RunAll(Result<std::unique_ptr<Trainer>> made) {
+  static Ran RunAll(Result<std::unique_ptr<Trainer>> trainer_or_error) {
     Ran ran;
-    EXPECT_TRUE(made.ok()) << made.status().message();
-    if (!made.ok()) return ran;
-    const auto result = (*made)->Run({.step =
-                                          [&](const StepReport& step) {
-                                            if (!step.validating) ran.losses.push_back(step.loss);
-                                          },
-                                      .epoch = [&](const EpochReport& epoch) { ran.last = epoch; }});
+    EXPECT_TRUE(trainer_or_error.ok()) << trainer_or_error.status().message();
+    if (!trainer_or_error.ok()) return ran;
+    const auto result = (*trainer_or_error)
+                            ->Run({.step =
+                                       [&](const StepReport& step) {
+                                         if (!step.validating) ran.losses.push_back(step.loss);
+                                       },
+                                   .epoch = [&](const EpochReport& epoch) { ran.last = epoch; }});
     EXPECT_TRUE(result.ok()) << result.status().message();
-    ran.weights = WeightsOf((*made)->model());
+    ran.weights = WeightsOf((*trainer_or_error)->model());
     return ran;
   }
   static Weights WeightsOf(Model<float>& model) {
@@ -83,25 +84,26 @@ class ShardsOnGpu : public testing::Test {
 
   // Compares losses and running statistics to rounding. Weights are not compared, because Adam makes full steps of
   // gradients that are only rounding.
-  static void ExpectSame(const Ran& mine, const Ran& theirs) {
-    ASSERT_EQ(mine.losses.size(), theirs.losses.size());
-    for (size_t s = 0; s < mine.losses.size(); ++s) {
-      EXPECT_NEAR(mine.losses[s], theirs.losses[s], (s < 3 ? 1e-4 : 1e-3) * theirs.losses[s]) << "step " << s;
+  static void ExpectSame(const Ran& one_run, const Ran& other_run) {
+    ASSERT_EQ(one_run.losses.size(), other_run.losses.size());
+    for (size_t s = 0; s < one_run.losses.size(); ++s) {
+      EXPECT_NEAR(one_run.losses[s], other_run.losses[s], (s < 3 ? 1e-4 : 1e-3) * other_run.losses[s]) << "step " << s;
     }
-    EXPECT_NEAR(mine.last.loss, theirs.last.loss, 1e-3 * theirs.last.loss);
-    EXPECT_NEAR(mine.last.valid_accuracy, theirs.last.valid_accuracy, 0.05);
-    ExpectStatistics(mine.weights, theirs.weights);
+    EXPECT_NEAR(one_run.last.loss, other_run.last.loss, 1e-3 * other_run.last.loss);
+    EXPECT_NEAR(one_run.last.valid_accuracy, other_run.last.valid_accuracy, 0.05);
+    ExpectStatistics(one_run.weights, other_run.weights);
   }
-  static void ExpectStatistics(const Weights& mine, const Weights& theirs) {
-    for (const auto& [name, values] : theirs) {
-      const std::vector<float>& other = mine.at(name);
+  static void ExpectStatistics(const Weights& one_run, const Weights& other_run) {
+    for (const auto& [name, values] : other_run) {
+      const std::vector<float>& other = one_run.at(name);
       ASSERT_EQ(other.size(), values.size()) << name;
       if (name.ends_with("num_batches_tracked")) {
         EXPECT_EQ(other, values) << name;
       } else if (name.find("running_") != std::string::npos) {
-        double largest = 0;
-        for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
-        for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(other[i], values[i], 5e-3 * largest) << name;
+        double largest_magnitude = 0;
+        for (const float value : values)
+          largest_magnitude = std::max(largest_magnitude, std::abs(static_cast<double>(value)));
+        for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(other[i], values[i], 5e-3 * largest_magnitude) << name;
       }
     }
   }
@@ -190,8 +192,8 @@ TEST_F(ShardsOnGpu, ATagThatComesAgainFindsNothingOfItsFirstTime) {
   for (const uint32_t tag : {0xffffffffu, 0xfffffffdu, (1u << 30) - 2}) {
     ASSERT_TRUE(engine->SetTableTag(tag).ok());
     for (uint32_t epoch = 1; epoch < 3; ++epoch) {
-      const NeighborSample mine = engine->SampleStep(epoch, 2).value(), theirs = other->SampleStep(epoch, 2).value();
-      EXPECT_EQ(mine.nodes, theirs.nodes);
+      const NeighborSample one_run = engine->SampleStep(epoch, 2).value(), theirs = other->SampleStep(epoch, 2).value();
+      EXPECT_EQ(one_run.nodes, theirs.nodes);
       EXPECT_EQ(engine->TrainEpoch(epoch)->mean_loss, other->TrainEpoch(epoch)->mean_loss) << tag;
     }
   }

@@ -31,12 +31,12 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
                                            bool symmetric, int threads) {
   threads = ThreadCount(threads);
   const auto count = static_cast<size_t>(graph.num_nodes);
-  std::vector<double> known(count, 0.0);
-  if (train.empty()) return known;
+  std::vector<double> known_probability(count, 0.0);
+  if (train.empty()) return known_probability;
   const double seed = std::min(1.0, static_cast<double>(shape.batch) / static_cast<double>(train.size()));
   std::vector<bool> trains(count, false);
   for (const NodeId v : train) {
-    known[static_cast<size_t>(v)] = seed;
+    known_probability[static_cast<size_t>(v)] = seed;
     trains[static_cast<size_t>(v)] = true;
   }
   const uint64_t as_seed = FixedLog(seed);
@@ -47,7 +47,7 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
   for (const int32_t fanout : shape.fanouts) {
     ForNodes(threads, graph.num_nodes, [&](NodeId node) {
       const auto v = static_cast<size_t>(node);
-      drawn[v] = DrawnAfter(drawn[v], known[v], fanout, graph.Degree(node));
+      drawn[v] = DrawnAfter(drawn[v], known_probability[v], fanout, graph.Degree(node));
       sent[v] = FixedLog(drawn[v]);
       received[v] = trains[v] ? as_seed : 0;
     });
@@ -64,10 +64,10 @@ std::vector<double> InclusionProbabilities(const CsrView& graph, std::span<const
       }
     });
     ForNodes(threads, graph.num_nodes, [&](NodeId v) {
-      known[static_cast<size_t>(v)] = ProbabilityOf(received[static_cast<size_t>(v)]);
+      known_probability[static_cast<size_t>(v)] = ProbabilityOf(received[static_cast<size_t>(v)]);
     });
   }
-  return known;
+  return known_probability;
 }
 
 Result<std::vector<uint32_t>> CountInclusions(const CsrView& graph, std::span<const NodeId> train,
@@ -112,27 +112,28 @@ Result<std::vector<uint32_t>> CountInclusions(const CsrView& graph, std::span<co
 Result<std::vector<NodeId>> LikeliestRows(const Graph& graph, const BatchShape& shape, const FeatureStorage& storage) {
   const CsrView csr = graph.structure();
   const std::span<const NodeId> seeds = shape.seeds.empty() ? graph.train_nodes() : shape.seeds;
-  const auto wanted = static_cast<size_t>(std::clamp<int64_t>(storage.cache_rows, 0, csr.num_nodes));
+  const auto cached_rows = static_cast<size_t>(std::clamp<int64_t>(storage.cache_rows, 0, csr.num_nodes));
   std::vector<NodeId> nodes(static_cast<size_t>(csr.num_nodes));
   std::iota(nodes.begin(), nodes.end(), 0);
-  if (wanted == nodes.size()) return nodes;
+  if (cached_rows == nodes.size()) return nodes;
   std::vector<double> scores;
-  if (wanted > 0 && storage.ranking == CacheRanking::kInclusion) {
+  if (cached_rows > 0 && storage.ranking == CacheRanking::kInclusion) {
     scores = InclusionProbabilities(csr, seeds, shape, graph.flags().symmetric, storage.threads);
-  } else if (wanted > 0) {
+  } else if (cached_rows > 0) {
     HONE_ASSIGN_OR_RETURN(const std::vector<uint32_t> counts,
                           CountInclusions(csr, seeds, shape, storage.presampled_epochs, storage.threads));
     scores.assign(counts.begin(), counts.end());
   }
-  if (wanted > 0) {
-    std::nth_element(nodes.begin(), nodes.begin() + static_cast<int64_t>(wanted), nodes.end(), [&](NodeId a, NodeId b) {
-      const double pa = scores[static_cast<size_t>(a)], pb = scores[static_cast<size_t>(b)];
-      if (pa != pb) return pa > pb;
-      const int64_t da = csr.Degree(a), db = csr.Degree(b);
-      return da != db ? da > db : a < b;
-    });
+  if (cached_rows > 0) {
+    std::nth_element(nodes.begin(), nodes.begin() + static_cast<int64_t>(cached_rows), nodes.end(),
+                     [&](NodeId a, NodeId b) {
+                       const double pa = scores[static_cast<size_t>(a)], pb = scores[static_cast<size_t>(b)];
+                       if (pa != pb) return pa > pb;
+                       const int64_t da = csr.Degree(a), db = csr.Degree(b);
+                       return da != db ? da > db : a < b;
+                     });
   }
-  nodes.resize(wanted);
+  nodes.resize(cached_rows);
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }

@@ -31,15 +31,15 @@ Result<DeviceArray<int32_t>> FirstByRank(const DeviceGraph& graph, const ScoresO
   RankKey last;
   DeviceArray<unsigned long long> histogram;
   HONE_RETURN_IF_ERROR(histogram.Allocate(256));
-  auto left = static_cast<unsigned long long>(rows);
+  auto rows_left = static_cast<unsigned long long>(rows);
   for (int digit = 0; digit < kRankDigits; ++digit) {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemset(histogram.get(), 0, 256 * sizeof(unsigned long long)));
     HONE_CUDA_RETURN_IF_ERROR(EnqueueRankHistogram(view, scores, last, digit, histogram.get(), nullptr));
     std::vector<unsigned long long> counts;
     HONE_RETURN_IF_ERROR(histogram.Download(counts));
     uint32_t value = 255;
-    for (; value > 0 && counts[value] < left; --value) left -= counts[value];
-    if (counts[value] < left) return Status::Internal("a ranking that does not add up");
+    for (; value > 0 && counts[value] < rows_left; --value) rows_left -= counts[value];
+    if (counts[value] < rows_left) return Status::Internal("a ranking that does not add up");
     if (digit < 8) {
       last.score |= uint64_t{value} << (56 - 8 * digit);
     } else {

@@ -46,10 +46,10 @@ class DeviceRanking : public testing::Test {
 TEST_F(DeviceRanking, ProbabilitiesAreTheHostsInBothDirectionsOverTheEdges) {
   const auto expected = InclusionProbabilities(graph_->structure(), graph_->train_nodes(), shape_, /*symmetric=*/true);
   for (const bool symmetric : {true, false}) {
-    const auto found = Host(InclusionOnGpu(device_, graph_->train_nodes(), shape_, symmetric));
-    ASSERT_EQ(found.size(), expected.size());
+    const auto ranking_on_gpu = Host(InclusionOnGpu(device_, graph_->train_nodes(), shape_, symmetric));
+    ASSERT_EQ(ranking_on_gpu.size(), expected.size());
     // The sums are fixed-point words of 2^-40, and equal but for the rounding of single words.
-    for (size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-9) << v;
+    for (size_t v = 0; v < ranking_on_gpu.size(); ++v) EXPECT_NEAR(ranking_on_gpu[v], expected[v], 1e-9) << v;
   }
 }
 
@@ -79,11 +79,12 @@ TEST_F(DeviceRanking, TheLikeliestAreTheHostsWhateverTheNumber) {
         << rows;
   }
   const FeatureStorage likely{.tier = FeatureTier::kCached, .cache_rows = nodes / 5};
-  const auto found = Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, likely, /*symmetric=*/true));
+  const auto ranking_on_gpu = Host(LikeliestOnGpu(device_, graph_->train_nodes(), shape_, likely, /*symmetric=*/true));
   const auto expected = LikeliestRows(*graph_, shape_, likely).value();
   std::vector<NodeId> others;
-  std::set_difference(found.begin(), found.end(), expected.begin(), expected.end(), std::back_inserter(others));
-  EXPECT_EQ(found.size(), expected.size());
+  std::set_difference(ranking_on_gpu.begin(), ranking_on_gpu.end(), expected.begin(), expected.end(),
+                      std::back_inserter(others));
+  EXPECT_EQ(ranking_on_gpu.size(), expected.size());
   EXPECT_LE(others.size(), expected.size() / 1000);  // nodes whose probabilities differ only in the last bits
 }
 

@@ -39,8 +39,8 @@ Result<DeviceArray<int32_t>> RankLikeliestRows(const Graph& graph, const Feature
 
 Result<StorageFacts> ShareWithPeers(const Graph& graph, const FeatureStorage& storage, const BatchShape& shape,
                                     DeviceGraph& device) {
-  const std::unique_ptr<Communicator> alone = storage.ranks == nullptr ? MakeSoloCommunicator() : nullptr;
-  Communicator& ranks = storage.ranks == nullptr ? *alone : *storage.ranks;
+  const std::unique_ptr<Communicator> solo_communicator = storage.ranks == nullptr ? MakeSoloCommunicator() : nullptr;
+  Communicator& ranks = storage.ranks == nullptr ? *solo_communicator : *storage.ranks;
   if (IsOutline(graph)) {
     HONE_ASSIGN_OR_RETURN(const SyntheticRequest request, ParseSyntheticName(graph.name()));
     HONE_RETURN_IF_ERROR(device.GenerateOverPeers(request, ranks));

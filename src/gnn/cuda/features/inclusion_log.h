@@ -34,8 +34,8 @@ HONE_HOST_DEVICE inline double ProbabilityOf(uint64_t sum) {
 HONE_HOST_DEVICE inline double DrawnAfter(double drawn, double known, int32_t fanout, int64_t degree) {
   if (degree <= 0) return drawn;
   const double share = static_cast<double>(fanout) / static_cast<double>(degree);
-  const double more = known - drawn;
-  return drawn + (more > 0 ? more : 0) * (share < 1 ? share : 1);
+  const double undrawn_probability = known - drawn;
+  return drawn + (undrawn_probability > 0 ? undrawn_probability : 0) * (share < 1 ? share : 1);
 }
 
 }  // namespace hone::gnn::cuda

@@ -162,22 +162,22 @@ __global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, Scor
   __shared__ int32_t warp_counts[kBlock / 32];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kRankTile;
-  int32_t found = list != nullptr ? before[blockIdx.x] : 0;
+  int32_t nodes_found = list != nullptr ? before[blockIdx.x] : 0;
   for (int64_t offset = 0; offset < kRankTile; offset += kBlock) {
     const int64_t v = first + offset + threadIdx.x;
     const bool ranked = v < graph.num_nodes && RanksUpTo(graph, scores, last, v);
     const unsigned votes = __ballot_sync(kFullWarp, ranked);
     if (lane == 0) warp_counts[warp] = __popc(votes);
     __syncthreads();
-    int32_t list_index = found;
+    int32_t list_index = nodes_found;
     for (int w = 0; w < kBlock / 32; ++w) {
       if (w < warp) list_index += warp_counts[w];
-      found += warp_counts[w];
+      nodes_found += warp_counts[w];
     }
     if (ranked && list != nullptr) list[list_index + __popc(votes & ((1u << lane) - 1))] = static_cast<int32_t>(v);
     __syncthreads();
   }
-  if (list == nullptr && threadIdx.x == 0) counts[blockIdx.x] = found;
+  if (list == nullptr && threadIdx.x == 0) counts[blockIdx.x] = nodes_found;
 }
 
 __global__ void __launch_bounds__(kBlock)

@@ -40,7 +40,7 @@ void DeviceGraph::SetView(const FeatureView& features, int64_t num_nodes) {
                  features.stride_bytes / element,
                  static_cast<int32_t>((features.width + 7) / 8),
                  sets_[staging_rows_ > 0 ? i : 0].places.get(),
-                 at_ids ? nullptr : elsewhere()};
+                 at_ids ? nullptr : rows_off_device()};
   }
 }
 
@@ -134,24 +134,25 @@ Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t stag
   const auto parts = static_cast<int32_t>(shape_.stride_bytes / 16);
   cached_rows_ = count;
   staging_rows_ = staging_rows;
-  const size_t used = staging_rows > 0 ? sets_.size() : 1;
+  const size_t used_sets = staging_rows > 0 ? sets_.size() : 1;
   features_ = {};
-  HONE_RETURN_IF_ERROR(features_.Allocate((count + static_cast<int64_t>(staging_rows > 0 ? used : 0) * staging_rows) *
-                                          shape_.stride_bytes));
+  HONE_RETURN_IF_ERROR(features_.Allocate(
+      (count + static_cast<int64_t>(staging_rows > 0 ? used_sets : 0) * staging_rows) * shape_.stride_bytes));
   for (size_t i = 0; i < sets_.size(); ++i) {
-    StagingSet& set = sets_[i];
-    if (i >= used) {
-      set = {};
+    StagingSet& staging_set = sets_[i];
+    if (i >= used_sets) {
+      staging_set = {};
       continue;
     }
-    if (set.places.size() != num_nodes) HONE_RETURN_IF_ERROR(set.places.Allocate(num_nodes));
-    HONE_CUDA_RETURN_IF_ERROR(cudaMemset(set.places.get(), 0xff, static_cast<size_t>(num_nodes) * sizeof(int32_t)));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(cached, count, set.places.get(), nullptr));
-    HONE_RETURN_IF_ERROR(set.nodes.Allocate(staging_rows));
-    HONE_RETURN_IF_ERROR(set.count.Allocate(staging_rows > 0 ? 1 : 0));
+    if (staging_set.places.size() != num_nodes) HONE_RETURN_IF_ERROR(staging_set.places.Allocate(num_nodes));
+    HONE_CUDA_RETURN_IF_ERROR(
+        cudaMemset(staging_set.places.get(), 0xff, static_cast<size_t>(num_nodes) * sizeof(int32_t)));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueuePlaces(cached, count, staging_set.places.get(), nullptr));
+    HONE_RETURN_IF_ERROR(staging_set.nodes.Allocate(staging_rows));
+    HONE_RETURN_IF_ERROR(staging_set.count.Allocate(staging_rows > 0 ? 1 : 0));
   }
   SetView(shape_, num_nodes);
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(cached, count, parts, elsewhere(), features_.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyRows(cached, count, parts, rows_off_device(), features_.get(), nullptr));
   HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
   for (size_t i = 0; i < views_.size() && staging_rows > 0; ++i) {
     views_[i].staging = {.rows = static_cast<int32_t>(staging_rows),
@@ -161,7 +162,7 @@ Status DeviceGraph::FillCache(const int32_t* cached, int64_t count, int64_t stag
                          .nodes = sets_[i].nodes.get(),
                          .count = sets_[i].count.get(),
                          .cache = features_.get(),
-                         .host = elsewhere()};
+                         .host = rows_off_device()};
   }
   return Status::Ok();
 }

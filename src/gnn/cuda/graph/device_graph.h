@@ -66,8 +66,9 @@ class DeviceGraph {
   // and each read waits for the device.
   GraphReader Reader() const;
 
-  // Returns the graph as kernels see it. `set` is the batch's staging set; all views are equal if nothing is staged.
-  const GraphOnDevice& view(int set = 0) const { return views_[static_cast<size_t>(set)]; }
+  // Returns the graph as kernels see it. `staging_set` is the batch's staging set; all views are equal if nothing is
+  // staged.
+  const GraphOnDevice& view(int staging_set = 0) const { return views_[static_cast<size_t>(staging_set)]; }
   Element feature_element() const { return feature_element_; }
   // Returns the features of the edges; `rows` is null before UploadEdgeFeatures.
   const EdgeFeaturesOnDevice& edge_features() const { return edge_view_; }
@@ -103,9 +104,10 @@ class DeviceGraph {
   };
   void SetView(const FeatureView& features, int64_t num_nodes);
   Status UploadStructure(const Graph& graph);
+  // Takes ownership of the rows once every rank has filled its part.
   Status TakePeerRows(std::unique_ptr<PeerRows> rows, Status filled, Communicator& ranks);
   // Returns all rows by id, in host memory or across peers, for reading in place; null if the device has all rows.
-  const void* elsewhere() const {
+  const void* rows_off_device() const {
     if (peer_rows_ != nullptr) return peer_rows_->get();
     return host_rows_ != nullptr ? host_rows_->device() : nullptr;
   }

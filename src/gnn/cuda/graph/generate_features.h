@@ -28,6 +28,7 @@ class FeatureGenerator {
   Status FillHost(HostRows& host);
 
  private:
+  // Generates the rows through up to 256 MiB of device memory, because the device may not write unregistered memory.
   Status FillShare(int64_t first, int64_t end, HostRows& host);
   const SyntheticRequest& request_;
   DeviceArray<uint32_t> centroids_;

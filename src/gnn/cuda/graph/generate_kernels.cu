@@ -228,21 +228,22 @@ cudaError_t EnqueueColumns(const SyntheticSpec& spec, const DegreeTableView& tab
 cudaError_t EnqueueFeatures(const SyntheticSpec& spec, Element element, int64_t stride_bytes, void* centroids,
                             int64_t first, int64_t count, void* rows, cudaStream_t stream) {
   const int32_t quads = (spec.width + 3) / 4;
-  auto* words = static_cast<PhiloxWords*>(centroids);
+  auto* random_words = static_cast<PhiloxWords*>(centroids);
   auto* bytes = static_cast<unsigned char*>(rows);
-  (void)Launch(CentroidsKernel, BlocksFor(int64_t{spec.num_classes} * quads), kTile, 0, stream, spec, quads, words);
+  (void)Launch(CentroidsKernel, BlocksFor(int64_t{spec.num_classes} * quads), kTile, 0, stream, spec, quads,
+               random_words);
   const int64_t row_quads = stride_bytes / (element == Element::kFloat32 ? 16 : 8);
   const dim3 grid = BlocksFor(std::min<int64_t>(count * row_quads, int64_t{1} << 26));
   switch (element) {
     case Element::kFloat32:
-      return Launch(FeaturesKernel<Element::kFloat32>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
-                    count, bytes);
+      return Launch(FeaturesKernel<Element::kFloat32>, grid, kTile, 0, stream, spec, quads, random_words, row_quads,
+                    first, count, bytes);
     case Element::kFloat16:
-      return Launch(FeaturesKernel<Element::kFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
-                    count, bytes);
+      return Launch(FeaturesKernel<Element::kFloat16>, grid, kTile, 0, stream, spec, quads, random_words, row_quads,
+                    first, count, bytes);
     case Element::kBFloat16:
-      return Launch(FeaturesKernel<Element::kBFloat16>, grid, kTile, 0, stream, spec, quads, words, row_quads, first,
-                    count, bytes);
+      return Launch(FeaturesKernel<Element::kBFloat16>, grid, kTile, 0, stream, spec, quads, random_words, row_quads,
+                    first, count, bytes);
   }
   return cudaErrorInvalidValue;
 }

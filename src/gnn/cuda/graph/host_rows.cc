@@ -76,14 +76,14 @@ void HostRows::Close() {
   ranks_ = nullptr;
 }
 
-Status HostRows::Map(std::byte* rows) {
+Status HostRows::SetDeviceAddress(std::byte* rows) {
   void* device = nullptr;
   HONE_CUDA_RETURN_IF_ERROR(cudaHostGetDevicePointer(&device, rows, 0));
   device_ = device;
   return Status::Ok();
 }
 
-Status HostRows::Manage(int64_t bytes) {
+Status HostRows::AllocateManaged(int64_t bytes) {
   int device = 0;
   HONE_ASSIGN_OR_RETURN(const bool in_place, ReadsManagedInPlace(&device));
   if (!in_place) return Status::Unavailable("this device does not read managed memory in place");
@@ -108,17 +108,18 @@ HostRowsPlan PlanHostRows(int64_t bytes, int ranks, int64_t available) {
 
 // Makes the same plan on all ranks of a host, from the smallest amount of memory that any of them sees. *one_host:
 // whether all ranks are on this host.
-Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& options, bool* one_host) const {
+Result<HostRowsPlan> HostRows::PlanOverRanks(int64_t bytes, const HostRowsOptions& options, bool* one_host) const {
   int64_t available = AvailableMemoryBytes();
   if (options.most_bytes > 0) available = std::min(available, options.most_bytes);
   *one_host = true;
   if (options.ranks == nullptr) return PlanHostRows(bytes, 1, available);
   // This is measured before any rank allocates, because no rank returns from the gather until all have reported.
   const std::string host = ThisHost();
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                        options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<std::string> plan_texts,
+      options.ranks->AllGather("room for features on the host", host + " " + std::to_string(available)));
   int ranks_here = 0;
-  for (const std::string& reported : all) {
+  for (const std::string& reported : plan_texts) {
     if (!reported.starts_with(host + " ")) continue;
     ++ranks_here;
     available = std::min<int64_t>(available, std::stoll(reported.substr(host.size() + 1)));
@@ -133,8 +134,8 @@ Result<HostRowsPlan> HostRows::Plan(int64_t bytes, const HostRowsOptions& option
 }
 
 // Allocates managed memory on every rank, or on none.
-Result<bool> HostRows::ManageOnAll(int64_t bytes, const HostRowsOptions& options) {
-  double refused = Manage(bytes).ok() ? 0 : 1;
+Result<bool> HostRows::AllocateManagedOnAll(int64_t bytes, const HostRowsOptions& options) {
+  double refused = AllocateManaged(bytes).ok() ? 0 : 1;
   cudaGetLastError();  // clears the error: the caller then uses another kind of memory
   if (options.ranks != nullptr) {
     HONE_RETURN_IF_ERROR(options.ranks->AllReduceSum("managed memory", std::span(&refused, 1)));
@@ -146,25 +147,25 @@ Result<bool> HostRows::ManageOnAll(int64_t bytes, const HostRowsOptions& options
 
 // Opens a segment that rank 0 makes and all ranks map.
 Status HostRows::OpenShared(int64_t bytes, Communicator& ranks) {
-  UniqueFd mine;
+  UniqueFd own_fd;
   const auto make = [&]() -> Status {
     if (ranks.rank() != 0) return Status::Ok();
-    mine = UniqueFd(memfd_create("hone features", MFD_CLOEXEC));
-    if (!mine.valid()) return Status::Io(ErrnoMessage("make", "shared memory for features", errno));
-    if (ftruncate(mine.get(), bytes) == 0) return Status::Ok();
+    own_fd = UniqueFd(memfd_create("hone features", MFD_CLOEXEC));
+    if (!own_fd.valid()) return Status::Io(ErrnoMessage("make", "shared memory for features", errno));
+    if (ftruncate(own_fd.get(), bytes) == 0) return Status::Ok();
     return Status::ResourceExhausted(ErrnoMessage("make room in", "shared memory for features", errno));
   };
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "shared memory for features", make()));
   HONE_ASSIGN_OR_RETURN(PeerSockets sockets, PeerSockets::Connect(ranks));
-  const int sent = mine.get();
+  const int sent = own_fd.get();
   HONE_ASSIGN_OR_RETURN(std::vector<std::vector<UniqueFd>> received,
                         sockets.Exchange(ranks.rank() == 0 ? std::span(&sent, 1) : std::span<const int>()));
   const auto map = [&]() -> Status {
     if (ranks.rank() != 0) {
       if (received[0].size() != 1) return Status::Internal("rank 0 sent no shared memory");
-      mine = std::move(received[0][0]);
+      own_fd = std::move(received[0][0]);
     }
-    HONE_ASSIGN_OR_RETURN(own_, MemoryRegion::Shared(mine.get(), bytes, "features in the host's memory"));
+    HONE_ASSIGN_OR_RETURN(own_, MemoryRegion::Shared(own_fd.get(), bytes, "features in the host's memory"));
     return Status::Ok();
   };
   HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "shared memory for features", map()));
@@ -179,12 +180,12 @@ Status HostRows::Allocate(int64_t bytes, const HostRowsOptions& options) {
   threads_ = options.threads;
   bytes = std::max<int64_t>(bytes, 1);
   bool one_host = true;
-  HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, Plan(bytes, options, &one_host));
+  HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, PlanOverRanks(bytes, options, &one_host));
   const bool several = options.ranks != nullptr && options.ranks->size() > 1;
   // A single rank tries even if the plan says that there is too little, because the available memory is only an
   // estimate.
   if (plan.managed || !several) {
-    HONE_ASSIGN_OR_RETURN(const bool managed, ManageOnAll(bytes, options));
+    HONE_ASSIGN_OR_RETURN(const bool managed, AllocateManagedOnAll(bytes, options));
     if (managed) return Status::Ok();
   }
   if (several && !plan.fits) return NoRoom(plan);
@@ -248,7 +249,7 @@ Status HostRows::Ready(const Status& filled) {
                  "cudaHostRegister")
           .WithContext(fmt::format("pinning {} bytes of features", own_.size())));
   registered_ = own_.data();
-  return Map(registered_);
+  return SetDeviceAddress(registered_);
 }
 
 Status HostRows::Open(const FeatureView& features, const HostRowsOptions& options) {
@@ -260,9 +261,9 @@ Status HostRows::Open(const FeatureView& features, const HostRowsOptions& option
     });
   };
   bool one_host = true;
-  HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, Plan(size, options, &one_host));
+  HONE_ASSIGN_OR_RETURN(const HostRowsPlan plan, PlanOverRanks(size, options, &one_host));
   if (plan.managed) {
-    HONE_ASSIGN_OR_RETURN(const bool managed, ManageOnAll(size, options));
+    HONE_ASSIGN_OR_RETURN(const bool managed, AllocateManagedOnAll(size, options));
     if (managed) {
       copy(0, size);
       return Ready();
@@ -287,7 +288,7 @@ Status HostRows::Open(const FeatureView& features, const HostRowsOptions& option
     std::memcpy(copy_, rows, bytes);
     rows = copy_;
   }
-  return Map(rows);
+  return SetDeviceAddress(rows);
 }
 
 }  // namespace hone::gnn::cuda

@@ -35,8 +35,8 @@ struct HostRowsOptions {
 // How host memory for rows of `bytes` bytes is allocated, for all `ranks` of this host.
 struct HostRowsPlan {
   bool managed = false;  // true: managed memory, one copy per rank, which is faster; false: one shared segment
-  int64_t needed = 0;    // bytes
-  int64_t available = 0;
+  int64_t needed = 0;    // bytes that the rows take on this host
+  int64_t available = 0;  // bytes that the plan may use
   bool fits = false;
 };
 // Makes the plan. An eighth of `available` stays free, for batches and other programs.
@@ -49,6 +49,7 @@ class HostRows {
   // The part of an array that this process fills: part `index` of `count` parts.
   struct Share {
     int index = 0, count = 1;
+    // Return the first item of the part, and one past its last, of an array of `items` items.
     int64_t Begin(int64_t items) const { return items * index / count; }
     int64_t End(int64_t items) const { return items * (index + 1) / count; }
   };
@@ -84,11 +85,14 @@ class HostRows {
 
  private:
   void Close();
-  Result<HostRowsPlan> Plan(int64_t bytes, const HostRowsOptions& options, bool* one_host) const;
-  Status Manage(int64_t bytes);
-  Result<bool> ManageOnAll(int64_t bytes, const HostRowsOptions& options);
+  // Makes the same plan on all ranks of a host. *one_host: whether all ranks are on this host.
+  Result<HostRowsPlan> PlanOverRanks(int64_t bytes, const HostRowsOptions& options, bool* one_host) const;
+  Status AllocateManaged(int64_t bytes);
+  // Allocates managed memory on every rank, or on none. Returns whether it did.
+  Result<bool> AllocateManagedOnAll(int64_t bytes, const HostRowsOptions& options);
   Status OpenShared(int64_t bytes, Communicator& ranks);
-  Status Map(std::byte* rows);
+  // Sets device_ to the device address of host memory.
+  Status SetDeviceAddress(std::byte* rows);
   std::byte* managed_ = nullptr;     // managed memory; null: the rows are elsewhere
   std::byte* registered_ = nullptr;  // memory that this object has registered; null: none
   std::byte* copy_ = nullptr;        // pinned copy; null: none

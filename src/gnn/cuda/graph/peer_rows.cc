@@ -50,21 +50,22 @@ Status CanRead(Communicator& ranks, int rank, const std::string& bus_id) {
 
 // Returns the largest granularity of the ranks' GPUs. All granularities are powers of two, so it is a multiple of each.
 Result<int64_t> CommonGranularity(Communicator& ranks) {
-  const Result<int64_t> mine = PeerMemoryGranularity();
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", mine.status()));
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all,
-                        ranks.AllGather("the granularity of GPUs' memory", std::to_string(*mine)));
-  int64_t largest = *mine;
-  for (const std::string& theirs : all) largest = std::max<int64_t>(largest, std::stoll(theirs));
-  return largest;
+  const Result<int64_t> granularity = PeerMemoryGranularity();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "memory that GPUs share", granularity.status()));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> granularity_texts,
+                        ranks.AllGather("the granularity of GPUs' memory", std::to_string(*granularity)));
+  int64_t largest_granularity = *granularity;
+  for (const std::string& granularity_text : granularity_texts)
+    largest_granularity = std::max<int64_t>(largest_granularity, std::stoll(granularity_text));
+  return largest_granularity;
 }
 
 }  // namespace
 
 PeerLayout LayOutOverPeers(int64_t bytes, int64_t granularity, int ranks) {
-  const int64_t wanted = std::min(bytes / (kPiecesARank * ranks), kPiece);
+  const int64_t piece_bytes = std::min(bytes / (kPiecesARank * ranks), kPiece);
   const int64_t least = std::max<int64_t>((bytes + kMostPieces - 1) / kMostPieces, 1);
-  return {.bytes = bytes, .piece = RoundUp(std::max(wanted, least), granularity), .ranks = ranks};
+  return {.bytes = bytes, .piece = RoundUp(std::max(piece_bytes, least), granularity), .ranks = ranks};
 }
 
 Status CheckPeers(Communicator& ranks) {
@@ -74,18 +75,19 @@ Status CheckPeers(Communicator& ranks) {
         "--features device or host");
   }
   HONE_RETURN_IF_ERROR(CheckOneHost(ranks));
-  const Result<std::string> mine = BusId();
-  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the GPUs of the ranks", mine.status()));
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> ids, ranks.AllGather("the GPUs of the ranks", *mine));
+  const Result<std::string> own_bus_id = BusId();
+  HONE_RETURN_IF_ERROR(AgreeOnStatus(ranks, "the GPUs of the ranks", own_bus_id.status()));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> ids, ranks.AllGather("the GPUs of the ranks", *own_bus_id));
   Status status = Status::Ok();
   for (size_t r = 0; r < ids.size() && status.ok(); ++r) {
     if (static_cast<int>(r) != ranks.rank()) status = CanRead(ranks, static_cast<int>(r), ids[r]);
   }
   // The message names both ranks already.
   const std::string text = status.ok() ? "" : status.message();
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> all, ranks.AllGather("which GPUs read which", text));
-  const auto refused = std::find_if(all.begin(), all.end(), [](const std::string& t) { return !t.empty(); });
-  return refused == all.end() ? Status::Ok() : Status::InvalidArgument(*refused);
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> peer_texts, ranks.AllGather("which GPUs read which", text));
+  const auto refused =
+      std::find_if(peer_texts.begin(), peer_texts.end(), [](const std::string& t) { return !t.empty(); });
+  return refused == peer_texts.end() ? Status::Ok() : Status::InvalidArgument(*refused);
 }
 
 Status PeerRows::Make(Communicator& ranks, int64_t bytes) {
@@ -141,11 +143,11 @@ Status PeerRows::Share(Communicator& ranks) {
     };
     const auto map = [&](const std::vector<std::vector<UniqueFd>>& received) -> Status {
       for (int r = 0; r < ranks.size(); ++r) {
-        const std::vector<UniqueFd>& theirs = received[static_cast<size_t>(r)];
-        for (size_t i = 0; i < theirs.size(); ++i) {
+        const std::vector<UniqueFd>& descriptors_of_rank = received[static_cast<size_t>(r)];
+        for (size_t i = 0; i < descriptors_of_rank.size(); ++i) {
           const int64_t number = (round * at_once + static_cast<int64_t>(i)) * layout_.ranks + r;
           if (number >= layout_.pieces()) return Status::Internal("a rank sent more of its memory than it has");
-          Result<PeerMemory> piece = PeerMemory::Import(theirs[i].get(), layout_.piece);
+          Result<PeerMemory> piece = PeerMemory::Import(descriptors_of_rank[i].get(), layout_.piece);
           Status mapped = piece.ok() ? range_.Map(number * layout_.piece, *piece) : piece.status();
           if (!mapped.ok()) return mapped.WithContext("memory of " + ranks.Name(r));
         }
@@ -161,8 +163,8 @@ Status PeerRows::Share(Communicator& ranks) {
 
 Status PeerRows::Download(int64_t at, std::span<std::byte> to) const {
   while (!to.empty()) {
-    const int64_t left = layout_.piece - at % layout_.piece;
-    const size_t bytes = std::min(to.size(), static_cast<size_t>(left));
+    const int64_t piece_bytes_left = layout_.piece - at % layout_.piece;
+    const size_t bytes = std::min(to.size(), static_cast<size_t>(piece_bytes_left));
     HONE_CUDA_RETURN_IF_ERROR(cudaMemcpy(to.data(), get() + at, bytes, cudaMemcpyDeviceToHost));
     at += static_cast<int64_t>(bytes);
     to = to.subspan(bytes);

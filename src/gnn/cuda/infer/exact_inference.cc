@@ -65,16 +65,16 @@ std::vector<std::vector<NodeId>> RowsOfPasses(const CsrView& graph, std::span<co
   if (requested.empty()) return rows;
   rows.back().assign(requested.begin(), requested.end());
   if (edges_on_device_only) return rows;
-  std::vector<uint8_t> needed(static_cast<size_t>(graph.num_nodes), 0);
-  for (const NodeId v : requested) needed[static_cast<size_t>(v)] = 1;
+  std::vector<uint8_t> is_needed(static_cast<size_t>(graph.num_nodes), 0);
+  for (const NodeId v : requested) is_needed[static_cast<size_t>(v)] = 1;
   for (size_t l = passes; l-- > 1;) {
     for (const NodeId v : rows[l]) {
-      for (const NodeId u : graph.Neighbors(v)) needed[static_cast<size_t>(u)] = 1;
+      for (const NodeId u : graph.Neighbors(v)) is_needed[static_cast<size_t>(u)] = 1;
     }
-    for (size_t v = 0; v < needed.size(); ++v) {
-      if (needed[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
+    for (size_t v = 0; v < is_needed.size(); ++v) {
+      if (is_needed[v] != 0) rows[l - 1].push_back(static_cast<NodeId>(v));
     }
-    if (rows[l - 1].size() * 2 >= needed.size()) {
+    if (rows[l - 1].size() * 2 >= is_needed.size()) {
       // Half of all nodes need nearly all neighbors' rows: computing every node is then no slower than gathering a
       // list.
       rows[l - 1].clear();  // all nodes, and so for every earlier pass
@@ -265,13 +265,15 @@ class ExactRun {
   // Checks that the plan's host memory is available. Features that are in host memory already need no more.
   Status CheckHostMemory(const ExactSizes& sizes) const {
     const bool is_on_device = !IsOutline(graph_) && memory_.on_device[0] < csr_.num_nodes;
-    const int64_t needed = memory_.host_bytes - (is_on_device ? csr_.num_nodes * sizes.row_bytes[0] : 0);
+    const int64_t needed_bytes = memory_.host_bytes - (is_on_device ? csr_.num_nodes * sizes.row_bytes[0] : 0);
     const int64_t available = AvailableMemoryBytes();
-    if (available == 0 || needed + needed / 8 <= available) return Status::Ok();
-    return Status::ResourceExhausted(fmt::format(
-        "exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device memory has no room "
-        "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder for activations",
-        graph_.name(), static_cast<double>(needed) * 1e-9, static_cast<double>(available) * 1e-9));
+    if (available == 0 || needed_bytes + needed_bytes / 8 <= available) return Status::Ok();
+    return Status::ResourceExhausted(
+        fmt::format("exact inference of '{}' needs {:.2f} GB of the host's memory and an eighth more for what device "
+                    "memory has no room "
+                    "for, and {:.2f} GB are available: use a GPU or a host with more memory, or the CPU with a folder "
+                    "for activations",
+                    graph_.name(), static_cast<double>(needed_bytes) * 1e-9, static_cast<double>(available) * 1e-9));
   }
 
   // Decides which rows of tables that do not fit the device holds.
@@ -355,7 +357,7 @@ class ExactRun {
                      .long_rows = pass.LongRowsIn(first, rows)};
     if (l + 1 < form_->passes()) {
       block.out = output_->view();
-      if (pass.ids.empty() && output_->whole()) block.first = block.out.device + first * block.out.stride_bytes;
+      if (pass.ids.empty() && output_->is_on_device()) block.first = block.out.device + first * block.out.stride_bytes;
     } else {
       block.logits = staging.logits.get();
       block.predicted = staging.predicted.get();

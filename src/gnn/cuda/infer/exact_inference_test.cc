@@ -55,12 +55,12 @@ std::shared_ptr<const Graph> HubGraph(int64_t width, FeatureDtype dtype = Featur
     for (int64_t c = 0; c < width; ++c) {
       const uint64_t draw = rng.Below(6);
       const float value = std::ldexp(draw % 2 == 0 ? 1.0f : -1.0f, static_cast<int>(draw / 2) - 1);
-      const auto half = static_cast<uint16_t>((draw % 2 == 0 ? 0x3800 : 0xB800) + 0x400 * (draw / 2));
+      const auto half_bits = static_cast<uint16_t>((draw % 2 == 0 ? 0x3800 : 0xB800) + 0x400 * (draw / 2));
       std::byte* to = region.data() + v * stride + c * bytes;
       if (dtype == FeatureDtype::kFloat32) {
         std::memcpy(to, &value, 4);
       } else {
-        std::memcpy(to, &half, 2);
+        std::memcpy(to, &half_bits, 2);
       }
     }
   }
@@ -155,17 +155,17 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
     for (size_t p = 0; p < to.size(); ++p) to[p]->value.assign(from[p]->value.begin(), from[p]->value.end());
     const CsrView csr = graph_->structure();
     const std::vector<int32_t> offsets(csr.row_offsets.begin(), csr.row_offsets.end());
-    std::vector<NodeId> all(kNodes);
-    std::iota(all.begin(), all.end(), 0);
+    std::vector<NodeId> all_nodes(kNodes);
+    std::iota(all_nodes.begin(), all_nodes.end(), 0);
     std::vector<float> features(static_cast<size_t>(kNodes * shape.in_width));
-    GatherRows(graph_->features(), all, {features.data(), kNodes, shape.in_width, shape.in_width}, 1);
+    GatherRows(graph_->features(), all_nodes, {features.data(), kNodes, shape.in_width, shape.in_width}, 1);
     std::vector<double> x(features.begin(), features.end());
     const BlockView block{kNodes, kNodes, offsets, csr.columns};
     for (int pass = 0; pass < model->num_passes(); ++pass) {
       const int64_t in = model->PassWidth(pass), out = model->PassWidth(pass + 1);
       std::vector<double> y(static_cast<size_t>(kNodes * out));
       model->RunPass(pass, block, {x.data(), kNodes, in, in}, {y.data(), kNodes, out, out},
-                     {.nodes = all, .graph = &csr});
+                     {.nodes = all_nodes, .graph = &csr});
       x = std::move(y);
     }
     return x;
@@ -182,27 +182,27 @@ class ExactOnGpu : public testing::TestWithParam<Case> {
 };
 
 double LargestMagnitude(const std::vector<double>& values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
+  double largest_magnitude = 0;
+  for (const double value : values) largest_magnitude = std::max(largest_magnitude, std::abs(value));
+  return largest_magnitude;
 }
 
 // The tolerance allows for three layers of sums of at most 2,125 terms, 3 * sqrt(2125) * 2^-24 = 8e-6 of the largest
 // value, and as much for products.
 TEST_P(ExactOnGpu, LogitsAreTheDoubleReferencesUpToRounding) {
   const std::vector<double> expected = Reference();
-  const ExactOnDevice found = Infer();
-  ASSERT_EQ(found.predictions.logits.size(), expected.size());
-  const double largest = LargestMagnitude(expected);
+  const ExactOnDevice result_on_gpu = Infer();
+  ASSERT_EQ(result_on_gpu.predictions.logits.size(), expected.size());
+  const double largest_magnitude = LargestMagnitude(expected);
   const auto classes = static_cast<size_t>(GetParam().model.num_classes);
   for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(found.predictions.logits[i], expected[i], 2e-5 * largest) << "node " << i / classes;
+    ASSERT_NEAR(result_on_gpu.predictions.logits[i], expected[i], 2e-5 * largest_magnitude) << "node " << i / classes;
   }
   for (size_t v = 0; v < kNodes; ++v) {
-    const auto row = found.predictions.logits.begin() + static_cast<int64_t>(v * classes);
-    EXPECT_EQ(found.classes[v], std::max_element(row, row + static_cast<int64_t>(classes)) - row);
+    const auto row = result_on_gpu.predictions.logits.begin() + static_cast<int64_t>(v * classes);
+    EXPECT_EQ(result_on_gpu.classes[v], std::max_element(row, row + static_cast<int64_t>(classes)) - row);
   }
-  EXPECT_EQ(found.host_bytes, 0);
+  EXPECT_EQ(result_on_gpu.host_bytes, 0);
 }
 
 TEST_P(ExactOnGpu, BlocksAndMemoryDoNotChangeABit) {
@@ -261,10 +261,10 @@ TEST_P(ExactOnGpu, SomeNodesGetTheRowsTheyHaveAmongAll) {
 TEST_P(ExactOnGpu, InBf16LogitsAreNear) {
   options_.fp32 = false;
   const std::vector<double> expected = Reference();
-  const ExactOnDevice found = Infer();
+  const ExactOnDevice result_on_gpu = Infer();
   double difference = 0, norm = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    difference += std::pow(found.predictions.logits[i] - expected[i], 2);
+    difference += std::pow(result_on_gpu.predictions.logits[i] - expected[i], 2);
     norm += std::pow(expected[i], 2);
   }
   EXPECT_LE(std::sqrt(difference / norm), 0.02);
@@ -321,17 +321,17 @@ TEST_F(ExactInference, ProgressCountsEveryRowOfEveryLayerAndAStopIsFollowed) {
     progress_lines.push_back(step + " " + std::to_string(done) + "/" + std::to_string(total));
   };
   options_.logits = false;
-  const Result<ExactOnDevice> whole = InferExactly(*graph_, *model_, {}, options_);
-  ASSERT_TRUE(whole.ok()) << whole.status().message();
-  EXPECT_TRUE(whole->predictions.logits.empty());
-  EXPECT_EQ(whole->classes.size(), static_cast<size_t>(kNodes));
+  const Result<ExactOnDevice> whole_inference = InferExactly(*graph_, *model_, {}, options_);
+  ASSERT_TRUE(whole_inference.ok()) << whole_inference.status().message();
+  EXPECT_TRUE(whole_inference->predictions.logits.empty());
+  EXPECT_EQ(whole_inference->classes.size(), static_cast<size_t>(kNodes));
   std::vector<std::string> expected;
   for (const char* layer : {"layer 1 ", "layer 2 ", "layer 3 "}) {
     for (const char* done : {"96/300", "192/300", "288/300", "300/300"}) expected.push_back(std::string(layer) + done);
   }
   EXPECT_EQ(progress_lines, expected);
-  int asked = 0;
-  options_.stop = [&] { return ++asked == 6; };
+  int stop_questions = 0;
+  options_.stop = [&] { return ++stop_questions == 6; };
   const Result<ExactOnDevice> stopped = InferExactly(*graph_, *model_, {}, options_);
   ASSERT_FALSE(stopped.ok());
   EXPECT_EQ(stopped.status().code(), StatusCode::kCancelled);
@@ -339,33 +339,33 @@ TEST_F(ExactInference, ProgressCountsEveryRowOfEveryLayerAndAStopIsFollowed) {
 
 TEST_F(ExactInference, AnOutlineIsMadeOnTheDeviceAndGetsTheSameBits) {
   const std::string name = "synthetic:arxiv?scale=0.003&seed=3";
-  const auto whole = OpenGraph(name).value();
+  const auto whole_graph = OpenGraph(name).value();
   const auto outline = OutlineSyntheticGraph(name).value();
-  ModelOptions shape = Shape({.kind = "sage", .layers = 2, .hidden = 8, .classes = whole->num_classes()});
-  shape.in_width = whole->features().width;
+  ModelOptions shape = Shape({.kind = "sage", .layers = 2, .hidden = 8, .classes = whole_graph->num_classes()});
+  shape.in_width = whole_graph->features().width;
   const auto model = MakeModel(shape).value();
   const std::vector<NodeId> some = {5, 77, 3};
   for (const std::span<const NodeId> nodes : {std::span<const NodeId>(), std::span<const NodeId>(some)}) {
-    const Result<ExactOnDevice> one = InferExactly(*whole, *model, nodes, options_);
+    const Result<ExactOnDevice> one = InferExactly(*whole_graph, *model, nodes, options_);
     const Result<ExactOnDevice> other = InferExactly(*outline, *model, nodes, options_);
     ASSERT_TRUE(one.ok()) << one.status().message();
     ASSERT_TRUE(other.ok()) << other.status().message();
     EXPECT_EQ(one->predictions.logits, other->predictions.logits);
     EXPECT_EQ(one->classes, other->classes);
-    EXPECT_EQ(other->num_edges, whole->structure().num_edges());
+    EXPECT_EQ(other->num_edges, whole_graph->structure().num_edges());
     ExactOptions on_host = options_;
     on_host.most_feature_rows = 100;
-    int asked = 0;
+    int stop_questions = 0;
     on_host.check_outline = [&](const GraphReader& reader) {
-      ++asked;
-      EXPECT_EQ(FingerprintThrough(*outline, reader).value(), GraphFingerprint(*whole));
+      ++stop_questions;
+      EXPECT_EQ(FingerprintThrough(*outline, reader).value(), GraphFingerprint(*whole_graph));
       return Status::Ok();
     };
     const Result<ExactOnDevice> split = InferExactly(*outline, *model, nodes, on_host);
     ASSERT_TRUE(split.ok()) << split.status().message();
     EXPECT_EQ(one->predictions.logits, split->predictions.logits);
     EXPECT_EQ(split->rows_on_device[0], 100);
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(stop_questions, 1);
     on_host.check_outline = [](const GraphReader&) { return Status::InvalidArgument("not this one"); };
     EXPECT_EQ(InferExactly(*outline, *model, nodes, on_host).status().message(), "not this one");
   }

@@ -384,25 +384,25 @@ __global__ void __launch_bounds__(kBlock)
   const In* self = reinterpret_cast<const In*>(RowAt(x, node));
   const float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
   for (int32_t head = 0; head < what.heads; ++head) {
-    Softmax all = {kNoLogit, 0.0f};
+    Softmax merged_softmax = {kNoLogit, 0.0f};
     for (int64_t piece = begin; piece < end; ++piece) {
-      all.largest = fmaxf(all.largest, softmaxes[2 * (piece * what.heads + head)]);
+      merged_softmax.largest = fmaxf(merged_softmax.largest, softmaxes[2 * (piece * what.heads + head)]);
     }
     for (int64_t piece = begin; piece < end; ++piece) {
       const float* softmax = softmaxes + 2 * (piece * what.heads + head);
-      all.sum += softmax[1] * expf(softmax[0] - all.largest);
+      merged_softmax.sum += softmax[1] * expf(softmax[0] - merged_softmax.largest);
     }
     Out* to = out + (row * what.heads + head) * vectors * 8;
     for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
       Float8 sum = {};
       for (int64_t piece = begin; piece < end; ++piece) {
         const int64_t partial_index = piece * what.heads + head;
-        const float factor = expf(softmaxes[2 * partial_index] - all.largest);
+        const float factor = expf(softmaxes[2 * partial_index] - merged_softmax.largest);
         const Float8 part = Load8(partials + (partial_index * vectors + vector) * 8);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += factor * part.v[i];
       }
-      PutAttention(all, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
+      PutAttention(merged_softmax, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
     }
   }
 }

@@ -27,19 +27,22 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
         sizes.fixed_bytes, sizes.block_rows, available));
   }
   const auto tables = sizes.row_bytes.size();
-  const auto whole = [&](size_t t) { return sizes.nodes * sizes.row_bytes[t]; };
+  const auto table_bytes = [&](size_t t) { return sizes.nodes * sizes.row_bytes[t]; };
   std::vector<int64_t> bytes(tables + 1, 0);
-  if (sizes.all_first && whole(0) > free) {
-    return Status::ResourceExhausted(fmt::format(
-        "exact inference with all features in device memory needs {} bytes of it, and {} are there: leave a part of them in "
-        "the host's memory, where they are read",
-        sizes.fixed_bytes + whole(0), available));
+  if (sizes.all_first && table_bytes(0) > free) {
+    return Status::ResourceExhausted(
+        fmt::format("exact inference with all features in device memory needs {} bytes of it, and {} are there: leave "
+                    "a part of them in "
+                    "the host's memory, where they are read",
+                    sizes.fixed_bytes + table_bytes(0), available));
   }
   // Returns the bytes that a table may take on the device: for the first table, those of the requested rows at most.
   const auto most_of = [&](size_t t) {
-    return t == 0 && sizes.most_first_rows >= 0 ? std::min(sizes.nodes, sizes.most_first_rows) * sizes.row_bytes[0] : whole(t);
+    return t == 0 && sizes.most_first_rows >= 0 ? std::min(sizes.nodes, sizes.most_first_rows) * sizes.row_bytes[0]
+                                                : table_bytes(t);
   };
-  for (size_t t = 0; t < tables; ++t) bytes[t] = t == 0 && sizes.all_first ? whole(0) : std::min(most_of(t), free / 2);
+  for (size_t t = 0; t < tables; ++t)
+    bytes[t] = t == 0 && sizes.all_first ? table_bytes(0) : std::min(most_of(t), free / 2);
   for (size_t t = 0; t < tables; ++t) {
     if (t == 0 && sizes.all_first) {
       bytes[1] = std::min(bytes[1], free - bytes[0]);
@@ -58,10 +61,10 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
   }
   for (size_t t = 0; t < tables; ++t) {
     most = std::max(most, bytes[t] + bytes[t + 1]);
-    const int64_t next = t + 1 < tables ? whole(t + 1) - bytes[t + 1] : 0;
+    const int64_t next_table_bytes = t + 1 < tables ? table_bytes(t + 1) - bytes[t + 1] : 0;
     // If the device does not hold all features, all of them are on the host.
-    const int64_t host = t > 0 ? whole(t) - bytes[t] : plan.on_device[0] < sizes.nodes ? whole(0) : 0;
-    most_host = std::max(most_host, host + next);
+    const int64_t host = t > 0 ? table_bytes(t) - bytes[t] : plan.on_device[0] < sizes.nodes ? table_bytes(0) : 0;
+    most_host = std::max(most_host, host + next_table_bytes);
   }
   if (sizes.sums_row_bytes > 0) {
     plan.sums_on_device = rows_of(free - most, sizes.sums_row_bytes);
@@ -120,7 +123,7 @@ Status SplitTable::Make(int64_t rows, int64_t row_bytes, int64_t on_device, cons
   row_bytes_ = row_bytes;
   on_device_ = on_device;
   HONE_RETURN_IF_ERROR(device_.Allocate(on_device * row_bytes));
-  if (whole()) return Status::Ok();
+  if (is_on_device()) return Status::Ok();
   ranks_ = order.ranks;
   host_by_id_ = false;
   host_ = std::make_unique<HostRows>();
@@ -152,7 +155,7 @@ Status SplitTable::Open(const FeatureView& rows, int64_t on_device, const Order&
   rows_ = rows.num_rows;
   row_bytes_ = rows.stride_bytes;
   on_device_ = on_device;
-  if (whole()) return device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device * row_bytes_);
+  if (is_on_device()) return device_.Upload(reinterpret_cast<const unsigned char*>(rows.rows), on_device * row_bytes_);
   host_ = std::make_unique<HostRows>();
   HONE_RETURN_IF_ERROR(host_->Open(rows));
   return FillDevice(order);
@@ -165,7 +168,7 @@ Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device, 
   row_bytes_ = shape.stride_bytes;
   on_device_ = on_device;
   FeatureGenerator generator(request);
-  if (whole()) {
+  if (is_on_device()) {
     HONE_RETURN_IF_ERROR(device_.Allocate(rows_ * row_bytes_));
     HONE_RETURN_IF_ERROR(generator.Enqueue(0, rows_, device_.get()));
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
@@ -178,7 +181,7 @@ Status SplitTable::Generate(const SyntheticRequest& request, int64_t on_device, 
 }
 
 Status SplitTable::Download(int64_t v, std::span<std::byte> values) const {
-  if (!whole()) {
+  if (!is_on_device()) {
     std::memcpy(values.data(), host_->own() + v * row_bytes_, values.size());
     return Status::Ok();
   }

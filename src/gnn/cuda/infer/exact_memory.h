@@ -56,6 +56,7 @@ class MappedBytes {
   MappedBytes(const MappedBytes&) = delete;
   MappedBytes& operator=(const MappedBytes&) = delete;
   ~MappedBytes() { Free(); }
+  // Errors name what the memory is for.
   Status Allocate(int64_t bytes, const char* what_for);
   void Free();
   unsigned char* host() const { return host_; }
@@ -75,7 +76,7 @@ class SplitTable {
     const int32_t* ranks = nullptr;   // [nodes] place of each node, on the device
     std::span<const int32_t> places;  // place of each node, on the host
   };
-  // Makes a table to be written.
+  // Makes a table of `rows` rows to be written, of which `on_device` are on the device.
   Status Make(int64_t rows, int64_t row_bytes, int64_t on_device, const Order& order, const char* what_for);
   // Makes a read-only table of the features. HostRows keeps the rows that are not on the device, possibly in place, so
   // `rows` must outlive this object.
@@ -86,9 +87,11 @@ class SplitTable {
   Status Download(int64_t v, std::span<std::byte> values) const;
   void Free();
   RowTable view() const;
-  bool whole() const { return on_device_ == rows_; }
+  // Returns whether all rows are on the device.
+  bool is_on_device() const { return on_device_ == rows_; }
 
  private:
+  // Copies the rows that belong on the device from the host.
   Status FillDevice(const Order& order);
   int64_t rows_ = 0, row_bytes_ = 0, on_device_ = 0;
   const int32_t* ranks_ = nullptr;

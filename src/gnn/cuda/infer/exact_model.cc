@@ -79,7 +79,7 @@ class Planner {
       layer.in = RoundUp(Width(l), 8);
       layer.aggregate = {.reduction = Reduction::kSum, .self = FullAggregate::Self::kAdded};
       const std::vector<float>& eps = packer_.Tensor(name + "eps", 1);
-      if (Fine()) layer.aggregate.own_factor = 1.0f + eps[0];
+      if (ok()) layer.aggregate.own_factor = 1.0f + eps[0];
       ExactStep first = LinearStep(name + "nn.0", Width(l), hidden, !normalises);
       if (normalises) first.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
       first.activation = activation;
@@ -126,7 +126,7 @@ class Planner {
 
  private:
   static size_t At(int64_t i) { return static_cast<size_t>(i); }
-  bool Fine() const { return packer_.status().ok(); }
+  bool ok() const { return packer_.status().ok(); }
   int64_t Width(int layer) const { return layer == 0 ? options_.in_width : options_.hidden; }
   Result<ExactModel> FinishedPlan() {
     HONE_RETURN_IF_ERROR(packer_.status());
@@ -163,7 +163,7 @@ class Planner {
     const std::vector<float>& v1 = packer_.Tensor(name + "1.weight", plan_.classes * middle);
     plan_.logits_bias = packer_.Vector(name + "1.bias", plan_.classes);
     collected_ = collected;
-    if (!Fine()) return;
+    if (!ok()) return;
     head_.assign(At(plan_.classes * collected), 0.0);
     for (int64_t c = 0; c < plan_.classes; ++c) {
       double* row = head_.data() + c * collected;
@@ -181,7 +181,7 @@ class Planner {
   // column `at` on, and returns the weight's place.
   int64_t PackHeadColumns(int64_t from, int64_t count, int64_t stride, int64_t at) {
     const int64_t place = packer_.ReserveWeights(plan_.padded_classes * stride);
-    for (int64_t c = 0; c < plan_.classes && Fine(); ++c) {
+    for (int64_t c = 0; c < plan_.classes && ok(); ++c) {
       for (int64_t f = 0; f < count; ++f) {
         plan_.packed.weights[At(place + c * stride + at + f)] =
             static_cast<float>(head_[At(c * collected_ + from + f)]);

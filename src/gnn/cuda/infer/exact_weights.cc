@@ -43,7 +43,7 @@ int64_t ExactPacker::Reserve(std::vector<float>& pool, int64_t count) {
 
 void ExactPacker::Put(const std::vector<float>& tensor, int64_t rows, int64_t cols, int64_t tensor_stride, int64_t at,
                       int64_t stride) {
-  for (int64_t r = 0; r < rows && Fine(); ++r) {
+  for (int64_t r = 0; r < rows && ok(); ++r) {
     std::copy_n(tensor.begin() + r * tensor_stride, cols, to_.weights.begin() + at + r * stride);
   }
 }
@@ -51,7 +51,7 @@ void ExactPacker::Put(const std::vector<float>& tensor, int64_t rows, int64_t co
 int64_t ExactPacker::Vector(const std::string& name, int64_t size) {
   const std::vector<float>& tensor = Tensor(name, size);
   const int64_t at = ReserveVectors(RoundUp<int64_t>(size, 8));
-  if (Fine()) std::copy(tensor.begin(), tensor.end(), to_.vectors.begin() + at);
+  if (ok()) std::copy(tensor.begin(), tensor.end(), to_.vectors.begin() + at);
   return at;
 }
 
@@ -69,7 +69,7 @@ ExactNorm ExactPacker::Normalisation(const std::string& prefix, const std::strin
   norm.scale = Vector(prefix + "weight", width);
   const std::vector<float>& variance = Tensor(prefix + "running_var", width);
   const std::vector<float>* bias = linear_bias.empty() ? nullptr : &Tensor(linear_bias, width);
-  for (int64_t c = 0; c < width && Fine(); ++c) {
+  for (int64_t c = 0; c < width && ok(); ++c) {
     float& scale = to_.vectors[AsIndex(norm.scale + c)];
     scale = static_cast<float>(static_cast<double>(scale) /
                                std::sqrt(static_cast<double>(variance[AsIndex(c)]) + kBatchNormEpsilon));
@@ -87,7 +87,7 @@ ExactAttention ExactPacker::Attention(const std::string& prefix, int64_t in, int
   packed.folded = ReserveVectors(2 * heads * packed.in);
   for (int side = 0; side < 2; ++side) {
     const std::vector<float>& attention = Tensor(prefix + (side == 0 ? "att_src" : "att_dst"), heads * width);
-    for (int64_t h = 0; h < heads && Fine(); ++h) {
+    for (int64_t h = 0; h < heads && ok(); ++h) {
       for (int64_t f = 0; f < in; ++f) {
         double sum = 0;
         for (int64_t c = h * width; c < (h + 1) * width; ++c) {
@@ -99,7 +99,7 @@ ExactAttention ExactPacker::Attention(const std::string& prefix, int64_t in, int
   }
   const int64_t stride = heads * packed.in;
   packed.weight = ReserveWeights(packed.out * stride);
-  for (int64_t h = 0; h < heads && Fine(); ++h) {
+  for (int64_t h = 0; h < heads && ok(); ++h) {
     for (int64_t c = 0; c < width; ++c) {
       const int64_t row = concatenate ? h * width + c : c;
       for (int64_t f = 0; f < in; ++f) {
@@ -126,12 +126,12 @@ Status ExactProducts::Make(const ExactWeights& packed, Element element, int64_t 
   if (element == Element::kFloat32) {
     return weights_.Upload(reinterpret_cast<const unsigned char*>(packed.weights.data()), count * 4);
   }
-  std::vector<uint16_t> half(packed.weights.size());
-  for (size_t i = 0; i < half.size(); ++i) {  // rounds to nearest, ties to even
+  std::vector<uint16_t> half_weights(packed.weights.size());
+  for (size_t i = 0; i < half_weights.size(); ++i) {  // rounds to nearest, ties to even
     const auto bits = std::bit_cast<uint32_t>(packed.weights[i]);
-    half[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    half_weights[i] = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
   }
-  return weights_.Upload(reinterpret_cast<const unsigned char*>(half.data()), count * 2);
+  return weights_.Upload(reinterpret_cast<const unsigned char*>(half_weights.data()), count * 2);
 }
 
 Status ExactProducts::Enqueue(int64_t rows, int64_t in, int64_t out, int64_t weight, Element result, const void* from,

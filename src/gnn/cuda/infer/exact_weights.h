@@ -71,7 +71,7 @@ class ExactPacker {
   ExactAttention Attention(const std::string& prefix, int64_t in, int64_t width, int64_t heads, bool concatenate);
 
  private:
-  bool Fine() const { return status_.ok(); }
+  bool ok() const { return status_.ok(); }
   static int64_t Reserve(std::vector<float>& pool, int64_t count);
 
   std::map<std::string, const std::vector<float>*> tensors_;

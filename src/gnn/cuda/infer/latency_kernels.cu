@@ -52,32 +52,35 @@ __global__ void __launch_bounds__(kBeginBlock)
                        RequestOnDevice* current, BatchHeader* header, int32_t* nodes) {
   constexpr int kParts = sizeof(LatencyRequest) / sizeof(uint4);
   static_assert(sizeof(LatencyRequest) % sizeof(uint4) == 0 && kParts <= 32, "a warp's lanes read all of it");
-  __shared__ LatencyRequest now;
+  __shared__ LatencyRequest current_request;
   __shared__ int32_t counts[kMostSeeds];
   const auto thread = static_cast<int>(threadIdx.x);
-  if (thread < kParts) reinterpret_cast<uint4*>(&now)[thread] = __ldcv(reinterpret_cast<const uint4*>(request) + thread);
+  if (thread < kParts)
+    reinterpret_cast<uint4*>(&current_request)[thread] = __ldcv(reinterpret_cast<const uint4*>(request) + thread);
   __syncthreads();
-  const int32_t known = now.count;
-  if (thread < known) nodes[thread] = now.nodes[thread];
+  const int32_t nodes_before = current_request.count;
+  if (thread < nodes_before) nodes[thread] = current_request.nodes[thread];
   if (thread == 0) {
     header->valid = 1;
     header->step = header->epoch = 0;
-    header->hop_nodes[0] = known;
-    current->sequence = now.sequence;
-    current->count = known;
-    current->logits = now.logits;
+    header->hop_nodes[0] = nodes_before;
+    current->sequence = current_request.sequence;
+    current->count = nodes_before;
+    current->logits = current_request.logits;
     current->overflow = 0;
   }
   if (out.fanout == 0) return;
-  if (thread < kMostSeeds) counts[thread] = thread < known ? DrawsOf(graph, now.nodes[thread], out.fanout) : 0;
+  if (thread < kMostSeeds)
+    counts[thread] = thread < nodes_before ? DrawsOf(graph, current_request.nodes[thread], out.fanout) : 0;
   __syncthreads();
   const int lane = thread % 32;
   const DrawKey key = {state->seed, 0, 0, 0};
-  for (int32_t row = thread / 32; row < known; row += kBeginBlock / 32) {
+  for (int32_t row = thread / 32; row < nodes_before; row += kBeginBlock / 32) {
     int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
     for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
-    DrawRow(graph, key, out, row, /*active=*/true, now.nodes[row], counts[row], known + before, nodes);
-    if (row + 1 == known && lane == 0) CountNodes(known + before + counts[row], out, 0, current, header);
+    DrawRow(graph, key, out, row, /*active=*/true, current_request.nodes[row], counts[row], nodes_before + before,
+            nodes);
+    if (row + 1 == nodes_before && lane == 0) CountNodes(nodes_before + before + counts[row], out, 0, current, header);
   }
 }
 
@@ -88,12 +91,12 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
                                                         BatchHeader* header, int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
   __shared__ int32_t counts[kWarps];
-  const int32_t known = header->hop_nodes[hop];
+  const int32_t hop_nodes = header->hop_nodes[hop];
   const auto first = static_cast<int32_t>(blockIdx.x) * kWarps;
-  if (first >= known) return;
+  if (first >= hop_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int32_t row = first + warp;
-  const bool active = row < known;
+  const bool active = row < hop_nodes;
   const int32_t node = active ? nodes[row] : 0;
   const int32_t count = active ? DrawsOf(graph, node, out.fanout) : 0;
   int32_t before = 0;
@@ -104,7 +107,7 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
     counts[warp] = count;
   }
   __syncthreads();
-  int32_t at = known, in_block = 0;
+  int32_t at = hop_nodes, in_block = 0;
   for (int w = 0; w < kWarps; ++w) {
     at += sums[w] + (w < warp ? counts[w] : 0);
     in_block += counts[w];
@@ -113,7 +116,7 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   DrawRow(graph, key, out, row, active, node, count, at, nodes);
   // The last block that has rows knows where the hop's local ids end: its own draws have the ids from `at` on.
-  if (first + kWarps >= known && threadIdx.x == 0) CountNodes(at + in_block, out, hop, current, header);
+  if (first + kWarps >= hop_nodes && threadIdx.x == 0) CountNodes(at + in_block, out, hop, current, header);
 }
 
 // Counts the draws of kTile rows per block, for fanouts above a warp's lanes. Hops may then have hundreds of thousands
@@ -121,10 +124,10 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
 __global__ void __launch_bounds__(kBlock)
     CountDrawsKernel(GraphOnDevice graph, int hop, HopOnDevice out, const BatchHeader* header, const int32_t* nodes) {
   __shared__ int32_t sums[kWarps];
-  const int32_t known = header->hop_nodes[hop];
+  const int32_t hop_nodes = header->hop_nodes[hop];
   const auto first = static_cast<int32_t>(blockIdx.x) * kTile;
-  if (first >= known) return;
-  const int32_t end = first + kTile < known ? first + kTile : known;
+  if (first >= hop_nodes) return;
+  const int32_t end = first + kTile < hop_nodes ? first + kTile : hop_nodes;
   int32_t sum = 0;
   for (int32_t row = first + static_cast<int32_t>(threadIdx.x); row < end; row += kBlock) {
     const int32_t count = DrawsOf(graph, nodes[row], out.fanout);
@@ -143,15 +146,15 @@ __global__ void __launch_bounds__(kBlock)
 __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out, const RunState* state, RequestOnDevice* current,
                                   BatchHeader* header, int32_t* nodes) {
   const auto row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
-  const int32_t known = header->hop_nodes[hop];
-  if (row >= known) return;
+  const int32_t hop_nodes = header->hop_nodes[hop];
+  if (row >= hop_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t tile = row / kTile;
   int32_t before = 0;
   for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.prefix_sum_scratch[t]);
   for (int32_t r = tile * kTile + lane; r < row; r += 32) before += out.counts[r];
   for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
-  const int32_t at = known + before;
+  const int32_t at = hop_nodes + before;
 
   unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(out.fanout);
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
@@ -163,7 +166,7 @@ __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
     out.columns[static_cast<int64_t>(row) * out.fanout + slot] = source == node ? row : fits ? id : 0;  // as in DrawRow
     if (fits) nodes[id] = source;
   }
-  if (row + 1 == known && lane == 0) CountNodes(at + drawn.count, out, hop, current, header);
+  if (row + 1 == hop_nodes && lane == 0) CountNodes(at + drawn.count, out, hop, current, header);
 }
 
 // Runs one warp per seed; the last block to finish publishes the reply.

@@ -325,8 +325,8 @@ class Predictor final : public LatencyPredictor {
     std::vector<int32_t> hop_nodes = {requests * static_cast<int32_t>(std::lround(observed.mean[0]))};
     if (!worst.empty()) hop_nodes[0] = worst[0];
     for (size_t h = 1; h < observed.mean.size(); ++h) {
-      const double wanted = requests * observed.mean[h] + 5 * std::sqrt(requests * observed.variance[h]);
-      const int64_t rounded = RoundUp(static_cast<int64_t>(options_.envelope * wanted), 128);
+      const double nodes_with_margin = requests * observed.mean[h] + 5 * std::sqrt(requests * observed.variance[h]);
+      const int64_t rounded = RoundUp(static_cast<int64_t>(options_.envelope * nodes_with_margin), 128);
       const int64_t max_nodes = worst.empty() ? kNewRank : worst[h];
       hop_nodes.push_back(static_cast<int32_t>(std::clamp<int64_t>(rounded, hop_nodes[h - 1], max_nodes)));
     }

@@ -94,10 +94,10 @@ class LatencyMode : public testing::TestWithParam<Case> {
 
 // Allows for sums of a few dozen floats in another order, in three layers, as engine_models_test.cc does.
 void ExpectNear(const std::vector<float>& found, const std::vector<float>& expected) {
-  float largest = 0;
-  for (const float value : expected) largest = std::max(largest, std::abs(value));
+  float largest_magnitude = 0;
+  for (const float value : expected) largest_magnitude = std::max(largest_magnitude, std::abs(value));
   ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5f * largest) << i;
+  for (size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 1e-5f * largest_magnitude) << i;
 }
 
 TEST_P(LatencyMode, EveryRequestIsTheCpusWithTheSameDraws) {
@@ -148,9 +148,9 @@ class LatencyModeOfMany : public LatencyMode {
 };
 
 TEST_P(LatencyModeOfMany, EveryRequestIsTheCpusWithTheSameDraws) {
-  std::vector<std::vector<int32_t>> all = {{40, 33}, {3, kAllNeighbors}, {kAllNeighbors, 2}};
-  if (model_->options().layers == 3) all = {{1, 33, 2}};
-  for (const std::vector<int32_t>& fanouts : all) {
+  std::vector<std::vector<int32_t>> fanout_choices = {{40, 33}, {3, kAllNeighbors}, {kAllNeighbors, 2}};
+  if (model_->options().layers == 3) fanout_choices = {{1, 33, 2}};
+  for (const std::vector<int32_t>& fanouts : fanout_choices) {
     SCOPED_TRACE(testing::PrintToString(fanouts));
     options_.fanouts = fanouts;
     // In the second round larger requests have no worst-case buffers, and some must be answered in halves.

@@ -788,9 +788,9 @@ struct JoinedLayers {
 
 // Sets a layer's `folded` gradient to the sum of the blocks' partials, in one order whatever the envelope. blockIdx.y
 // selects the layer.
-__global__ void JoinPartialsKernel(JoinedLayers all, const BatchHeader* header) {
+__global__ void JoinPartialsKernel(JoinedLayers layers, const BatchHeader* header) {
   __shared__ float sums[kJoinLanes][33];
-  const FoldedGradient& layer = all.layers[blockIdx.y];
+  const FoldedGradient& layer = layers.layers[blockIdx.y];
   const int32_t columns = 2 * layer.shape.heads * layer.shape.width;
   const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
   if (static_cast<int32_t>(blockIdx.x) * 32 >= columns) return;
@@ -817,13 +817,13 @@ __device__ void StorePassing(float* p, uint32_t bits, Float8 x) {
   Store8(p, x);
 }
 __device__ void StorePassing(__nv_bfloat16* p, uint32_t bits, const Float8& x) {
-  uint32_t words[4];
+  uint32_t packed_pairs[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(x.v[2 * i], x.v[2 * i + 1]);
-    words[i] = KeptPair(Spread(bits), i, *reinterpret_cast<const uint32_t*>(&pair));
+    packed_pairs[i] = KeptPair(Spread(bits), i, *reinterpret_cast<const uint32_t*>(&pair));
   }
-  *reinterpret_cast<uint4*>(p) = make_uint4(words[0], words[1], words[2], words[3]);
+  *reinterpret_cast<uint4*>(p) = make_uint4(packed_pairs[0], packed_pairs[1], packed_pairs[2], packed_pairs[3]);
 }
 
 // Each warp handles kSources consecutive sources, and sums up what reaches a source through its slots, its own row and
@@ -964,10 +964,11 @@ struct MaskedLayers {
 // Makes dropout's bits with eight lanes per row, each of which makes four bytes at a time. There is one block per
 // multiprocessor, because this arithmetic must leave room for a concurrent kernel, which waits for memory.
 __global__ void __launch_bounds__(kBlock)
-    DropoutBitsKernel(MaskedLayers all, int layers, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+    DropoutBitsKernel(MaskedLayers masked_layers, int layers, const RunState* state, const BatchHeader* header,
+                      const int32_t* nodes) {
   const int32_t stride = static_cast<int32_t>(gridDim.x * blockDim.x / 8);
   for (int l = 0; l < layers; ++l) {
-    const MaskedLayer& layer = all.layers[l];
+    const MaskedLayer& layer = masked_layers.layers[l];
     const int32_t rows = RowsAfter(header, layer.number), vectors = layer.width / 8;
     const DropoutKey key = MaskKey(layer.mask, state, header);
     for (int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 8); row < rows; row += stride) {
@@ -1020,9 +1021,9 @@ struct UnfoldedLayers {
 
 // Folds with one block per 32 columns of one of a layer's 2 * heads vectors; the block's rows of threads share the sum
 // over the head's columns.
-__global__ void FoldKernel(FoldedLayers all) {
+__global__ void FoldKernel(FoldedLayers layers) {
   __shared__ float sums[kJoinLanes][33];
-  const FoldedLayer& layer = all.layers[blockIdx.z];
+  const FoldedLayer& layer = layers.layers[blockIdx.z];
   const int32_t width = layer.shape.width, heads = layer.shape.heads, head_width = layer.head_width;
   if (static_cast<int32_t>(blockIdx.x) * 32 >= width || static_cast<int32_t>(blockIdx.y) >= 2 * heads) return;
   const int32_t column = static_cast<int32_t>(blockIdx.x * 32 + threadIdx.x);
@@ -1043,8 +1044,8 @@ __global__ void FoldKernel(FoldedLayers all) {
 }
 
 // Computes the gradients of UnfoldedLayer with one warp per row of a layer's weight.
-__global__ void UnfoldKernel(UnfoldedLayers all) {
-  const UnfoldedLayer& layer = all.layers[blockIdx.y];
+__global__ void UnfoldKernel(UnfoldedLayers layers) {
+  const UnfoldedLayer& layer = layers.layers[blockIdx.y];
   const FoldedLayer& forward = layer.forward;
   const int32_t width = forward.shape.width, heads = forward.shape.heads, head_width = forward.head_width;
   const int32_t row = static_cast<int32_t>((blockIdx.x * blockDim.x + threadIdx.x) / 32);
@@ -1188,9 +1189,9 @@ cudaError_t WithFeatureRows(const GraphOnDevice& graph, const int32_t* nodes, in
 // Returns the layers as a kernel's argument, with their largest size.
 template <typename Argument, typename Layer>
 Argument ArgumentOfLayers(std::span<const Layer> layers) {
-  Argument all;
-  std::copy(layers.begin(), layers.end(), all.layers);
-  return all;
+  Argument argument;
+  std::copy(layers.begin(), layers.end(), argument.layers);
+  return argument;
 }
 template <typename Layer, typename Of>
 int32_t MostOverLayers(std::span<const Layer> layers, const Of& value_of) {

@@ -101,11 +101,12 @@ std::vector<double> FirstRowsOf(const std::vector<float>& values, int64_t rows, 
 // relative to the array's largest value; and for the rounding of the result to the element type.
 void ExpectClose(const char* what, Element element, const std::vector<float>& got, const std::vector<double>& expected) {
   ASSERT_GE(got.size(), expected.size()) << what;
-  double largest = 0;
-  for (const double v : expected) largest = std::max(largest, std::abs(v));
+  double largest_magnitude = 0;
+  for (const double v : expected) largest_magnitude = std::max(largest_magnitude, std::abs(v));
   const double rounding = element == Element::kBFloat16 ? 0x1p-8 : 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(got[i], expected[i], rounding * std::abs(expected[i]) + 300 * 0x1p-24 * std::max(largest, 1e-3))
+    ASSERT_NEAR(got[i], expected[i],
+                rounding * std::abs(expected[i]) + 300 * 0x1p-24 * std::max(largest_magnitude, 1e-3))
         << what << "[" << i << "]";
   }
 }
@@ -298,8 +299,8 @@ void CheckInnerHop(const InnerCase& c) {
   const auto passes = UploadToDevice(std::vector<uint8_t>(static_cast<size_t>(hop.sources * c.width / 8), 0x5a));
   const AttentionInput input{z_device.get(), c.activation, rate.active() ? bits.get() : nullptr,
                              rate.active() ? static_cast<float>(rate.scale) : 1.0f};
-  const KeptOnDevice kept(hop.rows, c.fanout, shape);
-  const AttentionWeightsOnDevice weights = kept.weights(c.notes_passing ? passes.get() : nullptr);
+  const KeptOnDevice kept_on_device(hop.rows, c.fanout, shape);
+  const AttentionWeightsOnDevice weights = kept_on_device.weights(c.notes_passing ? passes.get() : nullptr);
   const OnDevice out(c.element, std::vector<float>(static_cast<size_t>(hop.rows * c.heads * c.width), 77.0f));
   const int32_t padded_sources = hop.sources - 2;
   const OnDevice grad_z(c.element, std::vector<float>(static_cast<size_t>(hop.sources * c.width), 77.0f));
@@ -309,9 +310,10 @@ void CheckInnerHop(const InnerCase& c) {
   ASSERT_EQ(EnqueueAttention(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input, hop.header(),
                              weights, out.get(), nullptr), cudaSuccess);
   ASSERT_EQ(EnqueueAttentionBackward(hop.view(), InnerHop::kNumber, shape, folded_device.floats(), c.element, input,
-                                     hop.header(), weights, grad_out_device.get(), padded_sources, kept.gradients(),
-                                     grad_z.get(), nullptr), cudaSuccess);
-  ASSERT_EQ(kept.Join(InnerHop::kNumber, hop.header()), cudaSuccess);
+                                     hop.header(), weights, grad_out_device.get(), padded_sources,
+                                     kept_on_device.gradients(), grad_z.get(), nullptr),
+            cudaSuccess);
+  ASSERT_EQ(kept_on_device.Join(InnerHop::kNumber, hop.header()), cudaSuccess);
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
@@ -331,10 +333,11 @@ void CheckInnerHop(const InnerCase& c) {
   if (rate.active()) ApplyDropout<double>(mask, rate.scale, View(expected.grad_x, c.width), View(expected.grad_x, c.width), 1);
   ActivationBackward<double>(c.activation, rate.active() ? rate.scale : 1, View(x, c.width), View(expected.grad_x, c.width), 1);
 
-  const std::vector<float> got = out.Read(), got_grad = grad_z.Read();
-  ExpectClose("out", c.element, got, expected.out);
-  for (size_t i = expected.out.size(); i < got.size(); ++i) ASSERT_EQ(got[i], 77.0f) << "a padded row of out was written";
-  ExpectClose("grad_folded", Element::kFloat32, kept.grad_folded.Read(), expected.grad_folded);
+  const std::vector<float> computed = out.Read(), got_grad = grad_z.Read();
+  ExpectClose("out", c.element, computed, expected.out);
+  for (size_t i = expected.out.size(); i < computed.size(); ++i)
+    ASSERT_EQ(computed[i], 77.0f) << "a padded row of out was written";
+  ExpectClose("grad_folded", Element::kFloat32, kept_on_device.grad_folded.Read(), expected.grad_folded);
   ExpectClose("grad_z", c.element, got_grad, expected.grad_x);
   for (size_t i = expected.grad_x.size(); i < got_grad.size(); ++i) {
     ASSERT_EQ(got_grad[i], i < static_cast<size_t>(padded_sources * c.width) ? 0.0f : 77.0f) << i;
@@ -439,10 +442,12 @@ void CheckProjected(Element element, int32_t head_width, int32_t heads, int32_t 
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
-  const std::vector<float> got = out.Read(), got_z = grad_z.Read(), got_src = grad_src.Read(), got_dst = grad_dst.Read();
+  const std::vector<float> computed = out.Read(), got_z = grad_z.Read(), got_src = grad_src.Read(),
+                           got_dst = grad_dst.Read();
   const auto doubles = [](const std::vector<float>& of) { return std::vector<double>(of.begin(), of.end()); };
   const auto floats = [](const std::vector<double>& of) { return std::vector<float>(of.begin(), of.end()); };
-  const std::vector<double> rows = FirstRowsOf(got, view.num_dst, width), z_rows = FirstRowsOf(got_z, view.num_src, width);
+  const std::vector<double> rows = FirstRowsOf(computed, view.num_dst, width),
+                            z_rows = FirstRowsOf(got_z, view.num_src, width);
   for (int32_t h = 0; h < heads; ++h) {  // each head is an attention of its own
     SCOPED_TRACE(h);
     std::vector<double> folded = HeadOf(doubles(att_src), head_width, heads, h);
@@ -458,7 +463,8 @@ void CheckProjected(Element element, int32_t head_width, int32_t heads, int32_t 
     grad_att.insert(grad_att.end(), grad_att_dst.begin(), grad_att_dst.end());
     ExpectClose("grad_att", Element::kFloat32, floats(grad_att), expected.grad_folded);
   }
-  for (size_t i = rows.size(); i < got.size(); ++i) ASSERT_EQ(got[i], 77.0f) << "a padded row of out was written";
+  for (size_t i = rows.size(); i < computed.size(); ++i)
+    ASSERT_EQ(computed[i], 77.0f) << "a padded row of out was written";
   for (size_t i = z_rows.size(); i < got_z.size(); ++i) {
     ASSERT_EQ(got_z[i], i < static_cast<size_t>(padded_sources * width) ? 0.0f : 77.0f) << i;
   }
@@ -518,20 +524,22 @@ TEST(AttentionKernels, ABatchThatIsNotValidGivesNothing) {
   InnerHop hop(RandomBlock(8), 8);
   hop.SetValid(false);
   const AttentionShape shape{16, 2, 0.2f};
-  const KeptOnDevice kept(hop.rows, 8, shape);
+  const KeptOnDevice kept_on_device(hop.rows, 8, shape);
   const OnDevice nothing(std::vector<float>(static_cast<size_t>(hop.sources * 32), kNan)), out(std::vector<float>(32, 5.0f));
   const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * 16), 5.0f));
   const AttentionInput input{nothing.get(), Activation::kRelu};
   ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.header(),
-                             kept.weights(), out.get(), nullptr), cudaSuccess);
+                             kept_on_device.weights(), out.get(), nullptr),
+            cudaSuccess);
   ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, nothing.floats(), Element::kFloat32, input, hop.header(),
-                                     kept.weights(), nothing.get(), hop.sources, kept.gradients(), grad_z.get(),
-                                     nullptr), cudaSuccess);
-  ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
+                                     kept_on_device.weights(), nothing.get(), hop.sources, kept_on_device.gradients(),
+                                     grad_z.get(), nullptr),
+            cudaSuccess);
+  ASSERT_EQ(kept_on_device.Join(1, hop.header()), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   for (const float v : out.Read()) ASSERT_EQ(v, 5.0f);
   for (const float v : grad_z.Read()) ASSERT_EQ(v, 0.0f);
-  for (const float v : kept.grad_folded.Read()) ASSERT_EQ(v, 0.0f);
+  for (const float v : kept_on_device.grad_folded.Read()) ASSERT_EQ(v, 0.0f);
 }
 
 TEST(AttentionKernels, RefuseAnElementThatActivationsCannotHave) {
@@ -556,15 +564,18 @@ TEST(AttentionKernels, GradientsHaveTheSameBitsInAnyEnvelopeAndEveryRun) {
         g(RandomPaddedRows(Element::kFloat32, 150, hop.rows, 32, 2));
     const OnDevice folded_device(folded), out(std::vector<float>(static_cast<size_t>(hop.rows * 32)));
     const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * 32)));
-    const KeptOnDevice kept(view.rows, 8, shape);
+    const KeptOnDevice kept_on_device(view.rows, 8, shape);
     const AttentionInput input{z.get(), Activation::kRelu};
     ASSERT_EQ(EnqueueAttention(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.header(),
-                               kept.weights(), out.get(), nullptr), cudaSuccess);
+                               kept_on_device.weights(), out.get(), nullptr),
+              cudaSuccess);
     ASSERT_EQ(EnqueueAttentionBackward(view, 1, shape, folded_device.floats(), Element::kFloat32, input, hop.header(),
-                                       kept.weights(), g.get(), hop.sources, kept.gradients(), grad_z.get(), nullptr), cudaSuccess);
-    ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
+                                       kept_on_device.weights(), g.get(), hop.sources, kept_on_device.gradients(),
+                                       grad_z.get(), nullptr),
+              cudaSuccess);
+    ASSERT_EQ(kept_on_device.Join(1, hop.header()), cudaSuccess);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    std::vector<float> all = kept.grad_folded.Read();
+    std::vector<float> all = kept_on_device.grad_folded.Read();
     const std::vector<float> rows = grad_z.Read();
     all.insert(all.end(), rows.begin(), rows.end());
     if (first.empty()) first = all;
@@ -650,19 +661,22 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   const auto neighbors = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(envelope * fanout), 1 << 29));
   const auto counts = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(envelope), 1 << 29));
   const OuterHopOnDevice outer{fanout, envelope, neighbors.get(), counts.get()};
-  const KeptOnDevice kept(envelope, fanout, shape);
+  const KeptOnDevice kept_on_device(envelope, fanout, shape);
   const OnDevice folded_device(folded);
   const OnDevice out(out_element, std::vector<float>(static_cast<size_t>(envelope * heads * shape.width), 77.0f));
   const std::vector<float> grad_out = RandomPaddedRows(out_element, n, envelope, heads * shape.width, 5);
   const OnDevice grad_out_device(out_element, grad_out);
   ASSERT_EQ(EnqueueDrawNeighbors(graph.view, kNumber, outer, state_device.get(), header_device.get(), nodes_device.get(),
                                  nullptr), cudaSuccess);
-  ASSERT_EQ(EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(), header_device.get(),
-                                    nodes_device.get(), kept.weights(), out_element, out.get(), nullptr, one), cudaSuccess);
+  ASSERT_EQ(
+      EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(), header_device.get(),
+                              nodes_device.get(), kept_on_device.weights(), out_element, out.get(), nullptr, one),
+      cudaSuccess);
   ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
-                                            nodes_device.get(), kept.weights(), out_element, grad_out_device.get(),
-                                            kept.gradients(), nullptr, one), cudaSuccess);
-  ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
+                                            nodes_device.get(), kept_on_device.weights(), out_element,
+                                            grad_out_device.get(), kept_on_device.gradients(), nullptr, one),
+            cudaSuccess);
+  ASSERT_EQ(kept_on_device.Join(kNumber, header_device.get()), cudaSuccess);
   const cudaError_t ended = cudaDeviceSynchronize();
   ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
 
@@ -699,7 +713,7 @@ void CheckOuterHop(Element features, Element out_element, int32_t fanout, int32_
   const Expected expected = Reference(block.view(), x, {folded.begin(), folded.end()}, heads,
                                       FirstRowsOf(grad_out, n, heads * shape.width));
   ExpectClose("out", out_element, out.Read(), expected.out);
-  ExpectClose("grad_folded", Element::kFloat32, kept.grad_folded.Read(), expected.grad_folded);
+  ExpectClose("grad_folded", Element::kFloat32, kept_on_device.grad_folded.Read(), expected.grad_folded);
 }
 
 TEST(AttentionKernels, OutermostHopDrawsAndAttendsAsTheCpu) {
@@ -758,21 +772,24 @@ void CheckManyDestinations(int32_t one) {
     const auto neighbors = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(rows) * kFanout));
     const auto counts = UploadToDevice(std::vector<int32_t>(static_cast<size_t>(rows)));
     const OuterHopOnDevice outer{kFanout, rows, neighbors.get(), counts.get()};
-    const KeptOnDevice kept(rows, kFanout, shape);
+    const KeptOnDevice kept_on_device(rows, kFanout, shape);
     const OnDevice out(element, std::vector<float>(static_cast<size_t>(rows) * width)), grad_out(element, grads);
     ASSERT_EQ(EnqueueDrawNeighbors(graph.view, kNumber, outer, state_device.get(), header_device.get(),
                                    nodes_device.get(), nullptr), cudaSuccess);
     ASSERT_EQ(EnqueueFeatureAttention(graph.view, features, kNumber, outer, shape, folded_device.floats(),
-                                      header_device.get(), nodes_device.get(), kept.weights(), element, out.get(),
-                                      nullptr, one), cudaSuccess);
+                                      header_device.get(), nodes_device.get(), kept_on_device.weights(), element,
+                                      out.get(), nullptr, one),
+              cudaSuccess);
     ASSERT_EQ(EnqueueFeatureAttentionBackward(graph.view, features, kNumber, outer, shape, header_device.get(),
-                                              nodes_device.get(), kept.weights(), element, grad_out.get(),
-                                              kept.gradients(), nullptr, one), cudaSuccess);
-    ASSERT_EQ(kept.Join(kNumber, header_device.get()), cudaSuccess);
+                                              nodes_device.get(), kept_on_device.weights(), element, grad_out.get(),
+                                              kept_on_device.gradients(), nullptr, one),
+              cudaSuccess);
+    ASSERT_EQ(kept_on_device.Join(kNumber, header_device.get()), cudaSuccess);
     const cudaError_t ended = cudaDeviceSynchronize();
     ASSERT_EQ(ended, cudaSuccess) << cudaGetErrorString(ended);
     const auto doubles = [](const auto& values) { return std::vector<double>(values.begin(), values.end()); };
-    got.push_back({doubles(out.Read()), doubles(kept.grad_slots.Read()), doubles(kept.grad_folded.Read())});
+    got.push_back(
+        {doubles(out.Read()), doubles(kept_on_device.grad_slots.Read()), doubles(kept_on_device.grad_folded.Read())});
   }
   const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };  // unused slots are NaN
   for (size_t i = 0; i < got[1].out.size(); ++i) {
@@ -781,11 +798,11 @@ void CheckManyDestinations(int32_t one) {
   for (size_t i = 0; i < got[1].slots.size(); ++i) {
     ASSERT_TRUE(same(got[1].slots[i], got[0].slots[i % (kNodes * slots)])) << i;
   }
-  double largest = 0;
-  for (const double value : got[0].folded) largest = std::max(largest, std::abs(value));
+  double largest_magnitude = 0;
+  for (const double value : got[0].folded) largest_magnitude = std::max(largest_magnitude, std::abs(value));
   for (size_t i = 0; i < got[1].folded.size(); ++i) {
     // The gradient is a sum of 14,000 destinations' shares in fp32, which partly cancel.
-    ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest * 14000 * 0x1p-24) << i;
+    ASSERT_NEAR(got[1].folded[i], kTimes * got[0].folded[i], kTimes * largest_magnitude * 14000 * 0x1p-24) << i;
   }
 }
 
@@ -831,30 +848,31 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   layer->Forward(view, View(x, kIn), View(out, kHeads * kHeadWidth), *state, {});
   layer->Backward(view, View(x, kIn), View(grad, kHeads * kHeadWidth), View(grad_x, kIn), *state, {});
 
-  const KeptOnDevice kept(hop.rows, 8, shape);
+  const KeptOnDevice kept_on_device(hop.rows, 8, shape);
   const OnDevice folded(std::vector<float>(2 * kHeads * kIn, kNan)), sums(std::vector<float>(static_cast<size_t>(hop.rows * kHeads * kIn)));
   const OnDevice z_device(z);
   const AttentionInput input{z_device.get(), Activation::kIdentity};
   const FoldedLayer folded_layer{shape, kHeadWidth, weight_device.floats(), kIn, src_device.floats(), dst_device.floats(),
                                  folded.floats()};
   ASSERT_EQ(EnqueueFoldAttention({&folded_layer, 1}, nullptr), cudaSuccess);
-  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.header(), kept.weights(),
-                             sums.get(), nullptr), cudaSuccess);
+  ASSERT_EQ(EnqueueAttention(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.header(),
+                             kept_on_device.weights(), sums.get(), nullptr),
+            cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 
   // out_h = sums_h W_h^T; backward: dW_h = grad_h^T sums_h, dsums_h = grad_h W_h.
-  const std::vector<float> got = sums.Read();
+  const std::vector<float> computed = sums.Read();
   std::vector<double> product(out.size());
-  std::vector<float> grad_sums(got.size(), kNan), grad_weight(weight.value.size());
+  std::vector<float> grad_sums(computed.size(), kNan), grad_weight(weight.value.size());
   for (int32_t i = 0; i < view.num_dst; ++i) {
     for (int32_t f = 0; f < kHeads * kIn; ++f) grad_sums[static_cast<size_t>(i * kHeads * kIn + f)] = 0;
     for (int32_t o = 0; o < kHeads * kHeadWidth; ++o) {
       const double g = grad_given[static_cast<size_t>(i * kHeads * kHeadWidth + o)];
       for (int32_t f = 0; f < kIn; ++f) {
         const auto from = static_cast<size_t>((i * kHeads + o / kHeadWidth) * kIn + f), at = static_cast<size_t>(o * kIn + f);
-        product[static_cast<size_t>(i * kHeads * kHeadWidth + o)] += got[from] * weight.value[at];
+        product[static_cast<size_t>(i * kHeads * kHeadWidth + o)] += computed[from] * weight.value[at];
         grad_sums[from] += static_cast<float>(g * weight.value[at]);
-        grad_weight[at] += static_cast<float>(g * got[from]);
+        grad_weight[at] += static_cast<float>(g * computed[from]);
       }
     }
   }
@@ -862,10 +880,11 @@ TEST(AttentionKernels, WithTwoProductsTheyAreAGatConv) {
   const OnDevice grad_z(std::vector<float>(static_cast<size_t>(hop.sources * kIn)));
   const OnDevice grad_src(std::vector<float>(kHeads * kHeadWidth, kNan)), grad_dst(std::vector<float>(kHeads * kHeadWidth, kNan));
   ASSERT_EQ(EnqueueAttentionBackward(hop.view(), 1, shape, folded.floats(), Element::kFloat32, input, hop.header(),
-                                     kept.weights(), grad_sums_device.get(), hop.sources, kept.gradients(), grad_z.get(),
-                                     nullptr), cudaSuccess);
-  ASSERT_EQ(kept.Join(1, hop.header()), cudaSuccess);
-  const UnfoldedLayer unfolded_layer{folded_layer, kept.grad_folded.floats(), grad_weight_device.floats(),
+                                     kept_on_device.weights(), grad_sums_device.get(), hop.sources,
+                                     kept_on_device.gradients(), grad_z.get(), nullptr),
+            cudaSuccess);
+  ASSERT_EQ(kept_on_device.Join(1, hop.header()), cudaSuccess);
+  const UnfoldedLayer unfolded_layer{folded_layer, kept_on_device.grad_folded.floats(), grad_weight_device.floats(),
                                      grad_src.floats(), grad_dst.floats()};
   ASSERT_EQ(EnqueueUnfoldAttention({&unfolded_layer, 1}, nullptr), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);

@@ -39,23 +39,23 @@ __device__ inline Float8 WidenRaw8(const Raw8<float>& x) {
   return {{x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w}};
 }
 __device__ inline Float8 WidenRaw8(const Raw8<__half>& x) {
-  const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
+  const uint32_t packed_pairs[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&words[i]));
+    const float2 f = __half22float2(*reinterpret_cast<const __half2*>(&packed_pairs[i]));
     out.v[2 * i] = f.x;
     out.v[2 * i + 1] = f.y;
   }
   return out;
 }
 __device__ inline Float8 WidenRaw8(const Raw8<__nv_bfloat16>& x) {
-  const uint32_t words[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
+  const uint32_t packed_pairs[4] = {x.words.x, x.words.y, x.words.z, x.words.w};
   Float8 out;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    out.v[2 * i] = __uint_as_float(words[i] << 16);
-    out.v[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    out.v[2 * i] = __uint_as_float(packed_pairs[i] << 16);
+    out.v[2 * i + 1] = __uint_as_float(packed_pairs[i] & 0xffff0000u);
   }
   return out;
 }
@@ -185,18 +185,18 @@ struct PlainRows {
     return {LoadRaw8(z + at * 8), kept != nullptr ? static_cast<uint32_t>(__ldg(kept + at)) : 0u};
   }
   __device__ Made Make(const Fetched& from) const {
-    uint32_t words[4] = {from.raw.words.x, from.raw.words.y, from.raw.words.z, from.raw.words.w};
+    uint32_t packed_pairs[4] = {from.raw.words.x, from.raw.words.y, from.raw.words.z, from.raw.words.w};
     const uint32_t spread = Spread(from.bits);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (applies_relu) {
         const __nv_bfloat162 pair =
-            __hmax2(*reinterpret_cast<const __nv_bfloat162*>(&words[i]), __nv_bfloat162{0.0f, 0.0f});
-        words[i] = *reinterpret_cast<const uint32_t*>(&pair);
+            __hmax2(*reinterpret_cast<const __nv_bfloat162*>(&packed_pairs[i]), __nv_bfloat162{0.0f, 0.0f});
+        packed_pairs[i] = *reinterpret_cast<const uint32_t*>(&pair);
       }
-      if (kept != nullptr) words[i] = KeptPair(spread, i, words[i]);
+      if (kept != nullptr) packed_pairs[i] = KeptPair(spread, i, packed_pairs[i]);
     }
-    return {make_uint4(words[0], words[1], words[2], words[3])};
+    return {make_uint4(packed_pairs[0], packed_pairs[1], packed_pairs[2], packed_pairs[3])};
   }
   __device__ void NotePassing(uint8_t* passes, int32_t row_place, int32_t vector, const Made& made) const {
     passes[static_cast<int64_t>(row_place) * vectors + vector] = static_cast<uint8_t>(PositiveBits(made));

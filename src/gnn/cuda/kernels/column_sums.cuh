@@ -19,14 +19,16 @@ inline constexpr int kLongPieceRows = 128;  // rows of a piece of a first layer,
 inline constexpr int kJoinColumns = 8;      // 32 adjacent bytes of fp32
 inline constexpr int kJoinLanes = kSumBlock / kJoinColumns;
 
-inline int Pieces(int32_t padded_rows, int piece_rows = kPieceRows) {
+// Returns the number of pieces of a matrix, and the grid of blocks that sum them: [pieces, strips].
+inline int PieceCount(int32_t padded_rows, int piece_rows = kPieceRows) {
   return (padded_rows + piece_rows - 1) / piece_rows;
 }
 inline dim3 SumGrid(int32_t padded_rows, int32_t width, int piece_rows = kPieceRows) {
-  return dim3(static_cast<unsigned>(Pieces(padded_rows, piece_rows)),
+  return dim3(static_cast<unsigned>(PieceCount(padded_rows, piece_rows)),
               static_cast<unsigned>((width + kStrip - 1) / kStrip));
 }
-inline int JoinBlocks(int32_t width) { return (width + kJoinColumns - 1) / kJoinColumns; }
+// Returns the number of blocks that add up the pieces' sums, kJoinColumns columns each.
+inline int JoinBlockCount(int32_t width) { return (width + kJoinColumns - 1) / kJoinColumns; }
 
 // Makes two sums for each column of a strip from the warps' sums, in warp order; thread t gets those of column t. Every
 // thread of the block must call it, with a barrier between two calls on the same memory.
@@ -48,6 +50,7 @@ __device__ inline void JoinWarps(StripSums& shared, const Float8& a, const Float
   }
 }
 
+// Return the column and the lane of this thread among the kJoinLanes that add up one column.
 __device__ inline int32_t JoinColumn() {
   return static_cast<int32_t>(blockIdx.x * kJoinColumns + threadIdx.x % kJoinColumns);
 }

@@ -64,16 +64,16 @@ struct InnerGradient {
 
 template <typename Product>
 __global__ void __launch_bounds__(kBlock) TileProductKernel(Product product) {
-  __shared__ float left[kTile][kTile + 1], right[kTile][kTile + 1];
+  __shared__ float left_tile[kTile][kTile + 1], right_tile[kTile][kTile + 1];
   const int x = static_cast<int>(threadIdx.x % kTile), y = static_cast<int>(threadIdx.x / kTile);
   const auto i = static_cast<int32_t>(blockIdx.y) * kTile + y, j = static_cast<int32_t>(blockIdx.x) * kTile + x;
   float sum = 0;
   for (int32_t first = 0; first < product.depth(); first += kTile) {
-    left[y][x] = i < product.rows() && first + x < product.depth() ? product.Left(i, first + x) : 0.0f;
-    right[y][x] = first + y < product.depth() && j < product.columns() ? product.Right(first + y, j) : 0.0f;
+    left_tile[y][x] = i < product.rows() && first + x < product.depth() ? product.Left(i, first + x) : 0.0f;
+    right_tile[y][x] = first + y < product.depth() && j < product.columns() ? product.Right(first + y, j) : 0.0f;
     __syncthreads();
 #pragma unroll
-    for (int t = 0; t < kTile; ++t) sum += left[y][t] * right[t][x];
+    for (int t = 0; t < kTile; ++t) sum += left_tile[y][t] * right_tile[t][x];
     __syncthreads();
   }
   if (i < product.rows() && j < product.columns()) product.Put(i, j, sum);

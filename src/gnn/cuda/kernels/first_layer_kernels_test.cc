@@ -78,16 +78,16 @@ class FirstLayerKernels : public testing::Test {
     HONE_REQUIRE_DEVICE();
   }
   // Makes a batch with `known` nodes after each hop, whose ids are 1000 + 3 * row.
-  void MakeBatch(const std::vector<int32_t>& known) {
+  void MakeBatch(const std::vector<int32_t>& hop_nodes) {
     BatchHeader header{};
     header.valid = 1;
     header.step = 4;
     header.epoch = 2;
-    std::copy(known.begin(), known.end(), header.hop_nodes);
+    std::copy(hop_nodes.begin(), hop_nodes.end(), header.hop_nodes);
     RunState state{};
     state.seed = 77;
     std::vector<int32_t> nodes;
-    for (int32_t i = 0; i < known.back(); ++i) nodes.push_back(1000 + 3 * i);
+    for (int32_t i = 0; i < hop_nodes.back(); ++i) nodes.push_back(1000 + 3 * i);
     header_ = OnDevice(std::vector<BatchHeader>{header});
     state_ = OnDevice(std::vector<RunState>{state});
     nodes_ = OnDevice(nodes);
@@ -183,13 +183,13 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
                                      coefficients, products.get(), nullptr),
             cudaSuccess);
   Synchronise();
-  const std::vector<float> made = FromDevice(memory), moved_mean = FromDevice(running_mean),
+  const std::vector<float> computed = FromDevice(memory), moved_mean = FromDevice(running_mean),
                            moved_variance = FromDevice(running_variance);
   for (size_t j = 0; j < kOut; ++j) {
-    EXPECT_NEAR(made[j], mean[j], 1e-5 * std::max(1.0, std::abs(mean[j]))) << j;
-    EXPECT_NEAR(made[kOut + j], double{gain[j]} * inverse[j], 1e-4 * std::abs(double{gain[j]} * inverse[j])) << j;
-    EXPECT_EQ(made[2 * kOut + j], shift[j]) << j;
-    EXPECT_NEAR(made[3 * kOut + j], inverse[j], 1e-4 * inverse[j]) << j;
+    EXPECT_NEAR(computed[j], mean[j], 1e-5 * std::max(1.0, std::abs(mean[j]))) << j;
+    EXPECT_NEAR(computed[kOut + j], double{gain[j]} * inverse[j], 1e-4 * std::abs(double{gain[j]} * inverse[j])) << j;
+    EXPECT_EQ(computed[2 * kOut + j], shift[j]) << j;
+    EXPECT_NEAR(computed[3 * kOut + j], inverse[j], 1e-4 * inverse[j]) << j;
     const double expected_mean = kBatchNormMomentum * (mean[j] + double{linear_bias[j]});
     EXPECT_NEAR(moved_mean[j], expected_mean, 1e-5 * std::max(1.0, std::abs(expected_mean))) << j;
     EXPECT_NEAR(moved_variance[j], kBatchNormMomentum * variance[j] * kRows / (kRows - 1), 2e-5 * variance[j]) << j;
@@ -224,9 +224,9 @@ TEST_F(FirstLayerKernels, MomentsGiveTheCoefficientsAndGradientsOfTheRowsThemsel
   Synchronise();
   const std::vector<float> dw_made = FromDevice(weight_gradient), dgain_made = FromDevice(gain_gradient),
                            dshift_made = FromDevice(shift_gradient), dbias_made = FromDevice(bias_gradient);
-  double largest = 0;
-  for (const double value : dw) largest = std::max(largest, std::abs(value));
-  for (size_t i = 0; i < dw.size(); ++i) EXPECT_NEAR(dw_made[i], dw[i], 1e-4 * largest) << i;
+  double largest_magnitude = 0;
+  for (const double value : dw) largest_magnitude = std::max(largest_magnitude, std::abs(value));
+  for (size_t i = 0; i < dw.size(); ++i) EXPECT_NEAR(dw_made[i], dw[i], 1e-4 * largest_magnitude) << i;
   for (size_t j = 0; j < kOut; ++j) {
     EXPECT_NEAR(dgain_made[j], dgain[j], 1e-4 * kRows) << j;
     EXPECT_NEAR(dshift_made[j], dshift[j], 1e-3) << j;  // sums in fp32, before they are rounded
@@ -390,8 +390,8 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
                            scale = RandomBFloat16(kOut, 6, 0.5), shift = RandomBFloat16(kOut, 7),
                            bias = RandomBFloat16(kOut, 8);
   std::mt19937 draw(9);
-  std::vector<uint8_t> kept(size_t{kPadded} * kOut / 8);
-  for (uint8_t& byte : kept) byte = static_cast<uint8_t>(draw() | draw());
+  std::vector<uint8_t> kept_bits(size_t{kPadded} * kOut / 8);
+  for (uint8_t& byte : kept_bits) byte = static_cast<uint8_t>(draw() | draw());
   std::vector<float> coefficients(size_t{kCoefficientArrays} * kOut);
   std::copy(mean.begin(), mean.end(), coefficients.begin());
   std::copy(scale.begin(), scale.end(), coefficients.begin() + kOut);
@@ -401,7 +401,7 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
              rw_on = OnDevice(AsValues(rw));
   const auto bias_on = OnDevice(bias);
   auto coefficients_on = OnDevice(coefficients);
-  const auto kept_on = OnDevice(kept);
+  const auto kept_on = OnDevice(kept_bits);
   auto y_on = OnDevice(AsValues(std::vector<float>(size_t{kPadded} * kOut, 7.0f)));
   auto also_on = OnDevice(AsValues(std::vector<float>(size_t{kPadded} * kStride, 7.0f)));
   auto marks_on = OnDevice(std::vector<uint16_t>(size_t{kPadded} * kOut / 8));
@@ -435,7 +435,7 @@ TEST_F(FirstLayerKernels, TheFirstLayerInOneKernelIsItsPartsInDouble) {
       for (size_t k = 0; k < kIn; ++k) p += double{x[i * kIn + k]} * double{w[j * kIn + k]};
       for (size_t k = 0; k < kResidual; ++k) residual += double{r[i * kResidual + k]} * double{rw[j * kResidual + k]};
       const double z = (p - double{mean[j]}) * double{scale[j]} + double{shift[j]};
-      const bool is_kept = (kept[i * kOut / 8 + j / 8] >> j % 8 & 1) != 0;
+      const bool is_kept = (kept_bits[i * kOut / 8 + j / 8] >> j % 8 & 1) != 0;
       const double dropped = is_kept ? (z > 0 ? z : kLeakySlope * z) * 4 / 3 : 0.0;
       // The tolerance allows for sums of at most 128 products of numbers up to 1.5 in fp32, times at most 2, and for
       // one rounding to 8 bits.

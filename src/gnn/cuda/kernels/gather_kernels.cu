@@ -20,12 +20,12 @@ constexpr int kAhead = 5;  // rows that a warp loads before it adds the first
 
 int Blocks(int64_t warps) { return static_cast<int>((warps + kWarps - 1) / kWarps); }
 
-// Adds relu(x) to `to` where the bit of `kept` is set, and returns which of these elements are above zero.
-__device__ uint32_t AddActivated(uint32_t kept, const Float8& x, Float8& to) {
+// Adds relu(x) to `to` where the bit of `kept_bits` is set, and returns which of these elements are above zero.
+__device__ uint32_t AddActivated(uint32_t kept_bits, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const bool passes = x.v[i] > 0.0f && (kept >> i & 1u) != 0;
+    const bool passes = x.v[i] > 0.0f && (kept_bits >> i & 1u) != 0;
     to.v[i] += passes ? x.v[i] : 0.0f;
     passed |= passes ? 1u << i : 0u;
   }
@@ -48,12 +48,12 @@ __global__ void __launch_bounds__(kBlock)
   uint32_t bits = 0;
 #pragma unroll
   for (uint32_t k = 0; k < kEach; ++k) {
-    const PhiloxWords words =
+    const PhiloxWords random_words =
         DropoutWords(state->seed ^ kDropoutDomain, {node, header->step, header->epoch, place | (vector + k)});
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
-      if ((words[i] & 0xffffu) >= activation.threshold) bits |= 1u << (8 * k + 2 * i);
-      if (words[i] >= kept_from) bits |= 2u << (8 * k + 2 * i);
+      if ((random_words[i] & 0xffffu) >= activation.threshold) bits |= 1u << (8 * k + 2 * i);
+      if (random_words[i] >= kept_from) bits |= 2u << (8 * k + 2 * i);
     }
   }
   uint8_t* to = kept + static_cast<int64_t>(row) * vectors + vector;

@@ -95,10 +95,13 @@ void ExpectSums(int32_t width, int32_t padded_sources) {
         sum += term;
         largest += std::abs(term);
       }
-      const bool kept = source < kSources && (passed[static_cast<size_t>(source) * bytes + static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0;
+      const bool is_kept =
+          source < kSources &&
+          (passed[static_cast<size_t>(source) * bytes + static_cast<size_t>(c / 8)] >> (c % 8) & 1) != 0;
       // The tolerance is half an ulp for each of at most 92 sums and products of values no larger than `largest` + 1.
       const double tolerance = 92 * 6e-8 * (largest + 1) * kScale;
-      ASSERT_NEAR(result[static_cast<size_t>(source * width + c)], kept ? sum * kScale : 0.0, tolerance) << source << " " << c;
+      ASSERT_NEAR(result[static_cast<size_t>(source * width + c)], is_kept ? sum * kScale : 0.0, tolerance)
+          << source << " " << c;
     }
   }
 }

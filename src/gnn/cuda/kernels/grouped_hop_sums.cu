@@ -20,10 +20,11 @@ constexpr int kBlocksEach = 3;  // blocks per multiprocessor, which limits the r
 
 // Returns the largest of the numbers that the warp's groups of kLanes lanes hold.
 template <int kLanes>
-__device__ inline int32_t MostOfGroups(int32_t mine) {
+__device__ inline int32_t MostOfGroups(int32_t own_count) {
 #pragma unroll
-  for (int offset = kLanes; offset < 32; offset *= 2) mine = max(mine, __shfl_xor_sync(kFullWarp, mine, offset));
-  return mine;
+  for (int offset = kLanes; offset < 32; offset *= 2)
+    own_count = max(own_count, __shfl_xor_sync(kFullWarp, own_count, offset));
+  return own_count;
 }
 
 template <HopRowForm kForm, int kLanes, int kAhead>
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
   const bool exists = row < rows;
   const int32_t vectors = call.width / 8;
   const int32_t count = exists ? hop.counts[row] : 0;
-  const int32_t longest = MostOfGroups<kLanes>(count);
+  const int32_t longest_row = MostOfGroups<kLanes>(count);
   const int32_t* columns = hop.columns + static_cast<int64_t>(row) * hop.fanout;
   const bool symmetric = call.kind == HopSum::kSymmetric;
   const float degree = symmetric && exists ? call.degrees[row] : 0.0f;
@@ -49,11 +50,11 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
     const bool biased = kThrough && in_row && call.through.bias != nullptr;
     const Float8 bias = biased ? Load8(call.through.bias + vector * 8) : Float8{};
     Float8 sum = {};
-    for (int32_t from = 0; from < longest; from += kLanes) {
+    for (int32_t from = 0; from < longest_row; from += kLanes) {
       const bool has_slot = from + part < count;
       const int32_t column = has_slot ? columns[from + part] : 0;
       const float weight = symmetric && has_slot ? SourceScale(call.degrees[column]) : 1.0f;
-      const int32_t chunk = min(kLanes, longest - from), own_chunk = count - from;
+      const int32_t chunk = min(kLanes, longest_row - from), own_chunk = count - from;
       for (int32_t j = 0; j < chunk; j += kAhead) {
         RawOf<T> raw[kAhead];
         uint32_t bits[kAhead] = {};
@@ -113,8 +114,8 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
     const int32_t row = static_cast<int32_t>(hop.sorted_slots[at]) / hop.fanout;
     return Slot{row, SumScale(call.kind, symmetric ? call.degrees[row] : 0.0f, hop.counts[row])};
   };
-  const auto handed = [](const Slot& mine, int from) {
-    return Slot{__shfl_sync(kFullWarp, mine.row, from), __shfl_sync(kFullWarp, mine.weight, from)};
+  const auto handed = [](const Slot& own_slot, int from) {
+    return Slot{__shfl_sync(kFullWarp, own_slot.row, from), __shfl_sync(kFullWarp, own_slot.weight, from)};
   };
 
   // Lane i of a group holds values of source base + i.
@@ -145,11 +146,11 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
       const Slot first = handed(own_first, group + a);
       Float8 sum = {};
       if (in_row && begin < end) AddScaled8(first.weight, Widen(raw[a]), sum);
-      const int32_t longest = MostOfGroups<kLanes>(end - begin - 1);
-      for (int32_t done = 0; done < longest; done += kLanes) {
+      const int32_t longest_row = MostOfGroups<kLanes>(end - begin - 1);
+      for (int32_t done = 0; done < longest_row; done += kLanes) {
         const int32_t from = begin + 1 + done;
         const Slot slot = from + part < end ? slot_at(from + part) : Slot{};
-        const int32_t chunk = min(kLanes, longest - done);
+        const int32_t chunk = min(kLanes, longest_row - done);
         for (int j = 0; j < chunk; ++j) {
           const Slot one = handed(slot, group + j);
           if (!in_row || from + j >= end) continue;

@@ -30,24 +30,25 @@ __device__ inline float SlopeBelow(Activation activation) {
                                                 : 1.0f;
 }
 
-// Applies activation and dropout to x, vector `at` of the rows; `kept` is the vector's byte of dropout.
+// Applies activation and dropout to x, vector `at` of the rows; `kept_bits` is the vector's byte of dropout.
 template <HopRowForm kForm>
-__device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept, int64_t at,
+__device__ inline void ReadThrough8(const HopRowsThrough& through, const Float8& bias, uint32_t kept_bits, int64_t at,
                                     Float8& x) {
   if constexpr (kForm == HopRowForm::kTwoSlopes) {
     const float above = through.scale, below = through.scale * SlopeBelow(through.activation);
-    uint32_t mark = kept << 8;
+    uint32_t mark = kept_bits << 8;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const float biased = x.v[i] + bias.v[i];
       if (biased > 0.0f) mark |= 1u << i;
-      x.v[i] = (kept >> i & 1u) != 0 ? biased * (biased > 0.0f ? above : below) : 0.0f;
+      x.v[i] = (kept_bits >> i & 1u) != 0 ? biased * (biased > 0.0f ? above : below) : 0.0f;
     }
     if (through.marks != nullptr) through.marks[at] = static_cast<RowMark>(mark);
   } else if constexpr (kForm == HopRowForm::kElu) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      x.v[i] = (kept >> i & 1u) != 0 ? through.scale * ApplyActivation(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
+      x.v[i] =
+          (kept_bits >> i & 1u) != 0 ? through.scale * ApplyActivation(Activation::kElu, x.v[i] + bias.v[i]) : 0.0f;
     }
   }
 }
@@ -59,9 +60,9 @@ __device__ inline void BackThrough8(const HopRowsThrough& through, RowMark mark,
   if constexpr (kForm == HopRowForm::kTwoSlopes) {
     ApplyMark8(through.activation, through.scale, mark, grad);
   } else if constexpr (kForm == HopRowForm::kElu) {
-    const uint32_t kept = through.kept != nullptr ? through.kept[at] : 0xffu;
+    const uint32_t kept_bits = through.kept != nullptr ? through.kept[at] : 0xffu;
 #pragma unroll
-    for (int i = 0; i < 8; ++i) grad.v[i] = (kept >> i & 1u) != 0 ? through.scale * grad.v[i] : 0.0f;
+    for (int i = 0; i < 8; ++i) grad.v[i] = (kept_bits >> i & 1u) != 0 ? through.scale * grad.v[i] : 0.0f;
     ActivationSlope8(Activation::kElu, through.bias, vector, Load8(static_cast<const T*>(through.rows) + at * 8), grad);
   }
 }

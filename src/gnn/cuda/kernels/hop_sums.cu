@@ -154,9 +154,9 @@ __global__ void __launch_bounds__(kBlock, kBlocksEach)
       AddScaled8(slot.weight, g, sum);
     }
   };
-  const auto from_lane = [](const Slot& mine, int first_slot) {
-    return Slot{__shfl_sync(kFullWarp, mine.row, first_slot), __shfl_sync(kFullWarp, mine.slot, first_slot),
-                __shfl_sync(kFullWarp, mine.weight, first_slot)};
+  const auto from_lane = [](const Slot& own_slot, int first_slot) {
+    return Slot{__shfl_sync(kFullWarp, own_slot.row, first_slot), __shfl_sync(kFullWarp, own_slot.slot, first_slot),
+                __shfl_sync(kFullWarp, own_slot.weight, first_slot)};
   };
 
   // Lane i holds values of source base + i.

@@ -282,7 +282,7 @@ cudaError_t EnqueueInputSums(const RowsOnDevice& rows, int32_t inputs, void* x, 
                              cudaStream_t stream) {
   Launch(PieceInputSumsKernel, SumGrid(rows.padded_rows, inputs, kLongPieceRows), kSumBlock, 0, stream, rows, inputs,
          static_cast<Value*>(x), partials);
-  Launch(JoinInputSumsKernel, JoinBlocks(inputs), kSumBlock, 0, stream, rows, inputs, partials, sums);
+  Launch(JoinInputSumsKernel, JoinBlockCount(inputs), kSumBlock, 0, stream, rows, inputs, partials, sums);
   return cudaPeekAtLastError();
 }
 
@@ -295,7 +295,7 @@ cudaError_t EnqueueInputCoefficients(const RowsOnDevice& rows, int32_t inputs, i
 }
 
 int64_t GradientPartials(int32_t padded_rows, int32_t outputs) {
-  return int64_t{2} * Pieces(padded_rows, kLongPieceRows) * outputs;
+  return int64_t{2} * PieceCount(padded_rows, kLongPieceRows) * outputs;
 }
 
 cudaError_t EnqueueGradientBefore(const RowsOnDevice& rows, const uint16_t* marks, const void* x,
@@ -312,7 +312,7 @@ cudaError_t EnqueueInputGradients(const RowsOnDevice& rows, int32_t inputs, int3
                                   const InputMoments& moments, const void* weight, const float* products,
                                   const ColumnCoefficients& coefficients, const float* partials, int32_t most_pieces,
                                   const InputGradients& gradients, cudaStream_t stream) {
-  Launch(InputGradientsKernel, JoinBlocks(outputs), kSumBlock, 0, stream, rows, inputs, outputs, moments,
+  Launch(InputGradientsKernel, JoinBlockCount(outputs), kSumBlock, 0, stream, rows, inputs, outputs, moments,
          static_cast<const Value*>(weight), products, coefficients, partials, most_pieces, gradients);
   return cudaPeekAtLastError();
 }

@@ -158,7 +158,7 @@ cudaError_t Backward(const RowsOnDevice& rows, const LayerNormOnDevice& norm, co
                      float* grad_weight, float* grad_bias, float* partials, cudaStream_t stream) {
   Launch(ParameterSumsKernel<T>, SumGrid(rows.padded_rows, rows.width), kBlock, 0, stream, rows, norm, x, grad_y,
          partials);
-  Launch(JoinParametersKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, grad_weight, grad_bias);
+  Launch(JoinParametersKernel, JoinBlockCount(rows.width), kBlock, 0, stream, rows, partials, grad_weight, grad_bias);
   Launch(LayerNormBackwardKernel<T>, RowBlocks(rows.padded_rows), kBlock, 0, stream, rows, norm, x, grad_y, grad_x);
   return cudaPeekAtLastError();
 }
@@ -174,7 +174,7 @@ cudaError_t EnqueueLayerNorm(const RowsOnDevice& rows, Element element, const La
   return element == Element::kFloat32 ? launch(float{}) : launch(__nv_bfloat16{});
 }
 
-int64_t LayerNormPartials(int32_t padded_rows, int32_t width) { return int64_t{2} * Pieces(padded_rows) * width; }
+int64_t LayerNormPartials(int32_t padded_rows, int32_t width) { return int64_t{2} * PieceCount(padded_rows) * width; }
 
 cudaError_t EnqueueLayerNormBackward(const RowsOnDevice& rows, Element element, const LayerNormOnDevice& norm,
                                      const void* x, const void* grad_y, void* grad_x, float* grad_weight,

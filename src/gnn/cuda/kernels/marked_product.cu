@@ -245,7 +245,7 @@ bool MarkedProductServes(const MarkedProductShape& shape) {
 }
 
 int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape& shape) {
-  return std::min(BlocksDownTheRows(shape.outputs), Pieces(padded_rows, kLongPieceRows));
+  return std::min(BlocksDownTheRows(shape.outputs), PieceCount(padded_rows, kLongPieceRows));
 }
 
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,

@@ -46,17 +46,17 @@ Result<Functions> LoadFunctions() {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
     return function != nullptr;
   };
-  const bool whole = load(f.create, "cublasLtCreate") && load(f.destroy, "cublasLtDestroy") &&
-                     load(f.matmul, "cublasLtMatmul") && load(f.desc_create, "cublasLtMatmulDescCreate") &&
-                     load(f.desc_destroy, "cublasLtMatmulDescDestroy") &&
-                     load(f.desc_set, "cublasLtMatmulDescSetAttribute") &&
-                     load(f.layout_create, "cublasLtMatrixLayoutCreate") &&
-                     load(f.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
-                     load(f.preference_create, "cublasLtMatmulPreferenceCreate") &&
-                     load(f.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
-                     load(f.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
-                     load(f.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-  if (!whole) return Status::Unavailable("libcublasLt lacks a function this program needs: install CUDA 12.8 or newer");
+  const bool all_loaded =
+      load(f.create, "cublasLtCreate") && load(f.destroy, "cublasLtDestroy") && load(f.matmul, "cublasLtMatmul") &&
+      load(f.desc_create, "cublasLtMatmulDescCreate") && load(f.desc_destroy, "cublasLtMatmulDescDestroy") &&
+      load(f.desc_set, "cublasLtMatmulDescSetAttribute") && load(f.layout_create, "cublasLtMatrixLayoutCreate") &&
+      load(f.layout_destroy, "cublasLtMatrixLayoutDestroy") &&
+      load(f.preference_create, "cublasLtMatmulPreferenceCreate") &&
+      load(f.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
+      load(f.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
+      load(f.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  if (!all_loaded)
+    return Status::Unavailable("libcublasLt lacks a function this program needs: install CUDA 12.8 or newer");
   return f;
 }
 
@@ -105,12 +105,13 @@ class LtMatmul final : public Matmul {
     cublasLtMatmulPreference_t preference = nullptr;
     HONE_RETURN_IF_ERROR(LtStatus(f_.preference_create(&preference), "matmul preference"));
     f_.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes, sizeof(kWorkspaceBytes));
-    int found = 0;
-    const Status status = LtStatus(
-        f_.heuristic(handle_, desc_, first_, second_, out_, out_, preference, 1, &choice_, &found), "matmul heuristics");
+    int algorithm_count = 0;
+    const Status status =
+        LtStatus(f_.heuristic(handle_, desc_, first_, second_, out_, out_, preference, 1, &choice_, &algorithm_count),
+                 "matmul heuristics");
     f_.preference_destroy(preference);
     HONE_RETURN_IF_ERROR(status);
-    if (found == 0) {
+    if (algorithm_count == 0) {
       return Status::Device(fmt::format("cuBLASLt has no algorithm for a product of {} x {} x {}", shape.m, shape.n, shape.k));
     }
     return Status::Ok();

@@ -437,7 +437,7 @@ ColumnCoefficients CoefficientsIn(float* memory, int32_t width) {
   return {part(0), part(1), part(2), part(3), part(4), part(5), part(6)};
 }
 
-int64_t ColumnPartials(int32_t padded_rows, int32_t width) { return int64_t{2} * Pieces(padded_rows) * width; }
+int64_t ColumnPartials(int32_t padded_rows, int32_t width) { return int64_t{2} * PieceCount(padded_rows) * width; }
 
 cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element, const void* x,
                                       const NormOnDevice& norm, bool training, const ColumnCoefficients& coefficients,
@@ -454,7 +454,7 @@ cudaError_t EnqueueColumnCoefficients(const RowsOnDevice& rows, Element element,
     Launch(PieceStatisticsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows,
            static_cast<const __nv_bfloat16*>(x), partials);
   }
-  Launch(JoinStatisticsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, norm, coefficients);
+  Launch(JoinStatisticsKernel, JoinBlockCount(rows.width), kBlock, 0, stream, rows, partials, norm, coefficients);
   return cudaPeekAtLastError();
 }
 
@@ -489,7 +489,7 @@ cudaError_t BetweenBackward(const RowsOnDevice& rows, const T* x, const NormOnDe
                             const ColumnCoefficients& coefficients, const Between& between, const T* grad_y, T* grad_x,
                             const NormGradients& gradients, float* partials, cudaStream_t stream) {
   Launch(PieceGradientsKernel<T>, SumGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y, partials);
-  Launch(JoinGradientsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
+  Launch(JoinGradientsKernel, JoinBlockCount(rows.width), kBlock, 0, stream, rows, partials, norm.weight != nullptr,
          coefficients, gradients);
   Launch(BetweenBackwardKernel<T>, RowGrid(rows), kBlock, 0, stream, rows, x, coefficients, between, grad_y,
          grad_x);
@@ -521,12 +521,12 @@ cudaError_t EnqueueColumnSums(const RowsOnDevice& rows, Element element, const v
     Launch(PieceSumsKernel<__nv_bfloat16>, SumGrid(rows), kBlock, 0, stream, rows, static_cast<const __nv_bfloat16*>(x),
            partials);
   }
-  Launch(JoinSumsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, kPieceRows, partials, sums);
+  Launch(JoinSumsKernel, JoinBlockCount(rows.width), kBlock, 0, stream, rows, kPieceRows, partials, sums);
   return cudaPeekAtLastError();
 }
 
 cudaError_t EnqueueJoinSums(const RowsOnDevice& rows, const float* partials, float* sums, cudaStream_t stream) {
-  Launch(JoinSumsKernel, JoinBlocks(rows.width), kBlock, 0, stream, rows, kLongPieceRows, partials, sums);
+  Launch(JoinSumsKernel, JoinBlockCount(rows.width), kBlock, 0, stream, rows, kLongPieceRows, partials, sums);
   return cudaPeekAtLastError();
 }
 

@@ -59,9 +59,9 @@ struct Turn {
 // instructions; with masks it would need more registers than there are.
 template <typename Rows, typename Out, int kLanes, bool kMasks, bool kHalves>
 __global__ void __launch_bounds__(kMostWarps * 32, 1)
-    OutermostKernel(GraphOnDevice graph, Rows features, TurnShape given, int hop, int fanout, SampleAggregate aggregate,
-                    const RunState* state, const BatchHeader* header, const int32_t* nodes) {
-  const TurnShape shape = kHalves ? TurnShape{16, 1, 2, given.slots} : given;
+    OutermostKernel(GraphOnDevice graph, Rows features, TurnShape turn_shape, int hop, int fanout,
+                    SampleAggregate aggregate, const RunState* state, const BatchHeader* header, const int32_t* nodes) {
+  const TurnShape shape = kHalves ? TurnShape{16, 1, 2, turn_shape.slots} : turn_shape;
   using In = std::remove_cvref_t<decltype(*features.At(0))>;
   constexpr int kRows = 32 / kLanes;
   constexpr int kSlotStride = 32 * static_cast<int>(sizeof(RawOf<In>) / sizeof(uint4));
@@ -118,10 +118,10 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
     return turn;
   };
 
-  Turn next = draw(begin);
+  Turn next_turn = draw(begin);
 #pragma unroll 1
   for (int32_t base = begin; base < end; base += kRows) {
-    const Turn turn = next;
+    const Turn turn = next_turn;
     const auto neighbor_place = features.Place(turn.neighbor);
     const auto own_place = features.Place(turn.self);
 #pragma unroll 1
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 1)
         to += kSlotStride;
       }
       CommitCopies();
-      if (first == 0 && base + kRows < end) next = draw(base + kRows);
+      if (first == 0 && base + kRows < end) next_turn = draw(base + kRows);
       AwaitCopies<0>();
 
       const uint4* copied = ring;

@@ -196,14 +196,16 @@ cudaError_t EnqueueSourceGradient(const AggregateKind& kind, const HopOnDevice& 
                                   cudaStream_t stream) {
   const dim3 grid = SumGrid(padded_sources, width, kLongPieceRows);
   const bool reads_z = input.activation != Activation::kIdentity;
-  const bool plain = direct.destinations == nullptr && direct.seeds == nullptr && input.neighbors.threshold == 0 &&
-                     input.self.threshold == 0;
+  const bool has_no_extras = direct.destinations == nullptr && direct.seeds == nullptr &&
+                             input.neighbors.threshold == 0 && input.self.threshold == 0;
   const auto kernel =
-      plain ? (to.before != nullptr ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
-                                    : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
-            : (to.before != nullptr
-                   ? (reads_z ? SourceGradientKernel<true, true, false> : SourceGradientKernel<true, false, false>)
-                   : (reads_z ? SourceGradientKernel<false, true, false> : SourceGradientKernel<false, false, false>));
+      has_no_extras
+          ? (to.before != nullptr
+                 ? (reads_z ? SourceGradientKernel<true, true, true> : SourceGradientKernel<true, false, true>)
+                 : (reads_z ? SourceGradientKernel<false, true, true> : SourceGradientKernel<false, false, true>))
+          : (to.before != nullptr
+                 ? (reads_z ? SourceGradientKernel<true, true, false> : SourceGradientKernel<true, false, false>)
+                 : (reads_z ? SourceGradientKernel<false, true, false> : SourceGradientKernel<false, false, false>));
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;
   Launch(kernel, grid, kSumBlock, kSharedBytes, stream, kind, hop, number, input, width / 8, padded_sources,

@@ -48,6 +48,8 @@ inline constexpr int kMostShared = 232448;  // the largest shared memory of a bl
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)  // elsewhere these instructions do not exist
 
+// The following functions work on a barrier in shared memory (mbarrier), given by its address in shared memory. Expect
+// announces bytes that a load will bring and arrives; Await waits until the phase of `parity` is complete.
 __device__ inline uint32_t SharedAddress(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 __device__ inline void InitBarrier(uint32_t barrier, uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));

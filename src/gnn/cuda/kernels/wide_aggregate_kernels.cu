@@ -55,11 +55,11 @@ struct Largest8 {
 
 // Does the work of AddActivated (gather_kernels.cu): adds relu(x) to `to` where kept, and returns which elements
 // passed.
-__device__ uint32_t AddPassing(uint32_t kept, const Float8& x, Float8& to) {
+__device__ uint32_t AddPassing(uint32_t kept_bits, const Float8& x, Float8& to) {
   uint32_t passed = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const bool passes = x.v[i] > 0.0f && (kept >> i & 1u) != 0;
+    const bool passes = x.v[i] > 0.0f && (kept_bits >> i & 1u) != 0;
     to.v[i] += passes ? x.v[i] : 0.0f;
     passed |= passes ? 1u << i : 0u;
   }
@@ -275,11 +275,11 @@ __global__ void __launch_bounds__(kBlock)
     const bool reads = vector < vectors;
     Float8 sum = {};
     Largest8 largest;
-    int32_t next = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // loaded before its turn
+    int32_t next_source = lane < drawn.count ? drawn.Source(graph, lane) : 0;  // loaded before its turn
     for (int32_t from = 0; from < drawn.count; from += 32) {
-      const int32_t neighbor = next;
+      const int32_t neighbor = next_source;
       const auto neighbor_place = features.Place(neighbor);
-      next = from + 32 + lane < drawn.count ? drawn.Source(graph, from + 32 + lane) : 0;
+      next_source = from + 32 + lane < drawn.count ? drawn.Source(graph, from + 32 + lane) : 0;
       const int32_t chunk = min(32, drawn.count - from);
       for (int j = 0; j < chunk; j += sides * kAhead<In>) {
         RawOf<In> raw[kAhead<In>];

@@ -107,8 +107,9 @@ TEST_F(WideKernels, DrawTheNeighborsThatTheCpuDraws) {
       }
       ASSERT_EQ(count[static_cast<size_t>(row)], static_cast<int32_t>(expected.size())) << row;
       expected.resize(static_cast<size_t>(stride), -1);
-      const auto mine = drawn.begin() + int64_t{row} * stride;
-      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), mine)) << "row of " << degrees[static_cast<size_t>(row)];
+      const auto row_begin = drawn.begin() + int64_t{row} * stride;
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), row_begin))
+          << "row of " << degrees[static_cast<size_t>(row)];
     }
     EXPECT_EQ(LargestDegree(on_device).value(), LargestDegree(graph.view()));
   }
@@ -181,14 +182,20 @@ TEST_F(WideKernels, TheFirstOfEqualsWinsAndNobodyGivesZero) {
   std::vector<float> grad_out(32, 0);
   for (size_t c = 0; c < 8; ++c) grad_out[c] = 1 + static_cast<float>(c);           // gradient of row 0's maximum
   for (size_t c = 0; c < 8; ++c) grad_out[24 + c] = 100 + static_cast<float>(c);    // gradient of row 1 itself
-  const Maximum found = MaximumOnDevice({{2, 1, 2}, {}}, 3, 3, z, 8, grad_out);
-  EXPECT_EQ(std::vector<float>(found.out.begin(), found.out.begin() + 3), (std::vector<float>{4, 5, -3}));
-  EXPECT_EQ(std::vector<float>(found.out.begin() + 8, found.out.begin() + 11), (std::vector<float>{10, 11, 12}));
-  EXPECT_EQ(std::vector<float>(found.out.begin() + 16, found.out.begin() + 19), (std::vector<float>{0, 0, 0}));
-  EXPECT_EQ(std::vector<int32_t>(found.winners.begin(), found.winners.begin() + 3), (std::vector<int32_t>{0, 0, 1}));
-  EXPECT_EQ(found.winners[8], -1);
-  EXPECT_EQ(std::vector<float>(found.grad_z.begin() + 8, found.grad_z.begin() + 11), (std::vector<float>{100, 101, 105}));
-  EXPECT_EQ(std::vector<float>(found.grad_z.begin() + 16, found.grad_z.begin() + 19), (std::vector<float>{1, 2, 0}));
+  const Maximum maximum_on_gpu = MaximumOnDevice({{2, 1, 2}, {}}, 3, 3, z, 8, grad_out);
+  EXPECT_EQ(std::vector<float>(maximum_on_gpu.out.begin(), maximum_on_gpu.out.begin() + 3),
+            (std::vector<float>{4, 5, -3}));
+  EXPECT_EQ(std::vector<float>(maximum_on_gpu.out.begin() + 8, maximum_on_gpu.out.begin() + 11),
+            (std::vector<float>{10, 11, 12}));
+  EXPECT_EQ(std::vector<float>(maximum_on_gpu.out.begin() + 16, maximum_on_gpu.out.begin() + 19),
+            (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(std::vector<int32_t>(maximum_on_gpu.winners.begin(), maximum_on_gpu.winners.begin() + 3),
+            (std::vector<int32_t>{0, 0, 1}));
+  EXPECT_EQ(maximum_on_gpu.winners[8], -1);
+  EXPECT_EQ(std::vector<float>(maximum_on_gpu.grad_z.begin() + 8, maximum_on_gpu.grad_z.begin() + 11),
+            (std::vector<float>{100, 101, 105}));
+  EXPECT_EQ(std::vector<float>(maximum_on_gpu.grad_z.begin() + 16, maximum_on_gpu.grad_z.begin() + 19),
+            (std::vector<float>{1, 2, 0}));
 }
 
 // A maximum of floats is exact, and a gradient adds at most as many floats as a source has slots.
@@ -209,7 +216,7 @@ TEST_F(WideKernels, TheMaximumAndItsGradientAreTheDoubleReferences) {
     std::vector<float> z(kSources * kWidth), grad_out(2 * kRows * kWidth);
     for (float& x : z) x = static_cast<float>(static_cast<int32_t>(draw() % 41) - 20);  // with ties
     for (float& x : grad_out) x = static_cast<float>(static_cast<int32_t>(draw() % 2001) - 1000) * 1e-3f;
-    const Maximum found = MaximumOnDevice(slots, fanout, kSources, z, kWidth, grad_out);
+    const Maximum maximum_on_gpu = MaximumOnDevice(slots, fanout, kSources, z, kWidth, grad_out);
 
     const BlockView block{kRows, kSources, rows.row_offsets, rows.columns};
     std::vector<double> x(z.begin(), z.end()), out(kRows * kWidth), grad(kRows * kWidth), grad_x(kSources * kWidth);
@@ -229,14 +236,14 @@ TEST_F(WideKernels, TheMaximumAndItsGradientAreTheDoubleReferences) {
     for (int32_t i = 0; i < kRows * kWidth; ++i) {
       const auto at = static_cast<size_t>(i);
       const size_t two = static_cast<size_t>(i / kWidth * 2 * kWidth + i % kWidth);
-      worst_out = std::max(worst_out, std::abs(found.out[two] - out[at]));
-      const int32_t won = found.winners[at];
+      worst_out = std::max(worst_out, std::abs(maximum_on_gpu.out[two] - out[at]));
+      const int32_t won = maximum_on_gpu.winners[at];
       EXPECT_EQ(won < 0 ? -1 : slots[static_cast<size_t>(i / kWidth)][static_cast<size_t>(won)], winners[at]);
     }
     for (int32_t i = 0; i < kSources * kWidth; ++i) {
       double expected = grad_x[static_cast<size_t>(i)];
       if (i < kRows * kWidth) expected += grad_out[static_cast<size_t>(i / kWidth * 2 * kWidth + kWidth + i % kWidth)];
-      worst_grad = std::max(worst_grad, std::abs(found.grad_z[static_cast<size_t>(i)] - expected));
+      worst_grad = std::max(worst_grad, std::abs(maximum_on_gpu.grad_z[static_cast<size_t>(i)] - expected));
     }
     EXPECT_EQ(worst_out, 0);
     EXPECT_LE(worst_grad, 100 * 100 * 6e-8) << "up to 100 terms of at most 1, each sum rounded";

@@ -12,7 +12,7 @@
 using hone::Result;
 using hone::Status;
 using hone::gnn::Guarded;
-using hone::gnn::Say;
+using hone::gnn::ReportStatus;
 using hone::gnn::Tables;
 using hone::gnn::cuda::CudaStatus;
 using hone::gnn::cuda::DeviceBatch;
@@ -33,7 +33,7 @@ int32_t OnDevice(int32_t device, char* error, Work work) {
   int before = device;
   Status status = CudaStatus(cudaGetDevice(&before), "cudaGetDevice");
   if (status.ok() && before != device) status = CudaStatus(cudaSetDevice(device), "cudaSetDevice");
-  if (!status.ok()) return Say(status, error);
+  if (!status.ok()) return ReportStatus(status, error);
   const int32_t code = Guarded(error, work);
   if (before != device) cudaSetDevice(before);
   return code;
@@ -47,7 +47,7 @@ int32_t hone_cuda_loader_abi() { return 1000 * HONE_CUDA_LOADER_ABI + HONE_LOADE
 
 int32_t hone_cuda_loader_make(const HoneCudaLoaderOptions* options, HoneCudaLoader** loader, char* error) {
   return OnDevice(options->device, error, [&] {
-    Result<std::unique_ptr<DeviceLoader>> made =
+    Result<std::unique_ptr<DeviceLoader>> loader_or_error =
         DeviceLoader::Make({.row_offsets = options->row_offsets,
                             .columns = options->columns,
                             .edge_ids = options->edge_ids,
@@ -58,8 +58,8 @@ int32_t hone_cuda_loader_make(const HoneCudaLoaderOptions* options, HoneCudaLoad
                             .node_tables = Tables(options->node_tables, options->num_node_tables),
                             .edge_tables = Tables(options->edge_tables, options->num_edge_tables),
                             .ahead = options->ahead});
-    if (!made.ok()) return Say(made.status(), error);
-    *loader = new HoneCudaLoader{options->device, std::move(*made)};
+    if (!loader_or_error.ok()) return ReportStatus(loader_or_error.status(), error);
+    *loader = new HoneCudaLoader{options->device, std::move(*loader_or_error)};
     return int32_t{HONE_OK};
   });
 }
@@ -79,20 +79,20 @@ void hone_cuda_loader_free(HoneCudaLoader* loader) {
 int32_t hone_cuda_loader_start(HoneCudaLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
                                uint32_t epoch, int32_t shuffle, int32_t drop_last, int64_t first_step, char* error) {
   return OnDevice(loader->device, error, [&] {
-    return Say(loader->loader->Start({.seeds = {seeds, static_cast<size_t>(count)},
-                                      .seed = seed,
-                                      .epoch = epoch,
-                                      .shuffle = shuffle != 0,
-                                      .drop_last = drop_last != 0,
-                                      .first_step = first_step}),
-               error);
+    return ReportStatus(loader->loader->Start({.seeds = {seeds, static_cast<size_t>(count)},
+                                               .seed = seed,
+                                               .epoch = epoch,
+                                               .shuffle = shuffle != 0,
+                                               .drop_last = drop_last != 0,
+                                               .first_step = first_step}),
+                        error);
   });
 }
 
 int32_t hone_cuda_loader_sample(HoneCudaLoader* loader, void* stream, char* error) {
   return OnDevice(loader->device, error, [&] {
     const Result<bool> sampled = loader->loader->Sample(StreamOf(stream));
-    if (!sampled.ok()) return Say(sampled.status(), error);
+    if (!sampled.ok()) return ReportStatus(sampled.status(), error);
     return int32_t{*sampled ? HONE_OK : HONE_END};
   });
 }
@@ -100,16 +100,16 @@ int32_t hone_cuda_loader_sample(HoneCudaLoader* loader, void* stream, char* erro
 int32_t hone_cuda_loader_sample_these(HoneCudaLoader* loader, const int64_t* seeds, int64_t count, uint64_t seed,
                                       uint32_t epoch, uint32_t step, void* stream, char* error) {
   return OnDevice(loader->device, error, [&] {
-    return Say(loader->loader->SampleThese({seeds, static_cast<size_t>(count)}, seed, epoch, step, StreamOf(stream)),
-               error);
+    return ReportStatus(
+        loader->loader->SampleThese({seeds, static_cast<size_t>(count)}, seed, epoch, step, StreamOf(stream)), error);
   });
 }
 
 int32_t hone_cuda_loader_take(HoneCudaLoader* loader, HoneBatchView* view, char* error) {
   return OnDevice(loader->device, error, [&] {
-    const Result<const DeviceBatch*> taken = loader->loader->Take();
-    if (!taken.ok()) return Say(taken.status(), error);
-    const DeviceBatch& batch = **taken;
+    const Result<const DeviceBatch*> loaded_batch = loader->loader->Take();
+    if (!loaded_batch.ok()) return ReportStatus(loaded_batch.status(), error);
+    const DeviceBatch& batch = **loaded_batch;
     *view = {.batch = nullptr,
              .block = nullptr,
              .block_bytes = batch.block_bytes,
@@ -134,5 +134,6 @@ int32_t hone_cuda_loader_take(HoneCudaLoader* loader, HoneBatchView* view, char*
 }
 
 int32_t hone_cuda_loader_write(HoneCudaLoader* loader, void* block, void* stream, char* error) {
-  return OnDevice(loader->device, error, [&] { return Say(loader->loader->Write(block, StreamOf(stream)), error); });
+  return OnDevice(loader->device, error,
+                  [&] { return ReportStatus(loader->loader->Write(block, StreamOf(stream)), error); });
 }

@@ -59,15 +59,15 @@ Status DeviceLoader::MakeBlocks() {
   graph.columns = options_.columns;
   graph.num_nodes = options_.nodes;
   for (int32_t results = options_.ahead;; results = std::max(2, results / 2)) {
-    Result<std::unique_ptr<SampledBlocks>> made =
+    Result<std::unique_ptr<SampledBlocks>> blocks =
         SampledBlocks::Make(graph, {.sampler = {options_.fanouts, FrontierRule::kNewOnly},
                                     .batch = static_cast<int32_t>(options_.batch),
                                     .edge_ids = true,
                                     .results = results});
     const bool fewer = results > 2;
-    if (!made.ok() && !(fewer && made.status().code() == StatusCode::kResourceExhausted)) return made.status();
-    if (!made.ok() || (fewer && (*made)->device_bytes() > kMostSampledBytes)) continue;
-    blocks_ = std::move(*made);
+    if (!blocks.ok() && !(fewer && blocks.status().code() == StatusCode::kResourceExhausted)) return blocks.status();
+    if (!blocks.ok() || (fewer && (*blocks)->device_bytes() > kMostSampledBytes)) continue;
+    blocks_ = std::move(*blocks);
     sampled_batches_ = std::vector<SampledBatch>(static_cast<size_t>(results));
     return Status::Ok();
   }
@@ -76,11 +76,11 @@ Status DeviceLoader::MakeBlocks() {
 Status DeviceLoader::Allocate() {
   HONE_RETURN_IF_ERROR(MakeBlocks());
   const auto hops = static_cast<int64_t>(options_.fanouts.size());
-  const int64_t words = options_.batch * 3 + 2 * hops + 1;
+  const int64_t pinned_words = options_.batch * 3 + 2 * hops + 1;
   for (SampledBatch& sampled : sampled_batches_) {
     HONE_RETURN_IF_ERROR(sampled.input.Allocate(options_.batch));
     HONE_RETURN_IF_ERROR(sampled.sizes.Allocate(2 * hops + 1));
-    HONE_RETURN_IF_ERROR(sampled.pinned.Make(static_cast<size_t>(words) * sizeof(int32_t)));
+    HONE_RETURN_IF_ERROR(sampled.pinned.Make(static_cast<size_t>(pinned_words) * sizeof(int32_t)));
     sampled.host_input = reinterpret_cast<int64_t*>(sampled.pinned.get());
     sampled.host_seeds = reinterpret_cast<int32_t*>(sampled.host_input + options_.batch);
     sampled.host_sizes = sampled.host_seeds + options_.batch;
@@ -216,21 +216,23 @@ void DeviceLoader::LayOut(SampledBatch& sampled) const {
   batch.nodes = known[hops];
   batch.edges = drawn[hops - 1];
   int64_t free = 0;
-  const auto next = [&](int64_t bytes) {
+  const auto take_bytes = [&](int64_t bytes) {
     const int64_t begin = free;
     free += AlignUp(bytes);
     return begin;
   };
   const int64_t id = sizeof(int64_t);
-  batch.nodes_at = next(batch.nodes * id);
-  batch.input_at = next(batch.seeds * id);
-  batch.sources_at = next(batch.edges * id);
-  batch.destinations_at = next(batch.edges * id);
-  batch.edge_ids_at = next(batch.edges * id);
+  batch.nodes_at = take_bytes(batch.nodes * id);
+  batch.input_at = take_bytes(batch.seeds * id);
+  batch.sources_at = take_bytes(batch.edges * id);
+  batch.destinations_at = take_bytes(batch.edges * id);
+  batch.edge_ids_at = take_bytes(batch.edges * id);
   batch.node_rows_at.clear();
   batch.edge_rows_at.clear();
-  for (const RowTable& table : options_.node_tables) batch.node_rows_at.push_back(next(batch.nodes * table.row_bytes));
-  for (const RowTable& table : options_.edge_tables) batch.edge_rows_at.push_back(next(batch.edges * table.row_bytes));
+  for (const RowTable& table : options_.node_tables)
+    batch.node_rows_at.push_back(take_bytes(batch.nodes * table.row_bytes));
+  for (const RowTable& table : options_.edge_tables)
+    batch.edge_rows_at.push_back(take_bytes(batch.edges * table.row_bytes));
   batch.block_bytes = free;
 }
 

@@ -95,7 +95,10 @@ class DeviceLoader {
 
   explicit DeviceLoader(const DeviceLoaderOptions& options) : options_(options) {}
   Status Allocate();
+  // Makes room for `ahead` batches, or for fewer, but at least two, if that takes more memory than there is or than the
+  // limit.
   Status MakeBlocks();
+  // Enqueues the sampling of a batch into place At(sampled_).
   Status Enqueue(const BatchKey& key, cudaStream_t stream);
   Status DropSampled();  // waits for the sampled batches, because the device writes to pinned memory
   void LayOut(SampledBatch& sampled) const;

@@ -49,9 +49,9 @@ __global__ void EdgeIdsKernel(BatchIds batch) {
 // Copies one unit of a row per thread.
 template <typename Unit>
 __global__ void GatherRowsKernel(const unsigned char* rows, int64_t stride, int64_t units, const int64_t* ids,
-                                 int64_t all, unsigned char* out) {
+                                 int64_t all_units, unsigned char* out) {
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all; i += threads) {
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < all_units; i += threads) {
     const int64_t row = i / units;
     reinterpret_cast<Unit*>(out)[i] = reinterpret_cast<const Unit*>(rows + ids[row] * stride)[i - row * units];
   }

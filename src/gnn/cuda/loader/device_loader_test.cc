@@ -48,9 +48,9 @@ class DeviceLoaderTest : public testing::Test {
       sources.push_back(static_cast<int64_t>(rng.Below(kNodes)));
       destinations.push_back(static_cast<int64_t>(rng.Below(kNodes) * rng.Below(kNodes) / kNodes));
     }
-    Result<InEdges> made = MakeInEdges(sources, destinations, kNodes, 1);
-    ASSERT_TRUE(made.ok());
-    edges_ = std::make_shared<const InEdges>(std::move(*made));
+    Result<InEdges> edges_or_error = MakeInEdges(sources, destinations, kNodes, 1);
+    ASSERT_TRUE(edges_or_error.ok());
+    edges_ = std::make_shared<const InEdges>(std::move(*edges_or_error));
     ASSERT_TRUE(row_offsets_.Upload(edges_->row_offsets.data(), kNodes + 1).ok());
     ASSERT_TRUE(columns_.Upload(edges_->columns.data(), kEdges).ok());
     ASSERT_TRUE(edge_ids_.Upload(edges_->edge_ids.data(), kEdges).ok());
@@ -100,34 +100,35 @@ class DeviceLoaderTest : public testing::Test {
     DeviceArray<unsigned char> block;
   };
   std::unique_ptr<Taken> Take(cudaStream_t stream) {
-    auto taken = std::make_unique<Taken>();
-    HoneBatchView& view = taken->view;
+    auto batch_on_host = std::make_unique<Taken>();
+    HoneBatchView& view = batch_on_host->view;
     EXPECT_EQ(hone_cuda_loader_take(loader_, &view, error_), HONE_OK) << error_;
-    taken->hop_nodes.assign(view.hop_nodes, view.hop_nodes + view.hops + 1);
-    taken->hop_edges.assign(view.hop_edges, view.hop_edges + view.hops);
-    taken->node_rows_at.assign(view.node_rows_at, view.node_rows_at + node_tables_.size());
-    taken->edge_rows_at.assign(view.edge_rows_at, view.edge_rows_at + edge_tables_.size());
-    EXPECT_TRUE(taken->block.Allocate(view.block_bytes + 1).ok());
-    EXPECT_EQ(hone_cuda_loader_write(loader_, taken->block.get(), stream, error_), HONE_OK) << error_;
-    return taken;
+    batch_on_host->hop_nodes.assign(view.hop_nodes, view.hop_nodes + view.hops + 1);
+    batch_on_host->hop_edges.assign(view.hop_edges, view.hop_edges + view.hops);
+    batch_on_host->node_rows_at.assign(view.node_rows_at, view.node_rows_at + node_tables_.size());
+    batch_on_host->edge_rows_at.assign(view.edge_rows_at, view.edge_rows_at + edge_tables_.size());
+    EXPECT_TRUE(batch_on_host->block.Allocate(view.block_bytes + 1).ok());
+    EXPECT_EQ(hone_cuda_loader_write(loader_, batch_on_host->block.get(), stream, error_), HONE_OK) << error_;
+    return batch_on_host;
   }
   // Expects the next batch, written to a block of its own, to equal `expected`.
   void ExpectTaken(const LoadedBatch& expected) { ExpectSame(*Take(nullptr), expected); }
-  void ExpectSame(const Taken& taken, const LoadedBatch& expected) {
-    const HoneBatchView& view = taken.view;
+  void ExpectSame(const Taken& batch_on_host, const LoadedBatch& expected) {
+    const HoneBatchView& view = batch_on_host.view;
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_EQ(view.step, expected.step);
     ASSERT_EQ(view.seeds, static_cast<int64_t>(expected.input.size()));
     ASSERT_EQ(view.nodes, static_cast<int64_t>(expected.nodes.size()));
     ASSERT_EQ(view.edges, static_cast<int64_t>(expected.sources.size()));
-    EXPECT_EQ(taken.hop_nodes, expected.hop_nodes);
-    EXPECT_EQ(taken.hop_edges, expected.hop_edges);
+    EXPECT_EQ(batch_on_host.hop_nodes, expected.hop_nodes);
+    EXPECT_EQ(batch_on_host.hop_edges, expected.hop_edges);
     std::vector<unsigned char> bytes;
-    ASSERT_TRUE(taken.block.Download(bytes).ok());
+    ASSERT_TRUE(batch_on_host.block.Download(bytes).ok());
     EXPECT_EQ(bytes.back(), 0) << "written past the block";
     const auto expect_ids = [&](int64_t at, std::span<const int64_t> ids, const char* what) {
-      const auto* found = reinterpret_cast<const int64_t*>(bytes.data() + at);
-      EXPECT_EQ(std::vector<int64_t>(found, found + ids.size()), std::vector<int64_t>(ids.begin(), ids.end())) << what;
+      const auto* copied_ids = reinterpret_cast<const int64_t*>(bytes.data() + at);
+      EXPECT_EQ(std::vector<int64_t>(copied_ids, copied_ids + ids.size()), std::vector<int64_t>(ids.begin(), ids.end()))
+          << what;
     };
     expect_ids(view.nodes_at, expected.nodes, "nodes");
     expect_ids(view.input_at, expected.input, "input");
@@ -141,10 +142,10 @@ class DeviceLoaderTest : public testing::Test {
           << "table " << table;
     };
     for (size_t i = 0; i < node_tables_.size(); ++i) {
-      expect_rows(taken.node_rows_at[i], expected.node_rows[i], view.nodes * node_tables_[i]->row_bytes, i);
+      expect_rows(batch_on_host.node_rows_at[i], expected.node_rows[i], view.nodes * node_tables_[i]->row_bytes, i);
     }
     for (size_t i = 0; i < edge_tables_.size(); ++i) {
-      expect_rows(taken.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
+      expect_rows(batch_on_host.edge_rows_at[i], expected.edge_rows[i], view.edges * edge_tables_[i]->row_bytes, i);
     }
   }
   // Writes each batch and samples the next one before it reads the batch, as Python does.
@@ -207,13 +208,13 @@ TEST_F(DeviceLoaderTest, BatchesAreSampledAheadOnAStreamOfTheirOwn) {
     for (int32_t i = 0; i < kAhead; ++i) ASSERT_EQ(sample(), HONE_OK) << error_;
     EXPECT_EQ(sample(), HONE_FAILED) << "there is no room for one more";
     EXPECT_NE(std::string(error_).find("3 batches are sampled and not written"), std::string::npos) << error_;
-    std::vector<std::unique_ptr<Taken>> taken;
+    std::vector<std::unique_ptr<Taken>> taken_batches;
     const size_t batches = (seeds_.size() + kBatch - 1) / kBatch;
-    while (taken.size() < batches) {
-      taken.push_back(Take(writing.handle));
-      EXPECT_EQ(sample(), taken.size() + kAhead <= batches ? HONE_OK : HONE_END) << error_;
+    while (taken_batches.size() < batches) {
+      taken_batches.push_back(Take(writing.handle));
+      EXPECT_EQ(sample(), taken_batches.size() + kAhead <= batches ? HONE_OK : HONE_END) << error_;
     }
-    for (const std::unique_ptr<Taken>& one : taken) ExpectSame(*one, *host->Next(60).value());
+    for (const std::unique_ptr<Taken>& one : taken_batches) ExpectSame(*one, *host->Next(60).value());
   }
 }
 
@@ -221,10 +222,10 @@ TEST_F(DeviceLoaderTest, ABatchOfGivenSeedsDropsAnEpochsNextOne) {
   ASSERT_EQ(Make({4, 3}, 40), HONE_OK) << error_;
   ASSERT_EQ(hone_cuda_loader_start(loader_, seeds_.data(), 150, 9, 0, 1, 0, 0, error_), HONE_OK);
   ASSERT_EQ(hone_cuda_loader_sample(loader_, nullptr, error_), HONE_OK);
-  const std::vector<int64_t> given = {7, 299, 0};
-  ASSERT_EQ(hone_cuda_loader_sample_these(loader_, given.data(), 3, 8, 1, 2, nullptr, error_), HONE_OK);
-  ExpectTaken(*OnTheHost({4, 3}, 40)->Load(given, 8, 1, 2).value());
-  ASSERT_EQ(hone_cuda_loader_sample_these(loader_, given.data(), 0, 8, 1, 3, nullptr, error_), HONE_OK);
+  const std::vector<int64_t> given_seeds = {7, 299, 0};
+  ASSERT_EQ(hone_cuda_loader_sample_these(loader_, given_seeds.data(), 3, 8, 1, 2, nullptr, error_), HONE_OK);
+  ExpectTaken(*OnTheHost({4, 3}, 40)->Load(given_seeds, 8, 1, 2).value());
+  ASSERT_EQ(hone_cuda_loader_sample_these(loader_, given_seeds.data(), 0, 8, 1, 3, nullptr, error_), HONE_OK);
   ExpectTaken(*OnTheHost({4, 3}, 40)->Load({}, 8, 1, 3).value());
 }
 

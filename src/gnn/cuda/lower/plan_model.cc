@@ -10,10 +10,10 @@ Result<std::unique_ptr<ModelPlan>> PlanModel(const ModelOptions& model) {
   if (model.spec != nullptr) return PlanSpecModel(model);
   if (model.bias) {  // the published models' programs have no place for biases
     HONE_ASSIGN_OR_RETURN(ModelSpec spec, PublishedSpec(model));
-    ModelOptions written = SpecOptions(std::make_shared<const ModelSpec>(std::move(spec)), model.layers);
-    written.in_width = model.in_width;
-    written.num_classes = model.num_classes;
-    return PlanSpecModel(written);
+    ModelOptions spec_options = SpecOptions(std::make_shared<const ModelSpec>(std::move(spec)), model.layers);
+    spec_options.in_width = model.in_width;
+    spec_options.num_classes = model.num_classes;
+    return PlanSpecModel(spec_options);
   }
   if (model.kind == "sage") return PlanSage(model);
   if (model.kind == "gat") return PlanGat(model);

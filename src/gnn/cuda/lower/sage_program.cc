@@ -157,10 +157,10 @@ class SageProgram final : public Program {
   // Draws the dropout masks of all layers' outputs.
   Status EnqueueKept(const BatchOnDevice& batch, cudaStream_t stream) const {
     for (size_t l = 0; l + 1 < layers_.size() && Drops(); ++l) {
-      const int known = envelope_.HopOf(static_cast<int>(l));
+      const int hop = envelope_.HopOf(static_cast<int>(l));
       HONE_CUDA_RETURN_IF_ERROR(EnqueueActivationDropoutBits(
-          known, envelope_.known[static_cast<size_t>(known)], static_cast<int32_t>(layers_[l].padded_out),
-          DropoutAfter(l), batch.state, batch.header, batch.nodes, KeptBitsOf(batch, l), stream));
+          hop, envelope_.known[static_cast<size_t>(hop)], static_cast<int32_t>(layers_[l].padded_out), DropoutAfter(l),
+          batch.state, batch.header, batch.nodes, KeptBitsOf(batch, l), stream));
     }
     return Status::Ok();
   }

@@ -22,12 +22,12 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
   model_ = &model;
   u_ = u;
   const int64_t heads = attention().heads, in = operand_columns(), out = model.Padded(u);
-  const int64_t known = envelope.known[static_cast<size_t>(unit().hop)], rows = RoundUp<int64_t>(known, 128);
+  const int64_t hop_nodes = envelope.known[static_cast<size_t>(unit().hop)], rows = RoundUp<int64_t>(hop_nodes, 128);
   if (unit().projected) return MakeProjected(envelope, gradient_products);
   const int64_t sums = rows * heads * in * ElementBytes(context.element);
   HONE_RETURN_IF_ERROR(folded_.Allocate(2 * heads * in));
   HONE_RETURN_IF_ERROR(slot_weights_.Allocate(SlotFloats(model, envelope, u)));
-  HONE_RETURN_IF_ERROR(self_weights_.Allocate(known * heads));
+  HONE_RETURN_IF_ERROR(self_weights_.Allocate(hop_nodes * heads));
   HONE_RETURN_IF_ERROR(sums_.Allocate(sums));
   DenseShape dense{.rows = rows,
                    .in = heads * in,
@@ -42,11 +42,11 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
     if (envelope.trains) HONE_RETURN_IF_ERROR(grad_composed_.Allocate(weights));
   }
   if (composed() && !unit().drawn) {
-    HONE_RETURN_IF_ERROR(own_rows_.Allocate(known));
+    HONE_RETURN_IF_ERROR(own_rows_.Allocate(hop_nodes));
     if (!AllocationCount::active()) {
-      std::vector<int32_t> numbers(static_cast<size_t>(known));
+      std::vector<int32_t> numbers(static_cast<size_t>(hop_nodes));
       std::iota(numbers.begin(), numbers.end(), 0);
-      HONE_RETURN_IF_ERROR(own_rows_.Upload(numbers.data(), known));
+      HONE_RETURN_IF_ERROR(own_rows_.Upload(numbers.data(), hop_nodes));
     }
   }
   if (spreads()) {
@@ -62,7 +62,7 @@ Status SpecAttention::Make(const ProgramContext& context, const Envelope& envelo
       std::get<ActivateSpec>(model.Operation(run.activate)).function == ActivateSpec::Function::kRelu) {
     HONE_RETURN_IF_ERROR(passes_.Allocate(int64_t{envelope.known[static_cast<size_t>(unit().hop) + 1]} * (in / 8)));
   }
-  HONE_RETURN_IF_ERROR(score_partials_.Allocate(AttentionPartials(static_cast<int32_t>(known), Shape())));
+  HONE_RETURN_IF_ERROR(score_partials_.Allocate(AttentionPartials(static_cast<int32_t>(hop_nodes), Shape())));
   HONE_RETURN_IF_ERROR(grad_folded_.Allocate(2 * heads * in));
   return grad_sums_.Allocate(sums);
 }

@@ -25,9 +25,9 @@ Status SpecOwn::Make(const ProgramContext& context, const Envelope& envelope, co
   u_ = u;
   place_ = model.OwnPlace(u);
   op_ = FindOp(std::get<OwnSpec>(model.Operation(unit().value)).kind)->MakeDeviceOp(place_);
-  const auto known = [&](int hop) { return envelope.known[static_cast<size_t>(hop)]; };
-  shape_ = {.most_dst = known(unit().hop),
-            .most_src = known(operand_hop()),
+  const auto nodes_of_hop = [&](int hop) { return envelope.known[static_cast<size_t>(hop)]; };
+  shape_ = {.most_dst = nodes_of_hop(unit().hop),
+            .most_src = nodes_of_hop(operand_hop()),
             .fanout = unit().reads_hop ? envelope.fanouts[static_cast<size_t>(unit().hop)] : 0,
             .element = context.element == Element::kFloat32 ? OpElement::kFloat32 : OpElement::kBFloat16,
             .trains = envelope.trains};

@@ -579,10 +579,10 @@ class SpecProgram final : public Program {
         return adds ? add_rows(direct, user.hop + 1, nullptr) : Status::Ok();
       }
       case Kind::kProduct: {
-        const bool whole = !adds && user.hop == model_.Unit(u).hop;
-        void* const direct = whole ? to : apart_.get();
+        const bool overwrites_all = !adds && user.hop == model_.Unit(u).hop;
+        void* const direct = overwrites_all ? to : apart_.get();
         HONE_RETURN_IF_ERROR(from.dense.InputGradient(from.grad, direct, stream));
-        return whole ? Status::Ok() : add_rows(direct, user.hop, nullptr);
+        return overwrites_all ? Status::Ok() : add_rows(direct, user.hop, nullptr);
       }
       case Kind::kOwn: {
         void* const direct = adds ? apart_.get() : to;

@@ -21,21 +21,21 @@ std::vector<int32_t> WithAllNeighbors(std::span<const int32_t> fanouts, int32_t 
 }
 
 int32_t LargestDegree(const CsrView& graph) {
-  int64_t largest = 0;
+  int64_t largest_degree = 0;
   for (size_t v = 0; v + 1 < graph.row_offsets.size(); ++v) {
-    largest = std::max(largest, graph.row_offsets[v + 1] - graph.row_offsets[v]);
+    largest_degree = std::max(largest_degree, graph.row_offsets[v + 1] - graph.row_offsets[v]);
   }
-  return static_cast<int32_t>(largest);
+  return static_cast<int32_t>(largest_degree);
 }
 
 Result<int32_t> LargestDegree(const GraphOnDevice& graph) {
-  DeviceArray<int32_t> largest;
-  HONE_RETURN_IF_ERROR(largest.Allocate(1));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueLargestDegree(graph.row_offsets, graph.num_nodes, largest.get(), nullptr));
+  DeviceArray<int32_t> largest_degree;
+  HONE_RETURN_IF_ERROR(largest_degree.Allocate(1));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueLargestDegree(graph.row_offsets, graph.num_nodes, largest_degree.get(), nullptr));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
-  std::vector<int32_t> found;
-  HONE_RETURN_IF_ERROR(largest.Download(found));
-  return found[0];
+  std::vector<int32_t> degree_on_host;
+  HONE_RETURN_IF_ERROR(largest_degree.Download(degree_on_host));
+  return degree_on_host[0];
 }
 
 }  // namespace hone::gnn::cuda

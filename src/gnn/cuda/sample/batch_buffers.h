@@ -21,9 +21,9 @@ class BatchBuffers {
   // Allocates the buffers. kInvalidArgument if a hop's slots cannot be numbered in 30 bits.
   Status Make(const Envelope& envelope, int64_t outer_bytes);
   // Sets the graph from which the batch is drawn, and the staging set that holds its missing rows. Must precede `view`.
-  void SetGraph(const DeviceGraph& graph, int set) {
+  void SetGraph(const DeviceGraph& graph, int staging_set) {
     graph_ = &graph;
-    set_ = set;
+    set_ = staging_set;
   }
   // Allocates the places of an outermost hop whose misses are staged. Must precede `view`.
   Status MakeDrawn(const Envelope& envelope);
@@ -47,6 +47,8 @@ class BatchBuffers {
   struct Hop {
     DeviceArray<uint32_t> entries, slot_ranks, ordering, sorted_slots, prefix_sum_scratch;
     DeviceArray<int32_t> columns, counts, first, end;
+    // Allocates the arrays for `rows` destinations, `fanout` slots each, and at most `sources` source nodes.
+    // `by_source`: also those by which slots are sorted by source, for the backward pass.
     Result<HopOnDevice> Make(int32_t fanout, int32_t rows, int32_t sources, bool by_source);
   };
 

@@ -29,29 +29,29 @@ __device__ int32_t RowsOf(const BatchHeader* header, int hop) { return header->v
 
 // Makes the header of the state's next batch. Every block may call this, because the state advances only after all
 // blocks have read it.
-__device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, BatchHeader* next) {
-  next->valid = state->halt == 0 && state->next_sample_step < state->steps ? 1 : 0;
-  next->epoch = state->epoch;
-  next->step = state->next_sample_step;
-  next->tag = state->table_tag + 1;
+__device__ void NextBatch(const SeedsOnDevice& seeds, const RunState* state, BatchHeader* next_batch) {
+  next_batch->valid = state->halt == 0 && state->next_sample_step < state->steps ? 1 : 0;
+  next_batch->epoch = state->epoch;
+  next_batch->step = state->next_sample_step;
+  next_batch->tag = state->table_tag + 1;
   const int64_t seeds_a_step = static_cast<int64_t>(seeds.batch) * seeds.shards;
-  const int64_t first = next->step * seeds_a_step;
+  const int64_t first = next_batch->step * seeds_a_step;
   const int64_t seeds_left = seeds.count - first;
   const int64_t step_seeds = seeds_left < seeds_a_step ? seeds_left : seeds_a_step;
   const int64_t shard = seeds.first_shard + static_cast<int64_t>(state->next_sample_shard);
   const int64_t begin = step_seeds * shard / seeds.shards, end = step_seeds * (shard + 1) / seeds.shards;
-  next->first_seed = first + begin;
-  next->weight = static_cast<double>(step_seeds);
-  next->hop_nodes[0] = next->valid != 0 ? static_cast<int32_t>(end - begin) : 0;
+  next_batch->first_seed = first + begin;
+  next_batch->weight = static_cast<double>(step_seeds);
+  next_batch->hop_nodes[0] = next_batch->valid != 0 ? static_cast<int32_t>(end - begin) : 0;
 }
-__device__ void WriteBatch(const BatchHeader& next, BatchHeader* header) {
-  header->valid = next.valid;
-  header->epoch = next.epoch;
-  header->step = next.step;
-  header->tag = next.tag;
-  header->first_seed = next.first_seed;
-  header->weight = next.weight;
-  header->hop_nodes[0] = next.hop_nodes[0];
+__device__ void WriteBatch(const BatchHeader& next_batch, BatchHeader* header) {
+  header->valid = next_batch.valid;
+  header->epoch = next_batch.epoch;
+  header->step = next_batch.step;
+  header->tag = next_batch.tag;
+  header->first_seed = next_batch.first_seed;
+  header->weight = next_batch.weight;
+  header->hop_nodes[0] = next_batch.hop_nodes[0];
 }
 // Advances the state to the batch after the one with tag `tag`.
 __device__ void MoveOn(int32_t local_shards, bool valid, uint32_t tag, RunState* state) {
@@ -165,10 +165,10 @@ __global__ void __launch_bounds__(kBlock)
                     volatile uint32_t* host_halt, BatchHeader* header, int32_t* nodes) {
   __shared__ uint32_t warp_counts[kBlock / 32];
   __shared__ uint32_t tile_of_block, before_tile;
-  const int32_t known = RowsOf(header, number);  // loaded while the tile is taken
+  const int32_t nodes_before = RowsOf(header, number);  // loaded while the tile is taken
   const int tile = TakeTile(hop.prefix_sum_scratch, &tile_of_block);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int64_t slot_count = static_cast<int64_t>(known) * hop.fanout;
+  const int64_t slot_count = static_cast<int64_t>(nodes_before) * hop.fanout;
   const int64_t first = static_cast<int64_t>(tile) * kNumberingTile + warp * (32 * kSlotsAThread) + lane;
 
   uint32_t entry[kSlotsAThread], node[kSlotsAThread];
@@ -186,9 +186,9 @@ __global__ void __launch_bounds__(kBlock)
   uint32_t rank[kSlotsAThread], in_warp = 0;
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
-    const unsigned kept = __ballot_sync(kFullWarp, keeps[i]);
-    rank[i] = in_warp + static_cast<uint32_t>(__popc(kept & ((1u << lane) - 1)));
-    in_warp += static_cast<uint32_t>(__popc(kept));
+    const unsigned kept_lanes = __ballot_sync(kFullWarp, keeps[i]);
+    rank[i] = in_warp + static_cast<uint32_t>(__popc(kept_lanes & ((1u << lane) - 1)));
+    in_warp += static_cast<uint32_t>(__popc(kept_lanes));
   }
   if (lane == 0) warp_counts[warp] = in_warp;
   __syncthreads();
@@ -202,10 +202,10 @@ __global__ void __launch_bounds__(kBlock)
     if (lane == 0) before_tile = before;
   }
   __syncthreads();
-  const int32_t next = known + static_cast<int32_t>(before_tile + warps_before);
+  const int32_t nodes_after = nodes_before + static_cast<int32_t>(before_tile + warps_before);
 #pragma unroll
   for (int i = 0; i < kSlotsAThread; ++i) {
-    const int32_t id = next + static_cast<int32_t>(rank[i]);
+    const int32_t id = nodes_after + static_cast<int32_t>(rank[i]);
     if (!keeps[i] || id >= hop.sources) continue;
     nodes[id] = static_cast<int32_t>(node[i]);
     table.entries[entry[i]].value = static_cast<unsigned long long>(~header->tag) << 32 | static_cast<uint32_t>(id);
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(kBlock)
   // The last tile has received the counts of all other tiles, which have read the header by then.
   if (tile + 1 != static_cast<int>(gridDim.x) || threadIdx.x != 0) return;
   if (number == 0) MoveOn(local_shards, header->valid != 0, header->tag, state);
-  const int32_t now_known = known + static_cast<int32_t>(before_tile + in_tile);
+  const int32_t now_known = nodes_before + static_cast<int32_t>(before_tile + in_tile);
   header->hop_nodes[number + 1] = now_known < hop.sources ? now_known : hop.sources;
   if (now_known <= hop.sources) return;
   header->valid = 0;
@@ -226,9 +226,9 @@ __global__ void __launch_bounds__(kBlock)
 // slot.
 __global__ void RelabelKernel(NodeTable table, HopOnDevice hop, int number, const BatchHeader* header) {
   const int64_t slot_count = static_cast<int64_t>(RowsOf(header, number)) * hop.fanout;
-  const int64_t all = static_cast<int64_t>(hop.rows) * hop.fanout;
+  const int64_t all_slots = static_cast<int64_t>(hop.rows) * hop.fanout;
   const int64_t slot_index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (slot_index >= all) return;
+  if (slot_index >= all_slots) return;
   const uint32_t entry = slot_index < slot_count ? hop.entries[slot_index] : kNoEntry;
   const int32_t id = entry == kNoEntry ? -1 : static_cast<int32_t>(static_cast<uint32_t>(__ldcg(&table.entries[entry].value)));
   hop.columns[slot_index] = id;

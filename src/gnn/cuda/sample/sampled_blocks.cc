@@ -41,8 +41,8 @@ class Blocks final : public SampledBlocks {
     batch_ = options.batch;
     std::vector<int32_t> fanouts = options.sampler.fanouts;
     if (AsksForAll(fanouts)) {
-      HONE_ASSIGN_OR_RETURN(const int32_t largest, LargestDegree(graph));
-      fanouts = WithAllNeighbors(fanouts, largest);
+      HONE_ASSIGN_OR_RETURN(const int32_t largest_degree, LargestDegree(graph));
+      fanouts = WithAllNeighbors(fanouts, largest_degree);
     }
     if (options.results < 1) return Status::InvalidArgument(fmt::format("{} results: use at least 1", options.results));
     results_.resize(static_cast<size_t>(options.results));
@@ -140,8 +140,8 @@ class Blocks final : public SampledBlocks {
 
   Status MakeHops(const std::vector<int32_t>& fanouts) {
     const int64_t num_nodes = graph_.num_nodes;
-    int64_t known = std::min<int64_t>(batch_, num_nodes);  // largest number of nodes known after the previous hop
-    int64_t fresh = known;                                 // largest number of nodes that the previous hop found
+    int64_t most_nodes = std::min<int64_t>(batch_, num_nodes);  // largest number of nodes known after the previous hop
+    int64_t fresh = most_nodes;                                 // largest number of nodes that the previous hop found
     int64_t most_slots = 0, all_rows = 0, all_slots = 0;
     struct Room {
       int64_t rows, slots;
@@ -149,7 +149,7 @@ class Blocks final : public SampledBlocks {
     std::vector<Room> rooms;
     most_words_ = BlockWords(batch_);
     for (size_t h = 0; h < fanouts.size(); ++h) {
-      const int64_t drawn = new_only_ ? fresh : known;
+      const int64_t drawn = new_only_ ? fresh : most_nodes;
       const int64_t slots = drawn * fanouts[h];
       if (slots >= kNewRank) {
         return Status::InvalidArgument(fmt::format(
@@ -163,7 +163,7 @@ class Blocks final : public SampledBlocks {
       all_slots += slots;
       most_words_ = std::max({most_words_, BlockWords(slots), BlockWords(drawn)});
       fresh = std::min(num_nodes, slots);
-      known = std::min(num_nodes, known + slots);
+      most_nodes = std::min(num_nodes, most_nodes + slots);
     }
     if (all_slots >= INT32_MAX) {
       return Status::InvalidArgument(
@@ -175,7 +175,7 @@ class Blocks final : public SampledBlocks {
     for (const Room& room : rooms) most_rows = std::max(most_rows, room.rows);
     HONE_RETURN_IF_ERROR(Allocate(counts_, most_rows));
     for (Kept& kept : results_) {
-      HONE_RETURN_IF_ERROR(Allocate(kept.nodes, known));
+      HONE_RETURN_IF_ERROR(Allocate(kept.nodes, most_nodes));
       HONE_RETURN_IF_ERROR(Allocate(kept.hop_nodes, static_cast<int64_t>(fanouts.size()) + 1));
       kept.compact.resize(new_only_ ? 1 : rooms.size());
       for (size_t i = 0; i < kept.compact.size(); ++i) {

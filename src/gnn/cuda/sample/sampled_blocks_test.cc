@@ -48,15 +48,16 @@ void ExpectTheCpusBatches(const TestCsr& csr, const std::vector<int32_t>& fanout
     ASSERT_TRUE(cpu->Sample(seeds, key, expected).ok());
     ASSERT_TRUE(blocks->Enqueue(seeds, key, nullptr).ok());
     std::vector<std::vector<int64_t>> edge_ids;
-    const Result<NeighborSample> found = blocks->Download(nullptr, &edge_ids);
-    ASSERT_TRUE(found.ok()) << found.status().message();
-    EXPECT_EQ(found->new_only, expected.new_only);
-    EXPECT_EQ(found->hop_nodes, expected.hop_nodes);
-    EXPECT_EQ(found->nodes, expected.nodes);
-    ASSERT_EQ(found->rows.size(), expected.rows.size());
+    const Result<NeighborSample> sample_on_gpu = blocks->Download(nullptr, &edge_ids);
+    ASSERT_TRUE(sample_on_gpu.ok()) << sample_on_gpu.status().message();
+    EXPECT_EQ(sample_on_gpu->new_only, expected.new_only);
+    EXPECT_EQ(sample_on_gpu->hop_nodes, expected.hop_nodes);
+    EXPECT_EQ(sample_on_gpu->nodes, expected.nodes);
+    ASSERT_EQ(sample_on_gpu->rows.size(), expected.rows.size());
     for (size_t i = 0; i < expected.rows.size(); ++i) {
-      EXPECT_EQ(found->rows[i].row_offsets, expected.rows[i].row_offsets) << "hop " << i << " of batch " << step;
-      EXPECT_EQ(found->rows[i].columns, expected.rows[i].columns) << "hop " << i << " of batch " << step;
+      EXPECT_EQ(sample_on_gpu->rows[i].row_offsets, expected.rows[i].row_offsets)
+          << "hop " << i << " of batch " << step;
+      EXPECT_EQ(sample_on_gpu->rows[i].columns, expected.rows[i].columns) << "hop " << i << " of batch " << step;
       // Each edge's position lies in its row, no position repeats, and the node there equals the column.
       ASSERT_EQ(edge_ids[i].size(), expected.rows[i].columns.size());
       for (size_t row = 0; row + 1 < expected.rows[i].row_offsets.size(); ++row) {

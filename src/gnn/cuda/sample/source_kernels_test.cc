@@ -78,10 +78,10 @@ class SourceKernels : public testing::Test {
   }
 };
 
-void ExpectEqual(const Structure& found, const Structure& expected) {
-  EXPECT_EQ(found.first, expected.first);
-  EXPECT_EQ(found.end, expected.end);
-  EXPECT_EQ(found.slots, expected.slots);
+void ExpectEqual(const Structure& computed, const Structure& expected) {
+  EXPECT_EQ(computed.first, expected.first);
+  EXPECT_EQ(computed.end, expected.end);
+  EXPECT_EQ(computed.slots, expected.slots);
 }
 
 TEST_F(SourceKernels, SlotsOfASourceAscendWhateverOrderTheyCameIn) {

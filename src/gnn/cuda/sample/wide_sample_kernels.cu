@@ -26,13 +26,13 @@ __global__ void WideDrawKernel(GraphOnDevice graph, int number, int fanout, int3
   if (threadIdx.x % 32 == 0) counts[row] = drawn.count;
 }
 
-__global__ void LargestDegreeKernel(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest) {
-  int32_t mine = 0;
+__global__ void LargestDegreeKernel(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest_degree) {
+  int32_t degree_of_thread = 0;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t v = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; v < num_nodes; v += threads) {
-    mine = max(mine, static_cast<int32_t>(row_offsets[v + 1] - row_offsets[v]));
+    degree_of_thread = max(degree_of_thread, static_cast<int32_t>(row_offsets[v + 1] - row_offsets[v]));
   }
-  if (mine > 0) atomicMax(largest, mine);
+  if (degree_of_thread > 0) atomicMax(largest_degree, degree_of_thread);
 }
 
 }  // namespace
@@ -45,11 +45,12 @@ cudaError_t EnqueueWideDraw(const GraphOnDevice& graph, int number, int fanout, 
                 number, fanout, neighbors, counts, state, header, nodes);
 }
 
-cudaError_t EnqueueLargestDegree(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest, cudaStream_t stream) {
+cudaError_t EnqueueLargestDegree(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest_degree,
+                                 cudaStream_t stream) {
   constexpr int kBlock = 256;
   const int64_t blocks = (num_nodes + kBlock - 1) / kBlock;
-  return Launch(LargestDegreeKernel, static_cast<unsigned>(blocks < 1024 ? blocks : 1024), kBlock, 0, stream, row_offsets,
-                num_nodes, largest);
+  return Launch(LargestDegreeKernel, static_cast<unsigned>(blocks < 1024 ? blocks : 1024), kBlock, 0, stream,
+                row_offsets, num_nodes, largest_degree);
 }
 
 }  // namespace hone::gnn::cuda

@@ -26,6 +26,7 @@ cudaError_t EnqueueWideDraw(const GraphOnDevice& graph, int number, int fanout, 
                             cudaStream_t stream);
 
 // Raises *largest to the largest degree of the nodes, if that is larger.
-cudaError_t EnqueueLargestDegree(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest, cudaStream_t stream);
+cudaError_t EnqueueLargestDegree(const int64_t* row_offsets, int64_t num_nodes, int32_t* largest_degree,
+                                 cudaStream_t stream);
 
 }  // namespace hone::gnn::cuda

@@ -40,27 +40,27 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
   const int32_t rows = header->valid != 0 ? header->hop_nodes[0] : 0;
   const int32_t label = row < rows ? labels[node] : -1;
   T* g = grad == nullptr ? nullptr : grad + static_cast<int64_t>(row) * stride;
-  float largest = -INFINITY;
+  float largest_logit = -INFINITY;
   int32_t best = 0;
   if (row < rows) {
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
-      if (held[k] > largest) {
-        largest = held[k];
+      if (held[k] > largest_logit) {
+        largest_logit = held[k];
         best = lane + k * 32;
       }
     }
     for (int32_t c = lane + kHeld * 32; c < classes; c += 32) {
-      if (x[c] > largest) {
-        largest = x[c];
+      if (x[c] > largest_logit) {
+        largest_logit = x[c];
         best = c;
       }
     }
     for (int offset = 16; offset > 0; offset /= 2) {  // finds the largest logit; the lowest class among equals
-      const float other = __shfl_xor_sync(kFullWarp, largest, offset);
+      const float other = __shfl_xor_sync(kFullWarp, largest_logit, offset);
       const int32_t other_best = __shfl_xor_sync(kFullWarp, best, offset);
-      if (other > largest || (other == largest && other_best < best)) {
-        largest = other;
+      if (other > largest_logit || (other == largest_logit && other_best < best)) {
+        largest_logit = other;
         best = other_best;
       }
     }
@@ -79,28 +79,28 @@ __global__ void SoftmaxLossKernel(const int32_t* labels, const BatchHeader* head
   float sum = 0;
 #pragma unroll
   for (int k = 0; k < kHeld; ++k) {
-    held[k] = lane + k * 32 < classes ? __expf(held[k] - largest) : 0.0f;
+    held[k] = lane + k * 32 < classes ? __expf(held[k] - largest_logit) : 0.0f;
     sum += held[k];
   }
-  for (int32_t c = lane + kHeld * 32; c < classes; c += 32) sum += __expf(x[c] - largest);
+  for (int32_t c = lane + kHeld * 32; c < classes; c += 32) sum += __expf(x[c] - largest_logit);
   sum = WarpSum(sum);
   const float weight = class_weights == nullptr ? 1.0f : class_weights[label];
-  const float all = static_cast<float>(header->weight);
-  const float inverse = all > 0.0f ? weight / (sum * all) : 0.0f;
+  const float step_weight = static_cast<float>(header->weight);
+  const float inverse = step_weight > 0.0f ? weight / (sum * step_weight) : 0.0f;
   if (g != nullptr) {
     const auto put = [&](int32_t c, float exponential) {
       float p = exponential * inverse;
-      if (c == label && all > 0.0f) p -= weight / all;
+      if (c == label && step_weight > 0.0f) p -= weight / step_weight;
       Put(g + c, p);
     };
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
       if (lane + k * 32 < stride) put(lane + k * 32, held[k]);
     }
-    for (int32_t c = lane + kHeld * 32; c < stride; c += 32) put(c, c < classes ? __expf(x[c] - largest) : 0.0f);
+    for (int32_t c = lane + kHeld * 32; c < stride; c += 32) put(c, c < classes ? __expf(x[c] - largest_logit) : 0.0f);
   }
   if (lane == 0) {
-    row_loss[row] = weight * (logf(sum) + largest - x[label]);
+    row_loss[row] = weight * (logf(sum) + largest_logit - x[label]);
     row_correct[row] = best == label ? 1 : 0;
   }
 }
@@ -236,8 +236,8 @@ cudaError_t LaunchAdam(const AdamConstants& options, RunState* state, const Batc
                        const float* gradient, float* master, float* moment1, float* moment2, Element element,
                        void* compute, const BooksOfStep& books, cudaStream_t stream) {
   if (count % 4 != 0) return cudaErrorInvalidValue;
-  const int64_t needed = (count / 4 + kBlock - 1) / kBlock;
-  const int blocks = static_cast<int>(needed < kUpdateBlocks ? needed : kUpdateBlocks);
+  const int64_t needed_blocks = (count / 4 + kBlock - 1) / kBlock;
+  const int blocks = static_cast<int>(needed_blocks < kUpdateBlocks ? needed_blocks : kUpdateBlocks);
   if (element == Element::kFloat32) {
     Launch(AdamKernel<float>, blocks, kBlock, 0, stream, options, state, header, count, gradient, master, moment1,
            moment2, static_cast<float*>(compute), books);

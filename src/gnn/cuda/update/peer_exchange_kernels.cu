@@ -49,8 +49,8 @@ cudaError_t EnqueueGatherFromPeers(const ExchangeOnDevice& exchange, const void*
 }
 
 int GatherSlices(int64_t bytes) {
-  const int64_t wanted = (bytes / 16 + kThreads - 1) / kThreads;
-  return static_cast<int>(wanted < 1 ? 1 : wanted < kGatherBlocks ? wanted : kGatherBlocks);
+  const int64_t wanted_blocks = (bytes / 16 + kThreads - 1) / kThreads;
+  return static_cast<int>(wanted_blocks < 1 ? 1 : wanted_blocks < kGatherBlocks ? wanted_blocks : kGatherBlocks);
 }
 
 }  // namespace hone::gnn::cuda

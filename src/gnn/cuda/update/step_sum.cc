@@ -29,10 +29,10 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExc
   ranks_ = ranks;
   shards_ = shards;
   const int size = ranks == nullptr ? 1 : ranks->size();
-  const ShardRange mine = ShardsOfRank(shards, ranks == nullptr ? 0 : ranks->rank(), size);
+  const ShardRange own_shards = ShardsOfRank(shards, ranks == nullptr ? 0 : ranks->rank(), size);
   std::vector<ShardRange> stack;
   size_t deepest = 1;
-  for (int shard = mine.begin; shard < mine.end; ++shard) {
+  for (int shard = own_shards.begin; shard < own_shards.end; ++shard) {
     merges_.push_back(PushAndCountMerges(shards, {shard, shard + 1}, stack));
     HONE_CHECK(merges_.back() <= static_cast<size_t>(kMostMerges), "the tree over the shards has 16 levels");
     deepest = std::max(deepest, stack.size());
@@ -55,10 +55,10 @@ Status StepSum::Make(const DeviceParameters& parameters, int shards, GradientExc
   std::vector<int32_t> places, merges;
   stack.clear();
   for (int r = 0; r < size; ++r) {
-    const std::vector<ShardRange> theirs = TreeNodes(shards, ShardsOfRank(shards, r, size));
-    for (size_t n = 0; n < theirs.size(); ++n) {
+    const std::vector<ShardRange> shards_of_rank = TreeNodes(shards, ShardsOfRank(shards, r, size));
+    for (size_t n = 0; n < shards_of_rank.size(); ++n) {
       places.push_back(static_cast<int32_t>(static_cast<size_t>(r) * sent_ + n));
-      merges.push_back(static_cast<int32_t>(PushAndCountMerges(shards, theirs[n], stack)));
+      merges.push_back(static_cast<int32_t>(PushAndCountMerges(shards, shards_of_rank[n], stack)));
     }
   }
   const size_t count = places.size();

@@ -22,7 +22,7 @@ __device__ float4 operator+(const float4& a, const float4& b) { return make_floa
 // Adds a shard with four values per thread; the last block handles the totals and the statistics.
 __global__ void AddLeafKernel(LeafSum sum) {
   __shared__ double losses[kBlock];
-  __shared__ int32_t right[kBlock], counted[kBlock];
+  __shared__ int32_t correct_seeds[kBlock], counted_seeds[kBlock];
   __shared__ uint32_t shared_turn;
   const ShardValues& shard = sum.shard;
   uint32_t turn = 0;
@@ -53,7 +53,7 @@ __global__ void AddLeafKernel(LeafSum sum) {
   }
   BatchSums sums = {};
   const bool valid = shard.batch->valid != 0;
-  if (valid) sums = SumRows(shard.batch, shard.row_loss, shard.row_correct, losses, right, counted);
+  if (valid) sums = SumRows(shard.batch, shard.row_loss, shard.row_correct, losses, correct_seeds, counted_seeds);
   for (int64_t i = threadIdx.x; i < kStepTotals + shard.statistics; i += kBlock) {
     double value = 0;
     if (i >= kStepTotals) {
@@ -150,10 +150,10 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
   room.Await(sum, blockIdx.x);
   if (thread * 4 < sum.floats) four = load(thread * 4);
   room.AwaitDoubles(sum);
-  const bool whole = AddUp<double>(sum, sum.double_offset, kTotalMissing) == 0;
-  const bool valid = whole && update.last->step == state->trained_steps;
+  const bool all_ranks_added = AddUp<double>(sum, sum.double_offset, kTotalMissing) == 0;
+  const bool valid = all_ranks_added && update.last->step == state->trained_steps;
   if (!valid || state->failure != kNoFailure) {  // no block changes what this condition reads
-    if (thread == 0) JudgeStep(whole, *update.last, state, update.step, update.progress);
+    if (thread == 0) JudgeStep(all_ranks_added, *update.last, state, update.step, update.progress);
     return;
   }
   for (int64_t i = thread; i < update.statistics; i += stride) {
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(kBlock) UpdateFromRanksKernel(RankSum sum, Ran
   }
   if (!EndsLast(state, &last) || threadIdx.x != 0) return;
   state->updated_blocks = 0;
-  JudgeStep(whole, *update.last, state, update.step, update.progress);
+  JudgeStep(all_ranks_added, *update.last, state, update.step, update.progress);
   const auto total = [&](StepTotal which) { return AddUp<double>(sum, sum.double_offset, which); };
   KeepBooks({total(kTotalLoss), static_cast<int32_t>(total(kTotalCorrect)), static_cast<int32_t>(total(kTotalCounted))},
             update.last->weight, /*trains=*/true, state, update.progress);

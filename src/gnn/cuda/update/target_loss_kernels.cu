@@ -23,9 +23,9 @@ __device__ void Store(__nv_bfloat16* p, float x) { *p = __float2bfloat16_rn(x); 
 // Returns the loss of one output, and its derivative in *slope.
 __device__ float LossOf(TargetLossKind kind, float output, float target, float* slope) {
   if (kind == TargetLossKind::kBinaryCrossEntropy) {
-    const float small = __expf(-fabsf(output));  // of a negative number, so that nothing overflows
-    *slope = (output >= 0.0f ? 1.0f : small) / (1.0f + small) - target;
-    return fmaxf(output, 0.0f) - output * target + log1pf(small);
+    const float exp_of_negative = __expf(-fabsf(output));  // of a negative number, so that nothing overflows
+    *slope = (output >= 0.0f ? 1.0f : exp_of_negative) / (1.0f + exp_of_negative) - target;
+    return fmaxf(output, 0.0f) - output * target + log1pf(exp_of_negative);
   }
   const float error = output - target, size = fabsf(error);
   if (kind == TargetLossKind::kSquared) {
@@ -55,26 +55,26 @@ __global__ void TargetLossKernel(const float* targets, int32_t width, TargetLoss
   T* g = grad == nullptr ? nullptr : grad + static_cast<int64_t>(row) * stride;
   const int32_t rows = header->valid != 0 ? header->hop_nodes[0] : 0;
   const float* y = row < rows ? targets + static_cast<int64_t>(nodes[row]) * width : nullptr;
-  float known = 0, wrong = 0, loss = 0;
+  float known_targets = 0, wrong = 0, loss = 0;
   for (int32_t c = lane; y != nullptr && c < width; c += 32) {
     if (copied != nullptr) copied[(static_cast<int64_t>(header->step) * batch + row) * width + c] = x[c];
     const float target = y[c];
     if (target != target) continue;  // a NaN
     float slope;
-    known += 1;
+    known_targets += 1;
     loss += WeightOf(pos_weight, c, target) * LossOf(kind, x[c], target, &slope);
     wrong += (x[c] > 0.0f) == (target > 0.5f) ? 0.0f : 1.0f;
   }
-  known = SumOfWarp(known);
+  known_targets = SumOfWarp(known_targets);
   wrong = SumOfWarp(wrong);
   loss = SumOfWarp(loss);
   if (lane == 0) {
-    row_loss[row] = known > 0 ? loss / known : 0.0f;
-    row_correct[row] = known == 0 ? -1 : kind == TargetLossKind::kBinaryCrossEntropy && wrong == 0 ? 1 : 0;
+    row_loss[row] = known_targets > 0 ? loss / known_targets : 0.0f;
+    row_correct[row] = known_targets == 0 ? -1 : kind == TargetLossKind::kBinaryCrossEntropy && wrong == 0 ? 1 : 0;
   }
   if (g == nullptr) return;
-  const float all = static_cast<float>(header->weight);
-  const float scale = known > 0 && all > 0.0f ? 1.0f / (known * all) : 0.0f;
+  const float step_weight = static_cast<float>(header->weight);
+  const float scale = known_targets > 0 && step_weight > 0.0f ? 1.0f / (known_targets * step_weight) : 0.0f;
   for (int32_t c = lane; c < stride; c += 32) {
     float slope = 0;
     const float target = y != nullptr && c < width ? y[c] : NAN;

@@ -37,7 +37,7 @@ struct BatchSums {
   int32_t correct, counted;
 };
 __device__ inline BatchSums SumRows(const BatchHeader* header, const float* row_loss, const int32_t* row_correct,
-                             double* losses, int32_t* right, int32_t* counted) {
+                                    double* losses, int32_t* correct_seeds, int32_t* counted_seeds) {
   double loss = 0;
   int32_t hits = 0, all = 0;
   for (int32_t row = static_cast<int32_t>(threadIdx.x); row < header->hop_nodes[0]; row += kUpdateThreads) {
@@ -47,18 +47,18 @@ __device__ inline BatchSums SumRows(const BatchHeader* header, const float* row_
     ++all;
   }
   losses[threadIdx.x] = loss;
-  right[threadIdx.x] = hits;
-  counted[threadIdx.x] = all;
+  correct_seeds[threadIdx.x] = hits;
+  counted_seeds[threadIdx.x] = all;
   __syncthreads();
   for (unsigned half = kUpdateThreads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
       losses[threadIdx.x] += losses[threadIdx.x + half];
-      right[threadIdx.x] += right[threadIdx.x + half];
-      counted[threadIdx.x] += counted[threadIdx.x + half];
+      correct_seeds[threadIdx.x] += correct_seeds[threadIdx.x + half];
+      counted_seeds[threadIdx.x] += counted_seeds[threadIdx.x + half];
     }
     __syncthreads();
   }
-  return {losses[0], right[0], counted[0]};
+  return {losses[0], correct_seeds[0], counted_seeds[0]};
 }
 
 // Adds a step to the totals. `weight` is the sum of the labels' weights.

@@ -74,13 +74,13 @@ class InflateStream final : public ByteStream {
     zlib_.avail_out = want;
     while (zlib_.avail_out == want && !ended_) {
       if (zlib_.avail_in == 0) {
-        HONE_ASSIGN_OR_RETURN(const size_t got, source_->Read(input_));
-        if (got == 0) {
+        HONE_ASSIGN_OR_RETURN(const size_t read_bytes, source_->Read(input_));
+        if (read_bytes == 0) {
           if (between_members_) break;
           return Status::InvalidArgument(fmt::format("'{}' ends within its compressed data; copy it again", name()));
         }
         zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
-        zlib_.avail_in = static_cast<uInt>(got);
+        zlib_.avail_in = static_cast<uInt>(read_bytes);
       }
       between_members_ = false;
       const int result = inflate(&zlib_, Z_NO_FLUSH);
@@ -120,10 +120,10 @@ Result<std::unique_ptr<ByteStream>> OpenFileStream(const std::string& path, int6
 Result<std::unique_ptr<ByteStream>> OpenMaybeGzip(const std::string& path) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> probe, OpenFileStream(path));
   std::byte magic[2] = {};
-  HONE_ASSIGN_OR_RETURN(const size_t got, probe->Read(magic));
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> plain, OpenFileStream(path));
-  if (got < 2 || magic[0] != std::byte{0x1f} || magic[1] != std::byte{0x8b}) return plain;
-  return Inflate(std::move(plain), Compression::kGzip);
+  HONE_ASSIGN_OR_RETURN(const size_t read_bytes, probe->Read(magic));
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> file_stream, OpenFileStream(path));
+  if (read_bytes < 2 || magic[0] != std::byte{0x1f} || magic[1] != std::byte{0x8b}) return file_stream;
+  return Inflate(std::move(file_stream), Compression::kGzip);
 }
 
 std::unique_ptr<ByteStream> OpenMemoryStream(std::span<const std::byte> bytes, std::string name) {
@@ -136,11 +136,11 @@ std::unique_ptr<ByteStream> Inflate(std::unique_ptr<ByteStream> compressed, Comp
 
 Status ReadExactly(ByteStream& stream, std::span<std::byte> out) {
   while (!out.empty()) {
-    HONE_ASSIGN_OR_RETURN(const size_t got, stream.Read(out));
-    if (got == 0) {
+    HONE_ASSIGN_OR_RETURN(const size_t read_bytes, stream.Read(out));
+    if (read_bytes == 0) {
       return Status::InvalidArgument(fmt::format("'{}' ends {} bytes too early; copy it again", stream.name(), out.size()));
     }
-    out = out.subspan(got);
+    out = out.subspan(read_bytes);
   }
   return Status::Ok();
 }

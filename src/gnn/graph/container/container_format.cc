@@ -30,7 +30,7 @@ constexpr size_t kVersionAt = 8, kHeaderBytesAt = 12, kFileBytesAt = 16, kNumNod
 constexpr size_t kTypeAt = 0, kDtypeAt = 4, kFlagsAt = 8, kRankAt = 12, kShapeAt = 16, kStrideAt = 40, kOffsetAt = 48,
                  kBytesAt = 56, kCrcOffsetAt = 64, kCrcCountAt = 72, kEntryReservedAt = 76, kNameAt = 96;
 
-constexpr std::array kTypes = {
+constexpr std::array kSectionTypes = {
     NamedCode{"row_offsets", 1},   NamedCode{"columns", 2},      NamedCode{"features", 3},
     NamedCode{"labels", 4},        NamedCode{"train_nodes", 5},  NamedCode{"valid_nodes", 6},
     NamedCode{"test_nodes", 7},    NamedCode{"provenance", 8},   NamedCode{"edge_ids", 16},
@@ -218,14 +218,14 @@ Result<ContainerSection> ParseEntry(std::span<const std::byte> header, size_t at
 
 }  // namespace
 
-std::span<const NamedCode> SectionTypeNames() { return kTypes; }
+std::span<const NamedCode> SectionTypeNames() { return kSectionTypes; }
 std::span<const NamedCode> SectionDtypeNames() { return kDtypes; }
 std::span<const NamedCode> GraphFlagNames() { return kFlags; }
 std::span<const NamedField> HeaderFields() { return kHeaderFields; }
 std::span<const NamedField> EntryFields() { return kEntryFields; }
 
 std::string_view SectionTypeName(uint32_t code) {
-  for (const NamedCode& type : kTypes) {
+  for (const NamedCode& type : kSectionTypes) {
     if (type.code == code) return type.name;
   }
   return "unknown";

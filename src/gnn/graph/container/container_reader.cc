@@ -89,7 +89,7 @@ Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, con
     for (int64_t chunk = 0; chunk < ChunkCount(p.section->bytes); ++chunk) pieces.push_back({&p, chunk});
     total += p.section->bytes;
   }
-  std::atomic<int64_t> read{0};
+  std::atomic<int64_t> read_bytes{0};
   std::mutex mutex;
   Status first_error;
   ParallelPieces(
@@ -113,14 +113,14 @@ Status LoadChunks(const OpenFile& file, const std::vector<Placed>& sections, con
               "or make it again with hone-gnn convert or generate",
               path, chunk, SectionTypeName(static_cast<uint32_t>(s.type)), s.offset + begin, s.offset + end));
         }
-        read.fetch_add(end - begin, std::memory_order_relaxed);
+        read_bytes.fetch_add(end - begin, std::memory_order_relaxed);
         if (!status.ok()) {
           const std::lock_guard lock(mutex);
           if (first_error.ok()) first_error = status;
         }
       },
       [&](int64_t) {
-        if (progress) progress("reading", read.load(std::memory_order_relaxed), total);
+        if (progress) progress("reading", read_bytes.load(std::memory_order_relaxed), total);
       });
   return first_error;
 }
@@ -155,7 +155,7 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
                                                parts.num_classes));
   }
   constexpr std::string_view names[] = {"train", "valid", "test"};
-  std::vector<bool> taken(static_cast<size_t>(csr.num_nodes));
+  std::vector<bool> in_a_split(static_cast<size_t>(csr.num_nodes));
   for (int i = 0; i < 3; ++i) {
     NodeId previous = -1;
     for (const NodeId v : parts.split[i]) {
@@ -163,11 +163,11 @@ Status CheckStructure(const CsrView& csr, const GraphParts& parts, int threads, 
         return Status::InvalidArgument(fmt::format("'{}': the {} nodes are not ascending node ids (found {} after {})",
                                                    path, names[i], v, previous));
       }
-      if (taken[static_cast<size_t>(v)]) {
+      if (in_a_split[static_cast<size_t>(v)]) {
         return Status::InvalidArgument(
             fmt::format("'{}': node {} of the {} nodes is in another split too", path, v, names[i]));
       }
-      taken[static_cast<size_t>(v)] = true;
+      in_a_split[static_cast<size_t>(v)] = true;
       previous = v;
     }
   }
@@ -379,10 +379,10 @@ Status WriteContainer(const Graph& graph, const std::string& path, const std::st
   for (const auto& bytes : contents) total += static_cast<int64_t>(bytes.size());
   HONE_ASSIGN_OR_RETURN(ContainerWriter writer, ContainerWriter::Create(path, std::move(header)));
   for (size_t i = 0; i < contents.size(); ++i) {
-    for (std::span<const std::byte> rest = contents[i]; !rest.empty();) {
-      const size_t take = std::min(rest.size(), static_cast<size_t>(kContainerChunkBytes));
-      HONE_RETURN_IF_ERROR(writer.Append(i, rest.first(take)));
-      rest = rest.subspan(take);
+    for (std::span<const std::byte> unwritten = contents[i]; !unwritten.empty();) {
+      const size_t take = std::min(unwritten.size(), static_cast<size_t>(kContainerChunkBytes));
+      HONE_RETURN_IF_ERROR(writer.Append(i, unwritten.first(take)));
+      unwritten = unwritten.subspan(take);
       done += static_cast<int64_t>(take);
       if (progress) progress("writing", done, total);
     }

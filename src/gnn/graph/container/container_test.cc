@@ -52,9 +52,9 @@ std::shared_ptr<const Graph> SixCycle() {
 class ContainerTest : public testing::Test {
  protected:
   void SetUp() override {
-    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok()) << made.status().message();
-    directory_ = std::move(made).value();
+    Result<TemporaryDirectory> folder_or_error = MakeTemporaryDirectory();
+    ASSERT_TRUE(folder_or_error.ok()) << folder_or_error.status().message();
+    directory_ = std::move(folder_or_error).value();
     path_ = directory_ / "cycle.hgraph";
     const Status status = WriteContainer(*SixCycle(), path_, R"({"source":"test"})");
     ASSERT_TRUE(status.ok()) << status.message();
@@ -155,19 +155,19 @@ TEST(ContainerWriter, AKilledWriterLeavesNothing) {
 }
 
 TEST_F(ContainerTest, EveryTruncationIsRefused) {
-  const std::string whole = Bytes();
-  for (size_t size = 0; size < whole.size(); size += size < 300 ? 7 : 997) {
-    const Status status = OpenBytes(whole.substr(0, size), OpenGraphOptions::Load::kMap);
+  const std::string container_bytes = Bytes();
+  for (size_t size = 0; size < container_bytes.size(); size += size < 300 ? 7 : 997) {
+    const Status status = OpenBytes(container_bytes.substr(0, size), OpenGraphOptions::Load::kMap);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << size;
     EXPECT_THAT(status.message(), HasSubstr("cycle.hgraph")) << size;
   }
-  EXPECT_EQ(OpenBytes(whole + "x").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(OpenBytes(container_bytes + "x").code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(ContainerTest, EveryFlippedHeaderByteIsRefused) {
-  const std::string whole = Bytes();
+  const std::string container_bytes = Bytes();
   for (size_t at = 0; at < 64 + 8 * 128; at += 3) {
-    std::string damaged = whole;
+    std::string damaged = container_bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
     EXPECT_EQ(OpenBytes(damaged, OpenGraphOptions::Load::kMap).code(), StatusCode::kInvalidArgument) << at;
   }
@@ -187,10 +187,10 @@ TEST_F(ContainerTest, FlippedSectionByteIsFoundByCopyAndByVerify) {
 // The structure is not checked again later: a sampler that used the row or the neighbor would read far outside the
 // file.
 TEST_F(ContainerTest, DamagedStructureOfAMappedGraphIsRefused) {
-  const std::string whole = Bytes();
+  const std::string container_bytes = Bytes();
   const ContainerHeader header = ReadContainerHeader(path_).value();
   for (const SectionType type : {SectionType::kRowOffsets, SectionType::kColumns, SectionType::kLabels, SectionType::kTrainNodes}) {
-    std::string bytes = whole;
+    std::string bytes = container_bytes;
     const ContainerSection& section = *header.Find(type);
     bytes[static_cast<size_t>(section.offset + section.bytes / 2) + 2] ^= 0x7f;
     const Status mapped = OpenBytes(bytes, OpenGraphOptions::Load::kMap);

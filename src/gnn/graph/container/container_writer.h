@@ -55,6 +55,7 @@ class ContainerWriter {
     uint32_t crc = 0;  // checksum of the chunk being written
   };
   ContainerWriter() = default;
+  // Gives the file a name next to the final one, because a link cannot replace an existing file.
   Status GiveName();
   Status WriteAt(int64_t offset, std::span<const std::byte> bytes);
 

@@ -37,6 +37,8 @@ class MemoryRegion {
   T* as() const { return reinterpret_cast<T*>(data_); }
 
  private:
+  // Maps `bytes` at an address that is aligned for huge pages: of the file `fd`, shared and writable, or of anonymous
+  // memory if `fd` is negative.
   static Result<MemoryRegion> Reserve(int fd, int64_t bytes, const std::string& what);
   std::byte* data_ = nullptr;
   int64_t size_ = 0;

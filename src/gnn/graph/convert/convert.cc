@@ -163,8 +163,8 @@ class Conversion {
   Status FindLargestId() {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<EdgeReader> reader, source_.edges->Open());
     std::vector<int64_t> sources(kEdgesAtOnce), destinations(kEdgesAtOnce);
-    int64_t largest = -1, done = 0, nodes_with_edges = 0;
-    std::vector<bool> seen;
+    int64_t largest_id = -1, done = 0, nodes_with_edges = 0;
+    std::vector<bool> has_edge;
     for (;;) {
       HONE_ASSIGN_OR_RETURN(const size_t count, NextEdges(*reader, sources, destinations));
       if (count == 0) break;
@@ -175,27 +175,28 @@ class Conversion {
               fmt::format("{}: node {} is too large; node ids are 32-bit, so number the nodes from 0 without gaps",
                           reader->Place(i), id + options_.first_id));
         }
-        largest = std::max(largest, id);
-        if (static_cast<size_t>(largest) >= seen.size()) {
-          seen.resize(std::max(static_cast<size_t>(largest) + 1, std::min<size_t>(2 * seen.size(), INT32_MAX)));
+        largest_id = std::max(largest_id, id);
+        if (static_cast<size_t>(largest_id) >= has_edge.size()) {
+          has_edge.resize(
+              std::max(static_cast<size_t>(largest_id) + 1, std::min<size_t>(2 * has_edge.size(), INT32_MAX)));
         }
         for (const int64_t endpoint : {sources[i], destinations[i]}) {
-          if (endpoint < 0 || seen[static_cast<size_t>(endpoint)]) continue;
-          seen[static_cast<size_t>(endpoint)] = true;
+          if (endpoint < 0 || has_edge[static_cast<size_t>(endpoint)]) continue;
+          has_edge[static_cast<size_t>(endpoint)] = true;
           ++nodes_with_edges;
         }
       }
       done += static_cast<int64_t>(count);
       Report("counting nodes", done, source_.edges->num_edges());
     }
-    nodes_ = largest + 1;
+    nodes_ = largest_id + 1;
     if (nodes_ > 0) nodes_stated_by_ = "the largest id";
     if (nodes_ > kFewNodes && nodes_with_edges < nodes_ / kNodesPerNodeWithEdges && !options_.allow_isolated) {
       return Status::InvalidArgument(fmt::format(
           "'{}': the largest id is {}, and {} nodes have an edge: the others would be isolated nodes, in a container "
           "of at "
           "least {:.2g} GB. Number the nodes from 0 without gaps, or say --allow-isolated to keep the ids as they are",
-          path_, largest, nodes_with_edges, static_cast<double>(nodes_) * 8e-9));
+          path_, largest_id, nodes_with_edges, static_cast<double>(nodes_) * 8e-9));
     }
     return Status::Ok();
   }
@@ -208,7 +209,7 @@ class Conversion {
     }
     report_.labels = source_.target_kind;
     if (source_.target_kind != TargetKind::kClasses) return SettleTargets();
-    int32_t largest = -1;
+    int32_t largest_class = -1;
     const int32_t limit = options_.num_classes;
     for (size_t v = 0; v < source_.labels.size(); ++v) {
       const int32_t label = source_.labels[v];
@@ -216,28 +217,28 @@ class Conversion {
         return Status::InvalidArgument(fmt::format("'{}' row {}: label {} is outside the {} classes of --classes",
                                                    source_.labels_name, v, label, limit));
       }
-      largest = std::max(largest, label);
+      largest_class = std::max(largest_class, label);
       report_.labelled += label != kNoLabel;
     }
     // Class numbers far beyond the number of nodes are identifiers and not classes: a model's output would not fit in
     // memory.
-    if (limit == 0 && largest >= std::max<int64_t>(nodes_, 1000)) {
+    if (limit == 0 && largest_class >= std::max<int64_t>(nodes_, 1000)) {
       return Status::InvalidArgument(
           fmt::format("'{}' has the label {} in a graph of {} nodes; number the classes from 0, or say how many there "
                       "are with --classes",
-                      source_.labels_name, largest, nodes_));
+                      source_.labels_name, largest_class, nodes_));
     }
     const auto named_classes = static_cast<int64_t>(source_.class_names.size());
-    if (named_classes > 0 && largest >= named_classes) {
+    if (named_classes > 0 && largest_class >= named_classes) {
       return Status::InvalidArgument(
           fmt::format("'{}' has the label {}, and '{}' names {} classes: give each class a line", source_.labels_name,
-                      largest, source_.class_names_file, named_classes));
+                      largest_class, source_.class_names_file, named_classes));
     }
     if (limit > 0 && named_classes > limit) {
       return Status::InvalidArgument(fmt::format("--classes {}: '{}' names {} classes; leave the option out", limit,
                                                  source_.class_names_file, named_classes));
     }
-    report_.num_classes = limit > 0 ? limit : std::max(largest + 1, static_cast<int32_t>(named_classes));
+    report_.num_classes = limit > 0 ? limit : std::max(largest_class + 1, static_cast<int32_t>(named_classes));
     return Status::Ok();
   }
 
@@ -562,9 +563,10 @@ class Conversion {
       std::memcpy(out, row.data(), row.size_bytes());
       return Status::Ok();
     }
-    const bool half = options_.dtype == FeatureDtype::kFloat16;
+    const bool is_float16 = options_.dtype == FeatureDtype::kFloat16;
     uint16_t* elements = reinterpret_cast<uint16_t*>(out);
-    for (size_t f = 0; f < row.size(); ++f) elements[f] = half ? HalfFromFloat(row[f]) : BFloat16FromFloat(row[f]);
+    for (size_t f = 0; f < row.size(); ++f)
+      elements[f] = is_float16 ? HalfFromFloat(row[f]) : BFloat16FromFloat(row[f]);
     return Status::Ok();
   }
 
@@ -594,10 +596,10 @@ class Conversion {
   BucketRows MakeRows(int64_t bucket) const {
     constexpr bool kFeatures = std::is_same_v<Entry, SourceAndPlace>;
     BucketRows out;
-    EdgeBuckets::Edges read;
-    out.status = buckets_->Read(bucket, read);
+    EdgeBuckets::Edges bucket_edges;
+    out.status = buckets_->Read(bucket, bucket_edges);
     if (!out.status.ok()) return out;
-    const std::vector<BucketedEdge>& edges = read.edges;
+    const std::vector<BucketedEdge>& edges = bucket_edges.edges;
     const int64_t first = buckets_->FirstNode(bucket);
     const size_t rows = static_cast<size_t>(buckets_->EndNode(bucket) - first);
     std::vector<int64_t> begin(rows + 1);
@@ -642,7 +644,7 @@ class Conversion {
         out.loops += source == self;
         out.columns.push_back(source);
         if constexpr (kFeatures) {
-          const auto row = read.rows.begin() + it->place * edge_stride_;
+          const auto row = bucket_edges.rows.begin() + it->place * edge_stride_;
           out.features.insert(out.features.end(), row, row + edge_stride_);
         }
       }
@@ -657,9 +659,10 @@ class Conversion {
     const int threads = ThreadCount(options_.threads);
     int64_t at_once = std::max(1, 2 * threads);
     if (edge_stride_ > 0) {  // a bucket's features are in memory twice, as read and as sorted
-      int64_t largest = 1;
-      for (int64_t b = 0; b < buckets_->num_buckets(); ++b) largest = std::max(largest, buckets_->Size(b));
-      at_once = std::clamp<int64_t>(options_.memory_bytes / (2 * largest * edge_stride_), 1, at_once);
+      int64_t largest_bucket = 1;
+      for (int64_t b = 0; b < buckets_->num_buckets(); ++b)
+        largest_bucket = std::max(largest_bucket, buckets_->Size(b));
+      at_once = std::clamp<int64_t>(options_.memory_bytes / (2 * largest_bucket * edge_stride_), 1, at_once);
     }
     int64_t parallel = 0, loops = 0, edges = 0;
     const int64_t zero = 0;

@@ -90,7 +90,7 @@ Result<GraphSource> OpenFolder(const std::string& path, int split_index, std::op
   }
   if (archives.size() == 1) {
     HONE_ASSIGN_OR_RETURN(GraphSource source, OpenArchive(archives[0], split_index, labels));
-    source.read.push_back(archives[0]);
+    source.read_paths.push_back(archives[0]);
     return source;
   }
   return Status::InvalidArgument(fmt::format(
@@ -115,7 +115,7 @@ Result<GraphSource> OpenGraphSource(const std::string& path, int split_index, st
                     path));
   if (!std::filesystem::is_directory(status)) return OpenGraphFile(path, split_index, labels);
   HONE_ASSIGN_OR_RETURN(GraphSource source, OpenFolder(path, split_index, labels));
-  std::vector<UnreadPart> files = UnreadFiles(path, source.read);
+  std::vector<UnreadPart> files = UnreadFiles(path, source.read_paths);
   source.unread.insert(source.unread.end(), std::make_move_iterator(files.begin()),
                        std::make_move_iterator(files.end()));
   return source;

@@ -83,7 +83,7 @@ struct GraphSource {
   int split_count = 1;             // official splits that the source holds
   int split_index = 0;             // index of the split used
   std::vector<std::string> notes;  // sentences about decisions that the reader made
-  std::vector<std::string> read;   // for a folder: paths of the files that were opened
+  std::vector<std::string> read_paths;  // for a folder: paths of the files that were opened
   std::vector<UnreadPart> unread;  // members and columns that the reader skips; later also the folder's other files
 };
 

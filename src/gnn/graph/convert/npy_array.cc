@@ -56,10 +56,10 @@ Result<NpyHeader> ParseDictionary(std::string_view text, const std::string& name
   if (type.size() >= 3) std::from_chars(type.data() + 2, type.data() + type.size(), bytes);
   const bool known_order = !type.empty() && (type[0] == '<' || type[0] == '|' || (type[0] == '>' && bytes == 1));
   const char kind = type.size() >= 3 ? type[1] : '?';
-  const bool known = (kind == 'f' && (bytes == 2 || bytes == 4 || bytes == 8)) ||
-                     ((kind == 'i' || kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) ||
-                     (kind == 'b' && bytes == 1);
-  if (!known || !known_order) {
+  const bool is_supported = (kind == 'f' && (bytes == 2 || bytes == 4 || bytes == 8)) ||
+                            ((kind == 'i' || kind == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) ||
+                            (kind == 'b' && bytes == 1);
+  if (!is_supported || !known_order) {
     return BadArray(name, fmt::format("items of type '{}' are not read (little-endian integers and floats are)", type));
   }
   header.kind = kind;
@@ -213,9 +213,9 @@ Result<NpyArray> NpyArray::InArchive(std::shared_ptr<const ZipArchive> archive, 
   const ZipMember* member = archive->Find(name + ".npy");
   if (member == nullptr) member = archive->Find(name);
   if (member == nullptr) {
-    std::string known;
-    for (const ZipMember& m : archive->members()) known += (known.empty() ? "" : ", ") + m.name;
-    return Status::NotFound(fmt::format("'{}' has no member '{}' (it has: {})", archive->path(), name, known));
+    std::string member_names;
+    for (const ZipMember& m : archive->members()) member_names += (member_names.empty() ? "" : ", ") + m.name;
+    return Status::NotFound(fmt::format("'{}' has no member '{}' (it has: {})", archive->path(), name, member_names));
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<ByteStream> stream, archive->OpenMember(*member));
   std::byte prefix[12];

@@ -104,7 +104,8 @@ class DenseReader final : public FeatureReader {
 // first read whole.
 class ColumnReader final : public FeatureReader {
  public:
-  ColumnReader(NpyArray array, std::vector<float> whole) : array_(std::move(array)), whole_(std::move(whole)) {}
+  ColumnReader(NpyArray array, std::vector<float> all_values)
+      : array_(std::move(array)), whole_(std::move(all_values)) {}
   Status Next(std::span<float> rows) override {
     const auto width = static_cast<size_t>(array_.header().shape[1]);
     const auto height = static_cast<size_t>(array_.header().shape[0]);
@@ -140,11 +141,11 @@ class DenseFeatures final : public FeatureSource {
   int64_t width() const override { return array_.header().shape[1]; }
   Result<std::unique_ptr<FeatureReader>> Open() const override {
     if (array_.header().fortran_order && width() > 1) {
-      std::vector<float> whole;
+      std::vector<float> all_values;
       if (!array_.seekable()) {
-        HONE_ASSIGN_OR_RETURN(whole, array_.Floats());
+        HONE_ASSIGN_OR_RETURN(all_values, array_.Floats());
       }
-      return std::unique_ptr<FeatureReader>(std::make_unique<ColumnReader>(array_, std::move(whole)));
+      return std::unique_ptr<FeatureReader>(std::make_unique<ColumnReader>(array_, std::move(all_values)));
     }
     HONE_ASSIGN_OR_RETURN(NpyItems items, array_.Open());
     return std::unique_ptr<FeatureReader>(std::make_unique<DenseReader>(std::move(items)));
@@ -269,11 +270,11 @@ Result<CsrMembers> ReadCsr(const std::shared_ptr<const ZipArchive>& archive, con
 
 Result<std::unique_ptr<EdgeSource>> EdgesOfArray(NpyArray array, bool prefer_two_rows) {
   const NpyHeader& h = array.header();
-  const auto wrong = [&](std::string_view why) {
+  const auto refuse = [&](std::string_view why) {
     return Status::InvalidArgument(fmt::format("'{}' is {}: {}", array.name(), h.Text(), why));
   };
-  if (!h.integer()) return wrong("edges are integer node ids");
-  if (h.shape.size() != 2 || (h.shape[0] != 2 && h.shape[1] != 2)) return wrong("edges are an array [E, 2] or [2, E]");
+  if (!h.integer()) return refuse("edges are integer node ids");
+  if (h.shape.size() != 2 || (h.shape[0] != 2 && h.shape[1] != 2)) return refuse("edges are an array [E, 2] or [2, E]");
   // A 2 x 2 array is ambiguous. It is read as the source's format usually stores edges.
   const bool two_by_e = h.shape[0] == 2 && (h.shape[1] != 2 || prefer_two_rows);
   const int64_t edges = two_by_e ? h.shape[1] : h.shape[0];
@@ -309,8 +310,8 @@ Result<int32_t> LabelOfFloat(double value, const std::string& place) {
 }
 
 Status ReadLabels(const NpyArray& array, std::optional<TargetKind> labels, GraphSource& source) {
-  HONE_ASSIGN_OR_RETURN(NodeTargets read, TargetsOfArray(array, labels));
-  TakeTargets(std::move(read), array.name(), source);
+  HONE_ASSIGN_OR_RETURN(NodeTargets targets, TargetsOfArray(array, labels));
+  TakeTargets(std::move(targets), array.name(), source);
   return Status::Ok();
 }
 
@@ -392,7 +393,7 @@ Status ReadSplitNumbers(const NpyArray& split, GraphSource& source) {
 // Reads train_mask.npy, valid_mask.npy and so on, if `path` holds any.
 Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& source) {
   MaskArrays arrays;
-  std::string found;
+  std::string found_names;
   constexpr std::pair<int, const char*> names[] = {
       {0, "/train_mask.npy"}, {1, "/val_mask.npy"}, {1, "/valid_mask.npy"}, {2, "/test_mask.npy"}};
   for (const auto& [i, name] : names) {
@@ -404,17 +405,17 @@ Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& sour
                       arrays.masks[i]->name(), file));
     }
     HONE_ASSIGN_OR_RETURN(arrays.masks[i], NpyArray::InFile(file));
-    source.read.push_back(file);
-    found = file;
+    source.read_paths.push_back(file);
+    found_names = file;
   }
-  if (found.empty()) {
+  if (found_names.empty()) {
     if (split_index < 0 || source.has_splits) return Status::Ok();
     return Status::InvalidArgument(fmt::format(
         "--split-index {}: '{}' holds no masks of several official splits; leave the option out", split_index, path));
   }
   if (source.has_splits) {
-    return Status::InvalidArgument(
-        fmt::format("'{}' and '{}' both tell splits: remove the one that is not meant", source.splits_name[0], found));
+    return Status::InvalidArgument(fmt::format("'{}' and '{}' both tell splits: remove the one that is not meant",
+                                               source.splits_name[0], found_names));
   }
   return ReadSplitMasks(arrays, split_index, source);
 }
@@ -424,7 +425,7 @@ Status ReadMaskFiles(const std::string& path, int split_index, GraphSource& sour
 Result<GraphSource> OpenNpyFolder(const std::string& path, int split_index, std::optional<TargetKind> labels_are) {
   GraphSource source;
   source.format = "folder of .npy files";
-  const auto part = [&](const char* name) { return source.read.emplace_back(path + name); };
+  const auto part = [&](const char* name) { return source.read_paths.emplace_back(path + name); };
   HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InFile(part("/edges.npy")));
   HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/false));
   if (FileExists(path + "/features.npy")) {
@@ -488,9 +489,9 @@ Result<GraphSource> OpenHeterophilousArchive(const Archive& archive, int split_i
     return Status::InvalidArgument(
         fmt::format("--split-index {}: '{}' holds no train_masks; leave the option out", split_index, archive->path()));
   }
-  constexpr std::string_view read[] = {"edges",       "node_features", "node_labels",
-                                       "train_masks", "val_masks",     "test_masks"};
-  NameUnreadMembers(*archive, read, source.unread);
+  constexpr std::string_view read_members[] = {"edges",       "node_features", "node_labels",
+                                               "train_masks", "val_masks",     "test_masks"};
+  NameUnreadMembers(*archive, read_members, source.unread);
   return source;
 }
 
@@ -523,11 +524,11 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive, std::optional<Targe
       }
       narrow[i] = static_cast<int32_t>(wide[i]);
     }
-    HONE_ASSIGN_OR_RETURN(const NpyArray data, NpyArray::InArchive(archive, "attr_data"));
-    HONE_ASSIGN_OR_RETURN(std::vector<float> values, data.Floats());
+    HONE_ASSIGN_OR_RETURN(const NpyArray nonzero_values, NpyArray::InArchive(archive, "attr_data"));
+    HONE_ASSIGN_OR_RETURN(std::vector<float> values, nonzero_values.Floats());
     if (values.size() != narrow.size() || csr.columns < 1) {
       return Status::InvalidArgument(
-          fmt::format("'{}' has {} values for {} entries", data.name(), values.size(), narrow.size()));
+          fmt::format("'{}' has {} values for {} entries", nonzero_values.name(), values.size(), narrow.size()));
     }
     source.features = FeaturesOfSparseRows(attributes->name(), csr.columns, std::move(csr.offsets), std::move(narrow),
                                            std::move(values));
@@ -539,9 +540,10 @@ Result<GraphSource> OpenScipyArchive(const Archive& archive, std::optional<Targe
     HONE_ASSIGN_OR_RETURN(const NpyArray labels, NpyArray::InArchive(archive, "labels"));
     HONE_RETURN_IF_ERROR(ReadLabels(labels, labels_are, source));
   }
-  constexpr std::string_view read[] = {"adj_indices", "adj_indptr", "adj_shape",   "attr_indices", "attr_indptr",
-                                       "attr_shape",  "attr_data",  "attr_matrix", "labels"};
-  NameUnreadMembers(*archive, read, source.unread);
+  constexpr std::string_view read_members[] = {"adj_indices",  "adj_indptr",  "adj_shape",
+                                               "attr_indices", "attr_indptr", "attr_shape",
+                                               "attr_data",    "attr_matrix", "labels"};
+  NameUnreadMembers(*archive, read_members, source.unread);
   return source;
 }
 

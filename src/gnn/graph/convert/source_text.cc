@@ -222,7 +222,7 @@ Status ReadOgbSplits(const std::string& path, GraphSource& source) {
     }
     HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> ids, ReadIntegerLines(file));
     source.splits_name[i] = file;
-    source.read.push_back(file);
+    source.read_paths.push_back(file);
     for (size_t line = 0; line < ids.size(); ++line) {
       if (ids[line] < 0 || ids[line] > INT32_MAX) {
         return Status::InvalidArgument(fmt::format("'{}' line {}: {} is no node id", file, line + 1, ids[line]));
@@ -328,7 +328,7 @@ Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetK
   const std::string raw = path + "/raw";
   HONE_RETURN_IF_ERROR(ReadOgbSplits(path, source));
   if (FileExists(raw + "/data.npz")) {
-    HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(source.read.emplace_back(raw + "/data.npz")));
+    HONE_ASSIGN_OR_RETURN(ZipArchive opened, ZipArchive::Open(source.read_paths.emplace_back(raw + "/data.npz")));
     const auto archive = std::make_shared<const ZipArchive>(std::move(opened));
     HONE_ASSIGN_OR_RETURN(NpyArray edges, NpyArray::InArchive(archive, "edge_index"));
     HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfArray(std::move(edges), /*prefer_two_rows=*/true));
@@ -338,11 +338,11 @@ Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetK
     } else if (features.status().code() != StatusCode::kNotFound) {
       return features.status();
     }
-    constexpr std::string_view read[] = {"edge_index", "node_feat"};
-    NameUnreadMembers(*archive, read, source.unread);
+    constexpr std::string_view read_members[] = {"edge_index", "node_feat"};
+    NameUnreadMembers(*archive, read_members, source.unread);
     if (FileExists(raw + "/node-label.npz")) {
       HONE_ASSIGN_OR_RETURN(ZipArchive labels_opened,
-                            ZipArchive::Open(source.read.emplace_back(raw + "/node-label.npz")));
+                            ZipArchive::Open(source.read_paths.emplace_back(raw + "/node-label.npz")));
       HONE_ASSIGN_OR_RETURN(
           const NpyArray labels,
           NpyArray::InArchive(std::make_shared<const ZipArchive>(std::move(labels_opened)), "node_label"));
@@ -350,33 +350,33 @@ Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetK
     }
     return source;
   }
-  const std::string edges = CsvAt(raw + "/edge"), count = CsvAt(raw + "/num-node-list");
-  if (edges.empty() || count.empty()) {
+  const std::string edge_path = CsvAt(raw + "/edge"), node_count_path = CsvAt(raw + "/num-node-list");
+  if (edge_path.empty() || node_count_path.empty()) {
     return Status::NotFound(fmt::format("'{}' has neither data.npz nor edge.csv.gz with num-node-list.csv.gz", raw));
   }
-  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(edges));
-  HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, ReadIntegerLines(count));
-  if (counts.size() != 1) {
+  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(edge_path));
+  HONE_ASSIGN_OR_RETURN(const std::vector<int64_t> node_counts, ReadIntegerLines(node_count_path));
+  if (node_counts.size() != 1) {
     return Status::InvalidArgument(
-        fmt::format("'{}' lists {} graphs; one graph with node labels is read", count, counts.size()));
+        fmt::format("'{}' lists {} graphs; one graph with node labels is read", node_count_path, node_counts.size()));
   }
-  source.num_nodes = counts[0];
-  source.nodes_stated_by = count;
-  source.read.insert(source.read.end(), {edges, count});
-  if (const std::string features = CsvAt(raw + "/node-feat"); !features.empty()) {
-    HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(features));
+  source.num_nodes = node_counts[0];
+  source.nodes_stated_by = node_count_path;
+  source.read_paths.insert(source.read_paths.end(), {edge_path, node_count_path});
+  if (const std::string feature_path = CsvAt(raw + "/node-feat"); !feature_path.empty()) {
+    HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(feature_path));
     std::string_view line, field;
     HONE_ASSIGN_OR_RETURN(const bool has_line, lines.Next(line));
     int64_t width = 0;
     while (has_line && TakeField(line, field)) ++width;
-    if (width == 0) return Status::InvalidArgument(fmt::format("'{}' begins with an empty line", features));
-    source.features = std::make_unique<TextFeatures>(features, width);
-    source.read.push_back(features);
+    if (width == 0) return Status::InvalidArgument(fmt::format("'{}' begins with an empty line", feature_path));
+    source.features = std::make_unique<TextFeatures>(feature_path, width);
+    source.read_paths.push_back(feature_path);
   }
-  if (const std::string labels = CsvAt(raw + "/node-label"); !labels.empty()) {
-    HONE_ASSIGN_OR_RETURN(NodeTargets read, ReadLabelLines(labels, labels_are));
-    TakeTargets(std::move(read), labels, source);
-    source.read.push_back(labels);
+  if (const std::string label_path = CsvAt(raw + "/node-label"); !label_path.empty()) {
+    HONE_ASSIGN_OR_RETURN(NodeTargets targets, ReadLabelLines(label_path, labels_are));
+    TakeTargets(std::move(targets), label_path, source);
+    source.read_paths.push_back(label_path);
   }
   return source;
 }
@@ -384,11 +384,11 @@ Result<GraphSource> OpenOgbFolder(const std::string& path, std::optional<TargetK
 Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& stem) {
   GraphSource source;
   source.format = "folder of edges, targets and feature lists";
-  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(source.read.emplace_back(path + "/" + stem + "_edges.csv")));
+  HONE_ASSIGN_OR_RETURN(source.edges, EdgesOfText(source.read_paths.emplace_back(path + "/" + stem + "_edges.csv")));
 
   // The columns are id, …, class. The last column has the class's name; classes are numbered in alphabetical order.
-  const std::string target = source.read.emplace_back(path + "/" + stem + "_target.csv");
-  HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(target));
+  const std::string target_path = source.read_paths.emplace_back(path + "/" + stem + "_target.csv");
+  HONE_ASSIGN_OR_RETURN(TextLines lines, OpenLines(target_path));
   std::string_view line;
   std::vector<std::pair<int64_t, std::string>> rows;
   std::map<std::string, int32_t> classes;
@@ -415,23 +415,24 @@ Result<GraphSource> OpenMusaeFolder(const std::string& path, const std::string& 
   }
   if (static_cast<int64_t>(rows.size()) < (max_id + 1) / 2) {
     return Status::InvalidArgument(fmt::format("'{}' has {} rows and names node {}: ids should run from 0 without gaps",
-                                               target, rows.size(), max_id));
+                                               target_path, rows.size(), max_id));
   }
   int32_t next_class = 0;
   for (auto& [name, number] : classes) {
     number = next_class++;
     source.class_names.push_back(name.empty() ? "(no name)" : RepairUtf8(name));
   }
-  source.class_names_file = target;
+  source.class_names_file = target_path;
   source.labels.assign(static_cast<size_t>(max_id + 1), kNoLabel);
   for (const auto& [id, name] : rows) source.labels[static_cast<size_t>(id)] = classes[name];
-  source.labels_name = target;
+  source.labels_name = target_path;
   source.num_nodes = max_id + 1;
-  source.nodes_stated_by = target;
+  source.nodes_stated_by = target_path;
 
-  if (const std::string features = path + "/" + stem + "_features.json"; FileExists(features)) {
-    HONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(source.read.emplace_back(features), int64_t{4} << 30));
-    HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfJsonLists(text, features, source.num_nodes));
+  if (const std::string feature_path = path + "/" + stem + "_features.json"; FileExists(feature_path)) {
+    HONE_ASSIGN_OR_RETURN(const std::string text,
+                          ReadFile(source.read_paths.emplace_back(feature_path), int64_t{4} << 30));
+    HONE_ASSIGN_OR_RETURN(source.features, FeaturesOfJsonLists(text, feature_path, source.num_nodes));
   }
   return source;
 }

@@ -105,7 +105,7 @@ Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& so
   }
   source.split_count = static_cast<int>(shape.splits);
   source.split_index = std::max(split_index, 0);
-  std::vector<uint8_t> taken(static_cast<size_t>(shape.nodes));
+  std::vector<uint8_t> is_in_a_split(static_cast<size_t>(shape.nodes));
   for (int i = 0; i < 3; ++i) {
     if (!arrays.masks[i]) continue;
     const NpyArray& mask = *arrays.masks[i];
@@ -116,7 +116,7 @@ Status ReadSplitMasks(const MaskArrays& arrays, int split_index, GraphSource& so
           shape.splits > 1 ? fmt::format(" in split {}", source.split_index) : "", kSplits[i]));
     }
     for (const NodeId v : source.splits[i]) {
-      uint8_t& owner = taken[static_cast<size_t>(v)];
+      uint8_t& owner = is_in_a_split[static_cast<size_t>(v)];
       if (owner != 0) {
         return Status::InvalidArgument(
             fmt::format("node {} is in '{}' and in '{}' too: a node belongs to one split only", v,

@@ -48,23 +48,24 @@ Result<bool> TextLines::Next(std::string_view& line) {
       }
       buffer_.resize(buffer_.size() * 2);
     }
-    HONE_ASSIGN_OR_RETURN(const size_t got,
-                          stream_->Read(std::as_writable_bytes(std::span(buffer_.data() + end_, buffer_.size() - end_))));
-    end_ += got;
-    at_end_ = got == 0;
+    HONE_ASSIGN_OR_RETURN(
+        const size_t read_bytes,
+        stream_->Read(std::as_writable_bytes(std::span(buffer_.data() + end_, buffer_.size() - end_))));
+    end_ += read_bytes;
+    at_end_ = read_bytes == 0;
   }
 }
 
-bool TakeField(std::string_view& rest, std::string_view& field) {
+bool TakeField(std::string_view& unparsed, std::string_view& field) {
   size_t i = 0;
-  while (i < rest.size() && IsBlank(rest[i])) ++i;
-  if (i == rest.size()) return false;
+  while (i < unparsed.size() && IsBlank(unparsed[i])) ++i;
+  if (i == unparsed.size()) return false;
   size_t stop = i;
-  while (stop < rest.size() && !IsBlank(rest[stop]) && rest[stop] != ',' && rest[stop] != ';') ++stop;
-  field = rest.substr(i, stop - i);
-  while (stop < rest.size() && IsBlank(rest[stop])) ++stop;
-  if (stop < rest.size() && (rest[stop] == ',' || rest[stop] == ';')) ++stop;
-  rest.remove_prefix(stop);
+  while (stop < unparsed.size() && !IsBlank(unparsed[stop]) && unparsed[stop] != ',' && unparsed[stop] != ';') ++stop;
+  field = unparsed.substr(i, stop - i);
+  while (stop < unparsed.size() && IsBlank(unparsed[stop])) ++stop;
+  if (stop < unparsed.size() && (unparsed[stop] == ',' || unparsed[stop] == ';')) ++stop;
+  unparsed.remove_prefix(stop);
   return true;
 }
 

@@ -34,9 +34,9 @@ class TextLines {
   int64_t line_number_ = 0;
 };
 
-// Removes the next field from `rest`. A separator is a comma, semicolon or tab with any blanks around it, or a run of
-// blanks. Returns false when nothing is left.
-bool TakeField(std::string_view& rest, std::string_view& field);
+// Removes the next field from `unparsed`. A separator is a comma, semicolon or tab with any blanks around it, or a run
+// of blanks. Returns false when nothing is left.
+bool TakeField(std::string_view& unparsed, std::string_view& field);
 bool IsComment(std::string_view line);  // empty, or begins with # or %
 // Parse a whole field as a number. NaN in any spelling is accepted as a float.
 bool ParseInteger(std::string_view field, int64_t& value);

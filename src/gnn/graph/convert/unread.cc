@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Appends the unread files of a folder and, recursively, of its subfolders.
-void Collect(const fs::path& folder, const std::string& prefix, const std::set<std::string>& read,
+void Collect(const fs::path& folder, const std::string& prefix, const std::set<std::string>& read_paths,
              std::vector<UnreadPart>& unread) {
   std::error_code error;
   std::vector<fs::directory_entry> entries;
@@ -26,14 +26,14 @@ void Collect(const fs::path& folder, const std::string& prefix, const std::set<s
   for (const fs::directory_entry& entry : entries) {
     const std::string path = entry.path().lexically_normal().string();
     const std::string name = prefix + entry.path().filename().string();
-    if (read.contains(path)) continue;
+    if (read_paths.contains(path)) continue;
     if (!entry.is_directory(error) || entry.is_symlink(error)) {
       unread.push_back({name, MeaningOfUnread(name)});
       continue;
     }
-    const auto below = read.lower_bound(path + "/");
-    if (below != read.end() && below->starts_with(path + "/")) {
-      Collect(entry.path(), name + "/", read, unread);
+    const auto below = read_paths.lower_bound(path + "/");
+    if (below != read_paths.end() && below->starts_with(path + "/")) {
+      Collect(entry.path(), name + "/", read_paths, unread);
     } else {
       unread.push_back({name + "/", MeaningOfUnread(name + "/")});
     }
@@ -77,21 +77,21 @@ std::string MeaningOfUnread(std::string_view name) {
   return "it is no part that a graph is made of";
 }
 
-std::vector<UnreadPart> UnreadFiles(const std::string& folder, std::span<const std::string> read) {
+std::vector<UnreadPart> UnreadFiles(const std::string& folder, std::span<const std::string> read_paths) {
   std::set<std::string> paths;
-  for (const std::string& path : read) paths.insert(fs::path(path).lexically_normal().string());
+  for (const std::string& path : read_paths) paths.insert(fs::path(path).lexically_normal().string());
   std::vector<UnreadPart> unread;
   Collect(fs::path(folder), "", paths, unread);
   return unread;
 }
 
-void NameUnreadMembers(const ZipArchive& archive, std::span<const std::string_view> read,
+void NameUnreadMembers(const ZipArchive& archive, std::span<const std::string_view> read_members,
                        std::vector<UnreadPart>& unread) {
   const std::string file = fs::path(archive.path()).filename().string();
   for (const ZipMember& member : archive.members()) {
     std::string_view name = member.name;
     if (name.ends_with(".npy")) name.remove_suffix(4);
-    if (std::find(read.begin(), read.end(), name) != read.end()) continue;
+    if (std::find(read_members.begin(), read_members.end(), name) != read_members.end()) continue;
     unread.push_back({fmt::format("{}:{}", file, name), MeaningOfUnread(name)});
   }
 }

@@ -25,12 +25,12 @@ struct UnreadPart {
 // Returns what a file, member or column with this name usually holds, judged by the words in the name.
 std::string MeaningOfUnread(std::string_view name);
 
-// Returns the files below `folder` that are not in `read` (paths as they were opened), in alphabetical order. A
+// Returns the files below `folder` that are not in `read_paths` (paths as they were opened), in alphabetical order. A
 // subfolder without any file that is read is one part, "mapping/". Links are not followed.
-std::vector<UnreadPart> UnreadFiles(const std::string& folder, std::span<const std::string> read);
+std::vector<UnreadPart> UnreadFiles(const std::string& folder, std::span<const std::string> read_paths);
 
-// Adds the members of an archive that are not in `read`, a list of names without ".npy".
-void NameUnreadMembers(const ZipArchive& archive, std::span<const std::string_view> read,
+// Adds the members of an archive that are not in `read_members`, a list of names without ".npy".
+void NameUnreadMembers(const ZipArchive& archive, std::span<const std::string_view> read_members,
                        std::vector<UnreadPart>& unread);
 
 }  // namespace hone::gnn

@@ -161,8 +161,8 @@ void SyntheticGenerator::FillFeatures(int64_t begin, int64_t end, std::byte* out
         }
       }
       std::byte* row = out + (v - begin) * stride;
-      const size_t used = static_cast<size_t>(width) * static_cast<size_t>(FeatureDtypeBytes(dtype));
-      std::memset(row + used, 0, static_cast<size_t>(stride) - used);
+      const size_t used_bytes = static_cast<size_t>(width) * static_cast<size_t>(FeatureDtypeBytes(dtype));
+      std::memset(row + used_bytes, 0, static_cast<size_t>(stride) - used_bytes);
       if (dtype == FeatureDtype::kFloat32) {
         float* elements = reinterpret_cast<float*>(row);
         for (int32_t f = 0; f < width; ++f) {
@@ -174,8 +174,8 @@ void SyntheticGenerator::FillFeatures(int64_t begin, int64_t end, std::byte* out
         for (int32_t f = 0; f < width; ++f) {
           const uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(units[static_cast<size_t>(f)]) * kFeatureUnit);
           const uint32_t magnitude = bits & 0x7fffffffu;
-          const uint32_t half = (magnitude + 0xfffu + ((magnitude >> 13) & 1) - 0x38000000u) >> 13;
-          elements[f] = static_cast<uint16_t>(magnitude == 0 ? 0 : half | ((bits >> 16) & 0x8000u));
+          const uint32_t half_bits = (magnitude + 0xfffu + ((magnitude >> 13) & 1) - 0x38000000u) >> 13;
+          elements[f] = static_cast<uint16_t>(magnitude == 0 ? 0 : half_bits | ((bits >> 16) & 0x8000u));
         }
       } else {
         uint16_t* elements = reinterpret_cast<uint16_t*>(row);

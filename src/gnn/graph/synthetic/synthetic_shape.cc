@@ -59,20 +59,21 @@ const std::vector<SyntheticShape>& SyntheticShapes() {
 bool IsSyntheticName(std::string_view name) { return name.starts_with(kPrefix); }
 
 Result<SyntheticRequest> ParseSyntheticName(const std::string& name) {
-  const auto wrong = [&](const std::string& why) {
-    std::vector<std::string_view> known;
-    for (const SyntheticShape& shape : SyntheticShapes()) known.push_back(shape.name);
-    return Status::InvalidArgument(fmt::format(
-        "'{}': {}; write synthetic:SHAPE?scale=0.1&seed=1, SHAPE one of {}", name, why, fmt::join(known, ", ")));
+  const auto refuse = [&](const std::string& why) {
+    std::vector<std::string_view> shape_names;
+    for (const SyntheticShape& shape : SyntheticShapes()) shape_names.push_back(shape.name);
+    return Status::InvalidArgument(fmt::format("'{}': {}; write synthetic:SHAPE?scale=0.1&seed=1, SHAPE one of {}",
+                                               name, why, fmt::join(shape_names, ", ")));
   };
-  if (!IsSyntheticName(name)) return wrong("is not the name of a synthetic graph");
-  std::string_view rest = std::string_view(name).substr(kPrefix.size());
-  const size_t question = rest.find('?');
-  const std::string_view shape_name = rest.substr(0, question);
-  std::string_view parameters = question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
+  if (!IsSyntheticName(name)) return refuse("is not the name of a synthetic graph");
+  std::string_view shape_and_parameters = std::string_view(name).substr(kPrefix.size());
+  const size_t question = shape_and_parameters.find('?');
+  const std::string_view shape_name = shape_and_parameters.substr(0, question);
+  std::string_view parameters =
+      question == std::string_view::npos ? std::string_view() : shape_and_parameters.substr(question + 1);
   const auto& shapes = SyntheticShapes();
   const auto shape = std::find_if(shapes.begin(), shapes.end(), [&](const auto& s) { return s.name == shape_name; });
-  if (shape == shapes.end()) return wrong(fmt::format("there is no shape '{}'", shape_name));
+  if (shape == shapes.end()) return refuse(fmt::format("there is no shape '{}'", shape_name));
 
   double scale = 1, degree = shape->mean_degree, sigma = shape->sigma;
   int64_t nodes = 0;
@@ -84,7 +85,7 @@ Result<SyntheticRequest> ParseSyntheticName(const std::string& name) {
     const std::string_view part = parameters.substr(0, end);
     parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
     const size_t equals = part.find('=');
-    if (equals == std::string_view::npos) return wrong(fmt::format("'{}' is not of the form key=value", part));
+    if (equals == std::string_view::npos) return refuse(fmt::format("'{}' is not of the form key=value", part));
     const std::string_view key = part.substr(0, equals), value = part.substr(equals + 1);
     Status status;
     if (key == "scale") status = ParseNumber(key, value, 1e-9, 1e3, scale);
@@ -99,14 +100,17 @@ Result<SyntheticRequest> ParseSyntheticName(const std::string& name) {
       if (parsed.ok()) dtype = parsed.value();
       status = parsed.status();
     } else {
-      return wrong(fmt::format("unknown parameter '{}' (known: scale, nodes, seed, degree, sigma, features, classes, "
-                               "dtype)", key));
+      return refuse(
+          fmt::format("unknown parameter '{}' (known: scale, nodes, seed, degree, sigma, features, classes, "
+                      "dtype)",
+                      key));
     }
-    if (!status.ok()) return wrong(status.message());
+    if (!status.ok()) return refuse(status.message());
   }
   if (nodes > 0) scale = static_cast<double>(nodes) / static_cast<double>(shape->nodes);
   if (nodes == 0) nodes = std::llround(scale * static_cast<double>(shape->nodes));
-  if (nodes < 1 || nodes > kMaxNodes) return wrong(fmt::format("{} nodes; from 1 to {} are possible", nodes, kMaxNodes));
+  if (nodes < 1 || nodes > kMaxNodes)
+    return refuse(fmt::format("{} nodes; from 1 to {} are possible", nodes, kMaxNodes));
 
   SyntheticRequest request;
   request.name = name;

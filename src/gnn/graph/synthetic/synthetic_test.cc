@@ -34,11 +34,11 @@ std::shared_ptr<const Graph> OpenSynthetic(const std::string& name, int threads 
 TEST(KeyedPermutation, IsAPermutationAndItsInverseInverts) {
   for (const uint64_t count : {1, 2, 3, 4, 5, 17, 64, 1000, 4097}) {
     const KeyedPermutation p = MakePermutation(7, kLevelBlock, 3, count, kPurposePairing);
-    std::set<uint64_t> seen;
+    std::set<uint64_t> seen_ids;
     for (uint64_t i = 0; i < count; ++i) {
       const uint64_t image = Permute(p, i);
       ASSERT_LT(image, count);
-      EXPECT_TRUE(seen.insert(image).second);
+      EXPECT_TRUE(seen_ids.insert(image).second);
       EXPECT_EQ(PermuteBack(p, image), i);
     }
   }
@@ -171,12 +171,12 @@ TEST(Synthetic, TenPercentOfLabelsAreWrongAndSplitsAreExact) {
   EXPECT_EQ(graph->valid_nodes().size(), 8940u);
   EXPECT_EQ(graph->train_nodes().size() + graph->valid_nodes().size() + graph->test_nodes().size(),
             static_cast<size_t>(spec.num_nodes));
-  std::set<NodeId> all;
+  std::set<NodeId> nodes_of_splits;
   for (const auto nodes : {graph->train_nodes(), graph->valid_nodes(), graph->test_nodes()}) {
     EXPECT_TRUE(std::is_sorted(nodes.begin(), nodes.end()));
-    all.insert(nodes.begin(), nodes.end());
+    nodes_of_splits.insert(nodes.begin(), nodes.end());
   }
-  EXPECT_EQ(all.size(), static_cast<size_t>(spec.num_nodes));
+  EXPECT_EQ(nodes_of_splits.size(), static_cast<size_t>(spec.num_nodes));
 }
 
 TEST(Synthetic, FewLabelledNodesStillHaveEveryClass) {
@@ -302,22 +302,22 @@ TEST(SyntheticName, TinyGraphsWork) {
 
 TEST(Synthetic, AnOutlineHasAllButEdgesAndFeatures) {
   const std::string name = "synthetic:papers100M?nodes=9001&degree=9&seed=3";
-  const auto whole = OpenGraph(name);
+  const auto whole_graph = OpenGraph(name);
   const auto outline = OutlineSyntheticGraph(name, 2);
-  ASSERT_TRUE(whole.ok());
+  ASSERT_TRUE(whole_graph.ok());
   ASSERT_TRUE(outline.ok()) << outline.status().message();
   const auto same = [](auto a, auto b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); };
   EXPECT_EQ((*outline)->name(), name);
-  EXPECT_EQ((*outline)->structure().num_nodes, (*whole)->structure().num_nodes);
+  EXPECT_EQ((*outline)->structure().num_nodes, (*whole_graph)->structure().num_nodes);
   EXPECT_TRUE((*outline)->structure().columns.empty());
   EXPECT_EQ((*outline)->features().rows, nullptr);
-  EXPECT_EQ((*outline)->features().width, (*whole)->features().width);
-  EXPECT_EQ((*outline)->features().stride_bytes, (*whole)->features().stride_bytes);
-  EXPECT_EQ((*outline)->num_classes(), (*whole)->num_classes());
-  EXPECT_TRUE(same((*outline)->labels(), (*whole)->labels()));
-  EXPECT_TRUE(same((*outline)->train_nodes(), (*whole)->train_nodes()));
-  EXPECT_TRUE(same((*outline)->valid_nodes(), (*whole)->valid_nodes()));
-  EXPECT_TRUE(same((*outline)->test_nodes(), (*whole)->test_nodes()));
+  EXPECT_EQ((*outline)->features().width, (*whole_graph)->features().width);
+  EXPECT_EQ((*outline)->features().stride_bytes, (*whole_graph)->features().stride_bytes);
+  EXPECT_EQ((*outline)->num_classes(), (*whole_graph)->num_classes());
+  EXPECT_TRUE(same((*outline)->labels(), (*whole_graph)->labels()));
+  EXPECT_TRUE(same((*outline)->train_nodes(), (*whole_graph)->train_nodes()));
+  EXPECT_TRUE(same((*outline)->valid_nodes(), (*whole_graph)->valid_nodes()));
+  EXPECT_TRUE(same((*outline)->test_nodes(), (*whole_graph)->test_nodes()));
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ class Attention final : public Operation<T> {
   void Forward(const OperationCall<T>& call) override {
     layer_->Forward(call.block, call.operands[0], call.out, *call.state, call.context);
   }
-  void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool more) override {
-    if (!more) layer_->Backward(call.block, call.operands[0], grad, {}, *call.state, call.context);
+  void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool accumulate) override {
+    if (!accumulate) layer_->Backward(call.block, call.operands[0], grad, {}, *call.state, call.context);
   }
   void BackwardOperand(const OperationCall<T>& call, Matrix<T> grad, bool, Matrix<T> grad_operand) override {
     layer_->Backward(call.block, call.operands[0], grad, grad_operand, *call.state, call.context);

@@ -38,8 +38,8 @@ class Own final : public Operation<T> {
   void Forward(const OperationCall<T>& call) override {
     layer_->Forward(Block(call), call.operands[0], call.out, *call.state, Context(call));
   }
-  void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool more) override {
-    if (!more) layer_->Backward(Block(call), call.operands[0], grad, {}, *call.state, Context(call));
+  void BackwardParameters(const OperationCall<T>& call, Matrix<T> grad, bool accumulate) override {
+    if (!accumulate) layer_->Backward(Block(call), call.operands[0], grad, {}, *call.state, Context(call));
   }
   void BackwardOperand(const OperationCall<T>& call, Matrix<T> grad, bool, Matrix<T> grad_operand) override {
     layer_->Backward(Block(call), call.operands[0], grad, grad_operand, *call.state, Context(call));
