@@ -188,8 +188,8 @@ inline double ConvolutionError(const ConvolutionCase& convolution, const uint8_t
         size += std::abs(term);
       }
     }
-    const double got = at(out, element);
-    worst = std::max(worst, std::isfinite(got) ? std::abs(got - sum) / size : 1e30);
+    const double computed = at(out, element);
+    worst = std::max(worst, std::isfinite(computed) ? std::abs(computed - sum) / size : 1e30);
   }
   return worst;
 }

@@ -318,13 +318,13 @@ class DeviceSession {
   virtual Status GatherSlices(const TensorView& source, const TensorView& destination,
                               const std::vector<int64_t>& slices) = 0;
 
-  // Copies a part of `source`: the listed indices of every axis that `kept` names, and all of the other axes.
+  // Copies a part of `source`: the listed indices of every axis that `kept_indices` names, and all of the other axes.
   // `destination` is dense, row-major, and as long on each axis as the number of indices kept. Only the simulated GPU
   // and fakes can do this.
-  virtual Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+  virtual Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) {
     (void)source;
     (void)destination;
-    (void)kept;
+    (void)kept_indices;
     return Status::Internal("this device copies slices only");
   }
   // Returns the runs of memory of an output that the last launch has written, as [first, last) in elements from the

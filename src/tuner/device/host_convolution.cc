@@ -117,11 +117,11 @@ void Convolution(const ResolvedCall& call, const void* input, const void* weight
         }
       }
       for (int64_t channel = 0; channel < out_channels; ++channel) {
-        const int64_t whole = group * out_channels + channel;
-        const float shift = bias != nullptr ? Load(call.dtype, bias, whole) : 0.0f;
+        const int64_t output_channel = group * out_channels + channel;
+        const float shift = bias != nullptr ? Load(call.dtype, bias, output_channel) : 0.0f;
         for (int64_t i = 0; i < out_pixels; ++i) {
           const float sum = sums[static_cast<size_t>(channel * out_pixels + i)];
-          Store(call.dtype, out, (image * c.out_channels + whole) * out_pixels + i,
+          Store(call.dtype, out, (image * c.out_channels + output_channel) * out_pixels + i,
                 bias != nullptr ? sum + shift : sum);
         }
       }

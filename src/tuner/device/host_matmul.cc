@@ -28,13 +28,13 @@ using Lanes = float __attribute__((vector_size(32)));
   Lanes sum[kRows][2];
   std::memcpy(sum, sums, sizeof sum);
   for (int64_t t = 0; t < terms; ++t) {
-    Lanes left, right;
-    std::memcpy(&left, b + t * kColumns, sizeof left);
-    std::memcpy(&right, b + t * kColumns + kColumns / 2, sizeof right);
+    Lanes left_half, right_half;
+    std::memcpy(&left_half, b + t * kColumns, sizeof left_half);
+    std::memcpy(&right_half, b + t * kColumns + kColumns / 2, sizeof right_half);
     for (int64_t r = 0; r < kRows; ++r) {
       const float factor = a[t * kRows + r];
-      sum[r][0] += factor * left;
-      sum[r][1] += factor * right;
+      sum[r][0] += factor * left_half;
+      sum[r][1] += factor * right_half;
     }
   }
   std::memcpy(sums, sum, sizeof sum);
@@ -103,14 +103,14 @@ void Rows(const ResolvedCall& call, const void* a, const std::vector<float>& pan
 }  // namespace
 
 void Matmul(const ResolvedCall& call, const void* a, const void* b, const void* bias, void* out, int threads) {
-  const int64_t wanted =
+  const int64_t worthwhile_threads =
       static_cast<int64_t>(std::min(1e6, call.flops() / static_cast<double>(call.batch) / kFlopsOfAThread));
-  const int64_t count = std::clamp<int64_t>(wanted, 1, std::max(threads, 1));
+  const int64_t count = std::clamp<int64_t>(worthwhile_threads, 1, std::max(threads, 1));
   for (int64_t batch = 0; batch < call.batch; ++batch) {
     const std::vector<float> panels = PanelsOf(call, b, batch);
-    std::atomic<int64_t> next{0};
+    std::atomic<int64_t> next_row{0};
     const auto work = [&] {
-      for (int64_t row = next.fetch_add(kRowsAtOnce); row < call.m; row = next.fetch_add(kRowsAtOnce)) {
+      for (int64_t row = next_row.fetch_add(kRowsAtOnce); row < call.m; row = next_row.fetch_add(kRowsAtOnce)) {
         Rows(call, a, panels, bias, out, batch, row, std::min(row + kRowsAtOnce, call.m));
       }
     };

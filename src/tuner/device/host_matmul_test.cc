@@ -47,8 +47,8 @@ void Check(const ResolvedCall& call, bool with_bias, int threads, double toleran
         if (call.epilogue == "relu") sum = std::max(sum, 0.0);
         if (call.epilogue == "gelu_tanh")
           sum = 0.5 * sum * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
-        const double got = At(call.dtype, x.out, (batch * call.m + i) * call.n + j);
-        worst = std::max(worst, std::abs(got - sum) / std::max(1.0, std::abs(sum)));
+        const double computed = At(call.dtype, x.out, (batch * call.m + i) * call.n + j);
+        worst = std::max(worst, std::abs(computed - sum) / std::max(1.0, std::abs(sum)));
       }
     }
   }

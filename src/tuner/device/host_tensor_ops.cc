@@ -335,8 +335,8 @@ void WriteNumber(DType dtype, void* element, int64_t part, double value) {
   WithType(dtype, [&](auto tag) {
     using T = typename decltype(tag)::Type;
     if constexpr (kPair<T>) {
-      const uint32_t kept = Load(static_cast<const T*>(element)).bits & (part == 0 ? 0xf0u : 0x0fu);
-      const T stored{static_cast<uint8_t>(kept | (T::Code(ToOddFloat(value)) << (4 * part)))};
+      const uint32_t other_nibble = Load(static_cast<const T*>(element)).bits & (part == 0 ? 0xf0u : 0x0fu);
+      const T stored{static_cast<uint8_t>(other_nibble | (T::Code(ToOddFloat(value)) << (4 * part)))};
       std::memcpy(element, &stored, sizeof stored);
     }
   });
@@ -463,7 +463,7 @@ Status GatherSlices(const TensorView& source, const TensorView& destination, con
   TensorView from = destination;
   from.strides = source.strides;
   const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
-  const char* read = BaseOf<const char>(source);
+  const char* source_base = BaseOf<const char>(source);
   char* write = BaseOf<char>(destination);
   std::vector<int64_t> read_offsets;  // per row of `from`, in elements, slice axis moved to the listed slice
   ForEachRow(from, [&](const Row& row) {
@@ -477,31 +477,32 @@ Status GatherSlices(const TensorView& source, const TensorView& destination, con
     const int64_t read_offset = read_offsets[at++];
     const int64_t read_stride = rank == 0 ? 1 : source.strides[rank - 1];
     if (row.slice_step == 0 && row.stride == 1 && read_stride == 1) {
-      std::memcpy(write + static_cast<size_t>(row.offset) * width, read + static_cast<size_t>(read_offset) * width,
-                  static_cast<size_t>(row.count) * width);
+      std::memcpy(write + static_cast<size_t>(row.offset) * width,
+                  source_base + static_cast<size_t>(read_offset) * width, static_cast<size_t>(row.count) * width);
       return;
     }
     for (int64_t i = 0; i < row.count; ++i) {
       const int64_t source_index = row.slice_step != 0 ? slices[static_cast<size_t>(row.slice + i)] : i;
       std::memcpy(write + static_cast<size_t>(row.offset + i * row.stride) * width,
-                  read + static_cast<size_t>(read_offset + source_index * read_stride) * width, width);
+                  source_base + static_cast<size_t>(read_offset + source_index * read_stride) * width, width);
     }
   });
   return Status::Ok();
 }
 
-Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) {
   if (source.dtype != destination.dtype || source.shape.size() != destination.shape.size()) {
     return Status::InvalidArgument("gathering a box between tensors of different dtype or rank");
   }
   for (size_t axis = 0; axis < source.shape.size(); ++axis) {
-    const auto listed = kept.find(static_cast<int>(axis));
-    const int64_t expected = listed != kept.end() ? static_cast<int64_t>(listed->second.size()) : source.shape[axis];
+    const auto listed = kept_indices.find(static_cast<int>(axis));
+    const int64_t expected =
+        listed != kept_indices.end() ? static_cast<int64_t>(listed->second.size()) : source.shape[axis];
     if (destination.shape[axis] != expected) {
       return Status::InvalidArgument(fmt::format("gathering {} of {} indices into an axis {} of extent {}", expected,
                                                  source.shape[axis], axis, destination.shape[axis]));
     }
-    if (listed == kept.end()) continue;
+    if (listed == kept_indices.end()) continue;
     for (const int64_t index : listed->second) {
       if (index < 0 || index >= source.shape[axis]) {
         return Status::InvalidArgument(fmt::format("index {} of an axis of extent {}", index, source.shape[axis]));
@@ -509,10 +510,10 @@ Status GatherBox(const TensorView& source, const TensorView& destination, const 
     }
   }
   const auto width = static_cast<size_t>(DTypeBytes(source.dtype));
-  const char* read = BaseOf<const char>(source);
+  const char* source_base = BaseOf<const char>(source);
   char* write = BaseOf<char>(destination);
-  ForEachInBox(source, destination, kept, [&](int64_t from, int64_t to) {
-    std::memcpy(write + static_cast<size_t>(to) * width, read + static_cast<size_t>(from) * width, width);
+  ForEachInBox(source, destination, kept_indices, [&](int64_t from, int64_t to) {
+    std::memcpy(write + static_cast<size_t>(to) * width, source_base + static_cast<size_t>(from) * width, width);
   });
   return Status::Ok();
 }
@@ -539,8 +540,8 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
     }
   });
   const double per_slice = static_cast<double>(result.total) / static_cast<double>(slices);
-  const double smallest = harness::SmallestNormal(precision);
-  for (double& sum : rms) sum = std::max({std::sqrt(sum / per_slice), tolerance.floor, smallest});
+  const double smallest_normal = harness::SmallestNormal(precision);
+  for (double& sum : rms) sum = std::max({std::sqrt(sum / per_slice), tolerance.floor, smallest_normal});
 
   double sum_error2 = 0, sum_ulp = 0;
   WithType(output.dtype, [&](auto tag) {
@@ -580,7 +581,8 @@ Comparison Compare(const TensorView& output, const double* reference, const Tole
   });
   sum_error2 = std::max(0.0, sum_error2 - ForgivenSquares(tolerance.absolute, result.total));
   if (sum_error2 > 0) {
-    const double scale2 = std::max(sum_reference2, static_cast<double>(result.total) * smallest * smallest);
+    const double scale2 =
+        std::max(sum_reference2, static_cast<double>(result.total) * smallest_normal * smallest_normal);
     result.rms_error = scale2 > 0 ? std::sqrt(sum_error2 / scale2) : std::numeric_limits<double>::infinity();
   }
   result.mean_ulp = sum_ulp / static_cast<double>(result.total);

@@ -53,14 +53,14 @@ uint64_t NanPattern(DType dtype, uint64_t key);
 // pattern.
 harness::FillMask MaskOf(DType dtype, FillKind kind);
 Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
-Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
+Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices);
 // Calls use(from, to) for each element of GatherBox's copy, in row-major order of the destination: the offsets of the
 // element in `source` and in `destination`, in elements.
 template <typename Use>
-void ForEachInBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept, Use&& use) {
+void ForEachInBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices, Use&& use) {
   const size_t rank = destination.shape.size();
   std::vector<const std::vector<int64_t>*> listed(rank, nullptr);
-  for (const auto& [axis, indices] : kept) listed[static_cast<size_t>(axis)] = &indices;
+  for (const auto& [axis, indices] : kept_indices) listed[static_cast<size_t>(axis)] = &indices;
   std::vector<int64_t> at(rank, 0);
   for (int64_t i = 0; i < destination.elements; ++i) {
     int64_t from = 0, to = 0;

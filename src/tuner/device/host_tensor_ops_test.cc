@@ -64,35 +64,35 @@ DrawRequest Normal(const TensorView& view) {
 
 TEST(HostElements, EveryFloat16SurvivesARoundTrip) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto half = static_cast<uint16_t>(bits);
-    const double value = host::ReadElement(DType::kFloat16, &half);
+    const auto half_bits = static_cast<uint16_t>(bits);
+    const double value = host::ReadElement(DType::kFloat16, &half_bits);
     uint16_t back = 0;
     host::WriteElement(DType::kFloat16, &back, value);
     if (std::isnan(value)) {
       EXPECT_TRUE(std::isnan(host::ReadElement(DType::kFloat16, &back)));
     } else {
-      ASSERT_EQ(back, half);
+      ASSERT_EQ(back, half_bits);
     }
   }
 }
 
 TEST(HostElements, RoundToNearestEvenOnceOnly) {
-  const auto half = [](double v) {
+  const auto half_value = [](double v) {
     uint16_t bits = 0;
     host::WriteElement(DType::kFloat16, &bits, v);
     return bits;
   };
-  EXPECT_EQ(half(1.0), 0x3c00);
-  EXPECT_EQ(half(1.0 + 0x1p-11), 0x3c00);             // a tie: to even
-  EXPECT_EQ(half(1.0 + 3 * 0x1p-11), 0x3c02);         // a tie: to even
-  EXPECT_EQ(half(1.0 + 0x1p-11 + 0x1p-40), 0x3c01);   // above the tie, by less than a float can hold
-  EXPECT_EQ(half(1.0 + 3 * 0x1p-11 - 0x1p-40), 0x3c01);
-  EXPECT_EQ(half(65519.9), 0x7bff);
-  EXPECT_EQ(half(65520.0), 0x7c00);
-  EXPECT_EQ(half(-1e300), 0xfc00);
-  EXPECT_EQ(half(0x1p-24), 0x0001);
-  EXPECT_EQ(half(0x1p-25), 0x0000);                   // a tie: to even
-  EXPECT_EQ(half(-0.0), 0x8000);
+  EXPECT_EQ(half_value(1.0), 0x3c00);
+  EXPECT_EQ(half_value(1.0 + 0x1p-11), 0x3c00);            // a tie: to even
+  EXPECT_EQ(half_value(1.0 + 3 * 0x1p-11), 0x3c02);        // a tie: to even
+  EXPECT_EQ(half_value(1.0 + 0x1p-11 + 0x1p-40), 0x3c01);  // above the tie, by less than a float can hold
+  EXPECT_EQ(half_value(1.0 + 3 * 0x1p-11 - 0x1p-40), 0x3c01);
+  EXPECT_EQ(half_value(65519.9), 0x7bff);
+  EXPECT_EQ(half_value(65520.0), 0x7c00);
+  EXPECT_EQ(half_value(-1e300), 0xfc00);
+  EXPECT_EQ(half_value(0x1p-24), 0x0001);
+  EXPECT_EQ(half_value(0x1p-25), 0x0000);  // a tie: to even
+  EXPECT_EQ(half_value(-0.0), 0x8000);
   uint16_t brain = 0;
   host::WriteElement(DType::kBFloat16, &brain, 1.0 + 0x1p-8);
   EXPECT_EQ(brain, 0x3f80);
@@ -208,11 +208,11 @@ TEST(HostDraw, IndicesStayBelowTheirBound) {
   request.values.distribution = Distribution::kIndex;
   request.index_bound = 7;
   ASSERT_TRUE(host::Draw(request).ok());
-  std::set<double> seen;
+  std::set<double> values_seen;
   for (int64_t i = 0; i < 50; ++i) {
-    for (int64_t j = 0; j < 20; ++j) seen.insert(tensor.Get({i, j}));
+    for (int64_t j = 0; j < 20; ++j) values_seen.insert(tensor.Get({i, j}));
   }
-  EXPECT_EQ(seen, (std::set<double>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(values_seen, (std::set<double>{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(HostDraw, OffsetsAscendFromZeroToTheirBound) {
@@ -237,21 +237,21 @@ TEST(HostDraw, DistinctIndicesStayDistinctWhenSlicesAreMoved) {
   for (const uint64_t permutation : {0, 77}) {
     request.permutation_key = permutation;
     ASSERT_TRUE(host::Draw(request).ok());
-    std::set<double> seen;
+    std::set<double> values_seen;
     for (int64_t i = 0; i < 30; ++i) {
-      for (int64_t j = 0; j < 4; ++j) seen.insert(tensor.Get({i, j}));
+      for (int64_t j = 0; j < 4; ++j) values_seen.insert(tensor.Get({i, j}));
     }
-    EXPECT_EQ(seen.size(), 120u);
-    EXPECT_EQ(*seen.begin(), 0);
-    EXPECT_EQ(*seen.rbegin(), 119);
+    EXPECT_EQ(values_seen.size(), 120u);
+    EXPECT_EQ(*values_seen.begin(), 0);
+    EXPECT_EQ(*values_seen.rbegin(), 119);
   }
 }
 
 TEST(HostCompare, ForgivesAnAbsoluteErrorWhateverTheScale) {
   Tensor tensor(DType::kInt8, {4}, -1);
   const std::vector<double> reference = {5, -3, 0, 100};
-  const std::vector<double> written = {6, -4, 1, 98};
-  for (int64_t i = 0; i < 4; ++i) tensor.Set({i}, written[static_cast<size_t>(i)]);
+  const std::vector<double> written_values = {6, -4, 1, 98};
+  for (int64_t i = 0; i < 4; ++i) tensor.Set({i}, written_values[static_cast<size_t>(i)]);
   EXPECT_EQ(host::Compare(tensor.view, reference.data(), {.c_max = 0, .c_rms = 0}).wrong, 4);
   const Comparison forgiven = host::Compare(tensor.view, reference.data(), {.c_max = 0, .c_rms = 0, .absolute = 1});
   EXPECT_EQ(forgiven.wrong, 1) << "98 is two units from 100";

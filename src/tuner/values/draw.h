@@ -67,9 +67,10 @@ HONE_HD uint64_t PermuteWithin(uint64_t index, uint64_t n, uint64_t key, int hal
   do {
     uint64_t left = index >> half, right = index & mask;
     for (int round = 0; round < 4; ++round) {
-      const uint64_t next = left ^ (Mix(key + right * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(round)) & mask);
+      const uint64_t next_right =
+          left ^ (Mix(key + right * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(round)) & mask);
       left = right;
-      right = next;
+      right = next_right;
     }
     index = (left << half) | right;
   } while (index >= n);

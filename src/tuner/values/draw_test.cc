@@ -127,9 +127,9 @@ TEST(Draw, HeavyTailsStayInsideTheDtype) {
        {std::pair{DType::kFloat16, 65504.0}, {DType::kInt8, 127.0}, {DType::kInt16, 32767.0}, {DType::kUInt8, 255.0},
         {DType::kFloat8E4M3, 448.0}, {DType::kFloat8E5M2, 57344.0}, {DType::kFloat4Pair, 6.0},
         {DType::kInt4Pair, 7.0}}) {
-    double largest = 0;
-    for (const double v : Draw(spec, dtype, 1, 1000)) largest = std::max(largest, std::fabs(v));
-    EXPECT_EQ(largest, most);
+    double largest_magnitude = 0;
+    for (const double v : Draw(spec, dtype, 1, 1000)) largest_magnitude = std::max(largest_magnitude, std::fabs(v));
+    EXPECT_EQ(largest_magnitude, most);
   }
 }
 
@@ -160,20 +160,20 @@ TEST(Draw, IndicesStayBelowTheirBoundAndReachAllOfIt) {
 TEST(Draw, IndicesMayBeginAboveZero) {
   ValueSpec spec = Spec(Distribution::kIndex);
   spec.low = 7;
-  std::set<int64_t> seen;
+  std::set<int64_t> drawn_values;
   const draw::Parameters p = MakeParameters(spec, DType::kInt32, 5, 10, 100);
-  for (uint64_t i = 0; i < 200; ++i) seen.insert(draw::Index(p, 0, i));
-  EXPECT_EQ(seen, (std::set<int64_t>{7, 8, 9}));
+  for (uint64_t i = 0; i < 200; ++i) drawn_values.insert(draw::Index(p, 0, i));
+  EXPECT_EQ(drawn_values, (std::set<int64_t>{7, 8, 9}));
   spec.padding = 0.5;
   spec.index_order = IndexOrder::kDistinct;
   const draw::Parameters padded = MakeParameters(spec, DType::kInt32, 5, 107, 100);
-  seen.clear();
+  drawn_values.clear();
   int padding = 0;
   for (uint64_t i = 0; i < 100; ++i) {
     const int64_t index = draw::Index(padded, 0, i);
     padding += index < 0;
     if (index < 0) continue;
-    EXPECT_TRUE(index >= 7 && index < 107 && seen.insert(index).second) << index;
+    EXPECT_TRUE(index >= 7 && index < 107 && drawn_values.insert(index).second) << index;
   }
   EXPECT_NEAR(padding, 50, 20);
 }
@@ -246,15 +246,15 @@ draw::Parameters IndexParameters(IndexOrder order, int64_t bound, int64_t slice_
 TEST(Index, DistinctValuesAreASampleWithoutReplacementOverAllSlices) {
   for (const int64_t bound : {60, 61, 1000}) {
     const draw::Parameters p = IndexParameters(IndexOrder::kDistinct, bound, 12, 12);
-    std::set<int64_t> seen;
+    std::set<int64_t> drawn_values;
     for (uint64_t slice = 0; slice < 5; ++slice) {
       for (uint64_t i = 0; i < 12; ++i) {
         const int64_t index = draw::Index(p, slice, i);
         EXPECT_TRUE(index >= 0 && index < bound);
-        seen.insert(index);
+        drawn_values.insert(index);
       }
     }
-    EXPECT_EQ(seen.size(), 60u) << "with bound " << bound;
+    EXPECT_EQ(drawn_values.size(), 60u) << "with bound " << bound;
   }
 }
 
@@ -275,17 +275,17 @@ TEST(Index, RowsAreDistinctEachAndDifferFromOneAnother) {
 TEST(Index, PaddingTakesItsShareAndLeavesTheRestDistinct) {
   const draw::Parameters p = IndexParameters(IndexOrder::kDistinct, 10000, 10000, 1, 0.2);
   int64_t padded = 0;
-  std::set<int64_t> seen;
+  std::set<int64_t> drawn_values;
   for (uint64_t i = 0; i < 10000; ++i) {
     const int64_t index = draw::Index(p, 0, i);
     if (index == -1) {
       ++padded;
     } else {
-      seen.insert(index);
+      drawn_values.insert(index);
     }
   }
   EXPECT_NEAR(static_cast<double>(padded), 2000, 5 * std::sqrt(10000 * 0.2 * 0.8));
-  EXPECT_EQ(static_cast<int64_t>(seen.size()), 10000 - padded);
+  EXPECT_EQ(static_cast<int64_t>(drawn_values.size()), 10000 - padded);
 }
 
 TEST(Index, AMaskHasItsShareOfOnesAndNoLineWithoutTheValueThatItAlwaysHolds) {
@@ -327,15 +327,15 @@ TEST(Index, AMaskHasItsShareOfOnesAndNoLineWithoutTheValueThatItAlwaysHolds) {
 TEST(Index, SortedValuesAscendBelowTheirBound) {
   const draw::Parameters p = IndexParameters(IndexOrder::kAscending, 50, 200, 200);
   int64_t before = 0;
-  std::set<int64_t> seen;
+  std::set<int64_t> drawn_values;
   for (uint64_t i = 0; i < 200; ++i) {
     const int64_t index = draw::Index(p, 0, i);
     EXPECT_GE(index, before);
     EXPECT_LT(index, 50);
     before = index;
-    seen.insert(index);
+    drawn_values.insert(index);
   }
-  EXPECT_GT(seen.size(), 15u);
+  EXPECT_GT(drawn_values.size(), 15u);
 }
 
 TEST(Vary, MultipliesScaleAndOffsetByFactorsOfTheirOwnForEachKey) {
@@ -375,18 +375,18 @@ TEST(SpecialDraws, HoldEveryKindOfRow) {
        infinite = false, nan = false, negative_zero = false;
   for (uint64_t row = 0; row < 500; ++row) {
     const std::vector<double> v = SpecialRow(kUsualSpecials | kSpecialNan, row, 3);
-    const auto all = [&](const auto& is) { return std::all_of(v.begin(), v.end(), is); };
+    const auto all_values = [&](const auto& is) { return std::all_of(v.begin(), v.end(), is); };
     const auto any = [&](const auto& is) { return std::any_of(v.begin(), v.end(), is); };
     const double mean = Mean(v);
-    tiny |= all([](double x) { return std::fabs(x) < 0.1 && std::fabs(x) > 1e-30; });
+    tiny |= all_values([](double x) { return std::fabs(x) < 0.1 && std::fabs(x) > 1e-30; });
     large |= std::isfinite(mean) && MeanSquare(v) > 1e4;
-    far |= all([&](double x) { return x > 4; });
-    equal |= v[0] != 0 && all([&](double x) { return x == v[0]; });
-    zeros |= all([](double x) { return x == 0; });
+    far |= all_values([&](double x) { return x > 4; });
+    equal |= v[0] != 0 && all_values([&](double x) { return x == v[0]; });
+    zeros |= all_values([](double x) { return x == 0; });
     negative_zero |= any([](double x) { return x == 0 && std::signbit(x); });
-    masked |= all([](double x) { return x == -INFINITY; });
+    masked |= all_values([](double x) { return x == -INFINITY; });
     part |= v[0] != -INFINITY && any([](double x) { return x == -INFINITY; });
-    subnormal |= all([](double x) { return std::fabs(x) < 0x1p-126; }) && any([](double x) { return x != 0; });
+    subnormal |= all_values([](double x) { return std::fabs(x) < 0x1p-126; }) && any([](double x) { return x != 0; });
     infinite |= any([](double x) { return x == INFINITY; });
     nan |= any([](double x) { return std::isnan(x); });
   }

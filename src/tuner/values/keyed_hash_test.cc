@@ -31,14 +31,14 @@ TEST(Keyed, EveryBitOfSecretAndUseChangesAboutHalfOfTheBits) {
 
 TEST(SecretNumbers, RepeatUnderOneSecretAndDoNotOtherwise) {
   SecretNumbers a(7), again(7), other(8);
-  std::set<uint64_t> seen;
+  std::set<uint64_t> hashes;
   for (int i = 0; i < 1000; ++i) {
     const uint64_t number = a.Next();
     ASSERT_EQ(number, again.Next());
-    seen.insert(number);
-    seen.insert(other.Next());
+    hashes.insert(number);
+    hashes.insert(other.Next());
   }
-  EXPECT_EQ(seen.size(), 2000u);
+  EXPECT_EQ(hashes.size(), 2000u);
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ constexpr uint64_t kPurpose = 0xd16e57;  // separates these keys from others der
 }  // namespace
 
 void MakeKeys(uint64_t secret, uint64_t slice_bytes, uint64_t* keys) {
-  const uint64_t words = slice_bytes / 4 + 1;
-  HONE_CHECK(words <= kMostWords, "a slice that is larger than any device");
-  const uint64_t groups = (words - 1) / kLowKeys + 1;
+  const uint64_t key_words = slice_bytes / 4 + 1;
+  HONE_CHECK(key_words <= kMostWords, "a slice that is larger than any device");
+  const uint64_t groups = (key_words - 1) / kLowKeys + 1;
   // Returns whether a slice of this size uses the entry.
   const auto is_read = [&](uint64_t entry) {
-    if (entry < kLowKeys) return entry < words;
+    if (entry < kLowKeys) return entry < key_words;
     const uint64_t level = (entry - kLowKeys) / kHighKeys, digit = (entry - kLowKeys) % kHighKeys;
     return digit <= (groups - 1) >> (level * kHighBits);
   };

@@ -96,7 +96,7 @@ HONE_HD void AddWord(Halves& sums, uint64_t key, uint32_t word) {
   sums.high += (key >> 32) * word;
 }
 // Returns low + 2^30 * high modulo the prime, below 2^63.
-HONE_HD uint64_t Joined(const Halves& sums) {
+HONE_HD uint64_t JoinHalves(const Halves& sums) {
   return Fold(sums.low) + ((sums.high & 0x7fffffffu) << 30) + (sums.high >> 31);
 }
 
@@ -130,7 +130,7 @@ class Sum {
     AddWord(sums, keys[1], b);
     AddWord(sums, keys[2], c);
     AddWord(sums, keys[3], d);
-    of_group_ = Plus(of_group_, Joined(sums));
+    of_group_ = Plus(of_group_, JoinHalves(sums));
   }
   // Adds the element at `position` of the slice, whose bits fill the low `bytes` bytes of `bits`. bytes: 1, 2, 4 or 8.
   HONE_HD void AddElement(uint64_t bits, uint64_t position, int bytes) {
@@ -140,7 +140,7 @@ class Sum {
     Halves sums{0, 0};
     AddWord(sums, ReadKey(keys_ + low), static_cast<uint32_t>(bits << (8 * (at & 3))));
     if (bytes == 8) AddWord(sums, ReadKey(keys_ + low + 1), static_cast<uint32_t>(bits >> 32));
-    of_group_ = Plus(of_group_, Joined(sums));
+    of_group_ = Plus(of_group_, JoinHalves(sums));
   }
   HONE_HD uint64_t Total() const { return Plus(total_, OfGroup(of_group_, group_, keys_)); }
 

@@ -51,14 +51,14 @@ TEST(SliceDigest, IsTheSumThatTheHeaderStates) {
 TEST(SliceDigest, DoesNotDependOnTheOrderOfTheWalk) {
   const std::vector<uint64_t> keys = Keys(9);
   std::mt19937_64 random(2);
-  std::vector<uint32_t> words(5000);
-  for (uint32_t& word : words) word = static_cast<uint32_t>(random());
+  std::vector<uint32_t> random_words(5000);
+  for (uint32_t& word : random_words) word = static_cast<uint32_t>(random());
   Sum upwards(keys.data()), downwards(keys.data()), by_four(keys.data());
-  for (size_t i = 0; i < words.size(); ++i) upwards.AddElement(words[i], i, 4);
-  for (size_t i = words.size(); i-- > 0;) downwards.AddElement(words[i], i, 4);
+  for (size_t i = 0; i < random_words.size(); ++i) upwards.AddElement(random_words[i], i, 4);
+  for (size_t i = random_words.size(); i-- > 0;) downwards.AddElement(random_words[i], i, 4);
   for (size_t part = 0; part < 2; ++part) {  // even groups of four, then odd ones, so that each run is entered twice
-    for (size_t i = 4 * part; i < words.size(); i += 8)
-      by_four.AddFour(i, words[i], words[i + 1], words[i + 2], words[i + 3]);
+    for (size_t i = 4 * part; i < random_words.size(); i += 8)
+      by_four.AddFour(i, random_words[i], random_words[i + 1], random_words[i + 2], random_words[i + 3]);
   }
   EXPECT_EQ(Canonical(upwards.Total()), Canonical(downwards.Total()));
   EXPECT_EQ(Canonical(upwards.Total()), Canonical(by_four.Total()));
@@ -87,33 +87,33 @@ TEST(SliceDigest, NarrowAndWideElementsAreTheirWords) {
 }
 
 TEST(SliceDigest, FoldsDoNotOverflow) {
-  const uint64_t largest = kPrime + 8;                 // limit of sums and products
-  EXPECT_EQ(Canonical(Times(largest, largest)), 64u);  // 8 * 8
+  const uint64_t largest_sum = kPrime + 8;                     // limit of sums and products
+  EXPECT_EQ(Canonical(Times(largest_sum, largest_sum)), 64u);  // 8 * 8
   EXPECT_EQ(Canonical(Times(kPrime - 1, kPrime - 1)), 1u);
   // The words are four of the largest, under the largest keys, 2^60 - 1 each.
   constexpr uint64_t kLargestKey = (uint64_t{0x3fffffffu} << 32) | 0x3fffffffu;
   Halves halves{0, 0};
   for (int i = 0; i < 4; ++i) AddWord(halves, kLargestKey, 0xffffffffu);
-  EXPECT_EQ(Canonical(Joined(halves)),
+  EXPECT_EQ(Canonical(JoinHalves(halves)),
             static_cast<uint64_t>(Product128{4} * ((uint64_t{1} << 60) - 1) * 0xffffffffu % kPrime));
-  EXPECT_LT(Joined(halves), uint64_t{1} << 63);
-  EXPECT_LT(Times(largest, largest), kPrime + 9);
+  EXPECT_LT(JoinHalves(halves), uint64_t{1} << 63);
+  EXPECT_LT(Times(largest_sum, largest_sum), kPrime + 9);
   EXPECT_EQ(Canonical(~uint64_t{0}), 7u);  // 2^64 is 8
 }
 
 TEST(SliceDigest, KeysHaveSixtyBitsAndAreAsManyAsASliceReads) {
-  const std::vector<uint64_t> all = Keys(5);
+  const std::vector<uint64_t> keys = Keys(5);
   uint64_t low = 0, high = 0;
-  for (uint64_t entry = 0; entry < kKeys; ++entry) (entry < kLowKeys ? low : high) |= all[entry];
+  for (uint64_t entry = 0; entry < kKeys; ++entry) (entry < kLowKeys ? low : high) |= keys[entry];
   EXPECT_EQ(low, (uint64_t{0x3fffffffu} << 32) | 0x3fffffffu);
   EXPECT_EQ(high, (uint64_t{1} << 60) - 1);
-  EXPECT_EQ(std::set<uint64_t>(all.begin(), all.end()).size(), kKeys);
-  EXPECT_NE(Keys(6), all);
+  EXPECT_EQ(std::set<uint64_t>(keys.begin(), keys.end()).size(), kKeys);
+  EXPECT_NE(Keys(6), keys);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{4096}, uint64_t{4100}, uint64_t{3} << 20, uint64_t{5} << 30}) {
     const std::vector<uint64_t> few = Keys(5, bytes);
     const uint64_t last = (bytes - 1) / 4;
-    EXPECT_EQ(OfElement(77, last, 4, few.data()), OfElement(77, last, 4, all.data())) << bytes;
-    EXPECT_EQ(OfElement(77, last / 2, 4, few.data()), OfElement(77, last / 2, 4, all.data())) << bytes;
+    EXPECT_EQ(OfElement(77, last, 4, few.data()), OfElement(77, last, 4, keys.data())) << bytes;
+    EXPECT_EQ(OfElement(77, last / 2, 4, few.data()), OfElement(77, last / 2, 4, keys.data())) << bytes;
   }
 }
 

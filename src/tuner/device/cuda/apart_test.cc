@@ -111,9 +111,9 @@ TEST_F(CudaApart, LaunchesReadInputsAndWriteOutputs) {
 TEST_F(CudaApart, EachTensorIsFarFromTheOthers) {
   HONE_REQUIRE_SESSION();
   std::vector<TensorView> views(8, View(DType::kFloat32, {1024}, 0));
-  std::vector<TensorView*> all;
-  for (TensorView& view : views) all.push_back(&view);
-  const std::unique_ptr<Arena> arena = PlaceApart(session, all, std::vector<bool>(8, false));
+  std::vector<TensorView*> all_views;
+  for (TensorView& view : views) all_views.push_back(&view);
+  const std::unique_ptr<Arena> arena = PlaceApart(session, all_views, std::vector<bool>(8, false));
   std::vector<uint64_t> addresses;
   for (const TensorView& view : views) {
     addresses.push_back(view.address);
@@ -155,7 +155,7 @@ TEST_F(CudaApart, StrayWritesBesideATensorShow) {
 TEST_F(CudaApart, RearrangedTensorsLieElsewhereAndStillWork) {
   HONE_REQUIRE_SESSION();
   Apart apart(session);
-  std::set<uint64_t> seen, offsets;
+  std::set<uint64_t> addresses, offsets;
   for (uint64_t key = 1; key <= 12; ++key) {
     Result<bool> rearranged = session.Rearrange(*apart.arena, key);
     ASSERT_TRUE(rearranged.ok()) << rearranged.status().message();
@@ -164,13 +164,13 @@ TEST_F(CudaApart, RearrangedTensorsLieElsewhereAndStillWork) {
     apart.out.address = apart.arena->address(1);
     apart.Fill(session);
     EXPECT_EQ(*session.CheckGaps(*apart.arena), std::nullopt);
-    seen.insert(session.LaunchAddress(apart.x.address) >> 21);
+    addresses.insert(session.LaunchAddress(apart.x.address) >> 21);
     offsets.insert(apart.x.address % (2 << 20));
     const ResolvedPlan plan = Plan({Step("add_one", {Tensor("x"), Tensor("out"), Value<int32_t>(1024)})});
     ASSERT_EQ(Launch(session, *apart.program, plan, apart.bindings).status, LaunchStatus::kOk);
     EXPECT_EQ(Read<float>(session, apart.out)[1023], 1024.0f);
   }
-  EXPECT_GT(seen.size(), 2u) << "x and out take turns by a secret, at an address of its own each time";
+  EXPECT_GT(addresses.size(), 2u) << "x and out take turns by a secret, at an address of its own each time";
   EXPECT_GT(offsets.size(), 3u);
 }
 

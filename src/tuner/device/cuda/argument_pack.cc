@@ -50,8 +50,9 @@ class AddressBook {
 
 }  // namespace
 
-Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments, const Bindings& bindings,
-                                                  const EncodedTensorMaps& tensor_maps, const AddressSeen& seen) {
+Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments,
+                                                  const Bindings& bindings, const EncodedTensorMaps& tensor_maps,
+                                                  const AddressSeen& address_seen) {
   AddressBook book(bindings);
   std::vector<PackedArgument> packed;
   packed.reserve(arguments.size());
@@ -68,7 +69,7 @@ Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgu
     } else {
       result.bytes = PackArgument(argument, [&](const ResolvedArgument& pointer) {
         const uint64_t address = book(pointer);
-        return seen && address != 0 ? seen(address) : address;
+        return address_seen && address != 0 ? address_seen(address) : address;
       });
     }
     if (!book.unbound().empty()) {

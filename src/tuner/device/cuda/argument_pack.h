@@ -31,7 +31,8 @@ struct PackedArgument {
 using AddressSeen = std::function<uint64_t(uint64_t)>;
 
 // Packs arguments. kInvalidArgument names the argument: a tensor, workspace, reference or tensor map that is not bound.
-Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments, const Bindings& bindings,
-                                                  const EncodedTensorMaps& tensor_maps, const AddressSeen& seen = {});
+Result<std::vector<PackedArgument>> PackArguments(const std::vector<ResolvedArgument>& arguments,
+                                                  const Bindings& bindings, const EncodedTensorMaps& tensor_maps,
+                                                  const AddressSeen& address_seen = {});
 
 }  // namespace hone

@@ -68,12 +68,12 @@ TEST(PackArguments, StructsAreLaidOutAsInC) {
   argument.fields = {IntegerArgument(7), NamedArgument(ArgumentKind::kTensor, "x"), IntegerArgument(9)};
   Result<std::vector<PackedArgument>> packed = PackArguments({argument}, TestBindings(), {});
   ASSERT_TRUE(packed.ok());
-  Expected got{};
-  ASSERT_EQ((*packed)[0].bytes.size(), sizeof got);
-  std::memcpy(&got, (*packed)[0].bytes.data(), sizeof got);
-  EXPECT_EQ(got.n, 7);
-  EXPECT_EQ(got.x, 0x1000u);
-  EXPECT_EQ(got.m, 9);
+  Expected packed_argument{};
+  ASSERT_EQ((*packed)[0].bytes.size(), sizeof packed_argument);
+  std::memcpy(&packed_argument, (*packed)[0].bytes.data(), sizeof packed_argument);
+  EXPECT_EQ(packed_argument.n, 7);
+  EXPECT_EQ(packed_argument.x, 0x1000u);
+  EXPECT_EQ(packed_argument.m, 9);
 }
 
 TEST(PackArguments, WhatIsNotBoundIsNamed) {

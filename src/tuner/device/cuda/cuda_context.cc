@@ -97,8 +97,8 @@ Result<DeviceBlock> CudaContext::Allocate(int64_t bytes) {
     return Status::Unavailable(fmt::format("{} bytes of device memory were asked for; no device has that", bytes));
   }
   const size_t unit = virtual_ != nullptr ? virtual_->granule() : static_cast<size_t>(bytes > kMiB ? 2 * kMiB : 64 * kKiB);
-  const size_t wanted = RoundUp(std::max<size_t>(static_cast<size_t>(bytes), 1), unit);
-  return KeptOrNew(wanted, wanted + wanted / 4);
+  const size_t rounded_bytes = RoundUp(std::max<size_t>(static_cast<size_t>(bytes), 1), unit);
+  return KeptOrNew(rounded_bytes, rounded_bytes + rounded_bytes / 4);
 }
 
 Result<DeviceBlock> CudaContext::AllocateGranules(int64_t bytes) {
@@ -149,7 +149,9 @@ CUresult CudaContext::Obtain(size_t bytes, CUdeviceptr* address) {
   return virtual_ != nullptr ? virtual_->Create(bytes, address) : driver_.MemAlloc(address, bytes);
 }
 
-void CudaContext::Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen) { shown_[address] = {bytes, seen}; }
+void CudaContext::Show(CUdeviceptr address, size_t bytes, CUdeviceptr address_seen) {
+  shown_[address] = {bytes, address_seen};
+}
 
 const std::pair<const CUdeviceptr, CudaContext::Shown>* CudaContext::ShownWith(CUdeviceptr address) const {
   const auto after = shown_.upper_bound(address);

@@ -99,8 +99,8 @@ class CudaContext : public std::enable_shared_from_this<CudaContext> {
   void FreeShared(CUdeviceptr address) { GiveBack({address}); }
   // Returns null if the driver chooses addresses.
   VirtualMemory* virtual_memory() { return virtual_.get(); }
-  // Makes candidates see [address, address + bytes) at `seen`, until Hide(address).
-  void Show(CUdeviceptr address, size_t bytes, CUdeviceptr seen);
+  // Makes candidates see [address, address + bytes) at `address_seen`, until Hide(address).
+  void Show(CUdeviceptr address, size_t bytes, CUdeviceptr address_seen);
   void Hide(CUdeviceptr address) { shown_.erase(address); }
   // Returns the address at which candidates see `address`; `address` itself if none was set.
   CUdeviceptr Seen(CUdeviceptr address) const;

@@ -85,28 +85,28 @@ Result<DeviceFacts> ReadDeviceFacts(const CudaDriver& driver, int ordinal) {
   facts.memory_bytes = static_cast<int64_t>(bytes);
 
   CUresult failed = CUDA_SUCCESS;
-  const auto read = [&](CUdevice_attribute attribute) {
+  const auto read_attribute = [&](CUdevice_attribute attribute) {
     int value = 0;
     const CUresult result = driver.DeviceGetAttribute(&value, attribute, device);
     if (result != CUDA_SUCCESS) failed = result;
     return value;
   };
-  facts.cc_major = read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  facts.cc_minor = read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  facts.sm_count = read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  facts.l2_bytes = read(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  facts.smem_per_block = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  facts.smem_optin = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  facts.smem_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  facts.max_threads_per_block = read(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  facts.max_threads_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  facts.max_blocks_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-  facts.registers_per_sm = read(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  facts.cc_major = read_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  facts.cc_minor = read_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  facts.sm_count = read_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  facts.l2_bytes = read_attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  facts.smem_per_block = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  facts.smem_optin = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  facts.smem_per_sm = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  facts.max_threads_per_block = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  facts.max_threads_per_sm = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  facts.max_blocks_per_sm = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  facts.registers_per_sm = read_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
   HONE_CUDA_RETURN_IF_ERROR(driver, failed, what);
   // The attributes are deprecated and absent from some drivers: zero selects the table's value.
-  const double sm_clock_hz = read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
-  const double memory_clock_hz = read(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3;
-  const double bus_bytes = read(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;
+  const double sm_clock_hz = read_attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
+  const double memory_clock_hz = read_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3;
+  const double bus_bytes = read_attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8.0;
   FillPeakRates(facts, sm_clock_hz, 2 * memory_clock_hz * bus_bytes);  // two transfers a clock
   facts.driver = fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);
   return facts;

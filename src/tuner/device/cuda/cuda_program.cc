@@ -186,9 +186,9 @@ Status CudaProgram::RestoreGlobals(Harness& harness) {
 }
 
 Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
-  std::vector<uint8_t> now(host_image_.size());
-  HONE_RETURN_IF_ERROR(harness.TakeGlobals(pieces_, &now));
-  if (now != host_image_) return true;
+  std::vector<uint8_t> globals_now(host_image_.size());
+  HONE_RETURN_IF_ERROR(harness.TakeGlobals(pieces_, &globals_now));
+  if (globals_now != host_image_) return true;
   for (const Global& global : large_) {
     HONE_ASSIGN_OR_RETURN(const bool differs, harness.Differs(global.address, device_image_.address() + global.image_offset,
                                                               static_cast<int64_t>(global.bytes)));
@@ -205,16 +205,16 @@ Result<bool> CudaProgram::GlobalsChanged(Harness& harness) {
 }
 
 std::vector<KernelResources> CudaProgram::Resources() const {
-  std::vector<KernelResources> all;
+  std::vector<KernelResources> kernel_resources;
   for (const auto& [key, kernel] : kernels_) {
     KernelResources resources;
     resources.kernel = kernel.name;
     resources.registers = kernel.registers;
     resources.spill_bytes = kernel.local_bytes;
     resources.static_shared_bytes = kernel.static_shared_bytes;
-    all.push_back(std::move(resources));
+    kernel_resources.push_back(std::move(resources));
   }
-  return all;
+  return kernel_resources;
 }
 
 int64_t CudaProgram::MostLocalBytes() const {

@@ -70,8 +70,12 @@ class CudaProgram : public LoadedProgram {
  private:
   CudaProgram(std::shared_ptr<CudaContext> context, std::shared_ptr<SampleGraph> graph, const Keeping& keeping)
       : context_(std::move(context)), graph_(std::move(graph)), keeping_(keeping) {}
+  // Loads a compiled module, and finds its kernels and globals.
   Result<LaunchOutcome> LoadModule(const std::string& key, const CompiledModule& module);
+  // Notes the addresses of the globals that a candidate could write.
   Status FindGlobals(const std::vector<DeviceGlobal>& globals, CUmodule module);
+  // Keeps copies of the globals, on the host as far as its limit goes and then on the device, so that they can be
+  // restored.
   Status KeepGlobals(Harness& harness);
 
   struct Global {

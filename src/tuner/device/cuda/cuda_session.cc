@@ -190,8 +190,8 @@ class CudaSession : public DeviceSession {
   bool warmed_up_ = false;
 };
 
-Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& given) {
-  CudaSessionOptions options = given;
+Result<std::unique_ptr<DeviceSession>> CudaSession::Make(const CudaSessionOptions& requested_options) {
+  CudaSessionOptions options = requested_options;
   if (options.watched) options.secret_addresses = options.keep_constants = options.mark_surroundings = options.scrub = false;
   HONE_ASSIGN_OR_RETURN(const CudaDriver* driver, LoadCudaDriver());
   std::unique_ptr<CudaSession> session(new CudaSession);
@@ -512,9 +512,9 @@ Result<double> CudaSession::TimeStream(bool one_word, const Traffic& traffic, in
     const CUresult ended = driver.StreamEndCapture(context_->stream(), &graph);
     HONE_RETURN_IF_ERROR(status);
     HONE_CUDA_RETURN_IF_ERROR(driver, ended, "capturing the floor");
-    const CUresult made = driver.GraphInstantiate(&exec, graph, 0);
+    const CUresult instantiate_result = driver.GraphInstantiate(&exec, graph, 0);
     driver.GraphDestroy(graph);
-    HONE_CUDA_RETURN_IF_ERROR(driver, made, "instantiating the floor");
+    HONE_CUDA_RETURN_IF_ERROR(driver, instantiate_result, "instantiating the floor");
   }
 
   std::vector<double> samples;
@@ -564,10 +564,11 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
     return outcome;
   };
   if (counters_ == nullptr) {
-    Result<std::unique_ptr<CounterSource>> made =
-        options_.counted_by_ncu ? MakeNcuGate() : MakeCuptiCounters(context_->context(), options_.ordinal, CuptiLibraries());
-    if (!made.ok()) return unavailable(made.status());
-    counters_ = std::move(*made);
+    Result<std::unique_ptr<CounterSource>> counter_source =
+        options_.counted_by_ncu ? MakeNcuGate()
+                                : MakeCuptiCounters(context_->context(), options_.ordinal, CuptiLibraries());
+    if (!counter_source.ok()) return unavailable(counter_source.status());
+    counters_ = std::move(*counter_source);
   }
   CudaProgram& own = Own(*request.program);
   Preparation preparation =
@@ -618,11 +619,11 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
   }
   size_t at = 0;
   for (const PreparedStep& step : plan) {
-    const size_t mine = at;
+    const size_t first_count = at;
     at += step.is_memset ? (memsets_too ? 1 : 0) : step.call != nullptr ? counted_per_call : 1;
     if (step.is_memset) continue;
     if (step.call != nullptr) {
-      for (size_t i = mine; i < at && i < values->size(); ++i) {
+      for (size_t i = first_count; i < at && i < values->size(); ++i) {
         KernelProfile part;
         part.kernel = step.kernel;
         FillFromMetrics((*values)[i], &part);
@@ -643,7 +644,7 @@ Result<ProfileOutcome> CudaSession::Profile(const ProfileRequest& request) {
                                                     step.shared_bytes) == CUDA_SUCCESS && resident > 0 && facts_.sm_count > 0) {
       kernel.values["waves"] = static_cast<double>(kernel.blocks) / (static_cast<double>(resident) * facts_.sm_count);
     }
-    if (mine < values->size()) FillFromMetrics((*values)[mine], &kernel);
+    if (first_count < values->size()) FillFromMetrics((*values)[first_count], &kernel);
     outcome.kernels.push_back(std::move(kernel));
   }
   return outcome;

@@ -294,9 +294,9 @@ struct CopyCase {
     EXPECT_TRUE(session.Draw(draw).ok());
     EXPECT_TRUE(session.Poison(out).ok());
     bindings.tensors = {{"x", x}, {"out", out}};
-    const int64_t words = bytes / 16;
-    const int64_t blocks = std::min<int64_t>((words + 511) / 512, int64_t{1} << 20);
-    plan = Plan({Step("copy16", {Tensor("x"), Tensor("out"), Value<int64_t>(words)}, blocks, 512)});
+    const int64_t words16 = bytes / 16;
+    const int64_t blocks = std::min<int64_t>((words16 + 511) / 512, int64_t{1} << 20);
+    plan = Plan({Step("copy16", {Tensor("x"), Tensor("out"), Value<int64_t>(words16)}, blocks, 512)});
   }
 };
 
@@ -355,10 +355,11 @@ TEST_F(CudaSessionGpu, TheFloorIsACopyAtFullSpeed) {
 
 TEST_F(CudaSessionGpu, TheSessionItselfIsSmall) {
   HONE_REQUIRE_SESSION();
-  const int64_t taken = session.facts().memory_bytes - session.FreeBytes();
-  std::printf("%s: %lld MiB of %lld taken or reserved; %s\n", session.facts().name.c_str(), static_cast<long long>(taken >> 20),
-              static_cast<long long>(session.facts().memory_bytes >> 20), session.facts().driver.c_str());
-  EXPECT_LT(taken, (int64_t{2} << 30) + 4 * session.facts().l2_bytes);
+  const int64_t taken_bytes = session.facts().memory_bytes - session.FreeBytes();
+  std::printf("%s: %lld MiB of %lld taken or reserved; %s\n", session.facts().name.c_str(),
+              static_cast<long long>(taken_bytes >> 20), static_cast<long long>(session.facts().memory_bytes >> 20),
+              session.facts().driver.c_str());
+  EXPECT_LT(taken_bytes, (int64_t{2} << 30) + 4 * session.facts().l2_bytes);
 }
 
 TEST_F(CudaSessionGpu, ListsTheDevice) {

@@ -351,24 +351,24 @@ TEST(CudaSession, ComparesAsTheHostDoes) {
       HONE_ASSERT_OK(session.CopyFromHost(view.address, reinterpret_cast<void*>(on_host.address), view.span_bytes));
       Write(session, reference, expected);
 
-      Result<Comparison> got = session.Compare(view, reference.address, tolerance);
-      ASSERT_TRUE(got.ok()) << got.status().message();
+      Result<Comparison> comparison = session.Compare(view, reference.address, tolerance);
+      ASSERT_TRUE(comparison.ok()) << comparison.status().message();
       const Comparison want = host::Compare(on_host, expected.data(), tolerance);
-      EXPECT_EQ(got->total, want.total) << Describe(view);
-      EXPECT_EQ(got->wrong, want.wrong) << Describe(view);
-      EXPECT_EQ(got->unwritten, want.unwritten) << Describe(view);
-      EXPECT_EQ(got->non_finite, want.non_finite) << Describe(view);
-      EXPECT_EQ(got->first_wrong, want.first_wrong) << Describe(view);
+      EXPECT_EQ(comparison->total, want.total) << Describe(view);
+      EXPECT_EQ(comparison->wrong, want.wrong) << Describe(view);
+      EXPECT_EQ(comparison->unwritten, want.unwritten) << Describe(view);
+      EXPECT_EQ(comparison->non_finite, want.non_finite) << Describe(view);
+      EXPECT_EQ(comparison->first_wrong, want.first_wrong) << Describe(view);
       if (want.first_wrong) {
-        EXPECT_THAT(got->first_expected, testing::NanSensitiveDoubleEq(want.first_expected));
-        EXPECT_THAT(got->first_actual, testing::NanSensitiveDoubleEq(want.first_actual));
+        EXPECT_THAT(comparison->first_expected, testing::NanSensitiveDoubleEq(want.first_expected));
+        EXPECT_THAT(comparison->first_actual, testing::NanSensitiveDoubleEq(want.first_actual));
       }
       // Device and host add in different orders: a few thousand terms, each rounded once.
       const auto near = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-12 * std::abs(b); };
-      EXPECT_PRED2(near, got->max_scaled, want.max_scaled) << Describe(view);
-      EXPECT_PRED2(near, got->rms_error, want.rms_error) << Describe(view);
-      EXPECT_PRED2(near, got->max_ulp, want.max_ulp) << Describe(view);
-      EXPECT_PRED2(near, got->mean_ulp, want.mean_ulp) << Describe(view);
+      EXPECT_PRED2(near, comparison->max_scaled, want.max_scaled) << Describe(view);
+      EXPECT_PRED2(near, comparison->rms_error, want.rms_error) << Describe(view);
+      EXPECT_PRED2(near, comparison->max_ulp, want.max_ulp) << Describe(view);
+      EXPECT_PRED2(near, comparison->mean_ulp, want.mean_ulp) << Describe(view);
       if (view.elements > 100) {
         EXPECT_GE(want.wrong, 2) << "the planted errors were not seen: " << Describe(view);
       }
@@ -411,8 +411,9 @@ TEST(CudaSession, GathersSlicesAsTheHostDoes) {
       HONE_ASSERT_OK(session.CopyFromHost(source.address, reinterpret_cast<void*>(host_source.address), source.span_bytes));
       HONE_ASSERT_OK(session.GatherSlices(source, destination, slices));
       HONE_ASSERT_OK(host::GatherSlices(host_source, host_destination, slices));
-      const std::vector<uint8_t> got = Read<uint8_t>(session, destination);
-      EXPECT_EQ(std::memcmp(got.data(), reinterpret_cast<void*>(host_destination.address), got.size()), 0) << Describe(source);
+      const std::vector<uint8_t> copied = Read<uint8_t>(session, destination);
+      EXPECT_EQ(std::memcmp(copied.data(), reinterpret_cast<void*>(host_destination.address), copied.size()), 0)
+          << Describe(source);
     }
   }
 }

@@ -24,10 +24,10 @@ LaunchOutcome RefusedLaunch(LaunchStatus status, std::string detail) {
 }
 
 // Returns three extents as the driver takes them; nullopt: one is out of range.
-std::optional<std::array<unsigned, 3>> LaunchExtents(const std::array<int64_t, 3>& values, int64_t smallest) {
+std::optional<std::array<unsigned, 3>> LaunchExtents(const std::array<int64_t, 3>& values, int64_t least_extent) {
   std::array<unsigned, 3> extents{};
   for (size_t i = 0; i < 3; ++i) {
-    if (values[i] < smallest || values[i] > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    if (values[i] < least_extent || values[i] > std::numeric_limits<int32_t>::max()) return std::nullopt;
     extents[i] = static_cast<unsigned>(values[i]);
   }
   return extents;
@@ -38,7 +38,7 @@ std::string ExtentsText(const std::array<int64_t, 3>& v) { return fmt::format("{
 // Fills `prepared` from a launch step. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, CudaProgram& program,
                             const ResolvedStep& step, const Bindings& bindings, const EncodedTensorMaps& maps,
-                            const AddressSeen& seen, bool after_launch, PreparedStep& prepared) {
+                            const AddressSeen& address_seen, bool after_launch, PreparedStep& prepared) {
   CudaKernel* kernel = program.Find(step.kernel, step.binding_key);
   if (kernel == nullptr) {
     return RefusedLaunch(LaunchStatus::kLaunchError,
@@ -116,7 +116,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
                          fmt::format("{}: programmatic dependent launch needs compute capability 9.0", step.kernel));
   }
 
-  Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps, seen);
+  Result<std::vector<PackedArgument>> arguments = PackArguments(step.args, bindings, maps, address_seen);
   if (!arguments.ok()) {
     return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("{}: {}", step.kernel, arguments.status().message()));
   }
@@ -129,7 +129,7 @@ LaunchOutcome PrepareKernel(CudaContext& context, const DeviceFacts& facts, Cuda
 
 // Fills `prepared` from a memset step. Returns kOk, or the candidate's error.
 LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, const Bindings& bindings,
-                            const AddressSeen& seen, PreparedStep& prepared) {
+                            const AddressSeen& address_seen, PreparedStep& prepared) {
   prepared.is_memset = true;
   prepared.kernel = "memset " + step.target;
   int64_t available = 0;
@@ -138,8 +138,8 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
     available = tensor->second.span_bytes;
   } else if (const auto workspace = bindings.workspaces.find(step.target); workspace != bindings.workspaces.end()) {
     prepared.target = workspace->second;
-    for (const ResolvedWorkspace& known : plan.workspaces) {
-      if (known.name == step.target) available = known.bytes;
+    for (const ResolvedWorkspace& plan_workspace : plan.workspaces) {
+      if (plan_workspace.name == step.target) available = plan_workspace.bytes;
     }
   } else {
     return RefusedLaunch(LaunchStatus::kLaunchError, fmt::format("memset: {} is not bound to memory", step.target));
@@ -148,15 +148,15 @@ LaunchOutcome PrepareMemset(const ResolvedPlan& plan, const ResolvedStep& step, 
     return RefusedLaunch(LaunchStatus::kLaunchError,
                   fmt::format("memset of {} bytes; {} has {}", step.memset_bytes, step.target, available));
   }
-  if (seen) prepared.target = seen(prepared.target);
+  if (address_seen) prepared.target = address_seen(prepared.target);
   prepared.value = static_cast<uint8_t>(step.memset_value);
   prepared.bytes = static_cast<size_t>(step.memset_bytes);
   return LaunchOutcome();
 }
 
 // Fills `prepared` from a library call. Returns kOk, or the candidate's error.
-LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const Bindings& bindings, const AddressSeen& seen,
-                          PreparedStep& prepared) {
+LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const Bindings& bindings,
+                          const AddressSeen& address_seen, PreparedStep& prepared) {
   prepared.kernel = call.Describe();
   std::string unbound;
   const auto address = [&](const ResolvedOperand& operand) -> CUdeviceptr {
@@ -168,23 +168,23 @@ LaunchOutcome PrepareCall(LibraryCalls& calls, const ResolvedCall& call, const B
     } else {
       unbound = operand.name;
     }
-    return (seen ? seen(base) : base) + static_cast<CUdeviceptr>(operand.byte_offset);
+    return (address_seen ? address_seen(base) : base) + static_cast<CUdeviceptr>(operand.byte_offset);
   };
   const CallAddresses addresses{
       .a = address(call.a), .b = address(call.b), .bias = call.bias ? address(*call.bias) : 0, .out = address(call.out)};
   if (!unbound.empty())
     return RefusedLaunch(LaunchStatus::kLaunchError,
                          fmt::format("{}: {} is not bound to memory", prepared.kernel, unbound));
-  Result<std::shared_ptr<const PreparedCall>> made = calls.Prepare(call, addresses);
-  if (made.ok()) {
-    prepared.call = std::move(*made);
+  Result<std::shared_ptr<const PreparedCall>> prepared_call = calls.Prepare(call, addresses);
+  if (prepared_call.ok()) {
+    prepared.call = std::move(*prepared_call);
     return LaunchOutcome();
   }
-  const StatusCode code = made.status().code();
+  const StatusCode code = prepared_call.status().code();
   return RefusedLaunch(code == StatusCode::kUnavailable         ? LaunchStatus::kUnsupported
-                : code == StatusCode::kResourceExhausted ? LaunchStatus::kResourceLimit
-                                                         : LaunchStatus::kLaunchError,
-                made.status().message());
+                       : code == StatusCode::kResourceExhausted ? LaunchStatus::kResourceLimit
+                                                                : LaunchStatus::kLaunchError,
+                       prepared_call.status().message());
 }
 
 }  // namespace
@@ -220,8 +220,8 @@ std::optional<std::string> ParameterMismatch(const std::string& kernel, const st
 Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProgram& program, LibraryCalls& calls, const ResolvedPlan& plan,
                         const Bindings& bindings, bool as_seen) {
   Preparation preparation;
-  AddressSeen seen;
-  if (as_seen) seen = [&context](uint64_t address) { return context.Seen(address); };
+  AddressSeen address_seen;
+  if (as_seen) address_seen = [&context](uint64_t address) { return context.Seen(address); };
   EncodedTensorMaps maps;
   if (!plan.tensor_maps.empty()) {
     if (facts.cc_major < 9) {
@@ -229,9 +229,9 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
       return preparation;
     }
     Bindings shown = bindings;
-    if (seen) {
-      for (auto& [name, view] : shown.tensors) view.address = seen(view.address);
-      for (auto& [name, address] : shown.workspaces) address = seen(address);
+    if (address_seen) {
+      for (auto& [name, view] : shown.tensors) view.address = address_seen(view.address);
+      for (auto& [name, address] : shown.workspaces) address = address_seen(address);
     }
     Result<EncodedTensorMaps> encoded = EncodeTensorMaps(context.driver(), plan, shown);
     if (!encoded.ok()) {
@@ -243,9 +243,10 @@ Preparation PreparePlan(CudaContext& context, const DeviceFacts& facts, CudaProg
   bool after_launch = false;
   for (const ResolvedStep& step : plan.steps) {
     PreparedStep& prepared = preparation.plan.emplace_back();
-    preparation.outcome = step.call        ? PrepareCall(calls, *step.call, bindings, seen, prepared)
-                          : step.is_memset ? PrepareMemset(plan, step, bindings, seen, prepared)
-                              : PrepareKernel(context, facts, program, step, bindings, maps, seen, after_launch, prepared);
+    preparation.outcome = step.call        ? PrepareCall(calls, *step.call, bindings, address_seen, prepared)
+                          : step.is_memset ? PrepareMemset(plan, step, bindings, address_seen, prepared)
+                                           : PrepareKernel(context, facts, program, step, bindings, maps, address_seen,
+                                                           after_launch, prepared);
     if (preparation.outcome.status != LaunchStatus::kOk) return preparation;
     after_launch = step.is_launch();
   }

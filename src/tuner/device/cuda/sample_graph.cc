@@ -82,11 +82,11 @@ CUresult SampleGraph::Build(const std::vector<PreparedPlan>& plans) {
 // Changes the arguments of the graph's nodes to those of these plans, which have the same kernels.
 CUresult SampleGraph::Update(const std::vector<PreparedPlan>& plans) {
   const CudaDriver& driver = context_->driver();
-  size_t next = 0;
+  size_t node_index = 0;
   for (const PreparedPlan& plan : plans) {
     for (const PreparedStep& step : plan) {
       if (!HasWork(step)) continue;
-      const CUgraphNode node = nodes_[next++];
+      const CUgraphNode node = nodes_[node_index++];
       CUresult result = CUDA_SUCCESS;
       if (step.is_memset) {
         CUDA_MEMSET_NODE_PARAMS params{};

@@ -33,7 +33,9 @@ class SampleGraph {
   void Clear();
 
  private:
+  // Makes the graph of these plans, one after another.
   CUresult Build(const std::vector<PreparedPlan>& plans);
+  // Changes the arguments of the graph's nodes to those of these plans, which have the same kernels.
   CUresult Update(const std::vector<PreparedPlan>& plans);
 
   std::shared_ptr<CudaContext> context_;

@@ -138,13 +138,13 @@ TEST(NothingSurvives, InL2) {
     return times[times.size() / 2];
   };
   const double warm = sample("read_once", CacheState::kWarm), cold = sample("read_once", CacheState::kCold);
-  const double kept = sample("read_to_stay", CacheState::kCold);
+  const double time_of_kept = sample("read_to_stay", CacheState::kCold);
   const double after = sample("read_once", CacheState::kCold);
   std::printf("reading %.1f MB: warm %.2f us, cold %.2f us, cold with evict_last %.2f us, cold after that %.2f us\n",
-              static_cast<double>(bytes) / 1e6, warm, cold, kept, after);
+              static_cast<double>(bytes) / 1e6, warm, cold, time_of_kept, after);
   ASSERT_LT(warm, 0.9 * cold) << "the instrument cannot tell warm from cold";
   const double nearly_cold = cold - 0.3 * (cold - warm);
-  EXPECT_GT(kept, nearly_cold);
+  EXPECT_GT(time_of_kept, nearly_cold);
   EXPECT_GT(after, nearly_cold);
 }
 
@@ -165,9 +165,9 @@ TEST(NothingSurvives, BesideAVariable) {
       look(first, 3);
       EXPECT_EQ(*(*own)->GlobalsChanged(*probe.program), gate) << first;
     }
-    const std::vector<float> kept = look(1024, -1);
+    const std::vector<float> kept_words = look(1024, -1);
     uint32_t word;
-    std::memcpy(&word, &kept[3], 4);
+    std::memcpy(&word, &kept_words[3], 4);
     EXPECT_EQ(word, 0x5eed5eedu) << "there is nothing to be kept there: the gate is not needed";
   }
   (void)session;

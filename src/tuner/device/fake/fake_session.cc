@@ -406,11 +406,13 @@ Result<SampleOutcome> FakeSession::TimeSample(const SampleRequest& request) {
     if (sample.launch.status != LaunchStatus::kOk) return sample;
     before = bindings;
   }
-  std::vector<std::string> seen;
-  for (const TensorView& view : request.watched) seen.emplace_back(static_cast<const char*>(Pointer(view.address)), static_cast<size_t>(view.span_bytes));
+  std::vector<std::string> watched_bytes;
+  for (const TensorView& view : request.watched)
+    watched_bytes.emplace_back(static_cast<const char*>(Pointer(view.address)), static_cast<size_t>(view.span_bytes));
   RunLate();
-  for (size_t i = 0; i < seen.size(); ++i) {
-    sample.changed_after_end |= std::memcmp(seen[i].data(), Pointer(request.watched[i].address), seen[i].size()) != 0;
+  for (size_t i = 0; i < watched_bytes.size(); ++i) {
+    sample.changed_after_end |=
+        std::memcmp(watched_bytes[i].data(), Pointer(request.watched[i].address), watched_bytes[i].size()) != 0;
   }
   if (device_.log_noise) microseconds *= std::exp(device_.log_noise());
   sample.us_per_plan = microseconds / static_cast<double>(std::max<size_t>(1, request.sets.size()));

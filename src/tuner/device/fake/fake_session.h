@@ -133,9 +133,9 @@ class FakeSession : public DeviceSession {
   Status CopyToHost(void* destination, uint64_t address, int64_t bytes) override;
   Status GatherSlices(const TensorView& source, const TensorView& destination,
                       const std::vector<int64_t>& slices) override;
-  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override {
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) override {
     HONE_RETURN_IF_ERROR(Alive());
-    return host::GatherBox(source, destination, kept);
+    return host::GatherBox(source, destination, kept_indices);
   }
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;

@@ -59,13 +59,13 @@ TEST(ModelledTime, IsTheSameInEveryProcessWithAnyNumberOfThreadsAtAnyAddress) {
     bench.Load(kGather, {"gather"});
     BindGather(bench);
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const double us = bench.Modelled(GatherStep());
+      const double us = bench.ModelledMicroseconds(GatherStep());
       if (first == 0) first = us;
       EXPECT_EQ(us, first) << workers << " workers, repeat " << repeat;
     }
     // The same source is compared with itself, on the same tensors: another image in another process.
     bench.Load(kGather, {"gather"});
-    EXPECT_EQ(first / bench.Modelled(GatherStep()), 1.0) << workers;
+    EXPECT_EQ(first / bench.ModelledMicroseconds(GatherStep()), 1.0) << workers;
   }
 }
 
@@ -79,7 +79,7 @@ TEST(ModelledTime, WhatAKernelWritesToOneTensorTurnsUpInNoOther) {
     return values;
   };
   const std::vector<int> before = indices();
-  bench.Modelled(GatherStep());
+  bench.ModelledMicroseconds(GatherStep());
   EXPECT_EQ(indices(), before);
 }
 
@@ -160,7 +160,7 @@ TEST(ModelledTime, RowsReReadBeyondTheFirstLevelCacheMissWithEveryBlockSize) {
   for (const int64_t block : {128, 256, 512, 1024}) {
     const ResolvedStep step = SimBench::Step("k", {65536 / block}, {block}, {SimBench::T("x"), SimBench::T("y")});
     EXPECT_EQ(ProfileFigure(bench, step, "l1_hit_rate"), 0) << block;
-    times.push_back(bench.Modelled(step));
+    times.push_back(bench.ModelledMicroseconds(step));
     EXPECT_NEAR(times.back(), times.front(), 0.05 * times.front()) << block;
   }
 }
@@ -218,8 +218,9 @@ TEST(ModelledTime, IndicesBroadcastByShufflesDoNotHoldUpTheRows) {
   bench.Load(kGathers, {"plain", "broadcast", "chained"});
   bench.NewSampled({{"x", int64_t{kRows} * 256}, {"index", int64_t{kOut} * 32 * 4}, {"out", int64_t{kOut} * 256}});
   bench.DrawIndices("index", kRows);
-  const double plain = bench.Modelled(GatherStep("plain")), broadcast = bench.Modelled(GatherStep("broadcast")),
-               chained = bench.Modelled(GatherStep("chained"));
+  const double plain = bench.ModelledMicroseconds(GatherStep("plain")),
+               broadcast = bench.ModelledMicroseconds(GatherStep("broadcast")),
+               chained = bench.ModelledMicroseconds(GatherStep("chained"));
   EXPECT_LE(broadcast, plain);
   EXPECT_GT(chained, 1.5 * broadcast);
   const auto in_flight = [&](const char* kernel) {
@@ -272,7 +273,7 @@ TEST(ModelledTime, ArithmeticTakesTime) {
   bench.Load(kArithmetic, {"none", "fused", "apart", "special", "halves", "few", "many"});
   bench.NewSampled({{"x", int64_t{1} << 24}, {"y", int64_t{1} << 24}});
   const auto time = [&](const char* kernel) {
-    return bench.Modelled(SimBench::Step(kernel, {1 << 14}, {256}, {SimBench::T("x"), SimBench::T("y")}));
+    return bench.ModelledMicroseconds(SimBench::Step(kernel, {1 << 14}, {256}, {SimBench::T("x"), SimBench::T("y")}));
   };
   const double none = time("none"), fused = time("fused");
   EXPECT_LT(none, 20);

@@ -34,8 +34,9 @@ TEST(SimAdversary, LocalMemoryDoesNotSurviveFromBlockToBlock) {
              {"k"});
   bench.Output("y", 64 * 32 * 4);
   ASSERT_EQ(bench.Run("k", {64}, {32}, {SimBench::T("y")}).status, LaunchStatus::kOk);
-  const std::vector<int> seen = bench.Read<int>("y");
-  EXPECT_EQ(std::accumulate(seen.begin(), seen.end(), 0), 0) << "threads that found what an earlier block had left";
+  const std::vector<int> values_seen = bench.Read<int>("y");
+  EXPECT_EQ(std::accumulate(values_seen.begin(), values_seen.end(), 0), 0)
+      << "threads that found what an earlier block had left";
 }
 
 TEST(SimAdversary, AWorkspaceIsFilledWithSomethingElseEachTime) {
@@ -133,7 +134,7 @@ TEST(SimAdversary, DeviceGlobalsAreMemoryAndCost) {
              {"plain", "through"});
   bench.NewSampled({{"x", int64_t{64} << 20}, {"y", int64_t{64} << 20}});
   const auto time = [&](const char* kernel) {
-    return bench.Modelled(SimBench::Step(kernel, {65536}, {256}, {SimBench::T("x"), SimBench::T("y")}));
+    return bench.ModelledMicroseconds(SimBench::Step(kernel, {65536}, {256}, {SimBench::T("x"), SimBench::T("y")}));
   };
   EXPECT_GT(time("through"), 3 * time("plain"));
 }

@@ -45,12 +45,12 @@ testing::AssertionResult Finds(const LaunchOutcome& outcome, LaunchStatus status
   if (outcome.status != status) {
     return testing::AssertionFailure() << "status " << static_cast<int>(outcome.status) << ": " << outcome.detail;
   }
-  std::string all;
+  std::string findings_text;
   for (const Finding& f : outcome.findings) {
     if (f.kind == kind && f.location == location) return testing::AssertionSuccess();
-    all += f.kind + " at " + f.location + ": " + f.message + "\n";
+    findings_text += f.kind + " at " + f.location + ": " + f.message + "\n";
   }
-  return testing::AssertionFailure() << "no " << kind << " at " << location << ", but:\n" << all;
+  return testing::AssertionFailure() << "no " << kind << " at " << location << ", but:\n" << findings_text;
 }
 
 testing::AssertionResult EndsCleanly(const LaunchOutcome& outcome) {

@@ -228,11 +228,11 @@ std::vector<std::pair<uint64_t, uint64_t>> SimArena::WrittenStretches(uint64_t a
     if (open != 0) stretches.emplace_back(open, at);
     open = 0;
   };
-  // Goes on over `count` bytes from `at` on, up to 64, of which the low bits of `written` say which were written.
-  const auto follow = [&](uint64_t at, uint64_t written, int count) {
+  // Goes on over `count` bytes from `at` on, up to 64, of which the low bits of `written_bits` say which were written.
+  const auto follow = [&](uint64_t at, uint64_t written_bits, int count) {
     for (int i = 0; i < count;) {
-      const uint64_t rest = written >> i;
-      i += std::min(count - i, open == 0 ? std::countr_zero(rest) : std::countr_one(rest));
+      const uint64_t bits_onwards = written_bits >> i;
+      i += std::min(count - i, open == 0 ? std::countr_zero(bits_onwards) : std::countr_one(bits_onwards));
       if (i == count) break;
       if (open == 0) {
         open = at + static_cast<uint64_t>(i);
@@ -297,12 +297,12 @@ void SimArena::MarkUnwritten(uint64_t address, int64_t bytes, bool unwritten) {
     unwritten = true;  // its bits have the opposite meaning
   }
   uint64_t end = address + static_cast<uint64_t>(bytes);
-  const auto set = [unwritten](uint64_t byte_address, uint8_t mask) {
+  const auto set_bits = [unwritten](uint64_t byte_address, uint8_t mask) {
     uint8_t& bits = *reinterpret_cast<uint8_t*>(UnwrittenByte(byte_address));
     bits = static_cast<uint8_t>(unwritten ? bits | mask : bits & ~mask);
   };
-  for (; address < end && (address & 7) != 0; ++address) set(address, static_cast<uint8_t>(1u << (address & 7)));
-  for (; end > address && (end & 7) != 0; --end) set(end - 1, static_cast<uint8_t>(1u << ((end - 1) & 7)));
+  for (; address < end && (address & 7) != 0; ++address) set_bits(address, static_cast<uint8_t>(1u << (address & 7)));
+  for (; end > address && (end & 7) != 0; --end) set_bits(end - 1, static_cast<uint8_t>(1u << ((end - 1) & 7)));
   if (address < end) {
     std::memset(reinterpret_cast<void*>(UnwrittenByte(address)), unwritten ? 0xff : 0, (end - address) / 8);
   }

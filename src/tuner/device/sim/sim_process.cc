@@ -131,17 +131,17 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
 Status SimProcess::Show(const std::vector<ShownBlock>& blocks) {
   json away{{"op", "unmap"}, {"ranges", json::array()}};
   for (auto shown = shown_.begin(); shown != shown_.end();) {
-    const auto now = std::find_if(blocks.begin(), blocks.end(),
-                                  [&](const ShownBlock& b) { return b.block->map_begin == shown->first; });
+    const auto shown_block = std::find_if(blocks.begin(), blocks.end(),
+                                          [&](const ShownBlock& b) { return b.block->map_begin == shown->first; });
     // The same address may meanwhile belong to another arena, whose files differ.
-    const bool same = now != blocks.end() && [&] {
-      const std::vector<Mapping> current = now->arena->MappingsOf(*now->block);
-      return now->writable == shown->second[0].writable && current.size() == shown->second.size() &&
+    const bool is_unchanged = shown_block != blocks.end() && [&] {
+      const std::vector<Mapping> current = shown_block->arena->MappingsOf(*shown_block->block);
+      return shown_block->writable == shown->second[0].writable && current.size() == shown->second.size() &&
              current[0].fd == shown->second[0].fd && current[0].bytes == shown->second[0].bytes &&
              current[0].offset == shown->second[0].offset && current[0].pieces_key == shown->second[0].pieces_key &&
-             now->arena->id() == shown->second[0].arena;
+             shown_block->arena->id() == shown->second[0].arena;
     }();
-    if (same) {
+    if (is_unchanged) {
       ++shown;
       continue;
     }
@@ -206,11 +206,11 @@ Result<SimProcess::Exchange> SimProcess::Launch(const LaunchMessage& message, do
   for (double wait = limit_seconds;;) {
     HONE_ASSIGN_OR_RETURN(const bool readable, WaitReadable(socket_.get(), wait));
     if (readable) break;
-    const double used = ProcessorSeconds(child_.pid()) - processor_before;
-    if (used >= 0.95 * limit_seconds || SteadySeconds() - began >= kMostWaits * limit_seconds) {
+    const double processor_seconds = ProcessorSeconds(child_.pid()) - processor_before;
+    if (processor_seconds >= 0.95 * limit_seconds || SteadySeconds() - began >= kMostWaits * limit_seconds) {
       return ended(Status(StatusCode::kTimedOut, "the launch did not end"));
     }
-    wait = std::max(0.02, limit_seconds - used);
+    wait = std::max(0.02, limit_seconds - processor_seconds);
   }
   Result<Frame> frame = ReceiveFrame(socket_.get(), kAnswerSeconds, kMaxAnswerBytes);
   if (!frame.ok()) return ended(frame.status());

@@ -16,9 +16,10 @@ int64_t SimModule::StaticShared(const std::string& kernel) const {
 }
 
 std::vector<KernelResources> SimProgram::Resources() const {
-  std::vector<KernelResources> all;
-  for (const auto& [key, module] : modules) all.insert(all.end(), module.resources.begin(), module.resources.end());
-  return all;
+  std::vector<KernelResources> kernel_resources;
+  for (const auto& [key, module] : modules)
+    kernel_resources.insert(kernel_resources.end(), module.resources.begin(), module.resources.end());
+  return kernel_resources;
 }
 
 Result<int64_t> SimProgram::Occupancy(const std::string& kernel, const std::string& binding_key, int64_t block_threads,

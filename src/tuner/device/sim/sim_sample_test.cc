@@ -27,7 +27,7 @@ class SampleBench : public SimBench {
     NewWritten("y", kFloats * 4);
   }
   LaunchOutcome Sample(const std::string& kernel, int64_t blocks, uint64_t key) {
-    HONE_CHECK(Poisoned("y").ok(), "poisoning failed");
+    HONE_CHECK(PoisonTensor("y").ok(), "poisoning failed");
     ResolvedPlan plan;
     plan.steps = {Step(kernel, {blocks}, {256}, {T("x"), T("y")})};
     const LaunchRequest request{
@@ -171,7 +171,7 @@ TEST(SimSample, OfAQueueGivesNoTime) {
   bench.Load(kKernels, {"copies", "odd_blocks", "adds", "reads", "queue"});
   ResolvedPlan plan;
   const auto time = [&](const char* kernel, int64_t blocks) {
-    HONE_CHECK(bench.Poisoned("y").ok(), "poisoning failed");
+    HONE_CHECK(bench.PoisonTensor("y").ok(), "poisoning failed");
     plan.steps = {SimBench::Step(kernel, {blocks}, {256}, {SimBench::T("x"), SimBench::T("y")})};
     SampleRequest request;
     request.program = &bench.program();

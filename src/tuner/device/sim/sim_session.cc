@@ -134,7 +134,7 @@ class SimSession : public DeviceSession {
   }
   Status GatherSlices(const TensorView& source, const TensorView& destination,
                       const std::vector<int64_t>& slices) override;
-  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) override;
   Result<ElementRuns> Written(const TensorView& view) override;
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override {
     return RunPlan(static_cast<SimProgram&>(program), request, CacheState::kCold);
@@ -146,9 +146,9 @@ class SimSession : public DeviceSession {
   Result<SampleOutcome> TimeSample(const SampleRequest& request) override;
   Result<ProfileOutcome> Profile(const ProfileRequest& request) override;
   Result<double> TimeFloor(const Traffic& traffic, int sets, CacheState cache) override {
-    const double all = sim::ModelStream(gpu_, traffic.read_bytes, traffic.written_bytes, cache);
+    const double stream_seconds = sim::ModelStream(gpu_, traffic.read_bytes, traffic.written_bytes, cache);
     (void)sets;  // every execution costs the same in the model
-    return all * 1e6;
+    return stream_seconds * 1e6;
   }
   Result<DeviceCondition> Condition() override {
     DeviceCondition steady;
@@ -169,7 +169,7 @@ class SimSession : public DeviceSession {
     return at.block != nullptr && at.block->sparse;
   }
   void ForgiveGaps(const LaunchRequest& request);
-  void MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept);
+  void MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices);
   // Returns outputs of the bindings whose writes are tracked (BlockRequest::written) and that are still unwritten.
   std::vector<const TensorView*> FollowedTensors(const LaunchRequest& request) const;
   const std::vector<std::pair<uint64_t, uint64_t>>& StretchesOf(const Located& at, const TensorView& view);
@@ -251,24 +251,25 @@ Result<bool> SimSession::GlobalsChanged(LoadedProgram& program) {
 }
 
 Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockRequest>& blocks, uint64_t gap_key) {
-  int64_t wanted = 0, resident = 0;
+  int64_t requested_bytes = 0, resident_bytes = 0;
   for (const BlockRequest& block : blocks) {
     if (block.bytes < 0 || block.bytes > gpu_.facts.memory_bytes) {
       return Status::Device(fmt::format("out of memory on the simulated GPU: a block of {} bytes", block.bytes));
     }
-    wanted += block.bytes;
-    resident +=
+    requested_bytes += block.bytes;
+    resident_bytes +=
         block.sampled && block.bytes > sim::kTileBytes ? sim::kTileBytes + sim::PieceBytes(block.bytes) : block.bytes;
   }
-  if (wanted > FreeBytes()) {
+  if (requested_bytes > FreeBytes()) {
     return Status::Device(
-        fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", wanted, FreeBytes()));
+        fmt::format("out of memory on the simulated GPU: {} bytes asked for, {} free", requested_bytes, FreeBytes()));
   }
   int64_t in_use = 0;
   for (const auto& arena : *arenas_) in_use += arena->resident_bytes();
   const int64_t host = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 4 * 3;
-  if (resident + in_use > host) {
-    return Status::Device(fmt::format("the host has no memory for {} bytes of the simulated GPU's", resident + in_use));
+  if (resident_bytes + in_use > host) {
+    return Status::Device(
+        fmt::format("the host has no memory for {} bytes of the simulated GPU's", resident_bytes + in_use));
   }
   standing_.clear();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<SimArena> arena, SimArena::Make(blocks, gap_key));
@@ -277,12 +278,12 @@ Result<std::unique_ptr<Arena>> SimSession::Allocate(const std::vector<BlockReque
 
 int64_t SimSession::FreeBytes() const {
   // Memory of the modelled GPU: blocks used only by sampled launches cost the host next to nothing.
-  int64_t used = 0;
+  int64_t used_bytes = 0;
   for (const auto& arena : *arenas_) {
     for (size_t i = 0; i < arena->blocks(); ++i)
-      used += static_cast<int64_t>(arena->block(i).end - arena->block(i).begin);
+      used_bytes += static_cast<int64_t>(arena->block(i).end - arena->block(i).begin);
   }
-  return std::max<int64_t>(0, gpu_.facts.memory_bytes - used);
+  return std::max<int64_t>(0, gpu_.facts.memory_bytes - used_bytes);
 }
 
 SimSession::Located SimSession::Locate(uint64_t address) const {
@@ -443,11 +444,11 @@ Status SimSession::GatherSlices(const TensorView& source, const TensorView& dest
   return Status::Ok();
 }
 
-Status SimSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+Status SimSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) {
   standing_.clear();
   MarkUnwritten(destination.address, destination.span_bytes, /*unwritten=*/false);
-  HONE_RETURN_IF_ERROR(host::GatherBox(source, destination, kept));
-  MarkUnwrittenParts(source, destination, kept);
+  HONE_RETURN_IF_ERROR(host::GatherBox(source, destination, kept_indices));
+  MarkUnwrittenParts(source, destination, kept_indices);
   return Status::Ok();
 }
 
@@ -459,18 +460,19 @@ const std::vector<std::pair<uint64_t, uint64_t>>& SimSession::StretchesOf(const 
 
 // Marks the elements of a copy that no launch has written. After a launch of a sample they are no outputs and are not
 // compared; after a launch of all blocks they get the poison pattern, and are wrong.
-void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+void SimSession::MarkUnwrittenParts(const TensorView& source, const TensorView& destination,
+                                    const KeptIndices& kept_indices) {
   const Located from = Locate(source.address);
   partial_.erase(destination.address);
   if (from.block == nullptr || !from.block->sparse) return;
-  const std::vector<std::pair<uint64_t, uint64_t>>& written = StretchesOf(from, source);
+  const std::vector<std::pair<uint64_t, uint64_t>>& written_stretches = StretchesOf(from, source);
   const uint64_t width = static_cast<uint64_t>(DTypeBytes(source.dtype));
   const auto has = [&](uint64_t address) {
-    auto after = std::upper_bound(written.begin(), written.end(), address,
+    auto after = std::upper_bound(written_stretches.begin(), written_stretches.end(), address,
                                   [](uint64_t a, const auto& s) { return a < s.first; });
-    return after != written.begin() && (--after)->second >= address + width;
+    return after != written_stretches.begin() && (--after)->second >= address + width;
   };
-  host::ForEachInBox(source, destination, kept, [&](int64_t from_element, int64_t to_element) {
+  host::ForEachInBox(source, destination, kept_indices, [&](int64_t from_element, int64_t to_element) {
     if (has(source.address + static_cast<uint64_t>(from_element) * width)) return;
     const uint64_t to = destination.address + static_cast<uint64_t>(to_element) * width;
     if (last_was_sample_) {
@@ -677,12 +679,12 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   double all_bytes = 0, share = 0;
   for (const TensorView* const view : counted)
     all_bytes += static_cast<double>(view->elements * DTypeBytes(view->dtype));
-  int64_t written = 0;
+  int64_t written_bytes = 0;
   const auto count = [&](double fraction) {
     if (counted.empty()) return;
-    const int64_t now = WrittenBytes(counted);
-    share += static_cast<double>(now - written) / std::max(fraction, 1e-12) / std::max(all_bytes, 1.0);
-    written = now;
+    const int64_t written_now = WrittenBytes(counted);
+    share += static_cast<double>(written_now - written_bytes) / std::max(fraction, 1e-12) / std::max(all_bytes, 1.0);
+    written_bytes = written_now;
   };
   bool incomplete = false;
   int kernels = 0;
@@ -747,27 +749,27 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   if (sample) {
     // A timed launch of several steps forgives unwritten elements between its steps (ForgiveGaps). Only if there is a
     // single step are all written values certainly its own.
-    const bool whole = cost.sampled_block_fraction >= 1;
+    const bool all_blocks_ran = cost.sampled_block_fraction >= 1;
     const bool forgiven = request.sample_key == 0 && kernels > 1;
     const bool tiled =
         std::any_of(request.bindings->tensors.begin(), request.bindings->tensors.end(), [&](const auto& tensor) {
           const Located at = Locate(tensor.second.address);
           return request.bindings->read_only.count(tensor.first) == 0 && at.block != nullptr && at.block->tiled;
         });
-    cost.comparable = cost.complete = !tiled && !cost.call_skipped && (whole || (!incomplete && !forgiven));
+    cost.comparable = cost.complete = !tiled && !cost.call_skipped && (all_blocks_ran || (!incomplete && !forgiven));
     if (!followed.empty()) {
       if (!counted.empty()) {
         cost.written_share = share;
         // If the sampled blocks did less than their share of the work by chance, they stand for a smaller part of the
         // grid.
-        if (!whole && share < 1 && share >= kLeastShare) cost.time_us /= share;
+        if (!all_blocks_ran && share < 1 && share >= kLeastShare) cost.time_us /= share;
       }
       cost.written_slices = WrittenSlices(followed);
       const bool fresh = std::none_of(followed.begin(), followed.end(), [&](const TensorView* view) { return Locate(view->address).block->drawn; });
-      if (!whole && fresh && request.plan->steps.size() == 1 && all_bytes > 0) {
+      if (!all_blocks_ran && fresh && request.plan->steps.size() == 1 && all_bytes > 0) {
         for (const double bytes : cost.block_bytes) cost.block_shares.push_back(bytes / all_bytes);
       }
-      if (!whole && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
+      if (!all_blocks_ran && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
     }
   }
   if (!request.trusted) last_was_sample_ = sample && cost.sampled_block_fraction < 1;
@@ -808,9 +810,9 @@ Result<LaunchOutcome> SimSession::RunCall(const ResolvedCall& call, const Launch
     return stretches.size() == 1 && stretches[0].first <= address(operand) &&
            stretches[0].second >= address(operand) + static_cast<uint64_t>(operand.bytes);
   };
-  std::vector<const ResolvedOperand*> read = {&call.a, &call.b};
-  if (call.bias) read.push_back(&*call.bias);
-  for (const ResolvedOperand* const operand : read) {
+  std::vector<const ResolvedOperand*> read_operands = {&call.a, &call.b};
+  if (call.bias) read_operands.push_back(&*call.bias);
+  for (const ResolvedOperand* const operand : read_operands) {
     if (defined(*operand)) continue;
     if (request.sample_blocks && !request.trusted) {
       *incomplete = true;  // blocks outside the sample would have written what the call reads

@@ -43,9 +43,9 @@ TEST(SimSession, RunsAVectorKernel) {
 }
 
 std::string FindingsText(const LaunchOutcome& outcome) {
-  std::string all = outcome.detail;
-  for (const Finding& f : outcome.findings) all += "\n  " + f.kind + " " + f.location + " " + f.message;
-  return all;
+  std::string outcome_text = outcome.detail;
+  for (const Finding& f : outcome.findings) outcome_text += "\n  " + f.kind + " " + f.location + " " + f.message;
+  return outcome_text;
 }
 
 TEST(SimSession, AHangTimesOutAndTheNextLaunchWorks) {
@@ -301,11 +301,11 @@ TEST(SimSession, ALibraryCallIsComputedForAComparisonAndNotForATime) {
   ResolvedStep large = ProductStep("x", "w", "y", 1 << 14, 1 << 14, 1 << 14);
   large.call->out.bytes = kSize * kSize * 4;  // the size of the bound memory; nothing is computed here
   const double seconds = large.call->flops() / (0.75 * facts.fp32_flops);
-  EXPECT_NEAR(bench.Modelled(large), seconds * 1e6, 0.01 * seconds * 1e6);
-  const double narrow = bench.Modelled(ProductStep("x", "w", "y", 1 << 14, 1, 1 << 14));
+  EXPECT_NEAR(bench.ModelledMicroseconds(large), seconds * 1e6, 0.01 * seconds * 1e6);
+  const double narrow = bench.ModelledMicroseconds(ProductStep("x", "w", "y", 1 << 14, 1, 1 << 14));
   EXPECT_GT(narrow, 1e6 * 4 * std::pow(2.0, 28) / facts.memory_bandwidth);
   large.call->dtype = DType::kBFloat16;
-  EXPECT_LT(bench.Modelled(large), seconds * 1e6 / 5);
+  EXPECT_LT(bench.ModelledMicroseconds(large), seconds * 1e6 / 5);
 }
 
 TEST(SimSession, ALibraryCallOfTooManyOperationsIsUnsupported) {
@@ -344,10 +344,10 @@ TEST(SimSession, TimesAreModelledAndRepeatExactly) {
   bench.Input("x", TestValues(1 << 18));
   bench.Output("y", 4 << 18);
   const ResolvedStep step = SimBench::Step("k", {(1 << 16) / 256}, {256}, {SimBench::T("x"), SimBench::T("y")});
-  const double first = bench.Modelled(step);
+  const double first = bench.ModelledMicroseconds(step);
   EXPECT_GT(first, 1);
-  EXPECT_EQ(bench.Modelled(step), first);
-  EXPECT_LT(bench.Modelled(step, CacheState::kWarm), first);
+  EXPECT_EQ(bench.ModelledMicroseconds(step), first);
+  EXPECT_LT(bench.ModelledMicroseconds(step, CacheState::kWarm), first);
   EXPECT_TRUE(bench.session().facts().modelled);
   EXPECT_GT(bench.session().TimeFloor({1e9, 1e9}, 1, CacheState::kCold).value(), 2e9 / 4.8e12 * 1e6);
 }
@@ -468,7 +468,7 @@ __global__ void second(const int* w, int* y, int n) {
   constexpr int kBlocks = 4000, n = kBlocks * 32;
   bench.Output("y", 32 * 4);
   bench.New("w", int64_t{n} * 4);
-  ASSERT_TRUE(bench.Poisoned("w").ok());
+  ASSERT_TRUE(bench.PoisonTensor("w").ok());
   const std::vector<ResolvedStep> steps{SimBench::Step("first", {kBlocks}, {32}, {SimBench::T("w")}),
                                         SimBench::Step("second", {1}, {32}, {SimBench::T("w"), SimBench::T("y"), SimBench::I(n)})};
   const LaunchOutcome sampled = bench.RunSteps(steps, /*sample=*/true);
@@ -476,7 +476,7 @@ __global__ void second(const int* w, int* y, int n) {
   ASSERT_TRUE(sampled.cost.has_value());
   EXPECT_LT(sampled.cost->sampled_block_fraction, 1);
   // Without the first step it is a fault, sampled or not.
-  ASSERT_TRUE(bench.Poisoned("w").ok());
+  ASSERT_TRUE(bench.PoisonTensor("w").ok());
   for (const bool sample : {true, false}) EXPECT_NE(bench.RunSteps({steps[1]}, sample).status, LaunchStatus::kOk) << sample;
 }
 

@@ -91,7 +91,7 @@ class SimBench {
     return values;
   }
   // Poisons a tensor as before a launch: reading it before writing is a finding.
-  Status Poisoned(const std::string& name) { return session_->Poison(bindings_.tensors.at(name)); }
+  Status PoisonTensor(const std::string& name) { return session_->Poison(bindings_.tensors.at(name)); }
   const TensorView& View(const std::string& name) const { return bindings_.tensors.at(name); }
   const Bindings& bindings() const { return bindings_; }
 
@@ -145,7 +145,7 @@ class SimBench {
   }
 
   // Returns the modelled time of one step, in microseconds.
-  double Modelled(const ResolvedStep& step, CacheState cache = CacheState::kCold) {
+  double ModelledMicroseconds(const ResolvedStep& step, CacheState cache = CacheState::kCold) {
     ResolvedPlan plan;
     plan.steps = {step};
     SampleRequest request;

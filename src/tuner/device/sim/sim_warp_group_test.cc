@@ -246,13 +246,14 @@ TEST(SimWarpGroup, DefectsAreFoundAtTheirLines) {
         Case{9, "shared_race", "is written before wgmma.wait_group"},
         Case{7, "out_of_bounds", "reads a 16-byte value"}}) {
     const LaunchOutcome outcome = run(c.defect, 128);
-    const bool found = std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding& f) {
+    const bool has_finding = std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding& f) {
       return f.kind == c.kind && f.location == line && f.message.find(c.text) != std::string::npos;
     });
-    EXPECT_TRUE(found) << "defect " << c.defect << ": " << outcome.detail << "; findings: " << outcome.findings.size()
-                       << (outcome.findings.empty()
-                               ? ""
-                               : " " + outcome.findings[0].message + " at " + outcome.findings[0].location);
+    EXPECT_TRUE(has_finding) << "defect " << c.defect << ": " << outcome.detail
+                             << "; findings: " << outcome.findings.size()
+                             << (outcome.findings.empty()
+                                     ? ""
+                                     : " " + outcome.findings[0].message + " at " + outcome.findings[0].location);
   }
   const LaunchOutcome outcome = run(0, 64);
   EXPECT_EQ(outcome.status, LaunchStatus::kCrashed);

@@ -32,8 +32,8 @@ inline int64_t SpecialParts(int64_t row_bytes) {
 // cheap.
 inline int64_t PieceBytes(int64_t bytes) {
   constexpr int64_t kGranule = 64 * 1024, kMostPieces = 512;
-  const int64_t wanted = (bytes / kMostPieces + kGranule - 1) / kGranule * kGranule;
-  return std::clamp<int64_t>(wanted, 4 * kGranule, kTileBytes);
+  const int64_t wanted_bytes = (bytes / kMostPieces + kGranule - 1) / kGranule * kGranule;
+  return std::clamp<int64_t>(wanted_bytes, 4 * kGranule, kTileBytes);
 }
 
 // Returns the offset in its tile of piece `number`: a multiple of a page below kTileBytes. Key 0: pieces of kTileBytes

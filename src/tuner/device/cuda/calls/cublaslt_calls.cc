@@ -225,16 +225,16 @@ class CublasLtCalls : public LibraryCalls {
                             b_op = call.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasLtEpilogue_t epilogue = EpilogueOf(call);
     const cudaDataType_t bias_type = TypeOf(call.dtype);
-    const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const void* value, size_t bytes) {
+    const auto set_attribute = [&](cublasLtMatmulDescAttributes_t attribute, const void* value, size_t bytes) {
       return StatusOf(functions_.desc_set(product->desc, attribute, value, bytes), call, "makes no such product");
     };
-    HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, &b_op, sizeof b_op));
-    HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, &a_op, sizeof a_op));
-    HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+    HONE_RETURN_IF_ERROR(set_attribute(CUBLASLT_MATMUL_DESC_TRANSA, &b_op, sizeof b_op));
+    HONE_RETURN_IF_ERROR(set_attribute(CUBLASLT_MATMUL_DESC_TRANSB, &a_op, sizeof a_op));
+    HONE_RETURN_IF_ERROR(set_attribute(CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
     if (call.bias) {
       const void* bias = reinterpret_cast<void*>(static_cast<uintptr_t>(addresses.bias));
-      HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
-      HONE_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, sizeof bias_type));
+      HONE_RETURN_IF_ERROR(set_attribute(CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+      HONE_RETURN_IF_ERROR(set_attribute(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, sizeof bias_type));
     }
     HONE_RETURN_IF_ERROR(
         CreateLayout(&product->b, call, call.transpose_b ? call.k : call.n, call.transpose_b ? call.n : call.k));
@@ -263,11 +263,11 @@ class CublasLtCalls : public LibraryCalls {
     HONE_RETURN_IF_ERROR(prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &out_alignment, sizeof out_alignment));
     HONE_RETURN_IF_ERROR(prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &out_alignment, sizeof out_alignment));
 
-    std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<size_t>(call.algorithm) + 1);
+    std::vector<cublasLtMatmulHeuristicResult_t> heuristics(static_cast<size_t>(call.algorithm) + 1);
     int count = 0;
     const cublasStatus_t asked =
         functions_.heuristic(handle_, product->desc, product->b, product->a, product->out, product->out,
-                             preference.get(), static_cast<int>(found.size()), found.data(), &count);
+                             preference.get(), static_cast<int>(heuristics.size()), heuristics.data(), &count);
     if (asked != CUBLAS_STATUS_SUCCESS || count == 0) {
       return Status::InvalidArgument(fmt::format("{}: the library has no algorithm for it on this GPU (error {})",
                                                  call.Describe(), static_cast<int>(asked)));
@@ -277,15 +277,16 @@ class CublasLtCalls : public LibraryCalls {
           fmt::format("{}: the plan asks for algorithm {}, and the library has {} (from 0)", call.Describe(),
                       call.algorithm, count));
     }
-    product->algorithm = found[static_cast<size_t>(call.algorithm)].algo;
+    product->algorithm = heuristics[static_cast<size_t>(call.algorithm)].algo;
     return product;
   }
 
   // Enqueues the product once, with one piece of memory as all operands: the result is meaningless, but the same
   // kernels are loaded, because the operands are aligned as those of `like` are.
   Status WarmUp(const ResolvedCall& call, const Product& product, const CallAddresses& like) {
-    const int64_t largest = std::max({call.a.bytes, call.b.bytes, call.out.bytes, call.bias ? call.bias->bytes : 0});
-    return WarmUpCall(*context_, call, largest + 2 * kMostAlignment, [&](CUdeviceptr memory) {
+    const int64_t largest_bytes =
+        std::max({call.a.bytes, call.b.bytes, call.out.bytes, call.bias ? call.bias->bytes : 0});
+    return WarmUpCall(*context_, call, largest_bytes + 2 * kMostAlignment, [&](CUdeviceptr memory) {
       const auto aligned = [&](CUdeviceptr address) {
         return address == 0 ? 0 : memory + AlignmentOf(address) % kMostAlignment;
       };

@@ -246,8 +246,8 @@ class CudnnCalls : public LibraryCalls {
     };
     std::vector<int64_t> sizes_out;
     for (size_t axis = 0; axis < c.size.size(); ++axis) sizes_out.push_back(c.OutSize(axis));
-    const auto extents = [&](int64_t first, int64_t second, const std::vector<int64_t>& rest) {
-      std::vector<int64_t> list = axes(rest, 1);
+    const auto extents = [&](int64_t first, int64_t second, const std::vector<int64_t>& spatial_sizes) {
+      std::vector<int64_t> list = axes(spatial_sizes, 1);
       list.insert(list.begin(), {first, second});
       return AsInts(list);
     };
@@ -290,15 +290,15 @@ class CudnnCalls : public LibraryCalls {
                                               static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), &bytes)
                        : f.forward_workspace(handle_, d->input, d->weight, d->convolution, d->out,
                                              static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), &bytes);
-      const bool known = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& proposal) {
+      const bool is_proposed = std::any_of(d->proposals.begin(), d->proposals.end(), [&](const Proposal& proposal) {
         return proposal.algorithm == algorithm && proposal.math == math;
       });
-      if (status != CUDNN_STATUS_SUCCESS || known || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
+      if (status != CUDNN_STATUS_SUCCESS || is_proposed || bytes > static_cast<size_t>(kWorkspaceBytes)) return;
       d->proposals.push_back({algorithm, math, bytes});
     };
-    const auto propose_all = [&](const auto& found, int count) {
+    const auto propose_all = [&](const auto& algorithms, int count) {
       for (int i = 0; i < count; ++i) {
-        const auto& one = found[static_cast<size_t>(i)];
+        const auto& one = algorithms[static_cast<size_t>(i)];
         if (one.status != CUDNN_STATUS_SUCCESS || one.determinism != CUDNN_DETERMINISTIC) continue;
         if (narrow) {
           propose(static_cast<int>(one.algo), one.mathType);
@@ -310,18 +310,18 @@ class CudnnCalls : public LibraryCalls {
     const cudnnMathType_t plain = narrow ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
     int count = 0;
     if (c.transposed) {
-      std::vector<cudnnConvolutionBwdDataAlgoPerf_t> found(kMostProposed);
+      std::vector<cudnnConvolutionBwdDataAlgoPerf_t> algorithms(kMostProposed);
       HONE_RETURN_IF_ERROR(status_of(f.backward_algorithms(handle_, d->weight, d->input, d->convolution, d->out,
-                                                           kMostProposed, &count, found.data()),
+                                                           kMostProposed, &count, algorithms.data()),
                                      "has no algorithm for it on this GPU"));
-      propose_all(found, count);
+      propose_all(algorithms, count);
       propose(CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, plain);
     } else {
-      std::vector<cudnnConvolutionFwdAlgoPerf_t> found(kMostProposed);
+      std::vector<cudnnConvolutionFwdAlgoPerf_t> algorithms(kMostProposed);
       HONE_RETURN_IF_ERROR(status_of(f.forward_algorithms(handle_, d->input, d->weight, d->convolution, d->out,
-                                                          kMostProposed, &count, found.data()),
+                                                          kMostProposed, &count, algorithms.data()),
                                      "has no algorithm for it on this GPU"));
-      propose_all(found, count);
+      propose_all(algorithms, count);
       propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, plain);
       propose(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, plain);
     }

@@ -93,8 +93,8 @@ double Error(DeviceSession& session, const Product& product, int64_t shift) {
         if (c.epilogue == "relu") sum = std::max(sum, 0.0);
         if (c.epilogue == "gelu_tanh")
           sum = 0.5 * sum * (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
-        const double got = at(out, (batch * c.m + i) * c.n + j);
-        worst = std::max(worst, std::isfinite(got) ? std::abs(got - sum) / size : 1e30);
+        const double computed = at(out, (batch * c.m + i) * c.n + j);
+        worst = std::max(worst, std::isfinite(computed) ? std::abs(computed - sum) / size : 1e30);
       }
     }
   }
@@ -185,8 +185,8 @@ TEST(LibraryCallsGpu, PartsOfASumAreAddedInFloat32) {
           sum += host::ReadElement(DType::kBFloat16, product.a_host.data() + 2 * (i * k + t)) *
                  host::ReadElement(DType::kBFloat16, product.b_host.data() + 2 * (t * n + j));
         }
-        const double got = host::ReadElement(DType::kBFloat16, out.data() + 2 * (i * n + j));
-        worst = std::max(worst, std::abs(got - sum) / std::max(1.0, std::abs(sum)));
+        const double computed = host::ReadElement(DType::kBFloat16, out.data() + 2 * (i * n + j));
+        worst = std::max(worst, std::abs(computed - sum) / std::max(1.0, std::abs(sum)));
       }
     }
     EXPECT_LT(worst, 4.5e-3) << m << " x " << n << " x " << k;

@@ -17,9 +17,9 @@ namespace {
 TEST(CudaProfile, KernelsAreDescribedInOrderAndThePlanRunsOnce) {
   CudaSessionOptions options;
   options.counted_by_ncu = true;
-  Result<std::unique_ptr<DeviceSession>> made = MakeCudaSession(options);
-  ASSERT_TRUE(made.ok()) << made.status().message();
-  DeviceSession& session = **made;
+  Result<std::unique_ptr<DeviceSession>> session_or_error = MakeCudaSession(options);
+  ASSERT_TRUE(session_or_error.ok()) << session_or_error.status().message();
+  DeviceSession& session = **session_or_error;
   const std::string image(reinterpret_cast<const char*>(hone_session_test_fatbin), hone_session_test_fatbin_size);
   std::unique_ptr<LoadedProgram> program = Load(session, Program(image, {"increment"}));
   ASSERT_NE(program, nullptr);

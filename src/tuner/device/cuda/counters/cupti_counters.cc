@@ -149,23 +149,24 @@ class CuptiCounters : public CounterSource {
       HONE_CUPTI_RETURN_IF_ERROR(cupti_.HostGetBaseMetrics(&list), "CUPTI does not list its metrics");
       names.insert(list.ppMetricNames, list.ppMetricNames + list.numMetrics);
     }
-    std::vector<const char*> known;
+    std::vector<const char*> known_metrics;
     for (const std::string& metric : metrics) {
-      if (names.contains(BaseName(metric))) known.push_back(metric.c_str());
+      if (names.contains(BaseName(metric))) known_metrics.push_back(metric.c_str());
     }
-    if (known.empty()) return Status::Unavailable("CUPTI knows none of the metrics that Hone reads for " + chip_);
-    return known;
+    if (known_metrics.empty())
+      return Status::Unavailable("CUPTI knows none of the metrics that Hone reads for " + chip_);
+    return known_metrics;
   }
 
   // Counts the metrics of each kernel that `execute` launches, in as many passes as the hardware needs. `prepare`
   // restores the inputs before each pass.
   Result<Values> Count(const std::vector<std::string>& metrics, size_t most_kernels, const std::function<Status()>& prepare,
                        const std::function<Status()>& execute) {
-    HONE_ASSIGN_OR_RETURN(std::vector<const char*> known, KnownMetrics(metrics));
+    HONE_ASSIGN_OR_RETURN(std::vector<const char*> known_metrics, KnownMetrics(metrics));
     auto add = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
     add.pHostObject = host_;
-    add.ppMetricNames = known.data();
-    add.numMetrics = known.size();
+    add.ppMetricNames = known_metrics.data();
+    add.numMetrics = known_metrics.size();
     HONE_CUPTI_RETURN_IF_ERROR(cupti_.HostConfigAddMetrics(&add), "CUPTI does not take the metrics");
     auto config_size = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize_Params);
     config_size.pHostObject = host_;
@@ -179,32 +180,32 @@ class CuptiCounters : public CounterSource {
 
     auto data_size = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
     data_size.pRangeProfilerObject = profiler_;
-    data_size.pMetricNames = known.data();
-    data_size.numMetrics = known.size();
+    data_size.pMetricNames = known_metrics.data();
+    data_size.numMetrics = known_metrics.size();
     data_size.maxNumOfRanges = most_kernels;
     data_size.maxNumRangeTreeNodes = static_cast<uint32_t>(most_kernels);
     HONE_CUPTI_RETURN_IF_ERROR(cupti_.GetCounterDataSize(&data_size), "CUPTI does not size its results");
-    std::vector<uint8_t> data(data_size.counterDataSize);
+    std::vector<uint8_t> counter_image(data_size.counterDataSize);
     auto initialize = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
     initialize.pRangeProfilerObject = profiler_;
-    initialize.counterDataSize = data.size();
-    initialize.pCounterData = data.data();
+    initialize.counterDataSize = counter_image.size();
+    initialize.pCounterData = counter_image.data();
     HONE_CUPTI_RETURN_IF_ERROR(cupti_.CounterDataInitialize(&initialize), "CUPTI does not take room for its results");
 
-    auto set = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
-    set.pRangeProfilerObject = profiler_;
-    set.configSize = config.size();
-    set.pConfig = config.data();
-    set.counterDataImageSize = data.size();
-    set.pCounterDataImage = data.data();
-    set.range = CUPTI_AutoRange;
-    set.replayMode = CUPTI_UserReplay;
-    set.maxRangesPerPass = most_kernels;
-    set.numNestingLevels = 1;
-    set.minNestingLevel = 1;
-    set.passIndex = 0;
-    set.targetNestingLevel = 1;
-    HONE_CUPTI_RETURN_IF_ERROR(cupti_.SetConfig(&set), "CUPTI does not take the counters' set-up");
+    auto set_config = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
+    set_config.pRangeProfilerObject = profiler_;
+    set_config.configSize = config.size();
+    set_config.pConfig = config.data();
+    set_config.counterDataImageSize = counter_image.size();
+    set_config.pCounterDataImage = counter_image.data();
+    set_config.range = CUPTI_AutoRange;
+    set_config.replayMode = CUPTI_UserReplay;
+    set_config.maxRangesPerPass = most_kernels;
+    set_config.numNestingLevels = 1;
+    set_config.minNestingLevel = 1;
+    set_config.passIndex = 0;
+    set_config.targetNestingLevel = 1;
+    HONE_CUPTI_RETURN_IF_ERROR(cupti_.SetConfig(&set_config), "CUPTI does not take the counters' set-up");
 
     bool all = false;
     for (int pass = 0; !all; ++pass) {
@@ -225,23 +226,23 @@ class CuptiCounters : public CounterSource {
     decode.pRangeProfilerObject = profiler_;
     HONE_CUPTI_RETURN_IF_ERROR(cupti_.DecodeData(&decode), "CUPTI does not read its counters");
     auto about = HONE_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
-    about.pCounterDataImage = data.data();
-    about.counterDataImageSize = data.size();
+    about.pCounterDataImage = counter_image.data();
+    about.counterDataImageSize = counter_image.size();
     HONE_CUPTI_RETURN_IF_ERROR(cupti_.GetCounterDataInfo(&about), "CUPTI does not say how many kernels it counted");
     const size_t kernels = about.numTotalRanges;
     Values values(kernels);
-    std::vector<double> row(known.size());
+    std::vector<double> row(known_metrics.size());
     for (size_t range = 0; range < kernels; ++range) {
       auto evaluate = HONE_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
       evaluate.pHostObject = host_;
-      evaluate.pCounterDataImage = data.data();
-      evaluate.counterDataImageSize = data.size();
+      evaluate.pCounterDataImage = counter_image.data();
+      evaluate.counterDataImageSize = counter_image.size();
       evaluate.rangeIndex = range;
-      evaluate.ppMetricNames = known.data();
-      evaluate.numMetrics = known.size();
+      evaluate.ppMetricNames = known_metrics.data();
+      evaluate.numMetrics = known_metrics.size();
       evaluate.pMetricValues = row.data();
       HONE_CUPTI_RETURN_IF_ERROR(cupti_.HostEvaluateToGpuValues(&evaluate), "CUPTI does not work out its metrics");
-      for (size_t i = 0; i < known.size(); ++i) values[range][known[i]] = row[i];
+      for (size_t i = 0; i < known_metrics.size(); ++i) values[range][known_metrics[i]] = row[i];
     }
     return values;
   }
@@ -278,10 +279,10 @@ std::vector<std::string> CuptiLibraries() {
 Result<std::unique_ptr<CounterSource>> MakeCuptiCounters(CUcontext context, int device_ordinal,
                                                          const std::vector<std::string>& libraries) {
   void* library = nullptr;
-  std::string found;
+  std::string found_paths;
   for (const std::string& name : libraries) {
     if ((library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) != nullptr) {
-      found = name;
+      found_paths = name;
       break;
     }
   }
@@ -298,7 +299,8 @@ Result<std::unique_ptr<CounterSource>> MakeCuptiCounters(CUcontext context, int 
   HONE_CUPTI_ENTRY_POINTS(HONE_CUPTI_LOOK_UP)
 #undef HONE_CUPTI_LOOK_UP
   if (!missing.empty()) {
-    return Status::Unavailable(fmt::format("{} is too old: it has no {}; CUPTI 12.6 or newer is needed", found, missing));
+    return Status::Unavailable(
+        fmt::format("{} is too old: it has no {}; CUPTI 12.6 or newer is needed", found_paths, missing));
   }
   auto initialize = HONE_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params);
   HONE_CUPTI_RETURN_IF_ERROR(cupti_.ProfilerInitialize(&initialize), "CUPTI could not be set up");

@@ -94,16 +94,17 @@ TEST(ProfileMetrics, TheRealLibraryKnowsEveryNameForAHopper) {
   host.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   host.pChipName = "GH100";
   if (initialize(&host) != CUPTI_SUCCESS) GTEST_SKIP() << "this libcupti does not start without a driver";
-  std::set<std::string> known;
+  std::set<std::string> known_metrics;
   for (const CUpti_MetricType type : {CUPTI_METRIC_TYPE_COUNTER, CUPTI_METRIC_TYPE_RATIO, CUPTI_METRIC_TYPE_THROUGHPUT}) {
     CUpti_Profiler_Host_GetBaseMetrics_Params params{};
     params.structSize = CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE;
     params.pHostObject = host.pHostObject;
     params.metricType = type;
     ASSERT_EQ(list(&params), CUPTI_SUCCESS);
-    known.insert(params.ppMetricNames, params.ppMetricNames + params.numMetrics);
+    known_metrics.insert(params.ppMetricNames, params.ppMetricNames + params.numMetrics);
   }
-  for (const std::string& metric : ProfileMetrics()) EXPECT_TRUE(known.contains(metric.substr(0, metric.find('.')))) << metric;
+  for (const std::string& metric : ProfileMetrics())
+    EXPECT_TRUE(known_metrics.contains(metric.substr(0, metric.find('.')))) << metric;
 }
 
 }  // namespace

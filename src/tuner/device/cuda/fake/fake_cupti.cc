@@ -111,8 +111,9 @@ HONE_EXPORT CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_Range
   return CUPTI_SUCCESS;
 }
 HONE_EXPORT CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* p) {
-  const bool right = p->range == CUPTI_AutoRange && p->replayMode == CUPTI_UserReplay && p->pConfig[0] == 7 && p->numNestingLevels == 1;
-  return right ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+  const bool arguments_are_right = p->range == CUPTI_AutoRange && p->replayMode == CUPTI_UserReplay &&
+                                   p->pConfig[0] == 7 && p->numNestingLevels == 1;
+  return arguments_are_right ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 HONE_EXPORT CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params*) {
   state.counting = true;

@@ -173,8 +173,8 @@ CUresult Submit(Operation operation) {
 
 template <typename T>
 CUresult Memset(CUdeviceptr at, T value, size_t count) {
-  T* words = reinterpret_cast<T*>(at);
-  for (size_t i = 0; i < count; ++i) words[i] = value;
+  T* filled_words = reinterpret_cast<T*>(at);
+  for (size_t i = 0; i < count; ++i) filled_words[i] = value;
   return CUDA_SUCCESS;
 }
 
@@ -333,11 +333,12 @@ CUresult fake_MemExportToShareableHandle(void* out, CUmemGenericAllocationHandle
   *static_cast<int*>(out) = descriptor;
   return CUDA_SUCCESS;
 }
-CUresult fake_MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr asked, unsigned long long) {
-  if (alignment > kGranule || asked % kGranule != 0) return CUDA_ERROR_INVALID_VALUE;
-  const int fixed = asked != 0 ? MAP_FIXED_NOREPLACE : 0;
-  void* at = mmap(reinterpret_cast<void*>(asked), bytes + (asked != 0 ? 0 : kGranule), PROT_NONE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+CUresult fake_MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr requested_address,
+                                unsigned long long) {
+  if (alignment > kGranule || requested_address % kGranule != 0) return CUDA_ERROR_INVALID_VALUE;
+  const int fixed = requested_address != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* at = mmap(reinterpret_cast<void*>(requested_address), bytes + (requested_address != 0 ? 0 : kGranule),
+                  PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
   if (at == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   *address = (reinterpret_cast<CUdeviceptr>(at) + kGranule - 1) / kGranule * kGranule;
   return CUDA_SUCCESS;
@@ -419,9 +420,9 @@ CUresult fake_EventElapsedTime(float* milliseconds, CUevent start, CUevent end) 
 }
 
 CUresult fake_GraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  auto* made = new Exec;
-  for (const Operation& node : reinterpret_cast<Graph*>(graph)->nodes) made->nodes.emplace_back(&node, node);
-  *exec = reinterpret_cast<CUgraphExec>(made);
+  auto* new_exec = new Exec;
+  for (const Operation& node : reinterpret_cast<Graph*>(graph)->nodes) new_exec->nodes.emplace_back(&node, node);
+  *exec = reinterpret_cast<CUgraphExec>(new_exec);
   return CUDA_SUCCESS;
 }
 CUresult fake_GraphUpload(CUgraphExec, CUstream) { return CUDA_SUCCESS; }

@@ -90,8 +90,8 @@ RowWork PlanRows(const Layout& layout, int width, int sm_count) {
   if (layout.inner < kShortRow) {
     work.by_thread = true;
     const int64_t outer = rows / layout.slices;
-    const int64_t wanted = static_cast<int64_t>(most_blocks) * kThreads;
-    work.rows_per_thread = std::clamp<int64_t>(rows / wanted, 1, std::max<int64_t>(outer, 1));
+    const int64_t wanted_threads = static_cast<int64_t>(most_blocks) * kThreads;
+    work.rows_per_thread = std::clamp<int64_t>(rows / wanted_threads, 1, std::max<int64_t>(outer, 1));
     const int64_t items = (outer + work.rows_per_thread - 1) / work.rows_per_thread * layout.slices;
     work.blocks = std::clamp<uint64_t>(static_cast<uint64_t>(items + kThreads - 1) / kThreads, 1, most_blocks);
     return work;
@@ -309,8 +309,8 @@ Status Harness::Gather(const TensorView& source, const TensorView& destination, 
   if (source.elements == 0 || destination.elements == 0) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const Layout layout, harness::MakeLayout(source));
   const bool sliced = source.slice_axis >= 0;
-  std::vector<int64_t> whole{0};
-  const std::vector<int64_t>& list = sliced ? slices : whole;
+  std::vector<int64_t> whole_tensor{0};
+  const std::vector<int64_t>& list = sliced ? slices : whole_tensor;
   if (list.empty()) return Status::Ok();
   for (int64_t slice : list) {
     if (slice < 0 || slice >= layout.slices) {
@@ -374,7 +374,7 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
     slices += layout.slices;
     layouts.push_back(layout);
   }
-  std::vector<uint64_t> all(static_cast<size_t>(slices), 0);
+  std::vector<uint64_t> slice_digests(static_cast<size_t>(slices), 0);
   HONE_ASSIGN_OR_RETURN(const CUdeviceptr keys, SendDigestKeys(key));
   HONE_ASSIGN_OR_RETURN(const CUdeviceptr sums, ReserveScratch(sums_, slices * 8));
   HONE_RETURN_IF_ERROR(Fill(sums, slices * 8, 0));
@@ -383,13 +383,13 @@ Result<std::vector<std::vector<uint64_t>>> Harness::Digest(const std::vector<Ten
     if (views[i].elements > 0) HONE_RETURN_IF_ERROR(EnqueueDigest(views[i], layouts[i], keys, at));
     at += static_cast<CUdeviceptr>(layouts[i].slices * 8);
   }
-  HONE_RETURN_IF_ERROR(CopyToHost(all.data(), sums, slices * 8));
-  for (uint64_t& digest : all) digest = digest::Canonical(digest);
+  HONE_RETURN_IF_ERROR(CopyToHost(slice_digests.data(), sums, slices * 8));
+  for (uint64_t& digest : slice_digests) digest = digest::Canonical(digest);
   std::vector<std::vector<uint64_t>> digests;
-  auto next = all.begin();
+  auto next_digest = slice_digests.begin();
   for (const Layout& layout : layouts) {
-    digests.emplace_back(next, next + layout.slices);
-    next += layout.slices;
+    digests.emplace_back(next_digest, next_digest + layout.slices);
+    next_digest += layout.slices;
   }
   return digests;
 }
@@ -457,9 +457,9 @@ Result<Comparison> Harness::CompareNumbers(const TensorView& output, uint64_t re
                                 work.segment_elements));
   }
   const double slice_elements = static_cast<double>(output.elements / layout.slices);
-  const double smallest = harness::SmallestNormal(precision);
-  HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads, sums,
-                              layout.slices, slice_elements, std::max(tolerance.floor, smallest)));
+  const double smallest_normal = harness::SmallestNormal(precision);
+  HONE_RETURN_IF_ERROR(Launch("hone_root_mean", GridFor(static_cast<uint64_t>(layout.slices), kThreads, 8), kThreads,
+                              sums, layout.slices, slice_elements, std::max(tolerance.floor, smallest_normal)));
 
   CompareCounters counters{};
   counters.first_wrong = ~0ULL;
@@ -480,7 +480,7 @@ Result<Comparison> Harness::CompareNumbers(const TensorView& output, uint64_t re
   comparison.mean_ulp = counters.sum_ulp / static_cast<double>(output.elements);
   counters.sum_error2 = std::max(0.0, counters.sum_error2 - host::ForgivenSquares(tolerance.absolute, output.elements));
   if (counters.sum_error2 > 0) {
-    const double least = static_cast<double>(output.elements) * smallest * smallest;
+    const double least = static_cast<double>(output.elements) * smallest_normal * smallest_normal;
     const double scale2 = std::max(counters.sum_reference2, least);
     comparison.rms_error = scale2 > 0 ? std::sqrt(counters.sum_error2 / scale2) : INFINITY;
   }
@@ -501,8 +501,8 @@ Result<bool> Harness::Differs(uint64_t a, uint64_t b, int64_t bytes) {
   HONE_CHECK(b == 0 || (a ^ b) % 16 == 0, "Differs needs addresses of one alignment");
   const CUdeviceptr flag = counters_.address();
   HONE_RETURN_IF_ERROR(Fill(flag, 4, 0));
-  const uint64_t words = static_cast<uint64_t>(bytes) / 16 + 32;
-  HONE_RETURN_IF_ERROR(Launch("hone_differs", GridFor(words, kThreads, 8), kThreads, a, b, bytes, flag));
+  const uint64_t words16 = static_cast<uint64_t>(bytes) / 16 + 32;
+  HONE_RETURN_IF_ERROR(Launch("hone_differs", GridFor(words16, kThreads, 8), kThreads, a, b, bytes, flag));
   uint32_t different = 0;
   HONE_RETURN_IF_ERROR(CopyToHost(&different, flag, sizeof different));
   return different != 0;
@@ -573,10 +573,10 @@ Status Harness::PutGlobals(const std::vector<GlobalPiece>& pieces, const std::ve
 Status Harness::TakeGlobals(const std::vector<GlobalPiece>& pieces, std::vector<uint8_t>* image) {
   if (pieces.empty()) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(CUdeviceptr list, SendList(lists_, pieces.data(), pieces.size() * sizeof(GlobalPiece)));
-  HONE_ASSIGN_OR_RETURN(CUdeviceptr taken, ReserveScratch(global_image_, static_cast<int64_t>(image->size())));
-  HONE_RETURN_IF_ERROR(Launch("hone_globals_take", GridFor(pieces.size(), 1, 32), 32, list, static_cast<int64_t>(pieces.size()),
-                              taken));
-  return CopyToHost(image->data(), taken, static_cast<int64_t>(image->size()));
+  HONE_ASSIGN_OR_RETURN(CUdeviceptr globals_copy, ReserveScratch(global_image_, static_cast<int64_t>(image->size())));
+  HONE_RETURN_IF_ERROR(Launch("hone_globals_take", GridFor(pieces.size(), 1, 32), 32, list,
+                              static_cast<int64_t>(pieces.size()), globals_copy));
+  return CopyToHost(image->data(), globals_copy, static_cast<int64_t>(image->size()));
 }
 
 Status Harness::CopyFromHost(uint64_t address, const void* source, int64_t bytes) {
@@ -624,8 +624,8 @@ Status Harness::ReadRange(uint64_t address, int64_t bytes) {
   const uint64_t begin = (address + 15) / 16 * 16;
   const uint64_t end = (address + static_cast<uint64_t>(bytes)) / 16 * 16;
   if (end <= begin) return Status::Ok();
-  const auto words = static_cast<int64_t>((end - begin) / 16);
-  return Launch("hone_touch", GridFor(static_cast<uint64_t>(words), 512, 4), 512, begin, words, sink_.address());
+  const auto words16 = static_cast<int64_t>((end - begin) / 16);
+  return Launch("hone_touch", GridFor(static_cast<uint64_t>(words16), 512, 4), 512, begin, words16, sink_.address());
 }
 
 Status Harness::Separator() { return Launch("hone_separator", 1, 32); }

@@ -43,11 +43,14 @@ class Harness {
   // Marks the device's copies of host data as invalid, because a candidate ran.
   void ForgetDeviceState() { tables_sent_ = digest_keys_.sent = false; }
 
+  // Draws a tensor's elements on the device.
   Status Draw(const DrawRequest& request);
   Status Poison(const TensorView& view);
   Status FillWith(const TensorView& view, const FillSpec& fill);
   Status Fill(uint64_t address, int64_t bytes, uint8_t value);
+  // Copies slices of a tensor, one behind the other, into a dense one.
   Status Gather(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices);
+  // Compares an output with its reference, after unpacking it if an element holds two numbers.
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance);
   Result<std::vector<std::vector<uint64_t>>> Digest(const std::vector<TensorView>& views, uint64_t key);
   // Returns whether [a, a + bytes) differs from [b, b + bytes), or from zeros when b is 0.
@@ -120,7 +123,9 @@ class Harness {
     bool sent = false;
     DeviceBlock block;
   };
+  // Copies the tables of digest keys to the device, and returns their address.
   Result<CUdeviceptr> SendDigestKeys(uint64_t secret);
+  // Enqueues the kernel that adds the digests of a tensor's slices to `sums`.
   Status EnqueueDigest(const TensorView& view, const harness::Layout& layout, CUdeviceptr keys, CUdeviceptr sums);
   uint64_t GridFor(uint64_t items, unsigned threads, unsigned blocks_per_sm) const;
 

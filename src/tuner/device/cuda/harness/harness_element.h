@@ -177,8 +177,8 @@ HONE_HD Judged Judge(double actual, double reference, double rms, double c_max, 
   const double scale = magnitude > rms ? magnitude : rms;
   judged.scaled = scale > 0.0 ? judged.error / scale : DoubleOf(0x7ff0000000000000ULL);
   const double far_below = rms * small_floor;
-  const double smallest = SmallestNormal(precision);
-  const double least = far_below > smallest ? far_below : smallest;
+  const double smallest_normal = SmallestNormal(precision);
+  const double least = far_below > smallest_normal ? far_below : smallest_normal;
   const double own = magnitude > least ? magnitude : least;
   judged.small = own > 0.0 ? judged.error / own : DoubleOf(0x7ff0000000000000ULL);
   judged.ulps = judged.error / UlpAt(reference, precision);

@@ -406,11 +406,11 @@ __device__ __forceinline__ void CompareBody(const Layout& layout, const double* 
     const Judged judged = Judge(actual, expected, slice_rms[place.slice], c_max, precision, absolute, c_small, small_floor);
     const bool unwritten = (static_cast<uint64_t>(word) & pattern.mask & static_cast<Word>(~Word{0})) ==
                                (pattern.value & static_cast<Word>(~Word{0})) && !(actual == expected);
-    const bool wrong = judged.wrong || unwritten;
-    mine.wrong += wrong;
+    const bool is_wrong = judged.wrong || unwritten;
+    mine.wrong += is_wrong;
     mine.unwritten += unwritten;
     mine.non_finite += judged.non_finite;
-    if (wrong) mine.first_wrong = Smallest(mine.first_wrong, linear);
+    if (is_wrong) mine.first_wrong = Smallest(mine.first_wrong, linear);
     mine.max_scaled_bits = Largest(mine.max_scaled_bits, BitsOf(judged.scaled));
     mine.max_ulp_bits = Largest(mine.max_ulp_bits, BitsOf(judged.ulps));
     mine.max_small_bits = Largest(mine.max_small_bits, BitsOf(judged.small));
@@ -469,9 +469,9 @@ __device__ __forceinline__ uint4 Xor(uint4 a, uint4 b) { return make_uint4(a.x ^
 
 __device__ __forceinline__ uint64_t GlobalNanoseconds() {
 #if defined(__CUDA_ARCH__)
-  uint64_t now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
+  uint64_t time_now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time_now));
+  return time_now;
 #else
   return ~0ULL;  // only the fake driver of the tests compiles this branch, and it never waits
 #endif
@@ -651,19 +651,21 @@ extern "C" __global__ void __launch_bounds__(256)
   const int64_t first = head < bytes ? head : bytes;
   const int64_t words = (bytes - first) / 16;
   const int64_t tail = first + words * 16;
-  bool found = false;
+  bool found_difference = false;
   const uint64_t thread = ThreadNumber();
-  if (thread < static_cast<uint64_t>(first)) found |= a[thread] != (b != nullptr ? b[thread] : 0);
-  if (thread < static_cast<uint64_t>(bytes - tail)) found |= a[tail + static_cast<int64_t>(thread)] != (b != nullptr ? b[tail + static_cast<int64_t>(thread)] : 0);
+  if (thread < static_cast<uint64_t>(first)) found_difference |= a[thread] != (b != nullptr ? b[thread] : 0);
+  if (thread < static_cast<uint64_t>(bytes - tail))
+    found_difference |=
+        a[tail + static_cast<int64_t>(thread)] != (b != nullptr ? b[tail + static_cast<int64_t>(thread)] : 0);
   const uint4* wide_a = reinterpret_cast<const uint4*>(a + first);
   const uint4* wide_b = reinterpret_cast<const uint4*>(b + first);
 #pragma unroll 4
   for (uint64_t i = thread; i < static_cast<uint64_t>(words); i += ThreadCount()) {
     uint4 v = wide_a[i];
     if (b != nullptr) v = Xor(v, wide_b[i]);
-    found |= (v.x | v.y | v.z | v.w) != 0;
+    found_difference |= (v.x | v.y | v.z | v.w) != 0;
   }
-  if (found) atomicOr(different, 1u);
+  if (found_difference) atomicOr(different, 1u);
 }
 
 // Adds to *sum a keyed hash of the bytes: each 64-bit word times an odd number that the key and the word's place

@@ -101,8 +101,8 @@ Status GuardedArena::Rearrange(uint64_t key, int most_moved) {
 }
 
 uint64_t GuardedArena::address(size_t block) const {
-  const Block& found = blocks_.at(block);
-  return found.memory.address() + static_cast<uint64_t>(found.offset);
+  const Block& guarded_block = blocks_.at(block);
+  return guarded_block.memory.address() + static_cast<uint64_t>(guarded_block.offset);
 }
 
 // Finds the gaps between the blocks, and which gap lies behind each block.

@@ -58,6 +58,7 @@ class GuardedArena : public CudaArena {
   GuardedArena(std::shared_ptr<CudaContext> context, uint64_t key) : context_(std::move(context)), key_(key) {}
   Status ShowAt(Block& block);  // maps the block for candidates at a new address instead of the old one
   void Hide(Block& block);
+  // Finds the gaps between the blocks, and which gap lies behind each block.
   void FindGaps();
 
   std::shared_ptr<CudaContext> context_;

@@ -28,13 +28,13 @@ std::optional<KeptMemory::Block> KeptMemory::Take(size_t least, size_t most) {
   const auto [bytes, address] = *fit;
   kept_by_size_.erase(fit);
   const auto found = kept_.find(address);
-  Known known = found->second;
+  Known block = found->second;
   kept_.erase(found);
   kept_bytes_ -= bytes;
   used_bytes_ += bytes;
   NoteUse(bytes);
-  known.last = requests_;
-  in_use_.emplace(address, known);
+  block.last = requests_;
+  in_use_.emplace(address, block);
   return Block{address, bytes};
 }
 
@@ -52,24 +52,25 @@ void KeptMemory::NoteAllocation(uint64_t address, size_t bytes) {
 std::vector<uint64_t> KeptMemory::Keep(uint64_t address) {
   const auto found = in_use_.find(address);
   HONE_CHECK(found != in_use_.end(), "a block that is not in use");
-  Known known = found->second;
+  Known block = found->second;
   in_use_.erase(found);
-  known.last = requests_;
-  used_bytes_ -= known.bytes;
-  kept_bytes_ += known.bytes;
-  kept_by_size_.emplace(known.bytes, address);
-  kept_.emplace(address, known);
+  block.last = requests_;
+  used_bytes_ -= block.bytes;
+  kept_bytes_ += block.bytes;
+  kept_by_size_.emplace(block.bytes, address);
+  kept_.emplace(address, block);
   return Shrink(MostTotal(), most_kept_, 0);
 }
 
 std::vector<uint64_t> KeptMemory::ForgetKept() { return Shrink(0, 0, 0); }
 
-std::vector<uint64_t> KeptMemory::Shrink(size_t total, size_t kept, size_t more) {
+std::vector<uint64_t> KeptMemory::Shrink(size_t most_total_bytes, size_t most_kept_bytes, size_t extra_bytes) {
   std::vector<uint64_t> freed;
-  while (!kept_.empty() && (kept_bytes_ > kept || used_bytes_ + kept_bytes_ + more > total)) {
+  while (!kept_.empty() &&
+         (kept_bytes_ > most_kept_bytes || used_bytes_ + kept_bytes_ + extra_bytes > most_total_bytes)) {
     const auto worth = [this](const Known& known) {
-      const auto asked = asked_.find(known.bytes);
-      return std::pair<uint64_t, uint64_t>(asked == asked_.end() ? 0 : asked->second, known.last);
+      const auto requests = asked_.find(known.bytes);
+      return std::pair<uint64_t, uint64_t>(requests == asked_.end() ? 0 : requests->second, known.last);
     };
     const auto worst = std::min_element(kept_.begin(), kept_.end(),
                                         [&](const auto& a, const auto& b) { return worth(a.second) < worth(b.second); });

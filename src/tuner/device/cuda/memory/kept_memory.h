@@ -52,8 +52,9 @@ class KeptMemory {
   };
   size_t MostTotal() const;
   void NoteUse(size_t bytes);
-  // Forgets kept blocks, least useful first, until used + kept + `more` <= `total` and kept <= `kept`.
-  std::vector<uint64_t> Shrink(size_t total, size_t kept, size_t more);
+  // Forgets kept blocks, least useful first, until used + kept + `extra_bytes` <= `most_total_bytes` and
+  // kept <= `most_kept_bytes`, and returns their addresses.
+  std::vector<uint64_t> Shrink(size_t most_total_bytes, size_t most_kept_bytes, size_t extra_bytes);
 
   size_t most_kept_;
   std::map<uint64_t, Known> in_use_, kept_;       // keyed by address

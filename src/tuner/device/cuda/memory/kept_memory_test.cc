@@ -70,44 +70,44 @@ TEST(KeptMemory, AVerdictsShapesTakeNoMoreThanWhatIsInUseAtOnce) {
 }
 
 TEST(KeptMemory, ABlockIsGivenOutAgainIfItIsNotMuchLarger) {
-  KeptMemory kept(1024 * kMiB);
-  kept.NoteAllocation(7, 100 * kMiB);
-  EXPECT_TRUE(kept.Keep(7).empty());
-  EXPECT_FALSE(kept.Take(50 * kMiB, 99 * kMiB));
-  EXPECT_FALSE(kept.Take(101 * kMiB, 200 * kMiB));
-  const auto block = kept.Take(80 * kMiB, 100 * kMiB);
+  KeptMemory kept_memory(1024 * kMiB);
+  kept_memory.NoteAllocation(7, 100 * kMiB);
+  EXPECT_TRUE(kept_memory.Keep(7).empty());
+  EXPECT_FALSE(kept_memory.Take(50 * kMiB, 99 * kMiB));
+  EXPECT_FALSE(kept_memory.Take(101 * kMiB, 200 * kMiB));
+  const auto block = kept_memory.Take(80 * kMiB, 100 * kMiB);
   ASSERT_TRUE(block);
   EXPECT_EQ(block->address, 7u);
   EXPECT_EQ(block->bytes, 100 * kMiB);
-  EXPECT_EQ(kept.kept_bytes(), 0u);
-  EXPECT_EQ(kept.used_bytes(), 100 * kMiB);
+  EXPECT_EQ(kept_memory.kept_bytes(), 0u);
+  EXPECT_EQ(kept_memory.used_bytes(), 100 * kMiB);
 }
 
 TEST(KeptMemory, SizesThatAreAskedForOftenStayLongest) {
-  KeptMemory kept(1024 * kMiB);
-  kept.NoteAllocation(1, 200 * kMiB);
-  EXPECT_TRUE(kept.Keep(1).empty());
-  ASSERT_TRUE(kept.Take(200 * kMiB, 200 * kMiB));
-  EXPECT_TRUE(kept.Keep(1).empty());
-  kept.NoteAllocation(2, 198 * kMiB);
-  EXPECT_TRUE(kept.Keep(2).empty());
+  KeptMemory kept_memory(1024 * kMiB);
+  kept_memory.NoteAllocation(1, 200 * kMiB);
+  EXPECT_TRUE(kept_memory.Keep(1).empty());
+  ASSERT_TRUE(kept_memory.Take(200 * kMiB, 200 * kMiB));
+  EXPECT_TRUE(kept_memory.Keep(1).empty());
+  kept_memory.NoteAllocation(2, 198 * kMiB);
+  EXPECT_TRUE(kept_memory.Keep(2).empty());
   // 512 MiB in all are always allowed.
-  EXPECT_TRUE(kept.MakeRoom(114 * kMiB).empty());
-  EXPECT_EQ(kept.MakeRoom(300 * kMiB), std::vector<uint64_t>{2}) << "the older block's size was asked for twice";
-  EXPECT_EQ(kept.MakeRoom(400 * kMiB), std::vector<uint64_t>{1});
+  EXPECT_TRUE(kept_memory.MakeRoom(114 * kMiB).empty());
+  EXPECT_EQ(kept_memory.MakeRoom(300 * kMiB), std::vector<uint64_t>{2}) << "the older block's size was asked for twice";
+  EXPECT_EQ(kept_memory.MakeRoom(400 * kMiB), std::vector<uint64_t>{1});
 }
 
 TEST(KeptMemory, ALimitHoldsWhateverWasInUse) {
-  KeptMemory kept(600 * kMiB);
-  for (uint64_t block = 1; block <= 4; ++block) kept.NoteAllocation(block, 300 * kMiB);
+  KeptMemory kept_memory(600 * kMiB);
+  for (uint64_t block = 1; block <= 4; ++block) kept_memory.NoteAllocation(block, 300 * kMiB);
   std::vector<uint64_t> freed;
   for (uint64_t block = 1; block <= 4; ++block) {
-    for (const uint64_t address : kept.Keep(block)) freed.push_back(address);
+    for (const uint64_t address : kept_memory.Keep(block)) freed.push_back(address);
   }
   EXPECT_EQ(freed.size(), 2u);
-  EXPECT_EQ(kept.kept_bytes(), 600 * kMiB);
-  EXPECT_EQ(kept.ForgetKept().size(), 2u);
-  EXPECT_EQ(kept.kept_bytes(), 0u);
+  EXPECT_EQ(kept_memory.kept_bytes(), 600 * kMiB);
+  EXPECT_EQ(kept_memory.ForgetKept().size(), 2u);
+  EXPECT_EQ(kept_memory.kept_bytes(), 0u);
 }
 
 TEST(KeptMemory, APeakIsForgottenAfterSomeVerdicts) {

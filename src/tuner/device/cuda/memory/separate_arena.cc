@@ -25,12 +25,14 @@ Result<std::unique_ptr<SeparateArena>> SeparateArena::Make(std::shared_ptr<CudaC
                                                  block.exact_align ? " and no better" : ""));
     }
     CUdeviceptr address = 0;
-    const CUresult made = arena->context_->driver().MemAlloc(&address, static_cast<size_t>(std::max<int64_t>(block.bytes, 1)));
-    if (made == CUDA_ERROR_OUT_OF_MEMORY) {
+    const CUresult allocation_result =
+        arena->context_->driver().MemAlloc(&address, static_cast<size_t>(std::max<int64_t>(block.bytes, 1)));
+    if (allocation_result == CUDA_ERROR_OUT_OF_MEMORY) {
       return Status::Unavailable(fmt::format("{} bytes of device memory were asked for and about {} are free", block.bytes,
                                              arena->context_->FreeBytes()));
     }
-    HONE_CUDA_RETURN_IF_ERROR(arena->context_->driver(), made, fmt::format("allocating {} bytes of device memory", block.bytes));
+    HONE_CUDA_RETURN_IF_ERROR(arena->context_->driver(), allocation_result,
+                              fmt::format("allocating {} bytes of device memory", block.bytes));
     arena->addresses_.push_back(address);
   }
   return arena;

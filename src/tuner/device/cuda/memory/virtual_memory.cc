@@ -56,7 +56,8 @@ CUresult VirtualMemory::CreateShared(size_t bytes, CUdeviceptr* address, UniqueF
   CUmemAllocationProp properties = PropertiesOn(device_);
   properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   CUmemGenericAllocationHandle handle = 0;
-  if (const CUresult made = CreateWith(properties, bytes, address, &handle); made != CUDA_SUCCESS) return made;
+  if (const CUresult create_result = CreateWith(properties, bytes, address, &handle); create_result != CUDA_SUCCESS)
+    return create_result;
   int exported = -1;
   const CUresult result = driver_.MemExportToShareableHandle(&exported, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (result != CUDA_SUCCESS) {
@@ -70,7 +71,8 @@ CUresult VirtualMemory::CreateShared(size_t bytes, CUdeviceptr* address, UniqueF
 
 CUresult VirtualMemory::CreateWith(const CUmemAllocationProp& properties, size_t bytes, CUdeviceptr* address, CUmemGenericAllocationHandle* handle) {
   HONE_CHECK(bytes > 0 && bytes % granule_ == 0, "memory is made of whole granules");
-  if (const CUresult made = driver_.MemCreate(handle, bytes, &properties, 0); made != CUDA_SUCCESS) return made;
+  if (const CUresult create_result = driver_.MemCreate(handle, bytes, &properties, 0); create_result != CUDA_SUCCESS)
+    return create_result;
   const CUresult mapped = Map(*handle, bytes, Rights::kReadWrite, address);
   if (mapped != CUDA_SUCCESS) driver_.MemRelease(*handle);
   return mapped;
@@ -84,16 +86,16 @@ void VirtualMemory::Free(CUdeviceptr address) {
   mappings_.erase(found);
 }
 
-CUresult VirtualMemory::MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* again) {
+CUresult VirtualMemory::MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* second_address) {
   const auto found = mappings_.find(address);
   HONE_CHECK(found != mappings_.end(), "an address that nothing is mapped at");
-  return Map(found->second.handle, found->second.bytes, rights, again);
+  return Map(found->second.handle, found->second.bytes, rights, second_address);
 }
 
-void VirtualMemory::Unmap(CUdeviceptr again) {
-  const auto found = mappings_.find(again);
+void VirtualMemory::Unmap(CUdeviceptr second_address) {
+  const auto found = mappings_.find(second_address);
   HONE_CHECK(found != mappings_.end(), "an address that nothing is mapped at");
-  Drop(again, found->second);
+  Drop(second_address, found->second);
   mappings_.erase(found);
 }
 
@@ -106,10 +108,10 @@ CUresult VirtualMemory::Map(CUmemGenericAllocationHandle handle, size_t bytes, R
   CUresult result = CUDA_SUCCESS;
   for (int i = 0; i <= kTries; ++i) {
     const bool last = i == kTries;  // any address of the driver's choice is better than no memory
-    const uint64_t asked = last ? 0 : kLowest + secrets_.Next() % places * kDriverBlock;
-    result = driver_.MemAddressReserve(&mapping.reservation, mapping.reserved, granule_, asked, 0);
+    const uint64_t requested_address = last ? 0 : kLowest + secrets_.Next() % places * kDriverBlock;
+    result = driver_.MemAddressReserve(&mapping.reservation, mapping.reserved, granule_, requested_address, 0);
     if (result != CUDA_SUCCESS) continue;
-    if (mapping.reservation == asked || last) break;
+    if (mapping.reservation == requested_address || last) break;
     driver_.MemAddressFree(mapping.reservation, mapping.reserved);
   }
   if (result != CUDA_SUCCESS) return result;

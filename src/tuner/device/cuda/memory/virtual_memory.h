@@ -43,8 +43,8 @@ class VirtualMemory {
   void Free(CUdeviceptr address);
 
   // Maps the memory of Create(`address`) at one more address.
-  CUresult MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* again);
-  void Unmap(CUdeviceptr again);
+  CUresult MapAgain(CUdeviceptr address, Rights rights, CUdeviceptr* second_address);
+  void Unmap(CUdeviceptr second_address);
 
  private:
   struct Mapping {

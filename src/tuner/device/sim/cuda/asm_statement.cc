@@ -425,7 +425,7 @@ Result<std::vector<AsmStatement>> FindAsmStatements(std::string_view source) {
       conditionals.Read(text);
       if (!conditionals.LeftOut()) CollectStringMacro(text, macros);
       // The line break that ends the directive counts up to N.
-      if (const std::optional<int> given = LineDirective(text)) line = *given - 1;
+      if (const std::optional<int> directive_line = LineDirective(text)) line = *directive_line - 1;
     }
     if (!std::isspace(static_cast<unsigned char>(c))) line_is_blank = false;
     const size_t skipped = SkipCommentOrLiteral(source, i);

@@ -16,13 +16,13 @@ Status PtxEmitter::LoadStore(bool load) {
   if (type == nullptr || type->kind == PtxType::kPredicate) return Unsupported();
   // A cache-policy operand may follow; it has no effect here.
   if (Count() < 2) return Malformed("needs two operands");
-  const PtxOperand& data = Op(load ? 0 : 1);
+  const PtxOperand& data_operand = Op(load ? 0 : 1);
   const PtxOperand& address = Op(load ? 1 : 0);
   if (address.kind != PtxOperand::Kind::kAddress) return Malformed("has no address in brackets");
   const int width = VectorWidth();
   if (width * type->bits > 128) return Unsupported();
   const std::vector<PtxOperand> elements =
-      data.kind == PtxOperand::Kind::kVector ? data.elements : std::vector<PtxOperand>{data};
+      data_operand.kind == PtxOperand::Kind::kVector ? data_operand.elements : std::vector<PtxOperand>{data_operand};
   if (elements.size() != static_cast<size_t>(width)) return Malformed("vector of the wrong length");
   const std::string shape = "<" + type->element + ", " + std::to_string(width) + ">";
   const bool ordered = Has("relaxed") || Has("acquire") || Has("release");
@@ -76,9 +76,9 @@ Status PtxEmitter::AtomicOrReduction(bool has_result) {
   const std::string tag = bitwise ? type->element : type->cpp;
   const std::string function = "hone_ptx::Atomic<" + tag + ", hone_ptx::Update::" + update + ">";
   const int width = VectorWidth();
-  const PtxOperand& data = Op(first + 1);
+  const PtxOperand& data_operand = Op(first + 1);
   if (width == 1) {
-    const std::string call = function + "(" + pointer + ", " + Value(data, type) + ", " + order + ")";
+    const std::string call = function + "(" + pointer + ", " + Value(data_operand, type) + ", " + order + ")";
     if (has_result)
       Set(Op(0), call);
     else
@@ -86,14 +86,14 @@ Status PtxEmitter::AtomicOrReduction(bool has_result) {
     return Status::Ok();
   }
   // Each element of a vector is atomic on its own.
-  if (data.kind != PtxOperand::Kind::kVector || data.elements.size() != static_cast<size_t>(width))
+  if (data_operand.kind != PtxOperand::Kind::kVector || data_operand.elements.size() != static_cast<size_t>(width))
     return Malformed("vector of the wrong length");
-  if (has_result && (Op(0).kind != PtxOperand::Kind::kVector || Op(0).elements.size() != data.elements.size()))
+  if (has_result && (Op(0).kind != PtxOperand::Kind::kVector || Op(0).elements.size() != data_operand.elements.size()))
     return Malformed("vector of the wrong length");
   out_ += "{ char* const hone_a = static_cast<char*>(" + pointer + "); ";
-  for (size_t k = 0; k < data.elements.size(); ++k) {
+  for (size_t k = 0; k < data_operand.elements.size(); ++k) {
     const std::string call = function + "(hone_a + " + std::to_string(k * static_cast<size_t>(type->bits) / 8) + ", " +
-                             Value(data.elements[k], type) + ", " + order + ")";
+                             Value(data_operand.elements[k], type) + ", " + order + ")";
     if (has_result)
       Set(Op(0).elements[k], call);
     else
@@ -132,8 +132,8 @@ Status PtxEmitter::CpAsync() {
     return Malformed("needs two addresses and a size");
   // The fourth operand is a source size, or a predicate that ignores the source, or (with a cache hint) a policy.
   std::string source_bytes = Value(2);
-  const size_t given = Count() - (Has("L2::cache_hint") ? 1 : 0);
-  if (given >= 4) {
+  const size_t operand_count = Count() - (Has("L2::cache_hint") ? 1 : 0);
+  if (operand_count >= 4) {
     if (Op(3).kind == PtxOperand::Kind::kPredicate)
       source_bytes = "(" + Op(3).text + ") ? 0 : " + source_bytes;
     else

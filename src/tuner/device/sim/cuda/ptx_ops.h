@@ -556,11 +556,11 @@ template <typename T, Update kUpdate>
 HONE_SIM_HIDDEN uint64_t UpdateWord(void* address, uint64_t operand) {
   typedef typename hone_sim::WordOf<sizeof(typename Traits<T>::Value)>::Type Word;
   Word* word = static_cast<Word*>(address);
-  Word seen = __atomic_load_n(word, __ATOMIC_SEQ_CST), wanted;
+  Word old_word = __atomic_load_n(word, __ATOMIC_SEQ_CST), new_word;
   do {
-    wanted = static_cast<Word>(Step<T, kUpdate>()(seen, static_cast<Word>(operand)));
-  } while (!__atomic_compare_exchange_n(word, &seen, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-  return seen;
+    new_word = static_cast<Word>(Step<T, kUpdate>()(old_word, static_cast<Word>(operand)));
+  } while (!__atomic_compare_exchange_n(word, &old_word, new_word, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  return old_word;
 }
 template <typename T, Update kUpdate>
 HONE_SIM_INLINE uint64_t Atomic(void* address, uint64_t operand, int order, int scope) {

@@ -31,13 +31,13 @@ std::string RefusalOf(const std::string& source) {
 }
 
 TEST(AsmStatements, TemplateOperandsAndPlace) {
-  const auto found = FindAsmStatements(
+  const auto statements = FindAsmStatements(
       "int x;\n// asm(\"no\")\nconst char* s = \"asm(1)\";\n"
       "  asm volatile(\"add.s32 %0, %1, %[k];\"\n  \"\\n\\t// c\"\n  : \"=r\"(a[f(1, 2)])\n"
       "  : \"r\"(b /* , */ + 1), [k] \"n\"(3) : \"memory\", \"cc\");\n");
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  ASSERT_EQ(found->size(), 1u);
-  const AsmStatement& s = found->front();
+  ASSERT_TRUE(statements.ok()) << statements.status().message();
+  ASSERT_EQ(statements->size(), 1u);
+  const AsmStatement& s = statements->front();
   EXPECT_EQ(s.line, 4);
   EXPECT_EQ(s.newlines, 3);
   ASSERT_EQ(s.operands.size(), 3u);
@@ -53,10 +53,10 @@ TEST(AsmStatements, TemplateOperandsAndPlace) {
 }
 
 TEST(AsmStatements, NoneInCommentsLiteralsAndNames) {
-  const auto found = FindAsmStatements(
+  const auto statements = FindAsmStatements(
       "/* asm(\"x\"); */ int asmx, my_asm; char c = '\"'; auto r = R\"(asm(\"y\");)\"; int n = 1'000;\n");
-  ASSERT_TRUE(found.ok());
-  EXPECT_TRUE(found->empty());
+  ASSERT_TRUE(statements.ok());
+  EXPECT_TRUE(statements->empty());
 }
 
 // Counts the statements found in a source with one at each `@`.
@@ -64,8 +64,8 @@ size_t CountStatements(std::string source) {
   for (size_t at = source.find('@'); at != std::string::npos; at = source.find('@', at)) {
     source.replace(at, 1, "asm(\"wgmma.x;\");");
   }
-  const auto found = FindAsmStatements(source);
-  return found.ok() ? found->size() : 99;
+  const auto statements = FindAsmStatements(source);
+  return statements.ok() ? statements->size() : 99;
 }
 
 TEST(AsmStatements, NoneWhereThePreprocessorLeavesThemOut) {

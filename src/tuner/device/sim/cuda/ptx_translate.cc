@@ -120,7 +120,7 @@ class Translator {
         ++i;
       } else {
         const size_t end = text.find(';', i);
-        if (end == std::string::npos) return Fail("'" + Shown(Trim(text.substr(i))) + "' has no semicolon");
+        if (end == std::string::npos) return Fail("'" + RestoreAsmText(Trim(text.substr(i))) + "' has no semicolon");
         HONE_RETURN_IF_ERROR(TranslateStatement(Trim(text.substr(i, end - i))));
         i = end + 1;
       }
@@ -138,7 +138,7 @@ class Translator {
     return Status::InvalidArgument("line " + std::to_string(statement_.line) + ": inline PTX " + what);
   }
   // Restores, for messages, operand marks to the candidate's text.
-  static std::string Shown(const std::string& s) {
+  static std::string RestoreAsmText(const std::string& s) {
     std::string out;
     for (const char c : s) {
       if (c == kAsmOperandMark)
@@ -193,26 +193,27 @@ class Translator {
   // Translates one statement: a declaration, or an instruction with its guard.
   Status TranslateStatement(const std::string& s) {
     if (s[0] == '.') return Declare(s);
-    std::string rest = s, guard;
-    if (rest[0] == '@') {
+    std::string unguarded = s, guard;
+    if (unguarded[0] == '@') {
       size_t end = 1;
-      while (end < rest.size() && !IsSpace(rest[end])) ++end;
-      const std::optional<PtxOperand> predicate = ParseOperand(rest.substr(1, end - 1));
-      if (!predicate) return Fail("has a guard '" + Shown(rest.substr(0, end)) + "' that is no predicate");
+      while (end < unguarded.size() && !IsSpace(unguarded[end])) ++end;
+      const std::optional<PtxOperand> predicate = ParseOperand(unguarded.substr(1, end - 1));
+      if (!predicate)
+        return Fail("has a guard '" + RestoreAsmText(unguarded.substr(0, end)) + "' that is no predicate");
       // An asm operand as a guard would be an integer register in PTX, which is not legal.
       if (predicate->kind != PtxOperand::Kind::kPredicate) return Fail("has a guard that is no predicate");
       guard = "if (" + predicate->text + ") { ";
-      rest = Trim(rest.substr(end));
+      unguarded = Trim(unguarded.substr(end));
     }
     size_t end = 0;
-    while (end < rest.size() && !IsSpace(rest[end])) {
-      if (rest[end] == '{' || rest[end] == '[') break;  // `ldmatrix…{%0}` without a space
+    while (end < unguarded.size() && !IsSpace(unguarded[end])) {
+      if (unguarded[end] == '{' || unguarded[end] == '[') break;  // `ldmatrix…{%0}` without a space
       ++end;
     }
     PtxInstruction instruction;
-    instruction.opcode = Shown(rest.substr(0, end));
+    instruction.opcode = RestoreAsmText(unguarded.substr(0, end));
     if (instruction.opcode.empty()) return Fail("has an empty instruction");
-    if (instruction.opcode.back() == ':' || rest.find(':', end) == end || instruction.opcode == "bra") {
+    if (instruction.opcode.back() == ':' || unguarded.find(':', end) == end || instruction.opcode == "bra") {
       return Fail("'" + instruction.opcode + "': labels and branches are not emulated by the simulated GPU");
     }
     for (const char c : instruction.opcode) {
@@ -228,14 +229,15 @@ class Translator {
         instruction.parts.back() += c;
     }
     // Opcodes are checked before operands, which gives the better message.
-    for (const std::string& piece : SplitAtCommas(rest.substr(end))) {
+    for (const std::string& piece : SplitAtCommas(unguarded.substr(end))) {
       const std::optional<PtxOperand> operand = ParseOperand(piece);
       if (!operand) {
         PtxInstruction bare = instruction;
-        const Result<std::string> known = EmitPtx(bare);
-        if (!known.ok() && known.status().message().find("not emulated") != std::string::npos)
-          return Located(known.status());
-        return Fail("'" + instruction.opcode + "' has an operand '" + Shown(piece) + "' that is not understood");
+        const Result<std::string> emitted = EmitPtx(bare);
+        if (!emitted.ok() && emitted.status().message().find("not emulated") != std::string::npos)
+          return Located(emitted.status());
+        return Fail("'" + instruction.opcode + "' has an operand '" + RestoreAsmText(piece) +
+                    "' that is not understood");
       }
       instruction.operands.push_back(*operand);
     }
@@ -252,11 +254,12 @@ class Translator {
   // Handles .reg .f32 a, b<4>;
   Status Declare(const std::string& s) {
     if (s.compare(0, 4, ".reg") != 0)
-      return Fail("'" + Shown(s.substr(0, s.find_first_of(" \t\n"))) + "' is not emulated by the simulated GPU");
+      return Fail("'" + RestoreAsmText(s.substr(0, s.find_first_of(" \t\n"))) +
+                  "' is not emulated by the simulated GPU");
     const size_t dot = s.find('.', 4);
     size_t end = dot == std::string::npos ? dot : dot + 1;
     while (end < s.size() && std::isalnum(static_cast<unsigned char>(s[end]))) ++end;
-    if (dot == std::string::npos) return Fail("'" + Shown(s) + "' declares no type");
+    if (dot == std::string::npos) return Fail("'" + RestoreAsmText(s) + "' declares no type");
     const std::string type = s.substr(dot + 1, end - dot - 1);
     if (type == "b128" || type.compare(0, 1, "v") == 0)
       return Fail("'.reg ." + type + "' is not emulated by the simulated GPU");

@@ -127,11 +127,11 @@ Status PtxEmitter::MatrixMultiply() {
       {"f64", {"F64", 64}}, {"s8", {"S8", 8}},      {"u8", {"U8", 8}},
       {"e4m3", {"E4m3", 8}}, {"e5m2", {"E5m2", 8}}};
   const auto shape = kShapes.find(i_.parts[3]);
-  size_t next = 6;
-  const std::string& d_type = i_.parts[next++];
-  const auto a = kFormats.find(i_.parts[next]);
-  const auto b = kFormats.find(i_.parts[next + 1]);
-  const std::string& c_type = i_.parts[next + 2];
+  size_t operand_index = 6;
+  const std::string& d_type = i_.parts[operand_index++];
+  const auto a = kFormats.find(i_.parts[operand_index]);
+  const auto b = kFormats.find(i_.parts[operand_index + 1]);
+  const std::string& c_type = i_.parts[operand_index + 2];
   if (shape == kShapes.end() || a == kFormats.end() || b == kFormats.end() || i_.parts.size() != 10 || c_type != d_type)
     return Unsupported();
   const auto [m, k] = shape->second;
@@ -203,10 +203,10 @@ Status PtxEmitter::MatrixMove(bool load) {
     return Unsupported();
   HONE_RETURN_IF_ERROR(Need(2));
   const int count = Has("x4") ? 4 : Has("x2") ? 2 : 1;
-  const PtxOperand& data = Op(load ? 0 : 1);
+  const PtxOperand& data_operand = Op(load ? 0 : 1);
   const PtxOperand& address = Op(load ? 1 : 0);
   const std::vector<PtxOperand> registers =
-      data.kind == PtxOperand::Kind::kVector ? data.elements : std::vector<PtxOperand>{data};
+      data_operand.kind == PtxOperand::Kind::kVector ? data_operand.elements : std::vector<PtxOperand>{data_operand};
   if (address.kind != PtxOperand::Kind::kAddress || registers.size() != static_cast<size_t>(count))
     return Malformed("needs an address and as many registers as matrices");
   const std::string shape = "<" + std::to_string(count) + ", " + (Has("trans") ? "true" : "false") + ">";

@@ -40,9 +40,9 @@ void Gather(const void* mine, size_t bytes, void* all) {
 
 template <typename T>
 std::array<T, 32> All(T mine) {
-  std::array<T, 32> all;
-  Gather(&mine, sizeof(T), all.data());
-  return all;
+  std::array<T, 32> value_of_lane;
+  Gather(&mine, sizeof(T), value_of_lane.data());
+  return value_of_lane;
 }
 
 [[noreturn]] void Die(const char* what) {
@@ -71,11 +71,17 @@ unsigned char* SharedMemory() { return g_shared; }
 uint64_t CountedMultiplyAdds() { return g_multiply_adds; }
 
 Result<std::string> RunHostCompiler(const std::string& source, const std::vector<std::string>& flags) {
-  const std::string here = std::string(HONE_SOURCE_DIR) + "/src/tuner/device/sim";
+  const std::string simulator_folder = std::string(HONE_SOURCE_DIR) + "/src/tuner/device/sim";
   SubprocessOptions options;
-  options.argv = {
-      HONE_TEST_CXX,         "-x",       "c++", "-std=c++17", "-O2", "-fno-tree-sra", "-fno-strict-aliasing",
-      "-I" + here + "/cuda", "-I" + here};
+  options.argv = {HONE_TEST_CXX,
+                  "-x",
+                  "c++",
+                  "-std=c++17",
+                  "-O2",
+                  "-fno-tree-sra",
+                  "-fno-strict-aliasing",
+                  "-I" + simulator_folder + "/cuda",
+                  "-I" + simulator_folder};
   options.argv.insert(options.argv.end(), flags.begin(), flags.end());
   options.argv.push_back("-");
   options.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
@@ -157,9 +163,9 @@ uint32_t hone_sim_vote(int kind, uint32_t mask, int predicate) {
   return ballot == mask || ballot == 0;
 }
 uint32_t hone_sim_match_any(uint32_t mask, uint64_t value) {
-  uint32_t same = 0, lane = 0;
-  for (const uint64_t v : hone::testing::All(value)) same |= static_cast<uint32_t>(v == value) << lane++;
-  return same & mask;
+  uint32_t lanes_with_value = 0, lane = 0;
+  for (const uint64_t v : hone::testing::All(value)) lanes_with_value |= static_cast<uint32_t>(v == value) << lane++;
+  return lanes_with_value & mask;
 }
 uint32_t hone_sim_match_all(uint32_t mask, uint64_t value, int* all_equal) {
   const bool equal = hone_sim_match_any(mask, value) == mask;

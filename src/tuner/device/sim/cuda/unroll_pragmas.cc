@@ -28,11 +28,11 @@ std::optional<int> UnrollCount(std::string_view line) {
   if (i >= line.size() || line[i] != '#') return std::nullopt;
   ++i;
   if (TakeWord(line, i) != "pragma" || TakeWord(line, i) != "unroll") return std::nullopt;
-  std::string rest(line.substr(i));
-  const size_t comment = rest.find("//");
-  if (comment != std::string::npos) rest.resize(comment);
+  std::string directive(line.substr(i));
+  const size_t comment = directive.find("//");
+  if (comment != std::string::npos) directive.resize(comment);
   std::string digits;
-  for (const char c : rest) {
+  for (const char c : directive) {
     if (std::isspace(static_cast<unsigned char>(c)) || c == '(' || c == ')') continue;
     if (!std::isdigit(static_cast<unsigned char>(c))) return std::nullopt;
     digits += c;

@@ -22,8 +22,8 @@ bool ReportsNoChild(const SubprocessResult& result) {
     const size_t fatal = line.find(": fatal error: ");
     // The driver's message begins with a program's name; a diagnostic about a source begins with its position.
     if (fatal == std::string::npos || line.find(':') != fatal) continue;
-    for (const char* words : {"fork: Resource temporarily unavailable", "fork: Cannot allocate memory"}) {
-      if (line.find(words, fatal) != std::string::npos) return true;
+    for (const char* message : {"fork: Resource temporarily unavailable", "fork: Cannot allocate memory"}) {
+      if (line.find(message, fatal) != std::string::npos) return true;
     }
   }
   return false;
@@ -38,7 +38,7 @@ Result<SubprocessResult> RunDespiteShortage(const std::function<Result<Subproces
   };
   double pause = retry.first_wait_seconds;
   Result<SubprocessResult> result = run();
-  for (int again = 1; again < retry.tries && result.ok() && ReportsNoChild(*result); ++again) {
+  for (int attempt = 1; attempt < retry.tries && result.ok() && ReportsNoChild(*result); ++attempt) {
     wait(pause);
     pause *= 2;
     result = run();

@@ -78,14 +78,17 @@ TEST(ChildShortage, IsNeverACandidatesVerdict) {
   SimCompilerOptions options;
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
   options.shortage = {.tries = 3, .first_wait_seconds = 0, .wait = [](double) {}};
-  options.run = [&](const SubprocessOptions& asked) -> Result<SubprocessResult> {
+  options.run = [&](const SubprocessOptions& subprocess_options) -> Result<SubprocessResult> {
     ++starts;
-    const auto has = [&](const char* word) { return std::find(asked.argv.begin(), asked.argv.end(), word) != asked.argv.end(); };
+    const auto has = [&](const char* word) {
+      return std::find(subprocess_options.argv.begin(), subprocess_options.argv.end(), word) !=
+             subprocess_options.argv.end();
+    };
     if (refusals > 0 && !has("--version")) {
       --refusals;
       return ChildThatEnded(1, has("-shared") ? kLinker : kDriver);
     }
-    return RunSubprocess(asked);
+    return RunSubprocess(subprocess_options);
   };
   const std::unique_ptr<Compiler> compiler = MakeSimCompiler(options).value();
   TranslationUnit unit;

@@ -57,8 +57,8 @@ Result<std::vector<ElfSymbol>> Read(std::string_view file, uint32_t table_type) 
       if (!ReadAt(file, section.sh_offset + at, &raw)) return BrokenElf();
       if (raw.st_name >= strings.size()) continue;
       ElfSymbol symbol;
-      const std::string_view rest = strings.substr(raw.st_name);
-      symbol.name = std::string(rest.substr(0, rest.find('\0')));
+      const std::string_view name_onwards = strings.substr(raw.st_name);
+      symbol.name = std::string(name_onwards.substr(0, name_onwards.find('\0')));
       if (symbol.name.empty()) continue;
       symbol.value = raw.st_value;
       symbol.size = raw.st_size;

@@ -71,8 +71,8 @@ Result<Image> Image::Load(int fd, const ImageNotes& notes) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   image.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (image.handle_ == nullptr) {
-    const char* words = dlerror();
-    return Status::InvalidArgument(words != nullptr ? words : "the dynamic linker refused the image");
+    const char* loader_message = dlerror();
+    return Status::InvalidArgument(loader_message != nullptr ? loader_message : "the dynamic linker refused the image");
   }
   Search search;
   search.address = reinterpret_cast<uint64_t>(dlsym(image.handle_, "hone_touch_shared"));

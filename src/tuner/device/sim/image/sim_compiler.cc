@@ -140,10 +140,10 @@ std::string RenamedKernels(const std::vector<std::string>& kernels) {
   std::set<std::string> done;
   for (const std::string& kernel : kernels) {
     const std::string name = kernel.substr(0, kernel.find('<'));
-    const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    const bool is_plain_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     });
-    if (!plain || IsMathematics(name) || !done.insert(name).second) continue;
+    if (!is_plain_name || IsMathematics(name) || !done.insert(name).second) continue;
     static void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr && dlsym(library, name.c_str()) != nullptr) text += fmt::format("#define {0} hone_kernel_{0}\n", name);
   }
@@ -212,12 +212,12 @@ std::string UniformSpelling(std::string text) {
   }
   std::erase_if(text, [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; });
   // 8u and 8 name the same template argument.
-  std::string plain;
+  std::string without_suffixes;
   for (size_t i = 0; i < text.size(); ++i) {
     if ((text[i] == 'u' || text[i] == 'l') && i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1]))) continue;
-    plain += text[i];
+    without_suffixes += text[i];
   }
-  return plain;
+  return without_suffixes;
 }
 
 // Returns the static shared memory of each kernel. An array declared in a kernel's body belongs to that kernel; one of
@@ -272,11 +272,11 @@ std::optional<std::string> AbsentPart(const std::string& log) {
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (const size_t at = line.find("fatal error: "); at != std::string::npos) {
-      const std::string_view rest = std::string_view(line).substr(at + 13);
+      const std::string_view message = std::string_view(line).substr(at + 13);
       // A toolkit's header may be in g++'s search path, but not readable in the sandbox.
-      const size_t end = std::min(rest.find(": No such file or directory"), rest.find(": Permission denied"));
+      const size_t end = std::min(message.find(": No such file or directory"), message.find(": Permission denied"));
       if (end == std::string_view::npos) return std::nullopt;
-      std::string_view header = rest.substr(0, end);
+      std::string_view header = message.substr(0, end);
       if (const size_t folder = header.rfind("/include/"); folder != std::string_view::npos) header.remove_prefix(folder + 9);
       for (const std::string_view folder : kFolders) {
         if (begins(header, folder)) {
@@ -289,10 +289,11 @@ std::optional<std::string> AbsentPart(const std::string& log) {
     if (line.find(": error: ") == std::string::npos) continue;
     // Only the first error counts: later ones may follow from it.
     for (const std::string_view name : kNamespaces) {
-      for (const char* words : {"error: ‘{}’ has not been declared", "error: ‘{}’ is not a namespace-name",
-                                "error: ‘{}’ does not name a type", "error: '{}' has not been declared",
-                                "error: '{}' is not a namespace-name", "is not a member of ‘{}’", "is not a member of '{}'"}) {
-        if (line.find(fmt::format(fmt::runtime(words), name)) == std::string::npos) continue;
+      for (const char* gcc_message :
+           {"error: ‘{}’ has not been declared", "error: ‘{}’ is not a namespace-name",
+            "error: ‘{}’ does not name a type", "error: '{}' has not been declared",
+            "error: '{}' is not a namespace-name", "is not a member of ‘{}’", "is not a member of '{}'"}) {
+        if (line.find(fmt::format(fmt::runtime(gcc_message), name)) == std::string::npos) continue;
         return fmt::format("the simulated GPU has not all of '{}': it runs CUDA C++ without the toolkit's libraries (CUB, "
                            "cuda::std, Thrust); a GPU may judge this candidate", name);
       }
@@ -332,8 +333,9 @@ std::string CopiesSeen(std::string text) {
   for (const std::string_view name : {"__builtin_memcpy", "__builtin_memmove", "__builtin_memset", "__builtin_mempcpy"}) {
     for (size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
       const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-      const bool whole = (at == 0 || !part(text[at - 1])) && (at + name.size() == text.size() || !part(text[at + name.size()]));
-      if (whole) {
+      const bool is_whole_word =
+          (at == 0 || !part(text[at - 1])) && (at + name.size() == text.size() || !part(text[at + name.size()]));
+      if (is_whole_word) {
         // The words keep their length, so that columns in messages stay.
         text.replace(at, 10, "::        ");
       }
@@ -466,21 +468,22 @@ Status SimCompiler::Prepare() {
   if (!version.exit.success()) {
     return Status::Unavailable(fmt::format("'{} --version' failed ({}): {}", cxx_, version.exit.Describe(), version.err));
   }
-  std::string all = cxx_ + "\n" + version.out + "\n";
-  for (const std::string& flag : flags_) all += flag + "\n";
-  if (!options_.cute.cutlass.empty()) all += fmt::format("{} {} {}\n", options_.cute.cutlass, options_.cute.version, options_.cute.cccl);
-  all += PlanCheckTemplates();
-  all += kEntrySupport;
-  all += kPrelude;
-  all += kRules;
+  std::string identity = cxx_ + "\n" + version.out + "\n";
+  for (const std::string& flag : flags_) identity += flag + "\n";
+  if (!options_.cute.cutlass.empty())
+    identity += fmt::format("{} {} {}\n", options_.cute.cutlass, options_.cute.version, options_.cute.cccl);
+  identity += PlanCheckTemplates();
+  identity += kEntrySupport;
+  identity += kPrelude;
+  identity += kRules;
   if (options_.header_directory.empty()) {
     for (const sim::EmbeddedHeader& header : sim::EmbeddedHeaders()) {
-      all += fmt::format("{}\n{}\n", header.path, header.text);
+      identity += fmt::format("{}\n{}\n", header.path, header.text);
     }
   } else {
-    all += options_.header_directory;
+    identity += options_.header_directory;
   }
-  const std::string hash = Sha256Hex(all).substr(0, 16);
+  const std::string hash = Sha256Hex(identity).substr(0, 16);
   fingerprint_ = fmt::format("sim {} {}{}", version.out.substr(0, version.out.find('\n')), hash, options_.guard_text ? "" : " unguarded");
   prelude_directory_ = options_.cache_directory + "/sim-" + hash;
   include_directory_ = options_.header_directory;
@@ -718,10 +721,11 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     return finish(Verdict::kCompileError, std::move(digest));
   };
   // The candidate's preprocessed text is judged before its PTX is translated to words that candidates may not use.
-  HONE_ASSIGN_OR_RETURN(SubprocessResult written, Preprocess(unit.body, variant, folder, "written"));
-  if (written.timed_out || !written.exit.success()) return failed(std::move(written));
-  HONE_ASSIGN_OR_RETURN(const std::string plain, ReadFile(folder / "written.ii", int64_t{1} << 30));
-  if (const auto refusal = options_.guard_text ? sim::GuardPreprocessed(plain, unit.file) : std::nullopt) {
+  HONE_ASSIGN_OR_RETURN(SubprocessResult preprocessed, Preprocess(unit.body, variant, folder, "written"));
+  if (preprocessed.timed_out || !preprocessed.exit.success()) return failed(std::move(preprocessed));
+  HONE_ASSIGN_OR_RETURN(const std::string preprocessed_source, ReadFile(folder / "written.ii", int64_t{1} << 30));
+  if (const auto refusal =
+          options_.guard_text ? sim::GuardPreprocessed(preprocessed_source, unit.file) : std::nullopt) {
     return finish(refusal->verdict, refusal->sentence);
   }
   Result<std::string> body = RewriteInlinePtx(unit.body);

@@ -62,12 +62,15 @@ TEST(SimCompiler, ACompilerThatWasSignalledSaysNothingOfTheSource) {
   for (const int signal : {SIGTERM, SIGINT, 0}) {
     SimCompilerOptions options;
     options.cache_directory = HONE_BINARY_DIR "/tests/cache";
-    options.run = [&](const SubprocessOptions& asked) -> Result<SubprocessResult> {
-      if (std::find(asked.argv.begin(), asked.argv.end(), "written.cc") == asked.argv.end()) return RunSubprocess(asked);
+    options.run = [&](const SubprocessOptions& subprocess_options) -> Result<SubprocessResult> {
+      if (std::find(subprocess_options.argv.begin(), subprocess_options.argv.end(), "written.cc") ==
+          subprocess_options.argv.end())
+        return RunSubprocess(subprocess_options);
       SubprocessResult result;
       result.exit.signal = signal;
       result.exit.exit_status = signal == 0 ? 1 : -1;
-      if (signal == 0) result.err = "g++: fatal error: Terminated signal terminated program cc1plus\ncompilation terminated.\n";
+      if (signal == 0)
+        result.err = "g++: fatal error: Terminated signal terminated program cc1plus\ncompilation terminated.\n";
       return result;
     };
     const std::unique_ptr<Compiler> compiler = MakeSimCompiler(options).value();
@@ -237,8 +240,8 @@ TEST(SimCompiler, ExternSharedArraysAreOneBuffer) {
   const sim::ImageSymbols symbols = sim::ReadImageSymbols(module.image).value();
   EXPECT_TRUE(symbols.has_dynamic);
   uint64_t raw = 1, typed = 2;
-  const std::vector<sim::ElfSymbol> all = sim::ReadElfSymbols(module.image).value();
-  for (const sim::ElfSymbol& symbol : all) {
+  const std::vector<sim::ElfSymbol> elf_symbols = sim::ReadElfSymbols(module.image).value();
+  for (const sim::ElfSymbol& symbol : elf_symbols) {
     if (symbol.name == "raw") raw = symbol.value;
     if (symbol.name == "typed") typed = symbol.value;
   }

@@ -314,10 +314,12 @@ std::optional<SourceRefusal> Guard::CheckName(std::string_view word, std::string
     if (s_.substr(i, 2) == "::") return std::nullopt;  // judged with the following name
     return violation(fmt::format("the namespace '{}' is the simulator's own", word));
   }
-  const bool ours = BeginsWith(word, "hone_sim") || BeginsWith(word, "hone_ptx") || BeginsWith(word, "hone_entry") ||
-                    BeginsWith(word, "hone_shared_anchor") || BeginsWith(word, "hone_dynamic_shared") ||
-                    BeginsWith(word, "hone_touch") || BeginsWith(word, "hone_name_");
-  if (ours && !IsOneOf(word, kHarmlessOfOurs)) return violation(fmt::format("'{}' is the simulator's own", word));
+  const bool is_simulator_name = BeginsWith(word, "hone_sim") || BeginsWith(word, "hone_ptx") ||
+                                 BeginsWith(word, "hone_entry") || BeginsWith(word, "hone_shared_anchor") ||
+                                 BeginsWith(word, "hone_dynamic_shared") || BeginsWith(word, "hone_touch") ||
+                                 BeginsWith(word, "hone_name_");
+  if (is_simulator_name && !IsOneOf(word, kHarmlessOfOurs))
+    return violation(fmt::format("'{}' is the simulator's own", word));
   for (const std::string_view part : {"__tsan", "__sanitizer", "__asan", "__wrap_", "__real_"}) {
     if (word.find(part) != std::string_view::npos) return violation(fmt::format("'{}' is the instrumentation's own", word));
   }
@@ -443,12 +445,14 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     end = next;
     while (end < s.size() && IsNamePart(s[end])) ++end;
     const std::string_view name = s.substr(next, end - next);
-    const bool ours = BeginsWith(name, "HONE_SIM") || BeginsWith(name, "hone_") || BeginsWith(name, "HONE_PTX");
-    if (ours || IsOneOf(name, kKeywords)) {
+    const bool is_simulator_name =
+        BeginsWith(name, "HONE_SIM") || BeginsWith(name, "hone_") || BeginsWith(name, "HONE_PTX");
+    if (is_simulator_name || IsOneOf(name, kKeywords)) {
       // A keyword may have been defined in good faith; a GPU's compiler is not misled by it.
-      return SourceRefusal{ours ? Verdict::kRuleViolation : Verdict::kUnsupported,
-                           fmt::format("{}: '#{} {}' would give a word of the language another meaning on the simulated GPU", file,
-                                       directive, name)};
+      return SourceRefusal{
+          is_simulator_name ? Verdict::kRuleViolation : Verdict::kUnsupported,
+          fmt::format("{}: '#{} {}' would give a word of the language another meaning on the simulated GPU", file,
+                      directive, name)};
     }
   }
   return std::nullopt;

@@ -33,23 +33,23 @@ std::string CleanPosition(std::string place) {
 }  // namespace
 
 std::vector<std::string> SourceLines::Find(const std::vector<uint64_t>& pcs) {
-  std::vector<uint64_t> wanted;
+  std::vector<uint64_t> unknown_pcs;
   for (const uint64_t pc : pcs) {
-    if (known_.emplace(pc, "").second) wanted.push_back(pc);
+    if (known_.emplace(pc, "").second) unknown_pcs.push_back(pc);
   }
   const auto answer = [&] {
     std::vector<std::string> lines;
     for (const uint64_t pc : pcs) lines.push_back(known_[pc]);
     return lines;
   };
-  if (wanted.empty()) return answer();
+  if (unknown_pcs.empty()) return answer();
   Result<std::string> program = FindExecutable("addr2line", {"/usr/bin", "/usr/local/bin"});
   Result<TemporaryDirectory> folder = MakeTemporaryDirectory(scratch_directory_, "hone-sim-");
   if (!program.ok() || !folder.ok()) return answer();
   if (!WriteFileAtomicallyUnflushed(*folder / "image.so", image_).ok()) return answer();
   SubprocessOptions run;
   run.argv = {*program, "-a", "-i", "-e", "image.so"};
-  for (const uint64_t pc : wanted) run.argv.push_back(fmt::format("{:#x}", pc - 1));
+  for (const uint64_t pc : unknown_pcs) run.argv.push_back(fmt::format("{:#x}", pc - 1));
   run.environment = {"LC_ALL=C"};
   run.working_directory = folder->path();
   run.limit_seconds = 10;
@@ -71,8 +71,8 @@ std::vector<std::string> SourceLines::Find(const std::vector<uint64_t>& pcs) {
       ++next;
       continue;
     }
-    if (next == 0 || next > wanted.size()) continue;
-    std::string& place = known_[wanted[next - 1]];
+    if (next == 0 || next > unknown_pcs.size()) continue;
+    std::string& place = known_[unknown_pcs[next - 1]];
     if (place.empty()) place = CleanPosition(line);
   }
   return answer();

@@ -112,8 +112,8 @@ bool IsVariable(std::string_view name, std::string_view assembly) {
     while (end < assembly.size() && (IsIdentifierPart(assembly[end]) || assembly[end] == '.')) ++end;
     const std::string_view symbol = assembly.substr(begin, end - begin);
     if (symbol != name && symbol.find(mangled) == std::string_view::npos) continue;
-    const std::string_view rest = assembly.substr(end);
-    if (rest.starts_with(", @object") || rest.starts_with("@tls")) return true;
+    const std::string_view after_symbol = assembly.substr(end);
+    if (after_symbol.starts_with(", @object") || after_symbol.starts_with("@tls")) return true;
   }
   return false;
 }
@@ -168,8 +168,8 @@ std::optional<UnseenAccess> FindUnseenAccess(std::string_view dump, std::string_
     const std::string_view line = dump.substr(at, stop - at);
     at = stop + 1;
     if (line.substr(0, 12) == ";; Function ") {
-      const std::string_view rest = line.substr(12);
-      function = std::string(rest.substr(0, rest.find(" (")));
+      const std::string_view function_onwards = line.substr(12);
+      function = std::string(function_onwards.substr(0, function_onwards.find(" (")));
       signature.clear();
       own.clear();
       where = Where::kSignature;

@@ -175,8 +175,8 @@ int64_t IntegersOf(const Instruction& instruction) {
 int64_t BytesOf(const Instruction& instruction) {
   std::string_view name = instruction.name;
   if (StartsWith(name, "v")) name.remove_prefix(1);
-  for (const std::string_view whole : {"movup", "movap", "movdqu", "movdqa", "movntp", "movntdq"}) {
-    if (StartsWith(name, whole)) return instruction.operands.find("%ymm") != std::string_view::npos ? 32 : 16;
+  for (const std::string_view mnemonic : {"movup", "movap", "movdqu", "movdqa", "movntp", "movntdq"}) {
+    if (StartsWith(name, mnemonic)) return instruction.operands.find("%ymm") != std::string_view::npos ? 32 : 16;
   }
   if (StartsWith(name, "movzb") || StartsWith(name, "movsb")) return 1;
   if (StartsWith(name, "movzw") || StartsWith(name, "movsw")) return 2;
@@ -314,13 +314,13 @@ void CountInstruction(Piece& piece, const Function& function, const Instruction&
     std::string_view callee = CalledFunction(instruction);
     if (StartsWith(callee, "hone_sim_")) piece.announced = true;
     if (StartsWith(callee, "__tsan_")) {
-      const bool read = callee.find("read") != std::string_view::npos,
-                 write = callee.find("write") != std::string_view::npos;
+      const bool is_read = callee.find("read") != std::string_view::npos,
+                 is_write = callee.find("write") != std::string_view::npos;
       const size_t digits = callee.find_last_not_of("0123456789") + 1;
-      if ((!read && !write) || digits == callee.size()) {
+      if ((!is_read && !is_write) || digits == callee.size()) {
         piece.announced = true;
       } else {
-        (read ? piece.hooked_read : piece.hooked_written) += ParseNumber(callee.substr(digits));
+        (is_read ? piece.hooked_read : piece.hooked_written) += ParseNumber(callee.substr(digits));
       }
     }
     Place place;
@@ -346,9 +346,9 @@ struct Announced {
 
 // Returns the bytes moved but not announced. Further announced bytes belong to the next piece.
 int64_t UnannouncedBytes(int64_t moved, int64_t hooked, int64_t* pending) {
-  const int64_t all = hooked + *pending;
-  *pending = std::max<int64_t>(0, all - moved);
-  return std::max<int64_t>(0, moved - all);
+  const int64_t total_bytes = hooked + *pending;
+  *pending = std::max<int64_t>(0, total_bytes - moved);
+  return std::max<int64_t>(0, moved - total_bytes);
 }
 
 // Writes the counted work of a piece into the text, if it has any, and begins the next piece.

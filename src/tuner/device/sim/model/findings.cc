@@ -88,10 +88,10 @@ LaunchOutcome JudgeReport(const std::string& kernel, const LaunchReport& report,
     finding.kind = f.kind;
     finding.message = FillPlaces(f.message, places);
     finding.location = places.empty() ? "" : places[0];
-    const auto same = [&](const Finding& other) {
+    const auto is_same_finding = [&](const Finding& other) {
       return other.kind == finding.kind && other.location == finding.location && !finding.location.empty();
     };
-    const bool already_reported = std::any_of(outcome.findings.begin(), outcome.findings.end(), same);
+    const bool already_reported = std::any_of(outcome.findings.begin(), outcome.findings.end(), is_same_finding);
     if (!already_reported) outcome.findings.push_back(std::move(finding));
   }
   switch (report.end) {

@@ -41,9 +41,9 @@ constexpr Row kRows[] = {
 }  // namespace
 
 std::optional<GpuModel> FindGpuModel(std::string_view name) {
-  const std::string_view wanted = name.empty() ? "h200" : name;
+  const std::string_view gpu_name = name.empty() ? "h200" : name;
   for (const Row& row : kRows) {
-    if (wanted != row.name) continue;
+    if (gpu_name != row.name) continue;
     GpuModel model;
     DeviceFacts& facts = model.facts;
     facts.id = name.empty() ? "sim" : "sim:" + std::string(name);

@@ -31,23 +31,23 @@ std::vector<MemorySite> MergeSites(const std::vector<SiteReport>& sites, SourceL
     sum.ideal += site.shared ? site.ideal_cycles : std::max(site.groups, site.accesses * site.bytes / 32);
     (site.shared ? cycles : sectors) += site.shared ? site.cycles : site.sectors;
   }
-  std::vector<MemorySite> all;
+  std::vector<MemorySite> memory_sites;
   for (const auto& [key, sum] : merged) {
     const auto& [shared, location, operation, bytes] = key;
-    const double whole = shared ? cycles : sectors;
-    all.push_back({.location = location,
-                   .space = shared ? "shared" : "global",
-                   .operation = operation,
-                   .bytes = bytes,
-                   .requests = sum.groups,
-                   .transfers_per_request = sum.transfers / sum.groups,
-                   .ideal_transfers = sum.ideal / sum.groups,
-                   .share = whole > 0 ? sum.transfers / whole : 0});
+    const double total_cost = shared ? cycles : sectors;
+    memory_sites.push_back({.location = location,
+                            .space = shared ? "shared" : "global",
+                            .operation = operation,
+                            .bytes = bytes,
+                            .requests = sum.groups,
+                            .transfers_per_request = sum.transfers / sum.groups,
+                            .ideal_transfers = sum.ideal / sum.groups,
+                            .share = total_cost > 0 ? sum.transfers / total_cost : 0});
   }
-  std::stable_sort(all.begin(), all.end(), [](const MemorySite& a, const MemorySite& b) {
+  std::stable_sort(memory_sites.begin(), memory_sites.end(), [](const MemorySite& a, const MemorySite& b) {
     return a.requests * a.transfers_per_request > b.requests * b.transfers_per_request;
   });
-  return all;
+  return memory_sites;
 }
 
 }  // namespace

@@ -52,16 +52,16 @@ LaunchCounters ScaleToLaunch(const LaunchCounters& counters, const LaunchShape& 
   if (counters.blocks <= 0) return counters;
   const double scale = static_cast<double>(shape.grid_blocks) / counters.blocks;
   // Almost every field is a sum over blocks.
-  LaunchCounters all = counters;
+  LaunchCounters scaled_counters = counters;
   for (const LaunchCounters::Sum& sum : LaunchCounters::kSums) {
-    if (sum.grows) all.*sum.field *= scale;
+    if (sum.grows) scaled_counters.*sum.field *= scale;
   }
-  for (auto* used : {&all.range_read, &all.range_written}) {
+  for (auto* used : {&scaled_counters.range_read, &scaled_counters.range_written}) {
     for (size_t i = 0; i < used->size() && i < shape.range_bytes.size(); ++i) {
       (*used)[i] = std::min((*used)[i] * scale, std::ceil(static_cast<double>(shape.range_bytes[i]) / kSector) + 1);
     }
   }
-  return all;
+  return scaled_counters;
 }
 
 namespace {
@@ -227,8 +227,8 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
 
 double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState cache) {
   const double peak = product.dtype == DType::kFloat32 ? gpu.facts.fp32_flops : gpu.facts.tensor_bf16_flops;
-  const double written = static_cast<double>(product.out.bytes);
-  return std::max(ModelStream(gpu, product.bytes() - written, written, cache),
+  const double written_bytes = static_cast<double>(product.out.bytes);
+  return std::max(ModelStream(gpu, product.bytes() - written_bytes, written_bytes, cache),
                   gpu.launch_seconds + product.flops() / (kReachablePeak * peak));
 }
 

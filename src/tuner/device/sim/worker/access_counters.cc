@@ -175,8 +175,8 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
   if (sectors_ != nullptr) {
     for (int i = 0; i < count; ++i) {
       if (!sectors_->FirstUse(site.range, sectors[i] << 5, site.writes && !site.atomic)) continue;
-      auto& used = site.writes && !site.atomic ? range_written_ : range_read_;
-      ++used[static_cast<size_t>(site.range)];
+      auto& used_range = site.writes && !site.atomic ? range_written_ : range_read_;
+      ++used_range[static_cast<size_t>(site.range)];
       if (site.atomic) ++atomic_sectors_;
     }
   }
@@ -185,8 +185,8 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
     site.missed += static_cast<uint64_t>(lanes);
   } else if (site.writes) {
     site.missed += static_cast<uint64_t>(count);
-    const uint64_t whole = static_cast<uint64_t>(lanes) * site.bytes / 32;
-    if (whole < static_cast<uint64_t>(count)) site.partial += static_cast<uint64_t>(count) - whole;
+    const uint64_t full_sectors = static_cast<uint64_t>(lanes) * site.bytes / 32;
+    if (full_sectors < static_cast<uint64_t>(count)) site.partial += static_cast<uint64_t>(count) - full_sectors;
     Keep(site, sectors, count);
   } else {
     Keep(site, sectors, count);
@@ -197,8 +197,8 @@ void AccessCounters::CountGlobal(Site& site, const uint64_t* offsets, int lanes)
 void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes) {
   // 32 banks of 4 bytes. Accesses of 8 bytes are served by half warps, of 16 bytes by quarter warps; within a part
   // each bank gives one word a cycle to any number of lanes.
-  const int words = site.bytes <= 4 ? 1 : (site.bytes <= 8 ? 2 : 4);
-  const int part = kWarpSize / words;
+  const int words_per_lane = site.bytes <= 4 ? 1 : (site.bytes <= 8 ? 2 : 4);
+  const int part = kWarpSize / words_per_lane;
   uint64_t cycles = 0;
   const int parts = (lanes + part - 1) / part;
   for (int begin = 0; begin < lanes; begin += part) {
@@ -208,7 +208,7 @@ void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes)
     uint8_t deepest = 1;
     for (int lane = begin; lane < end; ++lane) {
       uint32_t word = static_cast<uint32_t>(offsets[lane] & (AccessLog::kSharedBit - 1)) >> 2;
-      for (int k = 0; k < words; ++k, ++word) {
+      for (int k = 0; k < words_per_lane; ++k, ++word) {
         const uint32_t bank = word & 31;
         bool known = false;
         for (uint8_t d = 0; d < depth[bank]; ++d) known |= held[bank][d] == word;
@@ -225,19 +225,19 @@ void AccessCounters::CountShared(Site& site, const uint64_t* offsets, int lanes)
 
 void AccessCounters::Absorb(const AccessCounters& other) {
   for (uint16_t i = 1; i <= other.site_count_; ++i) {
-    const Site& theirs = other.sites_[i];
-    Site* mine = Find(theirs.pc);
-    if (mine == nullptr) continue;
-    if (mine->total == 0) {
-      const uint16_t id = mine->id;
-      *mine = theirs;
-      mine->id = id;
+    const Site& other_site = other.sites_[i];
+    Site* own_site = Find(other_site.pc);
+    if (own_site == nullptr) continue;
+    if (own_site->total == 0) {
+      const uint16_t id = own_site->id;
+      *own_site = other_site;
+      own_site->id = id;
       continue;
     }
-    mine->ignored |= theirs.ignored;
+    own_site->ignored |= other_site.ignored;
     for (uint64_t Site::* sum : {&Site::total, &Site::logged, &Site::groups, &Site::sectors, &Site::missed,
                                  &Site::partial, &Site::lines, &Site::cycles, &Site::ideal_cycles}) {
-      mine->*sum += theirs.*sum;
+      own_site->*sum += other_site.*sum;
     }
   }
   counters.Add(other.counters);

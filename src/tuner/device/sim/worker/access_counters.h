@@ -210,10 +210,15 @@ class AccessCounters {
     size_t at = 0;    // position that EndRound has reached
   };
 
+  // Returns a new site for the instruction at `pc`.
   Site* Insert(uint64_t pc, uint64_t code);
+  // Counts the 32-byte sectors that a warp's access to global memory touches.
   void CountGlobal(Site& site, const uint64_t* offsets, int lanes);
+  // Counts the passes over the banks that a warp's access to shared memory takes.
   void CountShared(Site& site, const uint64_t* offsets, int lanes);
+  // Keeps the request of a warp for its turn in the cache: the site, and the lines with the sectors that it touches.
   void Keep(const Site& site, const uint64_t* sectors, int count);
+  // Passes the kept requests of a warp to the modelled first-level cache.
   void TakeTurn(WarpRequests& requests);
 
   uint64_t text_begin_ = 0;

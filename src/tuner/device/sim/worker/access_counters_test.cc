@@ -88,9 +88,9 @@ TEST_F(AccessCountersTest, TheSecondLoadOfALineHits) {
   counters.UseCache(nullptr, 1);  // another block has a cache of its own
   Warp(kText + 80, 4, [](int lane) { return 4 * lane; });
   EXPECT_EQ(Drained(kText + 80).missed, 4u);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.range_read[0], 4);  // first uses, over all blocks
-  EXPECT_EQ(all.l2_read_sectors, 8);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.range_read[0], 4);  // first uses, over all blocks
+  EXPECT_EQ(launch_counters.l2_read_sectors, 8);
 }
 
 TEST_F(AccessCountersTest, StoresOfPartsOfSectorsAreTold) {
@@ -150,9 +150,9 @@ TEST_F(AccessCountersTest, AFloat4OfEachLaneTakesFourPassesAndNoConflict) {
 TEST_F(AccessCountersTest, AtomicsAtOneAddressQueue) {
   Warp(kText + 40, 4, [](int) { return 0; }, false, true, true);
   Drained(kText + 40);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.l2_atomics, 32);
-  EXPECT_EQ(all.atomic_sectors, 1);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.l2_atomics, 32);
+  EXPECT_EQ(launch_counters.atomic_sectors, 1);
 }
 
 TEST_F(AccessCountersTest, WhatTheLogLeftOutIsScaledIn) {
@@ -160,18 +160,18 @@ TEST_F(AccessCountersTest, WhatTheLogLeftOutIsScaledIn) {
   Site& site = *counters.Find(kText + 40);
   site.total += 96;  // three more groups, not logged
   Drained(kText + 40);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.accesses, 128);
-  EXPECT_EQ(all.global_requests, 4);
-  EXPECT_EQ(all.global_sectors, 16);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.accesses, 128);
+  EXPECT_EQ(launch_counters.global_requests, 4);
+  EXPECT_EQ(launch_counters.global_sectors, 16);
 }
 
 TEST_F(AccessCountersTest, LoadsOfAnUnrolledLoopAreUnderWayTogether) {
   for (int i = 0; i < 8; ++i) Warp(kText + 40, 4, [i](int lane) { return 4 * lane + 4096 * i; });
   Drained(kText + 40);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.load_batches, 2);  // four at a time
-  EXPECT_EQ(all.load_batch_bytes, 8 * 128);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.load_batches, 2);  // four at a time
+  EXPECT_EQ(launch_counters.load_batch_bytes, 8 * 128);
 }
 
 TEST_F(AccessCountersTest, TwoLoadsOfAnUnrolledLoopAreUnderWayTogetherFourTimesEach) {
@@ -180,9 +180,9 @@ TEST_F(AccessCountersTest, TwoLoadsOfAnUnrolledLoopAreUnderWayTogetherFourTimesE
     Warp(kText + 80, 4, [i](int lane) { return 4 * lane + 4096 * i + 2048; });
   }
   Drained(kText + 40);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.load_batches, 2);
-  EXPECT_EQ(all.load_batch_bytes, 16 * 128);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.load_batches, 2);
+  EXPECT_EQ(launch_counters.load_batch_bytes, 16 * 128);
 }
 
 TEST_F(AccessCountersTest, ABatchGoesOnFromLogToLogUntilTheWarpWaits) {
@@ -193,9 +193,9 @@ TEST_F(AccessCountersTest, ABatchGoesOnFromLogToLogUntilTheWarpWaits) {
   counters.EndBatch();
   Warp(kText + 80, 4, [](int lane) { return 4 * lane + 65536; });
   Drained(kText + 80);
-  const LaunchCounters all = counters.Finish();
-  EXPECT_EQ(all.load_batches, 2);
-  EXPECT_EQ(all.load_batch_bytes, 4 * 128);
+  const LaunchCounters launch_counters = counters.Finish();
+  EXPECT_EQ(launch_counters.load_batches, 2);
+  EXPECT_EQ(launch_counters.load_batch_bytes, 4 * 128);
 }
 
 // Each of eight warps reads a row of 4 KiB twice. The cache has 16 KiB: four such rows.

@@ -47,9 +47,9 @@ std::vector<uint64_t> SampleBlocks(const std::array<uint32_t, 3>& grid, size_t c
   const uint64_t total = x * y * z;
   if (AllBlocksAreTaken(total, count)) return AllBlocks(total);
   std::vector<uint64_t> blocks;
-  std::set<uint64_t> taken;
+  std::set<uint64_t> sampled_blocks;
   const auto take = [&](uint64_t block) {
-    if (block < total && taken.insert(block).second) blocks.push_back(block);
+    if (block < total && sampled_blocks.insert(block).second) blocks.push_back(block);
   };
   const auto number = [&](uint64_t bx, uint64_t by, uint64_t bz) { return bx + x * (by + y * bz); };
   take(total / 2 + x / 3);  // an inner block first, which is like most blocks

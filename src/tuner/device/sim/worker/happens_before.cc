@@ -43,25 +43,25 @@ HappensBefore::Row& HappensBefore::RowOf(int thread) {
   return *row;
 }
 
-void HappensBefore::JoinInto(Row& row, const Vector& known) {
-  for (size_t i = 0; i < known.size(); ++i) row.known[i] = std::max(row.known[i], known[i]);
+void HappensBefore::JoinInto(Row& row, const Vector& knowledge) {
+  for (size_t i = 0; i < knowledge.size(); ++i) row.known[i] = std::max(row.known[i], knowledge[i]);
 }
 
 // Returns everything that `thread` knows of others, with its own accesses up to `own`.
 HappensBefore::Vector HappensBefore::KnowledgeOf(int thread, Stamp own) {
-  Vector known(static_cast<size_t>(threads_), base_);
+  Vector knowledge(static_cast<size_t>(threads_), base_);
   const Row* row = rows_[static_cast<size_t>(thread)].get();
   if (row != nullptr && row->block == block_begin_) {
-    for (size_t i = 0; i < known.size(); ++i) known[i] = std::max(known[i], row->known[i]);
+    for (size_t i = 0; i < knowledge.size(); ++i) knowledge[i] = std::max(knowledge[i], row->known[i]);
   }
   const Warp& warp = *warps_[static_cast<size_t>(thread >> 5)];
   const int first = thread & ~31;
   for (int lane = 0; lane < kWarpSize && first + lane < threads_; ++lane) {
-    Stamp& k = known[static_cast<size_t>(first + lane)];
+    Stamp& k = knowledge[static_cast<size_t>(first + lane)];
     k = std::max({k, warp.all, warp.lanes[static_cast<size_t>(thread & 31)][static_cast<size_t>(lane)]});
   }
-  known[static_cast<size_t>(thread)] = std::max(known[static_cast<size_t>(thread)], own);
-  return known;
+  knowledge[static_cast<size_t>(thread)] = std::max(knowledge[static_cast<size_t>(thread)], own);
+  return knowledge;
 }
 
 void HappensBefore::WarpBarrier(int warp_index, uint32_t lanes, uint32_t living) {
@@ -104,8 +104,8 @@ void HappensBefore::WarpBarrier(int warp_index, uint32_t lanes, uint32_t living)
 void HappensBefore::PartialBarrier(const std::vector<int>& threads) {
   Vector joined(static_cast<size_t>(threads_), 0);
   for (const int t : threads) {
-    const Vector known = KnowledgeOf(t, now_);
-    for (size_t i = 0; i < joined.size(); ++i) joined[i] = std::max(joined[i], known[i]);
+    const Vector knowledge = KnowledgeOf(t, now_);
+    for (size_t i = 0; i < joined.size(); ++i) joined[i] = std::max(joined[i], knowledge[i]);
   }
   Tick();
   for (const int t : threads) joined[static_cast<size_t>(t)] = now_;
@@ -115,10 +115,10 @@ void HappensBefore::PartialBarrier(const std::vector<int>& threads) {
 void HappensBefore::Fence(int self) {
   Tick();
   fence_[static_cast<size_t>(self)] = now_;
-  const auto seen = seen_.find(self);
-  if (seen != seen_.end()) {
-    JoinInto(RowOf(self), seen->second);
-    seen_.erase(seen);
+  const auto observed = seen_.find(self);
+  if (observed != seen_.end()) {
+    JoinInto(RowOf(self), observed->second);
+    seen_.erase(observed);
   }
 }
 
@@ -136,9 +136,9 @@ void HappensBefore::AtomicAccess(int self, uint64_t address, bool reads, bool wr
       if (acquire) {
         JoinInto(RowOf(self), found->second);
       } else {
-        Vector& seen = seen_[self];
-        if (seen.empty()) seen.assign(static_cast<size_t>(threads_), 0);
-        for (size_t i = 0; i < seen.size(); ++i) seen[i] = std::max(seen[i], found->second[i]);
+        Vector& observed = seen_[self];
+        if (observed.empty()) observed.assign(static_cast<size_t>(threads_), 0);
+        for (size_t i = 0; i < observed.size(); ++i) observed[i] = std::max(observed[i], found->second[i]);
       }
     }
   }
@@ -148,7 +148,7 @@ void HappensBefore::AtomicAccess(int self, uint64_t address, bool reads, bool wr
       Tick();
       own = now_;
     }
-    const Vector known = KnowledgeOf(self, own);
+    const Vector knowledge = KnowledgeOf(self, own);
     if (published_.size() >= kMaxPublished && published_.count(address) == 0) {
       // There are too many flags to track: everything up to here counts as ordered, which can only hide a race.
       published_.clear();
@@ -160,7 +160,7 @@ void HappensBefore::AtomicAccess(int self, uint64_t address, bool reads, bool wr
     // A read-modify-write passes on what earlier writers released to this address; so, leniently, does a plain atomic
     // write: a missed race is better than a false one.
     if (published.empty()) published.assign(static_cast<size_t>(threads_), 0);
-    for (size_t i = 0; i < published.size(); ++i) published[i] = std::max(published[i], known[i]);
+    for (size_t i = 0; i < published.size(); ++i) published[i] = std::max(published[i], knowledge[i]);
   }
 }
 

@@ -99,8 +99,10 @@ class HappensBefore {
   using Vector = std::vector<Stamp>;
 
   void Tick() { ++now_; }
+  // Returns what `thread` knows of the others' progress, emptied at its first use in a block.
   Row& RowOf(int thread);
-  void JoinInto(Row& row, const Vector& known);
+  void JoinInto(Row& row, const Vector& knowledge);
+  // Returns everything that `thread` knows of others, with its own accesses up to `own`.
   Vector KnowledgeOf(int thread, Stamp own);
 
   int threads_ = 0;

@@ -40,19 +40,19 @@ struct LaunchRunner::Pool {
 
   // Runs worker thread `number`: it takes part in one launch after another until the runner ends.
   void Serve(size_t number) {
-    uint64_t seen = 0;
+    uint64_t latest_launch = 0;
     for (;;) {
-      Launch* mine = nullptr;
+      Launch* current_launch = nullptr;
       const Image* from = nullptr;
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return quit || generation != seen; });
+        changed.wait(lock, [&] { return quit || generation != latest_launch; });
         if (quit) return;
-        seen = generation;
-        mine = launch;
+        latest_launch = generation;
+        current_launch = launch;
         from = image;
       }
-      workers[number]->Run(*mine, from->ThreadShared());
+      workers[number]->Run(*current_launch, from->ThreadShared());
       {
         std::lock_guard lock(mutex);
         if (--running == 0) changed.notify_all();

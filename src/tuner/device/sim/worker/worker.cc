@@ -79,14 +79,14 @@ void Worker::RunIndependent() {
   std::vector<std::unique_ptr<BlockState>> resident;
   std::vector<std::unique_ptr<BlockState>> spare;
   if (primary_) spare.push_back(std::move(primary_));
-  bool more = true;
+  bool has_blocks = true;
   int stuck_rounds = 0;
   while (!launch->stop.load(std::memory_order_relaxed)) {
     bool finished_one = false, moved = false;
     // If many blocks wait for one another in a chain, each pass may finish only one of them.
     const int patience = resident.size() == 1 ? kSpinRounds : kSpinRoundsOfMany;
     for (size_t i = 0; i < resident.size();) {
-      if (std::exchange(resident[i]->lets_others_in, false) && (more || resident.size() > 1)) {
+      if (std::exchange(resident[i]->lets_others_in, false) && (has_blocks || resident.size() > 1)) {
         moved = true;
         ++i;
         continue;
@@ -110,23 +110,23 @@ void Worker::RunIndependent() {
     }
     if (finished_one) stuck_rounds = 0;
     if (finished_one && !resident.empty()) continue;
-    if (more && resident.size() < kMaxResident) {
-      const uint64_t next = launch->next_block.fetch_add(1, std::memory_order_relaxed);
-      const bool few = next < spec.least_blocks && launch->spent < spec.access_limit;
-      const bool spent = spec.access_budget != 0 && launch->spent >= spec.access_budget && !few;
-      if (next < total && !spent) {
+    if (has_blocks && resident.size() < kMaxResident) {
+      const uint64_t block_number = launch->next_block.fetch_add(1, std::memory_order_relaxed);
+      const bool too_few_blocks = block_number < spec.least_blocks && launch->spent < spec.access_limit;
+      const bool spent = spec.access_budget != 0 && launch->spent >= spec.access_budget && !too_few_blocks;
+      if (block_number < total && !spent) {
         if (spare.empty()) spare.push_back(MakeBlock());
         resident.push_back(std::move(spare.back()));
         spare.pop_back();
-        resident.back()->cache = spec.in_order ? &launch->caches[next % Launch::kPretendedSms] : nullptr;
+        resident.back()->cache = spec.in_order ? &launch->caches[block_number % Launch::kPretendedSms] : nullptr;
         Activate(resident.back().get());
-        BeginBlock(*resident.back(), spec.blocks.empty() ? next : spec.blocks[next]);
+        BeginBlock(*resident.back(), spec.blocks.empty() ? block_number : spec.blocks[block_number]);
         continue;
       }
-      more = false;
+      has_blocks = false;
     }
     if (resident.empty()) break;
-    if (!more && !spec.blocks.empty() && (stuck_rounds += patience) >= kStuckRounds) {
+    if (!has_blocks && !spec.blocks.empty() && (stuck_rounds += patience) >= kStuckRounds) {
       // Every sampled block has begun, and the remaining ones wait for something that none of them does.
       std::lock_guard lock(launch->mutex);
       if (launch->end == LaunchEnd::kOk) {

@@ -84,7 +84,10 @@ class Worker {
   // Suspends the fiber; returns when it may continue.
   void SwitchOut();
 
+  // Waits at a barrier of the whole block. `kind` says how predicates are combined in *result, as in
+  // __syncthreads_count.
   void BlockBarrier(int kind, int predicate, uint64_t pc, int* result);
+  // Waits at, or (`wait` false) only arrives at, a named barrier. `threads`: how many it is for; 0: the whole block.
   void NamedBarrierWait(uint32_t barrier, uint32_t threads, bool wait, uint64_t pc);
   void GridBarrier(uint64_t pc);
   // Meets the other lanes of a collective. Operands and the result are in the fiber's record.
@@ -93,14 +96,18 @@ class Worker {
   void Spin() {
     if (++fiber->spins >= kSpinsBeforeYield) Yield();
   }
-  void Yield();
+  void Yield();  // lets other threads run
+  // Completes a thread's asynchronous copies until at most `groups_left` committed groups are in flight.
+  // `uncommitted_too`: also those that no group contains yet.
   void FinishCopies(Fiber& f, uint32_t groups_left, bool uncommitted_too);
 
-  // wgmma (worker_warp_group.cc).
+  // The products of a warp group, wgmma (worker_warp_group.cc).
   void BeginGroupProduct(uint64_t pc);
+  // Records that a product in flight reads 16 bytes of shared memory.
   void ReadForGroup(uint64_t address, uint64_t pc);
+  // Ends the reads of all but the latest `groups_left` committed products.
   void FinishGroupReads(Fiber& f, uint32_t groups_left);
-  void GroupNotWaitedFor();
+  void GroupNotWaitedFor();  // ends the launch: a thread ended before its products did
 
   std::string WhereText() const;  // "block (0, 0, 0) thread (31, 0, 0)"
   std::string ThreadText(int thread) const;
@@ -108,20 +115,26 @@ class Worker {
 
   // Slow paths of accesses; see worker_access.h.
   bool IsGuard(uint32_t shared_offset) const;
+  // Notes in `site` the bound range that contains the access. Returns false if none contains it whole.
   bool SetRange(Site& site, uint64_t address, uint64_t bytes);
   [[noreturn]] void OutOfBounds(uint64_t pc, uint64_t address, uint64_t bytes, bool writes);
   [[noreturn]] void Misaligned(uint64_t pc, uint64_t address, uint64_t bytes, bool writes);
+  // Judges an access outside of the bound tensors: the image's own data, the thread's stack, or nothing that it may
+  // touch.
   void OtherAddress(uint64_t address, uint64_t bytes, bool writes, bool atomic, uint64_t pc);
   [[noreturn]] void InputWritten(Site& site, uint64_t address);
+  // Notes which block writes, and reports a read of what another block has written without an order between them.
   void OwnedAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes, Ordering ordering);
   // Lets other blocks run before a thread writes to the address of its last volatile read, once in each block. If
   // nothing keeps other blocks from reading the same value, an update is lost, and the output shows it.
   void LetOthersIn(uint64_t address);
+  // Marks the bytes as written, or reports a read of bytes that were not, in a block whose written bytes are recorded.
   void SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool reads, bool writes);
   void UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes);
+  // Reports a race, or a read of unwritten bytes, that the block's shadow of shared memory has found.
   void SharedConflictFound(uint64_t pc, uint32_t offset, uint32_t bytes, bool writes);
-  void LogFull(Site& site, uint64_t offset);
-  void CheckRepeatedWrites();
+  void LogFull(Site& site, uint64_t offset);  // counts an access that the log has no room for
+  void CheckRepeatedWrites();                 // reports those of `repeated_writes` that changed memory
 
   // --- hot state, read by every hook ---
   uint64_t shared_begin = 0, shared_bytes = 0;
@@ -159,13 +172,15 @@ class Worker {
   static constexpr size_t kMaxResident = 128;            // most blocks in progress on one OS thread, begun to release
                                                          // one that spins: enough for any sample
 
+  // Makes the initial contents of blocks' shared and local memory, unique to this launch: random bytes, NaNs or
+  // plausible numbers, depending on the key.
   void MakeFill();
   void BeginBlock(BlockState& state, uint64_t number);  // sets up block `number` of the grid
   // Runs a block until it is done, or until all running threads have only spun for `patience` rounds.
   Stop RunBlock(BlockState& state, int patience);
   bool RunWarp(BlockState& state, int warp, bool* only_yields);
   void Resume(BlockState& state, int thread);
-  void Exited(BlockState& state, int thread);
+  void NoteExit(BlockState& state, int thread);
   void CompleteGroup(BlockState& state, int warp, size_t group);
   // Returns whether a warp operation waits for the loads before it. On a GPU it waits for its operands. Here operands
   // are register values of unknown origin. But a shuffle whose operands equal those of an earlier one, bit for bit,
@@ -189,6 +204,7 @@ class Worker {
   // load.
   void NotePass(bool moved, int rounds);
 
+  // Runs one thread of the candidate, on a fiber's stack, from its start to its end.
   static void FiberMain(simt::FiberTransfer transfer);
 
   int number_;

@@ -71,24 +71,24 @@ bool Worker::ReleaseBlockBarrier(BlockState& state) {
 
 // Waits at, or (`wait` false) only arrives at, a named barrier. `threads`: how many it is for; 0: the whole block.
 void Worker::NamedBarrierWait(uint32_t id, uint32_t threads, bool wait, uint64_t pc) {
-  NamedBarrier& named = block->named[id & 15];
+  NamedBarrier& barrier = block->named[id & 15];
   const uint32_t expected = threads == 0 ? static_cast<uint32_t>(block->alive) : threads;
-  if (named.threads.empty()) named.expected = expected;
-  if (named.expected != expected) {
+  if (barrier.threads.empty()) barrier.expected = expected;
+  if (barrier.expected != expected) {
     Note("divergent_barrier",
-         fmt::format("barrier {} is used with {} and with {} threads at {{0}}", id, named.expected, expected), {pc});
+         fmt::format("barrier {} is used with {} and with {} threads at {{0}}", id, barrier.expected, expected), {pc});
   }
-  named.threads.push_back(self);
-  ++named.arrived;
+  barrier.threads.push_back(self);
+  ++barrier.arrived;
   Fiber& f = *fiber;
   f.wait_pc = pc;
   if (wait) {
     f.wait = Wait::kNamedBarrier;
     f.operand = id & 15;
   }
-  if (named.arrived >= named.expected) {
-    const std::vector<int> arrived = std::move(named.threads);
-    named = {};
+  if (barrier.arrived >= barrier.expected) {
+    const std::vector<int> arrived = std::move(barrier.threads);
+    barrier = {};
     block->order.PartialBarrier(arrived);
     counters.counters.barriers += (static_cast<double>(arrived.size()) + kWarpSize - 1) / kWarpSize;
     for (const int t : arrived) {
@@ -140,10 +140,10 @@ void Worker::ReportDeadlock(BlockState& state) {
   for (int t = 0; t < state.threads(); ++t) {
     const Fiber& f = state.fiber(t);
     if (f.wait == Wait::kExited) continue;
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const Group& g) { return g.wait == f.wait && g.pc == f.wait_pc; });
-    if (same != groups.end()) {
-      ++same->count;
+    const auto matching_group = std::find_if(groups.begin(), groups.end(),
+                                             [&](const Group& g) { return g.wait == f.wait && g.pc == f.wait_pc; });
+    if (matching_group != groups.end()) {
+      ++matching_group->count;
     } else {
       groups.push_back({f.wait, f.wait_pc, t, 1});
     }

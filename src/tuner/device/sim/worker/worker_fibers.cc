@@ -17,9 +17,9 @@ void Worker::Activate(BlockState* state) {
   counters.UseCache(state->cache, state->number);
   if (active_ == state) return;
   uint8_t* const shared = reinterpret_cast<uint8_t*>(shared_begin);
-  const size_t used = std::max(static_shared, dynamic_end);
-  if (active_ != nullptr) active_->saved_shared.assign(shared, shared + used);
-  if (!state->saved_shared.empty()) std::memcpy(shared, state->saved_shared.data(), used);
+  const size_t used_shared = std::max(static_shared, dynamic_end);
+  if (active_ != nullptr) active_->saved_shared.assign(shared, shared + used_shared);
+  if (!state->saved_shared.empty()) std::memcpy(shared, state->saved_shared.data(), used_shared);
   active_ = state;
   block = state;
 }
@@ -36,7 +36,7 @@ void Worker::BeginBlock(BlockState& state, uint64_t number) {
   state.ordered = state.paused = state.lets_others_in = false;
   state.first_writes = 0;
   state.saved_shared.clear();
-  for (NamedBarrier& named : state.named) named = {};
+  for (NamedBarrier& barrier : state.named) barrier = {};
   if (state.order.now() > HappensBefore::kLastStamp / 2) {
     state.shadow.Restart();
     state.order.Restart();
@@ -134,14 +134,14 @@ void Worker::Resume(BlockState& state, int thread) {
     log_filled_ = false;
   } else if (f.wait == Wait::kExited) {
     if (!repeated_writes.empty()) CheckRepeatedWrites();
-    Exited(state, thread);
+    NoteExit(state, thread);
   } else {
     warp.runnable &= ~(f.wait == Wait::kNone ? 0u : 1u << lane);
   }
 }
 
 // Takes a thread that has ended out of its warp and its block.
-void Worker::Exited(BlockState& state, int thread) {
+void Worker::NoteExit(BlockState& state, int thread) {
   Fiber& f = state.fiber(thread);
   Warp& warp = state.warps[static_cast<size_t>(thread >> 5)];
   const uint32_t bit = 1u << (thread & 31);

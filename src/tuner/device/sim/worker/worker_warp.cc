@@ -77,8 +77,8 @@ void Worker::Meet(Collective collective, uint32_t mask, uint32_t tag, uint64_t p
 bool Worker::MustWait(BlockState& state, int w, const WarpGroup& group) const {
   if (group.collective != Collective::kShuffle) return true;
   uint64_t operands = group.arrived;
-  for (uint32_t left = group.arrived; left != 0; left &= left - 1) {
-    operands = draw::Mix(operands + state.fiber(w * kWarpSize + std::countr_zero(left)).value);
+  for (uint32_t lanes_left = group.arrived; lanes_left != 0; lanes_left &= lanes_left - 1) {
+    operands = draw::Mix(operands + state.fiber(w * kWarpSize + std::countr_zero(lanes_left)).value);
   }
   Warp& warp = state.warps[static_cast<size_t>(w)];
   if (std::find(warp.ready_operands.begin(), warp.ready_operands.end(), operands) != warp.ready_operands.end()) return false;
@@ -153,9 +153,9 @@ void Worker::CompleteGroup(BlockState& state, int w, size_t g) {
     case Collective::kMatchAny:
     case Collective::kMatchAll:
       each([&](uint32_t, Fiber& f) {
-        const uint32_t same = simt::LanesWith(f.value, values, group.arrived);
-        f.flag = same == group.arrived;
-        f.result = group.collective == Collective::kMatchAny ? same : (f.flag != 0 ? group.mask : 0);
+        const uint32_t lanes_with_value = simt::LanesWith(f.value, values, group.arrived);
+        f.flag = lanes_with_value == group.arrived;
+        f.result = group.collective == Collective::kMatchAny ? lanes_with_value : (f.flag != 0 ? group.mask : 0);
       });
       break;
     case Collective::kReduce: {

@@ -47,31 +47,32 @@ void Worker::ReadForGroup(uint64_t address, uint64_t pc) {
                     WhereText(), at, ThreadText(writer)),
         {pc});
   }
-  CopyInFlight read{reinterpret_cast<void*>(address), kBytes, /*committed=*/false, pc, {}};
-  std::memcpy(read.data, read.destination, kBytes);
-  fiber->group_reads->push_back(read);
+  CopyInFlight asynchronous_read{reinterpret_cast<void*>(address), kBytes, /*committed=*/false, pc, {}};
+  std::memcpy(asynchronous_read.data, asynchronous_read.destination, kBytes);
+  fiber->group_reads->push_back(asynchronous_read);
 }
 
 void Worker::FinishGroupReads(Fiber& f, uint32_t groups_left) {
   std::vector<CopyInFlight>& reads = *f.group_reads;
   uint32_t groups = 0;
-  for (const CopyInFlight& read : reads) groups += read.committed;
+  for (const CopyInFlight& asynchronous_read : reads) groups += asynchronous_read.committed;
   size_t done = 0;
   for (; done < reads.size() && groups > groups_left; ++done) {
-    const CopyInFlight& read = reads[done];
-    groups -= read.committed;
-    if (read.bytes == 0) continue;
-    const uint32_t offset = static_cast<uint32_t>(reinterpret_cast<uint64_t>(read.destination) - shared_begin);
+    const CopyInFlight& asynchronous_read = reads[done];
+    groups -= asynchronous_read.committed;
+    if (asynchronous_read.bytes == 0) continue;
+    const uint32_t offset =
+        static_cast<uint32_t>(reinterpret_cast<uint64_t>(asynchronous_read.destination) - shared_begin);
     // The read lasts until now. A write that is not ordered before this point races with it; an ordered write may have
     // come too early.
-    if (block->shadow.RecordAccess<false, true>(offset, read.bytes, f.thread, Ordering::kPlain,
-                                                counters.Find(read.pc)->id, block->order)) {
-      SharedConflictFound(read.pc, offset, read.bytes, /*writes=*/false);
-    } else if (std::memcmp(read.destination, read.data, read.bytes) != 0) {
+    if (block->shadow.RecordAccess<false, true>(offset, asynchronous_read.bytes, f.thread, Ordering::kPlain,
+                                                counters.Find(asynchronous_read.pc)->id, block->order)) {
+      SharedConflictFound(asynchronous_read.pc, offset, asynchronous_read.bytes, /*writes=*/false);
+    } else if (std::memcmp(asynchronous_read.destination, asynchronous_read.data, asynchronous_read.bytes) != 0) {
       Note("shared_race",
            fmt::format("shared memory + {} bytes, which {} reads by wgmma at {{0}}, is written before wgmma.wait_group",
                        offset, ThreadText(f.thread)),
-           {read.pc});
+           {asynchronous_read.pc});
     }
   }
   reads.erase(reads.begin(), reads.begin() + static_cast<ptrdiff_t>(done));

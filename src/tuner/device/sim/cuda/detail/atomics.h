@@ -66,11 +66,11 @@ template <typename T, typename Step>
 HONE_SIM_HIDDEN auto FetchUpdate(T* address, T operand, Step step) {
   typedef typename WordOf<sizeof(T)>::Type Word;
   Word* word = reinterpret_cast<Word*>(address);
-  Word seen = __atomic_load_n(word, __ATOMIC_RELAXED), wanted;
+  Word old_word = __atomic_load_n(word, __ATOMIC_RELAXED), new_word;
   do {
-    wanted = __builtin_bit_cast(Word, step(__builtin_bit_cast(T, seen), operand));
-  } while (!__atomic_compare_exchange_n(word, &seen, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return __builtin_bit_cast(T, seen);
+    new_word = __builtin_bit_cast(Word, step(__builtin_bit_cast(T, old_word), operand));
+  } while (!__atomic_compare_exchange_n(word, &old_word, new_word, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return __builtin_bit_cast(T, old_word);
 }
 
 template <typename T>

@@ -115,9 +115,9 @@ HONE_SIM_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shi
 // none.
 HONE_SIM_INLINE unsigned __fns(unsigned mask, unsigned base, int n) {
   if (n == 0) return (mask >> base) & 1u ? base : 0xffffffffu;
-  int left = n > 0 ? n : -n;
+  int lanes_left = n > 0 ? n : -n;
   for (int i = static_cast<int>(base); i >= 0 && i<32; i += n> 0 ? 1 : -1) {
-    if (((mask >> i) & 1u) && --left == 0) return static_cast<unsigned>(i);
+    if (((mask >> i) & 1u) && --lanes_left == 0) return static_cast<unsigned>(i);
   }
   return 0xffffffffu;
 }
