@@ -42,8 +42,9 @@ std::string ErrorText(const json& j) {
 StatusCode ErrorCode(const json& j) {
   const json& error = j["error"];
   const int64_t code = error.contains("code") && error["code"].is_number_integer() ? error["code"].get<int64_t>() : 0;
-  const bool known = code > static_cast<int64_t>(StatusCode::kOk) && code <= static_cast<int64_t>(StatusCode::kInternal);
-  return known ? static_cast<StatusCode>(code) : StatusCode::kInternal;
+  const bool is_status_code =
+      code > static_cast<int64_t>(StatusCode::kOk) && code <= static_cast<int64_t>(StatusCode::kInternal);
+  return is_status_code ? static_cast<StatusCode>(code) : StatusCode::kInternal;
 }
 
 }  // namespace

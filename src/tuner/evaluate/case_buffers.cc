@@ -124,10 +124,10 @@ Result<std::unique_ptr<CaseBuffers>> CaseBuffers::Make(DeviceSession& session, c
       const bool overwritten = std::any_of(task.tensors.begin(), task.tensors.end(),
                                            [&](const TensorSpec& other) { return other.alias == tensor.name; });
       const int64_t bytes = buffers->shapes_.at(tensor.name).span_bytes;
-      const bool written = tensor.role == TensorRole::kOut ||
-                           ((tensor.role == TensorRole::kInOut || overwritten) && bytes <= kMostFilledBytes);
+      const bool is_written = tensor.role == TensorRole::kOut ||
+                              ((tensor.role == TensorRole::kInOut || overwritten) && bytes <= kMostFilledBytes);
       const bool read_only = tensor.role == TensorRole::kIn && !overwritten;
-      blocks.push_back({bytes, align, exact_align, sampled && any_contents, written, placement.apart,
+      blocks.push_back({bytes, align, exact_align, sampled && any_contents, is_written, placement.apart,
                         read_only && placement.read_only_inputs, placement.mapped_neighbors});
     }
     for (const auto& [name, workspace] : workspaces) {
@@ -209,23 +209,27 @@ void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   if (span < 2) return;
   // Elements from which a tensor is large; the divisor; three values.
   constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFew = 3;
-  int64_t kept = 0;
+  int64_t kept_elements = 0;
   switch (inputs.stress) {
     case Distribution::kZero:
-    case Distribution::kConstant: kept = 1; break;
-    case Distribution::kHeavyTailed: kept = std::min(span, kFew); break;
+    case Distribution::kConstant:
+      kept_elements = 1;
+      break;
+    case Distribution::kHeavyTailed:
+      kept_elements = std::min(span, kFew);
+      break;
     case Distribution::kSpecial:
     case Distribution::kCancelling:
       if (!alone) return;
-      kept = std::min(span, kFew);
+      kept_elements = std::min(span, kFew);
       break;
     default: return;
   }
-  if (request->view.elements > kLargeElements) kept = std::max(kept, span / kLargeShare);
-  const auto places = static_cast<uint64_t>(span - kept + 1);
+  if (request->view.elements > kLargeElements) kept_elements = std::max(kept_elements, span / kLargeShare);
+  const auto places = static_cast<uint64_t>(span - kept_elements + 1);
   const int64_t first = inputs.stress == Distribution::kZero ? 0 : static_cast<int64_t>(Keyed(inputs.key, kCrowdPurpose, 0) % places);
   request->values.low = static_cast<double>(low + first);
-  request->index_bound = low + first + kept;
+  request->index_bound = low + first + kept_elements;
 }
 
 }  // namespace
@@ -338,9 +342,9 @@ Status CaseBuffers::FillWorkspace(const ResolvedWorkspace& workspace, uint64_t a
   view.shape = {view.elements};
   view.strides = {1};
   HONE_RETURN_IF_ERROR(session_.FillWith(view, fill));
-  const int64_t left = workspace.bytes - view.span_bytes;
-  if (left == 0) return Status::Ok();
-  return session_.Fill(address + static_cast<uint64_t>(view.span_bytes), left, static_cast<uint8_t>(fill.key));
+  const int64_t bytes_left = workspace.bytes - view.span_bytes;
+  if (bytes_left == 0) return Status::Ok();
+  return session_.Fill(address + static_cast<uint64_t>(view.span_bytes), bytes_left, static_cast<uint8_t>(fill.key));
 }
 
 }  // namespace hone

@@ -41,12 +41,13 @@ Status CheckRequest(const Task& task, const EvaluationRequest& request) {
   }
   const auto cases =
       std::count_if(task.cases.begin(), task.cases.end(), [](const Case& c) { return c.role == CaseRole::kTime; });
-  for (const size_t asked : request.only_time_cases) {
-    if (asked < static_cast<size_t>(cases)) continue;
+  for (const size_t case_index : request.only_time_cases) {
+    if (case_index < static_cast<size_t>(cases)) continue;
     return Status::InvalidArgument(
         cases == 0
-            ? fmt::format("time case {} is asked for, and {} has no [[case]] with role = \"time\"", asked, task.name)
-            : fmt::format("time case {} is asked for, and {} has {}, counted from 0", asked, task.name, cases));
+            ? fmt::format("time case {} is asked for, and {} has no [[case]] with role = \"time\"", case_index,
+                          task.name)
+            : fmt::format("time case {} is asked for, and {} has {}, counted from 0", case_index, task.name, cases));
   }
   return Status::Ok();
 }

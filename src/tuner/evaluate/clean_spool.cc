@@ -25,11 +25,11 @@ std::vector<SpoolFile> FilesOf(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::error_code gone;  // another process may take a file away at any time
-    const auto written = entry->last_write_time(gone);
+    const auto write_time = entry->last_write_time(gone);
     const auto bytes = gone ? 0 : entry->file_size(gone);
     if (gone || entry->path().extension() != ".json") continue;
     files.push_back({entry->path(), static_cast<int64_t>(bytes),
-                     std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count()});
+                     std::chrono::duration<double>(fs::file_time_type::clock::now() - write_time).count()});
   }
   return files;
 }
@@ -45,10 +45,10 @@ Status RemoveFile(const fs::path& path) {
 Result<SpoolCleanReport> CleanSpool(const std::string& directory, const SpoolCleanOptions& options) {
   const fs::path spool(directory);
   std::error_code error;
-  bool found = fs::exists(spool / "device.json", error);
+  bool is_spool = fs::exists(spool / "device.json", error);
   for (const char* folder : {"pending", "running", "done", "failed"})
-    found = found || fs::is_directory(spool / folder, error);
-  if (!found) {
+    is_spool = is_spool || fs::is_directory(spool / folder, error);
+  if (!is_spool) {
     return Status::NotFound(fmt::format(
         "{}: this is no spool; one has a folder pending, running, done or failed, or a file device.json", directory));
   }

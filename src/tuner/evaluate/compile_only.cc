@@ -98,12 +98,14 @@ Result<std::unique_ptr<Evaluator>> MakeCompileOnlyEvaluator(const EvaluatorOptio
   nothing.file = "nothing.cu";
   nothing.body = "__global__ void nothing() {}\n";
   nothing.kernels = {"nothing"};
-  const Result<CompiledModule> tried = made->Compile(nothing);
-  const bool unknown = !tried.ok() && tried.status().message().find("INVALID_OPTION") != std::string::npos;
-  if (!tried.ok() && !unknown) return tried.status();
-  if (unknown || tried->verdict != Verdict::kOk) {
-    return Status::InvalidArgument(fmt::format("the CUDA toolkit here compiles nothing for {}: {}", architecture,
-                                               unknown ? tried.status().message() : tried->digest));
+  const Result<CompiledModule> compiled_nothing = made->Compile(nothing);
+  const bool unknown =
+      !compiled_nothing.ok() && compiled_nothing.status().message().find("INVALID_OPTION") != std::string::npos;
+  if (!compiled_nothing.ok() && !unknown) return compiled_nothing.status();
+  if (unknown || compiled_nothing->verdict != Verdict::kOk) {
+    return Status::InvalidArgument(
+        fmt::format("the CUDA toolkit here compiles nothing for {}: {}", architecture,
+                    unknown ? compiled_nothing.status().message() : compiled_nothing->digest));
   }
   std::unique_ptr<Compiler> compiler = std::move(made);
   if (options.use_cache && !options.cache_directory.empty()) {

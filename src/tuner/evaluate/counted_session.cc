@@ -94,9 +94,10 @@ Status CountedSession::GatherSlices(const TensorView& source, const TensorView& 
   HONE_TIMED(kGather);
   return inner_.GatherSlices(source, destination, slices);
 }
-Status CountedSession::GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) {
+Status CountedSession::GatherBox(const TensorView& source, const TensorView& destination,
+                                 const KeptIndices& kept_indices) {
   HONE_TIMED(kGather);
-  return inner_.GatherBox(source, destination, kept);
+  return inner_.GatherBox(source, destination, kept_indices);
 }
 Result<LaunchOutcome> CountedSession::Launch(LoadedProgram& program, const LaunchRequest& request) {
   HONE_TIMED(kLaunch);

@@ -42,7 +42,7 @@ class CountedSession : public DeviceSession {
   Status CopyOnDevice(uint64_t destination, uint64_t source, int64_t bytes) override;
   Status WaitForCopies() override;
   Status GatherSlices(const TensorView& source, const TensorView& destination, const std::vector<int64_t>& slices) override;
-  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept) override;
+  Status GatherBox(const TensorView& source, const TensorView& destination, const KeptIndices& kept_indices) override;
   Result<ElementRuns> Written(const TensorView& view) override { return inner_.Written(view); }
   Result<LaunchOutcome> Launch(LoadedProgram& program, const LaunchRequest& request) override;
   Result<Comparison> Compare(const TensorView& output, uint64_t reference, const Tolerance& tolerance) override;

@@ -173,9 +173,9 @@ class CudaBackend : public Backend {
     HONE_ASSIGN_OR_RETURN(Evaluation evaluation, worker.Judge(job, progress));
     if (!EndedByAccess(evaluation)) return evaluation;
     return NameFault(std::move(evaluation), [&](FaultSearch search) {
-      JudgeJob again = job;
-      again.fault_search = search;
-      return worker.Judge(again, progress);
+      JudgeJob second_job = job;
+      second_job.fault_search = search;
+      return worker.Judge(second_job, progress);
     });
   }
   Result<hone::Profile> Profile(const JudgeJob& job) {

@@ -429,7 +429,7 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   if (!watched || evaluation.verdict != Verdict::kOk) held.reset();
   // A candidate that the GPU accepted is also judged on the simulated GPU, while the GPU judges the next candidate.
   if (!facts().modelled && request.check_cases && evaluation.verdict == Verdict::kOk) {
-    const std::string alone = WhyAlone(request, job.candidate.candidate);
+    const std::string why_alone = WhyAlone(request, job.candidate.candidate);
     job = ChecksOf(std::move(job));
     // The simulated GPU also looks for indices that overflow. A candidate that it did not run is launched once at a
     // vast shape on the GPU.
@@ -446,17 +446,17 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
       const Result<Evaluation> vast = judge_vast();
       const Result<Evaluation>& sanitized = watching->Wait();
       held.reset();
-      evaluation = JoinSanitized(std::move(evaluation), sanitized, alone);
+      evaluation = JoinSanitized(std::move(evaluation), sanitized, why_alone);
       evaluation.metrics["sanitize_seconds.waited"] = watching->waited_seconds();
       if (evaluation.verdict == Verdict::kOk) {
         if (!vast.ok()) return vast.status();
         evaluation = JoinVast(std::move(evaluation), *vast);
       }
-    } else if (alone.empty()) {
+    } else if (why_alone.empty()) {
       progress("simulate", request.name);
       evaluation = JoinVerdicts(std::move(evaluation), Simulate(task, request));
     } else {
-      evaluation = WithoutSimulation(std::move(evaluation), alone);
+      evaluation = WithoutSimulation(std::move(evaluation), why_alone);
     }
     if (!watched && asked_for_both && !UsesHostMode(job) && NotSimulated(evaluation) && evaluation.verdict == Verdict::kOk) {
       device_places_.acquire();

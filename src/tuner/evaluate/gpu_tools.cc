@@ -29,9 +29,9 @@ std::vector<std::string> ToolFolders(const GpuToolPlaces& places) {
 // Checks a program of the CUDA toolkit. `brings`: what the program is needed for; `package`: the package that has it.
 Check CheckTool(const GpuToolPlaces& places, const char* name, const char* brings, const char* package) {
   Check check{.name = name, .title = name, .brings = brings};
-  const Result<std::string> found = FindExecutable(name, ToolFolders(places));
-  check.found = found.ok() ? *found : "not on the PATH, nor in the CUDA toolkit's usual folder";
-  if (found.ok()) return check;
+  const Result<std::string> tool_path = FindExecutable(name, ToolFolders(places));
+  check.found = tool_path.ok() ? *tool_path : "not on the PATH, nor in the CUDA toolkit's usual folder";
+  if (tool_path.ok()) return check;
   check.standing = Standing::kMissing;
   check.remedy = fmt::format("install the toolkit's {} package or put its folder on the PATH", package);
   return check;

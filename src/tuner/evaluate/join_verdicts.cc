@@ -55,28 +55,28 @@ Evaluation Refuse(Evaluation measured, Verdict verdict, std::string detail) {
 }  // namespace
 
 Task SmallCases(const Task& task) {
-  Task small = task;
-  small.cases.clear();
+  Task small_task = task;
+  small_task.cases.clear();
   std::vector<std::pair<int64_t, Case>> cheap;
   for (const Case& c : task.cases) {
     if (c.role != CaseRole::kCheck || !WritesAnything(task, c.dims)) continue;
     if (const std::optional<int64_t> bytes = CheapBytes(task, c.dims)) cheap.emplace_back(*bytes, c);
   }
   std::stable_sort(cheap.begin(), cheap.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  if (!cheap.empty()) small.cases.push_back(cheap.front().second);
-  if (cheap.size() > 1) small.cases.push_back(cheap.back().second);
+  if (!cheap.empty()) small_task.cases.push_back(cheap.front().second);
+  if (cheap.size() > 1) small_task.cases.push_back(cheap.back().second);
   // Timed cases are not run on the simulated GPU; they stay because they say which other shapes are fair.
-  std::copy_if(task.cases.begin(), task.cases.end(), std::back_inserter(small.cases),
+  std::copy_if(task.cases.begin(), task.cases.end(), std::back_inserter(small_task.cases),
                [&](const Case& c) { return c.role == CaseRole::kTime && !cheap.empty(); });
-  for (HiddenGroup& group : small.hidden) group.count = 1;
+  for (HiddenGroup& group : small_task.hidden) group.count = 1;
   // No case is drawn from a group of ranges whose upper ends are too expensive to simulate. The ranges stay, because
   // they say which other shapes are fair.
-  for (HiddenGroup& group : small.hidden) {
-    Dims largest;
-    for (const HiddenRange& range : group.ranges) largest[range.dim] = range.high;
-    if (!CheapBytes(task, largest)) group.count = 0;
+  for (HiddenGroup& group : small_task.hidden) {
+    Dims largest_dims;
+    for (const HiddenRange& range : group.ranges) largest_dims[range.dim] = range.high;
+    if (!CheapBytes(task, largest_dims)) group.count = 0;
   }
-  return small;
+  return small_task;
 }
 
 Evaluation WithoutSimulation(Evaluation measured, const std::string& why) {

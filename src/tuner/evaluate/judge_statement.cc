@@ -46,16 +46,16 @@ Status CanIncludeThere(std::string_view include_set, const JudgeTools& tools, st
                                          tools.no_cutlass.empty() ? "it gives no reason" : tools.no_cutlass));
 }
 
-std::string AssumedText(const JudgeTools& tools, bool seen, std::string_view place) {
+std::string AssumedText(const JudgeTools& tools, bool worker_seen, std::string_view place) {
   if (tools.stated) return "";
-  return seen ? fmt::format(
-                    "{}: the worker that last judged there did not state its tools; CuTe's headers are assumed "
-                    "to be there until a newer `hone worker` has judged",
-                    place)
-              : fmt::format(
-                    "{}: no worker has judged there yet; a current data-centre GPU with CuTe's headers is "
-                    "assumed until one has",
-                    place);
+  return worker_seen ? fmt::format(
+                           "{}: the worker that last judged there did not state its tools; CuTe's headers are assumed "
+                           "to be there until a newer `hone worker` has judged",
+                           place)
+                     : fmt::format(
+                           "{}: no worker has judged there yet; a current data-centre GPU with CuTe's headers is "
+                           "assumed until one has",
+                           place);
 }
 
 }  // namespace hone

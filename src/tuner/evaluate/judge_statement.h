@@ -28,7 +28,7 @@ Result<JudgeStatement> DecodeStatement(const std::string& text);
 Status CanIncludeThere(std::string_view include_set, const JudgeTools& tools, std::string_view judge);
 
 // Returns a sentence on what has to be assumed of the judges at `place` ("spool:jobs"), because none of them has
-// stated its tools; empty if one has. `seen`: facts of the device are known.
-std::string AssumedText(const JudgeTools& tools, bool seen, std::string_view place);
+// stated its tools; empty if one has. `worker_seen`: facts of the device are known, so a worker has judged there.
+std::string AssumedText(const JudgeTools& tools, bool worker_seen, std::string_view place);
 
 }  // namespace hone

@@ -78,10 +78,10 @@ Result<Served> SpoolServer::JudgeClaimable() {
   Served served;
   Status first_error;
   std::mutex mutex;
-  std::atomic<size_t> next{0};  // index of the next bundle that no thread has taken
+  std::atomic<size_t> next_bundle{0};  // index of the next bundle that no thread has taken
   const auto work = [&] {
     while (!options_.stop.stop_requested()) {
-      const size_t i = next++;
+      const size_t i = next_bundle++;
       if (i >= claimed.size()) break;
       const std::string& id = claimed[i];
       const Result<SpoolBundle> bundle = spool_.Load(id);
@@ -90,11 +90,11 @@ Result<Served> SpoolServer::JudgeClaimable() {
       // A bundle that this program cannot read stays unreadable, so it is answered with the error and not put back.
       const bool unreadable = !bundle.ok() && bundle.status().code() == StatusCode::kInvalidArgument;
       const bool answer = evaluation.ok() || unreadable;
-      const Status written = answer ? spool_.Finish(id, evaluation) : spool_.PutBack(id, evaluation.status());
+      const Status store_status = answer ? spool_.Finish(id, evaluation) : spool_.PutBack(id, evaluation.status());
       std::lock_guard lock(mutex);
       ++(evaluation.ok() ? served.judged : unreadable ? served.unreadable : served.put_back);
       if (!answer) ++failed_looks_[id];
-      if (!written.ok() && first_error.ok()) first_error = written;
+      if (!store_status.ok() && first_error.ok()) first_error = store_status;
       if (options_.on_bundle) options_.on_bundle(id, evaluation);
     }
   };
@@ -103,7 +103,7 @@ Result<Served> SpoolServer::JudgeClaimable() {
     pool.emplace_back(work);
   }
   for (std::thread& thread : pool) thread.join();
-  for (size_t i = next; i < claimed.size(); ++i) {
+  for (size_t i = next_bundle; i < claimed.size(); ++i) {
     if (const Status back = spool_.Unclaim(claimed[i]); !back.ok() && first_error.ok()) first_error = back;
   }
   HONE_RETURN_IF_ERROR(first_error);

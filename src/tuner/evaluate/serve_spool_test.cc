@@ -84,9 +84,9 @@ class FailingEvaluator : public Evaluator {
 class ServeSpool : public testing::Test {
  protected:
   void SetUp() override {
-    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok());
-    folder_ = std::move(*made);
+    Result<TemporaryDirectory> folder_or_error = MakeTemporaryDirectory();
+    ASSERT_TRUE(folder_or_error.ok());
+    folder_ = std::move(*folder_or_error);
     spool_.emplace(folder_.path());
     task_ = ParseTask(kTask, "task.toml").value();
     request_.source = "a candidate";
@@ -337,7 +337,7 @@ TEST(SpoolEvaluator, RefusesTextThatJsonCannotHoldByTheFileThatHoldsIt) {
   const TemporaryDirectory folder = MakeTemporaryDirectory().value();
   const std::unique_ptr<Evaluator> evaluator = MakeSpoolEvaluator(folder / "spool").value();
   const Task task = ParseTask(kTask, "copy/task.toml").value();
-  const auto told = [&](const EvaluationRequest& request, const Task& of) {
+  const auto submit = [&](const EvaluationRequest& request, const Task& of) {
     const Result<Evaluation> answer = evaluator->Evaluate(of, request, {});
     EXPECT_EQ(answer.status().code(), StatusCode::kInvalidArgument);
     return answer.status().message();
@@ -345,18 +345,18 @@ TEST(SpoolEvaluator, RefusesTextThatJsonCannotHoldByTheFileThatHoldsIt) {
   EvaluationRequest request;
   request.source = "// caf\xe9\n";
   request.name = "mine.cu";
-  EXPECT_THAT(told(request, task), HasSubstr("mine.cu:1: the byte 0xe9"));
+  EXPECT_THAT(submit(request, task), HasSubstr("mine.cu:1: the byte 0xe9"));
   request.source = "";
   request.incumbent_source = "\n\xff";
   request.incumbent_name = "old.cu";
-  EXPECT_THAT(told(request, task), HasSubstr("old.cu:2"));
+  EXPECT_THAT(submit(request, task), HasSubstr("old.cu:2"));
   request.incumbent_source = "";
   request.name = "caf\xe9.cu";
-  EXPECT_THAT(told(request, task), HasSubstr("rename"));
+  EXPECT_THAT(submit(request, task), HasSubstr("rename"));
   request.name = "mine.cu";
   Task latin = task;
   latin.oracle_source = "\xe9";
-  EXPECT_THAT(told(request, latin), HasSubstr("oracle.cu:1"));
+  EXPECT_THAT(submit(request, latin), HasSubstr("oracle.cu:1"));
 }
 
 TEST_F(ServeSpool, TheTasksLibrariesTravelWithARequestThatAsksForThem) {
@@ -376,9 +376,9 @@ TEST_F(ServeSpool, TheTasksLibrariesTravelWithARequestThatAsksForThem) {
 TEST_F(ServeSpool, AnOptionOfTheWrongTypeIsAnsweredAtOnce) {
   const std::string path = folder_ / ("pending/" + id_ + ".json");
   std::string text = ReadFile(path).value();
-  const std::string whole = "\"max_quads\": 0";
-  ASSERT_NE(text.find(whole), std::string::npos);
-  std::ofstream(path) << text.replace(text.find(whole), whole.size(), "\"max_quads\": \"many\"");
+  const std::string integer_field = "\"max_quads\": 0";
+  ASSERT_NE(text.find(integer_field), std::string::npos);
+  std::ofstream(path) << text.replace(text.find(integer_field), integer_field.size(), "\"max_quads\": \"many\"");
   SpoolServer server(evaluator_, *spool_, Quick());
   EXPECT_EQ(server.JudgeClaimable().value().unreadable, 1);
   EXPECT_THAT(spool_->Answer(id_).status().message(), HasSubstr("evaluation options"));

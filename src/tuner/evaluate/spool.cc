@@ -26,10 +26,10 @@ constexpr int64_t kMostFileBytes = int64_t{64} << 20;
 
 class SpoolEvaluator : public Evaluator {
  public:
-  SpoolEvaluator(const std::string& directory, JudgeStatement known)
+  SpoolEvaluator(const std::string& directory, JudgeStatement statement)
       : spool_(directory),
-        facts_(std::move(known.facts)),
-        tools_(std::move(known.tools)),
+        facts_(std::move(statement.facts)),
+        tools_(std::move(statement.tools)),
         judge_("the worker that last judged in " + directory),
         assumed_(AssumedText(tools_, !facts_.name.empty(), "spool:" + directory)) {
     if (facts_.name.empty()) facts_.name = "a device not seen yet";
@@ -44,11 +44,11 @@ class SpoolEvaluator : public Evaluator {
                               const EvaluationProgress& progress) override {
     HONE_RETURN_IF_ERROR(CheckRequest(task, request));
     const std::string id = Spool::BundleId(task, request);
-    Result<Evaluation> known = spool_.Answer(id);
-    if (known.ok() || known.status().code() != StatusCode::kPending) return known;
+    Result<Evaluation> stored_answer = spool_.Answer(id);
+    if (stored_answer.ok() || stored_answer.status().code() != StatusCode::kPending) return stored_answer;
     if (progress) progress("spool", id);
     HONE_RETURN_IF_ERROR(spool_.Submit(task, request));
-    return known.status();
+    return stored_answer.status();
   }
 
  private:
@@ -112,15 +112,15 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/pending"));
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/running"));
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/done"));
-  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  std::vector<std::pair<fs::file_time_type, std::string>> bundles_by_time;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/pending", error)) {
     if (entry.path().extension() != ".json" || except.contains(entry.path().stem().string())) continue;
-    found.emplace_back(entry.last_write_time(error), entry.path().stem().string());
+    bundles_by_time.emplace_back(entry.last_write_time(error), entry.path().stem().string());
   }
   if (error) return Status::Io(fmt::format("cannot list {}/pending: {}", directory_, error.message()));
-  std::sort(found.begin(), found.end());
+  std::sort(bundles_by_time.begin(), bundles_by_time.end());
   std::vector<std::string> claimed;
-  for (const auto& [time, id] : found) {
+  for (const auto& [time, id] : bundles_by_time) {
     const std::lock_guard lock(mutex_);
     fs::rename(Path("pending", id), Path("running", id), error);
     if (error) continue;  // another worker has claimed it
@@ -211,11 +211,11 @@ Result<std::unique_ptr<Evaluator>> MakeSpoolEvaluator(const std::string& directo
                     directory, above.string()));
   }
   HONE_RETURN_IF_ERROR(MakeDirectories(directory + "/pending"));
-  JudgeStatement known;
+  JudgeStatement known_statement;
   if (Result<JudgeStatement> statement = Spool(directory).ReadStatement(); statement.ok())
-    known = *std::move(statement);
-  known.facts.id = "spool:" + directory;
-  return std::unique_ptr<Evaluator>(new SpoolEvaluator(directory, std::move(known)));
+    known_statement = *std::move(statement);
+  known_statement.facts.id = "spool:" + directory;
+  return std::unique_ptr<Evaluator>(new SpoolEvaluator(directory, std::move(known_statement)));
 }
 
 }  // namespace hone

@@ -44,9 +44,10 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
       if (const TomlNode* prepare = reader.Table("prepare")) {
         TableReader names(*prepare, reader.context() + ".prepare", errors);
         for (const auto& [key, value] : prepare->entries) {
-          const bool taken = std::find(tensors.begin(), tensors.end(), key) != tensors.end() ||
-                             std::find(dims.begin(), dims.end(), key) != dims.end() || task.FindScalar(key) != nullptr;
-          if (!IsIdentifier(key) || taken)
+          const bool name_is_taken = std::find(tensors.begin(), tensors.end(), key) != tensors.end() ||
+                                     std::find(dims.begin(), dims.end(), key) != dims.end() ||
+                                     task.FindScalar(key) != nullptr;
+          if (!IsIdentifier(key) || name_is_taken)
             names.Error(
                 key, "a prepared tensor needs a name of letters, digits and _ that the task does not have: rename it");
           spec.prepare.emplace_back(key, names.RequiredString(key));
@@ -68,8 +69,8 @@ Result<std::vector<LibrarySpec>> ParseBaselines(std::string_view toml, std::stri
       if (spec.algorithms < 1 || spec.algorithms > 64) reader.Error("algorithms", "1 to 64 may be tried");
       if (errors.ok()) {
         const DType in = task.FindTensor(spec.a)->dtype, out = task.FindTensor(spec.c)->dtype;
-        const bool known = in == DType::kFloat32 || in == DType::kFloat16 || in == DType::kBFloat16;
-        if (!known || in != task.FindTensor(spec.b)->dtype || in != out) {
+        const bool is_supported = in == DType::kFloat32 || in == DType::kFloat16 || in == DType::kBFloat16;
+        if (!is_supported || in != task.FindTensor(spec.b)->dtype || in != out) {
           reader.Error("c", "a, b and c must all be float32, float16 or bfloat16");
         }
       }

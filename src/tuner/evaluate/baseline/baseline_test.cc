@@ -140,10 +140,10 @@ TEST(BaselineFile, ATaskOfAPyTorchModuleHasTheModuleAsALibrary) {
   ASSERT_THAT(*specs, SizeIs(1));
   EXPECT_TRUE(specs->front().module);
   // A baseline.toml that names PyTorch says how it is to be called.
-  Task named = *task;
-  named.baseline_toml = "[[library]]\nkind = \"torch\"\nexpression = \"torch.tanh(x)\"\n";
-  ASSERT_THAT(*LoadBaselines(named), SizeIs(1));
-  EXPECT_FALSE(LoadBaselines(named)->front().module);
+  Task renamed_task = *task;
+  renamed_task.baseline_toml = "[[library]]\nkind = \"torch\"\nexpression = \"torch.tanh(x)\"\n";
+  ASSERT_THAT(*LoadBaselines(renamed_task), SizeIs(1));
+  EXPECT_FALSE(LoadBaselines(renamed_task)->front().module);
 }
 
 class Libraries : public testing::Test {
@@ -414,10 +414,10 @@ TEST(DescribeLibraries, WhatIsMissingAtEveryShapeIsSaidOnce) {
             " torch_eager, torch_compiled: PyTorch is not there: pip install torch\n");
   evaluation.cases[1].libraries = {{"torch_eager", 5.0, Interval{1, 1, 1}, "PyTorch 2"},
                                    {"torch_compiled", std::nullopt, std::nullopt, "no compiler"}};
-  const std::string words = DescribeLibraries(evaluation, "");
-  EXPECT_THAT(words, HasSubstr("n=1                                torch_eager"));
+  const std::string description = DescribeLibraries(evaluation, "");
+  EXPECT_THAT(description, HasSubstr("n=1                                torch_eager"));
   EXPECT_THAT(
-      words,
+      description,
       HasSubstr(
           "n=2                                torch_compiled              -                      -  no compiler\n"));
 }
@@ -441,16 +441,16 @@ TEST_F(Libraries, ALibraryIsHeldAgainstTheCandidateAndAMissingOneIsTold) {
   EXPECT_THAT(libraries[0].detail, HasSubstr("was not timed: a host-mode candidate needs nvcc"));
   EXPECT_EQ(libraries[1].name, "cublaslt_best");
   EXPECT_EQ(libraries[1].time_us, 12);
-  const std::string words = DescribeLibraries(evaluation_, "");
-  EXPECT_THAT(words, HasSubstr("1.200x [1.100, 1.300]"));
-  EXPECT_THAT(words, HasSubstr("slower than it at 0 of 1 shapes"));
+  const std::string description = DescribeLibraries(evaluation_, "");
+  EXPECT_THAT(description, HasSubstr("1.200x [1.100, 1.300]"));
+  EXPECT_THAT(description, HasSubstr("slower than it at 0 of 1 shapes"));
   const Result<Evaluation> back = EvaluationFromJson(EvaluationToJson([&] {
     Evaluation ok = evaluation_;
     ok.verdict = Verdict::kOk;
     return ok;
   }()));
   ASSERT_TRUE(back.ok()) << back.status().message();
-  EXPECT_EQ(DescribeLibraries(*back, ""), words);
+  EXPECT_EQ(DescribeLibraries(*back, ""), description);
 }
 
 }  // namespace

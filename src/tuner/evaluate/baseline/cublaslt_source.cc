@@ -148,17 +148,22 @@ extern "C" int run(const HONE_TYPE* a, const HONE_TYPE* b, HONE_TYPE* c, long lo
 
 std::string CublasLtSource(const LibrarySpec& spec, const Task& task, bool best) {
   const DType dtype = task.FindTensor(spec.a)->dtype;
-  const char* data = dtype == DType::kFloat32 ? "CUDA_R_32F" : dtype == DType::kFloat16 ? "CUDA_R_16F" : "CUDA_R_16BF";
+  const char* cuda_dtype = dtype == DType::kFloat32   ? "CUDA_R_32F"
+                           : dtype == DType::kFloat16 ? "CUDA_R_16F"
+                                                      : "CUDA_R_16BF";
   const char* type = dtype == DType::kFloat32 ? "float" : dtype == DType::kFloat16 ? "__half" : "__nv_bfloat16";
   const char* epilogue = spec.epilogue == "relu"   ? "CUBLASLT_EPILOGUE_RELU"
                          : spec.epilogue == "gelu" ? "CUBLASLT_EPILOGUE_GELU"
                                                    : "CUBLASLT_EPILOGUE_DEFAULT";
   return fmt::format(
-             "/*hone\nmode = \"host\"\nfunction = \"run\"\nargs = [\"{}\", \"{}\", \"{}\", \"{}:i64\", \"{}:i64\", \"{}:i64\"]\n*/\n"
-             "#define HONE_DATA {}\n#define HONE_TYPE {}\n#define HONE_EPILOGUE {}\n#define HONE_A_OP {}\n#define HONE_B_OP {}\n"
+             "/*hone\nmode = \"host\"\nfunction = \"run\"\nargs = [\"{}\", \"{}\", \"{}\", \"{}:i64\", \"{}:i64\", "
+             "\"{}:i64\"]\n*/\n"
+             "#define HONE_DATA {}\n#define HONE_TYPE {}\n#define HONE_EPILOGUE {}\n#define HONE_A_OP {}\n#define "
+             "HONE_B_OP {}\n"
              "#define HONE_ALGORITHMS {}\n",
-             spec.a, spec.b, spec.c, spec.m, spec.n, spec.k, data, type, epilogue, spec.transpose_a ? "CUBLAS_OP_T" : "CUBLAS_OP_N",
-             spec.transpose_b ? "CUBLAS_OP_T" : "CUBLAS_OP_N", best ? spec.algorithms : 1) +
+             spec.a, spec.b, spec.c, spec.m, spec.n, spec.k, cuda_dtype, type, epilogue,
+             spec.transpose_a ? "CUBLAS_OP_T" : "CUBLAS_OP_N", spec.transpose_b ? "CUBLAS_OP_T" : "CUBLAS_OP_N",
+             best ? spec.algorithms : 1) +
          kBody;
 }
 

@@ -70,9 +70,9 @@ void ReadTorchLine(std::string_view line, TorchAnswer* answer) {
   fields.Read("case", number);
   fields.Read("error", error);
   if (!torch.empty()) answer->version = fmt::format("PyTorch {}, CUDA {}", torch, cuda);
-  const bool known = number >= 0 && number < static_cast<int64_t>(answer->cases.size());
-  if (!error.empty()) (known ? answer->cases[number].error : answer->error) = error;
-  if (!known) return;
+  const bool is_case_number = number >= 0 && number < static_cast<int64_t>(answer->cases.size());
+  if (!error.empty()) (is_case_number ? answer->cases[number].error : answer->error) = error;
+  if (!is_case_number) return;
   TorchTimes& times = answer->cases[number];
   fields.Object("times", [&](JsonFields& modes) {
     for (const char* name : {"eager", "compiled"}) {
@@ -272,11 +272,11 @@ void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, cons
         if (missing) result.detail = "was not timed: " + (held.ok() ? held->detail : held.status().message());
       }
       if (missing) continue;
-      for (const CaseResult& theirs : held->cases) {
-        CaseResult* mine = theirs.role == CaseRole::kTime ? timed_case(theirs.dims) : nullptr;
-        if (mine == nullptr || mine->libraries.empty()) continue;
-        mine->libraries.back().time_us = theirs.baseline_us;
-        mine->libraries.back().speedup = theirs.speedup;
+      for (const CaseResult& held_case : held->cases) {
+        CaseResult* own_case = held_case.role == CaseRole::kTime ? timed_case(held_case.dims) : nullptr;
+        if (own_case == nullptr || own_case->libraries.empty()) continue;
+        own_case->libraries.back().time_us = held_case.baseline_us;
+        own_case->libraries.back().speedup = held_case.speedup;
       }
     }
   }

@@ -120,11 +120,11 @@ class DiskCachedCompiler final : public CachedCompiler {
   // Writes an entry, and trims the cache now and then. A failure only costs a later compilation.
   void Store(const std::string& key, const CompiledModule& module) {
     const std::string bytes = EncodeModule(module);
-    const bool written = WriteFileAtomicallyUnflushed(PathOf(key), bytes).ok();
+    const bool was_written = WriteFileAtomicallyUnflushed(PathOf(key), bytes).ok();
     bool trim = false;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (!written) {
+      if (!was_written) {
         ++counters_.failed_writes;
         return;
       }
@@ -139,7 +139,7 @@ class DiskCachedCompiler final : public CachedCompiler {
   void Trim() {
     const std::lock_guard<std::mutex> trim_lock(trim_mutex_);
     struct Entry {
-      int64_t used;
+      int64_t used_ns;  // time of the last use
       int64_t bytes;
       std::string path;
     };
@@ -159,7 +159,7 @@ class DiskCachedCompiler final : public CachedCompiler {
     }
     int64_t evicted = 0;
     if (total > options_.max_bytes) {
-      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+      std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used_ns < b.used_ns; });
       const int64_t target = static_cast<int64_t>(static_cast<double>(options_.max_bytes) * kTrimTo);
       for (const Entry& entry : entries) {
         if (total <= target) break;

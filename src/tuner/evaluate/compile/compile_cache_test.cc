@@ -78,9 +78,9 @@ TranslationUnit Unit(const std::string& body) {
 class CompileCacheTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok());
-    directory_ = std::move(*made);
+    auto folder_or_error = MakeTemporaryDirectory();
+    ASSERT_TRUE(folder_or_error.ok());
+    directory_ = std::move(*folder_or_error);
   }
   std::unique_ptr<CachedCompiler> Open(int64_t max_bytes = 1 << 20, size_t padding = 0, std::string fingerprint = "fake 1") {
     auto inner = std::make_unique<CountingCompiler>(&compiles_, std::move(fingerprint));
@@ -186,11 +186,11 @@ TEST_F(CompileCacheTest, TheLeastRecentlyUsedGoFirst) {
   // The entries are given times a minute apart, because files written together may have the same time, and chance would
   // decide which is removed first.
   const auto now = fs::file_time_type::clock::now();
-  std::set<std::string> known;
+  std::set<std::string> known_keys;
   for (int i = 0; i < 10; ++i) {
     cache->Compile(Unit("unit" + std::to_string(i))).value();
     for (const std::string& path : Files()) {
-      if (known.insert(path).second) fs::last_write_time(path, now - std::chrono::minutes(20 - i));
+      if (known_keys.insert(path).second) fs::last_write_time(path, now - std::chrono::minutes(20 - i));
     }
   }
   EXPECT_EQ(Files().size(), 10u);

@@ -24,9 +24,9 @@ Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& ca
   const std::vector<CompileUnit> units = CompileUnits(candidate, binding);
 
   std::vector<std::optional<Result<CompiledModule>>> modules(units.size());
-  std::atomic<size_t> next{0};
+  std::atomic<size_t> next_unit{0};
   const auto work = [&] {
-    for (size_t i = next++; i < units.size(); i = next++) {
+    for (size_t i = next_unit++; i < units.size(); i = next_unit++) {
       modules[i].emplace(compiler.Compile(MakeTranslationUnit(candidate, task, units[i])));
     }
   };

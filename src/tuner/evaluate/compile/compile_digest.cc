@@ -78,11 +78,11 @@ std::string DigestCompilerLog(std::string_view log, const DigestOptions& options
   std::string digest;
   size_t errors = 0, lines_left = 0;
   bool full = false;
-  std::string_view rest = log;
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  std::string_view unread_log = log;
+  while (!unread_log.empty()) {
+    const size_t end = unread_log.find('\n');
+    const std::string_view line = unread_log.substr(0, end);
+    unread_log.remove_prefix(end == std::string_view::npos ? unread_log.size() : end + 1);
     const Kind kind = KindOf(line);
     if (kind == Kind::kError && errors > 0 && line.starts_with("hone-plan-checks")) {
       // Hone's text after the candidate's fails if the candidate leaves a brace open; such an error would tell the
@@ -102,11 +102,11 @@ std::string DigestCompilerLog(std::string_view log, const DigestOptions& options
   }
   if (errors == 0) {
     size_t lines = 0;
-    rest = log;
-    while (!rest.empty() && lines < options.max_errors && digest.size() < options.max_bytes) {
-      const size_t end = rest.find('\n');
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    unread_log = log;
+    while (!unread_log.empty() && lines < options.max_errors && digest.size() < options.max_bytes) {
+      const size_t end = unread_log.find('\n');
+      const std::string_view line = unread_log.substr(0, end);
+      unread_log.remove_prefix(end == std::string_view::npos ? unread_log.size() : end + 1);
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       digest += Shorten(line, options) + "\n";
       ++lines;

@@ -64,9 +64,9 @@ class Reader {
 // Returns the NUL-terminated text at `offset` of a string table; empty when it is out of bounds.
 std::string_view TextAt(std::string_view table, uint64_t offset) {
   if (offset >= table.size()) return {};
-  const std::string_view rest = table.substr(offset);
-  const size_t end = rest.find('\0');
-  return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
+  const std::string_view from_offset = table.substr(offset);
+  const size_t end = from_offset.find('\0');
+  return end == std::string_view::npos ? std::string_view() : from_offset.substr(0, end);
 }
 
 struct Section {

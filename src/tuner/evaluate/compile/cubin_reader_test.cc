@@ -55,7 +55,7 @@ struct Figures {
 // Returns the figures of each kernel from nvcc's messages: "Compiling entry function '_Z1k' for …" to
 // "Used 32 registers, …, 256 bytes cumulative stack size, 400 bytes smem".
 std::map<std::string, Figures> FiguresOf(const std::string& messages) {
-  std::map<std::string, Figures> all;
+  std::map<std::string, Figures> figures_by_kernel;
   std::string current;
   const auto number_before = [](const std::string& line, const std::string& words) -> int64_t {
     const size_t at = line.find(words);
@@ -73,11 +73,11 @@ std::map<std::string, Figures> FiguresOf(const std::string& messages) {
       const size_t open = line.find('\'');
       current = line.substr(open + 1, line.find('\'', open + 1) - open - 1);
     } else if (line.find("Used ") != std::string::npos && !current.empty()) {
-      all[current] = {static_cast<int>(number_before(line, " registers")), number_before(line, " bytes cumulative stack"),
-                      number_before(line, " bytes smem")};
+      figures_by_kernel[current] = {static_cast<int>(number_before(line, " registers")),
+                                    number_before(line, " bytes cumulative stack"), number_before(line, " bytes smem")};
     }
   }
-  return all;
+  return figures_by_kernel;
 }
 
 const char* const kSource = R"(
@@ -113,11 +113,11 @@ TEST_P(CubinReaderArchitectures, FindsWhatPtxasCounted) {
   ASSERT_EQ(expected.size(), 4u) << compiled.messages;
   ASSERT_EQ(info->kernels.size(), 4u);
   for (const KernelResources& kernel : info->kernels) {
-    const Figures found{kernel.registers, kernel.spill_bytes, kernel.static_shared_bytes};
-    const Figures& wanted = expected.at(kernel.kernel);
-    EXPECT_EQ(found.registers, wanted.registers) << kernel.kernel;
-    EXPECT_EQ(found.stack, wanted.stack) << kernel.kernel;
-    EXPECT_EQ(found.shared, wanted.shared) << kernel.kernel;
+    const Figures computed{kernel.registers, kernel.spill_bytes, kernel.static_shared_bytes};
+    const Figures& expected_figures = expected.at(kernel.kernel);
+    EXPECT_EQ(computed.registers, expected_figures.registers) << kernel.kernel;
+    EXPECT_EQ(computed.stack, expected_figures.stack) << kernel.kernel;
+    EXPECT_EQ(computed.shared, expected_figures.shared) << kernel.kernel;
   }
   EXPECT_THAT(info->externs, IsEmpty());
   EXPECT_THAT(info->globals, IsEmpty());
@@ -200,13 +200,18 @@ __global__ void k(float* d, const unsigned* a) {
 // the test also shows that it reads nothing outside of the bytes.)
 TEST(CubinReader, SurvivesDamage) {
   SKIP_WITHOUT_NVCC();
-  const std::string whole = Nvcc("__device__ int g = 1; __global__ void k(int* x) { __shared__ int s[9]; s[threadIdx.x] = g++; __syncthreads(); x[0] = s[1]; }", "sm_90").bytes;
-  ASSERT_TRUE(ReadCubin(whole).ok());
+  const std::string cubin = Nvcc(
+                                "__device__ int g = 1; __global__ void k(int* x) { __shared__ int s[9]; s[threadIdx.x] "
+                                "= g++; __syncthreads(); x[0] = s[1]; }",
+                                "sm_90")
+                                .bytes;
+  ASSERT_TRUE(ReadCubin(cubin).ok());
   size_t refused = 0;
-  for (size_t length = 0; length < whole.size(); length += 13) refused += ReadCubin(whole.substr(0, length)).ok() ? 0 : 1;
+  for (size_t length = 0; length < cubin.size(); length += 13)
+    refused += ReadCubin(cubin.substr(0, length)).ok() ? 0 : 1;
   EXPECT_GT(refused, 0u);
-  for (size_t at = 0; at < whole.size(); ++at) {
-    std::string damaged = whole;
+  for (size_t at = 0; at < cubin.size(); ++at) {
+    std::string damaged = cubin;
     damaged[at] = static_cast<char>(damaged[at] ^ 0xff);
     (void)ReadCubin(damaged).ok();
   }

@@ -102,9 +102,9 @@ Result<CutlassHeaders> FindCutlassHeaders(const std::string& folder) {
   for (const std::string& usual : UsualCutlassFolders()) {
     const std::string include = IncludeFolder(usual);
     if (include.empty()) continue;
-    Result<CutlassHeaders> found = Read(include);
-    if (found.ok()) return found;
-    if (old.ok()) old = found.status();
+    Result<CutlassHeaders> headers = Read(include);
+    if (headers.ok()) return headers;
+    if (old.ok()) old = headers.status();
   }
   if (!old.ok()) return old;
   return Status::Unavailable(fmt::format("the CUTLASS headers, which hold CuTe, were not found: {}", kRemedy));

@@ -75,14 +75,14 @@ class MachineCodeCompiler final : public Compiler {
       return refuse(Verdict::kCompileError, cubin.status().message() + "; export it again");
     }
     // Machine code runs on later devices of its own generation, and on no other.
-    const int wanted = options_.cc_major * 10 + options_.cc_minor;
-    if (cubin->architecture / 10 != options_.cc_major || cubin->architecture > wanted) {
+    const int architecture = options_.cc_major * 10 + options_.cc_minor;
+    if (cubin->architecture / 10 != options_.cc_major || cubin->architecture > architecture) {
       return refuse(
           Verdict::kUnsupported,
           fmt::format(
               "it was compiled for {}, and {} is {}: export the kernel for {}, or judge it on the GPU that it was "
               "compiled for",
-              Architecture(cubin->architecture), options_.device_name, Architecture(wanted),
+              Architecture(cubin->architecture), options_.device_name, Architecture(architecture),
               NvrtcArchitecture(options_.cc_major, options_.cc_minor)));
     }
     for (const PlanSignature& wants : unit.signatures) {

@@ -137,17 +137,17 @@ TEST_F(MachineCodeCompilerTest, AnotherArchitectureIsUnsupportedAndSaysWhatToDo)
 }
 
 TEST_F(MachineCodeCompilerTest, DamagedMachineCodeIsRefusedAndReadsNothingElse) {
-  const std::string& whole = Cubin();
+  const std::string& cubin = Cubin();
   for (const std::string& bytes :
-       {std::string(), std::string("no ELF"), whole.substr(0, 64), whole.substr(0, whole.size() / 2)}) {
+       {std::string(), std::string("no ELF"), cubin.substr(0, 64), cubin.substr(0, cubin.size() / 2)}) {
     const CompiledModule module = Compile(Launch("copies", kFits), bytes);
     EXPECT_EQ(module.verdict, Verdict::kCompileError);
     EXPECT_THAT(module.digest, HasSubstr("k.honek: kernel.cubin: the compiled module is no valid cubin"));
   }
   // Any one changed byte of headers and tables gives a verdict or a module, and never a read outside (the sanitizers'
   // builds check that).
-  for (size_t at = 0; at < whole.size(); at += 7) {
-    std::string changed = whole;
+  for (size_t at = 0; at < cubin.size(); at += 7) {
+    std::string changed = cubin;
     changed[at] = static_cast<char>(changed[at] ^ 0x55);
     (void)ReadCubin(changed);
   }

@@ -44,7 +44,7 @@ class NvrtcCompilerImpl final : public NvrtcCompiler {
         pool_(options_.zygote_argv, options_.scratch_directory, static_cast<size_t>(std::max(1, options_.max_zygotes))) {
     std::string headers;
     for (const auto& [name, text] : NvrtcShimHeaders()) headers += name + "\n" + text;
-    for (const char* set : {"", "full", "cute"}) headers += NvrtcPrelude(set, FastCute());
+    for (const char* include_set : {"", "full", "cute"}) headers += NvrtcPrelude(include_set, FastCute());
     headers += PlanCheckTemplates();
     for (const std::string& directory : include_directories_) headers += directory + "\n";
     if (cutlass_.ok()) {

@@ -61,9 +61,9 @@ class NvrtcCompilerTest : public ::testing::Test {
   }
   void SetUp() override { Make(Options()); }
   void Make(const NvrtcCompilerOptions& options) {
-    auto made = MakeNvrtcCompiler(options);
-    if (!made.ok()) GTEST_SKIP() << made.status().message();
-    compiler_ = std::move(*made);
+    auto compiler_or_error = MakeNvrtcCompiler(options);
+    if (!compiler_or_error.ok()) GTEST_SKIP() << compiler_or_error.status().message();
+    compiler_ = std::move(*compiler_or_error);
   }
   CompiledModule Compile(const TranslationUnit& unit) {
     auto module = compiler_->Compile(unit);
@@ -332,10 +332,11 @@ template <Number T> __global__ void k(T* x) requires std::integral<T> {
 
 TEST_F(NvrtcCompilerTest, NoTextTalksThePlanOutOfItsChecks) {
   const auto unit = [](const std::string& before, const std::string& parameters, const std::string& behind) {
-    TranslationUnit made = Unit(before + "__global__ void k(" + parameters + ") {}\n" + behind);
-    made.checks = {{0, 3, "hone_plan::kCount<$kernel> == 1", "kernel 'k' does not take the 1 argument that the plan passes"},
-                   {0, 3, "hone_plan::kInteger<hone_plan::Parameter<$kernel, 0, 1>, 8>", "kernel 'k', argument 1: eight bytes"}};
-    return made;
+    TranslationUnit translation_unit = Unit(before + "__global__ void k(" + parameters + ") {}\n" + behind);
+    translation_unit.checks = {
+        {0, 3, "hone_plan::kCount<$kernel> == 1", "kernel 'k' does not take the 1 argument that the plan passes"},
+        {0, 3, "hone_plan::kInteger<hone_plan::Parameter<$kernel, 0, 1>, 8>", "kernel 'k', argument 1: eight bytes"}};
+    return translation_unit;
   };
   EXPECT_EQ(Compile(unit("", "long long n", "")).verdict, Verdict::kOk);
   struct {

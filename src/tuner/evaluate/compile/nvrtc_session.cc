@@ -26,32 +26,32 @@ constexpr int64_t kMaxLogBytes = 4 << 20;
 
 // Removes the lines of the log in which NVRTC reports its use of a precompiled header. Returns whether it used one.
 bool TakePchLines(std::string& log) {
-  bool used = false;
-  std::string kept;
-  kept.reserve(log.size());
-  std::string_view rest = log;
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end == std::string_view::npos ? end : end + 1);
-    rest.remove_prefix(line.size());
+  bool was_used = false;
+  std::string kept_lines;
+  kept_lines.reserve(log.size());
+  std::string_view unread_log = log;
+  while (!unread_log.empty()) {
+    const size_t end = unread_log.find('\n');
+    const std::string_view line = unread_log.substr(0, end == std::string_view::npos ? end : end + 1);
+    unread_log.remove_prefix(line.size());
     if (line.find("using precompiled header file") != std::string_view::npos) {
-      used = true;
+      was_used = true;
     } else {
-      kept += line;
+      kept_lines += line;
     }
   }
-  log = std::move(kept);
-  return used;
+  log = std::move(kept_lines);
+  return was_used;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<NvrtcSession>> NvrtcSession::Make(NvrtcSetup setup) {
-  const std::string plain = std::move(setup.plain_prelude);
+  const std::string plain_prelude = std::move(setup.plain_prelude);
   setup.plain_prelude.clear();
   Result<std::unique_ptr<NvrtcSession>> session = MakeWith(setup);
-  if (session.ok() || plain.empty()) return session;
-  setup.prelude = plain;
+  if (session.ok() || plain_prelude.empty()) return session;
+  setup.prelude = plain_prelude;
   return MakeWith(std::move(setup));
 }
 
@@ -67,20 +67,20 @@ Result<std::unique_ptr<NvrtcSession>> NvrtcSession::MakeWith(NvrtcSetup setup) {
   // The precompiled header ends at the stop pragma; the kernel after it makes the text a complete program.
   const std::string source = std::string(kPreludeInclude) + "__global__ void hone_prelude_kernel() {}\n";
   if (try_pch) {
-    const NvrtcReply made = session->Run(source, "prelude.cu", {},
-                                         {fmt::format("--create-pch={}", kPchFile),
-                                          fmt::format("--pch-dir={}", session->setup_.pch_directory)});
-    if (made.ok) {
+    const NvrtcReply prelude_reply = session->Run(
+        source, "prelude.cu", {},
+        {fmt::format("--create-pch={}", kPchFile), fmt::format("--pch-dir={}", session->setup_.pch_directory)});
+    if (prelude_reply.ok) {
       // A trial compile shows whether the header is used: if its heap was too small, NVRTC reports no error.
       session->pch_ = true;
       session->pch_ = session->Compile({"probe.cu", "__global__ void hone_prelude_kernel() {}\n", {}}).pch_used;
       return session;
     }
   }
-  const NvrtcReply plain = session->Run(source, "prelude.cu", {}, {});
-  if (!plain.ok) {
+  const NvrtcReply plain_reply = session->Run(source, "prelude.cu", {}, {});
+  if (!plain_reply.ok) {
     return Status::Unavailable(fmt::format("NVRTC {}.{} could not compile Hone's own prelude ({}): {}", library.major,
-                                           library.minor, plain.error, plain.log));
+                                           library.minor, plain_reply.error, plain_reply.log));
   }
   return session;
 }

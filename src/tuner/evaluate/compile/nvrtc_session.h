@@ -59,7 +59,9 @@ class NvrtcSession {
 
  private:
   NvrtcSession() = default;
+  // Loads NVRTC, and precompiles the prelude.
   static Result<std::unique_ptr<NvrtcSession>> MakeWith(NvrtcSetup setup);
+  // Compiles a source, and returns its image with the names of its kernels, or the log.
   NvrtcReply Run(const std::string& source, const std::string& file, const std::vector<std::string>& kernels,
                  const std::vector<std::string>& more_options) const;
 

@@ -30,9 +30,9 @@ constexpr int kChildFd = 3;  // descriptor of the socket in the zygote
 Status PollFor(pollfd (&sockets)[2], double timeout_seconds) {
   const Stopwatch watch;
   for (;;) {
-    const double left = timeout_seconds - watch.Seconds();
-    if (left <= 0) return Status::Unavailable("the compiler's parent process does not answer");
-    const int ready = poll(sockets, 2, static_cast<int>(left * 1e3) + 1);
+    const double seconds_left = timeout_seconds - watch.Seconds();
+    if (seconds_left <= 0) return Status::Unavailable("the compiler's parent process does not answer");
+    const int ready = poll(sockets, 2, static_cast<int>(seconds_left * 1e3) + 1);
     if (ready > 0) {
       // poll() looks at the first socket before the second. Poll the first again, in case both became readable in
       // between.

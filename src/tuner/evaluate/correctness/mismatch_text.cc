@@ -85,11 +85,11 @@ std::string TailHint(const MismatchFacts& facts) {
 }  // namespace
 
 int64_t TailOf(int64_t at, int64_t extent) {
-  int64_t found = 0;
+  int64_t listed_mismatches = 0;
   for (int64_t width = 2; width <= kWidestTail && width <= at; width *= 2) {
-    if (extent % width != 0 && at == extent / width * width) found = width;
+    if (extent % width != 0 && at == extent / width * width) listed_mismatches = width;
   }
-  return found;
+  return listed_mismatches;
 }
 
 std::string WrongElementsText(const MismatchFacts& facts) {

@@ -95,23 +95,25 @@ std::array<uint8_t, 8> FarAway(DType dtype, const uint8_t* original) {
 std::optional<size_t> FirstUnlikeHand(const std::vector<double>& computed, const std::vector<double>& by_hand) {
   // Hand-worked values are given to about twelve digits, but inputs and scalars may have been rounded to their dtype.
   constexpr double kHandTolerance = 1e-7;
-  double largest = 0;
-  for (const double value : by_hand) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
+  double largest_magnitude = 0;
+  for (const double value : by_hand)
+    largest_magnitude = std::max(largest_magnitude, std::isfinite(value) ? std::fabs(value) : 0.0);
   for (size_t i = 0; i < by_hand.size(); ++i) {
-    const bool same = computed[i] == by_hand[i] || (std::isnan(computed[i]) && std::isnan(by_hand[i])) ||
-                      std::fabs(computed[i] - by_hand[i]) <= kHandTolerance * std::max(std::fabs(by_hand[i]), 1e-3 * largest);
-    if (!same) return i;
+    const bool is_same = computed[i] == by_hand[i] || (std::isnan(computed[i]) && std::isnan(by_hand[i])) ||
+                         std::fabs(computed[i] - by_hand[i]) <=
+                             kHandTolerance * std::max(std::fabs(by_hand[i]), 1e-3 * largest_magnitude);
+    if (!is_same) return i;
   }
   return std::nullopt;
 }
 
 KeptIndices KeptOf(const TensorSpec& tensor, const ProblemPart& part) {
-  KeptIndices kept;
-  if (tensor.slice_axis >= 0) kept[tensor.slice_axis] = part.slices;
+  KeptIndices kept_indices;
+  if (tensor.slice_axis >= 0) kept_indices[tensor.slice_axis] = part.slices;
   for (size_t axis = 0; axis < tensor.shape.size() && !part.dimension.empty(); ++axis) {
-    if (tensor.shape[axis].text() == part.dimension) kept[static_cast<int>(axis)] = part.indices;
+    if (tensor.shape[axis].text() == part.dimension) kept_indices[static_cast<int>(axis)] = part.indices;
   }
-  return kept;
+  return kept_indices;
 }
 
 double AllowedRms(const Tolerance& tolerance, int64_t elements) {
@@ -137,15 +139,15 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
                                           bool require_rms, References* references) {
   const Bindings& bound = buffers.set(index);
   Dims dims = buffers.dims();
-  std::map<std::string, KeptIndices> kept;
+  std::map<std::string, KeptIndices> kept_indices;
   if (part != nullptr) {
     dims[task_.slice] = static_cast<int64_t>(part->slices.size());
     if (!part->dimension.empty()) dims[part->dimension] = static_cast<int64_t>(part->indices.size());
-    for (const TensorSpec& tensor : task_.tensors) kept[tensor.name] = KeptOf(tensor, *part);
+    for (const TensorSpec& tensor : task_.tensors) kept_indices[tensor.name] = KeptOf(tensor, *part);
   }
   const auto gather = [&](const TensorSpec& tensor, const TensorView& source, const TensorView& view) {
     return part->dimension.empty() ? session_.GatherSlices(source, view, part->slices)
-                                   : session_.GatherBox(source, view, kept.at(tensor.name));
+                                   : session_.GatherBox(source, view, kept_indices.at(tensor.name));
   };
   ResolvedPlan plan;  // the oracle's; empty where a process on the host computes
   if (oracle_.host == nullptr) {
@@ -159,7 +161,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
   for (const TensorSpec& tensor : task_.tensors) {
     HONE_ASSIGN_OR_RETURN(TensorShape resolved, ResolveShape(tensor, dims));
     compact[tensor.name] = DenseShape(tensor, resolved.shape);
-    const bool sliced = !kept[tensor.name].empty();
+    const bool sliced = !kept_indices[tensor.name].empty();
     if (IsOutput(tensor)) {
       if (task_.tolerance.contains(tensor.name)) {
         reference_block[tensor.name] = blocks.size();
@@ -292,7 +294,7 @@ Result<CheckOutcome> OracleChecker::Check(CaseBuffers& buffers, int index, const
       if (comparison.first_wrong) {
         const int64_t numbers = NumbersPerElement(tensor.dtype);
         mismatch.index = CoordinatesOf(*comparison.first_wrong / numbers, outputs.at(tensor.name).shape);
-        for (const auto& [axis, indices] : kept[tensor.name]) {
+        for (const auto& [axis, indices] : kept_indices[tensor.name]) {
           int64_t& at = mismatch.index[static_cast<size_t>(axis)];
           at = indices[static_cast<size_t>(at)];
         }
@@ -341,13 +343,13 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   if (shape.elements == 0) return Status::Ok();
   std::vector<double> residuals(static_cast<size_t>(shape.elements));
   HONE_RETURN_IF_ERROR(session_.CopyToHost(residuals.data(), address, shape.elements * 8));
-  int64_t wrong = 0, first = -1;
+  int64_t exceeding = 0, first = -1;
   for (int64_t i = 0; i < shape.elements; ++i) {
     if (residuals[static_cast<size_t>(i)] <= property.bound) continue;  // false for NaN
-    ++wrong;
+    ++exceeding;
     if (first < 0) first = i;
   }
-  if (wrong == 0 || outcome.mismatch) return Status::Ok();
+  if (exceeding == 0 || outcome.mismatch) return Status::Ok();
   Mismatch mismatch;
   mismatch.tensor = property.name;
   mismatch.dims = buffers.dims();
@@ -359,12 +361,15 @@ Status OracleChecker::CheckProperty(const Property& property, const TensorShape&
   }
   mismatch.expected = property.bound;
   mismatch.actual = residuals[static_cast<size_t>(first)];
-  mismatch.wrong_elements = wrong;
+  mismatch.wrong_elements = exceeding;
   mismatch.total_elements = shape.elements;
   mismatch.seed = inputs.key;
-  outcome.detail = fmt::format("{}{} does not hold for {} ({} inputs): {} of {} residuals are too large, the first at [{}] is {:.9g}, allowed {:.9g}",
-                               property.name, property.summary.empty() ? "" : " (" + property.summary + ")", DimsText(buffers.dims()), mismatch.distribution,
-                               wrong, shape.elements, fmt::join(mismatch.index, ", "), mismatch.actual, property.bound);
+  outcome.detail = fmt::format(
+      "{}{} does not hold for {} ({} inputs): {} of {} residuals are too large, the first at [{}] is {:.9g}, allowed "
+      "{:.9g}",
+      property.name, property.summary.empty() ? "" : " (" + property.summary + ")", DimsText(buffers.dims()),
+      mismatch.distribution, exceeding, shape.elements, fmt::join(mismatch.index, ", "), mismatch.actual,
+      property.bound);
   outcome.mismatch = std::move(mismatch);
   return Status::Ok();
 }
@@ -499,17 +504,18 @@ Result<bool> OracleChecker::IsIndependent(CaseBuffers& buffers, int index, const
   HONE_RETURN_IF_ERROR(Check(buffers, index, inputs, &part, /*require_rms=*/false, &of_part).status());
   for (const auto& [name, values] : of_part) {
     const TensorSpec& tensor = *task_.FindTensor(name);
-    const KeptIndices kept = KeptOf(tensor, part);
+    const KeptIndices kept_indices = KeptOf(tensor, part);
     HONE_ASSIGN_OR_RETURN(const TensorShape full, ResolveShape(tensor, buffers.dims()));
     TensorView from = MakeView(tensor, DenseShape(tensor, full.shape), 0);
     std::vector<int64_t> extents = full.shape;
-    for (const auto& [axis, indices] : kept) extents[static_cast<size_t>(axis)] = static_cast<int64_t>(indices.size());
+    for (const auto& [axis, indices] : kept_indices)
+      extents[static_cast<size_t>(axis)] = static_cast<int64_t>(indices.size());
     const TensorView to = MakeView(tensor, DenseShape(tensor, extents), 0);
-    bool same = true;
-    host::ForEachInBox(from, to, kept, [&same, &all = whole[name], &some = values](int64_t a, int64_t b) {
-      same &= std::memcmp(&all[static_cast<size_t>(a)], &some[static_cast<size_t>(b)], sizeof(double)) == 0;
+    bool same_bits = true;
+    host::ForEachInBox(from, to, kept_indices, [&same_bits, &all = whole[name], &some = values](int64_t a, int64_t b) {
+      same_bits &= std::memcmp(&all[static_cast<size_t>(a)], &some[static_cast<size_t>(b)], sizeof(double)) == 0;
     });
-    if (!same) return false;
+    if (!same_bits) return false;
   }
   return true;
 }
@@ -528,10 +534,10 @@ Status OracleChecker::PlantAndFind(CaseBuffers& buffers, int index, const InputS
     HONE_RETURN_IF_ERROR(session_.CopyToHost(original, address, width));
     const std::array<uint8_t, 8> planted = FarAway(tensor.dtype, original);
     HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, planted.data(), width));
-    Result<CheckOutcome> found = CheckAll(buffers, index, inputs, /*require_rms=*/false);
+    Result<CheckOutcome> check_outcome = CheckAll(buffers, index, inputs, /*require_rms=*/false);
     HONE_RETURN_IF_ERROR(session_.CopyFromHost(address, original, width));
-    if (!found.ok()) return found.status();
-    if (!found->mismatch) {
+    if (!check_outcome.ok()) return check_outcome.status();
+    if (!check_outcome->mismatch) {
       return Status::Internal(fmt::format(
           "the checker did not see an element planted wrong in {} at [{}]; no verdict of this session can be believed",
           tensor.name, fmt::join(at, ", ")));

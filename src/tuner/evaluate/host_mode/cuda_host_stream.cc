@@ -51,9 +51,9 @@ class CudaHostStream final : public HostStream {
     CUgraph graph = nullptr;
     const CUresult ended = driver_.StreamEndCapture(stream_, &graph);
     if (ended != CUDA_SUCCESS || graph == nullptr) return false;
-    const CUresult made = driver_.GraphInstantiate(&graph_, graph, 0);
+    const CUresult instantiate_result = driver_.GraphInstantiate(&graph_, graph, 0);
     driver_.GraphDestroy(graph);
-    if (made != CUDA_SUCCESS) {
+    if (instantiate_result != CUDA_SUCCESS) {
       graph_ = nullptr;
       return false;
     }

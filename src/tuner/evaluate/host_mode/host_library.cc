@@ -34,11 +34,11 @@ Result<std::unique_ptr<HostLibrary>> HostLibrary::Load(std::string_view image) {
   // The library is loaded from a memory file, because a confined worker may not write to any folder.
   UniqueFd file(static_cast<int>(syscall(SYS_memfd_create, "hone-candidate", 1u /* close on exec */)));
   if (!file.valid()) return Status::Io("could not make a memory file: " + std::generic_category().message(errno));
-  for (size_t written = 0; written < image.size();) {
-    const ssize_t n = write(file.get(), image.data() + written, image.size() - written);
+  for (size_t written_bytes = 0; written_bytes < image.size();) {
+    const ssize_t n = write(file.get(), image.data() + written_bytes, image.size() - written_bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return Status::Io("could not fill a memory file: " + std::generic_category().message(errno));
-    written += static_cast<size_t>(n);
+    written_bytes += static_cast<size_t>(n);
   }
   std::unique_ptr<HostLibrary> library(new HostLibrary);
   // The loader takes two libraries with the same path for the same library. So the file stays open as long as its
@@ -86,9 +86,9 @@ std::string HostLibrary::Mismatch(const std::vector<size_t>& sizes) const {
 
 int HostLibrary::Call(const std::vector<const void*>& arguments, void* stream) const {
   HONE_CHECK(arguments.size() == parameter_bytes_.size(), "a host function called with a wrong number of arguments");
-  std::vector<const void*> all = arguments;
-  all.push_back(&stream);
-  return call_(all.data());
+  std::vector<const void*> pointers = arguments;
+  pointers.push_back(&stream);
+  return call_(pointers.data());
 }
 
 SandboxPolicy HostModeWorkerPolicy(const std::string& program, const std::string& cuda_home, const std::string& scratch) {

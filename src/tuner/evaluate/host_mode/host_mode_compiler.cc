@@ -90,9 +90,9 @@ class HostModeCompiler final : public Compiler {
   }
 
   std::string Fingerprint() const override {
-    std::string all = options_.prelude + HostEntrySource("f");
-    for (const std::string& word : options_.command) all += "\n" + word;
-    return options_.name + " " + Sha256Hex(all).substr(0, 16);
+    std::string source = options_.prelude + HostEntrySource("f");
+    for (const std::string& word : options_.command) source += "\n" + word;
+    return options_.name + " " + Sha256Hex(source).substr(0, 16);
   }
 
  private:

@@ -183,8 +183,8 @@ Result<SampleOutcome> HostModeSession::TimeSample(const SampleRequest& request) 
     if (recording) {
       // Calls that fail while they are recorded may succeed without recording; they are repeated below.
       const bool called = CallAll(*host, request).status == LaunchStatus::kOk;
-      HONE_ASSIGN_OR_RETURN(const bool whole, stream_->EndRecording());
-      recorded = called && whole;
+      HONE_ASSIGN_OR_RETURN(const bool recorded_fully, stream_->EndRecording());
+      recorded = called && recorded_fully;
     }
   }
   if (request.cache == CacheState::kCold) {

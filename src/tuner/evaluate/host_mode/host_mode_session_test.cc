@@ -23,19 +23,39 @@ using ::testing::HasSubstr;
 class SyncStream : public HostStream {
  public:
   void* handle() override { return this; }
-  Result<bool> StartRecording() override { told.push_back("record"); return records; }
-  Result<bool> EndRecording() override { told.push_back("recorded"); return whole; }
-  Status Replay() override { told.push_back("replay"); return Status::Ok(); }
-  Status Hold() override { told.push_back("hold"); return Status::Ok(); }
-  void Release() override { told.push_back("release"); }
-  Status MarkStart() override { told.push_back("start"); ++starts; return Status::Ok(); }
-  Status MarkEnd() override { told.push_back("end"); ++ends; return Status::Ok(); }
+  Result<bool> StartRecording() override {
+    recorded_calls.push_back("record");
+    return records;
+  }
+  Result<bool> EndRecording() override {
+    recorded_calls.push_back("recorded");
+    return whole;
+  }
+  Status Replay() override {
+    recorded_calls.push_back("replay");
+    return Status::Ok();
+  }
+  Status Hold() override {
+    recorded_calls.push_back("hold");
+    return Status::Ok();
+  }
+  void Release() override { recorded_calls.push_back("release"); }
+  Status MarkStart() override {
+    recorded_calls.push_back("start");
+    ++starts;
+    return Status::Ok();
+  }
+  Status MarkEnd() override {
+    recorded_calls.push_back("end");
+    ++ends;
+    return Status::Ok();
+  }
   LaunchOutcome Wait(double) override { return outcome; }
   Result<double> IntervalUs() override { return 70.0; }
   int starts = 0, ends = 0;
   bool records = true;  // StartRecording succeeds
   bool whole = true;    // EndRecording succeeds
-  std::vector<std::string> told;
+  std::vector<std::string> recorded_calls;
   LaunchOutcome outcome;
 };
 
@@ -196,27 +216,27 @@ extern "C" int run(const float* x, float* y, cudaStream_t) { y[0] = ++calls; ret
   request.program = load_.program.get();
   request.plan = &plan_;
   request.sets = {&bindings_, &bindings_};
-  const auto told = [&](int more_calls) {
-    stream_->told.clear();
+  const auto expected_calls = [&](int more_calls) {
+    stream_->recorded_calls.clear();
     const float before = Output()[0];
     const auto sample = session_->TimeSample(request);
     EXPECT_TRUE(sample.ok() && sample->launch.status == LaunchStatus::kOk);
     EXPECT_DOUBLE_EQ(sample->us_per_plan, 35.0);
     EXPECT_EQ(Output()[0] - before, static_cast<float>(more_calls));
-    return stream_->told;
+    return stream_->recorded_calls;
   };
   const float zero = 0;
   ASSERT_TRUE(session_->CopyFromHost(arena_->address(1), &zero, 4).ok());
-  EXPECT_THAT(told(2), ElementsAre("start", "end"));
+  EXPECT_THAT(expected_calls(2), ElementsAre("start", "end"));
   request.trusted = true;
-  EXPECT_THAT(told(2), ElementsAre("record", "recorded", "hold", "start", "replay", "end", "release"));
+  EXPECT_THAT(expected_calls(2), ElementsAre("record", "recorded", "hold", "start", "replay", "end", "release"));
   stream_->whole = false;
-  EXPECT_THAT(told(4), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
+  EXPECT_THAT(expected_calls(4), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
   stream_->records = false;
-  EXPECT_THAT(told(2), ElementsAre("record", "hold", "start", "end", "release"));
+  EXPECT_THAT(expected_calls(2), ElementsAre("record", "hold", "start", "end", "release"));
   // If a call fails while it is recorded, the recording is dropped and the calls are made again.
   stream_->records = stream_->whole = true;
-  EXPECT_THAT(told(3), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
+  EXPECT_THAT(expected_calls(3), ElementsAre("record", "recorded", "hold", "start", "end", "release"));
 }
 
 TEST_F(HostModeSessionTest, WorkThatFailsOnTheDeviceLosesTheSession) {

@@ -57,9 +57,10 @@ Result<Gate> CheckShapes(Judgement& judgement, const std::vector<Case>& cases, c
     // A shape that is the first to take some alternative is also tried with a stress distribution.
     std::vector<StressChoice> choices = StressChoices(/*all=*/false, i);
     const std::optional<std::vector<size_t>> taken = entries_taken(cases[i].dims);
-    const bool known = taken && std::all_of(taken->begin(), taken->end(),
-                                            [&](size_t entry) { return judgement.tested.contains(entry); });
-    if (known) choices.resize(1);
+    const bool takes_checked_entries = taken && std::all_of(taken->begin(), taken->end(), [&](size_t entry) {
+                                         return judgement.tested.contains(entry);
+                                       });
+    if (takes_checked_entries) choices.resize(1);
     HONE_ASSIGN_OR_RETURN(const Gate gate, CheckCase(judgement, cases[i], choices, /*plant=*/false));
     if (gate == Gate::kPassed) continue;
     // Hone chose these shapes, so the kernel is not to blame if one takes the simulator too long, or takes an

@@ -99,9 +99,9 @@ Result<Gate> CheckHandWorkedCase(Judgement& judgement, const HandWorkedCase& han
 Result<Gate> CheckAll(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
   for (size_t i = 0; i < cases.size(); ++i) {
-    const bool all = i == 0 || i + 1 == cases.size();
+    const bool every_distribution = i == 0 || i + 1 == cases.size();
     const bool plant = i == 0 && HasOutputElements(judgement.task, cases[i].dims);
-    HONE_RETURN_UNLESS_PASSED(CheckCase(judgement, cases[i], StressChoices(all, i), plant));
+    HONE_RETURN_UNLESS_PASSED(CheckCase(judgement, cases[i], StressChoices(every_distribution, i), plant));
   }
   for (const HandWorkedCase& hand : judgement.task.hand_worked_cases) {
     if (hand.candidates) HONE_RETURN_UNLESS_PASSED(CheckHandWorkedCase(judgement, hand));

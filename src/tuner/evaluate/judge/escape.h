@@ -14,12 +14,12 @@
 namespace hone {
 
 // Returns the chance that no wrong slice is among the slices that are judged, in one launch. All `slices` of its output
-// differ in bits from the verified ones, and `wrong` of them are wrong. If fewer slices differ, the chance is smaller;
-// a slice whose bits do not differ is right.
-inline double EscapesOneLaunch(int64_t slices, int64_t wrong) {
+// differ in bits from the verified ones, and `wrong_slices` of them are wrong. If fewer slices differ, the chance is
+// smaller; a slice whose bits do not differ is right.
+inline double EscapesOneLaunch(int64_t slices, int64_t wrong_slices) {
   double escapes = 1;
   for (int64_t judged = 0; judged < policy::kDifferingSlicesJudged && judged < slices; ++judged) {
-    escapes *= std::fmax(0.0, 1 - static_cast<double>(wrong) / static_cast<double>(slices - judged));
+    escapes *= std::fmax(0.0, 1 - static_cast<double>(wrong_slices) / static_cast<double>(slices - judged));
   }
   return escapes;
 }
@@ -30,8 +30,9 @@ inline int64_t LaunchesBeforeADecision(int max_quads, int sets) { return int64_t
 
 // Returns the chance that a kernel reaches a decision although a `share` of its slices is wrong in every timed launch.
 inline double EscapesAVerdict(int64_t slices, double share, int max_quads, int sets) {
-  const auto wrong = static_cast<int64_t>(std::ceil(share * static_cast<double>(slices)));
-  return std::pow(EscapesOneLaunch(slices, wrong), static_cast<double>(LaunchesBeforeADecision(max_quads, sets)));
+  const auto wrong_slices = static_cast<int64_t>(std::ceil(share * static_cast<double>(slices)));
+  return std::pow(EscapesOneLaunch(slices, wrong_slices),
+                  static_cast<double>(LaunchesBeforeADecision(max_quads, sets)));
 }
 
 }  // namespace hone

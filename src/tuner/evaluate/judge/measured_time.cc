@@ -146,9 +146,9 @@ Result<Gate> MeasuredCase::CheckTrials() {
   std::vector<InputSet> trials = TrialInputs(judgement_, judgement_.request.options.correctness_trials - 1);
   std::vector<InputSet> exact;
   if (trials.size() > 1) {
-    const size_t half = trials.size() / 2;
-    exact.assign(trials.end() - static_cast<std::ptrdiff_t>(half), trials.end());
-    trials.resize(trials.size() - half);
+    const size_t half_trials = trials.size() / 2;
+    exact.assign(trials.end() - static_cast<std::ptrdiff_t>(half_trials), trials.end());
+    trials.resize(trials.size() - half_trials);
     // Special values must also occur on bases aligned as in timed launches, whatever the secret order is.
     const auto special = [](const InputSet& inputs) { return inputs.use_stress && inputs.stress == Distribution::kSpecial; };
     const auto lost = std::find_if(exact.begin(), exact.end(), special);
@@ -223,15 +223,16 @@ Result<Gate> MeasuredCase::CheckIncumbent(const InputSet& base) {
 Result<Gate> MeasuredCase::CheckRough() {
   const std::string where = DimsText(dims_) + " (a first timed launch)";
   HONE_RETURN_UNLESS_PASSED(CheckMemoryRules(judgement_, *buffers_, 0, served_.candidate, where));
-  HONE_ASSIGN_OR_RETURN(const SliceDigests found,
+  HONE_ASSIGN_OR_RETURN(const SliceDigests slice_digests,
                         OutputDigests(judgement_.session, task_, *buffers_, 0, options_.digest_key));
-  if (found == mine_.base_digests.front()) return Gate::kPassed;
+  if (slice_digests == mine_.base_digests.front()) return Gate::kPassed;
   varies_ = true;
   std::vector<int64_t> judged;
   if (CanPermuteSlices(task_, *buffers_)) {
-    const std::vector<int64_t> differing = DifferingSlices(found, mine_.base_digests.front(), nullptr);
-    const auto all = static_cast<int64_t>(differing.size());
-    for (int64_t pick : SecretSubset(all, std::min(all, policy::kDifferingSlicesJudged), judgement_.secrets.Next())) {
+    const std::vector<int64_t> differing = DifferingSlices(slice_digests, mine_.base_digests.front(), nullptr);
+    const auto differing_slices = static_cast<int64_t>(differing.size());
+    for (int64_t pick : SecretSubset(differing_slices, std::min(differing_slices, policy::kDifferingSlicesJudged),
+                                     judgement_.secrets.Next())) {
       judged.push_back(differing[static_cast<size_t>(pick)]);
     }
     judged = WithEnoughElements(std::move(judged), task_, *buffers_, judgement_.secrets.Next());
@@ -383,14 +384,14 @@ Result<Gate> MeasuredCase::LookAgain() {
   if (!BeyondPeak(judgement_, dims_, result_)) return Gate::kPassed;
   const int timed_sets = sets();
   HONE_RETURN_IF_ERROR(MakeBuffers(1));
-  std::vector<InputSet> again = options_.bases;
-  again.push_back({.key = judgement_.secrets.NextOdd()});
+  std::vector<InputSet> input_sets = options_.bases;
+  input_sets.push_back({.key = judgement_.secrets.NextOdd()});
   if (TakesStress(task_)) {
     for (const Distribution stress : policy::kStress) {
-      again.push_back({.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true});
+      input_sets.push_back({.key = judgement_.secrets.NextOdd(), .stress = stress, .use_stress = true});
     }
   }
-  for (const InputSet& inputs : again) {
+  for (const InputSet& inputs : input_sets) {
     judgement_.Announce("check", fmt::format("{} again, {} inputs", DimsText(dims_), inputs.name()), phase_limit_seconds_);
     HONE_RETURN_UNLESS_PASSED(Launch(served_.candidate, inputs, std::nullopt));
   }
@@ -399,16 +400,16 @@ Result<Gate> MeasuredCase::LookAgain() {
 }
 
 Status MeasuredCase::TimeCalls() {
-  const ResolvedPlan& whole = served_.candidate.plan;
-  ResolvedPlan calls = whole;
+  const ResolvedPlan& plan = served_.candidate.plan;
+  ResolvedPlan calls = plan;
   std::erase_if(calls.steps, [](const ResolvedStep& step) { return !step.call; });
   if (calls.steps.empty() || served_.candidate.fallback) return Status::Ok();
   judgement_.Announce("time calls", DimsText(dims_), phase_limit_seconds_);
-  SampleRequest request{.program = served_.candidate.program, .plan = &whole, .limit_seconds = launch_limit_seconds_};
+  SampleRequest request{.program = served_.candidate.program, .plan = &plan, .limit_seconds = launch_limit_seconds_};
   for (int set = 0; set < sets(); ++set) {
     const InputSet& base = options_.bases[static_cast<size_t>(set) % options_.bases.size()];
     HONE_RETURN_IF_ERROR(buffers_->DrawInputs(set, base));
-    HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(set, base, whole));
+    HONE_RETURN_IF_ERROR(buffers_->PrepareLaunch(set, base, plan));
     request.sets.push_back(&buffers_->set(set));
   }
   std::vector<double> samples;

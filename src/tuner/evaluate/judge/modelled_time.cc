@@ -407,15 +407,17 @@ Result<Gate> TimeModelled(Judgement& judgement, const Case& time_case, CaseResul
     }
   }
   if (served->incumbent) {
-    HONE_ASSIGN_OR_RETURN(SampleOutcome theirs, modelled(*served->incumbent));
-    if (theirs.launch.status != LaunchStatus::kOk) {
-      return judgement.Stop(Verdict::kInvalidTask, "the incumbent failed: " + theirs.launch.detail);
+    HONE_ASSIGN_OR_RETURN(SampleOutcome incumbent_outcome, modelled(*served->incumbent));
+    if (incumbent_outcome.launch.status != LaunchStatus::kOk) {
+      return judgement.Stop(Verdict::kInvalidTask, "the incumbent failed: " + incumbent_outcome.launch.detail);
     }
-    result.baseline_us = theirs.us_per_plan;
+    result.baseline_us = incumbent_outcome.us_per_plan;
     // A candidate whose outputs were not compared must not appear faster than the incumbent, in its time or in its
     // speedup, because either may be used to rank candidates.
-    if (!verified && result.time_us->median < theirs.us_per_plan) result.time_us = Interval{theirs.us_per_plan, theirs.us_per_plan, theirs.us_per_plan};
-    const double ratio = theirs.us_per_plan / result.time_us->median;
+    if (!verified && result.time_us->median < incumbent_outcome.us_per_plan)
+      result.time_us =
+          Interval{incumbent_outcome.us_per_plan, incumbent_outcome.us_per_plan, incumbent_outcome.us_per_plan};
+    const double ratio = incumbent_outcome.us_per_plan / result.time_us->median;
     result.speedup = Interval{ratio, ratio, ratio};
     result.timing.decision = DecisionOf(ratio);
   }

@@ -36,16 +36,17 @@ std::string CountedTooMuch(const Task& task, const Dims& dims) {
                           tensor.name);
   }
   std::stable_sort(inputs.begin(), inputs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string named;
+  std::string largest_inputs;
   for (size_t i = 0; i < inputs.size() && i < kInputsTold && inputs[i].first >= kShareTold * inputs[0].first; ++i)
-    named += fmt::format("{}{}: {:.3g} MB", i == 0 ? " (inputs " : ", ", inputs[i].second, inputs[i].first * 1e-6);
-  if (!named.empty()) named += ")";
-  return task.bytes
-             ? fmt::format("[work] bytes of task.toml counts bytes that need not be read{}: count fewer there", named)
-             : fmt::format(
-                   "the task counts bytes that need not be read{}: say under [work] bytes of task.toml "
-                   "how many must be",
-                   named);
+    largest_inputs +=
+        fmt::format("{}{}: {:.3g} MB", i == 0 ? " (inputs " : ", ", inputs[i].second, inputs[i].first * 1e-6);
+  if (!largest_inputs.empty()) largest_inputs += ")";
+  return task.bytes ? fmt::format("[work] bytes of task.toml counts bytes that need not be read{}: count fewer there",
+                                  largest_inputs)
+                    : fmt::format(
+                          "the task counts bytes that need not be read{}: say under [work] bytes of task.toml "
+                          "how many must be",
+                          largest_inputs);
 }
 
 }  // namespace

@@ -36,9 +36,9 @@ bool MayBeIndependent(const Task& task, const std::string& dimension) {
   for (const TensorSpec& tensor : task.tensors) {
     int axes = 0;
     for (const Expression& extent : tensor.shape) {
-      const bool plain = extent.text() == dimension;
-      if (!plain && MentionsDimension(extent, dimension)) return false;
-      axes += plain ? 1 : 0;
+      const bool is_dimension_itself = extent.text() == dimension;
+      if (!is_dimension_itself && MentionsDimension(extent, dimension)) return false;
+      axes += is_dimension_itself ? 1 : 0;
     }
     if (axes > 1 || !tensor.strides.empty()) return false;
     if (IsOutput(tensor) && (axes != 1 || tensor.slice_axis < 0)) return false;
@@ -69,14 +69,14 @@ Result<bool> ProvenIn(Judgement& judgement, const Dims& dims, const std::string&
   return checker.IsIndependent(*buffers, 0, inputs, part);
 }
 
-// Returns up to `count` of `all`, drawn secretly, ascending.
-std::vector<int64_t> DrawnOf(Judgement& judgement, std::vector<int64_t> all, size_t count) {
-  for (size_t i = 0; i < all.size() && i < count; ++i) {
-    std::swap(all[i], all[i + judgement.secrets.Next() % (all.size() - i)]);
+// Returns up to `count` of `candidates`, drawn secretly, ascending.
+std::vector<int64_t> DrawnOf(Judgement& judgement, std::vector<int64_t> candidates, size_t count) {
+  for (size_t i = 0; i < candidates.size() && i < count; ++i) {
+    std::swap(candidates[i], candidates[i + judgement.secrets.Next() % (candidates.size() - i)]);
   }
-  all.resize(std::min(all.size(), count));
-  std::sort(all.begin(), all.end());
-  return all;
+  candidates.resize(std::min(candidates.size(), count));
+  std::sort(candidates.begin(), candidates.end());
+  return candidates;
 }
 
 // WrittenElements are the elements of one output that a sample of blocks has written.
@@ -126,10 +126,11 @@ std::vector<int64_t> WrittenAround(Judgement& judgement, const WrittenElements& 
 
 Result<std::string> IndependentDimension(Judgement& judgement) {
   if (judgement.independent_dimension) return *judgement.independent_dimension;
-  std::string& found = judgement.independent_dimension.emplace();
+  std::string& independent_dimension = judgement.independent_dimension.emplace();
   const Task& task = judgement.task;
-  if (task.slice.empty() || judgement.request.reference != nullptr || !PropertiesOf(task).empty()) return found;
-  int64_t largest = 1;
+  if (task.slice.empty() || judgement.request.reference != nullptr || !PropertiesOf(task).empty())
+    return independent_dimension;
+  int64_t largest_size = 1;
   for (const auto& [dimension, description] : task.dims) {
     if (dimension == task.slice || !MayBeIndependent(task, dimension)) continue;
     // The proof is the stronger, the larger the check case is, so take the largest that is cheap.
@@ -145,17 +146,17 @@ Result<std::string> IndependentDimension(Judgement& judgement) {
       best = &c;
       most = *bytes;
     }
-    if (best == nullptr || extent <= largest) continue;
+    if (best == nullptr || extent <= largest_size) continue;
     HONE_ASSIGN_OR_RETURN(const bool proven, ProvenIn(judgement, best->dims, dimension));
     if (!proven) continue;
-    found = dimension;
-    largest = extent;
+    independent_dimension = dimension;
+    largest_size = extent;
   }
-  return found;
+  return independent_dimension;
 }
 
 Result<std::vector<ProblemPart>> DrawParts(Judgement& judgement, const CaseBuffers& buffers,
-                                           const std::vector<int64_t>& written, double share) {
+                                           const std::vector<int64_t>& written_slices, double share) {
   const Task& task = judgement.task;
   const double slices = static_cast<double>(std::max<int64_t>(1, buffers.slices()));
   double elements = 0;
@@ -172,10 +173,10 @@ Result<std::vector<ProblemPart>> DrawParts(Judgement& judgement, const CaseBuffe
   const auto affordable = static_cast<size_t>(std::clamp(most, 1.0, static_cast<double>(policy::kMostSampledSlices)));
   std::vector<ProblemPart> parts;
   const auto whole_slices = [&] {
-    parts.push_back({.slices = DrawnOf(judgement, written, affordable), .dimension = {}, .indices = {}});
+    parts.push_back({.slices = DrawnOf(judgement, written_slices, affordable), .dimension = {}, .indices = {}});
     return parts;
   };
-  if (affordable >= std::min<size_t>(written.size(), policy::kMostSampledSlices) ||
+  if (affordable >= std::min<size_t>(written_slices.size(), policy::kMostSampledSlices) ||
       !judgement.request.gates.parts_when_modelled) {
     return whole_slices();
   }

@@ -29,9 +29,9 @@ namespace hone {
 Result<std::string> IndependentDimension(Judgement& judgement);
 
 // Returns at least one part, drawn secretly, of the problem in set 0 of `buffers`, whose last launch was a sample of
-// blocks that wrote in the slices `written`. `share`, at most 1, is the share of the usual work (judge_policy.h) that
-// the oracle may do.
+// blocks that wrote in the slices `written_slices`. `share`, at most 1, is the share of the usual work (judge_policy.h)
+// that the oracle may do.
 Result<std::vector<ProblemPart>> DrawParts(Judgement& judgement, const CaseBuffers& buffers,
-                                           const std::vector<int64_t>& written, double share);
+                                           const std::vector<int64_t>& written_slices, double share);
 
 }  // namespace hone

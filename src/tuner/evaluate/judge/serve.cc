@@ -127,12 +127,12 @@ Gate FitsMemory(Judgement& judgement, const ResolvedPlan& plan, const Dims& dims
   }
   if (sampled) return Gate::kPassed;
   Result<int64_t> tensors = CaseBuffers::SetBytes(judgement.task, dims);
-  const int64_t needed = workspace_bytes + (tensors.ok() ? *tensors : 0);
+  const int64_t needed_bytes = workspace_bytes + (tensors.ok() ? *tensors : 0);
   const int64_t free_bytes = judgement.session.FreeBytes();
-  if (needed > free_bytes) {
+  if (needed_bytes > free_bytes) {
     return judgement.Stop(workspace_bytes > 0 ? Verdict::kResourceLimit : Verdict::kUnsupported,
                           fmt::format("{} needs {} bytes of device memory ({} of them workspaces), {} are free",
-                                      DimsText(dims), needed, workspace_bytes, free_bytes));
+                                      DimsText(dims), needed_bytes, workspace_bytes, free_bytes));
   }
   return Gate::kPassed;
 }

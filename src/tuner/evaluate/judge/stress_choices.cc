@@ -10,9 +10,9 @@
 
 namespace hone {
 
-std::vector<StressChoice> StressChoices(bool all, size_t case_index) {
+std::vector<StressChoice> StressChoices(bool every_distribution, size_t case_index) {
   std::vector<StressChoice> choices{{Distribution::kNormal, false, true}};
-  if (all) {
+  if (every_distribution) {
     for (const Distribution stress : policy::kStress) choices.push_back({stress, true, false});
     return choices;
   }

@@ -18,9 +18,9 @@ struct StressChoice {
 };
 
 // Returns the input sets with which the check case at position `case_index` is tried, in order. The first has the
-// task's own values. With `all`, all stress distributions follow; otherwise kSpecial, and for every second case another
-// one.
-std::vector<StressChoice> StressChoices(bool all, size_t case_index);
+// task's own values. With `every_distribution`, all stress distributions follow; otherwise kSpecial, and for every
+// second case another one.
+std::vector<StressChoice> StressChoices(bool every_distribution, size_t case_index);
 
 // Returns whether any input of the task may be drawn from stress distributions. If none may (`stress = false`
 // everywhere, or only integers), each StressChoice means the task's own values.

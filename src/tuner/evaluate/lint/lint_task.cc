@@ -112,7 +112,7 @@ class Linter {
   bool IsTried(const PrecisionVariant& variant) const {
     return options_.dishonest || variant.format.mantissa_bits >= kFloat32Format.mantissa_bits;
   }
-  Status CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision);
+  Status CheckCase(const Case& one, bool is_largest, const std::vector<StressChoice>& choices, bool precision);
   Status CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
   Status CheckTrivialAnswers(OracleBench& bench, const HostValues& reference);
   Status CheckConstantAnswers(OracleBench& bench, const InputSet& inputs, const HostValues& reference);
@@ -229,10 +229,10 @@ void Linter::CheckTraffic() {
 // filter, a row narrower than a vector.
 void Linter::CheckSmallSizes() {
   for (const auto& [dim, description] : task_.dims) {
-    int64_t smallest = std::numeric_limits<int64_t>::max(), largest = 0, unit = 0;
+    int64_t smallest_size = std::numeric_limits<int64_t>::max(), largest_size = 0, unit = 0;
     const auto tested = [&](int64_t size) {
-      smallest = std::min(smallest, size);
-      largest = std::max(largest, size);
+      smallest_size = std::min(smallest_size, size);
+      largest_size = std::max(largest_size, size);
       unit = std::gcd(unit, size);
     };
     for (const Case& one : task_.cases) {
@@ -250,11 +250,11 @@ void Linter::CheckSmallSizes() {
       }
     }
     // No warning for a size that is the same in all cases, or for the least possible one: multiples of 8 begin with 8.
-    if (!known || largest == smallest || smallest <= kSmallSize || smallest <= unit) continue;
+    if (!known || largest_size == smallest_size || smallest_size <= kSmallSize || smallest_size <= unit) continue;
     Warn(fmt::format(
         "the smallest {0} tested is {1}: a kernel that fails below it would pass; add a check case with {0} = 1 "
         "or 2, or say in the task why there is none",
-        dim, smallest));
+        dim, smallest_size));
   }
 }
 
@@ -351,14 +351,15 @@ Status Linter::CheckHandCases() {
     for (const TensorSpec& output : task_.tensors) {
       if (!HasAnswer(output)) continue;
       const std::vector<double>& expected = hand.outputs.at(output.name);
-      double largest = 0;
-      for (const double value : expected) largest = std::max(largest, std::isfinite(value) ? std::fabs(value) : 0.0);
+      double largest_magnitude = 0;
+      for (const double value : expected)
+        largest_magnitude = std::max(largest_magnitude, std::isfinite(value) ? std::fabs(value) : 0.0);
       for (size_t i = 0; i < expected.size() && check.oracle_ok; ++i) {
         const double actual = values.at(output.name)[i];
-        const bool same =
-            actual == expected[i] || (std::isnan(actual) && std::isnan(expected[i])) ||
-            std::fabs(actual - expected[i]) <= kHandTolerance * std::max(std::fabs(expected[i]), 1e-3 * largest);
-        if (same) continue;
+        const bool is_same = actual == expected[i] || (std::isnan(actual) && std::isnan(expected[i])) ||
+                             std::fabs(actual - expected[i]) <=
+                                 kHandTolerance * std::max(std::fabs(expected[i]), 1e-3 * largest_magnitude);
+        if (is_same) continue;
         check.oracle_ok = false;
         check.detail = fmt::format("the oracle gives {}[{}] = {:.12g}, worked out by hand it is {:.12g}", output.name,
                                    i, actual, expected[i]);
@@ -390,12 +391,13 @@ Result<std::string> Linter::BrokenProperty(OracleBench& bench) {
   HostValues values, residuals;
   HONE_ASSIGN_OR_RETURN(values, bench.RunOracle(oracle_, task_, options_.launch_limit_seconds, &residuals));
   for (const Property& property : properties_) {
-    const std::vector<double>& found = residuals.at(property.name);
-    const auto broken =
-        std::find_if(found.begin(), found.end(), [&](double residual) { return !(residual <= property.bound); });  // a NaN breaks it too
-    if (broken != found.end()) {
-      return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - found.begin(), *broken,
-                         property.bound);
+    const std::vector<double>& residuals_of_property = residuals.at(property.name);
+    const auto broken = std::find_if(residuals_of_property.begin(), residuals_of_property.end(), [&](double residual) {
+      return !(residual <= property.bound);
+    });  // a NaN breaks it too
+    if (broken != residuals_of_property.end()) {
+      return fmt::format("{}[{}] is {:.9g}, allowed {:.9g}", property.name, broken - residuals_of_property.begin(),
+                         *broken, property.bound);
     }
   }
   return std::string();
@@ -544,9 +546,9 @@ Status Linter::CheckSeed(OracleBench& bench, const HostValues& reference, const 
 // Checks that the answer depends on every input: draws one tensor after the other afresh while the others stay, and
 // changes every scalar.
 Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const HostValues& reference) {
-  // Returns the rms difference between `values` and the reference, of the output that differs most. Sets `seen` if the
-  // tolerance would refuse `values`.
-  const auto change = [&](const HostValues& values, bool* seen) {
+  // Returns the rms difference between `values` and the reference, of the output that differs most. Sets `refused` if
+  // the tolerance would refuse `values`.
+  const auto change = [&](const HostValues& values, bool* refused) {
     double most = 0;
     for (const TensorSpec& output : task_.tensors) {
       if (!HasAnswer(output)) continue;
@@ -554,7 +556,7 @@ Status Linter::CheckInputs(OracleBench& bench, const InputSet& inputs, const Hos
       const Comparison comparison =
           CompareOnHost(output, bench.shape(output.name), values.at(output.name), reference.at(output.name), tolerance);
       most = std::max(most, comparison.rms_error);
-      *seen = *seen || comparison.wrong > 0 || comparison.rms_error > tolerance.c_rms;
+      *refused = *refused || comparison.wrong > 0 || comparison.rms_error > tolerance.c_rms;
     }
     return most;
   };
@@ -708,7 +710,7 @@ void Linter::NoteNan(const std::string& output, int64_t element, const std::stri
 
 // Checks one case: the seed on all `choices` of input sets; on the task's own values the precision variants too, and on
 // the largest case the influence of inputs and trivial answers.
-Status Linter::CheckCase(const Case& one, bool largest, const std::vector<StressChoice>& choices, bool precision) {
+Status Linter::CheckCase(const Case& one, bool is_largest, const std::vector<StressChoice>& choices, bool precision) {
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<OracleBench> bench, OracleBench::Make(session_, task_, one.dims, Secret()));
   for (const StressChoice& choice : choices) {
     const InputSet inputs{
@@ -762,15 +764,15 @@ Status Linter::CheckCase(const Case& one, bool largest, const std::vector<Stress
                                                     reference.at(output.name), task_.tolerance.at(output.name));
         // Factors of a 16-bit type are exact in TF32. The result then equals that in float32 and does not count as one
         // of lower precision.
-        const auto plain = single.find(output.name);
+        const auto values_in_single = single.find(output.name);
         const bool changed = values.at(output.name) != reference.at(output.name) &&
-                             (plain == single.end() || values.at(output.name) != plain->second);
+                             (values_in_single == single.end() || values.at(output.name) != values_in_single->second);
         Record(output, variant.precision->name, JudgePrecision(*variant.precision, output.dtype), comparison,
                !choice.use_stress, changed);
       }
       if (variant.program.host != nullptr && variant.precision->name == "float32") single = std::move(values);
     }
-    if (largest && !choice.use_stress) {
+    if (is_largest && !choice.use_stress) {
       HONE_RETURN_IF_ERROR(CheckTrivialAnswers(*bench, reference));
       HONE_RETURN_IF_ERROR(CheckConstantAnswers(*bench, inputs, reference));
       if (properties_.empty()) {
@@ -790,15 +792,15 @@ void Linter::RecordCancelling(const TensorSpec& output, const std::vector<double
                               const std::vector<double>& reference) {
   const Tolerance& tolerance = task_.tolerance.at(output.name);
   // No element is judged by less than its dtype's smallest normal number.
-  const double smallest = harness::SmallestNormal(host::PrecisionOf(output.dtype));
+  const double smallest_normal = harness::SmallestNormal(host::PrecisionOf(output.dtype));
   double squares = 0;
   for (const double value : reference) squares += std::isfinite(value) ? value * value : 0.0;
   const double most = kMostCancelled * std::sqrt(squares / static_cast<double>(std::max<size_t>(1, reference.size())));
   for (size_t i = 0; i < reference.size(); ++i) {
     // A subnormal number has few bits: its error is no cancellation, and the judge's scale is above it.
-    if (std::fabs(values[i]) < smallest && std::fabs(reference[i]) < smallest) continue;
+    if (std::fabs(values[i]) < smallest_normal && std::fabs(reference[i]) < smallest_normal) continue;
     const double error = std::fabs(values[i] - reference[i]);
-    if (!(error > tolerance.c_max * std::max(std::fabs(reference[i]), smallest)) || !(error < most)) continue;
+    if (!(error > tolerance.c_max * std::max(std::fabs(reference[i]), smallest_normal)) || !(error < most)) continue;
     CancellingOutput& worst = cancelling_[output.name];
     if (error <= worst.error) continue;
     worst.error = error;
@@ -980,7 +982,7 @@ Result<TaskReport> Linter::Run() {
   }
   const OracleHooks hooks = options_.reference != nullptr ? OracleHooks() : FindOracleHooks(task_.oracle_source);
   for (const PrecisionVariant& precision : PrecisionVariants()) {
-    if (!options_.precision || !hooks.Reached(precision.part) || !IsTried(precision)) continue;
+    if (!options_.precision || !hooks.UsesMacroOf(precision.part) || !IsTried(precision)) continue;
     Variant variant{.precision = &precision, .program = {}};
     HONE_ASSIGN_OR_RETURN(const bool ok, Load(precision.Prelude() + task_.oracle_source,
                                               fmt::format("{}/oracle.cu as {}", task_.name, precision.name),
@@ -990,26 +992,26 @@ Result<TaskReport> Linter::Run() {
 
   // Trivial answers and inputs are tried on the largest case by elements.
   std::vector<Case> cases;
-  size_t largest = 0;
+  size_t largest_case = 0;
   int64_t most = 0;
   for (const Case& one : task_.cases) {
     if (one.role != CaseRole::kCheck) continue;
     HONE_ASSIGN_OR_RETURN(const int64_t bytes, CaseBuffers::SetBytes(task_, one.dims));
     if (bytes > most) {
       most = bytes;
-      largest = cases.size();
+      largest_case = cases.size();
     }
     cases.push_back(one);
   }
   for (size_t i = 0; i < cases.size(); ++i) {
     HONE_RETURN_IF_ERROR(
-        CheckCase(cases[i], i == largest && most > 0, StressChoices(options_.all_values, i), /*precision=*/true));
+        CheckCase(cases[i], i == largest_case && most > 0, StressChoices(options_.all_values, i), /*precision=*/true));
   }
   for (int draw = 0; draw < options_.hidden_draws; ++draw) {
     const std::vector<Case> hidden = DrawHiddenCases(task_, Secret());
     for (size_t i = 0; i < hidden.size(); ++i) {
       HONE_RETURN_IF_ERROR(
-          CheckCase(hidden[i], /*largest=*/false, StressChoices(/*all=*/false, i), /*precision=*/false));
+          CheckCase(hidden[i], /*is_largest=*/false, StressChoices(/*all=*/false, i), /*precision=*/false));
     }
   }
   if (options_.precision) ConcludePrecision();

@@ -65,6 +65,7 @@ class OracleBench {
   Result<HostValues> RunCandidate(const BenchProgram& candidate, const Binding& binding, double limit_seconds);
 
  private:
+  // Runs an oracle that is a host program on the current inputs, and returns its outputs.
   Result<HostValues> RunHost(const BenchProgram& oracle);
   OracleBench(DeviceSession& session, const Task& task, Dims dims)
       : session_(session), task_(task), dims_(std::move(dims)) {}

@@ -90,12 +90,13 @@ std::string PrecisionVariant::Prelude() const {
   std::string text = fmt::format("// precision variant: {}\n", name);
   text += fmt::format(kRounding, fmt::arg("lowest_exponent", format.lowest_exponent),
                       fmt::arg("mantissa_bits", format.mantissa_bits), fmt::arg("largest", format.largest));
-  const bool all = part == PrecisionPart::kAll;
-  if (all || part == PrecisionPart::kInputs) {
+  const bool is_whole_oracle = part == PrecisionPart::kAll;
+  if (is_whole_oracle || part == PrecisionPart::kInputs) {
     text += "#define HONE_ORACLE_IN(x) hone_lint::Round(static_cast<double>(x))\n";
   }
-  if (all || part == PrecisionPart::kIntermediates) text += "#define HONE_ORACLE_MID(x) hone_lint::Round(x)\n";
-  if (all || part == PrecisionPart::kAccumulation) text += "#define HONE_ORACLE_ACC hone_lint::Sum\n";
+  if (is_whole_oracle || part == PrecisionPart::kIntermediates)
+    text += "#define HONE_ORACLE_MID(x) hone_lint::Round(x)\n";
+  if (is_whole_oracle || part == PrecisionPart::kAccumulation) text += "#define HONE_ORACLE_ACC hone_lint::Sum\n";
   return text;
 }
 
@@ -117,17 +118,17 @@ const std::vector<PrecisionVariant>& PrecisionVariants() {
 }
 
 PrecisionJudgement JudgePrecision(const PrecisionVariant& variant, DType output) {
-  const int kept = variant.format.mantissa_bits, wanted = MantissaBits(output);
+  const int variant_bits = variant.format.mantissa_bits, output_bits = MantissaBits(output);
   if (output == DType::kFloat64) {
     return PrecisionJudgement::kDishonest;  // float32 included
   }
-  if (kept >= 23) return PrecisionJudgement::kHonest;
+  if (variant_bits >= 23) return PrecisionJudgement::kHonest;
   // Honest kernels keep sums in float32 at least, whatever the dtype of the result.
   if (variant.part == PrecisionPart::kAccumulation) return PrecisionJudgement::kDishonest;
-  return kept < wanted ? PrecisionJudgement::kDishonest : PrecisionJudgement::kTolerated;
+  return variant_bits < output_bits ? PrecisionJudgement::kDishonest : PrecisionJudgement::kTolerated;
 }
 
-bool OracleHooks::Reached(PrecisionPart part) const {
+bool OracleHooks::UsesMacroOf(PrecisionPart part) const {
   switch (part) {
     case PrecisionPart::kInputs: return inputs;
     case PrecisionPart::kIntermediates: return intermediates;

@@ -59,7 +59,7 @@ PrecisionJudgement JudgePrecision(const PrecisionVariant& variant, DType output)
 // OracleHooks say which of the three macros an oracle uses; a line that only defines or tests a macro does not count.
 struct OracleHooks {
   bool inputs = false, intermediates = false, accumulation = false;
-  bool Reached(PrecisionPart part) const;  // returns whether a macro of `part` is used; kAll: any of them
+  bool UsesMacroOf(PrecisionPart part) const;  // returns whether a macro of `part` is used; kAll: any of them
 };
 OracleHooks FindOracleHooks(std::string_view oracle_source);
 

@@ -43,11 +43,11 @@ int MY_HONE_ORACLE_ACC = 0, HONE_ORACLE_ACCURATE = 1;
   EXPECT_FALSE(none.inputs);
   EXPECT_FALSE(none.intermediates);
   EXPECT_FALSE(none.accumulation);
-  EXPECT_FALSE(none.Reached(PrecisionPart::kAll));
+  EXPECT_FALSE(none.UsesMacroOf(PrecisionPart::kAll));
   const OracleHooks after = FindOracleHooks("/* one */\n/* two\n lines */ HONE_ORACLE_ACC sum = 0;  // three\n");
   EXPECT_TRUE(after.accumulation);
-  EXPECT_TRUE(after.Reached(PrecisionPart::kAll));
-  EXPECT_FALSE(after.Reached(PrecisionPart::kInputs));
+  EXPECT_TRUE(after.UsesMacroOf(PrecisionPart::kAll));
+  EXPECT_FALSE(after.UsesMacroOf(PrecisionPart::kInputs));
 }
 
 TEST(JudgePrecision, DependsOnTheOutput) {

@@ -102,9 +102,9 @@ std::string TaskReportToJson(const TaskReport& report, int indent) {
 
 std::string TaskReportToText(const TaskReport& report) {
   std::string text = fmt::format("{} on {}, {:.1f} s\n", report.task, report.device, report.seconds);
-  int right = 0;
-  for (const HandCheck& hand : report.hand) right += hand.oracle_ok && hand.seed_ok ? 1 : 0;
-  text += fmt::format("  hand-worked cases   {} of {} reproduced\n", right, report.hand.size());
+  int reproduced = 0;
+  for (const HandCheck& hand : report.hand) reproduced += hand.oracle_ok && hand.seed_ok ? 1 : 0;
+  text += fmt::format("  hand-worked cases   {} of {} reproduced\n", reproduced, report.hand.size());
   for (const HandCheck& hand : report.hand) {
     if (!hand.detail.empty()) text += fmt::format("    {}: {}\n", DimsText(hand.dims), hand.detail);
   }

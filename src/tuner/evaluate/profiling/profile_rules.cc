@@ -411,27 +411,28 @@ class Rules {
   }
 
   void FindInstructionLimits() {
-    const double all = k_.Value("instructions");
+    const double instructions = k_.Value("instructions");
     if (k_.Value("active_threads") > 0 && k_.Value("active_threads") < 24 && Percent("issue_active") > 0.3) {
       AddFinding("divergence", Percent("issue_active") * (1 - k_.Value("active_threads") / 32),
                  "many instructions run for part of a warp only: give the threads of a warp the same path, or handle "
                  "the ragged end apart",
                  fmt::format("{:.1f} of 32 threads active on average", k_.Value("active_threads")));
     }
-    const auto uses = [&](DType dtype) {
+    const auto uses_dtype = [&](DType dtype) {
       return std::any_of(context_.task->tensors.begin(), context_.task->tensors.end(),
                          [&](const TensorSpec& t) { return t.dtype == dtype; });
     };
-    if (all > 0 && k_.Value("fp64_instructions") > 0.02 * all && !uses(DType::kFloat64)) {
+    if (instructions > 0 && k_.Value("fp64_instructions") > 0.02 * instructions && !uses_dtype(DType::kFloat64)) {
       AddFinding(
-          "double_precision", std::min(0.5, 4 * k_.Value("fp64_instructions") / all),
+          "double_precision", std::min(0.5, 4 * k_.Value("fp64_instructions") / instructions),
           "double-precision arithmetic where no tensor is double: write 1.0f, not 1.0, and call the float functions",
-          fmt::format("{:.0f} % of the instructions", 100 * k_.Value("fp64_instructions") / all));
+          fmt::format("{:.0f} % of the instructions", 100 * k_.Value("fp64_instructions") / instructions));
     }
-    const bool half = uses(DType::kFloat16) || uses(DType::kBFloat16);
+    const bool uses_half_types = uses_dtype(DType::kFloat16) || uses_dtype(DType::kBFloat16);
     const bool counted = k_.Has("tensor_instructions") || k_.Has("limit_tensor");
     const bool idle = k_.Has("tensor_active") ? Percent("tensor_active") < kTensorMoves : k_.Value("tensor_instructions") <= 0;
-    if (context_.task->workload == WorkloadClass::kGemm && half && counted && idle && k_.Value("limit_tensor") <= 0) {
+    if (context_.task->workload == WorkloadClass::kGemm && uses_half_types && counted && idle &&
+        k_.Value("limit_tensor") <= 0) {
       const double busy = std::max(Percent("sm_throughput"), Percent("limit_issue"));
       AddFinding("no_tensor_cores", std::max(0.3, busy),
                  "a product of 16-bit matrices without the tensor cores: use mma.sync, wgmma or CuTe",
@@ -511,16 +512,16 @@ bool WasCounted(const Profile& profile, const std::string& location) {
 }  // namespace
 
 std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile& profile) {
-  std::vector<ProfileFinding> all;
+  std::vector<ProfileFinding> findings;
   // The same fault of the same line is kept once, for the case where its gain is largest.
-  const auto keep = [&](ProfileFinding found) {
-    const auto known = std::find_if(all.begin(), all.end(), [&](const ProfileFinding& f) {
-      return std::tie(f.kind, f.kernel, f.location) == std::tie(found.kind, found.kernel, found.location);
+  const auto keep = [&](ProfileFinding finding) {
+    const auto known = std::find_if(findings.begin(), findings.end(), [&](const ProfileFinding& f) {
+      return std::tie(f.kind, f.kernel, f.location) == std::tie(finding.kind, finding.kernel, finding.location);
     });
-    if (known == all.end()) {
-      all.push_back(std::move(found));
-    } else if (found.gain > known->gain) {
-      *known = std::move(found);
+    if (known == findings.end()) {
+      findings.push_back(std::move(finding));
+    } else if (finding.gain > known->gain) {
+      *known = std::move(finding);
     }
   };
   bool every_case_near_floor = !profile.cases.empty();
@@ -545,17 +546,24 @@ std::vector<ProfileFinding> FindFaults(const RuleContext& context, const Profile
     }
     every_case_near_floor &= room < 1 - kNearFloor;
     for (const KernelProfile& kernel : c.kernels) {
-      for (ProfileFinding& found : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run()) keep(std::move(found));
+      for (ProfileFinding& finding : Rules(context, c, kernel, total > 0 ? kernel.duration_us / total : 1, room).Run())
+        keep(std::move(finding));
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const ProfileFinding& a, const ProfileFinding& b) { return a.gain > b.gain; });
-  if (all.size() > kMostFindings) all.resize(kMostFindings);
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const ProfileFinding& a, const ProfileFinding& b) { return a.gain > b.gain; });
+  if (findings.size() > kMostFindings) findings.resize(kMostFindings);
   if (every_case_near_floor) {
-    all.push_back({"near_floor", "every timed shape runs nearly as fast as its bytes can move: only fewer bytes can help",
-                   fmt::format("at {:.0f} % of the floor's speed at best, above {:.0f} % everywhere", 100 * nearest, 100 * kNearFloor),
-                   "", "", {}, 0});
+    findings.push_back({"near_floor",
+                        "every timed shape runs nearly as fast as its bytes can move: only fewer bytes can help",
+                        fmt::format("at {:.0f} % of the floor's speed at best, above {:.0f} % everywhere",
+                                    100 * nearest, 100 * kNearFloor),
+                        "",
+                        "",
+                        {},
+                        0});
   }
-  return all;
+  return findings;
 }
 
 void AttachProfile(const Task& task, const DeviceFacts& facts, Profile profile, Evaluation* evaluation) {

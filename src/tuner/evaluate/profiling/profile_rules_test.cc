@@ -94,53 +94,53 @@ TEST_F(ProfileRules, AMemsetsModelledTimeIsSaid) {
   profile.cases = {{c.dims, {kernel}}};
   EXPECT_THAT(FindFaults({&task, &facts, &evaluation}, profile), IsEmpty());  // on a GPU the two were measured apart
   profile.modelled = true;
-  const std::vector<ProfileFinding> found = FindFaults({&task, &facts, &evaluation}, profile);
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "other_steps");
-  EXPECT_EQ(found[0].evidence, "kernels take 10.00 us of 12.50 us");
-  EXPECT_NEAR(found[0].gain, 0.2, 1e-9);
+  const std::vector<ProfileFinding> findings = FindFaults({&task, &facts, &evaluation}, profile);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "other_steps");
+  EXPECT_EQ(findings[0].evidence, "kernels take 10.00 us of 12.50 us");
+  EXPECT_NEAR(findings[0].gain, 0.2, 1e-9);
 }
 
 TEST_F(ProfileRules, ScatteredLoadsNameTheirLineAndTheBytesThatAreUsed) {
   // 32 lanes load 4 bytes each from 32 sectors, where 4 sectors could hold them all: 4 of each 32 bytes are used.
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 0.8}, {"k.cu:10", "global", "store", 4, 1000, 4, 4, 0.2}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "uncoalesced");
-  EXPECT_EQ(found[0].location, "k.cu:9");
-  EXPECT_THAT(found[0].message, HasSubstr("use 4 of the 32 bytes of each sector"));
-  EXPECT_THAT(found[0].evidence, HasSubstr("32.0 sectors a request where 4.0 suffice"));
-  EXPECT_NEAR(found[0].gain, 0.6 * 0.8 * (1 - 4.0 / 32), 1e-9);  // memory's weight, the line's share, its waste
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "uncoalesced");
+  EXPECT_EQ(findings[0].location, "k.cu:9");
+  EXPECT_THAT(findings[0].message, HasSubstr("use 4 of the 32 bytes of each sector"));
+  EXPECT_THAT(findings[0].evidence, HasSubstr("32.0 sectors a request where 4.0 suffice"));
+  EXPECT_NEAR(findings[0].gain, 0.6 * 0.8 * (1 - 4.0 / 32), 1e-9);  // memory's weight, the line's share, its waste
 }
 
 TEST_F(ProfileRules, TheSameFollowsFromCountersThatKnowNoLines) {
   kernel.values["load_requests"] = 131072;  // 4 sectors a request, 8 bytes of each used: 4 MiB in all
   kernel.values["load_sectors"] = 524288;
   kernel.values["load_bytes_per_sector"] = 8;
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].message, HasSubstr("use 8 of the 32 bytes of each sector"));
-  EXPECT_THAT(found[0].evidence, HasSubstr("4.0 sectors a request where 1.0 suffice"));
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].message, HasSubstr("use 8 of the 32 bytes of each sector"));
+  EXPECT_THAT(findings[0].evidence, HasSubstr("4.0 sectors a request where 1.0 suffice"));
 }
 
 TEST_F(ProfileRules, NothingIsWorthMoreThanTheWayToTheFloor) {
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 1.0}};
   EXPECT_NEAR(Find(0.8)[0].gain, 0.2, 1e-9);
-  const std::vector<ProfileFinding> found = Find(0.99);
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "near_floor");
-  EXPECT_EQ(found[0].gain, 0);
+  const std::vector<ProfileFinding> findings = Find(0.99);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "near_floor");
+  EXPECT_EQ(findings[0].gain, 0);
 }
 
 TEST_F(ProfileRules, BankConflictsWeighWhatSharedMemoryWeighs) {
   kernel.values["shared_passes"] = 32000;
   kernel.values["limit_lsu"] = 90;
   kernel.sites = {{"k.cu:20", "shared", "load", 4, 1000, 32, 1, 1.0}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].kind, "bank_conflict");
-  EXPECT_EQ(found[0].location, "k.cu:20");
-  EXPECT_THAT(found[0].evidence, HasSubstr("32.0 passes a request where 1.0 suffice"));
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, "bank_conflict");
+  EXPECT_EQ(findings[0].location, "k.cu:20");
+  EXPECT_THAT(findings[0].evidence, HasSubstr("32.0 passes a request where 1.0 suffice"));
   // The lines of an unrolled loop conflict for one reason, and are one finding.
   kernel.sites = {{"k.cu:43", "shared", "atomic", 4, 1000, 4, 1, 0.3}, {"k.cu:42", "shared", "atomic", 4, 1000, 4, 1, 0.25},
                   {"k.cu:44", "shared", "atomic", 4, 1000, 4, 1, 0.25}, {"k.cu:50", "shared", "load", 4, 1000, 4, 1, 0.2}};
@@ -159,11 +159,11 @@ TEST_F(ProfileRules, LowOccupancyIsLaidToTheResourceThatLimitsIt) {
   kernel.values["stall_long_scoreboard"] = 8;
   kernel.values["stall_wait"] = 2;
   evaluation.resources = {{"k", 255, 0, 0, 0, 0.125}};
-  std::vector<ProfileFinding> found = Find();
-  ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].kind, "low_occupancy");
-  EXPECT_THAT(found[0].message, HasSubstr("registers limit them (255 a thread)"));
-  EXPECT_THAT(found[0].evidence, HasSubstr("80 % of the waiting is for global memory"));
+  std::vector<ProfileFinding> findings = Find();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, "low_occupancy");
+  EXPECT_THAT(findings[0].message, HasSubstr("registers limit them (255 a thread)"));
+  EXPECT_THAT(findings[0].evidence, HasSubstr("80 % of the waiting is for global memory"));
   kernel.shared_bytes = 100 * 1024;
   evaluation.resources.clear();
   EXPECT_THAT(Find()[0].message, HasSubstr("shared memory limits them"));
@@ -230,18 +230,18 @@ TEST_F(ProfileRules, LoadsAndStoresThatScatterAreToldTogether) {
   kernel.values["load_requests"] = kernel.values["store_requests"] = 32768;
   kernel.values["load_sectors"] = kernel.values["store_sectors"] = 32 * 32768;
   kernel.values["load_bytes_per_sector"] = kernel.values["store_bytes_per_sector"] = 4;
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].message, HasSubstr("loads use 4 and stores use 4 of the 32 bytes"));
-  EXPECT_NEAR(found[0].gain, 0.6 * (1 - 4.0 / 32), 1e-9);  // memory's weight, and the waste of both
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].message, HasSubstr("loads use 4 and stores use 4 of the 32 bytes"));
+  EXPECT_NEAR(findings[0].gain, 0.6 * (1 - 4.0 / 32), 1e-9);  // memory's weight, and the waste of both
 }
 
 TEST_F(ProfileRules, AStoreThatScattersOnALineWithSuchALoadIsToldToo) {
   kernel.sites = {{"k.cu:9", "global", "load", 4, 1000, 32, 4, 0.5}, {"k.cu:9", "global", "store", 4, 1000, 32, 8, 0.5}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_THAT(found[0].message, HasSubstr("loads use 4 and stores use 8 of the 32 bytes"));
-  EXPECT_NEAR(found[0].gain, 0.6 * (0.5 * 28 / 32 + 0.5 * 24 / 32), 1e-9);
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].message, HasSubstr("loads use 4 and stores use 8 of the 32 bytes"));
+  EXPECT_NEAR(findings[0].gain, 0.6 * (0.5 * 28 / 32 + 0.5 * 24 / 32), 1e-9);
 }
 
 TEST_F(ProfileRules, OneAddressForAWarpAndLoadsThatTheAverageLeavesOutAreNoScatter) {
@@ -272,10 +272,10 @@ TEST_F(ProfileRules, WhereTensorCoresAreBusyWaitingBesideThemIsNoFault) {
                    {"issue_active", 16}, {"tensor_active", 95}, {"shared_passes", 402900}, {"bank_conflicts", 117000},
                    {"cycles", 280000}, {"stall_barrier", 56}, {"stall_wait", 12}, {"stall_mio", 11}, {"stall_long_scoreboard", 7},
                    {"dram_bytes", 176.7e6}, {"tensor_instructions", 1.1e6}, {"instructions", 22e6}};
-  const std::vector<ProfileFinding> found = Find(0.15);
-  ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found.back().kind, "tensor_bound");
-  for (const ProfileFinding& f : found) {
+  const std::vector<ProfileFinding> findings = Find(0.15);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.back().kind, "tensor_bound");
+  for (const ProfileFinding& f : findings) {
     EXPECT_LE(f.gain, 0.05 + 1e-9) << f.kind;
     EXPECT_NE(f.kind, "bank_conflict");  // 1 % of the banks' time
     EXPECT_NE(f.kind, "rereads");        // device memory is idle four fifths of the time
@@ -286,18 +286,18 @@ TEST_F(ProfileRules, BankConflictsByCountersWeighWhatTheBanksAreBusy) {
   // A 32 x 32 tile without padding makes 134000 passes of each SM in 151000 cycles, 94 % of them conflicts.
   kernel.values = {{"shared_passes", 17.71e6}, {"bank_conflicts", 16.6e6}, {"cycles", 151000}, {"l1_throughput", 95},
                    {"load_requests", 524288}, {"store_requests", 524288}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_NEAR(found[0].gain, std::min(0.7, 17.71e6 / 132 / 151000 * 16.6 / 17.71), 1e-3);
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_NEAR(findings[0].gain, std::min(0.7, 17.71e6 / 132 / 151000 * 16.6 / 17.71), 1e-3);
 }
 
 TEST_F(ProfileRules, AProductWithoutTensorCoresIsSeenThoughTheirPipeMovesConstants) {
   task.workload = WorkloadClass::kGemm;
   for (TensorSpec& tensor : task.tensors) tensor.dtype = DType::kBFloat16;
   kernel.values = {{"tensor_active", 0.2}, {"tensor_instructions", 917504}, {"instructions", 1.44e9}, {"sm_throughput", 73}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].kind, "no_tensor_cores");
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].kind, "no_tensor_cores");
   kernel.values["tensor_active"] = 60;
   EXPECT_THAT(Find(), IsEmpty());
 }
@@ -305,11 +305,11 @@ TEST_F(ProfileRules, AProductWithoutTensorCoresIsSeenThoughTheirPipeMovesConstan
 TEST_F(ProfileRules, ArithmeticThatTakesTheTimeIsSaid) {
   // With 64 exponentials an element, schedulers issue in 91 % of the cycles, and memory is busy in 7 %.
   kernel.values = {{"sm_throughput", 91}, {"issue_active", 91}, {"memory_throughput", 7}, {"stall_mio", 30}, {"stall_wait", 70}};
-  std::vector<ProfileFinding> found = Find(0.05);
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "instruction_bound");
-  EXPECT_THAT(found[0].message, HasSubstr("schedulers issue nearly every cycle"));
-  EXPECT_NEAR(found[0].gain, 0.5 * (0.91 - 0.07), 1e-9);
+  std::vector<ProfileFinding> findings = Find(0.05);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "instruction_bound");
+  EXPECT_THAT(findings[0].message, HasSubstr("schedulers issue nearly every cycle"));
+  EXPECT_NEAR(findings[0].gain, 0.5 * (0.91 - 0.07), 1e-9);
   // With a barrier for every other instruction, a pipe is full long before the schedulers are.
   kernel.values["sm_throughput"] = 94;
   kernel.values["issue_active"] = 62;
@@ -326,10 +326,10 @@ TEST_F(ProfileRules, QueuedAtomicsAreNotLaidToLoads) {
   kernel.values = {{"memory_throughput", 2}, {"sm_throughput", 1}, {"occupancy", 81}, {"waves", 124}, {"load_requests", 1048576},
                    {"store_requests", 1048576}, {"atomic_requests", 1048576}, {"stall_long_scoreboard", 46}, {"stall_drain", 28},
                    {"stall_short_scoreboard", 19}};
-  const std::vector<ProfileFinding> found = Find(0.01);
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "atomics");
-  EXPECT_THAT(found[0].evidence, HasSubstr("33 % of the requests to global memory"));
+  const std::vector<ProfileFinding> findings = Find(0.01);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "atomics");
+  EXPECT_THAT(findings[0].evidence, HasSubstr("33 % of the requests to global memory"));
   // The simulator knows how long requests queue, and need not estimate it.
   kernel.values = {{"limit_atomics", 100}, {"limit_latency", 90}};
   const std::vector<ProfileFinding> modelled = Find(0.01);
@@ -372,9 +372,9 @@ TEST_F(ProfileRules, RereadsCountWhereMemoryIsWhatIsWaitedFor) {
 TEST_F(ProfileRules, BytesThatSpillsMoveAreNotToldAgainAsRereads) {
   kernel.values = {{"dram_bytes", 40e6}, {"dram_throughput", 71}, {"memory_throughput", 71}, {"load_sectors", 131072},
                    {"store_sectors", 131072}, {"local_load_sectors", 5e5}, {"local_store_sectors", 5e5}};
-  const std::vector<ProfileFinding> found = Find();
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].kind, "spills");
+  const std::vector<ProfileFinding> findings = Find();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].kind, "spills");
 }
 
 TEST_F(ProfileRules, TheAnalystFindsThemAmongTheFindingsAndTheSimulatorsShorterWordsGo) {

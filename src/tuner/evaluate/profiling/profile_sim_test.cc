@@ -66,7 +66,7 @@ __global__ void transpose(const float* __restrict__ x, float* __restrict__ out, 
 class ProfileOnSimulator : public testing::Test {
  protected:
   static Evaluator& evaluator() {
-    static Result<std::unique_ptr<Evaluator>> made = [] {
+    static Result<std::unique_ptr<Evaluator>> evaluator_or_error = [] {
       EvaluatorOptions options;
       options.device = "sim";
       options.launch_limit_seconds = options.compile_limit_seconds = 200;  // seconds; the host's processors run it, and may have much else to do
@@ -75,8 +75,8 @@ class ProfileOnSimulator : public testing::Test {
       options.cache_directory = HONE_BINARY_DIR "/tests/cache";
       return MakeEvaluator(options);
     }();
-    EXPECT_TRUE(made.ok()) << made.status().message();
-    return **made;
+    EXPECT_TRUE(evaluator_or_error.ok()) << evaluator_or_error.status().message();
+    return **evaluator_or_error;
   }
   static Evaluation Profiled(const char* source, bool profile = true, const char* gains_over = nullptr) {
     Result<Task> task = LoadTask(std::string(HONE_SOURCE_DIR) + "/tasks/transpose");
@@ -118,12 +118,12 @@ TEST_F(ProfileOnSimulator, ScatteredStoresAreFoundAtTheirLine) {
   EXPECT_EQ(evaluation.findings[0].location, "mine.cu:13");
   EXPECT_THAT(evaluation.findings[0].message, HasSubstr("sectors a request"));
   // The text for people is the same after a round trip through JSON.
-  const std::string words = DescribeProfile(profile, "");
-  EXPECT_THAT(words, HasSubstr("modelled"));
-  EXPECT_THAT(words, HasSubstr("uncoalesced at mine.cu:13"));
+  const std::string description = DescribeProfile(profile, "");
+  EXPECT_THAT(description, HasSubstr("modelled"));
+  EXPECT_THAT(description, HasSubstr("uncoalesced at mine.cu:13"));
   const Result<Evaluation> back = EvaluationFromJson(EvaluationToJson(evaluation));
   ASSERT_TRUE(back.ok()) << back.status().message();
-  EXPECT_EQ(DescribeProfile(*back->profile, ""), words);
+  EXPECT_EQ(DescribeProfile(*back->profile, ""), description);
 }
 
 TEST_F(ProfileOnSimulator, BankConflictsAreFoundAtTheirLine) {

@@ -45,7 +45,7 @@ std::string OpcodeOf(std::string_view line) {
 
 }  // namespace
 
-std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::string, std::string>& kernels) {
+std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::string, std::string>& kernel_names) {
   std::map<std::tuple<std::string, std::string, int>, SassLine> lines;
   std::string kernel, file;
   int number = 0;
@@ -55,8 +55,8 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.starts_with(".text.") && line.ends_with(':')) {
       const std::string symbol(line.substr(6, line.size() - 7));
-      const auto name = kernels.find(symbol);
-      kernel = name == kernels.end() ? symbol : name->second;
+      const auto name = kernel_names.find(symbol);
+      kernel = name == kernel_names.end() ? symbol : name->second;
       file.clear();
       number = 0;
     } else if (line.starts_with("//##")) {
@@ -70,9 +70,9 @@ std::vector<SassLine> ParseSass(std::string_view text, const std::map<std::strin
       ++counted.opcodes[opcode];
     }
   }
-  std::vector<SassLine> all;
-  for (auto& [key, line] : lines) all.push_back(std::move(line));
-  return all;
+  std::vector<SassLine> sass_lines;
+  for (auto& [key, line] : lines) sass_lines.push_back(std::move(line));
+  return sass_lines;
 }
 
 void AddSourceText(std::string_view source, std::string_view name, std::vector<SassLine>* lines) {
@@ -90,9 +90,10 @@ void AddSourceText(std::string_view source, std::string_view name, std::vector<S
   }
 }
 
-Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin, const std::map<std::string, std::string>& kernels,
-                                               const std::vector<std::string>& directories) {
-  const Result<std::string> nvdisasm = FindExecutable("nvdisasm", directories);
+Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin,
+                                               const std::map<std::string, std::string>& kernel_names,
+                                               const std::vector<std::string>& nvdisasm_directories) {
+  const Result<std::string> nvdisasm = FindExecutable("nvdisasm", nvdisasm_directories);
   if (!nvdisasm.ok()) {
     return Status::Unavailable("no machine code is shown: nvdisasm is not there; install the toolkit's cuda-nvdisasm package or put its "
                                "folder on the PATH");
@@ -107,7 +108,7 @@ Result<std::vector<SassLine>> DisassembleLines(std::string_view cubin, const std
   if (!ran.exit.success()) {
     return Status::Unavailable(fmt::format("no machine code is shown: nvdisasm ended with {}: {}", ran.exit.Describe(), ran.err.substr(0, 200)));
   }
-  return ParseSass(ran.out, kernels);
+  return ParseSass(ran.out, kernel_names);
 }
 
 }  // namespace hone

@@ -53,8 +53,8 @@ TEST(SassLines, TheCandidatesOwnLinesStandBesideTheirCode) {
   EXPECT_EQ(lines[2].source, "four");
   EXPECT_EQ(lines[3].source, "");  // code that belongs to no source line
   EXPECT_EQ(lines[4].source, "");  // a line of another file
-  const std::string words = DescribeProfile({.sass = lines}, "");
-  EXPECT_THAT(words, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
+  const std::string description = DescribeProfile({.sass = lines}, "");
+  EXPECT_THAT(description, HasSubstr("k.cu:3  if (i < n) return;\n         2  1 EXIT, 1 ISETP.GE.AND\n"));
   // Loads, stores and products come before more numerous instructions.
   const std::string long_line = DescribeProfile(
       {.sass = {{"k", "k.cu:1", "", 60, {{"IMAD", 20}, {"MOV", 15}, {"LEA", 10}, {"SEL", 5}, {"IADD3", 4}, {"LDC", 4}, {"STS", 1}, {"LDG.E", 1}}}}}, "");

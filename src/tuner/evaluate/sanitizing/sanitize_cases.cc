@@ -58,17 +58,17 @@ class WatchedRun {
     }
     for (Case& c : DrawHiddenCases(task_, secrets_.Next())) cases.push_back(std::move(c));
     const size_t alternatives = request_.candidate->candidate.plan.entries.size();
-    std::set<size_t> taken;
+    std::set<size_t> covered_entries;
     const auto take = [&](const Dims& dims) {
-      const size_t before = taken.size();
+      const size_t before = covered_entries.size();
       for (const auto& align : {AnyAlignment(), PromisedAlignment(task_)}) {
         const Result<ResolvedPlan> plan = Resolve(dims, align);
-        if (plan.ok()) taken.insert(plan->chosen.begin(), plan->chosen.end());
+        if (plan.ok()) covered_entries.insert(plan->chosen.begin(), plan->chosen.end());
       }
-      return taken.size() > before;
+      return covered_entries.size() > before;
     };
     for (const Case& c : cases) take(c.dims);
-    for (int draws = 0; draws < policy::kAimedDraws && taken.size() < alternatives;) {
+    for (int draws = 0; draws < policy::kAimedDraws && covered_entries.size() < alternatives;) {
       const std::vector<Case> hidden = DrawHiddenCases(task_, secrets_.Next());
       if (hidden.empty()) break;
       for (const Case& drawn : hidden) {

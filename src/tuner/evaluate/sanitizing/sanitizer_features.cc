@@ -35,11 +35,11 @@ bool IsHelp(const std::string& text) { return text.find("--tool") != std::string
 SanitizerFeatures FeaturesOf(const std::string& program, const std::string& cache_directory,
                              const std::function<std::optional<std::string>()>& help) {
   static std::mutex mutex;
-  static std::map<std::string, SanitizerFeatures> kept;
+  static std::map<std::string, SanitizerFeatures> features_by_program;
   const std::string identity = Identity(program);
   {
     std::lock_guard lock(mutex);
-    if (const auto known = kept.find(identity); known != kept.end()) return known->second;
+    if (const auto known = features_by_program.find(identity); known != features_by_program.end()) return known->second;
   }
   const std::string file =
       cache_directory.empty() || identity.empty() ? "" : cache_directory + "/compute-sanitizer-help-" + Sha256Hex(identity).substr(0, 16);
@@ -57,8 +57,8 @@ SanitizerFeatures FeaturesOf(const std::string& program, const std::string& cach
   const SanitizerFeatures features = ReadSanitizerFeatures(*text);
   if (identity.empty()) return features;
   std::lock_guard lock(mutex);
-  if (kept.size() >= kMostKept) kept.clear();
-  kept[identity] = features;
+  if (features_by_program.size() >= kMostKept) features_by_program.clear();
+  features_by_program[identity] = features;
   return features;
 }
 

@@ -208,17 +208,18 @@ void AddTimes(const Looked& looked, std::map<std::string, double>& metrics) {
   metrics["sanitize_launches"] = static_cast<double>(looked.record.launches.size());
 }
 
-Evaluation Join(const std::vector<Looked>& all) {
+Evaluation Join(const std::vector<Looked>& tool_results) {
   Evaluation evaluation;
   evaluation.verdict = Verdict::kOk;
   evaluation.labels = {kSanitizedLabel};
-  std::set<std::tuple<std::string, std::string, std::string>> seen;  // kind, kernel, tensor
-  for (const Looked& looked : all) {
+  std::set<std::tuple<std::string, std::string, std::string>> known_faults;  // kind, kernel, tensor
+  for (const Looked& looked : tool_results) {
     AddTimes(looked, evaluation.metrics);
     for (const SanitizerFault& fault : looked.log.faults) {
       Finding finding = FindingOf(fault, looked.record, looked.tool);
       const Place place = fault.address && !fault.shared ? PlaceOf(looked.record, *fault.address) : Place();
-      if (!seen.emplace(fault.kind, fault.kernel, place.block == nullptr ? "" : place.block->name).second) continue;
+      if (!known_faults.emplace(fault.kind, fault.kernel, place.block == nullptr ? "" : place.block->name).second)
+        continue;
       const Verdict verdict = VerdictOf(fault);
       if (verdict != Verdict::kOk && evaluation.verdict == Verdict::kOk) {
         evaluation.verdict = verdict;
@@ -230,7 +231,7 @@ Evaluation Join(const std::vector<Looked>& all) {
       evaluation.findings.push_back(std::move(finding));
     }
   }
-  for (const Looked& looked : all) {
+  for (const Looked& looked : tool_results) {
     if (looked.missed.empty()) continue;
     evaluation.findings.push_back({.kind = "not_sanitized",
                                    .message = fmt::format("compute-sanitizer did not look for {} ({}): {}", SanitizerToolSubject(looked.tool),
@@ -253,15 +254,17 @@ Result<Evaluation> SanitizeInProcess(const JudgeJob& job, const SanitizerOptions
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory directory, MakeTemporaryDirectory({}, "hone-sanitize-"));
   const std::string job_file = directory / "job";
   HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(job_file, EncodeJob(job)));
-  std::vector<Looked> all(std::size(kSanitizerTools));
+  std::vector<Looked> tool_results(std::size(kSanitizerTools));
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < all.size(); ++i) {
-    threads.emplace_back([&, i] { all[i] = Look(options, *program, kSanitizerTools[i], job_file, directory); });
+  for (size_t i = 0; i < tool_results.size(); ++i) {
+    threads.emplace_back(
+        [&, i] { tool_results[i] = Look(options, *program, kSanitizerTools[i], job_file, directory); });
   }
   for (std::thread& thread : threads) thread.join();
-  const bool none = std::all_of(all.begin(), all.end(), [](const Looked& looked) { return !looked.missed.empty(); });
-  if (none) return Status::Unavailable("compute-sanitizer did not run: " + all.front().missed);
-  Evaluation evaluation = Join(all);
+  const bool none = std::all_of(tool_results.begin(), tool_results.end(),
+                                [](const Looked& looked) { return !looked.missed.empty(); });
+  if (none) return Status::Unavailable("compute-sanitizer did not run: " + tool_results.front().missed);
+  Evaluation evaluation = Join(tool_results);
   evaluation.stages.push_back({"sanitize", SteadySeconds() - started, true});
   return evaluation;
 }

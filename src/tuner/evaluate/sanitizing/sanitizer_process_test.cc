@@ -246,9 +246,9 @@ TEST_F(Sanitizer, EachLaunchHasTensorsOfItsOwn) {
                            .end = [&](const WatchEnd& end) { lines += EncodeWatchLine(end); ++ends; return Status::Ok(); }};
   ASSERT_TRUE(LaunchWatched(session, request, keeper).ok());
   EXPECT_EQ(ends, 1);
-  const Result<WatchRecord> read = DecodeWatchRecord(lines);
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  const WatchRecord& last = *read;
+  const Result<WatchRecord> decoded = DecodeWatchRecord(lines);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  const WatchRecord& last = *decoded;
   EXPECT_GT(last.end.times.loaded, 0);
   EXPECT_GE(last.end.times.launched, last.end.times.loaded);
   EXPECT_TRUE(last.end.complete);
@@ -271,24 +271,29 @@ TEST(WatchRecord, ATornLastLineIsLeftOutAndAnyOtherDamageIsAnError) {
   const std::string second = EncodeWatchLine(launch);
   EXPECT_TRUE(first.ends_with("}\n"));
   for (size_t bytes = 0; bytes < second.size(); ++bytes) {
-    const Result<WatchRecord> read = DecodeWatchRecord(first + second.substr(0, bytes));
-    ASSERT_TRUE(read.ok()) << bytes << ": " << read.status().message();
-    ASSERT_EQ(read->launches.size(), 1u) << bytes;
-    EXPECT_FALSE(read->end.complete);
+    const Result<WatchRecord> decoded = DecodeWatchRecord(first + second.substr(0, bytes));
+    ASSERT_TRUE(decoded.ok()) << bytes << ": " << decoded.status().message();
+    ASSERT_EQ(decoded->launches.size(), 1u) << bytes;
+    EXPECT_FALSE(decoded->end.complete);
   }
-  Result<WatchRecord> read = DecodeWatchRecord(first + second + EncodeWatchLine(WatchEnd{.ended = "", .complete = true, .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4}}) +
-                                               EncodeWatchLine(WatchEnd{.ended = "it hung", .complete = false, .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4, .released = 5}}));
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  ASSERT_EQ(read->launches.size(), 2u);
-  EXPECT_EQ(read->launches[1].dims, (Dims{{"rows", 4}}));
-  EXPECT_EQ(read->launches[0].inputs, "default");
-  ASSERT_EQ(read->launches[0].blocks.size(), 2u);
-  EXPECT_EQ(read->launches[0].blocks[1].name, "out");
-  EXPECT_EQ(read->launches[0].blocks[1].address, 0xffffffff00000000u);
-  EXPECT_EQ(read->end.ended, "it hung");
-  EXPECT_FALSE(read->end.complete);
-  EXPECT_EQ(read->end.times.began, 1.5);
-  EXPECT_EQ(read->end.times.released, 5);
+  Result<WatchRecord> decoded = DecodeWatchRecord(
+      first + second +
+      EncodeWatchLine(WatchEnd{
+          .ended = "", .complete = true, .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4}}) +
+      EncodeWatchLine(WatchEnd{.ended = "it hung",
+                               .complete = false,
+                               .times = {.began = 1.5, .connected = 2, .loaded = 3, .launched = 4, .released = 5}}));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  ASSERT_EQ(decoded->launches.size(), 2u);
+  EXPECT_EQ(decoded->launches[1].dims, (Dims{{"rows", 4}}));
+  EXPECT_EQ(decoded->launches[0].inputs, "default");
+  ASSERT_EQ(decoded->launches[0].blocks.size(), 2u);
+  EXPECT_EQ(decoded->launches[0].blocks[1].name, "out");
+  EXPECT_EQ(decoded->launches[0].blocks[1].address, 0xffffffff00000000u);
+  EXPECT_EQ(decoded->end.ended, "it hung");
+  EXPECT_FALSE(decoded->end.complete);
+  EXPECT_EQ(decoded->end.times.began, 1.5);
+  EXPECT_EQ(decoded->end.times.released, 5);
   EXPECT_TRUE(DecodeWatchRecord("").value().launches.empty());
   for (const std::string& damaged : {first.substr(0, 20) + "\n" + second, std::string("[]\n"), std::string("{}\n"), std::string("\n")}) {
     EXPECT_EQ(DecodeWatchRecord(damaged).status().code(), StatusCode::kInvalidArgument) << damaged;

@@ -53,12 +53,12 @@ class Aim {
   std::optional<Sizes> EdgeOf(size_t target, bool largest);
   // Returns whether no shape at all takes the entry.
   bool IsUnreachable(size_t target) const;
-  std::optional<std::vector<size_t>> Taken(const Sizes& values) const { return entries_taken_(fair_.Named(values)); }
+  std::optional<std::vector<size_t>> Taken(const Sizes& values) const { return entries_taken_(fair_.DimsOf(values)); }
 
  private:
   bool TakesTarget(const Sizes& values, size_t target) const {
-    const std::optional<std::vector<size_t>> taken = Taken(values);
-    return taken && std::find(taken->begin(), taken->end(), target) != taken->end();
+    const std::optional<std::vector<size_t>> entries = Taken(values);
+    return entries && std::find(entries->begin(), entries->end(), target) != entries->end();
   }
   std::optional<Sizes> OnlyShape(size_t target) const;
   double DistanceToTarget(const Sizes& values, size_t target, double give_up_above);
@@ -93,8 +93,8 @@ bool Aim::IsUnreachable(size_t target) const {
   const std::optional<Sizes> only = OnlyShape(target);
   if (!only || std::any_of(only->begin(), only->end(), [](int64_t size) { return size < 0; })) return false;
   if (conditions_[target]->ToHold(*only) > 0) return true;
-  const std::optional<std::vector<size_t>> taken = Taken(*only);
-  return taken && std::any_of(taken->begin(), taken->end(), [&](size_t other) {
+  const std::optional<std::vector<size_t>> entries = Taken(*only);
+  return entries && std::any_of(entries->begin(), entries->end(), [&](size_t other) {
            return other < target && plan_.entries[other].step == plan_.entries[target].step;
          });
 }
@@ -165,13 +165,14 @@ Sizes Aim::Walk(const Sizes& from, size_t target, Rng& rng) {
     const size_t i = rng.Below(values.size());
     const FairShapes::Range& range = fair_.ranges()[i];
     if (range.fixed()) continue;
-    Sizes next = values;
-    next[i] = range.Draw(rng, static_cast<double>(values[i]) / 2, static_cast<double>(values[i]) * 2);
+    Sizes changed_sizes = values;
+    changed_sizes[i] = range.Draw(rng, static_cast<double>(values[i]) / 2, static_cast<double>(values[i]) * 2);
     if (range.only.empty() && rng.Below(2) == 0) {
-      next[i] = RoundDown(next[i], std::lcm(range.multiple, int64_t{1} << (1 + rng.Below(8))));
+      changed_sizes[i] = RoundDown(changed_sizes[i], std::lcm(range.multiple, int64_t{1} << (1 + rng.Below(8))));
     }
-    if (next[i] != values[i] && next[i] >= range.low && next[i] <= range.high && DistanceToTarget(next, target, 0) == 0)
-      values = std::move(next);
+    if (changed_sizes[i] != values[i] && changed_sizes[i] >= range.low && changed_sizes[i] <= range.high &&
+        DistanceToTarget(changed_sizes, target, 0) == 0)
+      values = std::move(changed_sizes);
   }
   return values;
 }
@@ -181,20 +182,21 @@ std::vector<Sizes> Aim::StartingPoints(size_t target, Rng& rng) const {
   std::vector<Sizes> starts;
   for (const Case& c : task_.cases) {
     Sizes values = fair_.Values(c.dims);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = fair_.ranges()[i].Fitted(values[i]);
-    if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = fair_.ranges()[i].LargestAllowed(values[i]);
+    if (const std::optional<Sizes> fitting = fair_.HalvedToLimits(values, rng)) starts.push_back(*fitting);
   }
   for (int n = 0; n < kRandomStarts; ++n) {
     Sizes values;
     for (const FairShapes::Range& range : fair_.ranges()) {
       values.push_back(range.Draw(rng, 1, static_cast<double>(range.high)));
     }
-    if (const std::optional<Sizes> fitting = fair_.Shrunk(values, rng)) starts.push_back(*fitting);
+    if (const std::optional<Sizes> fitting = fair_.HalvedToLimits(values, rng)) starts.push_back(*fitting);
   }
   // Each start gets the sizes that the condition fixes.
   if (conditions_[target]) {
     for (Sizes& values : starts) {
-      for (const auto& [dim, value] : conditions_[target]->pinned()) values[dim] = fair_.ranges()[dim].Fitted(value);
+      for (const auto& [dim, value] : conditions_[target]->pinned())
+        values[dim] = fair_.ranges()[dim].LargestAllowed(value);
     }
   }
   return starts;
@@ -215,10 +217,10 @@ std::optional<Sizes> Aim::ShapeFor(size_t target) {
   for (const auto& [unused, start] : starts) {
     if (SpentWork() >= may_spend_) break;
     double distance = 0;
-    const Sizes found = Descend(start, target, &distance);
-    if (distance > 0 || !TakesTarget(found, target)) continue;
-    const Sizes walked = Walk(found, target, rng);
-    return TakesTarget(walked, target) ? walked : found;
+    const Sizes nearest = Descend(start, target, &distance);
+    if (distance > 0 || !TakesTarget(nearest, target)) continue;
+    const Sizes walked = Walk(nearest, target, rng);
+    return TakesTarget(walked, target) ? walked : nearest;
   }
   return std::nullopt;
 }
@@ -232,8 +234,8 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
     if (!plan_.entries[i].when) continue;
     const std::vector<std::string> names = plan_.entries[i].when->Names();
     for (size_t dim = 0; dim < fair_.dimensions().size(); ++dim) {
-      const bool named = std::find(names.begin(), names.end(), fair_.dimensions()[dim]) != names.end();
-      if (named && fair_.ranges()[dim].only.empty()) spoken_of.insert(dim);
+      const bool is_in_condition = std::find(names.begin(), names.end(), fair_.dimensions()[dim]) != names.end();
+      if (is_in_condition && fair_.ranges()[dim].only.empty()) spoken_of.insert(dim);
     }
   }
   std::optional<Sizes> from = spoken_of.empty() ? std::nullopt : ShapeFor(target);
@@ -243,16 +245,16 @@ std::optional<Sizes> Aim::EdgeOf(size_t target, bool largest) {
   const auto move = [&](size_t i, int64_t to) {
     const FairShapes::Range& range = fair_.ranges()[i];
     if (to == values[i] || to < range.low || to > range.high) return false;
-    Sizes next = values;
-    next[i] = to;
-    if (DistanceToTarget(next, target, 0) > 0) return false;
-    values = std::move(next);
+    Sizes changed_sizes = values;
+    changed_sizes[i] = to;
+    if (DistanceToTarget(changed_sizes, target, 0) > 0) return false;
+    values = std::move(changed_sizes);
     return true;
   };
   for (size_t i = 0; i < values.size(); ++i) {
     if (i == dim || !fair_.ranges()[i].only.empty()) continue;
     for (uint64_t halvings = rng.Below(kMostHalvings);
-         halvings > 0 && move(i, fair_.ranges()[i].Fitted(values[i] / 2));)
+         halvings > 0 && move(i, fair_.ranges()[i].LargestAllowed(values[i] / 2));)
       --halvings;
   }
   // Move the size as far as possible, in ever smaller steps, and also to sizes that a condition on a remainder may ask
@@ -288,7 +290,7 @@ AimedShapes AimAtAlternatives(const Task& task, const LaunchPlan& plan, const Bi
     if (!shape) continue;
     const std::optional<std::vector<size_t>> entries = aim.Taken(*shape);
     aimed.taken.insert(entries->begin(), entries->end());
-    aimed.cases.push_back({fair.Named(*shape), CaseRole::kHidden});
+    aimed.cases.push_back({fair.DimsOf(*shape), CaseRole::kHidden});
   }
   return aimed;
 }
@@ -305,17 +307,17 @@ std::vector<Case> EdgesOfAlternatives(const Task& task, const LaunchPlan& plan, 
   for (size_t left = targets.size(); left > 1; --left) std::swap(targets[left - 1], targets[rng.Below(left)]);
   // The first round tries the largest size of most alternatives (seven in eight) and the smallest of the others; the
   // second round does the opposite.
-  std::vector<bool> largest;
-  for (size_t i = 0; i < targets.size(); ++i) largest.push_back(rng.Below(8) > 0);
+  std::vector<bool> wants_largest;
+  for (size_t i = 0; i < targets.size(); ++i) wants_largest.push_back(rng.Below(8) > 0);
   for (size_t tries = 0; tries < 2 * targets.size() && static_cast<int>(edges.size()) < count && tries < kEdgeTries;
        ++tries) {
     const size_t at = tries % targets.size();
     Aim aim(task, plan, binding, facts, fair, entries_taken, rng.Next());
-    const std::optional<Sizes> edge = aim.EdgeOf(targets[at], largest[at] == (tries < targets.size()));
+    const std::optional<Sizes> edge = aim.EdgeOf(targets[at], wants_largest[at] == (tries < targets.size()));
     if (!edge) continue;
-    Case found{fair.Named(*edge), CaseRole::kHidden};
-    const auto same = [&](const Case& other) { return other.dims == found.dims; };
-    if (std::none_of(edges.begin(), edges.end(), same)) edges.push_back(std::move(found));
+    Case edge_case{fair.DimsOf(*edge), CaseRole::kHidden};
+    const auto has_same_dims = [&](const Case& other) { return other.dims == edge_case.dims; };
+    if (std::none_of(edges.begin(), edges.end(), has_same_dims)) edges.push_back(std::move(edge_case));
   }
   return edges;
 }
@@ -325,50 +327,53 @@ AimedShapes ShapesBeyond(const Task& task, const LaunchPlan& plan, const Binding
                          const BeyondOptions& options, uint64_t seed) {
   const FairShapes fair(task, options.limits);
   const Rng secrets(seed);
-  AimedShapes all;
+  AimedShapes aimed_shapes;
   const auto serves = [&](const Dims& dims) { return entries_taken(dims).has_value(); };
-  all.cases = OddNeighbors(task, fair, options.neighbors, serves, secrets.Split(0).Next());
+  aimed_shapes.cases = OddNeighbors(task, fair, options.neighbors, serves, secrets.Split(0).Next());
   if (options.many_slices > 0) {
     for (Case& shape : StretchedShapes(task, fair, options.many_slices, serves, secrets.Split(4).Next())) {
-      const auto same = [&](const Case& other) { return other.dims == shape.dims; };
-      if (std::none_of(all.cases.begin(), all.cases.end(), same)) all.cases.push_back(std::move(shape));
+      const auto has_same_dims = [&](const Case& other) { return other.dims == shape.dims; };
+      if (std::none_of(aimed_shapes.cases.begin(), aimed_shapes.cases.end(), has_same_dims))
+        aimed_shapes.cases.push_back(std::move(shape));
     }
   }
   const auto note = [&](const Dims& dims, std::set<size_t>* entries) {
-    if (const auto taken = entries_taken(dims)) entries->insert(taken->begin(), taken->end());
+    if (const auto entries_of_shape = entries_taken(dims))
+      entries->insert(entries_of_shape->begin(), entries_of_shape->end());
   };
-  for (const Case& neighbor : all.cases) note(neighbor.dims, &all.taken);
+  for (const Case& neighbor : aimed_shapes.cases) note(neighbor.dims, &aimed_shapes.taken);
   std::set<size_t> timed;
   for (const Case& c : task.cases) {
     if (options.timed && c.role == CaseRole::kTime) note(c.dims, &timed);
   }
-  int left = options.aimed;
+  int cases_left = options.aimed;
   for (const bool timed_ones : {false, true}) {
     std::set<size_t> taken = checked;
-    taken.insert(all.taken.begin(), all.taken.end());
-    taken.insert(all.unreachable.begin(), all.unreachable.end());
+    taken.insert(aimed_shapes.taken.begin(), aimed_shapes.taken.end());
+    taken.insert(aimed_shapes.unreachable.begin(), aimed_shapes.unreachable.end());
     if (!timed_ones) taken.insert(timed.begin(), timed.end());
-    AimedShapes aimed = AimAtAlternatives(task, plan, binding, facts, fair, taken, entries_taken, left,
+    AimedShapes aimed = AimAtAlternatives(task, plan, binding, facts, fair, taken, entries_taken, cases_left,
                                           secrets.Split(timed_ones ? 2 : 1).Next());
-    left -= static_cast<int>(aimed.cases.size());
-    all.cases.insert(all.cases.end(), aimed.cases.begin(), aimed.cases.end());
-    all.taken.merge(aimed.taken);
-    all.unreachable.merge(aimed.unreachable);
+    cases_left -= static_cast<int>(aimed.cases.size());
+    aimed_shapes.cases.insert(aimed_shapes.cases.end(), aimed.cases.begin(), aimed.cases.end());
+    aimed_shapes.taken.merge(aimed.taken);
+    aimed_shapes.unreachable.merge(aimed.unreachable);
   }
   // No edge is searched for an alternative for which the search found no shape.
   std::set<size_t> without_edge;
   for (size_t i = 0; i < plan.entries.size(); ++i) {
-    if (!checked.contains(i) && !all.taken.contains(i) && !timed.contains(i)) without_edge.insert(i);
+    if (!checked.contains(i) && !aimed_shapes.taken.contains(i) && !timed.contains(i)) without_edge.insert(i);
   }
-  const int spent = options.neighbors + 2 * (options.aimed - left);
+  const int spent = options.neighbors + 2 * (options.aimed - cases_left);
   const int edges = std::clamp(options.launches - spent, std::min(1, options.edges), options.edges);
   for (Case& edge : EdgesOfAlternatives(task, plan, binding, facts, fair, without_edge, entries_taken, edges,
                                         secrets.Split(3).Next())) {
-    note(edge.dims, &all.taken);
-    const auto same = [&](const Case& other) { return other.dims == edge.dims; };
-    if (std::none_of(all.cases.begin(), all.cases.end(), same)) all.cases.push_back(std::move(edge));
+    note(edge.dims, &aimed_shapes.taken);
+    const auto has_same_dims = [&](const Case& other) { return other.dims == edge.dims; };
+    if (std::none_of(aimed_shapes.cases.begin(), aimed_shapes.cases.end(), has_same_dims))
+      aimed_shapes.cases.push_back(std::move(edge));
   }
-  return all;
+  return aimed_shapes;
 }
 
 }  // namespace hone

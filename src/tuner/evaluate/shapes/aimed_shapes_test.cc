@@ -99,9 +99,9 @@ DeviceFacts Facts() {
 struct Resolver {
   const Task& task;
   const Candidate& candidate;
-  int* asked = nullptr;
+  int* times_asked = nullptr;
   std::optional<std::vector<size_t>> operator()(const Dims& dims) const {
-    if (asked != nullptr) ++*asked;
+    if (times_asked != nullptr) ++*times_asked;
     Result<ResolvedPlan> plan = ResolvePlan(candidate, task, dims, DefaultBinding(candidate.plan), Facts());
     return plan.ok() ? std::optional(plan->chosen) : std::nullopt;
   }
@@ -172,7 +172,7 @@ TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
   const FairShapes fair(task, kLimits);
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     Rng rng(seed);
-    const auto shrunk = fair.Shrunk({1023, 70001, 16, 64}, rng);
+    const auto shrunk = fair.HalvedToLimits({1023, 70001, 16, 64}, rng);
     ASSERT_TRUE(shrunk.has_value());
     EXPECT_LE(*fair.Cost(*shrunk), 1);
     EXPECT_GT(*fair.Cost(*shrunk), 0.4);  // it is shrunk no further than needed
@@ -184,7 +184,7 @@ TEST(FairShapes, AreShrunkUntilTheyAreCheapAndStayOdd) {
 TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
   const Task task = TheTask();
   const FairShapes fair(task, kLimits);
-  std::set<Dims> all;
+  std::set<Dims> all_shapes;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     const std::vector<Case> neighbors = OddNeighbors(task, fair, 2, Any, seed);
     ASSERT_EQ(neighbors.size(), 2u) << "seed " << seed;
@@ -196,15 +196,15 @@ TEST(OddNeighbors, LieBesideTimedShapesAndOutsideTheHiddenRanges) {
       EXPECT_EQ(neighbor.role, CaseRole::kHidden);
       EXPECT_TRUE(
           std::none_of(task.cases.begin(), task.cases.end(), [&](const Case& c) { return c.dims == neighbor.dims; }));
-      all.insert(neighbor.dims);
+      all_shapes.insert(neighbor.dims);
     }
     const std::vector<Case> again = OddNeighbors(task, fair, 2, Any, seed);
     EXPECT_EQ(again[0].dims, neighbors[0].dims);
     EXPECT_EQ(again[1].dims, neighbors[1].dims);
   }
-  EXPECT_GE(all.size(), 60u);  // nearly all seeds give different shapes, so that none can be foreseen
-  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const Dims& dims) { return dims.at("d") == 4097; }));
-  EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+  EXPECT_GE(all_shapes.size(), 60u);  // nearly all seeds give different shapes, so that none can be foreseen
+  EXPECT_TRUE(std::any_of(all_shapes.begin(), all_shapes.end(), [](const Dims& dims) { return dims.at("d") == 4097; }));
+  EXPECT_TRUE(std::any_of(all_shapes.begin(), all_shapes.end(),
                           [](const Dims& dims) { return dims.at("d") == 4096 && dims.at("rows") % 2 == 1; }));
 }
 
@@ -222,7 +222,7 @@ TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
         "rows >= 512 && rows % 8 == 5 && d % 7 == 3"}) {
     const Candidate candidate =
         PlanOfAlternatives(task, {"!(" + when + ")", ""}, "[tune]\nHELD = [8]\nBLOCK = [320]\nLARGE = [512]\n");
-    std::set<Dims> found;
+    std::set<Dims> found_shapes;
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       const AimedShapes aimed = AimAt(task, candidate, seed, {0});
       ASSERT_EQ(aimed.cases.size(), 1u) << when << ", seed " << seed;
@@ -232,9 +232,9 @@ TEST(AimAtAlternatives, FindsAShapeForWhatCanBeMet) {
       EXPECT_TRUE(fair.Allows(fair.Values(dims))) << when;
       EXPECT_EQ(*(Resolver{task, candidate}(dims)), std::vector<size_t>{1}) << when;
       EXPECT_EQ(AimAt(task, candidate, seed, {0}).cases[0].dims, dims);
-      found.insert(dims);
+      found_shapes.insert(dims);
     }
-    EXPECT_GE(found.size(), 2u) << when << ": everybody knows where it is looked at";
+    EXPECT_GE(found_shapes.size(), 2u) << when << ": everybody knows where it is looked at";
   }
 }
 
@@ -273,11 +273,11 @@ TEST(AimAtAlternatives, OnesOutOfReachCostLittleAndDoNotStarveTheNext) {
   conditions.insert(conditions.end(), {"d > 5000", ""});
   const Candidate candidate = PlanOfAlternatives(task, conditions);
   const FairShapes fair(task, kLimits);
-  int asked = 0;
+  int times_asked = 0;
   const AimedShapes aimed =
-      AimAtAlternatives(task, candidate.plan, {}, Facts(), fair, {}, Resolver{task, candidate, &asked}, 16, 9);
+      AimAtAlternatives(task, candidate.plan, {}, Facts(), fair, {}, Resolver{task, candidate, &times_asked}, 16, 9);
   EXPECT_EQ(aimed.taken, (std::set<size_t>{5, 6}));
-  EXPECT_LT(asked, 100);
+  EXPECT_LT(times_asked, 100);
 }
 
 // Only a resolved plan knows alignments. So a shape counts as taking an entry only if the resolved plan takes it.

@@ -72,14 +72,14 @@ std::vector<std::string_view> SplitAtTopLevel(std::string_view text, std::string
 std::optional<std::pair<size_t, std::string_view>> LastComparison(std::string_view text) {
   static constexpr std::string_view kEquality[] = {"==", "!="}, kOrder[] = {"<=", ">=", "<", ">"};
   std::optional<std::pair<size_t, std::string_view>> equality, order;
-  size_t next = 0;
+  size_t next_part = 0;
   AtTopLevel(text, [&](size_t i) {
-    if (i < next) return false;
+    if (i < next_part) return false;
     for (const std::string_view symbol : kEquality) {
-      if (text.substr(i, 2) == symbol) equality = {i, symbol}, next = i + 2;
+      if (text.substr(i, 2) == symbol) equality = {i, symbol}, next_part = i + 2;
     }
     for (const std::string_view symbol : kOrder) {
-      if (i >= next && text.substr(i, symbol.size()) == symbol) order = {i, symbol}, next = i + symbol.size();
+      if (i >= next_part && text.substr(i, symbol.size()) == symbol) order = {i, symbol}, next_part = i + symbol.size();
     }
     return false;
   });
@@ -133,7 +133,7 @@ ConditionDistance& ConditionDistance::operator=(ConditionDistance&&) noexcept = 
 
 ConditionDistance::ConditionDistance(const Expression& condition, const std::vector<std::string>& dimensions,
                                      const std::map<std::string, int64_t>& constants)
-    : dimensions_(dimensions), constants_(constants), root_(Read(condition.text())) {
+    : dimensions_(dimensions), constants_(constants), root_(ParsePart(condition.text())) {
   const auto pin = [&](const Part& part) {
     if (part.kind != Kind::kCompare || part.comparison != "==") return;
     for (const auto& [one, other] : {std::pair(&part.left, &part.right), std::pair(&part.right, &part.left)}) {
@@ -180,13 +180,13 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::ParseComparison(std:
 
 // Parses a condition by precedence as Expression does: the operator that binds least is split first. Text without
 // logical operators and comparisons is a number, and holds when it is not 0.
-std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_view text) const {
+std::unique_ptr<ConditionDistance::Part> ConditionDistance::ParsePart(std::string_view text) const {
   if (++parts_ > kMostParts) return std::make_unique<Part>();
   text = WithoutParentheses(text);
   const auto join = [&](Kind kind, const std::vector<std::string_view>& pieces) {
     auto part = std::make_unique<Part>();
     part->kind = kind;
-    for (const std::string_view piece : pieces) part->parts.push_back(Read(piece));
+    for (const std::string_view piece : pieces) part->parts.push_back(ParsePart(piece));
     return part;
   };
   size_t question = std::string_view::npos;
@@ -220,10 +220,10 @@ std::unique_ptr<ConditionDistance::Part> ConditionDistance::Read(std::string_vie
   }
   // The text is a negation if it is "!x" or "!(…)"; "!a + b" is a number.
   if (text.size() > 1 && text.front() == '!') {
-    const std::string_view rest = Trimmed(text.substr(1));
-    const bool name = std::all_of(rest.begin(), rest.end(),
+    const std::string_view unparsed = Trimmed(text.substr(1));
+    const bool name = std::all_of(unparsed.begin(), unparsed.end(),
                                   [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-    if (name || WithoutParentheses(rest).size() < rest.size()) return join(Kind::kNot, {rest});
+    if (name || WithoutParentheses(unparsed).size() < unparsed.size()) return join(Kind::kNot, {unparsed});
   }
   return ParseComparison(text, "!=", "0");
 }

@@ -47,14 +47,15 @@ class ConditionDistance {
 
  private:
   struct Part;
+  // Returns the distance of `values` from meeting the part; if not `hold`, from violating it.
   double Distance(const Part& part, bool hold, const std::vector<int64_t>& values) const;
-  std::unique_ptr<Part> Read(std::string_view text) const;
+  std::unique_ptr<Part> ParsePart(std::string_view text) const;
   std::unique_ptr<Part> ParseComparison(std::string_view left, std::string_view comparison,
                                         std::string_view right) const;
 
   std::vector<std::string> dimensions_;
   std::map<std::string, int64_t> constants_;
-  mutable int parts_ = 0;  // parts made by Read; declared before root_, whose initialiser calls Read
+  mutable int parts_ = 0;  // parts made by ParsePart; declared before root_, whose initialiser calls it
   std::unique_ptr<Part> root_;
   std::map<size_t, int64_t> pinned_;
   mutable int64_t comparisons_ = 0;

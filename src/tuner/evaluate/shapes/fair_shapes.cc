@@ -21,7 +21,7 @@ constexpr int64_t kShareBeyond = 8;   // a size is at most one part in this many
 
 }  // namespace
 
-int64_t FairShapes::Range::Fitted(int64_t value) const {
+int64_t FairShapes::Range::LargestAllowed(int64_t value) const {
   if (!only.empty()) {
     const auto above = std::upper_bound(only.begin(), only.end(), value);
     return above == only.begin() ? only.front() : *std::prev(above);
@@ -33,7 +33,7 @@ int64_t FairShapes::Range::Draw(Rng& rng, double least, double most) const {
   if (!only.empty()) return only[rng.Below(only.size())];
   least = std::max(least, static_cast<double>(low));
   most = std::clamp(most, least, std::max(least, static_cast<double>(high)));
-  return Fitted(static_cast<int64_t>(least * std::pow((most + 1) / least, rng.Uniform())));
+  return LargestAllowed(static_cast<int64_t>(least * std::pow((most + 1) / least, rng.Uniform())));
 }
 
 FairShapes::FairShapes(const Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
@@ -97,7 +97,7 @@ Sizes FairShapes::Values(const Dims& dims) const {
   return values;
 }
 
-Dims FairShapes::Named(const Sizes& values) const {
+Dims FairShapes::DimsOf(const Sizes& values) const {
   Dims dims;
   for (size_t i = 0; i < dimensions_.size(); ++i) dims[dimensions_[i]] = values[i];
   return dims;
@@ -114,7 +114,7 @@ std::optional<double> FairShapes::Cost(const Sizes& values) const {
   for (const auto& [smaller, larger] : ordered_) {
     if (values[smaller] > values[larger]) return std::nullopt;
   }
-  const Dims dims = Named(values);
+  const Dims dims = DimsOf(values);
   if (!KeepsRelations(task_.hidden, dims)) return std::nullopt;
   double bytes = 0;
   for (const TensorSpec& tensor : task_.tensors) {
@@ -141,7 +141,7 @@ bool FairShapes::Allows(const Sizes& values) const {
 }
 
 bool FairShapes::InHiddenRange(const Sizes& values) const {
-  const Dims dims = Named(values);
+  const Dims dims = DimsOf(values);
   return std::any_of(task_.hidden.begin(), task_.hidden.end(), [&](const HiddenGroup& group) {
     return std::all_of(group.ranges.begin(), group.ranges.end(), [&](const HiddenRange& stated) {
       const std::optional<HiddenRange> range = ResolveRange(stated, dims);
@@ -151,7 +151,7 @@ bool FairShapes::InHiddenRange(const Sizes& values) const {
   });
 }
 
-std::optional<Sizes> FairShapes::Shrunk(Sizes values, Rng& rng) const {
+std::optional<Sizes> FairShapes::HalvedToLimits(Sizes values, Rng& rng) const {
   std::optional<double> cost = Cost(values);
   while (cost && *cost > 1) {
     std::vector<std::pair<Sizes, double>> smaller;
@@ -160,7 +160,7 @@ std::optional<Sizes> FairShapes::Shrunk(Sizes values, Rng& rng) const {
       const Range& range = ranges_[i];
       if (!range.only.empty()) continue;
       Sizes halved = values;
-      halved[i] = range.Fitted(values[i] / 2);
+      halved[i] = range.LargestAllowed(values[i] / 2);
       if (values[i] / range.multiple % 2 == 1 && halved[i] / range.multiple % 2 == 0) halved[i] += range.multiple;
       const std::optional<double> less = halved[i] < values[i] ? Cost(halved) : std::nullopt;
       if (!less || *less > 0.95 * *cost) continue;
@@ -200,18 +200,18 @@ std::vector<Case> OddNeighbors(const Task& task, const FairShapes& fair, int cou
       const uint64_t kind = rng.Below(std::size(kSteps) + 1);
       const int64_t moved = kind < std::size(kSteps) ? values[i] + sign * kSteps[kind] * ranges[i].multiple
                                                      : (values[i] + other) / 2 + ranges[i].multiple;
-      values[i] = ranges[i].Fitted(moved);
+      values[i] = ranges[i].LargestAllowed(moved);
     };
     const size_t first = free[rng.Below(free.size())], second = free[rng.Below(free.size())];
     step_aside(first);
     if (second != first && rng.Below(2) == 0) step_aside(second);
-    const std::optional<Sizes> fitting = fair.Shrunk(values, rng);
+    const std::optional<Sizes> fitting = fair.HalvedToLimits(values, rng);
     if (!fitting || fair.InHiddenRange(*fitting)) continue;
-    Case neighbor{fair.Named(*fitting), CaseRole::kHidden};
+    Case neighbor{fair.DimsOf(*fitting), CaseRole::kHidden};
     if (!serves(neighbor.dims)) continue;
-    const auto same = [&](const Case& c) { return c.dims == neighbor.dims; };
-    if (std::any_of(task.cases.begin(), task.cases.end(), same) ||
-        std::any_of(neighbors.begin(), neighbors.end(), same))
+    const auto has_same_dims = [&](const Case& c) { return c.dims == neighbor.dims; };
+    if (std::any_of(task.cases.begin(), task.cases.end(), has_same_dims) ||
+        std::any_of(neighbors.begin(), neighbors.end(), has_same_dims))
       continue;
     neighbors.push_back(std::move(neighbor));
   }
@@ -235,18 +235,18 @@ std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int6
   }
   const auto add = [&](const Sizes& values) {
     if (!fair.Allows(values) || fair.InHiddenRange(values)) return;
-    Case shape{fair.Named(values), CaseRole::kHidden};
-    const auto same = [&](const Case& c) { return c.dims == shape.dims; };
-    if (!serves(shape.dims) || std::any_of(task.cases.begin(), task.cases.end(), same)) return;
+    Case shape{fair.DimsOf(values), CaseRole::kHidden};
+    const auto has_same_dims = [&](const Case& c) { return c.dims == shape.dims; };
+    if (!serves(shape.dims) || std::any_of(task.cases.begin(), task.cases.end(), has_same_dims)) return;
     shapes.push_back(std::move(shape));
   };
-  const auto small = [&](size_t i) {
+  const auto is_small = [&](size_t i) {
     const double low = static_cast<double>(std::max<int64_t>(1, ranges[i].low));
     return ranges[i].Draw(rng, 1, 2 * std::sqrt(low * static_cast<double>(std::max<int64_t>(1, ranges[i].high))));
   };
   const auto drawn = [&](size_t large, double least, double most) {
     Sizes values(ranges.size());
-    for (size_t i = 0; i < ranges.size(); ++i) values[i] = small(i);
+    for (size_t i = 0; i < ranges.size(); ++i) values[i] = is_small(i);
     values[large] = ranges[large].Draw(rng, least, most);
     return values;
   };
@@ -255,7 +255,7 @@ std::vector<Case> StretchedShapes(const Task& task, const FairShapes& fair, int6
   const auto fitted = [&](Sizes values, size_t large, int64_t least) -> std::optional<Sizes> {
     for (int step = 0; step < 40; ++step) {
       if (fair.Allows(values)) return values;
-      const int64_t halved = ranges[large].Fitted(values[large] / 2);
+      const int64_t halved = ranges[large].LargestAllowed(values[large] / 2);
       if (halved < least || halved >= values[large]) return std::nullopt;
       values[large] = halved;
     }
@@ -285,7 +285,7 @@ std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t 
   Rng rng(seed);
   const std::vector<FairShapes::Range>& ranges = fair.ranges();
   const auto count = [&](const TensorSpec& tensor, const Sizes& values) {
-    const Result<TensorShape> shape = ResolveShape(tensor, fair.Named(values));
+    const Result<TensorShape> shape = ResolveShape(tensor, fair.DimsOf(values));
     return shape.ok() ? shape->elements : 0;
   };
   Sizes largest;
@@ -296,22 +296,23 @@ std::optional<Case> VastShape(const Task& task, const FairShapes& fair, int64_t 
       for (int attempt = 0; attempt < kNeighborTries; ++attempt) {
         Sizes values;
         for (const FairShapes::Range& range : ranges) values.push_back(range.Draw(rng, 1, static_cast<double>(range.high)));
-        const double wanted = static_cast<double>(elements) * (1.05 + 0.4 * rng.Uniform());
+        const double wanted_elements = static_cast<double>(elements) * (1.05 + 0.4 * rng.Uniform());
         // One dimension after the other, from a random one on, is scaled so that the tensor has the wanted elements.
         const size_t first = rng.Below(values.size());
         for (size_t i = 0; i < values.size(); ++i) {
           const size_t at = (first + i) % values.size();
-          const double now = static_cast<double>(std::max<int64_t>(1, count(tensor, values)));
-          if (!ranges[at].only.empty() || std::fabs(now / wanted - 1) < 0.03) continue;
+          const double elements_now = static_cast<double>(std::max<int64_t>(1, count(tensor, values)));
+          if (!ranges[at].only.empty() || std::fabs(elements_now / wanted_elements - 1) < 0.03) continue;
           const int64_t before = values[at];
-          const double proposed = static_cast<double>(before) * wanted / now;
+          const double proposed = static_cast<double>(before) * wanted_elements / elements_now;
           values[at] =
-              ranges[at].Fitted(static_cast<int64_t>(std::min(proposed, static_cast<double>(ranges[at].high))));
-          if (count(tensor, values) == static_cast<int64_t>(now)) values[at] = before;  // not a dimension of the tensor
+              ranges[at].LargestAllowed(static_cast<int64_t>(std::min(proposed, static_cast<double>(ranges[at].high))));
+          if (count(tensor, values) == static_cast<int64_t>(elements_now))
+            values[at] = before;  // not a dimension of the tensor
         }
-        const int64_t found = count(tensor, values);
-        if (found <= elements || found > elements / 2 * 3 || !fair.Allows(values)) continue;
-        Case shape{fair.Named(values), CaseRole::kHidden};
+        const int64_t elements_found = count(tensor, values);
+        if (elements_found <= elements || elements_found > elements / 2 * 3 || !fair.Allows(values)) continue;
+        Case shape{fair.DimsOf(values), CaseRole::kHidden};
         if (serves(shape.dims)) return shape;
       }
     }

@@ -44,7 +44,7 @@ class FairShapes {
     int64_t low = 1, high = 1, multiple = 1;
     std::vector<int64_t> only;  // ascending; if not empty, only these sizes are allowed
     bool fixed() const { return only.size() == 1 || (only.empty() && low == high); }
-    int64_t Fitted(int64_t value) const;                      // returns the largest allowed size <= value, or the least
+    int64_t LargestAllowed(int64_t value) const;              // returns the largest allowed size <= value, or the least
     int64_t Draw(Rng& rng, double least, double most) const;  // draws a size, uniform on a logarithmic scale
   };
   bool any() const { return any_; }  // returns whether there are fair shapes
@@ -57,11 +57,11 @@ class FairShapes {
   bool InHiddenRange(const std::vector<int64_t>& values) const;
   // Returns the shape with dimensions halved until it is within the limits; nullopt if that is impossible. At least
   // half of the halvings, where they help, are of the slice dimension. Odd multiples stay odd.
-  std::optional<std::vector<int64_t>> Shrunk(std::vector<int64_t> values, Rng& rng) const;
+  std::optional<std::vector<int64_t>> HalvedToLimits(std::vector<int64_t> values, Rng& rng) const;
 
   // Convert a shape between sizes by dimension name and sizes in the order of dimensions().
   std::vector<int64_t> Values(const Dims& dims) const;
-  Dims Named(const std::vector<int64_t>& values) const;
+  Dims DimsOf(const std::vector<int64_t>& values) const;
 
  private:
   const Task& task_;

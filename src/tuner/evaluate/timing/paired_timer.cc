@@ -66,13 +66,13 @@ class Protocol {
     const auto at = static_cast<size_t>(set);
     return inputs_[at].key == options_.bases[at].key;
   }
-  // Returns the slices that the oracle must judge of set `set`, whose output has the digests `found`; nullopt: all
+  // Returns the slices that the oracle must judge of set `set`, whose output has the digests `digests`; nullopt: all
   // slices.
-  std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found);
+  std::optional<std::vector<int64_t>> SlicesToJudge(const TimedSide& side, int set, const SliceDigests& digests);
   // Returns the part of the audited set's digests that belongs to inputs which no earlier quad had.
-  SliceDigests OfNewInputs(const SliceDigests& found) const;
-  bool PassedInThisQuad(int set, const SliceDigests& found) const {
-    return set == audited_set_ && std::find(passed_.begin(), passed_.end(), OfNewInputs(found)) != passed_.end();
+  SliceDigests OfNewInputs(const SliceDigests& digests) const;
+  bool PassedInThisQuad(int set, const SliceDigests& digests) const {
+    return set == audited_set_ && std::find(passed_.begin(), passed_.end(), OfNewInputs(digests)) != passed_.end();
   }
   Status DrawQuad(bool everything);
   void FindOrigins();
@@ -230,31 +230,33 @@ Result<double> Protocol::Sample(const TimedSide& side, int sets, bool watch_end)
   return outcome.us_per_plan;
 }
 
-SliceDigests Protocol::OfNewInputs(const SliceDigests& found) const {
+SliceDigests Protocol::OfNewInputs(const SliceDigests& digests) const {
   const std::vector<int64_t>& redrawn = inputs_[static_cast<size_t>(audited_set_)].redrawn;
-  if (!CanPermuteSlices(task_, buffers_)) return found;
+  if (!CanPermuteSlices(task_, buffers_)) return digests;
   SliceDigests part;
-  for (const auto& [tensor, digest] : found) {
-    std::vector<uint64_t>& kept = part[tensor];
-    kept.reserve(redrawn.size());
-    for (const int64_t slice : redrawn) kept.push_back(digest[static_cast<size_t>(slice)]);
+  for (const auto& [tensor, digest] : digests) {
+    std::vector<uint64_t>& redrawn_digests = part[tensor];
+    redrawn_digests.reserve(redrawn.size());
+    for (const int64_t slice : redrawn) redrawn_digests.push_back(digest[static_cast<size_t>(slice)]);
   }
   return part;
 }
 
-std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& side, int set, const SliceDigests& found) {
+std::optional<std::vector<int64_t>> Protocol::SlicesToJudge(const TimedSide& side, int set,
+                                                            const SliceDigests& digests) {
   const InputSet& inputs = inputs_[static_cast<size_t>(set)];
   const std::vector<int64_t> differing =
-      DifferingSlices(found, side.base_digests.at(static_cast<size_t>(set)), &origins_[static_cast<size_t>(set)]);
+      DifferingSlices(digests, side.base_digests.at(static_cast<size_t>(set)), &origins_[static_cast<size_t>(set)]);
   std::vector<int64_t> judged;
   if (!differing.empty()) {
     result_.nondeterministic |= &side == &candidate_;
-    const auto all = static_cast<int64_t>(differing.size());
-    for (int64_t pick : SecretSubset(all, std::min(all, policy::kDifferingSlicesJudged), Secret())) {
+    const auto differing_slices = static_cast<int64_t>(differing.size());
+    for (int64_t pick :
+         SecretSubset(differing_slices, std::min(differing_slices, policy::kDifferingSlicesJudged), Secret())) {
       judged.push_back(differing[static_cast<size_t>(pick)]);
     }
   }
-  if (set == audited_set_ && !PassedInThisQuad(set, found)) {
+  if (set == audited_set_ && !PassedInThisQuad(set, digests)) {
     judged.insert(judged.end(), inputs.redrawn.begin(), inputs.redrawn.end());
   }
   std::sort(judged.begin(), judged.end());
@@ -304,8 +306,8 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
   // These outputs were judged just now, or are bit-equal to some that passed before.
   const auto audited = std::find(executed.begin(), executed.end(), audited_set_);
   if (audited != executed.end()) {
-    const SliceDigests& found = all_digests[static_cast<size_t>(audited - executed.begin())];
-    if (!PassedInThisQuad(audited_set_, found)) passed_.push_back(OfNewInputs(found));
+    const SliceDigests& digests = all_digests[static_cast<size_t>(audited - executed.begin())];
+    if (!PassedInThisQuad(audited_set_, digests)) passed_.push_back(OfNewInputs(digests));
   }
 
   HONE_ASSIGN_OR_RETURN(std::optional<std::string> gaps, buffers_.CheckGaps());
@@ -333,9 +335,10 @@ Status Protocol::CheckSample(const TimedSide& side, const std::vector<int>& exec
 // sample's output is wrong, and its digests show that.
 Status Protocol::CheckInputs() {
   for (const auto& [tensor, digest] : audited_input_digests_) {
-    HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> now,
+    HONE_ASSIGN_OR_RETURN(std::vector<uint64_t> digests_now,
                           session_.Digest(buffers_.set(audited_set_).tensors.at(tensor), options_.digest_key));
-    if (now != digest) return Fail(Verdict::kRuleViolation, fmt::format("changed its input {} in a timed launch", tensor));
+    if (digests_now != digest)
+      return Fail(Verdict::kRuleViolation, fmt::format("changed its input {} in a timed launch", tensor));
   }
   return Status::Ok();
 }
@@ -348,14 +351,14 @@ Status Protocol::Audit() {
 
 Result<PairedTiming> Protocol::Run() {
   const double started = SteadySeconds();
-  const int all = buffers_.sets();
-  result_.timing.plans_per_sample = all;
+  const int set_count = buffers_.sets();
+  result_.timing.plans_per_sample = set_count;
 
   HONE_RETURN_IF_ERROR(DrawQuad(/*everything=*/true));
   // Each side takes one sample that is not kept, to raise the clocks and fill the instruction cache.
-  HONE_RETURN_IF_ERROR(Sample(candidate_, all, /*watch_end=*/true).status());
+  HONE_RETURN_IF_ERROR(Sample(candidate_, set_count, /*watch_end=*/true).status());
   if (failed()) return result_;
-  if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, all).status());
+  if (incumbent_ != nullptr) HONE_RETURN_IF_ERROR(Sample(*incumbent_, set_count).status());
 
   const int looks = options_.max_quads >= kQuadsForManyLooks ? kMeasuredLooks : kFewLooks;
   SequentialTest test(SequentialOptions{.looks = looks, .max_quads = options_.max_quads});
@@ -371,7 +374,7 @@ Result<PairedTiming> Protocol::Run() {
     std::vector<double> quad_candidate, quad_incumbent, logs;
     for (int i = 0; i < samples; ++i) {
       const bool is_candidate = incumbent_ == nullptr || IsCandidate(order, i);
-      HONE_ASSIGN_OR_RETURN(double us, Sample(is_candidate ? candidate_ : *incumbent_, all));
+      HONE_ASSIGN_OR_RETURN(double us, Sample(is_candidate ? candidate_ : *incumbent_, set_count));
       if (failed()) return result_;
       if (us <= 0) return Status::Internal("a timed interval was not positive");
       (is_candidate ? quad_candidate : quad_incumbent).push_back(us);
@@ -402,7 +405,7 @@ Result<PairedTiming> Protocol::Run() {
     } else if (SteadySeconds() - started > options_.budget_seconds && quad >= 4) {
       break;
     }
-    if (options_.audits && all > 1 && Secret() % 8 == 0) {
+    if (options_.audits && set_count > 1 && Secret() % 8 == 0) {
       HONE_RETURN_IF_ERROR(Audit());
       if (failed()) return result_;
     }
@@ -476,9 +479,10 @@ std::vector<int64_t> WithEnoughElements(std::vector<int64_t> judged, const Task&
   for (const TensorSpec& tensor : task.tensors) {
     if (IsOutput(tensor)) least = std::min(least, buffers.shape(tensor.name).elements / std::max<int64_t>(slices, 1));
   }
-  const int64_t wanted = std::min(slices, (policy::kLeastRmsElements + std::max<int64_t>(least, 1) - 1) / std::max<int64_t>(least, 1));
-  if (judged.empty() || static_cast<int64_t>(judged.size()) >= wanted) return judged;
-  for (const int64_t slice : SecretSubset(slices, wanted, key)) judged.push_back(slice);
+  const int64_t wanted_slices =
+      std::min(slices, (policy::kLeastRmsElements + std::max<int64_t>(least, 1) - 1) / std::max<int64_t>(least, 1));
+  if (judged.empty() || static_cast<int64_t>(judged.size()) >= wanted_slices) return judged;
+  for (const int64_t slice : SecretSubset(slices, wanted_slices, key)) judged.push_back(slice);
   std::sort(judged.begin(), judged.end());
   judged.erase(std::unique(judged.begin(), judged.end()), judged.end());
   return judged;

@@ -47,11 +47,11 @@ TEST(QuadOrder, CoinIsFairAndSuccessiveThrowsDoNotAgree) {
 }
 
 TEST(QuadOrder, OrdersArePermutationsAndAllEquallyLikely) {
-  std::map<std::vector<int>, int> seen;
+  std::map<std::vector<int>, int> times_drawn;
   const int n = 24000;
-  for (int i = 0; i < n; ++i) ++seen[SecretOrder(4, kKey + static_cast<uint64_t>(i))];
-  EXPECT_EQ(seen.size(), 24u);
-  for (const auto& [order, count] : seen) {
+  for (int i = 0; i < n; ++i) ++times_drawn[SecretOrder(4, kKey + static_cast<uint64_t>(i))];
+  EXPECT_EQ(times_drawn.size(), 24u);
+  for (const auto& [order, count] : times_drawn) {
     EXPECT_TRUE(std::is_permutation(order.begin(), order.end(), std::array{0, 1, 2, 3}.begin()));
     EXPECT_NEAR(count, n / 24.0, FiveSigma(n, 1.0 / 24));
   }
@@ -62,19 +62,19 @@ TEST(QuadOrder, OrdersArePermutationsAndAllEquallyLikely) {
 }
 
 TEST(QuadOrder, SubsetsAreSortedDistinctAndUniform) {
-  std::map<int64_t, int> seen;
+  std::map<int64_t, int> times_drawn;
   const int n = 20000;
   for (int i = 0; i < n; ++i) {
     const auto subset = SecretSubset(10, 3, kKey + static_cast<uint64_t>(i));
     ASSERT_EQ(subset.size(), 3u);
     ASSERT_TRUE(std::is_sorted(subset.begin(), subset.end()));
     ASSERT_EQ(std::set<int64_t>(subset.begin(), subset.end()).size(), 3u);
-    for (int64_t x : subset) ++seen[x];
+    for (int64_t x : subset) ++times_drawn[x];
   }
-  ASSERT_EQ(seen.size(), 10u);
-  EXPECT_EQ(seen.begin()->first, 0);
-  EXPECT_EQ(seen.rbegin()->first, 9);
-  for (const auto& [x, count] : seen) EXPECT_NEAR(count, 0.3 * n, FiveSigma(n, 0.3)) << x;
+  ASSERT_EQ(times_drawn.size(), 10u);
+  EXPECT_EQ(times_drawn.begin()->first, 0);
+  EXPECT_EQ(times_drawn.rbegin()->first, 9);
+  for (const auto& [x, count] : times_drawn) EXPECT_NEAR(count, 0.3 * n, FiveSigma(n, 0.3)) << x;
 }
 
 TEST(QuadOrder, SubsetOfEverythingIsEverything) {

@@ -82,21 +82,21 @@ double CrossingProbability(const std::vector<double>& information, const std::ve
     // A step of at most a twentieth of the increment's deviation keeps Simpson's error near 1e-7.
     const auto panels = 2 * static_cast<size_t>(std::clamp(std::ceil(new_limit / (0.05 * deviation)), 16.0, 4000.0));
     const double new_step = 2.0 * new_limit / static_cast<double>(panels);
-    std::vector<double> next(panels + 1);
+    std::vector<double> next_density(panels + 1);
     std::vector<double> integrand(density.size());
     for (size_t i = 0; i <= panels; ++i) {
       const double sum = -new_limit + new_step * static_cast<double>(i);
       if (look == 0) {
-        next[i] = NormalDensity((sum - drift * added) / deviation) / deviation;
+        next_density[i] = NormalDensity((sum - drift * added) / deviation) / deviation;
         continue;
       }
       for (size_t j = 0; j < density.size(); ++j) {
         const double from = -limit + step * static_cast<double>(j);
         integrand[j] = density[j] * NormalDensity((sum - from - drift * added) / deviation);
       }
-      next[i] = Simpson(integrand, step) / deviation;
+      next_density[i] = Simpson(integrand, step) / deviation;
     }
-    density = std::move(next);
+    density = std::move(next_density);
     step = new_step;
     limit = new_limit;
     previous = information[look];
@@ -142,22 +142,23 @@ std::vector<double> OBrienFlemingBoundaries(const std::vector<double>& informati
 }
 
 std::vector<bool> KeptQuads(const std::vector<double>& log_ratios) {
-  std::vector<bool> kept(log_ratios.size(), true);
-  if (log_ratios.size() < kFewestQuads) return kept;
+  std::vector<bool> is_kept(log_ratios.size(), true);
+  if (log_ratios.size() < kFewestQuads) return is_kept;
   const double center = Median(log_ratios);
   std::vector<double> deviations;
   for (double x : log_ratios) deviations.push_back(std::abs(x - center));
   const double limit = kOutlierDeviations * 1.4826 * Median(deviations);
-  if (limit == 0) return kept;  // most quads are equal (a coarse clock, a modelled time), so none is called an outlier
+  if (limit == 0)
+    return is_kept;  // most quads are equal (a coarse clock, a modelled time), so none is called an outlier
   size_t discarded = 0;
-  for (size_t i = 0; i < kept.size(); ++i) {
-    kept[i] = deviations[i] <= limit;
-    discarded += kept[i] ? 0 : 1;
+  for (size_t i = 0; i < is_kept.size(); ++i) {
+    is_kept[i] = deviations[i] <= limit;
+    discarded += is_kept[i] ? 0 : 1;
   }
-  if (static_cast<double>(discarded) > kLargestOutlierShare * static_cast<double>(kept.size())) {
-    kept.assign(kept.size(), true);
+  if (static_cast<double>(discarded) > kLargestOutlierShare * static_cast<double>(is_kept.size())) {
+    is_kept.assign(is_kept.size(), true);
   }
-  return kept;
+  return is_kept;
 }
 
 LongRunError LongRunStandardError(const std::vector<double>& series) {
@@ -207,10 +208,10 @@ bool SequentialTest::AtLook() const {
 
 Decision SequentialTest::Look() {
   HONE_CHECK(quads() >= kFewestQuads, "a look needs at least four quads");
-  const std::vector<bool> kept = KeptQuads(log_ratios_);
+  const std::vector<bool> is_kept = KeptQuads(log_ratios_);
   std::vector<double> series;
-  for (size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i]) series.push_back(log_ratios_[i]);
+  for (size_t i = 0; i < is_kept.size(); ++i) {
+    if (is_kept[i]) series.push_back(log_ratios_[i]);
   }
   const LongRunError error = LongRunStandardError(series);
 

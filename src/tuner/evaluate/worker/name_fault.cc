@@ -16,15 +16,15 @@ bool EndedByAccess(const Evaluation& evaluation) {
   return evaluation.verdict == Verdict::kCrashed && evaluation.detail.find(kIllegalAddress) != std::string::npos;
 }
 
-Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& again) {
-  HONE_ASSIGN_OR_RETURN(Evaluation writable, again(FaultSearch::kInputsWritable));
+Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& judge_again) {
+  HONE_ASSIGN_OR_RETURN(Evaluation writable, judge_again(FaultSearch::kInputsWritable));
   if (writable.verdict == Verdict::kRuleViolation) return writable;  // its detail says what the candidate did
   if (writable.verdict != Verdict::kCrashed) {
     ended.verdict = Verdict::kRuleViolation;
     ended.detail = "wrote to an input, with what it held or to put it back later; inputs are mapped for reading only: " + ended.detail;
     return ended;
   }
-  HONE_ASSIGN_OR_RETURN(Evaluation with_neighbors, again(FaultSearch::kNeighborsMapped));
+  HONE_ASSIGN_OR_RETURN(Evaluation with_neighbors, judge_again(FaultSearch::kNeighborsMapped));
   if (with_neighbors.verdict == Verdict::kRuleViolation) return with_neighbors;
   if (with_neighbors.verdict != Verdict::kCrashed) {
     ended.detail = "read beside a tensor that it was given, where nothing is mapped: " + ended.detail;

@@ -28,7 +28,7 @@ bool EndedByAccess(const Evaluation& evaluation);
 
 // Returns `ended`, an evaluation for which EndedByAccess holds, with the fault named. Its verdict becomes
 // rule_violation if the candidate wrote to an input or outside of its buffers. Otherwise the verdict stays crashed, and
-// the detail begins with the fault if it was found. `again` is called once or twice.
-Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& again);
+// the detail begins with the fault if it was found. `judge_again` is called once or twice.
+Result<Evaluation> NameFault(Evaluation ended, const JudgeAgain& judge_again);
 
 }  // namespace hone

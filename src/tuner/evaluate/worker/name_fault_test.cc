@@ -38,37 +38,38 @@ TEST(NameFault, IsAskedOfIllegalAccessesOnly) {
 
 TEST(NameFault, AnInputThatCameBackChangedIsNamed) {
   std::vector<FaultSearch> asked;
-  const Evaluation named =
+  const Evaluation named_verdict =
       NameFaultOf(VerdictOf(Verdict::kRuleViolation, "changed its input x for rows=3"), {}, &asked);
-  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
-  EXPECT_THAT(named.detail, HasSubstr("changed its input x"));
+  EXPECT_EQ(named_verdict.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named_verdict.detail, HasSubstr("changed its input x"));
   EXPECT_THAT(asked, testing::ElementsAre(FaultSearch::kInputsWritable));
 }
 
 TEST(NameFault, AnInputWrittenAndPutBackIsNoAcceptance) {
-  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kOk, ""), {});
-  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
-  EXPECT_THAT(named.detail, HasSubstr("wrote to an input"));
-  EXPECT_THAT(named.detail, HasSubstr(kFault));
+  const Evaluation named_verdict = NameFaultOf(VerdictOf(Verdict::kOk, ""), {});
+  EXPECT_EQ(named_verdict.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named_verdict.detail, HasSubstr("wrote to an input"));
+  EXPECT_THAT(named_verdict.detail, HasSubstr(kFault));
 }
 
 TEST(NameFault, AWriteBesideATensorIsNamed) {
-  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault),
-                                       VerdictOf(Verdict::kRuleViolation, "wrote outside its buffers"));
-  EXPECT_EQ(named.verdict, Verdict::kRuleViolation);
-  EXPECT_THAT(named.detail, HasSubstr("outside"));
+  const Evaluation named_verdict = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault),
+                                               VerdictOf(Verdict::kRuleViolation, "wrote outside its buffers"));
+  EXPECT_EQ(named_verdict.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(named_verdict.detail, HasSubstr("outside"));
 }
 
 TEST(NameFault, AReadBesideATensorIsACrashThatSaysSo) {
-  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kOk, ""));
-  EXPECT_EQ(named.verdict, Verdict::kCrashed);
-  EXPECT_THAT(named.detail, HasSubstr("read beside a tensor"));
+  const Evaluation named_verdict = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kOk, ""));
+  EXPECT_EQ(named_verdict.verdict, Verdict::kCrashed);
+  EXPECT_THAT(named_verdict.detail, HasSubstr("read beside a tensor"));
 }
 
 TEST(NameFault, AWildAccessStaysWhatItWas) {
-  const Evaluation named = NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kCrashed, kFault));
-  EXPECT_EQ(named.verdict, Verdict::kCrashed);
-  EXPECT_EQ(named.detail, kFault);
+  const Evaluation named_verdict =
+      NameFaultOf(VerdictOf(Verdict::kCrashed, kFault), VerdictOf(Verdict::kCrashed, kFault));
+  EXPECT_EQ(named_verdict.verdict, Verdict::kCrashed);
+  EXPECT_EQ(named_verdict.detail, kFault);
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ struct Word {
 
   Status status() const {
     constexpr int kLast = static_cast<int>(StatusCode::kInternal);
-    const bool known = code > static_cast<int>(StatusCode::kOk) && code <= kLast;
-    return Status(known ? static_cast<StatusCode>(code) : StatusCode::kInternal, message);
+    const bool is_status_code = code > static_cast<int>(StatusCode::kOk) && code <= kLast;
+    return Status(is_status_code ? static_cast<StatusCode>(code) : StatusCode::kInternal, message);
   }
 };
 

@@ -25,7 +25,7 @@ constexpr int kSocket = 3;
   for (;;) pause();
 }
 
-void Say(const std::string& header) { (void)SendFrame(kSocket, header); }
+void SendJson(const std::string& header) { (void)SendFrame(kSocket, header); }
 
 // Returns a device that has kernels by the names that the tests' plans use.
 FakeDevice FaultyDevice() {
@@ -48,16 +48,16 @@ FakeDevice FaultyDevice() {
     HangForEver();
   };
   device.kernels["says_the_unknown"].run = [](FakeLaunch&) {
-    Say(R"({"op": ["result"], "lost": "perhaps"})");
+    SendJson(R"({"op": ["result"], "lost": "perhaps"})");
     HangForEver();
   };
   device.kernels["loses_the_device"].run = [](FakeLaunch&) {
-    Say(R"({"op": "error", "code": )" + std::to_string(static_cast<int>(StatusCode::kDevice)) +
-        R"(, "message": "fell off the bus", "lost": true})");
+    SendJson(R"({"op": "error", "code": )" + std::to_string(static_cast<int>(StatusCode::kDevice)) +
+             R"(, "message": "fell off the bus", "lost": true})");
     HangForEver();
   };
   device.kernels["invents_a_code"].run = [](FakeLaunch&) {
-    Say(R"({"op": "error", "code": 4711, "message": "worse than anything", "lost": true})");
+    SendJson(R"({"op": "error", "code": 4711, "message": "worse than anything", "lost": true})");
     HangForEver();
   };
   device.kernels["forges_a_result"].run = [](FakeLaunch&) {
@@ -65,10 +65,10 @@ FakeDevice FaultyDevice() {
     HangForEver();
   };
   device.kernels["never_stops_talking"].run = [](FakeLaunch&) {
-    for (;; usleep(10'000)) Say(R"({"op": "progress", "phase": "check", "detail": "soon", "limit": 1e300})");
+    for (;; usleep(10'000)) SendJson(R"({"op": "progress", "phase": "check", "detail": "soon", "limit": 1e300})");
   };
   device.kernels["asks_for_patience"].run = [](FakeLaunch&) {
-    Say(R"({"op": "progress", "phase": "check", "detail": "a moment", "limit": 1e300})");
+    SendJson(R"({"op": "progress", "phase": "check", "detail": "a moment", "limit": 1e300})");
     HangForEver();
   };
   return device;
