@@ -40,26 +40,26 @@ std::string TaskDrafter::CaseText(const char* role, const Dims& dims) const {
   return fmt::format("\n[[case]]\nrole = \"{}\"\ndims = {{ {} }}\n", role, text);
 }
 
-Dims TaskDrafter::Sizes(int64_t first, int64_t rest) const {
+Dims TaskDrafter::Sizes(int64_t first_size, int64_t other_sizes) const {
   Dims dims;
   for (size_t i = 0; i < dim_order_.size(); ++i) {
-    dims[dim_order_[i]] = RoundUp(i == 0 ? first : rest, Multiple(dim_order_[i]));
+    dims[dim_order_[i]] = RoundUp(i == 0 ? first_size : other_sizes, Multiple(dim_order_[i]));
   }
   return dims;
 }
 
 std::vector<int64_t> TaskDrafter::GivenSizes(const std::string& dim, bool timed, bool checked) const {
   std::vector<int64_t> sizes;
-  for (const auto& [wanted, list] : {std::pair{timed, &timed_}, {checked, &checked_}}) {
+  for (const auto& [list_is_wanted, list] : {std::pair{timed, &timed_}, {checked, &checked_}}) {
     for (const Dims& dims : *list) {
-      if (const auto found = dims.find(dim); wanted && found != dims.end()) sizes.push_back(found->second);
+      if (const auto found = dims.find(dim); list_is_wanted && found != dims.end()) sizes.push_back(found->second);
     }
   }
   return sizes;
 }
 
 std::optional<int64_t> TaskDrafter::LargestTensor(const Dims& dims) const {
-  double largest = 0;
+  double largest_elements = 0;
   for (const DraftTensor& t : tensors_) {
     double elements = 1;
     for (const std::string& extent : t.shape) {
@@ -69,9 +69,9 @@ std::optional<int64_t> TaskDrafter::LargestTensor(const Dims& dims) const {
       if (!size.ok()) return std::nullopt;
       elements *= static_cast<double>(*size);
     }
-    largest = std::max(largest, elements);
+    largest_elements = std::max(largest_elements, elements);
   }
-  return static_cast<int64_t>(std::min(largest, 9e18));
+  return static_cast<int64_t>(std::min(largest_elements, 9e18));
 }
 
 void TaskDrafter::FitSharedMemory(Dims& dims) const {
@@ -79,16 +79,16 @@ void TaskDrafter::FitSharedMemory(Dims& dims) const {
     const Result<Expression> bytes = Expression::Parse(e.shared.empty() ? "0" : e.shared);
     if (!bytes.ok()) continue;
     for (int tries = 0; tries < 64; ++tries) {
-      const Result<int64_t> now = bytes->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-      if (!now.ok() || *now <= kShared) break;
-      auto largest = dims.end();
+      const Result<int64_t> bytes_now = bytes->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+      if (!bytes_now.ok() || *bytes_now <= kShared) break;
+      auto largest_dim = dims.end();
       for (const std::string& n : bytes->Names()) {
         const auto d = dims.find(n);
-        if (d != dims.end() && (largest == dims.end() || d->second > largest->second)) largest = d;
+        if (d != dims.end() && (largest_dim == dims.end() || d->second > largest_dim->second)) largest_dim = d;
       }
-      if (largest == dims.end() || largest->second <= Multiple(largest->first)) break;
-      const int64_t m = Multiple(largest->first);
-      largest->second = std::max(m, largest->second / 2 / m * m);
+      if (largest_dim == dims.end() || largest_dim->second <= Multiple(largest_dim->first)) break;
+      const int64_t m = Multiple(largest_dim->first);
+      largest_dim->second = std::max(m, largest_dim->second / 2 / m * m);
     }
   }
 }
@@ -122,8 +122,8 @@ Result<Dims> TaskDrafter::ReadCase(const Dims& one) const {
     if (!fresh.empty()) dims[fresh] = 1;
     const Result<int64_t> unit = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
     if (!fresh.empty() && unit.ok() && *unit > 0 && value % *unit == 0) dims[fresh] = value / *unit;
-    const Result<int64_t> now = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
-    if (!now.ok() || *now != value) {
+    const Result<int64_t> value_now = text.Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
+    if (!value_now.ok() || *value_now != value) {
       return Status::InvalidArgument(
           fmt::format("the case {}={}: {} is {}, and the other sizes of the case do not give that", name, value, name,
                       let->second));
@@ -133,8 +133,8 @@ Result<Dims> TaskDrafter::ReadCase(const Dims& one) const {
 }
 
 Status TaskDrafter::ReadCases() {
-  for (const auto& [given, into] : {std::pair(&o_.time_cases, &timed_), std::pair(&o_.check_cases, &checked_)}) {
-    for (const Dims& one : *given) {
+  for (const auto& [given_cases, into] : {std::pair(&o_.time_cases, &timed_), std::pair(&o_.check_cases, &checked_)}) {
+    for (const Dims& one : *given_cases) {
       HONE_ASSIGN_OR_RETURN(Dims dims, ReadCase(one));
       into->push_back(std::move(dims));
     }
@@ -166,22 +166,22 @@ std::map<std::string, std::string> TaskDrafter::LeastSizes() const {
 // required traffic: a gather reads, and a scatter writes, only selected rows.
 std::string TaskDrafter::WorkText() {
   std::string bytes, unclear;
-  const auto given = o_.work.find("bytes");
+  const auto given_bytes = o_.work.find("bytes");
   const bool chosen = std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) {
     // Without `bytes`, in-place tensors would not be counted.
     const bool in_place = !t.workspace && t.role == TensorRole::kInOut;
     return in_place || !t.bound.empty() ||
            std::any_of(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
   });
-  if (given != o_.work.end()) {
-    bytes = given->second;
+  if (given_bytes != o_.work.end()) {
+    bytes = given_bytes->second;
   } else if (chosen) {
     for (const DraftTensor& t : tensors_) {
       if (t.workspace) continue;
       const int64_t size = t.dtype ? DTypeBytes(*t.dtype) : 4;
       const int64_t times = t.role == TensorRole::kInOut && !(t.scattered && !t.updated) ? 2 : 1;
-      const std::string all = Elements(t);
-      std::string moved = all;
+      const std::string element_count = Elements(t);
+      std::string moved = element_count;
       const auto axis =
           std::find_if(t.chosen_by.begin(), t.chosen_by.end(), [](const std::string& c) { return c[0] == '@'; });
       if (axis != t.chosen_by.end()) {
@@ -203,7 +203,7 @@ std::string TaskDrafter::WorkText() {
       Ask(fmt::format("the bytes that one launch must move: only part of '{}' is touched", unclear),
           "--work bytes=EXPRESSION");
     } else {
-      Inferred(fmt::format(
+      NoteInference(fmt::format(
           "work: {} bytes, which is what every right kernel must move; --work bytes=… to say otherwise", bytes));
     }
   }
@@ -212,7 +212,8 @@ std::string TaskDrafter::WorkText() {
   std::string out = "\n[work]\n";
   if (flops != o_.work.end()) out += fmt::format("flops = {}\n", Quoted(flops->second));
   if (!bytes.empty())
-    out += fmt::format("bytes = {}{}\n", Quoted(bytes), given != o_.work.end() ? "" : "  # inferred: --work bytes=…");
+    out += fmt::format("bytes = {}{}\n", Quoted(bytes),
+                       given_bytes != o_.work.end() ? "" : "  # inferred: --work bytes=…");
   return out;
 }
 
@@ -253,8 +254,8 @@ std::optional<std::string> TaskDrafter::EmptyDim(const std::vector<Dims>& checke
       if (t.workspace || t.role != TensorRole::kOut || elements == 0) continue;
       serves = serves && std::any_of(entries_.begin(), entries_.end(), [&](const DraftEntry& e) {
                  if (!e.memset || e.target != t.name) return false;
-                 const int64_t all = elements.value_or(0) * (t.dtype ? DTypeBytes(*t.dtype) : 4);
-                 return e.bytes.empty() || value(e.bytes).value_or(0) >= all;
+                 const int64_t tensor_bytes = elements.value_or(0) * (t.dtype ? DTypeBytes(*t.dtype) : 4);
+                 return e.bytes.empty() || value(e.bytes).value_or(0) >= tensor_bytes;
                });
     }
     if (serves) return d;
@@ -285,13 +286,14 @@ std::string TaskDrafter::CasesText() {
     for (int tries = 0; tries < 64; ++tries) {
       const std::optional<int64_t> elements = LargestTensor(dims);
       if (!elements || *elements <= most) break;
-      auto largest = dims.end();
+      auto largest_dim = dims.end();
       for (auto d = dims.begin(); d != dims.end(); ++d) {
-        if (largest == dims.end() || d->second > largest->second) largest = d;
+        if (largest_dim == dims.end() || d->second > largest_dim->second) largest_dim = d;
       }
-      if (largest->second <= 1) break;
-      largest->second = std::max<int64_t>(Multiple(largest->first),
-                                          largest->second / 2 / Multiple(largest->first) * Multiple(largest->first));
+      if (largest_dim->second <= 1) break;
+      largest_dim->second =
+          std::max<int64_t>(Multiple(largest_dim->first),
+                            largest_dim->second / 2 / Multiple(largest_dim->first) * Multiple(largest_dim->first));
     }
     return dims;
   };
@@ -302,8 +304,8 @@ std::string TaskDrafter::CasesText() {
   const auto in_grid = [&](const std::string& d) {
     for (const DraftEntry& e : entries_) {
       for (const std::string& g : e.grid) {
-        const std::vector<Token> words = LexCuda(g);
-        if (std::any_of(words.begin(), words.end(), [&](const Token& t) { return t.text == d; })) return true;
+        const std::vector<Token> tokens = LexCuda(g);
+        if (std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return t.text == d; })) return true;
       }
     }
     return false;
@@ -313,11 +315,12 @@ std::string TaskDrafter::CasesText() {
     if (!elements || *elements == 0 || *elements >= kLeastTimed) break;
     // The largest dimension that the grid depends on is doubled: a histogram gets more data and not more bins.
     const bool any = std::any_of(guess.begin(), guess.end(), [&](const auto& d) { return in_grid(d.first); });
-    auto largest = guess.end();
+    auto largest_dim = guess.end();
     for (auto d = guess.begin(); d != guess.end(); ++d) {
-      if ((!any || in_grid(d->first)) && (largest == guess.end() || d->second > largest->second)) largest = d;
+      if ((!any || in_grid(d->first)) && (largest_dim == guess.end() || d->second > largest_dim->second))
+        largest_dim = d;
     }
-    largest->second *= 2;
+    largest_dim->second *= 2;
   }
   FitSharedMemory(guess);
   for (const auto& [d, size] : default_sizes_) {
@@ -328,17 +331,22 @@ std::string TaskDrafter::CasesText() {
     std::string example;
     for (const std::string& d : dim_order_)
       example += fmt::format("{}{}={}", example.empty() ? "" : ",", d, guess.at(d));
-    std::vector<std::string> read, open;
-    for (const std::string& d : dim_order_) (default_sizes_.count(d) != 0 ? read : open).push_back(d);
+    std::vector<std::string> dims_from_main, unknown_dims;
+    for (const std::string& d : dim_order_) (default_sizes_.count(d) != 0 ? dims_from_main : unknown_dims).push_back(d);
     const std::string why = main_unread_.empty() ? "" : fmt::format(" ({})", main_unread_);
-    if (!read.empty() && open.empty()) {
+    if (!dims_from_main.empty() && unknown_dims.empty()) {
       const std::optional<int64_t> elements = LargestTensor(guess);
-      Inferred(fmt::format("the timed case: {}, which {} itself runs; --case for other sizes{}", example, o_.file,
-                           elements && *elements < kTooSmall ? ": these are so small that starting a kernel takes longer than its work" : ""));
+      NoteInference(fmt::format("the timed case: {}, which {} itself runs; --case for other sizes{}", example, o_.file,
+                                elements && *elements < kTooSmall
+                                    ? ": these are so small that starting a kernel takes longer than its work"
+                                    : ""));
       out += fmt::format("\n# {} itself runs these sizes: --case for those that matter to you.", o_.file);
     } else {
-      const std::string some = read.empty() ? "" : fmt::format(" for {}, {} being what {} itself runs", fmt::join(open, " and "), fmt::join(read, " and "), o_.file);
-      if (!example.empty()) Guessed(fmt::format("the timed case: a guess{}{}; --case {}", some, why, example));
+      const std::string some = dims_from_main.empty() ? ""
+                                                      : fmt::format(" for {}, {} being what {} itself runs",
+                                                                    fmt::join(unknown_dims, " and "),
+                                                                    fmt::join(dims_from_main, " and "), o_.file);
+      if (!example.empty()) NoteGuess(fmt::format("the timed case: a guess{}{}; --case {}", some, why, example));
       out += fmt::format("\n# A guess{}: --case with the sizes that matter to you.", some);
     }
   }
@@ -369,9 +377,9 @@ std::string TaskDrafter::CasesText() {
         if (dims.count(d) == 0) dims[d] = guess.at(d);
       }
       for (const auto& [d, least] : LeastSizes()) {
-        const bool given = list == &timed ? !timed_.empty() : !checked_.empty();
+        const bool cases_given = list == &timed ? !timed_.empty() : !checked_.empty();
         const Result<Expression> e = Expression::Parse(least);
-        if (given || !e.ok()) continue;
+        if (cases_given || !e.ok()) continue;
         const Result<int64_t> size = e->Evaluate(std::map<std::string, int64_t>(dims.begin(), dims.end()));
         // In check cases a scatter has twice as many places as it writes: the judge can then see whether the other
         // places keep their contents.
@@ -384,7 +392,7 @@ std::string TaskDrafter::CasesText() {
       Dims dims = checked.front();
       dims[*empty] = 0;
       checked.insert(checked.begin(), dims);
-      Inferred(
+      NoteInference(
           fmt::format("a check case with {} = 0, for the launch serves it; --check names the cases instead", *empty));
     }
   }
@@ -402,16 +410,17 @@ std::string TaskDrafter::HiddenText() const {
     // If the user gave another dimension only small sizes (k = 8 of 128 experts), this dimension may have to be at
     // least as large.
     for (const std::string& other : dim_order_) {
-      const std::vector<int64_t> small = GivenSizes(other, /*timed=*/true, /*checked=*/true);
-      if (i > 0 && other != d && !small.empty() && *std::max_element(small.begin(), small.end()) <= 8)
-        low = std::max(low, *std::max_element(small.begin(), small.end()));
-      if (i > 0 && other != d && small.empty() && IsCountOfBest(other)) low = std::max<int64_t>(low, 8);
+      const std::vector<int64_t> sizes_of_other = GivenSizes(other, /*timed=*/true, /*checked=*/true);
+      if (i > 0 && other != d && !sizes_of_other.empty() &&
+          *std::max_element(sizes_of_other.begin(), sizes_of_other.end()) <= 8)
+        low = std::max(low, *std::max_element(sizes_of_other.begin(), sizes_of_other.end()));
+      if (i > 0 && other != d && sizes_of_other.empty() && IsCountOfBest(other)) low = std::max<int64_t>(low, 8);
     }
     // The sizes that the user gave limit the drawn sizes: a top-k with k = 8 of 128 experts does not handle k = 1200.
-    const std::vector<int64_t> all = GivenSizes(d, /*timed=*/true, /*checked=*/true),
+    const std::vector<int64_t> given_sizes = GivenSizes(d, /*timed=*/true, /*checked=*/true),
                                checked = GivenSizes(d, /*timed=*/false, /*checked=*/true);
     if (ratios_.count(d) != 0) low = 1, high = 8;
-    if (!all.empty()) high = std::min(high, *std::max_element(all.begin(), all.end()));
+    if (!given_sizes.empty()) high = std::min(high, *std::max_element(given_sizes.begin(), given_sizes.end()));
     if (!checked.empty()) low = std::max<int64_t>(1, *std::min_element(checked.begin(), checked.end()));
     low = std::max<int64_t>(1, std::min(low, high));
     ranges[d] = {low, high};
@@ -441,8 +450,8 @@ std::string TaskDrafter::HiddenText() const {
   std::string out = "\n[[hidden]]\ncount = 3\n";
   const std::map<std::string, std::string> least_sizes = LeastSizes();
   for (const std::string& d : dim_order_) {
-    if (const auto given = o_.hidden.find(d); given != o_.hidden.end()) {
-      const NewTaskOptions::HiddenRange& h = given->second;
+    if (const auto given_range = o_.hidden.find(d); given_range != o_.hidden.end()) {
+      const NewTaskOptions::HiddenRange& h = given_range->second;
       out += h.low == h.high ? fmt::format("{} = {}\n", d, h.low)
                              : fmt::format("{} = {{ low = {}, high = {}{} }}\n", d, h.low, h.high,
                                            h.multiple > 1 ? fmt::format(", multiple = {}", h.multiple) : "");

@@ -21,16 +21,17 @@ constexpr string_view kDimsOption = "--dims …,";
 
 // Returns whether the word at token `i`, a pointer, is asked whether it is null: if (p), !p, p ? a : b, p != nullptr.
 bool TestedForNull(const CuSource& source, int i) {
-  const auto words_are = [&](int at, std::initializer_list<string_view> words) {
-    return std::any_of(words.begin(), words.end(), [&](string_view word) { return source.TokenIs(at, word); });
+  const auto words_are = [&](int at, std::initializer_list<string_view> expected) {
+    return std::any_of(expected.begin(), expected.end(), [&](string_view word) { return source.TokenIs(at, word); });
   };
   if (words_are(i - 1, {".", "->", "::"})) return false;
   if (words_are(i + 1, {"==", "!="})) return words_are(i + 2, {"nullptr", "NULL"});
   if (words_are(i - 1, {"==", "!="})) return words_are(i - 2, {"nullptr", "NULL"});
   if (words_are(i + 1, {"?"})) return true;
-  const bool alone = words_are(i + 1, {")", "&&", "||"});
-  if (words_are(i - 1, {"!", "&&", "||"})) return alone;
-  return alone && words_are(i - 1, {"("}) && (words_are(i - 2, {"if", "while"}) || words_are(i + 1, {"&&", "||"}));
+  const bool stands_alone = words_are(i + 1, {")", "&&", "||"});
+  if (words_are(i - 1, {"!", "&&", "||"})) return stands_alone;
+  return stands_alone && words_are(i - 1, {"("}) &&
+         (words_are(i - 2, {"if", "while"}) || words_are(i + 1, {"&&", "||"}));
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ void TaskDrafter::NoteOptionalTensors() {
       if (tensor == e.tensors.end() || !TestedForNull(s_, i) || !noted.insert(tensor->second).second) continue;
       const auto line =
           1 + std::count(s_.text.begin(), s_.text.begin() + static_cast<std::ptrdiff_t>(s_.token(i).begin), '\n');
-      Inferred(
+      NoteInference(
           fmt::format("{} is tested for null in line {}: only the case with a tensor is judged", tensor->second, line));
     }
   }
@@ -56,12 +57,13 @@ void TaskDrafter::JoinDimensionAnswers() {
     if (q.answer.starts_with(kDimsOption)) questions.push_back(q.answer.substr(kDimsOption.size()));
   }
   if (questions.empty()) return;
-  std::vector<std::string> all = o_.dims;
+  std::vector<std::string> answered_dims = o_.dims;
   for (const std::string& name : questions) {
-    if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    if (std::find(answered_dims.begin(), answered_dims.end(), name) == answered_dims.end())
+      answered_dims.push_back(name);
   }
   for (TaskQuestion& q : draft_.questions) {
-    if (q.answer.starts_with(kDimsOption)) q.answer = fmt::format("--dims {}", fmt::join(all, ","));
+    if (q.answer.starts_with(kDimsOption)) q.answer = fmt::format("--dims {}", fmt::join(answered_dims, ","));
   }
 }
 
@@ -119,10 +121,10 @@ std::string TaskDrafter::FirstComment() const {
     break;
   }
   constexpr size_t kLongest = 160;
-  const bool plain = std::all_of(notes.begin(), notes.end(),
-                                 [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
-  const bool words = notes.find(' ') != std::string::npos && std::isalpha(static_cast<unsigned char>(notes[0])) != 0;
-  if (!plain || !words || notes.size() > kLongest) return "";
+  const bool is_printable = std::all_of(notes.begin(), notes.end(),
+                                        [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+  const bool is_prose = notes.find(' ') != std::string::npos && std::isalpha(static_cast<unsigned char>(notes[0])) != 0;
+  if (!is_printable || !is_prose || notes.size() > kLongest) return "";
   if (notes.back() == '.') notes.pop_back();
   return notes;
 }

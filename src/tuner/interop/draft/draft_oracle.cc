@@ -28,11 +28,11 @@ std::string TypedName(const std::string& tensor) { return tensor + "_integers"; 
 // Returns the plan entry that launches such a kernel. `elements`: an expression for their number.
 std::string ElementwiseLaunch(int step, const std::string& kernel, const std::string& elements,
                               const std::vector<std::string>& args) {
-  std::vector<std::string> all = args;
-  all.push_back(elements + ":i64");
+  std::vector<std::string> passed_args = args;
+  passed_args.push_back(elements + ":i64");
   return fmt::format(
       "\n[[launch]]\n{}kernel = \"{}\"\ngrid   = [\"ceil_div({}, 256)\"]\nblock  = [\"256\"]\nargs   = {}\n",
-      step > 0 ? fmt::format("step   = {}\n", step) : "", kernel, elements, List(all));
+      step > 0 ? fmt::format("step   = {}\n", step) : "", kernel, elements, List(passed_args));
 }
 
 // Returns a kernel that executes `statement` for every element i.
@@ -79,31 +79,32 @@ Status TaskDrafter::GivenOracle() {
   inner.no_stress.clear();
   for (auto* list : {&inner.shapes, &inner.dtypes, &inner.roles, &inner.values}) list->clear();
   // The oracle computes the same tensors, so facts about them apply to it as well.
-  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<CuSource> read, ReadCuSource(*o_.oracle, o_.oracle_file));
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<CuSource> oracle_source, ReadCuSource(*o_.oracle, o_.oracle_file));
   std::set<std::string> pointers;
-  for (const CuKernel& k : read->kernels) {
+  for (const CuKernel& k : oracle_source->kernels) {
     for (const CuParameter& p : k.parameters) {
       if (p.pointer) pointers.insert(p.name);
     }
   }
   // An oracle of one kernel must name its pointers as the task names its tensors; otherwise nothing says which result
   // is which.
-  if (read->kernels.size() == 1) {
-    std::vector<std::string> known;
+  if (oracle_source->kernels.size() == 1) {
+    std::vector<std::string> kernel_names;
     for (const DraftTensor& t : tensors_) {
-      if (!t.workspace) known.push_back(t.name);
+      if (!t.workspace) kernel_names.push_back(t.name);
     }
     for (const std::string& name : pointers) {
-      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      return Status::InvalidArgument(
-          fmt::format("--oracle {}: '{}' of kernel '{}' is no tensor of the task; its pointers must be called as the tensors "
-                      "are: {}",
-                      o_.oracle_file, name, read->kernels[0].name, fmt::join(known, ", ")));
+      if (std::find(kernel_names.begin(), kernel_names.end(), name) != kernel_names.end()) continue;
+      return Status::InvalidArgument(fmt::format(
+          "--oracle {}: '{}' of kernel '{}' is no tensor of the task; its pointers must be called as the tensors "
+          "are: {}",
+          o_.oracle_file, name, oracle_source->kernels[0].name, fmt::join(kernel_names, ", ")));
     }
     for (const DraftTensor& t : tensors_) {
       if (t.workspace || t.role == TensorRole::kIn || pointers.count(t.name) != 0) continue;
-      return Status::InvalidArgument(fmt::format("--oracle {}: kernel '{}' has no pointer '{}', which the task's kernels write",
-                                                 o_.oracle_file, read->kernels[0].name, t.name));
+      return Status::InvalidArgument(
+          fmt::format("--oracle {}: kernel '{}' has no pointer '{}', which the task's kernels write", o_.oracle_file,
+                      oracle_source->kernels[0].name, t.name));
     }
   }
   for (const DraftTensor& t : tensors_) {
@@ -112,10 +113,10 @@ Status TaskDrafter::GivenOracle() {
     if (!t.shape.empty()) inner.shapes[t.name] = fmt::format("{}", fmt::join(t.shape, ","));
     inner.roles[t.name] = std::string(TensorRoleName(t.role));
   }
-  if (read->launches.empty() && read->kernels.size() == 1) {
-    const CuKernel& k = read->kernels[0];
+  if (oracle_source->launches.empty() && oracle_source->kernels.size() == 1) {
+    const CuKernel& k = oracle_source->kernels[0];
     for (int i = k.body_open; i < k.body_close; ++i) {
-      const std::string_view word = read->token(i).text;
+      const std::string_view word = oracle_source->token(i).text;
       if (word != "blockIdx" && word != "threadIdx" && word != "blockDim" && word != "gridDim") continue;
       return Status::InvalidArgument(
           fmt::format("--oracle {}: no function in it launches '{}', and it asks for its place in a grid; add one that "
@@ -142,10 +143,10 @@ std::string TaskDrafter::MemsetForOracle(const DraftEntry& e, int step, std::str
     return EntryText(typed, {}, step, "", /*with_when=*/false);
   }
   if (t.workspace) {
-    DraftEntry whole = e;
-    whole.bytes.clear();  // the whole workspace: its elements are doubles in the oracle, so that the plan's number of
-                          // bytes does not apply
-    return EntryText(whole, {}, step, "", /*with_when=*/false);
+    DraftEntry whole_entry = e;
+    whole_entry.bytes.clear();  // the whole workspace: its elements are doubles in the oracle, so that the plan's
+                                // number of bytes does not apply
+    return EntryText(whole_entry, {}, step, "", /*with_when=*/false);
   }
   const DType dtype = t.dtype.value_or(DType::kFloat32);
   const double number = NumberOfBytes(dtype, e.value);

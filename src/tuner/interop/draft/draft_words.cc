@@ -15,52 +15,52 @@ namespace hone {
 using std::string_view;
 
 std::optional<DType> ElementType(string_view type) {
-  static const std::map<string_view, DType> kTypes = {{"float", DType::kFloat32},
-                                                      {"double", DType::kFloat64},
-                                                      {"half", DType::kFloat16},
-                                                      {"__half", DType::kFloat16},
-                                                      {"__nv_bfloat16", DType::kBFloat16},
-                                                      {"nv_bfloat16", DType::kBFloat16},
-                                                      {"int", DType::kInt32},
-                                                      {"int32_t", DType::kInt32},
-                                                      {"unsigned", DType::kUInt32},
-                                                      {"unsigned int", DType::kUInt32},
-                                                      {"uint32_t", DType::kUInt32},
-                                                      {"bool", DType::kUInt8},  // a byte of 0 or 1
-                                                      {"uint16_t", DType::kInt16},
-                                                      {"unsigned short", DType::kInt16},
-                                                      {"uint64_t", DType::kInt64},
-                                                      {"unsigned long", DType::kInt64},
-                                                      {"unsigned long long", DType::kInt64},
-                                                      {"size_t", DType::kInt64},
-                                                      {"long int", DType::kInt64},
-                                                      {"int64_t", DType::kInt64},
-                                                      {"long", DType::kInt64},
-                                                      {"long long", DType::kInt64},
-                                                      {"long long int", DType::kInt64},
-                                                      {"int16_t", DType::kInt16},
-                                                      {"short", DType::kInt16},
-                                                      {"int8_t", DType::kInt8},
-                                                      {"char", DType::kInt8},
-                                                      {"signed char", DType::kInt8},
-                                                      {"uint8_t", DType::kUInt8},
-                                                      {"unsigned char", DType::kUInt8},
-                                                      {"float4", DType::kFloat32},
-                                                      {"float2", DType::kFloat32},
-                                                      {"half2", DType::kFloat16},
-                                                      {"__half2", DType::kFloat16},
-                                                      {"__nv_bfloat162", DType::kBFloat16},
-                                                      {"__nv_fp8_e4m3", DType::kFloat8E4M3},
-                                                      {"__nv_fp8x2_e4m3", DType::kFloat8E4M3},
-                                                      {"__nv_fp8x4_e4m3", DType::kFloat8E4M3},
-                                                      {"__nv_fp8_e5m2", DType::kFloat8E5M2},
-                                                      {"__nv_fp8x2_e5m2", DType::kFloat8E5M2},
-                                                      {"__nv_fp8x4_e5m2", DType::kFloat8E5M2},
-                                                      {"__nv_fp8_e8m0", DType::kFloat8E8M0},
-                                                      {"__nv_fp4x2_e2m1", DType::kFloat4Pair},
-                                                      {"__nv_fp4x4_e2m1", DType::kFloat4Pair}};
-  const auto found = kTypes.find(type);
-  if (found == kTypes.end()) return std::nullopt;
+  static const std::map<string_view, DType> kDTypeOfCudaType = {{"float", DType::kFloat32},
+                                                                {"double", DType::kFloat64},
+                                                                {"half", DType::kFloat16},
+                                                                {"__half", DType::kFloat16},
+                                                                {"__nv_bfloat16", DType::kBFloat16},
+                                                                {"nv_bfloat16", DType::kBFloat16},
+                                                                {"int", DType::kInt32},
+                                                                {"int32_t", DType::kInt32},
+                                                                {"unsigned", DType::kUInt32},
+                                                                {"unsigned int", DType::kUInt32},
+                                                                {"uint32_t", DType::kUInt32},
+                                                                {"bool", DType::kUInt8},  // a byte of 0 or 1
+                                                                {"uint16_t", DType::kInt16},
+                                                                {"unsigned short", DType::kInt16},
+                                                                {"uint64_t", DType::kInt64},
+                                                                {"unsigned long", DType::kInt64},
+                                                                {"unsigned long long", DType::kInt64},
+                                                                {"size_t", DType::kInt64},
+                                                                {"long int", DType::kInt64},
+                                                                {"int64_t", DType::kInt64},
+                                                                {"long", DType::kInt64},
+                                                                {"long long", DType::kInt64},
+                                                                {"long long int", DType::kInt64},
+                                                                {"int16_t", DType::kInt16},
+                                                                {"short", DType::kInt16},
+                                                                {"int8_t", DType::kInt8},
+                                                                {"char", DType::kInt8},
+                                                                {"signed char", DType::kInt8},
+                                                                {"uint8_t", DType::kUInt8},
+                                                                {"unsigned char", DType::kUInt8},
+                                                                {"float4", DType::kFloat32},
+                                                                {"float2", DType::kFloat32},
+                                                                {"half2", DType::kFloat16},
+                                                                {"__half2", DType::kFloat16},
+                                                                {"__nv_bfloat162", DType::kBFloat16},
+                                                                {"__nv_fp8_e4m3", DType::kFloat8E4M3},
+                                                                {"__nv_fp8x2_e4m3", DType::kFloat8E4M3},
+                                                                {"__nv_fp8x4_e4m3", DType::kFloat8E4M3},
+                                                                {"__nv_fp8_e5m2", DType::kFloat8E5M2},
+                                                                {"__nv_fp8x2_e5m2", DType::kFloat8E5M2},
+                                                                {"__nv_fp8x4_e5m2", DType::kFloat8E5M2},
+                                                                {"__nv_fp8_e8m0", DType::kFloat8E8M0},
+                                                                {"__nv_fp4x2_e2m1", DType::kFloat4Pair},
+                                                                {"__nv_fp4x4_e2m1", DType::kFloat4Pair}};
+  const auto found = kDTypeOfCudaType.find(type);
+  if (found == kDTypeOfCudaType.end()) return std::nullopt;
   return found->second;
 }
 
@@ -135,7 +135,7 @@ std::vector<std::string> SplitCommas(const std::string& text) {
   add();
   return parts;
 }
-std::optional<double> Literal(string_view text) {
+std::optional<double> LiteralValue(string_view text) {
   std::string t(text);
   while (!t.empty() && (t.back() == 'f' || t.back() == 'F')) t.pop_back();
   char* end = nullptr;
@@ -165,7 +165,7 @@ Result<GivenValues> ReadGivenValues(const std::string& text) {
       continue;
     }
     const std::optional<double> share =
-        part.starts_with("padding=") ? Literal(std::string_view(part).substr(8)) : std::nullopt;
+        part.starts_with("padding=") ? LiteralValue(std::string_view(part).substr(8)) : std::nullopt;
     if (!share || *share < 0 || *share >= 1) {
       return Status::InvalidArgument(
           fmt::format("'{}' is not understood; behind the distribution stands padding=SHARE, the share of entries that "

@@ -32,7 +32,7 @@ std::string ReplaceNames(const std::string& text, const std::map<std::string, st
 // Returns the parts between the commas that are not inside brackets: trimmed, without empty parts.
 std::vector<std::string> SplitCommas(const std::string& text);
 // Returns the value of a C++ literal such as "1e-6f"; nullopt: `text` is no number.
-std::optional<double> Literal(std::string_view text);
+std::optional<double> LiteralValue(std::string_view text);
 
 // The parts of the option `--values ids=index:vocabulary,padding=0.125` after the tensor's name.
 struct GivenValues {

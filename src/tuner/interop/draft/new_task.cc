@@ -94,7 +94,7 @@ std::string TaskDrafter::PlanName(const std::string& name, const char* what) {
   const std::string renamed = name + what;
   const std::string text = fmt::format("'{}' is called '{}' in the task: launch plans give '{}' a meaning of their own",
                                        name, renamed, name);
-  if (std::find(draft_.inferred.begin(), draft_.inferred.end(), text) == draft_.inferred.end()) Inferred(text);
+  if (std::find(draft_.inferred.begin(), draft_.inferred.end(), text) == draft_.inferred.end()) NoteInference(text);
   return renamed;
 }
 
@@ -146,8 +146,8 @@ void TaskDrafter::RenameInOptions() {
   o_.shared = RenamedSizes(o_.shared, /*device=*/true);
 }
 
-void TaskDrafter::Let(const std::string& name, const std::string& given) {
-  const std::string text = RenamedSizes(given, /*device=*/false);
+void TaskDrafter::Let(const std::string& name, const std::string& expression_text) {
+  const std::string text = RenamedSizes(expression_text, /*device=*/false);
   const auto place = std::find(dim_order_.begin(), dim_order_.end(), name);
   const auto at = place - dim_order_.begin();
   if (place != dim_order_.end()) dim_order_.erase(place);
@@ -197,14 +197,14 @@ void TaskDrafter::RelateDims() {
     const auto& [a, b] = pair;
     const bool is_named = std::find(o_.dims.begin(), o_.dims.end(), a) != o_.dims.end();
     if (is_named || lets_.count(a) != 0 || lets_.count(b) != 0) continue;
-    bool taken = name.empty() || IsReservedName(name) || dims_.count(name) != 0;
+    bool name_is_taken = name.empty() || IsReservedName(name) || dims_.count(name) != 0;
     for (const CuKernel& k : s_.kernels) {
-      for (const CuParameter& p : k.parameters) taken = taken || p.name == name;
+      for (const CuParameter& p : k.parameters) name_is_taken = name_is_taken || p.name == name;
     }
-    if (taken) name = a + "_per_" + b;
+    if (name_is_taken) name = a + "_per_" + b;
     Let(a, fmt::format("{} * {}", name, b));
     ratios_.insert(name);
-    Inferred(
+    NoteInference(
         fmt::format("{} = {} * {}, for the code divides one by the other; --dims with {} among them keeps them apart",
                     a, name, b, a));
   }
@@ -219,31 +219,32 @@ std::optional<std::string> TaskDrafter::LocalText(const std::string& name) const
 
 Status TaskDrafter::ChooseLaunches() {
   if (given_ != nullptr) return TakeGivenLaunches();
-  for (const std::string& wanted : o_.kernels) {
-    if (s_.FindKernel(wanted) == nullptr) {
+  for (const std::string& wanted_kernel : o_.kernels) {
+    if (s_.FindKernel(wanted_kernel) == nullptr) {
       std::vector<std::string> names;
       for (const CuKernel& k : s_.kernels) names.push_back(k.name);
-      return Bad(fmt::format("there is no kernel '{}'; it has {}", wanted, fmt::join(names, ", ")));
+      return InvalidFile(fmt::format("there is no kernel '{}'; it has {}", wanted_kernel, fmt::join(names, ", ")));
     }
   }
-  const auto wanted = [&](const CuLaunch& l) {
+  const auto is_wanted = [&](const CuLaunch& l) {
     if (s_.FindKernel(l.kernel) == nullptr) return false;
     return o_.kernels.empty() || std::find(o_.kernels.begin(), o_.kernels.end(), l.kernel) != o_.kernels.end();
   };
   // A launch in main() is taken only if no other function has one.
   for (const bool main_too : {false, true}) {
     for (const CuLaunch& l : s_.launches) {
-      if (!wanted(l) || function_ >= 0) continue;
+      if (!is_wanted(l) || function_ >= 0) continue;
       if (!main_too && s_.functions[static_cast<size_t>(l.function)].name == "main") continue;
       function_ = l.function;
     }
   }
   std::set<std::string> elsewhere;
   for (const CuLaunch& l : s_.launches) {
-    if (!wanted(l)) continue;
+    if (!is_wanted(l)) continue;
     if (l.function == function_) {
-      if (const CuLaunch* same = FindRepeatedLaunch(launches_, l)) {
-        Inferred(fmt::format("line {} repeats line {} (a timing loop?): launched once", l.line, same->line));
+      if (const CuLaunch* repeated_launch = FindRepeatedLaunch(launches_, l)) {
+        NoteInference(
+            fmt::format("line {} repeats line {} (a timing loop?): launched once", l.line, repeated_launch->line));
       } else {
         launches_.push_back(l);
       }
@@ -252,8 +253,8 @@ Status TaskDrafter::ChooseLaunches() {
     }
   }
   if (function_ >= 0) {
-    Inferred(fmt::format("the launch plan: from the launches in '{}'", Host()->name));
-    for (const std::string& name : elsewhere) Inferred(fmt::format("launches in '{}' are left aside", name));
+    NoteInference(fmt::format("the launch plan: from the launches in '{}'", Host()->name));
+    for (const std::string& name : elsewhere) NoteInference(fmt::format("launches in '{}' are left aside", name));
   }
   if (!launches_.empty()) return Status::Ok();
   const CuKernel* kernel = nullptr;
@@ -264,8 +265,8 @@ Status TaskDrafter::ChooseLaunches() {
   } else {
     std::vector<std::string> names;
     for (const CuKernel& k : s_.kernels) names.push_back(k.name);
-    return Bad(fmt::format("none of its kernels is launched in it ({}); say which one is meant with --kernel",
-                           fmt::join(names, ", ")));
+    return InvalidFile(fmt::format("none of its kernels is launched in it ({}); say which one is meant with --kernel",
+                                   fmt::join(names, ", ")));
   }
   CuLaunch launch;
   launch.kernel = kernel->name;
@@ -339,10 +340,11 @@ void TaskDrafter::FindDims() {
       const std::vector<Token> tokens = LexCuda(l.arguments[i]);
       // The launch passes a constant, which may be a size that the user means to vary.
       if (const std::optional<int64_t> number = Constant(l.arguments[i])) {
-        const bool named = tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier && !LocalText(l.arguments[i]);
+        const bool is_one_name =
+            tokens.size() == 1 && tokens[0].kind == TokenKind::kIdentifier && !LocalText(l.arguments[i]);
         // A macro N in a test program, #define N (1 << 24), is taken for a size like a local of main(), unless kernels
         // use it.
-        if (named && Host()->name == "main" && !UsedByDeviceCode(s_, l.arguments[i])) {
+        if (is_one_name && Host()->name == "main" && !UsedByDeviceCode(s_, l.arguments[i])) {
           AddDim(l.arguments[i]);
           default_sizes_[dims_.at(l.arguments[i])] = *number;
           continue;
@@ -398,14 +400,14 @@ std::optional<int64_t> TaskDrafter::PlainNumber(const std::string& name) const {
 
 bool TaskDrafter::MeasuresMemory(const std::string& name) const {
   if (Host() == nullptr) return false;
-  bool named = false, measures = false;  // in the statement so far
+  bool names_dimension = false, measures = false;  // in the statement so far
   for (int i = Host()->body_open + 1; i < Host()->body_close; ++i) {
     const std::string text(s_.token(i).text);
-    if (text == ";" || text == "{" || text == "}") named = measures = false;
-    named = named || text == name;
+    if (text == ";" || text == "{" || text == "}") names_dimension = measures = false;
+    names_dimension = names_dimension || text == name;
     measures = measures || text == "sizeof" || text == "vector" || text == "new" || text == "malloc" || text.starts_with("cudaMalloc") ||
                (text == "*" && (s_.token(i - 1).text == name || s_.token(i + 1).text == name));
-    if (named && measures) return true;
+    if (names_dimension && measures) return true;
   }
   return false;
 }
@@ -422,7 +424,8 @@ std::optional<int64_t> TaskDrafter::Constant(const std::string& text) const {
 }
 
 std::optional<int64_t> TaskDrafter::FixedNumber(const CuParameter& parameter, const std::string& actual) const {
-  if (const auto given = o_.scalars.find(parameter.name); given != o_.scalars.end()) return static_cast<int64_t>(given->second);
+  if (const auto given_scalar = o_.scalars.find(parameter.name); given_scalar != o_.scalars.end())
+    return static_cast<int64_t>(given_scalar->second);
   std::string name = parameter.name;
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool seed = name == "seed" || name.ends_with("_seed") || name.starts_with("seed_") || name == "rng_offset" || name == "philox_offset";
@@ -433,11 +436,14 @@ std::optional<int64_t> TaskDrafter::FixedNumber(const CuParameter& parameter, co
 void TaskDrafter::NameAddedDims() {
   if (o_.dims.empty()) return;
   for (const std::string& d : dim_order_) {
-    const auto named = [&](const std::string& one) { return one == d || (dims_.count(one) != 0 && dims_.at(one) == d); };
-    if (std::any_of(o_.dims.begin(), o_.dims.end(), named) || ratios_.count(d) != 0) continue;
-    Guessed(fmt::format("{} is a dimension too, though --dims does not name it: a kernel is given it, or a shape needs it; --scalar "
-                        "{}=NUMBER passes one number always, --let {}=EXPRESSION says what it follows from",
-                        d, d, d));
+    const auto is_this_dim = [&](const std::string& one) {
+      return one == d || (dims_.count(one) != 0 && dims_.at(one) == d);
+    };
+    if (std::any_of(o_.dims.begin(), o_.dims.end(), is_this_dim) || ratios_.count(d) != 0) continue;
+    NoteGuess(fmt::format(
+        "{} is a dimension too, though --dims does not name it: a kernel is given it, or a shape needs it; --scalar "
+        "{}=NUMBER passes one number always, --let {}=EXPRESSION says what it follows from",
+        d, d, d));
   }
 }
 
@@ -487,32 +493,33 @@ void TaskDrafter::Follow(const std::string& text, int depth) {
     const bool opaque = local->find('.') != std::string::npos || local->find("->") != std::string::npos;
     const bool changed = std::find(Host()->changed.begin(), Host()->changed.end(), name) != Host()->changed.end();
     // A size that main() reads from its command line, int rows = atoi(argv[1]), is known to the caller alone.
-    const std::vector<Token> words = LexCuda(*local);
-    const bool given = of_main && std::any_of(words.begin(), words.end(), [&](const Token& word) {
-                         return std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
-                                            [&](const CuParameter& p) { return word.text == p.name; });
-                       });
-    if (!local->starts_with("dim3") && (opaque || changed || given) && !PlanExpressions(s_, function_, dims_).Resolve(name).ok())
+    const std::vector<Token> local_tokens = LexCuda(*local);
+    const bool uses_parameter = of_main && std::any_of(local_tokens.begin(), local_tokens.end(), [&](const Token& word) {
+                                  return std::any_of(Host()->parameters.begin(), Host()->parameters.end(),
+                                                     [&](const CuParameter& p) { return word.text == p.name; });
+                                });
+    if (!local->starts_with("dim3") && (opaque || changed || uses_parameter) &&
+        !PlanExpressions(s_, function_, dims_).Resolve(name).ok())
       AddDim(name);
   }
 }
 
 std::vector<std::string> TaskDrafter::TemplateArgs(const CuKernel& kernel, const CuLaunch& launch) const {
-  std::vector<std::string> given = o_.template_args.empty() ? launch.template_args : SplitCommas(o_.template_args);
+  std::vector<std::string> arguments = o_.template_args.empty() ? launch.template_args : SplitCommas(o_.template_args);
   // --template must give at least as many arguments as the launch has; otherwise the launch's own arguments are used.
-  if (given.size() < launch.template_args.size()) given = launch.template_args;
-  for (std::string& argument : given) {
-    if (std::string known = Instantiated(argument); !known.empty()) argument = known;
+  if (arguments.size() < launch.template_args.size()) arguments = launch.template_args;
+  for (std::string& argument : arguments) {
+    if (std::string instantiated = Instantiated(argument); !instantiated.empty()) argument = instantiated;
   }
-  for (size_t i = 0; i < given.size() && i < kernel.template_parameters.size(); ++i) {
+  for (size_t i = 0; i < arguments.size() && i < kernel.template_parameters.size(); ++i) {
     if (kernel.template_parameters[i].is_type) continue;
     // Device code does not know the host function's locals: a constant local is replaced by its value.
-    if (LocalText(given[i])) {
-      if (const std::optional<double> number = LocalNumber(given[i]))
-        given[i] = fmt::format("{}", static_cast<int64_t>(*number));
+    if (LocalText(arguments[i])) {
+      if (const std::optional<double> number = LocalNumber(arguments[i]))
+        arguments[i] = fmt::format("{}", static_cast<int64_t>(*number));
     }
   }
-  return given;
+  return arguments;
 }
 
 std::string TaskDrafter::Instantiated(const std::string& parameter) const {
@@ -523,18 +530,18 @@ std::string TaskDrafter::Instantiated(const std::string& parameter) const {
   const auto index = static_cast<size_t>(at - names.begin());
   std::vector<std::string> arguments = SplitCommas(o_.template_args);
   if (arguments.empty()) {
-    const std::vector<std::vector<std::string>> all = ExplicitInstantiations(s_, Host()->name);
-    if (all.size() != 1) return "";
-    arguments = all[0];
+    const std::vector<std::vector<std::string>> instantiations = ExplicitInstantiations(s_, Host()->name);
+    if (instantiations.size() != 1) return "";
+    arguments = instantiations[0];
   }
   return index < arguments.size() ? arguments[index] : "";
 }
 
 std::string TaskDrafter::OfferedTemplates(const CuKernel& kernel) const {
-  std::vector<std::vector<std::string>> all = ExplicitInstantiations(s_, kernel.name);
-  if (all.empty() && Host() != nullptr) all = ExplicitInstantiations(s_, Host()->name);
+  std::vector<std::vector<std::string>> instantiations = ExplicitInstantiations(s_, kernel.name);
+  if (instantiations.empty() && Host() != nullptr) instantiations = ExplicitInstantiations(s_, Host()->name);
   std::string text;
-  for (const std::vector<std::string>& one : all)
+  for (const std::vector<std::string>& one : instantiations)
     text += fmt::format("{}--template \"{}\"", text.empty() ? "" : " or ", fmt::join(one, ", "));
   return text;
 }
@@ -586,14 +593,14 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   if (o_.template_args.empty() && entry.template_args != launch.template_args && !launch.template_args.empty()) {
     for (size_t i = 0; i < launch.template_args.size(); ++i) {
       if (!Instantiated(launch.template_args[i]).empty())
-        Inferred(fmt::format("{} = {}: the file instantiates '{}' for it; --template for another",
-                             launch.template_args[i], entry.template_args[i], Host()->name));
+        NoteInference(fmt::format("{} = {}: the file instantiates '{}' for it; --template for another",
+                                  launch.template_args[i], entry.template_args[i], Host()->name));
     }
   }
   // Reads the launch's grid, block and shared memory.
-  const auto extents = [&](size_t index, const std::vector<std::string>& given, const char* option) {
+  const auto extents = [&](size_t index, const std::vector<std::string>& extent_texts, const char* option) {
     std::vector<std::string> out;
-    if (!given.empty()) return given;
+    if (!extent_texts.empty()) return extent_texts;
     if (index >= launch.configuration.size()) {
       Ask(fmt::format("{} of kernel '{}': no launch tells", option, kernel->name),
           fmt::format("--{} \"ceil_div(n, 256)\"", option));
@@ -628,8 +635,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   const bool literal =
       std::any_of(literal_sizes_.begin(), literal_sizes_.end(), [&](const auto& l) { return l.first.first == kernel; });
   const bool grid_follows = std::any_of(entry.grid.begin(), entry.grid.end(), [](const std::string& g) {
-    const std::vector<Token> words = LexCuda(g);
-    return std::any_of(words.begin(), words.end(), [](const Token& t) { return t.kind == TokenKind::kIdentifier; });
+    const std::vector<Token> tokens = LexCuda(g);
+    return std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.kind == TokenKind::kIdentifier; });
   });
   if (literal && o_.grid.empty() && !grid_follows) {
     // The launch passes numbers where the task has sizes, so that its constant grid fits one shape only.
@@ -653,8 +660,8 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
   }
   // Makes the entry's `when` from the ifs around the launch.
   if (!launch.conditions_known)
-    Inferred(fmt::format("the launch of '{}' in line {} stands in a loop, a switch or a lambda: launched once", kernel->name,
-                         launch.line));
+    NoteInference(fmt::format("the launch of '{}' in line {} stands in a loop, a switch or a lambda: launched once",
+                              kernel->name, launch.line));
   for (const std::string& condition : launch.conditions) {
     Result<std::string> value = Plan(condition);
     if (value.ok()) {
@@ -664,14 +671,14 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
             (entry.when.empty() ? "" : " && ") + (launch.conditions.size() > 1 ? InParentheses(*value) : *value);
       entry.conditions = launch.conditions;
     } else {
-      Inferred(fmt::format("the condition '{}' around a launch of '{}' is left out ({})", condition, kernel->name,
-                           value.status().message()));
+      NoteInference(fmt::format("the condition '{}' around a launch of '{}' is left out ({})", condition, kernel->name,
+                                value.status().message()));
     }
   }
   // Reads the launch's arguments.
   if (launch.arguments.size() != kernel->parameters.size()) {
-    return Bad(fmt::format("line {}: kernel '{}' takes {} arguments and is launched with {}", launch.line, kernel->name,
-                           kernel->parameters.size(), launch.arguments.size()));
+    return InvalidFile(fmt::format("line {}: kernel '{}' takes {} arguments and is launched with {}", launch.line,
+                                   kernel->name, kernel->parameters.size(), launch.arguments.size()));
   }
   for (size_t i = 0; i < kernel->parameters.size(); ++i) {
     const CuParameter& p = kernel->parameters[i];
@@ -687,12 +694,13 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     const std::string suffix = IntegerSuffix(type);
     if (!suffix.empty()) {
       if (const std::optional<int64_t> fixed = FixedNumber(p, actual)) {
-        const bool given = o_.scalars.contains(p.name);
+        const bool scalar_given = o_.scalars.contains(p.name);
         const std::string message = fmt::format(
             "{} = {} in every launch: {}; --scalar {}=NUMBER for another, and --dims with {} among them makes it a "
             "size that varies",
-            p.name, *fixed, given ? "as you said" : "a guess, for its name says that it is no size", p.name, p.name);
-        if (fixed_.insert(p.name).second) given ? Inferred(message) : Guessed(message);
+            p.name, *fixed, scalar_given ? "as you said" : "a guess, for its name says that it is no size", p.name,
+            p.name);
+        if (fixed_.insert(p.name).second) scalar_given ? NoteInference(message) : NoteGuess(message);
         entry.args.push_back(fmt::format("{}:{}", *fixed, suffix));
         integers_[{kernel, p.name}] = std::to_string(*fixed);
         continue;
@@ -704,7 +712,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
         integers_[{kernel, p.name}] = *value;
       } else if (suffix == "bool") {
         entry.args.push_back("1:bool");
-        Inferred(fmt::format("'{}' of kernel '{}' is passed as true", p.name, kernel->name));
+        NoteInference(fmt::format("'{}' of kernel '{}' is passed as true", p.name, kernel->name));
       } else {
         Ask(fmt::format("what kernel '{}' is given as '{}': '{}' ({})", kernel->name, p.name, actual,
                         value.status().message()),
@@ -715,7 +723,7 @@ Status TaskDrafter::MakeEntry(const CuLaunch& launch) {
     }
     const std::optional<DType> dtype = ElementType(type);
     if (!dtype || !IsFloating(*dtype)) {
-      return Bad(fmt::format(
+      return InvalidFile(fmt::format(
           "parameter '{}' of kernel '{}' has the type {}: structs and other types by value cannot be taken over; "
           "write the plan by hand (candidate-format.md in the documentation)",
           p.name, kernel->name, type));
@@ -747,21 +755,21 @@ void TaskDrafter::AddScalar(const std::string& name, const std::string& actual, 
   }
   DraftScalar scalar{name, dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32, 0, false};
   std::optional<double> value;
-  if (const auto given = o_.scalars.find(name); given != o_.scalars.end()) value = given->second;
-  if (!value) value = Literal(actual);
-  if (!value && LocalText(actual)) value = Literal(*LocalText(actual));
+  if (const auto given_scalar = o_.scalars.find(name); given_scalar != o_.scalars.end()) value = given_scalar->second;
+  if (!value) value = LiteralValue(actual);
+  if (!value && LocalText(actual)) value = LiteralValue(*LocalText(actual));
   if (!value) {
     if (const auto constant = s_.constants.find(actual); constant != s_.constants.end())
-      value = Literal(constant->second);
+      value = LiteralValue(constant->second);
   }
   if (value) {
     scalar.value = *value;
     scalar.known = true;
-    Inferred(fmt::format("scalar {} = {}: {}; --scalar {}=VALUE for another", name, scalar.value,
-                         o_.scalars.contains(name) ? "as you said" : "as the launch passes it", name));
+    NoteInference(fmt::format("scalar {} = {}: {}; --scalar {}=VALUE for another", name, scalar.value,
+                              o_.scalars.contains(name) ? "as you said" : "as the launch passes it", name));
   } else {
     scalar.value = name.find("eps") != std::string::npos ? 1e-6 : 1.0;
-    Guessed(fmt::format("scalar {} = {}: a guess; --scalar {}=VALUE", name, scalar.value, name));
+    NoteGuess(fmt::format("scalar {} = {}: a guess; --scalar {}=VALUE", name, scalar.value, name));
   }
   scalars_.push_back(scalar);
 }
@@ -773,7 +781,7 @@ Status TaskDrafter::HostMemory() {
     entry.memset = true;
     if (!entry.conditions.empty()) entry.token = 0;
     entry.conditions.clear();
-    Inferred(
+    NoteInference(
         fmt::format("{} is set to {} before the kernels run, as '{}' does", entry.target, entry.value, Host()->name));
     memsets.push_back(std::move(entry));
   };
@@ -792,7 +800,7 @@ Status TaskDrafter::HostMemory() {
     if (call.name == "cudaMemset" || call.name == "cudaMemsetAsync") {
       const std::string target = call.arguments.size() < 2 ? "" : tensor_of(call.arguments[0]);
       if (target.empty()) continue;  // no kernel gets it
-      const std::vector<Token> words = LexCuda(call.arguments[0]);
+      const std::vector<Token> tokens = LexCuda(call.arguments[0]);
       const Result<std::string> value = Plan(call.arguments[1]);
       std::optional<int64_t> byte;
       if (value.ok()) {
@@ -801,19 +809,20 @@ Status TaskDrafter::HostMemory() {
         }
       }
       const bool offset =
-          std::any_of(words.begin(), words.end(), [](const Token& t) { return t.text == "+" || t.text == "["; });
+          std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.text == "+" || t.text == "["; });
       if (offset || !byte) {
         return Status::InvalidArgument(
             fmt::format("{}: {}({}) cannot be taken over: a launch plan sets a tensor's bytes from its beginning to "
                         "one number; write "
                         "it as a small kernel",
-                        At(call.line), call.name, fmt::join(call.arguments, ", ")));
+                        FileAndLine(call.line), call.name, fmt::join(call.arguments, ", ")));
       }
       // A timing loop clears again what was cleared before the first launch.
-      const bool again = !call.conditions_known && std::any_of(memsets.begin(), memsets.end(), [&](const DraftEntry& m) {
-        return m.target == target && m.value == static_cast<int>(*byte & 0xff);
-      });
-      if (again) continue;
+      const bool is_repeated =
+          !call.conditions_known && std::any_of(memsets.begin(), memsets.end(), [&](const DraftEntry& m) {
+            return m.target == target && m.value == static_cast<int>(*byte & 0xff);
+          });
+      if (is_repeated) continue;
       DraftEntry entry;
       entry.target = target;
       entry.value = static_cast<int>(*byte & 0xff);
@@ -829,16 +838,16 @@ Status TaskDrafter::HostMemory() {
         call.name.starts_with("cub") || call.name.starts_with("thrust::") || call.name.starts_with("cudnn");
     bool copies = call.name.starts_with("cudaMemcpy") || call.name.starts_with("cudaMemset2D") ||
                   call.name.starts_with("cudaMemset3D");
-    bool ours = false;
+    bool touches_a_tensor = false;
     for (const std::string& a : call.arguments) {
-      ours = ours || !tensor_of(a).empty();
+      touches_a_tensor = touches_a_tensor || !tensor_of(a).empty();
       if (a.find("HostToDevice") != std::string::npos || a.find("DeviceToHost") != std::string::npos) copies = false;
     }
-    if (Host()->name != "main" && (library || (copies && ours))) {
+    if (Host()->name != "main" && (library || (copies && touches_a_tensor))) {
       return Status::InvalidArgument(fmt::format(
           "{}: '{}' calls {} between its kernels: a launch plan launches kernels of this file and sets bytes, nothing "
           "else. Write it as a kernel, or name the kernels to take with --kernel and give a file without the call",
-          At(call.line), Host()->name, call.name));
+          FileAndLine(call.line), Host()->name, call.name));
     }
   }
   entries_.insert(entries_.begin(), memsets.begin(), memsets.end());
@@ -862,8 +871,9 @@ void TaskDrafter::Steps() {
     e.step = step;
     if (conditional && negated && e.when.starts_with("!")) {
       // The last alternative of a step needs no condition: it is tried last and handles every remaining shape.
-      const bool more = i + 1 < entries_.size() && entries_[i + 1].conditions.size() > e.conditions.size();
-      if (!more && e.conditions.size() <= negations(e)) e.when.clear();
+      const bool has_more_conditions =
+          i + 1 < entries_.size() && entries_[i + 1].conditions.size() > e.conditions.size();
+      if (!has_more_conditions && e.conditions.size() <= negations(e)) e.when.clear();
     }
     open = conditional;
   }
@@ -874,16 +884,16 @@ Result<TaskDraft> DraftTask(string_view source, const NewTaskOptions& options) {
   if (LooksLikePython(source, options.file)) {
     HONE_ASSIGN_OR_RETURN(cuda, CudaFromPython(source, options.file));
   }
-  HONE_ASSIGN_OR_RETURN(const std::optional<GivenPlan> given, ReadGivenPlan(cuda, options.file));
+  HONE_ASSIGN_OR_RETURN(const std::optional<GivenPlan> given_plan, ReadGivenPlan(cuda, options.file));
   std::string comment;
-  if (given) {
+  if (given_plan) {
     // The plan is replaced by as many empty lines, so that the code's lines keep their numbers.
-    comment = cuda.substr(given->begin, given->end - given->begin);
+    comment = cuda.substr(given_plan->begin, given_plan->end - given_plan->begin);
     const auto lines = static_cast<size_t>(std::count(comment.begin(), comment.end(), '\n'));
-    cuda.replace(given->begin, comment.size(), std::string(lines, '\n'));
+    cuda.replace(given_plan->begin, comment.size(), std::string(lines, '\n'));
   }
-  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CuSource> read, ReadCuSource(cuda, options.file));
-  return TaskDrafter(*read, options, given ? &*given : nullptr, comment).Run();
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<CuSource> cu_source, ReadCuSource(cuda, options.file));
+  return TaskDrafter(*cu_source, options, given_plan ? &*given_plan : nullptr, comment).Run();
 }
 
 }  // namespace hone

@@ -42,8 +42,9 @@ TEST_P(NewTaskChecks, Passes) {
   evaluator.environment = {"PATH=/usr/local/bin:/usr/bin:/bin"};
   // `hone new` makes the same check before it calls a task ready. The first four samples, which name no sizes, are also
   // checked in other precisions.
-  const bool all = GetParam().sizes.empty();
-  const Result<LintOutcome> outcome = LintOnDevice(task, evaluator, {.precision = all, .hidden_draws = all ? 2 : 1});
+  const bool checks_all_sizes = GetParam().sizes.empty();
+  const Result<LintOutcome> outcome =
+      LintOnDevice(task, evaluator, {.precision = checks_all_sizes, .hidden_draws = checks_all_sizes ? 2 : 1});
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();
   EXPECT_TRUE(outcome->valid) << outcome->text;
 }

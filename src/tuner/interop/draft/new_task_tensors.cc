@@ -38,7 +38,7 @@ void TaskDrafter::CountElements(int width, std::string* extent) {
   *extent = TidyExpression(extent->substr(0, extent->size() - divided.size()));
   if (std::find(dim_order_.begin(), dim_order_.end(), *extent) == dim_order_.end() || o_.multiples.count(*extent) != 0) return;
   o_.multiples[*extent] = width;
-  Inferred(fmt::format("{} is a multiple of {}: the kernel takes {} elements at a time", *extent, width, width));
+  NoteInference(fmt::format("{} is a multiple of {}: the kernel takes {} elements at a time", *extent, width, width));
 }
 
 // Reads how the kernels use the tensor; `shape` receives the shape suggested by their indices, in the plan's names.
@@ -123,30 +123,29 @@ Status TaskDrafter::GivenRole(DraftTensor& t) {
     }
     t.workspace = !parameter && read_later;
   }
-  const auto given = o_.roles.find(t.name);
-  if (given == o_.roles.end()) return Status::Ok();
+  const auto given_role = o_.roles.find(t.name);
+  if (given_role == o_.roles.end()) return Status::Ok();
   t.role_inferred = false;
   t.workspace = false;
-  if (given->second == "in")
+  if (given_role->second == "in")
     t.role = TensorRole::kIn;
-  else if (given->second == "out")
+  else if (given_role->second == "out")
     t.role = TensorRole::kOut;
-  else if (given->second == "inout")
+  else if (given_role->second == "inout")
     t.role = TensorRole::kInOut;
-  else if (given->second == "workspace")
+  else if (given_role->second == "workspace")
     t.workspace = true;
   else
     return Status::InvalidArgument(
-        fmt::format("--role {}={}: a role is in, out, inout or workspace", t.name, given->second));
+        fmt::format("--role {}={}: a role is in, out, inout or workspace", t.name, given_role->second));
   return Status::Ok();
 }
 
 // Returns the first stated shape of which the plan knows every extent, in the plan's names. An unknown name is accepted
 // only for an axis from which another tensor's elements select, since code need not know the length of such an axis.
 // `where` receives the place of the statement.
-std::optional<std::vector<std::string>> TaskDrafter::Stated(const DraftTensor& t,
-                                                            const std::optional<std::vector<std::string>>& indexed,
-                                                            std::string* where) {
+std::optional<std::vector<std::string>> TaskDrafter::ShapeStatedInCode(
+    const DraftTensor& t, const std::optional<std::vector<std::string>>& indexed, std::string* where) {
   std::vector<StatedShape> stated;
   std::vector<std::string> names = {t.name};
   for (const auto& [host, tensor] : host_tensors_) {
@@ -196,14 +195,14 @@ std::optional<std::vector<std::string>> TaskDrafter::Stated(const DraftTensor& t
 
 Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed) {
   std::string where;
-  if (const auto given = o_.shapes.find(t.name); given != o_.shapes.end()) {
-    t.shape = SplitCommas(given->second);
+  if (const auto given_shape = o_.shapes.find(t.name); given_shape != o_.shapes.end()) {
+    t.shape = SplitCommas(given_shape->second);
     for (const std::string& extent : t.shape) {
       Result<Expression> e = Expression::Parse(extent);
-      if (!e.ok()) return e.status().WithContext(fmt::format("--shape {}={}", t.name, given->second));
+      if (!e.ok()) return e.status().WithContext(fmt::format("--shape {}={}", t.name, given_shape->second));
       for (const std::string& n : e->Names()) AddDim(n);
     }
-  } else if (std::optional<std::vector<std::string>> stated = Stated(t, indexed, &where)) {
+  } else if (std::optional<std::vector<std::string>> stated = ShapeStatedInCode(t, indexed, &where)) {
     t.shape = *stated;
     t.shape_inferred = true;
   } else {
@@ -235,9 +234,10 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
     if (t.shape.empty() && dim_order_.size() == 1) {
       t.shape = {dim_order_[0]};
       t.shape_inferred = true;
-      Guessed(fmt::format("{0} is [{1}], for {1} is the only dimension, and no index of the code says more: a guess; --shape {0}=… for "
-                          "another, with --dims where it has one more",
-                          t.name, dim_order_[0]));
+      NoteGuess(fmt::format(
+          "{0} is [{1}], for {1} is the only dimension, and no index of the code says more: a guess; --shape {0}=… for "
+          "another, with --dims where it has one more",
+          t.name, dim_order_[0]));
     }
   }
   // An axis whose index is read from another tensor gives a bound: that tensor's elements are below the axis's extent.
@@ -262,9 +262,9 @@ Status TaskDrafter::ShapeOf(DraftTensor& t, const std::optional<std::vector<std:
 // pass such a size for checks only (cache_slots, vocabulary): no shape or launch depends on it, and kernels only
 // compare with it. The answer is known if there is exactly one such dimension and one such axis.
 std::string TaskDrafter::SizeThatNothingNames() const {
-  std::set<std::string> named, axes;
+  std::set<std::string> named_sizes, axes;
   const auto add = [&](const std::string& text) {
-    for (const Token& word : LexCuda(text)) named.insert(std::string(word.text));
+    for (const Token& word : LexCuda(text)) named_sizes.insert(std::string(word.text));
   };
   for (const DraftTensor& t : tensors_) {
     for (const std::string& extent : t.shape) {
@@ -289,7 +289,7 @@ std::string TaskDrafter::SizeThatNothingNames() const {
   }
   std::vector<std::string> free;
   for (const std::string& d : dim_order_) {
-    if (named.count(d) == 0) free.push_back(d);
+    if (named_sizes.count(d) == 0) free.push_back(d);
   }
   return axes.size() == 1 && free.size() == 1 ? free.front() : "";
 }
@@ -306,13 +306,14 @@ void TaskDrafter::ResolveChosenAxes() {
       }
       if (size.empty() && !unnamed.empty()) {
         size = unnamed;
-        Guessed(fmt::format("{} is how long the axis is that {} chooses from, for nothing else depends on it: a guess; --shape {}=… to "
-                            "say otherwise",
-                            size, t.shape[i].substr(1), t.name));
+        NoteGuess(fmt::format(
+            "{} is how long the axis is that {} chooses from, for nothing else depends on it: a guess; --shape {}=… to "
+            "say otherwise",
+            size, t.shape[i].substr(1), t.name));
       }
       if (size.empty()) {
         size = t.name + (t.shape.size() > 1 ? "_rows" : "_length");
-        Inferred(
+        NoteInference(
             fmt::format("{}: how long the axis is that {} chooses from is not in the code; --shape {}=… to name it",
                         size, t.shape[i].substr(1), t.name));
         AddDim(size);
@@ -338,14 +339,16 @@ Status TaskDrafter::Tensors() {
     std::optional<std::vector<std::string>> indexed;
     HONE_RETURN_IF_ERROR(ReadUses(t, indexed));
     HONE_RETURN_IF_ERROR(GivenRole(t));
-    if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
-      if (const Result<GivenValues> values = ReadGivenValues(given->second); values.ok()) t.bound = values->bound;
+    if (const auto given_values = o_.values.find(t.name); given_values != o_.values.end()) {
+      if (const Result<GivenValues> values = ReadGivenValues(given_values->second); values.ok())
+        t.bound = values->bound;
     }
-    if (const auto given = o_.dtypes.find(t.name); given != o_.dtypes.end()) {
-      t.dtype = DTypeFromName(given->second);
+    if (const auto given_dtype = o_.dtypes.find(t.name); given_dtype != o_.dtypes.end()) {
+      t.dtype = DTypeFromName(given_dtype->second);
       if (!t.dtype)
-        return Status::InvalidArgument(fmt::format(
-            "--dtype {}={}: not a dtype; they are called float32, float16, bfloat16, int32, …", t.name, given->second));
+        return Status::InvalidArgument(
+            fmt::format("--dtype {}={}: not a dtype; they are called float32, float16, bfloat16, int32, …", t.name,
+                        given_dtype->second));
     }
     // If a template's type is asked for, its tensors' dtypes follow from the answer.
     if (!t.dtype && !template_asked_)
@@ -355,9 +358,9 @@ Status TaskDrafter::Tensors() {
               ? fmt::format("--dtype {}=uint8, for its bytes: tasks have no floats of less than 8 bits", t.name)
               : fmt::format("--dtype {}=float16", t.name));
     if (t.dtype == DType::kInt64 && IntegerSuffix(t.type) == "u64")
-      Inferred(fmt::format("{}: {} is judged as int64, which is the same bytes", t.name, t.type));
+      NoteInference(fmt::format("{}: {} is judged as int64, which is the same bytes", t.name, t.type));
     if (t.dtype == DType::kInt16 && t.type.starts_with("u"))
-      Inferred(fmt::format("{}: {} is judged as int16, which is the same bytes", t.name, t.type));
+      NoteInference(fmt::format("{}: {} is judged as int16, which is the same bytes", t.name, t.type));
     HONE_RETURN_IF_ERROR(ShapeOf(t, indexed));
   }
   ResolveChosenAxes();
@@ -386,11 +389,11 @@ Status TaskDrafter::Tensors() {
   for (const DraftTensor& t : tensors_) {
     if (!t.role_inferred && !t.shape_inferred) continue;
     const std::string text = t.shape.empty() ? "?" : fmt::format("{}", fmt::join(t.shape, ", "));
-    Inferred(fmt::format("{}: {}, {} [{}]{}", t.name, t.workspace ? "a workspace" : std::string(TensorRoleName(t.role)),
-                         t.dtype ? std::string(DTypeName(*t.dtype)) : "?", text,
-                         t.shape_from.empty() ? "" : ", from " + t.shape_from));
+    NoteInference(fmt::format(
+        "{}: {}, {} [{}]{}", t.name, t.workspace ? "a workspace" : std::string(TensorRoleName(t.role)),
+        t.dtype ? std::string(DTypeName(*t.dtype)) : "?", text, t.shape_from.empty() ? "" : ", from " + t.shape_from));
   }
-  Inferred(
+  NoteInference(
       "every tensor is aligned to 16 bytes: kernels may rely on it, and are checked with just that; align = N in "
       "task.toml for another");
   // Outputs come after inputs.
@@ -400,7 +403,7 @@ Status TaskDrafter::Tensors() {
   const bool output = std::any_of(tensors_.begin(), tensors_.end(),
                                   [](const DraftTensor& t) { return !t.workspace && t.role != TensorRole::kIn; });
   if (!output)
-    return Bad(
+    return InvalidFile(
         "no kernel writes through any of its pointers, as far as can be seen; say which one it writes with --role "
         "NAME=out, or --role NAME=inout where it reads what it updates");
   return Status::Ok();
@@ -417,11 +420,11 @@ Status TaskDrafter::KnownTensor(const char* option, const std::string& name) con
 }
 
 Status TaskDrafter::CheckNames() {
-  std::set<std::string> seen;
-  for (const std::string& d : dim_order_) seen.insert(d);
+  std::set<std::string> known_names;
+  for (const std::string& d : dim_order_) known_names.insert(d);
   for (const DraftTensor& t : tensors_) {
-    if (!seen.insert(t.name).second)
-      return Bad(fmt::format("'{}' names a tensor and a dimension; rename one of them in the file", t.name));
+    if (!known_names.insert(t.name).second)
+      return InvalidFile(fmt::format("'{}' names a tensor and a dimension; rename one of them in the file", t.name));
   }
   for (const auto& [name, value] : o_.scalars) {
     if (fixed_.count(name) != 0) {
@@ -432,14 +435,14 @@ Status TaskDrafter::CheckNames() {
     if (std::none_of(scalars_.begin(), scalars_.end(), [&name = name](const DraftScalar& s) { return s.name == name; }))
       return Status::InvalidArgument(fmt::format("--scalar {}: no kernel takes such a number", name));
   }
-  const auto known = [&](const std::string& name) {
+  const auto is_known_name = [&](const std::string& name) {
     return std::find(dim_order_.begin(), dim_order_.end(), name) != dim_order_.end();
   };
-  if (!o_.slice.empty() && !known(o_.slice)) {
+  if (!o_.slice.empty() && !is_known_name(o_.slice)) {
     return Status::InvalidArgument(fmt::format("--slice {}: the dimensions are {}", o_.slice, fmt::join(dim_order_, ", ")));
   }
   for (const auto& [name, value] : o_.hidden) {
-    if (!known(name))
+    if (!is_known_name(name))
       return Status::InvalidArgument(
           fmt::format("--hidden {}: the dimensions are {}", name, fmt::join(dim_order_, ", ")));
     if (value.low < 1) {
@@ -449,7 +452,7 @@ Status TaskDrafter::CheckNames() {
     }
   }
   for (const auto& [name, value] : o_.multiples) {
-    if (!known(name) || value < 1)
+    if (!is_known_name(name) || value < 1)
       return Status::InvalidArgument(
           fmt::format("--multiple {}={}: the dimensions are {}", name, value, fmt::join(dim_order_, ", ")));
   }
@@ -457,28 +460,28 @@ Status TaskDrafter::CheckNames() {
 }
 
 void TaskDrafter::DropUnusedDims() {
-  std::set<std::string> used;
-  const auto use = [&](const std::string& text) {
-    for (const Token& t : LexCuda(text)) used.insert(std::string(t.text));
+  std::set<std::string> used_names;
+  const auto add_names = [&](const std::string& text) {
+    for (const Token& t : LexCuda(text)) used_names.insert(std::string(t.text));
   };
   for (const DraftTensor& t : tensors_) {
-    for (const std::string& e : t.shape) use(e);
+    for (const std::string& e : t.shape) add_names(e);
   }
-  for (const DraftTensor& t : tensors_) use(t.bound);
+  for (const DraftTensor& t : tensors_) add_names(t.bound);
   for (const DraftEntry& e : entries_) {
-    use(e.bytes);
+    add_names(e.bytes);
     for (const auto* list : {&e.grid, &e.block, &e.args}) {
-      for (const std::string& text : *list) use(text);
+      for (const std::string& text : *list) add_names(text);
     }
-    use(e.shared);
-    use(e.when);
+    add_names(e.shared);
+    add_names(e.when);
   }
-  for (const std::string& d : o_.dims) used.insert(d);
-  std::vector<std::string> kept;
+  for (const std::string& d : o_.dims) used_names.insert(d);
+  std::vector<std::string> used_dims;
   for (const std::string& d : dim_order_) {
-    if (used.count(d) != 0) kept.push_back(d);
+    if (used_names.count(d) != 0) used_dims.push_back(d);
   }
-  dim_order_ = kept;
+  dim_order_ = used_dims;
   // Dimensions get the order of the launcher's parameters, since the function of `hone apply` replaces the launcher.
   // Others follow in the order in which the outputs' shapes name them: rows before columns.
   if (o_.dims.empty()) {
@@ -490,7 +493,7 @@ void TaskDrafter::DropUnusedDims() {
         // For a derived size, group * num_kv_heads, its factors are added.
         for (const Token& t : LexCuda(plan->second)) {
           const std::string name(t.text);
-          if (std::find(kept.begin(), kept.end(), name) != kept.end() &&
+          if (std::find(used_dims.begin(), used_dims.end(), name) != used_dims.end() &&
               std::find(order.begin(), order.end(), name) == order.end())
             order.push_back(name);
         }
@@ -499,12 +502,12 @@ void TaskDrafter::DropUnusedDims() {
     for (const DraftTensor& t : tensors_) {
       if (t.role == TensorRole::kIn) continue;
       for (const std::string& extent : t.shape) {
-        if (std::find(kept.begin(), kept.end(), extent) != kept.end() &&
+        if (std::find(used_dims.begin(), used_dims.end(), extent) != used_dims.end() &&
             std::find(order.begin(), order.end(), extent) == order.end())
           order.push_back(extent);
       }
     }
-    for (const std::string& d : kept) {
+    for (const std::string& d : used_dims) {
       if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
     }
     dim_order_ = order;
@@ -522,19 +525,20 @@ void TaskDrafter::AddConsts() {
       if (t == nullptr || t->workspace || t->role != TensorRole::kIn) continue;
       // A pointer that the kernel passes on, or copies to another pointer, would have to be const there too. Such code
       // is left to its author.
-      bool alone = true;
+      bool is_only_use = true;
       for (int i = e.kernel->body_open; i < e.kernel->body_close; ++i) {
-        if (s_.token(i).text == p.name && s_.token(i - 1).text != "." && s_.token(i + 1).text != "[") alone = false;
+        if (s_.token(i).text == p.name && s_.token(i - 1).text != "." && s_.token(i + 1).text != "[")
+          is_only_use = false;
       }
-      if (!alone) {
+      if (!is_only_use) {
         Ask(fmt::format("'{}' is an input, and kernel '{}' takes a pointer that it could write through", p.name,
                         e.kernel->name),
             fmt::format("in {}: declare it `const {}* {}`, and pointers made from it", o_.file, p.type, p.name));
         continue;
       }
       consts_.insert({e.kernel->qualified, p.name});
-      Inferred(fmt::format("{}: kernel '{}' never writes through it, so seed.cu takes it as `const {}*`", t->name,
-                           e.kernel->name, p.type));
+      NoteInference(fmt::format("{}: kernel '{}' never writes through it, so seed.cu takes it as `const {}*`", t->name,
+                                e.kernel->name, p.type));
     }
   }
 }

@@ -195,9 +195,12 @@ TEST(NewTask, WithoutALaunchItAsksForTheGrid) {
       "__global__ void relu(const float* x, float* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if "
       "(i < n) y[i] = fmaxf(x[i], 0.f);\n}\n";
   NewTaskOptions options = Options("relu");
-  const TaskDraft asked = DraftTask(kernel, options).value();
-  EXPECT_THAT(asked.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--grid"))));
-  EXPECT_THAT(ParseCandidate(asked.seed, "seed.cu", ParseTask(asked.task_toml, "task.toml").value()).status().message(),
+  const TaskDraft draft_with_questions = DraftTask(kernel, options).value();
+  EXPECT_THAT(draft_with_questions.questions, Contains(Field(&TaskQuestion::answer, HasSubstr("--grid"))));
+  EXPECT_THAT(ParseCandidate(draft_with_questions.seed, "seed.cu",
+                             ParseTask(draft_with_questions.task_toml, "task.toml").value())
+                  .status()
+                  .message(),
               AllOf(HasSubstr("grid"), HasSubstr(kFillIn)));
   options.grid = {"ceil_div(n, 256)"};
   options.block = {"256"};
@@ -1033,8 +1036,8 @@ TEST(NewTask, SizesOfTheCommandLineAreDimensionsAndTheirConstantsAreTimed) {
   EXPECT_EQ(task.dims[1].first, "cols");
   EXPECT_THAT(draft.task_toml, HasSubstr("dims = { rows = 4096, cols = 32000 }"));
   // Without a constant the size is a dimension all the same.
-  const TaskDraft asked = DraftTask(TimedProgram("atoi(argv[1])"), Options("row_sum")).value();
-  EXPECT_THAT(asked.task_toml, AllOf(HasSubstr("rows = \"rows of"), Not(HasSubstr("argc")), Not(HasSubstr("argv"))));
+  const TaskDraft without_constant = DraftTask(TimedProgram("atoi(argv[1])"), Options("row_sum")).value();
+  EXPECT_THAT(without_constant.task_toml, AllOf(HasSubstr("rows = \"rows of"), Not(HasSubstr("argc")), Not(HasSubstr("argv"))));
 }
 
 TEST(NewTask, ReadsWhatTheFileSaysBesideItsLaunches) {

@@ -62,9 +62,9 @@ namespace {
 // Returns the code with const added to the parameters in `consts`, pairs of a kernel's and a parameter's name.
 std::string WithConsts(const std::string& code, const std::set<std::pair<std::string, std::string>>& consts) {
   if (consts.empty()) return code;
-  const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
-  if (!read.ok()) return code;
-  const CuSource& s = **read;
+  const Result<std::unique_ptr<CuSource>> seed = ReadCuSource(code, "seed.cu");
+  if (!seed.ok()) return code;
+  const CuSource& s = **seed;
   std::vector<TextEdit> edits;
   for (const auto& [name, parameter] : consts) {
     const CuKernel* kernel = s.FindKernel(name);
@@ -86,9 +86,9 @@ std::string WithConsts(const std::string& code, const std::set<std::pair<std::st
 
 // Returns the code with the kernels' bool* parameters as pointers to bytes: tasks have no type bool.
 std::string WithBytes(const std::string& code) {
-  const Result<std::unique_ptr<CuSource>> read = ReadCuSource(code, "seed.cu");
-  if (!read.ok()) return code;
-  const CuSource& s = **read;
+  const Result<std::unique_ptr<CuSource>> seed = ReadCuSource(code, "seed.cu");
+  if (!seed.ok()) return code;
+  const CuSource& s = **seed;
   std::vector<TextEdit> edits;
   for (const CuKernel& kernel : s.kernels) {
     const int close = kernel.body_open - 1;
@@ -108,11 +108,12 @@ std::string TaskDrafter::SeedText() {
   if (std::any_of(tensors_.begin(), tensors_.end(), [](const DraftTensor& t) { return t.type == "bool"; }))
     device_code_ = WithBytes(device_code_);
   for (const CuLeftOut& one : left_out)
-    draft_.left_out.push_back(
-        fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it", At(one.line), one.text));
+    draft_.left_out.push_back(fmt::format("{}: {}: a candidate is one file; paste what the kernels need of it",
+                                          FileAndLine(one.line), one.text));
   if (device_code_.find("curand_") != std::string::npos) {
-    Inferred(
-        "the kernels draw random numbers by cuRAND, which the simulated GPU has not, and an oracle must draw the same: write the "
+    NoteInference(
+        "the kernels draw random numbers by cuRAND, which the simulated GPU has not, and an oracle must draw the same: "
+        "write the "
         "generator into the kernel (Philox, or a hash of the element's number and a seed, takes a dozen lines)");
   }
   std::string plan = given_text_ + "\n";
@@ -162,7 +163,7 @@ std::string TaskDrafter::Class() {
            has_word("loss") || has_word("entropy") || device_code_.find("__shfl") != std::string::npos ||
            SharesBlocksAndReduces())
     guess = "reduction";
-  Guessed(fmt::format("class {}: a guess by names; --class for another", guess));
+  NoteGuess(fmt::format("class {}: a guess by names; --class for another", guess));
   return guess;
 }
 
@@ -178,8 +179,10 @@ std::string TaskDrafter::Toml() {
   } else {
     const std::string likely = LikelySlice();
     if (!likely.empty()) {
-      Inferred(fmt::format("each block computes one of {}: if results along it do not depend on each other, --slice {} makes checking cheaper",
-                           likely, likely));
+      NoteInference(
+          fmt::format("each block computes one of {}: if results along it do not depend on each other, --slice {} "
+                      "makes checking cheaper",
+                      likely, likely));
     }
     out += fmt::format("# slice = \"{}\": a dimension along which results are independent makes checking cheaper (--slice{})\n",
                        likely.empty() ? "…" : likely, likely.empty() ? "" : " " + likely);
@@ -256,20 +259,21 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     // If the kernel tests whether an index is negative, some drawn indices must be.
     std::string padding =
         t.padded && !t.offsets && t.dtype != DType::kUInt32 && t.dtype != DType::kUInt8 ? "0.125" : "";
-    if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
-      if (const Result<GivenValues> values = ReadGivenValues(given->second); values.ok() && !values->padding.empty())
+    if (const auto given_values = o_.values.find(t.name); given_values != o_.values.end()) {
+      if (const Result<GivenValues> values = ReadGivenValues(given_values->second);
+          values.ok() && !values->padding.empty())
         padding = values->padding;
     }
     if (std::string_view(distribution) != "index") padding.clear();
     if (!padding.empty() && !o_.values.count(t.name))
-      Inferred(
+      NoteInference(
           fmt::format("{}: an eighth of its entries are -1, for the kernel asks whether they are negative", t.name));
     return fmt::format("values = {{ distribution = \"{}\", bound = {}{}{} }}{}\n", distribution, Quoted(bound),
                        t.distinct ? ", distinct = \"tensor\"" : "",
-                       padding.empty() ? "" : ", padding = " + Number(Literal(padding).value_or(0)), comment);
+                       padding.empty() ? "" : ", padding = " + Number(LiteralValue(padding).value_or(0)), comment);
   };
-  if (const auto given = o_.values.find(t.name); given != o_.values.end()) {
-    const GivenValues values = ReadGivenValues(given->second).value();
+  if (const auto given_values = o_.values.find(t.name); given_values != o_.values.end()) {
+    const GivenValues values = ReadGivenValues(given_values->second).value();
     if (!values.bound.empty()) return out + index(values.distribution.c_str(), values.bound, "");
     return out + fmt::format("values = {{ distribution = {} }}\n", Quoted(values.distribution));
   }
@@ -281,22 +285,24 @@ std::string TaskDrafter::TensorText(const DraftTensor& t) {
     return out;
   }
   if (!t.bound.empty()) {
-    Inferred(fmt::format("{}: {} {}", t.name, t.offsets ? "ascending offsets up to" : "indices below", t.bound));
+    NoteInference(fmt::format("{}: {} {}", t.name, t.offsets ? "ascending offsets up to" : "indices below", t.bound));
     return out + index(t.offsets ? "offsets" : "index", t.bound, "  # inferred");
   }
   if (t.type == "bool") {
-    Inferred(fmt::format("{}: bytes of 0 and 1, which the kernel takes as bool and seed.cu as unsigned char", t.name));
+    NoteInference(
+        fmt::format("{}: bytes of 0 and 1, which the kernel takes as bool and seed.cu as unsigned char", t.name));
     return out + index("index", "2", "  # inferred");
   }
   if (!t.index && IsYesOrNo(t)) {
-    Guessed(fmt::format("{}: 0 or 1, for the kernel asks whether it is 0: a guess; --values {}=index:BOUND for numbers below BOUND",
-                        t.name, t.name));
+    NoteGuess(fmt::format(
+        "{}: 0 or 1, for the kernel asks whether it is 0: a guess; --values {}=index:BOUND for numbers below BOUND",
+        t.name, t.name));
     return out + index("index", "2", "  # a guess: --values");
   }
   if (!t.index) {
     // No element selects anything, so that any numbers will do for which the dtype is wide enough and sums do not
     // overflow.
-    Guessed(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
+    NoteGuess(fmt::format("{}: whole numbers from 0 to 99: a guess; --values {}=index:BOUND", t.name, t.name));
     return out + index("index", "100", "  # a guess: --values");
   }
   Ask(fmt::format("values of the integer tensor '{}': indices below which bound?", t.name),

@@ -11,16 +11,16 @@
 namespace hone {
 
 std::vector<OpenQuestion> FindOpenQuestions(std::string_view text, const std::string& file) {
-  std::vector<OpenQuestion> found;
+  std::vector<OpenQuestion> questions;
   int line = 1;
   for (size_t at = 0; at < text.size(); ++line) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view one = text.substr(at, end - at);
     if (one.find(kFillIn) != std::string_view::npos)
-      found.push_back({fmt::format("{}:{}", file, line), std::string(one)});
+      questions.push_back({fmt::format("{}:{}", file, line), std::string(one)});
     at = end + 1;
   }
-  return found;
+  return questions;
 }
 
 Status CheckNothingOpen(const std::string& directory) {

@@ -155,18 +155,20 @@ class Promoter {
   }
 
  private:
-  const Token& At(int i) const { return s_.token(i); }
+  const Token& FileAndLine(int i) const { return s_.token(i); }
   bool IsToken(int i, string_view text) const {
-    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).text == text;
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && FileAndLine(i).text == text;
   }
   bool IsIdentifier(int i) const {
-    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && At(i).kind == TokenKind::kIdentifier;
+    return i >= 0 && i < static_cast<int>(s_.tokens.size()) && FileAndLine(i).kind == TokenKind::kIdentifier;
   }
-  void Replace(int i, string_view text) { edits_.push_back({At(i).begin, At(i).end, std::string(text)}); }
+  void Replace(int i, string_view text) {
+    edits_.push_back({FileAndLine(i).begin, FileAndLine(i).end, std::string(text)});
+  }
   // Records why the code at token `i` cannot be rewritten.
   void AddReason(int i, const std::string& what) {
-    const auto line =
-        1 + lines_before_ + std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(At(i).begin), '\n');
+    const auto line = 1 + lines_before_ +
+                      std::count(s_.text.begin(), s_.text.begin() + static_cast<long>(FileAndLine(i).begin), '\n');
     reasons_.insert(fmt::format("{} (line {} of seed.cu)", what, line));
   }
 
@@ -194,7 +196,7 @@ class Promoter {
           if (IsToken(end, "<")) ++depth;
           if (IsToken(end, ">") && --depth == 0) break;
         }
-        edits_.push_back({At(item.first).begin, At(end).end, ""});
+        edits_.push_back({FileAndLine(item.first).begin, FileAndLine(end).end, ""});
         first = end + 1;
       }
     }
@@ -203,18 +205,19 @@ class Promoter {
     std::set<string_view> variables;
     for (int i = first; i < item.last; ++i) {
       if (IsIdentifier(i) && IsIdentifier(i + 1) && !IsToken(i, "const") && !IsToken(i, "typename") &&
-          !IsToken(i, "return") && !IsToken(i, "inline") && !IsToken(i, "static") && !At(i).text.starts_with("__")) {
-        variables.insert(At(i + 1).text);
+          !IsToken(i, "return") && !IsToken(i, "inline") && !IsToken(i, "static") &&
+          !FileAndLine(i).text.starts_with("__")) {
+        variables.insert(FileAndLine(i + 1).text);
       }
     }
     const auto meaning = [&](int i) -> string_view {
-      const auto found = substituted.find(At(i).text);
-      return found == substituted.end() ? At(i).text : string_view(found->second);
+      const auto found = substituted.find(FileAndLine(i).text);
+      return found == substituted.end() ? FileAndLine(i).text : string_view(found->second);
     };
     const int body = kernel != nullptr ? kernel->kernel->body_open : -1;
 
     for (int i = first; i <= item.last; ++i) {
-      const Token& t = At(i);
+      const Token& t = FileAndLine(i);
       if (t.kind == TokenKind::kNumber) {
         // 1.0f becomes 1.0. The f of a hexadecimal number is a digit and stays.
         const bool hex = t.text.size() > 1 && (t.text[1] == 'x' || t.text[1] == 'X');
@@ -247,8 +250,9 @@ class Promoter {
             IsToken(i + 1, "<") && IsToken(i + 2, "const") && (IsToken(i + 3, "float4") || IsToken(i + 3, "float2"));
         int open = i + 1;
         while (open < item.last && !IsToken(open, "(")) ++open;
-        const bool whole = MeaningOf(IsToken(open + 1, "&") && IsIdentifier(open + 2) ? open + 2 : open + 1).integer;
-        if (!reads && !whole) AddReason(i, "a pointer is reinterpreted");
+        const bool is_whole_tensor =
+            MeaningOf(IsToken(open + 1, "&") && IsIdentifier(open + 2) ? open + 2 : open + 1).integer;
+        if (!reads && !is_whole_tensor) AddReason(i, "a pointer is reinterpreted");
       }
       if ((word == "float4" || word == "float2") && !reads_pack(i) && IsToken(i + 1, "*"))
         AddReason(i, "packed stores");
@@ -262,10 +266,10 @@ class Promoter {
         Replace(i, "static_cast<double>");
         continue;
       }
-      if (FromHalf().count(word) != 0 && IsToken(i + 1, "(") && At(i + 1).match > 0) {
+      if (FromHalf().count(word) != 0 && IsToken(i + 1, "(") && FileAndLine(i + 1).match > 0) {
         edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
-        edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
-        Skip(i + 2, At(i + 1).match);
+        edits_.push_back({FileAndLine(FileAndLine(i + 1).match).end, FileAndLine(FileAndLine(i + 1).match).end, ")"});
+        Skip(i + 2, FileAndLine(i + 1).match);
         continue;
       }
       const bool scalar_type = word == "float" || IsHalf(word);
@@ -276,18 +280,19 @@ class Promoter {
       const bool reads_input = kernel != nullptr && i > body && MeaningOf(i).input;
       if (reads_input && !IsToken(i + 1, "[")) GivenToHelper(i, body);
       // Wraps the element of an input in HONE_ORACLE_IN where it is read.
-      if (reads_input && IsToken(i + 1, "[") && At(i + 1).match > 0 && !IsToken(i - 1, "&") && !IsToken(i - 1, ".") &&
-          !IsSkipped(i)) {
+      if (reads_input && IsToken(i + 1, "[") && FileAndLine(i + 1).match > 0 && !IsToken(i - 1, "&") &&
+          !IsToken(i - 1, ".") && !IsSkipped(i)) {
         const auto parameter = kernel->parameters.find(std::string(t.text));
         const DType dtype =
             parameter != kernel->parameters.end() ? parameter->second.dtype : DTypeOfDerivedPointers(kernel);
         if (dtype == DType::kFloat32 || dtype == DType::kFloat64 || IsFloat8(dtype)) {
           edits_.push_back({t.begin, t.begin, "HONE_ORACLE_IN("});
-          edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, ")"});
+          edits_.push_back({FileAndLine(FileAndLine(i + 1).match).end, FileAndLine(FileAndLine(i + 1).match).end, ")"});
         } else if (dtype == DType::kFloat16 || dtype == DType::kBFloat16) {
           const char* convert = dtype == DType::kFloat16 ? "__half2float" : "__bfloat162float";
           edits_.push_back({t.begin, t.begin, fmt::format("HONE_ORACLE_IN({}(", convert)});
-          edits_.push_back({At(At(i + 1).match).end, At(At(i + 1).match).end, "))"});
+          edits_.push_back(
+              {FileAndLine(FileAndLine(i + 1).match).end, FileAndLine(FileAndLine(i + 1).match).end, "))"});
         }
       } else if (substituted.count(t.text) != 0) {
         Replace(i, word);
@@ -323,7 +328,7 @@ class Promoter {
     std::vector<int> blocks = {kernel->kernel->body_close};  // ends of the blocks around token `i`, innermost last
     for (int i = kernel->kernel->body_open + 1; i < kernel->kernel->body_close; ++i) {
       while (blocks.size() > 1 && i > blocks.back()) blocks.pop_back();
-      if (IsToken(i, "{") && At(i).match > i) blocks.push_back(At(i).match);
+      if (IsToken(i, "{") && FileAndLine(i).match > i) blocks.push_back(FileAndLine(i).match);
       const auto declared = PointerDeclarationAt(s_, i, kernel->kernel->body_close, followed);
       if (!declared) continue;
       Pointer pointer{declared->name, blocks.back(), {}};
@@ -335,11 +340,11 @@ class Promoter {
         pointer.meaning.output = pointer.meaning.output || m.output;
         pointer.meaning.integer = pointer.meaning.integer || m.integer;
       }
-      pointers_[At(declared->name).text].push_back(pointer);
+      pointers_[FileAndLine(declared->name).text].push_back(pointer);
     }
   }
   Meaning MeaningOf(int i) const {
-    const auto found = pointers_.find(At(i).text);
+    const auto found = pointers_.find(FileAndLine(i).text);
     if (found == pointers_.end()) return {};
     for (auto p = found->second.rbegin(); p != found->second.rend(); ++p) {
       if (p->from <= i && i <= p->to) return p->meaning;
@@ -367,7 +372,7 @@ class Promoter {
         i, fmt::format(
                "'{}' is given '{}', a pointer into an input: inputs keep their type, and the helper's `{}* {}` would "
                "become double; read the input in the kernel and pass values",
-               call->name, At(i).text, p.type, p.name));
+               call->name, FileAndLine(i).text, p.type, p.name));
   }
 
   // Returns the dtype taken for a pointer that is derived from an input: that of the kernel's floating input. With
@@ -390,9 +395,9 @@ class Promoter {
       int name = star + 1;
       while (IsToken(name, "__restrict__") || IsToken(name, "const") || IsToken(name, "__restrict")) ++name;
       const auto [input, output, integer] = IsIdentifier(name) ? MeaningOf(name) : Meaning{};
-      if (input && output) AddReason(i, fmt::format("'{}' points into an input and an output", At(name).text));
+      if (input && output) AddReason(i, fmt::format("'{}' points into an input and an output", FileAndLine(name).text));
       if (kernel != nullptr && input) {
-        if (substituted.count(At(i).text) != 0) Replace(i, word);
+        if (substituted.count(FileAndLine(i).text) != 0) Replace(i, word);
         return;
       }
       return Replace(i, "double");

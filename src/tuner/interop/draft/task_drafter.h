@@ -75,11 +75,11 @@ class TaskDrafter {
   Result<TaskDraft> Run();
 
  private:
-  Status Bad(const std::string& message) const { return Status::InvalidArgument(o_.file + ": " + message); }
-  void Inferred(std::string text) { draft_.inferred.push_back(std::move(text)); }
-  void Guessed(const std::string& text) {
+  Status InvalidFile(const std::string& message) const { return Status::InvalidArgument(o_.file + ": " + message); }
+  void NoteInference(std::string text) { draft_.inferred.push_back(std::move(text)); }
+  void NoteGuess(const std::string& text) {
     draft_.guessed.push_back(text);
-    Inferred(text);
+    NoteInference(text);
   }
   // Adds a question to the draft; `answer`: the option that answers it.
   void Ask(std::string what, std::string answer);
@@ -93,7 +93,7 @@ class TaskDrafter {
   void RenameInOptions();
   // Returns an option's expression in the plan's names; `device`: sm_count and other names of device facts stay.
   std::string RenamedSizes(const std::string& text, bool device);
-  std::string At(int line) const { return o_.file + ":" + std::to_string(line); }
+  std::string FileAndLine(int line) const { return o_.file + ":" + std::to_string(line); }
   // Returns the host function with the launches; nullptr: none.
   const CuFunction* Host() const { return function_ < 0 ? nullptr : &s_.functions[static_cast<size_t>(function_)]; }
   // Returns the initializer of a local of that function.
@@ -147,7 +147,7 @@ class TaskDrafter {
   Status MakeEntry(const CuLaunch& launch);
   // Make the launches and the entries from the plan that the file already contains.
   Status TakeGivenLaunches();
-  Status MakeGivenEntry(const GivenEntry& given);
+  Status MakeGivenEntry(const GivenEntry& given_entry);
   // Records that the entry passes the tensor `name` for the pointer `parameter`. Adds the tensor if it is new.
   void AddTensor(DraftEntry& entry, const std::string& parameter, const std::string& name, const std::string& type);
   void AddScalar(const std::string& name, const std::string& actual, DType dtype);
@@ -160,9 +160,9 @@ class TaskDrafter {
   Status GivenRole(DraftTensor& t);
   // Determines the shape: from --shape, else from host code and comments, else from the kernels' indices (`indexed`).
   Status ShapeOf(DraftTensor& t, const std::optional<std::vector<std::string>>& indexed);
-  std::optional<std::vector<std::string>> Stated(const DraftTensor& t,
-                                                 const std::optional<std::vector<std::string>>& indexed,
-                                                 std::string* where);
+  std::optional<std::vector<std::string>> ShapeStatedInCode(const DraftTensor& t,
+                                                            const std::optional<std::vector<std::string>>& indexed,
+                                                            std::string* where);
   std::string SizeThatNothingNames() const;
   bool IsCountOfBest(const std::string& dim) const;
   // Names axes of unknown size from which another tensor's elements select.
@@ -216,8 +216,9 @@ class TaskDrafter {
   int64_t Multiple(const std::string& dim) const;
   // Returns the sizes of `dim` that the user gave: `timed`, in timed cases; `checked`, in check cases.
   std::vector<int64_t> GivenSizes(const std::string& dim, bool timed, bool checked) const;
-  // Returns sizes of all dimensions: `first` for the first one, `rest` for the others, rounded up to multiples.
-  Dims Sizes(int64_t first, int64_t rest) const;
+  // Returns sizes of all dimensions: `first_size` for the first one, `other_sizes` for the others, rounded up to
+  // multiples.
+  Dims Sizes(int64_t first_size, int64_t other_sizes) const;
   // Reduces sizes until a block's shared memory fits every device.
   void FitSharedMemory(Dims& dims) const;
   // Returns the number of elements of the largest tensor; nullopt if a shape is not known.

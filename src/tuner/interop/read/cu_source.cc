@@ -221,20 +221,21 @@ class Reader {
       return Add(CuItemKind::kInclude, i, i, std::move(name));
     }
     if (!text.substr(at).starts_with("define")) return Add(CuItemKind::kOtherDirective, i, i, std::string(text));
-    const std::vector<Token> words = LexCuda(text.substr(at + 6));
-    if (words.empty()) return Add(CuItemKind::kOtherDirective, i, i);
+    const std::vector<Token> tokens_of_pragma = LexCuda(text.substr(at + 6));
+    if (tokens_of_pragma.empty()) return Add(CuItemKind::kOtherDirective, i, i);
     const string_view body = text.substr(at + 6);
-    const std::string name(words[0].text);
+    const std::string name(tokens_of_pragma[0].text);
     Add(CuItemKind::kDefine, i, i, name);
-    if (words.size() > 1 && words[1].text == "(" && words[1].begin == words[0].end && words[1].match > 0) {
+    if (tokens_of_pragma.size() > 1 && tokens_of_pragma[1].text == "(" &&
+        tokens_of_pragma[1].begin == tokens_of_pragma[0].end && tokens_of_pragma[1].match > 0) {
       std::vector<std::string> parameters;
-      const auto close = static_cast<size_t>(words[1].match);
+      const auto close = static_cast<size_t>(tokens_of_pragma[1].match);
       for (size_t k = 2; k < close; ++k) {
-        if (words[k].kind == TokenKind::kIdentifier) parameters.emplace_back(words[k].text);
+        if (tokens_of_pragma[k].kind == TokenKind::kIdentifier) parameters.emplace_back(tokens_of_pragma[k].text);
       }
-      s_.macros[name] = {parameters, Trim(body.substr(words[close].end))};
-    } else if (words.size() > 1) {
-      s_.constants[name] = Trim(body.substr(words[1].begin));
+      s_.macros[name] = {parameters, Trim(body.substr(tokens_of_pragma[close].end))};
+    } else if (tokens_of_pragma.size() > 1) {
+      s_.constants[name] = Trim(body.substr(tokens_of_pragma[1].begin));
     }
   }
 
@@ -495,9 +496,9 @@ class Reader {
       again_ = -1;
       look(before);
       while (again_ >= 0) {
-        const int next = again_;
+        const int next_token = again_;
         again_ = -1;
-        look(next);
+        look(next_token);
       }
     };
     // Finds the start of the statement.
@@ -617,10 +618,10 @@ namespace {
 // files.
 std::vector<bool> KeptItems(const CuSource& source, std::vector<CuLeftOut>* left_out) {
   // A macro is kept if the kept text uses it, directly or through another macro.
-  std::set<std::string, std::less<>> used;
-  const auto use = [&](string_view text) {
+  std::set<std::string, std::less<>> used_names;
+  const auto add_names = [&](string_view text) {
     for (const Token& t : LexCuda(text)) {
-      if (t.kind == TokenKind::kIdentifier) used.insert(std::string(t.text));
+      if (t.kind == TokenKind::kIdentifier) used_names.insert(std::string(t.text));
     }
   };
   const auto text_of = [&](const CuItem& item) {
@@ -631,17 +632,17 @@ std::vector<bool> KeptItems(const CuSource& source, std::vector<CuLeftOut>* left
            i.kind == CuItemKind::kConstant;
   };
   for (const CuItem& item : source.items) {
-    if (device(item)) use(text_of(item));
+    if (device(item)) add_names(text_of(item));
   }
-  for (size_t before = used.size() + 1; before != used.size();) {
-    before = used.size();
+  for (size_t before = used_names.size() + 1; before != used_names.size();) {
+    before = used_names.size();
     for (const CuItem& item : source.items) {
-      if (item.kind != CuItemKind::kDefine || used.count(item.name) == 0) continue;
-      if (const auto c = source.constants.find(item.name); c != source.constants.end()) use(c->second);
-      if (const auto m = source.macros.find(item.name); m != source.macros.end()) use(m->second.second);
+      if (item.kind != CuItemKind::kDefine || used_names.count(item.name) == 0) continue;
+      if (const auto c = source.constants.find(item.name); c != source.constants.end()) add_names(c->second);
+      if (const auto m = source.macros.find(item.name); m != source.macros.end()) add_names(m->second.second);
     }
   }
-  std::vector<bool> kept;
+  std::vector<bool> is_kept;
   for (const CuItem& item : source.items) {
     const size_t start = source.token(item.first).begin;
     bool keep = device(item) || item.kind == CuItemKind::kScope;
@@ -650,7 +651,8 @@ std::vector<bool> KeptItems(const CuSource& source, std::vector<CuLeftOut>* left
       keep = use_of == HeaderUse::kDevice;
       // Test programs include cuRAND's headers to fill their inputs. They are kept only if device code uses cuRAND.
       if (item.name.find("curand") != std::string::npos) {
-        keep = keep && std::any_of(used.begin(), used.end(), [](const std::string& name) { return name.starts_with("curand"); });
+        keep = keep && std::any_of(used_names.begin(), used_names.end(),
+                                   [](const std::string& name) { return name.starts_with("curand"); });
       }
       if (use_of == HeaderUse::kOwn && left_out != nullptr) {
         const auto end = source.text.begin() + static_cast<long>(start);
@@ -658,19 +660,19 @@ std::vector<bool> KeptItems(const CuSource& source, std::vector<CuLeftOut>* left
             {1 + static_cast<int>(std::count(source.text.begin(), end, '\n')), "#include " + item.name});
       }
     } else if (item.kind == CuItemKind::kDefine) {
-      keep = used.count(item.name) != 0;
+      keep = used_names.count(item.name) != 0;
     } else if (item.kind == CuItemKind::kOtherDirective) {
       keep = item.name.find("once") == std::string::npos;
     }
-    kept.push_back(keep);
+    is_kept.push_back(keep);
   }
-  return kept;
+  return is_kept;
 }
 
 }  // namespace
 
 std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out) {
-  const std::vector<bool> kept = KeptItems(source, left_out);
+  const std::vector<bool> is_kept = KeptItems(source, left_out);
   std::string out;
   bool first = true;
   for (size_t i = 0; i < source.items.size(); ++i) {
@@ -678,7 +680,7 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
     const size_t start = source.token(item.first).begin;
     // The file's opening comment (a licence, most often) stays, whatever follows it.
     const string_view comments = string_view(source.text).substr(item.begin, start - item.begin);
-    if (kept[i]) {
+    if (is_kept[i]) {
       out += source.text.substr(item.begin, item.end - item.begin);
     } else {
       if (first && comments.find_first_not_of(" \t\r\n") != string_view::npos) out += Trim(comments);
@@ -696,13 +698,13 @@ std::string DeviceCode(const CuSource& source, std::vector<CuLeftOut>* left_out)
 }
 
 std::vector<CuHostItem> HostItems(const CuSource& source) {
-  const std::vector<bool> kept = KeptItems(source, nullptr);
-  std::vector<CuHostItem> all;
+  const std::vector<bool> is_kept = KeptItems(source, nullptr);
+  std::vector<CuHostItem> items;
   for (size_t i = 0; i < source.items.size(); ++i) {
     const CuItem& item = source.items[i];
-    if (!kept[i]) all.push_back({source.token(item.first).begin, item.end, item.kind, item.name});
+    if (!is_kept[i]) items.push_back({source.token(item.first).begin, item.end, item.kind, item.name});
   }
-  return all;
+  return items;
 }
 
 }  // namespace hone

@@ -62,7 +62,7 @@ std::vector<std::string> TemplateNames(const CuSource& source, int body_open) {
 }
 
 std::vector<std::vector<std::string>> ExplicitInstantiations(const CuSource& source, const std::string& name) {
-  std::vector<std::vector<std::string>> all;
+  std::vector<std::vector<std::string>> instantiations;
   for (int i = 0; i + 2 < static_cast<int>(source.tokens.size()); ++i) {
     if (!source.TokenIs(i, "template") || source.TokenIs(i + 1, "<")) continue;
     for (int k = i + 1; k < static_cast<int>(source.tokens.size()) && !source.TokenIs(k, ";") && !source.TokenIs(k, "("); ++k) {
@@ -73,12 +73,13 @@ std::vector<std::vector<std::string>> ExplicitInstantiations(const CuSource& sou
         const size_t from = source.token(a).begin, to = source.token(b - 1).end;
         arguments.push_back(source.text.substr(from, to - from));
       }
-      if (source.TokenIs(close + 1, "(") && std::find(all.begin(), all.end(), arguments) == all.end())
-        all.push_back(arguments);
+      if (source.TokenIs(close + 1, "(") &&
+          std::find(instantiations.begin(), instantiations.end(), arguments) == instantiations.end())
+        instantiations.push_back(arguments);
       break;
     }
   }
-  return all;
+  return instantiations;
 }
 
 }  // namespace hone

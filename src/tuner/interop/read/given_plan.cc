@@ -73,12 +73,13 @@ class PlanReader {
   }
 
   // Returns the expression with tunables replaced by `choices`, and records the names of sizes in it.
-  Result<std::string> SubstitutedText(const TomlNode& node, const std::string& field, const std::string& given,
-                                      const Binding& choices) {
-    const std::string text = SubstituteTunables(given, choices);
+  Result<std::string> SubstitutedText(const TomlNode& node, const std::string& field,
+                                      const std::string& expression_text, const Binding& choices) {
+    const std::string text = SubstituteTunables(expression_text, choices);
     const Result<Expression> expression = Expression::Parse(text);
     if (!expression.ok())
-      return InvalidPlan(node.line, fmt::format("field '{}': '{}': {}", field, given, expression.status().message()));
+      return InvalidPlan(node.line,
+                         fmt::format("field '{}': '{}': {}", field, expression_text, expression.status().message()));
     for (const std::string& name : expression->Names()) {
       if (!IsReservedName(name) && std::find(plan_.sizes.begin(), plan_.sizes.end(), name) == plan_.sizes.end())
         plan_.sizes.push_back(name);
@@ -190,64 +191,65 @@ Status TaskDrafter::TakeGivenLaunches() {
       return Status::InvalidArgument(
           fmt::format("{}: {} is said by the launch plan that stands there: leave the option out, or take the "
                       "plan out of the file",
-                      At(given_->line), option));
+                      FileAndLine(given_->line), option));
     }
   }
-  std::vector<std::string> known;
-  for (const CuKernel& k : s_.kernels) known.push_back(k.qualified);
+  std::vector<std::string> kernel_names;
+  for (const CuKernel& k : s_.kernels) kernel_names.push_back(k.qualified);
   for (const GivenEntry& entry : given_->entries) {
     if (entry.kernel.empty()) continue;
     const std::string name = entry.kernel.substr(0, entry.kernel.find('<'));
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::find(kernel_names.begin(), kernel_names.end(), name) == kernel_names.end()) {
       return Status::InvalidArgument(
-          fmt::format("{}: the launch plan launches '{}', which the file does not define; it has {}", At(entry.line),
-                      name, fmt::join(known, ", ")));
+          fmt::format("{}: the launch plan launches '{}', which the file does not define; it has {}",
+                      FileAndLine(entry.line), name, fmt::join(kernel_names, ", ")));
     }
   }
   std::string tunables;
   for (const auto& [name, value] : given_->first_choices)
     tunables +=
         fmt::format("{} {} = {}", tunables.empty() ? ", its tunables at their first choices:" : ",", name, value);
-  Inferred(fmt::format("the launch plan: the one in line {}, as it stands{}", given_->line, tunables));
+  NoteInference(fmt::format("the launch plan: the one in line {}, as it stands{}", given_->line, tunables));
   return Status::Ok();
 }
 
 // Makes one launch or memset of the given plan.
-Status TaskDrafter::MakeGivenEntry(const GivenEntry& given) {
+Status TaskDrafter::MakeGivenEntry(const GivenEntry& given_entry) {
   DraftEntry entry;
-  entry.step = given.step;
-  entry.when = given.when;
-  if (given.kernel.empty()) {
+  entry.step = given_entry.step;
+  entry.when = given_entry.when;
+  if (given_entry.kernel.empty()) {
     entry.memset = true;
-    entry.target = given.target;
-    entry.bytes = given.bytes;
-    entry.value = given.value;
+    entry.target = given_entry.target;
+    entry.bytes = given_entry.bytes;
+    entry.value = given_entry.value;
     entries_.push_back(std::move(entry));
     return Status::Ok();
   }
-  const size_t angle = given.kernel.find('<');
-  const std::string name = given.kernel.substr(0, angle);
+  const size_t angle = given_entry.kernel.find('<');
+  const std::string name = given_entry.kernel.substr(0, angle);
   for (const CuKernel& k : s_.kernels) {
     if (k.qualified == name) entry.kernel = &k;
   }
   const CuKernel& kernel = *entry.kernel;
   CuLaunch launch;
   if (angle != std::string::npos)
-    launch.template_args = SplitCommas(given.kernel.substr(angle + 1, given.kernel.rfind('>') - angle - 1));
+    launch.template_args = SplitCommas(given_entry.kernel.substr(angle + 1, given_entry.kernel.rfind('>') - angle - 1));
   entry.template_args = launch.template_args;
-  entry.grid = given.grid;
-  entry.block = given.block;
-  entry.shared = given.shared;
+  entry.grid = given_entry.grid;
+  entry.block = given_entry.block;
+  entry.shared = given_entry.shared;
   const auto bad = [&](const std::string& what) {
-    return Status::InvalidArgument(fmt::format("{}: the launch plan's field 'args': {}", At(given.line), what));
+    return Status::InvalidArgument(
+        fmt::format("{}: the launch plan's field 'args': {}", FileAndLine(given_entry.line), what));
   };
-  if (given.args.size() != kernel.parameters.size()) {
+  if (given_entry.args.size() != kernel.parameters.size()) {
     return bad(fmt::format("kernel '{}' takes {} arguments and is given {}", kernel.name, kernel.parameters.size(),
-                           given.args.size()));
+                           given_entry.args.size()));
   }
-  for (size_t i = 0; i < given.args.size(); ++i) {
+  for (size_t i = 0; i < given_entry.args.size(); ++i) {
     const CuParameter& p = kernel.parameters[i];
-    const std::string& arg = given.args[i];
+    const std::string& arg = given_entry.args[i];
     const std::string type = TypeOf(kernel, launch, p.type);
     const size_t colon = arg.rfind(':');
     if (p.pointer != (colon == std::string::npos)) {

@@ -90,11 +90,11 @@ Result<std::string> HostExpression(std::string_view text, const HostNames& names
   return out;
 }
 
-std::string HostIdentifier(std::string_view name, const std::vector<std::string>& taken) {
+std::string HostIdentifier(std::string_view name, const std::vector<std::string>& taken_names) {
   std::string result(name);
   const auto clashes = [&] {
     return std::find(kReserved.begin(), kReserved.end(), result) != kReserved.end() ||
-           std::find(taken.begin(), taken.end(), result) != taken.end();
+           std::find(taken_names.begin(), taken_names.end(), result) != taken_names.end();
   };
   while (clashes()) result += '_';
   return result;

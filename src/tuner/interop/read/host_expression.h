@@ -29,7 +29,7 @@ struct HostNames {
 // their values. Fails only as `names.call` does.
 Result<std::string> HostExpression(std::string_view text, const HostNames& names);
 
-// Returns a C++ identifier for a task's name: keywords and names in `taken` get a trailing underscore.
-std::string HostIdentifier(std::string_view name, const std::vector<std::string>& taken = {});
+// Returns a C++ identifier for a task's name: keywords and names in `taken_names` get a trailing underscore.
+std::string HostIdentifier(std::string_view name, const std::vector<std::string>& taken_names = {});
 
 }  // namespace hone

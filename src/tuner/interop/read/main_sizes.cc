@@ -61,17 +61,17 @@ void TaskDrafter::ReadMain() {
   // Collects main()'s own launches of the launcher's kernels.
   for (const CuLaunch& other : s_.launches) {
     if (other.function != index) continue;
-    for (const CuLaunch& ours : launches_) {
-      if (ours.kernel != other.kernel) continue;
+    for (const CuLaunch& host_launch : launches_) {
+      if (host_launch.kernel != other.kernel) continue;
       Call call{other.line, {}};
-      for (size_t k = 0; k < ours.arguments.size() && k < other.arguments.size(); ++k) {
-        if (is_size(ours.arguments[k])) call.passed.emplace_back(ours.arguments[k], other.arguments[k]);
+      for (size_t k = 0; k < host_launch.arguments.size() && k < other.arguments.size(); ++k) {
+        if (is_size(host_launch.arguments[k])) call.passed.emplace_back(host_launch.arguments[k], other.arguments[k]);
       }
       if (!call.passed.empty()) calls.push_back(std::move(call));
     }
   }
   // The call with the largest sizes is taken: the others warm up or check.
-  double largest = 0;
+  double largest_product = 0;
   for (const Call& call : calls) {
     Dims sizes;
     std::string unread;
@@ -92,11 +92,11 @@ void TaskDrafter::ReadMain() {
     if (!dims.ok()) continue;
     double elements = 1;
     for (const auto& [name, size] : *dims) elements *= static_cast<double>(size);
-    if (elements <= largest) continue;
-    largest = elements;
+    if (elements <= largest_product) continue;
+    largest_product = elements;
     for (const auto& [name, size] : *dims) default_sizes_[name] = size;
   }
-  if (largest > 0) main_unread_.clear();
+  if (largest_product > 0) main_unread_.clear();
 }
 
 }  // namespace hone

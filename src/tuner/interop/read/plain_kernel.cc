@@ -91,10 +91,10 @@ class Planner {
     NewTaskOptions options;
     options.name = "plain";
     options.file = file_;
-    NewTaskOptions named = options;  // the file may set one of the task's dimensions to a number
-    for (const auto& [name, text] : task_.dims) named.dims.push_back(name);
+    NewTaskOptions options_with_dims = options;  // the file may set one of the task's dimensions to a number
+    for (const auto& [name, text] : task_.dims) options_with_dims.dims.push_back(name);
     HONE_ASSIGN_OR_RETURN(const TaskDraft draft, DraftTask(s_.text, options));
-    const Result<TaskDraft> with_dims = DraftTask(s_.text, named);
+    const Result<TaskDraft> with_dims = DraftTask(s_.text, options_with_dims);
     const std::string plan = PlanOf(draft.seed), other = with_dims.ok() ? PlanOf(with_dims->seed) : "";
     const bool better = !other.empty() && other.find(kFillIn) == std::string::npos && DimsNamed(other) > DimsNamed(plan);
     for (const std::string& line : draft.inferred) {
@@ -136,7 +136,7 @@ class Planner {
       if (!fresh) entry->second.clear();
     }
     std::vector<TextEdit> edits;
-    std::set<std::string> taken;
+    std::set<std::string> replaced_keys;
     for (size_t i = 0; outline.ok() && outline->Entry(i) != nullptr; ++i) {
       for (const char* key : {"grid", "args"}) {
         const PlanKey* found = outline->Entry(i)->Find(key);
@@ -149,12 +149,14 @@ class Planner {
           const auto size = sizes.find(number);
           if (size == sizes.end() || size->second.empty() || Names(plan, size->second)) continue;
           edits.push_back({at + 1, end, size->second});
-          if (taken.insert(number).second)
-            taken_ += fmt::format("{}{} stands for {}", taken.size() == 1 ? "; " : " and ", number, size->second);
+          if (replaced_keys.insert(number).second)
+            taken_ +=
+                fmt::format("{}{} stands for {}", replaced_keys.size() == 1 ? "; " : " and ", number, size->second);
         }
       }
     }
-    if (!taken_.empty()) taken_ += fmt::format(", for that is {} size where it is timed", taken.size() == 1 ? "its" : "their");
+    if (!taken_.empty())
+      taken_ += fmt::format(", for that is {} size where it is timed", replaced_keys.size() == 1 ? "its" : "their");
     return ApplyEdits(plan, std::move(edits));
   }
 
@@ -163,9 +165,9 @@ class Planner {
     std::optional<int64_t> size;
     for (const Case& task_case : task_.cases) {
       if (task_case.role != CaseRole::kTime) continue;
-      const int64_t here = task_case.dims.at(dim);
-      if (size && *size != here) return std::nullopt;
-      size = here;
+      const int64_t size_in_task = task_case.dims.at(dim);
+      if (size && *size != size_in_task) return std::nullopt;
+      size = size_in_task;
     }
     return size;
   }
@@ -178,12 +180,12 @@ class Planner {
   std::string Unnamed(const std::string& plan) const {
     std::vector<std::string> names;
     for (const auto& [dim, text] : task_.dims) {
-      const auto uses = [&](const Expression& extent) {
-        const std::vector<std::string> used = extent.Names();
-        return std::find(used.begin(), used.end(), dim) != used.end();
+      const auto uses_dim = [&](const Expression& extent) {
+        const std::vector<std::string> used_names = extent.Names();
+        return std::find(used_names.begin(), used_names.end(), dim) != used_names.end();
       };
       const bool output = std::any_of(task_.tensors.begin(), task_.tensors.end(), [&](const TensorSpec& tensor) {
-        return tensor.role != TensorRole::kIn && std::any_of(tensor.shape.begin(), tensor.shape.end(), uses);
+        return tensor.role != TensorRole::kIn && std::any_of(tensor.shape.begin(), tensor.shape.end(), uses_dim);
       });
       const bool varies = std::any_of(task_.cases.begin(), task_.cases.end(), [&](const Case& task_case) {
         return task_case.dims.at(dim) != task_.cases.front().dims.at(dim);
@@ -259,17 +261,17 @@ class Planner {
     for (size_t i = 0; fits && i < entry.args.size(); ++i)
       fits = kernel.parameters[i].pointer == IsPointer(entry.args[i]);
     if (!fits) {
-      std::vector<std::string> taken;
-      for (const CuParameter& p : kernel.parameters) taken.push_back((p.pointer ? "*" : "") + p.name);
+      std::vector<std::string> parameter_texts;
+      for (const CuParameter& p : kernel.parameters) parameter_texts.push_back((p.pointer ? "*" : "") + p.name);
       return Status::InvalidArgument(fmt::format("kernel '{}' takes ({}), and the plan passes ({})", kernel.name,
-                                                 fmt::join(taken, ", "), fmt::join(passed, ", ")));
+                                                 fmt::join(parameter_texts, ", "), fmt::join(passed, ", ")));
     }
     const Result<std::unique_ptr<CuSource>> seed = ReadCuSource(seed_source, SeedFile());
-    const CuKernel* theirs = seed.ok() ? (*seed)->FindKernel(LastName(KernelBase(entry.kernel))) : nullptr;
-    if (theirs == nullptr || theirs->parameters.size() != kernel.parameters.size()) return Status::Ok();
+    const CuKernel* seed_kernel = seed.ok() ? (*seed)->FindKernel(LastName(KernelBase(entry.kernel))) : nullptr;
+    if (seed_kernel == nullptr || seed_kernel->parameters.size() != kernel.parameters.size()) return Status::Ok();
     std::vector<std::string> ours_in_order, theirs_in_order;
     for (const CuParameter& p : kernel.parameters) ours_in_order.push_back(p.name);
-    for (const CuParameter& p : theirs->parameters) theirs_in_order.push_back(p.name);
+    for (const CuParameter& p : seed_kernel->parameters) theirs_in_order.push_back(p.name);
     if (ours_in_order == theirs_in_order) return Status::Ok();
     if (!std::is_permutation(ours_in_order.begin(), ours_in_order.end(), theirs_in_order.begin())) return Status::Ok();
     return Status::InvalidArgument(
@@ -367,9 +369,9 @@ class Planner {
 
 Result<PlannedKernel> PlanPlainKernel(const Task& task, std::string_view source, const std::string& file) {
   if (PlanBegin(source) != std::string_view::npos) return PlannedKernel{std::string(source), ""};
-  const Result<std::unique_ptr<CuSource>> read = ReadCuSource(source, file);
-  if (!read.ok()) return PlannedKernel{std::string(source), ""};
-  return Planner(task, **read, file).Run();
+  const Result<std::unique_ptr<CuSource>> cu_source = ReadCuSource(source, file);
+  if (!cu_source.ok()) return PlannedKernel{std::string(source), ""};
+  return Planner(task, **cu_source, file).Run();
 }
 
 }  // namespace hone

@@ -30,10 +30,10 @@ const std::map<string_view, string_view>& PlanFunctions() {
 }
 
 bool IsIntegerType(string_view word) {
-  static constexpr std::array<string_view, 16> kTypes{
+  static constexpr std::array<string_view, 16> kIntegerTypes{
       "int",   "unsigned", "long",  "size_t", "int64_t", "int32_t", "uint32_t",     "uint64_t",
       "short", "char",     "const", "auto",   "ssize_t", "uint",    "unsigned int", "std::size_t"};
-  return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
+  return std::find(kIntegerTypes.begin(), kIntegerTypes.end(), word) != kIntegerTypes.end();
 }
 
 // Returns the value of an integer literal, decimal or hexadecimal.
@@ -146,7 +146,7 @@ std::optional<std::string> PlanExpressions::Component(const std::string& name, s
   const auto local = f.locals.find(name);
   if (local == f.locals.end() || !local->second.starts_with("dim3(")) return std::nullopt;
   const std::vector<Token> tokens = LexCuda(local->second);
-  const auto wanted = static_cast<size_t>(axis[0] - 'x');
+  const auto axis_index = static_cast<size_t>(axis[0] - 'x');
   size_t part = 0, begin = 2;
   for (size_t i = 2; i < tokens.size(); ++i) {
     if (tokens[i].match > static_cast<int>(i)) {
@@ -154,7 +154,7 @@ std::optional<std::string> PlanExpressions::Component(const std::string& name, s
       continue;
     }
     if (tokens[i].text != "," && i + 1 != tokens.size()) continue;
-    if (part++ == wanted && begin < i) {
+    if (part++ == axis_index && begin < i) {
       return local->second.substr(tokens[begin].begin, tokens[i - 1].end - tokens[begin].begin);
     }
     begin = i + 1;
@@ -207,16 +207,16 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
       std::optional<long long> divisor;
       if (begin < end) {
         const std::string_view operand = text.substr(tokens[begin].begin, tokens[end - 1].end - tokens[begin].begin);
-        const Result<std::string> right = Resolve(operand, depth + 1);
-        if (!right.ok()) return right;
-        divisor = Number(FoldConstants(*right));
+        const Result<std::string> right_operand = Resolve(operand, depth + 1);
+        if (!right_operand.ok()) return right_operand;
+        divisor = Number(FoldConstants(*right_operand));
       }
       if (!divisor || *divisor < 0 || *divisor > 62)
         return Status::InvalidArgument(fmt::format("'{}' shifts by what is not known", text));
-      const size_t left = LeftOfShift(out);
+      const size_t left_begin = LeftOfShift(out);
       const std::string shifted =
-          fmt::format("{} {} {}", Operand(out.substr(left)), right_shift ? "/" : "*", 1LL << *divisor);
-      out = out.substr(0, left) + Operand(FoldConstants(shifted));
+          fmt::format("{} {} {}", Operand(out.substr(left_begin)), right_shift ? "/" : "*", 1LL << *divisor);
+      out = out.substr(0, left_begin) + Operand(FoldConstants(shifted));
       i = end - 1;
       continue;
     }
@@ -302,9 +302,9 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
         return Status::InvalidArgument(fmt::format("the call '{}' cannot be followed",
                                                    Span(text, tokens, static_cast<int>(i), static_cast<int>(close))));
       }
-      const std::vector<Token> words = LexCuda(body);
+      const std::vector<Token> body_tokens = LexCuda(body);
       std::string inlined;
-      for (const Token& w : words) {
+      for (const Token& w : body_tokens) {
         const auto p = std::find(parameters.begin(), parameters.end(), w.text);
         inlined += p == parameters.end() ? std::string(w.text) + " "
                                          : Operand(values[static_cast<size_t>(p - parameters.begin())]) + " ";
@@ -326,10 +326,10 @@ Result<std::string> PlanExpressions::Resolve(string_view text, int depth) const 
 }
 
 std::string TidyExpression(std::string text) {
-  for (bool again = true; again;) {
-    again = false;
+  for (bool changed = true; changed;) {
+    changed = false;
     const std::vector<Token> tokens = LexCuda(text);
-    for (size_t i = 0; i < tokens.size() && !again; ++i) {
+    for (size_t i = 0; i < tokens.size() && !changed; ++i) {
       const Token& t = tokens[i];
       if (t.text != "(" || t.match < 0) continue;
       const auto close = static_cast<size_t>(t.match);
@@ -338,12 +338,12 @@ std::string TidyExpression(std::string text) {
         return text.substr(tokens[a].begin, tokens[b].end - tokens[a].begin);
       };
       // Removes parentheses around one word, a whole argument, or the whole text.
-      const bool alone = i > 0 && close + 1 < tokens.size() &&
-                         (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
-                         (tokens[close + 1].text == ")" || tokens[close + 1].text == ",");
-      if (!call && (close == i + 2 || alone || (i == 0 && close + 1 == tokens.size()))) {
+      const bool stands_alone = i > 0 && close + 1 < tokens.size() &&
+                                (tokens[i - 1].text == "(" || tokens[i - 1].text == ",") &&
+                                (tokens[close + 1].text == ")" || tokens[close + 1].text == ",");
+      if (!call && (close == i + 2 || stands_alone || (i == 0 && close + 1 == tokens.size()))) {
         text = text.substr(0, t.begin) + span(i + 1, close - 1) + text.substr(tokens[close].end);
-        again = true;
+        changed = true;
         break;
       }
       // Recognises (a + k - 1) / k, (a + (k - 1)) / k and, for numbers, (a + 255) / 256 as ceil_div.
@@ -382,7 +382,7 @@ std::string TidyExpression(std::string text) {
         inner = inner.substr(1, inner.size() - 2);
       text = text.substr(0, t.begin) + fmt::format("ceil_div({}, {})", span(i + 1, plus - 1), inner) +
              text.substr(tokens[last].end);
-      again = true;
+      changed = true;
     }
   }
   return text;

@@ -63,16 +63,16 @@ std::optional<PointerDeclaration> PointerDeclarationAt(const CuSource& source, i
          IsToken(source, name, "const") || (!automatic && IsToken(source, name, "*")))
     ++name;
   if (name >= limit || !IsIdentifierAt(source, name) || !IsToken(source, name + 1, "=")) return std::nullopt;
-  PointerDeclaration found{name, name + 2, EndOfValue(source, name + 2, limit), -1};
+  PointerDeclaration declaration{name, name + 2, EndOfValue(source, name + 2, limit), -1};
   if (automatic) {
-    found.base = PointerOfAuto(source, found.value, found.end, is_pointer);
+    declaration.base = PointerOfAuto(source, declaration.value, declaration.end, is_pointer);
   } else {
-    for (int k = found.value; k < found.end && found.base < 0; ++k) {
-      if (IsIdentifierAt(source, k) && is_pointer(k)) found.base = k;
+    for (int k = declaration.value; k < declaration.end && declaration.base < 0; ++k) {
+      if (IsIdentifierAt(source, k) && is_pointer(k)) declaration.base = k;
     }
   }
-  if (found.base < 0) return std::nullopt;
-  return found;
+  if (declaration.base < 0) return std::nullopt;
+  return declaration;
 }
 
 std::optional<PointerMove> PointerMoveAt(const CuSource& source, int i, int limit) {

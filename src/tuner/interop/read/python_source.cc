@@ -76,8 +76,8 @@ std::string Value(const PythonString& literal) {
       out += c;
       continue;
     }
-    const char next = literal.text[++i];
-    switch (next) {
+    const char escaped = literal.text[++i];
+    switch (escaped) {
       case 'n':
         out += '\n';
         break;
@@ -89,11 +89,11 @@ std::string Value(const PythonString& literal) {
       case '\\':
       case '"':
       case '\'':
-        out += next;
+        out += escaped;
         break;
       default:
         out += c;
-        out += next;
+        out += escaped;
     }
   }
   return out;
@@ -126,8 +126,8 @@ Result<std::string> CudaFromPython(string_view text, string_view file) {
   int line = 1;
   for (const PythonString& literal : PythonStrings(text)) {
     if (!HoldsCuda(literal.text)) continue;
-    const size_t next = literal.after.find_first_not_of(" \t");
-    const string_view after = next == string_view::npos ? string_view() : literal.after.substr(next);
+    const size_t after_blanks = literal.after.find_first_not_of(" \t");
+    const string_view after = after_blanks == string_view::npos ? string_view() : literal.after.substr(after_blanks);
     if (literal.prefix.find('f') != std::string::npos || after.starts_with(".") || after.starts_with("%")) {
       return Status::InvalidArgument(
           fmt::format("{}:{}: this CUDA source is put together by Python ({}): only Python knows what it becomes. "

@@ -13,25 +13,25 @@
 namespace hone {
 namespace {
 
-using Words = std::vector<std::string>;
+using TokenTexts = std::vector<std::string>;
 constexpr int kMaxDepth = 12;  // names that stand for names, one after another; beyond it, they stand for each other
 constexpr size_t kMostSummands = 64;  // of an index whose locals were expanded
 
-Words Split(const std::string& text) {
-  Words words;
-  for (const Token& t : LexCuda(text)) words.emplace_back(t.text);
-  return words;
+TokenTexts Split(const std::string& text) {
+  TokenTexts token_texts;
+  for (const Token& t : LexCuda(text)) token_texts.emplace_back(t.text);
+  return token_texts;
 }
-std::string Join(const Words& words) {
+std::string Join(const TokenTexts& token_texts) {
   std::string text;
-  for (const std::string& w : words) text += (text.empty() ? "" : " ") + w;
+  for (const std::string& w : token_texts) text += (text.empty() ? "" : " ") + w;
   return text;
 }
 
 // A summand of an index, split into its factors: those that are sizes or numbers, and the others.
 struct Term {
-  Words sizes;
-  Words others;  // each a word or a parenthesised expression
+  TokenTexts sizes;
+  TokenTexts others;  // each a word or a parenthesised expression
 };
 
 // Infers from a kernel's body how it uses its pointers. Positions are indices of tokens.
@@ -60,11 +60,11 @@ class BodyReader {
       const int name = declared->name, end = declared->end;
       const std::string base = Word(declared->base);
       const std::string parameter = Pointer(base, i)->parameter;
-      Words offset = Pointer(base, i)->offset;
+      TokenTexts offset = Pointer(base, i)->offset;
       bool vector = false, understood = true;
       // Reads the offset e from base + e, &base[e] or reinterpret_cast<T*>(base + e).
       int k = name + 2;
-      Words after;
+      TokenTexts after;
       bool seen = false;
       int depth_paren = 0;
       for (; k < end; ++k) {
@@ -94,16 +94,16 @@ class BodyReader {
         if (!offset.empty()) offset.push_back("+");
         offset.insert(offset.end(), after.begin(), after.end());
       }
-      derived_[Word(name)].push_back({name, BlockEnd(name), parameter, vector ? Words{"?"} : offset});
+      derived_[Word(name)].push_back({name, BlockEnd(name), parameter, vector ? TokenTexts{"?"} : offset});
       skip_.insert({i, end});
     }
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!IsIdentifier(i) || IsToken(i - 1, ".") || IsToken(i - 1, "->")) continue;
-      const DerivedPointer* found = Pointer(Word(i), i);
-      if (found == nullptr) continue;
-      PointerUse& use = uses[found->parameter];
+      const DerivedPointer* derived_pointer = Pointer(Word(i), i);
+      if (derived_pointer == nullptr) continue;
+      PointerUse& use = uses[derived_pointer->parameter];
       int access_end = -1;
-      Words index = found->offset;
+      TokenTexts index = derived_pointer->offset;
       if (IsToken(i + 1, "[") && At(i + 1).match > 0) {
         access_end = At(i + 1).match;
         if (!index.empty()) index.push_back("+");
@@ -170,14 +170,15 @@ class BodyReader {
 
   // Records what the access `index` at token `i` implies for the shape behind a pointer. `stays`: the access does not
   // move the pointer, as *out++ does.
-  void NoteAccess(const Words& index, bool stays, int i, PointerUse& use, std::map<std::string, PointerUse>& uses) {
-    const bool first = stays && index == Words{"0"};
+  void NoteAccess(const TokenTexts& index, bool stays, int i, PointerUse& use,
+                  std::map<std::string, PointerUse>& uses) {
+    const bool first = stays && index == TokenTexts{"0"};
     use.first = use.first || first;
     use.elsewhere = use.elsewhere || !first;
     if (!stays || std::find(index.begin(), index.end(), "?") != index.end()) return;
     position_ = i;
     below_.clear();
-    if (std::optional<Words> shape = Shape(index, 0)) {
+    if (std::optional<TokenTexts> shape = Shape(index, 0)) {
       use.shapes.push_back(*shape);
       for (const std::string& extent : *shape) use.scattered = use.scattered || (extent[0] == '@' && use.written);
       for (const auto& [chooser, size] : below_) uses[chooser].below.push_back(size);
@@ -193,23 +194,23 @@ class BodyReader {
     const DerivedPointer meaning = *Pointer(Word(i), i);
     // The statement is not an access, unless it is *out++.
     if (!IsToken(i - 1, "*")) skip_.insert({move->first - 1, move->end});
-    std::vector<DerivedPointer>& all = derived_.at(Word(i));
+    std::vector<DerivedPointer>& derivations = derived_.at(Word(i));
     if (move->statement && move->value > 0 && BlockEnd(i) == meaning.to) {
-      Words offset = meaning.offset;
+      TokenTexts offset = meaning.offset;
       if (!offset.empty()) offset.push_back("+");
       for (int k = move->value; k < move->end; ++k) offset.push_back(Word(k));
-      all.push_back({move->end, meaning.to, meaning.parameter, offset});
+      derivations.push_back({move->end, meaning.to, meaning.parameter, offset});
     } else {
-      for (DerivedPointer& one : all) {
+      for (DerivedPointer& one : derivations) {
         if (one.from <= i && i <= one.to) one.offset = {"?"};
       }
     }
   }
   // Returns whether token `i` is an assignment operator.
   bool IsAssignment(int i) const {
-    const std::string next = Word(i);
-    return next == "=" ||
-           (next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos);
+    const std::string next_word = Word(i);
+    return next_word == "=" || (next_word.size() == 2 && next_word[1] == '=' &&
+                                std::string("+-*/|&^").find(next_word[0]) != std::string::npos);
   }
 
   // The meaning of a pointer's name at tokens [from, to]: the kernel's parameter plus an offset in elements. The offset
@@ -217,11 +218,11 @@ class BodyReader {
   struct DerivedPointer {
     int from = 0, to = 0;
     std::string parameter;
-    Words offset;
+    TokenTexts offset;
   };
   struct Definition {
     int from = 0, to = 0;
-    Words value;
+    TokenTexts value;
   };
 
   // Returns the `}` of the innermost block around token `i` of the body.
@@ -240,14 +241,15 @@ class BodyReader {
   }
   // Returns the last of several meanings of a name that begins before token `i` and is valid there; nullptr: none.
   template <typename Meaning>
-  static const Meaning* MeaningAt(const std::vector<Meaning>& all, int i) {
-    auto next = std::upper_bound(all.begin(), all.end(), i, [](int at, const Meaning& m) { return at < m.from; });
+  static const Meaning* MeaningAt(const std::vector<Meaning>& meanings, int i) {
+    auto after_place =
+        std::upper_bound(meanings.begin(), meanings.end(), i, [](int at, const Meaning& m) { return at < m.from; });
     // In ordinary code few adjacent blocks declare the same name; the limit protects against hostile texts.
-    for (int tries = 0; next != all.begin() && tries < 64; ++tries) {
-      --next;
-      if (i <= next->to) return &*next;
+    for (int tries = 0; after_place != meanings.begin() && tries < 64; ++tries) {
+      --after_place;
+      if (i <= after_place->to) return &*after_place;
     }
-    return !all.empty() && all.front().from <= i && i <= all.front().to ? &all.front() : nullptr;
+    return !meanings.empty() && meanings.front().from <= i && i <= meanings.front().to ? &meanings.front() : nullptr;
   }
   // Returns what the pointer `name` means at token `i`; nullptr: it is not derived from a parameter.
   const DerivedPointer* Pointer(const std::string& name, int i) const {
@@ -256,7 +258,7 @@ class BodyReader {
     return MeaningAt(found->second, i);
   }
   // Returns the definition of the integer `name` at the current position, else its first definition.
-  const Words* DefinitionOf(const std::string& name) const {
+  const TokenTexts* DefinitionOf(const std::string& name) const {
     const auto found = definitions_.find(name);
     if (found == definitions_.end()) return nullptr;
     const Definition* definition = MeaningAt(found->second, position_);
@@ -267,9 +269,9 @@ class BodyReader {
   // atomicAdd(reinterpret_cast<unsigned*>(&x[…]), …), and not part of an index.
   bool IsAtomic(int i) const {
     int k = i - 1;
-    for (bool again = true; again;) {
-      again = false;
-      while (IsToken(k, "&") || IsToken(k, "(")) --k, again = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      while (IsToken(k, "&") || IsToken(k, "(")) --k, changed = true;
       if (IsToken(k, ">")) {
         int depth = 0;
         for (; k > k_.body_open; --k) {
@@ -278,18 +280,19 @@ class BodyReader {
         }
         --k;
         if (!Word(k).ends_with("_cast")) return Word(k).starts_with("atomic");
-        --k, again = true;
+        --k, changed = true;
       }
     }
     return Word(k).starts_with("atomic") && IsToken(k + 1, "(");
   }
   // Records whether an access writes, updates or reads its element. `after`: the first token behind the access.
   void NoteEffect(int after, PointerUse& use) const {
-    const std::string next = Word(after);
-    if (next == "=") {
+    const std::string next_word = Word(after);
+    if (next_word == "=") {
       use.written = true;
-    } else if ((next.size() == 2 && next[1] == '=' && std::string("+-*/|&^").find(next[0]) != std::string::npos) ||
-               next == "++" || next == "--") {
+    } else if ((next_word.size() == 2 && next_word[1] == '=' &&
+                std::string("+-*/|&^").find(next_word[0]) != std::string::npos) ||
+               next_word == "++" || next_word == "--") {
       use.read = use.written = true;
     } else {
       use.read = true;
@@ -339,17 +342,17 @@ class BodyReader {
       int begin = i - 1;
       if (IsToken(begin, "]") && At(begin).match >= 0) begin = At(begin).match - 1;
       if (!IsIdentifier(begin)) continue;
-      Words words;
-      for (int k = begin; k < i; ++k) words.push_back(Word(k));
+      TokenTexts token_texts;
+      for (int k = begin; k < i; ++k) token_texts.push_back(Word(k));
       position_ = i;
       // Only a comparison of the element itself is evidence, not one of a sum.
-      if (words.size() == 1) {
-        const Words* value = DefinitionOf(words[0]);
+      if (token_texts.size() == 1) {
+        const TokenTexts* value = DefinitionOf(token_texts[0]);
         if (value == nullptr) continue;
-        words = WithoutCasts(*value);
+        token_texts = WithoutCasts(*value);
       }
-      if (words.size() < 4 || words[1] != "[" || words.back() != "]") continue;
-      if (const DerivedPointer* pointer = Pointer(words[0], i)) uses[pointer->parameter].padded = true;
+      if (token_texts.size() < 4 || token_texts[1] != "[" || token_texts.back() != "]") continue;
+      if (const DerivedPointer* pointer = Pointer(token_texts[0], i)) uses[pointer->parameter].padded = true;
     }
   }
 
@@ -357,7 +360,7 @@ class BodyReader {
   void MarkIndices(std::map<std::string, PointerUse>& uses) {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!IsIdentifier(i) || !IsToken(i + 1, "[") || At(i + 1).match < 0) continue;
-      Words index;
+      TokenTexts index;
       for (int k = i + 2; k < At(i + 1).match; ++k) index.push_back(Word(k));
       position_ = i;
       if (const std::optional<std::string> reach = ExclusiveBound(index, 0); reach && (*reach)[0] != '@') continue;
@@ -365,13 +368,14 @@ class BodyReader {
     }
   }
   // Returns the pointer parameters from whose elements a value is computed.
-  std::set<std::string> PointersLoadedBy(const Words& words, int depth) const {
+  std::set<std::string> PointersLoadedBy(const TokenTexts& token_texts, int depth) const {
     std::set<std::string> pointers;
     if (depth > 4) return pointers;
-    for (size_t i = 0; i < words.size(); ++i) {
-      const DerivedPointer* found = Pointer(words[i], position_);
-      if (found != nullptr && i + 1 < words.size() && words[i + 1] == "[") pointers.insert(found->parameter);
-      if (const Words* value = DefinitionOf(words[i]); value != nullptr && found == nullptr) {
+    for (size_t i = 0; i < token_texts.size(); ++i) {
+      const DerivedPointer* derived_pointer = Pointer(token_texts[i], position_);
+      if (derived_pointer != nullptr && i + 1 < token_texts.size() && token_texts[i + 1] == "[")
+        pointers.insert(derived_pointer->parameter);
+      if (const TokenTexts* value = DefinitionOf(token_texts[i]); value != nullptr && derived_pointer == nullptr) {
         for (const std::string& p : PointersLoadedBy(*value, depth + 1)) pointers.insert(p);
       }
     }
@@ -383,7 +387,7 @@ class BodyReader {
     for (int i = k_.body_open + 1; i < k_.body_close; ++i) {
       if (!IsIdentifier(i) || !IsToken(i + 1, "=") || !(IsIdentifier(i - 1) || IsToken(i - 1, ","))) continue;
       int end = i + 2;
-      Words value;
+      TokenTexts value;
       while (end < k_.body_close && !IsToken(end, ";") && !IsToken(end, ",")) {
         if (At(end).match > end) {
           for (int k = end; k < At(end).match; ++k) value.push_back(Word(k));
@@ -410,9 +414,9 @@ class BodyReader {
         --begin;
         if (At(begin).match >= 0 && At(begin).match < begin) begin = At(begin).match;
       }
-      Words compared;
+      TokenTexts compared;
       for (int k = begin; k <= i; ++k) compared.push_back(Word(k));
-      Words limit;
+      TokenTexts limit;
       for (int k = i + 2; k < k_.body_close; ++k) {
         const std::string w = Word(k);
         if (w == ")" || w == ";" || w == "&&" || w == "||" || w == "?" || w == ",") break;
@@ -427,8 +431,8 @@ class BodyReader {
       if (std::optional<std::string> size = SizeText(limit)) limits_[Join(compared)].emplace_back(i, *size);
       // A plain number is accepted as the bound of a loop's counter: for (int j = 0; j < 4; ++j).
       if (compared.size() == 1 && limit.size() == 1 && At(i + 2).kind == TokenKind::kNumber) {
-        const Words* from = DefinitionOf(compared[0]);
-        if (from != nullptr && *from == Words{"0"}) limits_[compared[0]].emplace_back(i, limit[0]);
+        const TokenTexts* from = DefinitionOf(compared[0]);
+        if (from != nullptr && *from == TokenTexts{"0"}) limits_[compared[0]].emplace_back(i, limit[0]);
       }
     }
     // Collects the reversed form, rows > row.
@@ -440,11 +444,11 @@ class BodyReader {
 
   // Returns the expression if it consists of sizes and numbers only, with constants and locals replaced by their
   // values; nullopt: it does not.
-  std::optional<std::string> SizeText(const Words& words, int depth = 0) const {
-    if (words.empty() || depth > kMaxDepth) return std::nullopt;
-    Words out;
+  std::optional<std::string> SizeText(const TokenTexts& token_texts, int depth = 0) const {
+    if (token_texts.empty() || depth > kMaxDepth) return std::nullopt;
+    TokenTexts out;
     bool any = false;
-    for (const std::string& w : words) {
+    for (const std::string& w : token_texts) {
       if (bounds_.dims.count(w) != 0) {
         any = true;
         out.push_back(w);
@@ -457,7 +461,7 @@ class BodyReader {
         if (!inner) return std::nullopt;
         any = true;
         out.push_back(*inner);
-      } else if (const Words* local = DefinitionOf(w)) {
+      } else if (const TokenTexts* local = DefinitionOf(w)) {
         std::optional<std::string> inner = SizeText(*local, depth + 1);
         if (!inner) return std::nullopt;
         any = true;
@@ -471,10 +475,10 @@ class BodyReader {
   }
 
   // Returns the operands of the additions outside of all brackets.
-  std::vector<Words> SplitSummands(const Words& words) const {
-    std::vector<Words> parts(1);
+  std::vector<TokenTexts> SplitSummands(const TokenTexts& token_texts) const {
+    std::vector<TokenTexts> parts(1);
     int depth = 0;
-    for (const std::string& w : words) {
+    for (const std::string& w : token_texts) {
       if (w == "(" || w == "[") ++depth;
       if (w == ")" || w == "]") --depth;
       if (w == "+" && depth == 0) {
@@ -487,46 +491,46 @@ class BodyReader {
   }
 
   // Returns the expression without casts and parentheses around the whole of it.
-  static Words WithoutCasts(Words words) {
+  static TokenTexts WithoutCasts(TokenTexts token_texts) {
     // Removes casts and parentheses around everything.
-    for (bool again = true; again && words.size() > 2;) {
-      again = false;
-      if (words[0] == "static_cast") {
-        const auto open = std::find(words.begin(), words.end(), "(");
-        words.erase(words.begin(), open);
-        again = true;
+    for (bool changed = true; changed && token_texts.size() > 2;) {
+      changed = false;
+      if (token_texts[0] == "static_cast") {
+        const auto open = std::find(token_texts.begin(), token_texts.end(), "(");
+        token_texts.erase(token_texts.begin(), open);
+        changed = true;
       }
-      if (words.empty() || words.front() != "(") continue;
+      if (token_texts.empty() || token_texts.front() != "(") continue;
       int depth = 0;
       size_t close = 0;
-      for (size_t i = 0; i < words.size(); ++i) {
-        if (words[i] == "(") ++depth;
-        if (words[i] == ")" && --depth == 0) {
+      for (size_t i = 0; i < token_texts.size(); ++i) {
+        if (token_texts[i] == "(") ++depth;
+        if (token_texts[i] == ")" && --depth == 0) {
           close = i;
           break;
         }
       }
-      static const std::set<std::string> kTypes = {"int",      "long",     "size_t",  "int64_t",  "unsigned",
-                                                   "uint32_t", "uint64_t", "int32_t", "ptrdiff_t"};
-      if (close + 1 == words.size()) {
-        words = Words(words.begin() + 1, words.end() - 1);
-        again = true;
-      } else if (close > 1 && std::all_of(words.begin() + 1, words.begin() + static_cast<long>(close),
-                                          [](const std::string& w) { return kTypes.count(w) != 0; })) {
-        words.erase(words.begin(), words.begin() + static_cast<long>(close) + 1);
-        again = true;
+      static const std::set<std::string> kIntegerTypes = {"int",      "long",     "size_t",  "int64_t",  "unsigned",
+                                                          "uint32_t", "uint64_t", "int32_t", "ptrdiff_t"};
+      if (close + 1 == token_texts.size()) {
+        token_texts = TokenTexts(token_texts.begin() + 1, token_texts.end() - 1);
+        changed = true;
+      } else if (close > 1 && std::all_of(token_texts.begin() + 1, token_texts.begin() + static_cast<long>(close),
+                                          [](const std::string& w) { return kIntegerTypes.count(w) != 0; })) {
+        token_texts.erase(token_texts.begin(), token_texts.begin() + static_cast<long>(close) + 1);
+        changed = true;
       }
     }
-    return words;
+    return token_texts;
   }
 
   // Returns a summand split into its factors; nullopt: it has another operator than *.
-  std::optional<Term> SplitFactors(const Words& words) const {
+  std::optional<Term> SplitFactors(const TokenTexts& token_texts) const {
     Term term;
-    Words factor;
+    TokenTexts factor;
     int depth = 0;
     const auto finish = [&]() {
-      Words one = WithoutCasts(factor);
+      TokenTexts one = WithoutCasts(factor);
       factor.clear();
       if (one.empty()) return false;
       if (one.size() == 1 &&
@@ -539,7 +543,7 @@ class BodyReader {
       }
       return true;
     };
-    Words rest = WithoutCasts(words);
+    TokenTexts rest = WithoutCasts(token_texts);
     for (const std::string& w : rest) {
       if (w == "(" || w == "[") ++depth;
       if (w == ")" || w == "]") --depth;
@@ -556,7 +560,7 @@ class BodyReader {
   }
 
   // Returns "rows" for "rows * d" divided by "d"; nullopt: the factors do not cancel.
-  static std::optional<std::string> QuotientText(const std::string& all, const std::string& part) {
+  static std::optional<std::string> QuotientText(const std::string& product, const std::string& factor) {
     const auto factors = [](const std::string& text) {
       std::vector<std::string> parts(1);
       int depth = 0;
@@ -570,7 +574,7 @@ class BodyReader {
       }
       return parts;
     };
-    for (const std::string& text : {all, part}) {
+    for (const std::string& text : {product, factor}) {
       int depth = 0;
       for (const std::string& w : Split(text)) {
         if (w == "(") ++depth;
@@ -578,77 +582,79 @@ class BodyReader {
         if (depth == 0 && (w == "+" || w == "-" || w == "/" || w == "%")) return std::nullopt;
       }
     }
-    std::vector<std::string> rest = factors(all);
-    for (const std::string& f : factors(part)) {
-      const auto found = std::find(rest.begin(), rest.end(), f);
-      if (found == rest.end()) return std::nullopt;
-      rest.erase(found);
+    std::vector<std::string> remaining_factors = factors(product);
+    for (const std::string& f : factors(factor)) {
+      const auto found = std::find(remaining_factors.begin(), remaining_factors.end(), f);
+      if (found == remaining_factors.end()) return std::nullopt;
+      remaining_factors.erase(found);
     }
     std::string text;
-    for (const std::string& f : rest) text += (text.empty() ? "" : " * ") + f;
+    for (const std::string& f : remaining_factors) text += (text.empty() ? "" : " * ") + f;
     return text.empty() ? "1" : text;
   }
 
   // Returns the exclusive bound of a name or expression: "rows".
-  std::optional<std::string> ExclusiveBound(const Words& given, int depth) const {
+  std::optional<std::string> ExclusiveBound(const TokenTexts& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
-    const Words words = WithoutCasts(given);
+    const TokenTexts token_texts = WithoutCasts(given);
     // The bound of a % d is d.
     int level = 0;
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == "(") ++level;
-      if (words[i] == ")") --level;
-      if (words[i] == "%" && level == 0) return SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
+    for (size_t i = 0; i < token_texts.size(); ++i) {
+      if (token_texts[i] == "(") ++level;
+      if (token_texts[i] == ")") --level;
+      if (token_texts[i] == "%" && level == 0)
+        return SizeText(TokenTexts(token_texts.begin() + static_cast<long>(i) + 1, token_texts.end()));
     }
     // The bound of min(e, size - 1) is size. The bound of an element ids[t] is "@ids", the bound of all elements of ids.
-    if (words.size() > 3 && words[0] == "min" && words[1] == "(" && words.back() == ")") {
+    if (token_texts.size() > 3 && token_texts[0] == "min" && token_texts[1] == "(" && token_texts.back() == ")") {
       int open = 0;
       size_t begin = 2;
-      for (size_t i = 2; i < words.size(); ++i) {
-        if (words[i] == "(") ++open;
-        if (words[i] == ")") --open;
-        if (!((words[i] == "," && open == 0) || i + 1 == words.size())) continue;
-        if (i >= begin + 3 && words[i - 1] == "1" && words[i - 2] == "-") {
-          if (std::optional<std::string> size =
-                  SizeText(Words(words.begin() + static_cast<long>(begin), words.begin() + static_cast<long>(i) - 2)))
+      for (size_t i = 2; i < token_texts.size(); ++i) {
+        if (token_texts[i] == "(") ++open;
+        if (token_texts[i] == ")") --open;
+        if (!((token_texts[i] == "," && open == 0) || i + 1 == token_texts.size())) continue;
+        if (i >= begin + 3 && token_texts[i - 1] == "1" && token_texts[i - 2] == "-") {
+          if (std::optional<std::string> size = SizeText(TokenTexts(token_texts.begin() + static_cast<long>(begin),
+                                                                    token_texts.begin() + static_cast<long>(i) - 2)))
             return size;
         }
         begin = i + 1;
       }
     }
-    if (words.size() > 3 && words[1] == "[" && words.back() == "]") {
-      const DerivedPointer* pointer = Pointer(words[0], position_);
-      const bool whole = std::count(words.begin(), words.end(), "[") == 1;
-      if (pointer != nullptr && whole) return "@" + pointer->parameter;
+    if (token_texts.size() > 3 && token_texts[1] == "[" && token_texts.back() == "]") {
+      const DerivedPointer* pointer = Pointer(token_texts[0], position_);
+      const bool has_one_index = std::count(token_texts.begin(), token_texts.end(), "[") == 1;
+      if (pointer != nullptr && has_one_index) return "@" + pointer->parameter;
     }
     // The bound of i / d is rows if that of i is rows * d.
     level = 0;
-    for (size_t i = words.size(); i-- > 0;) {
-      if (words[i] == ")") ++level;
-      if (words[i] == "(") --level;
-      if (level != 0 || words[i] != "/" || i == 0) continue;
-      const std::optional<std::string> all =
-          ExclusiveBound(Words(words.begin(), words.begin() + static_cast<long>(i)), depth + 1);
-      const std::optional<std::string> part = SizeText(Words(words.begin() + static_cast<long>(i) + 1, words.end()));
-      if (!all || !part || (*all)[0] == '@') break;
-      if (std::optional<std::string> quotient = QuotientText(*all, *part)) return quotient;
+    for (size_t i = token_texts.size(); i-- > 0;) {
+      if (token_texts[i] == ")") ++level;
+      if (token_texts[i] == "(") --level;
+      if (level != 0 || token_texts[i] != "/" || i == 0) continue;
+      const std::optional<std::string> dividend =
+          ExclusiveBound(TokenTexts(token_texts.begin(), token_texts.begin() + static_cast<long>(i)), depth + 1);
+      const std::optional<std::string> part =
+          SizeText(TokenTexts(token_texts.begin() + static_cast<long>(i) + 1, token_texts.end()));
+      if (!dividend || !part || (*dividend)[0] == '@') break;
+      if (std::optional<std::string> quotient = QuotientText(*dividend, *part)) return quotient;
       break;
     }
     // A name may be used for several variables: the last comparison before the access is taken, else the first one
     // after it.
-    if (const auto limit = limits_.find(Join(words)); limit != limits_.end()) {
+    if (const auto limit = limits_.find(Join(token_texts)); limit != limits_.end()) {
       const std::string* size = &limit->second.front().second;
       for (const auto& [where, below] : limit->second) {
         if (where < position_) size = &below;
       }
       return *size;
     }
-    if (words.size() == 1) {
-      if (const Words* value = DefinitionOf(words[0])) return ExclusiveBound(*value, depth + 1);
+    if (token_texts.size() == 1) {
+      if (const TokenTexts* value = DefinitionOf(token_texts[0])) return ExclusiveBound(*value, depth + 1);
       return std::nullopt;
     }
-    if (words.size() == 3 && words[0] == "blockIdx" && words[1] == ".") {
-      const size_t axis = words[2] == "x" ? 0 : words[2] == "y" ? 1 : 2;
+    if (token_texts.size() == 3 && token_texts[0] == "blockIdx" && token_texts[1] == ".") {
+      const size_t axis = token_texts[2] == "x" ? 0 : token_texts[2] == "y" ? 1 : 2;
       if (axis < bounds_.grid.size()) {
         if (std::optional<std::string> size = SizeText(Split(bounds_.grid[axis]))) return size;
         // The launch of a kernel that is written for one size says a number.
@@ -662,13 +668,15 @@ class BodyReader {
   // Returns the summands of an index, with those of a local in place of the local if it is an offset: `row * d` and `i` for `base + i`
   // where base = row * d. A local that is compared with a size is an index itself, and stays. The file may be anybody's, so the number of
   // summands is bounded.
-  std::vector<Words> ExpandedSummands(const Words& index) const {
-    std::vector<Words> parts = SplitSummands(index);
+  std::vector<TokenTexts> ExpandedSummands(const TokenTexts& index) const {
+    std::vector<TokenTexts> parts = SplitSummands(index);
     for (size_t i = 0; i < parts.size();) {
-      const Words one = WithoutCasts(parts[i]);
-      const Words* value = one.size() == 1 && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
-      const std::vector<Words> inner = value != nullptr ? SplitSummands(WithoutCasts(*value)) : std::vector<Words>();
-      if (parts.size() + inner.size() > kMostSummands || std::none_of(inner.begin(), inner.end(), [&](const Words& w) { return IsOffset(w); })) {
+      const TokenTexts one = WithoutCasts(parts[i]);
+      const TokenTexts* value = one.size() == 1 && limits_.count(one[0]) == 0 ? DefinitionOf(one[0]) : nullptr;
+      const std::vector<TokenTexts> inner =
+          value != nullptr ? SplitSummands(WithoutCasts(*value)) : std::vector<TokenTexts>();
+      if (parts.size() + inner.size() > kMostSummands ||
+          std::none_of(inner.begin(), inner.end(), [&](const TokenTexts& w) { return IsOffset(w); })) {
         ++i;
         continue;
       }
@@ -679,7 +687,7 @@ class BodyReader {
   }
 
   // Returns whether a summand is a size times something that is none: row * d.
-  bool IsOffset(const Words& summand) const {
+  bool IsOffset(const TokenTexts& summand) const {
     const std::optional<Term> term = SplitFactors(summand);
     return term && term->others.size() == 1 && std::any_of(term->sizes.begin(), term->sizes.end(), [](const std::string& size) {
       return std::isdigit(static_cast<unsigned char>(size[0])) == 0;
@@ -687,16 +695,16 @@ class BodyReader {
   }
 
   // Returns the extents of a flattened index, outermost first.
-  std::optional<Words> Shape(const Words& given, int depth) const {
+  std::optional<TokenTexts> Shape(const TokenTexts& given, int depth) const {
     if (depth > kMaxDepth) return std::nullopt;
-    const Words index = WithoutCasts(given);
+    const TokenTexts index = WithoutCasts(given);
     if (index.size() == 1 && limits_.count(index[0]) == 0) {
-      if (const Words* value = DefinitionOf(index[0])) return Shape(*value, depth + 1);
+      if (const TokenTexts* value = DefinitionOf(index[0])) return Shape(*value, depth + 1);
     }
     std::vector<Term> strided;
-    std::vector<Words> plain;
-    const std::vector<Words> parts = ExpandedSummands(index);
-    for (const Words& part : parts) {
+    std::vector<TokenTexts> plain_indices;
+    const std::vector<TokenTexts> parts = ExpandedSummands(index);
+    for (const TokenTexts& part : parts) {
       std::optional<Term> term = SplitFactors(part);
       if (!term) return std::nullopt;
       // An offset made of sizes only, d in x[row * 2 * d + d + i], does not change the shape.
@@ -707,8 +715,8 @@ class BodyReader {
       // In weight[c * 4 + w], w < 4 shows that rows have 4 elements. Without such a bound, 2 * i may be any even
       // position.
       if (!has_size && term->sizes.size() == 1) {
-        for (const Words& other : parts) {
-          const Words inner = WithoutCasts(other);
+        for (const TokenTexts& other : parts) {
+          const TokenTexts inner = WithoutCasts(other);
           if (inner.size() == 1 && inner != WithoutCasts(part))
             has_size = has_size || ExclusiveBound(inner, depth + 1) == term->sizes[0];
         }
@@ -716,20 +724,20 @@ class BodyReader {
       if (has_size && term->others.size() == 1) {
         strided.push_back(*term);
       } else if (term->sizes.empty()) {
-        plain.push_back(part);
+        plain_indices.push_back(part);
       } else {
         return std::nullopt;
       }
     }
     if (strided.empty()) {
-      if (plain.size() != 1) {
+      if (plain_indices.size() != 1) {
         // Without a limit, blockIdx.x * blockDim.x + threadIdx.x implies nothing.
         return std::nullopt;
       }
-      if (std::optional<std::string> reach = ExclusiveBound(plain[0], depth + 1)) return Words{*reach};
+      if (std::optional<std::string> reach = ExclusiveBound(plain_indices[0], depth + 1)) return TokenTexts{*reach};
       return std::nullopt;
     }
-    for (const Words& part : plain) {  // label in x[row * d + label], with label = labels[i], is below d
+    for (const TokenTexts& part : plain_indices) {  // label in x[row * d + label], with label = labels[i], is below d
       const std::optional<std::string> reach = ExclusiveBound(part, depth + 1);
       if (!reach || (*reach)[0] != '@') continue;
       const auto& inner = std::min_element(strided.begin(), strided.end(), [](const Term& a, const Term& b) {
@@ -741,18 +749,18 @@ class BodyReader {
     }
     std::sort(strided.begin(), strided.end(),
               [](const Term& a, const Term& b) { return a.sizes.size() > b.sizes.size(); });
-    const Words outer = Split(strided[0].others[0]);
+    const TokenTexts outer = Split(strided[0].others[0]);
     // In (b * H + h) * D + i, the outer part b * H + h is itself a flattened index.
-    Words shape;
+    TokenTexts shape;
     if (std::optional<std::string> reach = ExclusiveBound(outer, depth + 1)) {
       shape = {*reach};
-    } else if (std::optional<Words> inner = Shape(outer, depth + 1)) {
+    } else if (std::optional<TokenTexts> inner = Shape(outer, depth + 1)) {
       shape = *inner;
     } else {
       return std::nullopt;
     }
     for (size_t i = 0; i < strided.size(); ++i) {
-      Words ratio = strided[i].sizes;
+      TokenTexts ratio = strided[i].sizes;
       if (i + 1 < strided.size()) {
         for (const std::string& s : strided[i + 1].sizes) {
           const auto found = std::find(ratio.begin(), ratio.end(), s);

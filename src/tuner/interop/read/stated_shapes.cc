@@ -127,8 +127,8 @@ std::set<std::string> NamesBeforeShape(string_view line, size_t at, bool parenth
 std::optional<StatedShape> ShapeFromHost(const CuSource& source, int function, const std::string& name) {
   const CuFunction* f = FunctionAt(source, function);
   if (f == nullptr) return std::nullopt;
-  if (const auto made = FactoryCall(*f, name)) {
-    const auto& [how, inside] = *made;
+  if (const auto factory_call = FactoryCall(*f, name)) {
+    const auto& [how, inside] = *factory_call;
     if (how.ends_with("_like")) {
       const std::vector<std::string> arguments = SplitCommas(inside);
       if (!arguments.empty() && arguments[0] != name) return ShapeFromHost(source, function, arguments[0]);
@@ -165,11 +165,11 @@ std::vector<StatedShape> ShapesFromComments(const CuSource& source, const std::s
       const size_t close = line.find(open == '[' ? ']' : ')', at);
       if (close == string_view::npos) break;
       // Skips the comment's // or /*.
-      const size_t words = line.find_first_not_of(" \t/*");
+      const size_t text_begin = line.find_first_not_of(" \t/*");
       std::set<std::string> subjects;
-      if (words < at) {
-        subjects = NamesBeforeShape(line.substr(words), at - words, open == '(');
-      } else if (words == at) {
+      if (text_begin < at) {
+        subjects = NamesBeforeShape(line.substr(text_begin), at - text_begin, open == '(');
+      } else if (text_begin == at) {
         // A comment behind a parameter speaks of the last name before it.
         for (size_t i = source.tokens.size(); i-- > 0;) {
           const Token& t = source.tokens[i];
@@ -216,8 +216,8 @@ std::optional<StatedShape> ElementsFromHost(const CuSource& source, int function
 
 std::string MadeBy(const CuSource& source, int function, const std::string& name) {
   const CuFunction* f = FunctionAt(source, function);
-  const auto made = f == nullptr ? std::nullopt : FactoryCall(*f, name);
-  return made ? made->first : "";
+  const auto factory_call = f == nullptr ? std::nullopt : FactoryCall(*f, name);
+  return factory_call ? factory_call->first : "";
 }
 
 }  // namespace hone

@@ -146,15 +146,15 @@ std::string_view HostElementType(DType dtype) {
 HeaderSignature SignatureOf(const Task& task) {
   HeaderSignature signature;
   signature.function = HostIdentifier(task.name);
-  std::set<std::string> written;
+  std::set<std::string> written_tensors;
   for (const TensorSpec& t : task.tensors) {
-    if (t.role != TensorRole::kIn) written.insert(AliasOf(task, t.name));
+    if (t.role != TensorRole::kIn) written_tensors.insert(AliasOf(task, t.name));
   }
   for (const TensorSpec& t : task.tensors) {
     if (!t.alias.empty()) continue;
     signature.tensors.push_back(
         {HostIdentifier(t.name, kTaken), t.name,
-         fmt::format("{}{}*", written.count(t.name) != 0 ? "" : "const ", HostElementType(t.dtype))});
+         fmt::format("{}{}*", written_tensors.count(t.name) != 0 ? "" : "const ", HostElementType(t.dtype))});
   }
   for (const ScalarSpec& s : task.scalars) {
     signature.scalars.push_back(
@@ -173,9 +173,9 @@ std::vector<std::string> PackageOptions(const KernelPackage& package) {
   for (const std::string& option : package.seed.plan.compiler_options) {
     // If both name one option, the winner's value counts.
     const std::string key = option.substr(0, option.find('='));
-    const bool known =
+    const bool dim_is_known =
         std::any_of(options.begin(), options.end(), [&](const std::string& o) { return o.starts_with(key); });
-    if (!known && key != "--use_fast_math") options.push_back(option);
+    if (!dim_is_known && key != "--use_fast_math") options.push_back(option);
   }
   return options;
 }

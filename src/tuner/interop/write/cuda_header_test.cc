@@ -294,11 +294,11 @@ TEST(HostExpression, MeansWhatTheEvaluatorMeans) {
   Write(directory / "main.cc", program + "}\n");
   ASSERT_EQ(CompileForHost(directory.path(), {"main.cc"}, "program"), "");
   const SubprocessResult run = RunProgram({directory / "program"});
-  std::istringstream got(run.out), wanted(expected);
+  std::istringstream actual_numbers(run.out), expected_numbers(expected);
   std::string g, w;
   for (const std::string& text : texts) {
     for (const auto& [x, y] : values) {
-      ASSERT_TRUE(std::getline(got, g) && std::getline(wanted, w));
+      ASSERT_TRUE(std::getline(actual_numbers, g) && std::getline(expected_numbers, w));
       EXPECT_EQ(g, w) << text << " with a = " << x << ", b = " << y;
     }
   }

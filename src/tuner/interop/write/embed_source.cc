@@ -11,14 +11,16 @@ namespace hone {
 namespace {
 
 // Returns the word of a preprocessor directive, "define" of "#  define  NAME(x)"; `*rest` receives "NAME(x)".
-std::string_view DirectiveWord(std::string_view directive, std::string_view* rest) {
+std::string_view DirectiveWord(std::string_view directive, std::string_view* directive_argument) {
   size_t at = 1;
   while (at < directive.size() && (directive[at] == ' ' || directive[at] == '\t')) ++at;
   size_t end = at;
   while (end < directive.size() && std::isalpha(static_cast<unsigned char>(directive[end])) != 0) ++end;
-  *rest = directive.substr(end);
-  while (!rest->empty() && std::isspace(static_cast<unsigned char>(rest->front())) != 0) rest->remove_prefix(1);
-  while (!rest->empty() && std::isspace(static_cast<unsigned char>(rest->back())) != 0) rest->remove_suffix(1);
+  *directive_argument = directive.substr(end);
+  while (!directive_argument->empty() && std::isspace(static_cast<unsigned char>(directive_argument->front())) != 0)
+    directive_argument->remove_prefix(1);
+  while (!directive_argument->empty() && std::isspace(static_cast<unsigned char>(directive_argument->back())) != 0)
+    directive_argument->remove_suffix(1);
   return directive.substr(at, end - at);
 }
 
@@ -35,18 +37,20 @@ EmbeddedSource EmbedSource(std::string_view source) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (t.kind == TokenKind::kDirective) {
-      std::string_view rest;
-      const std::string_view word = DirectiveWord(t.text, &rest);
+      std::string_view directive_argument;
+      const std::string_view word = DirectiveWord(t.text, &directive_argument);
       if (word == "include") {
-        AddOnce(result.includes, rest);
+        AddOnce(result.includes, directive_argument);
         edits.push_back({t.begin, t.end, ""});
-      } else if (word == "pragma" && rest == "once") {
+      } else if (word == "pragma" && directive_argument == "once") {
         edits.push_back({t.begin, t.end, ""});
       } else if (word == "define") {
         size_t end = 0;
-        while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
+        while (
+            end < directive_argument.size() &&
+            (std::isalnum(static_cast<unsigned char>(directive_argument[end])) != 0 || directive_argument[end] == '_'))
           ++end;
-        AddOnce(result.macros, rest.substr(0, end));
+        AddOnce(result.macros, directive_argument.substr(0, end));
       }
       continue;
     }

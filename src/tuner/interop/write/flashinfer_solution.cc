@@ -33,25 +33,27 @@ struct Interface {
 // Returns the arguments in the order of the task's definition. A task without a definition passes its inputs, then its
 // scalars.
 Interface InterfaceOf(const Task& task) {
-  Interface found{.definition = task.name, .inputs = {}, .outputs = {}};
+  Interface interface {
+    .definition = task.name, .inputs = {}, .outputs = {}
+  };
   if (HasTorchModule(task)) {
     const TorchModule module = TorchModuleOf(task);
-    if (!module.definition.empty()) found.definition = module.definition;
+    if (!module.definition.empty()) interface.definition = module.definition;
     if (module.state.empty()) {
-      found.inputs = module.named_inputs;
-      found.outputs = module.outputs;
-      return found;
+      interface.inputs = module.named_inputs;
+      interface.outputs = module.outputs;
+      return interface;
     }
   }
   for (const TensorSpec& tensor : task.tensors) {
     if (tensor.role == TensorRole::kOut) {
-      found.outputs.push_back(tensor.name);
+      interface.outputs.push_back(tensor.name);
     } else {
-      found.inputs.push_back({tensor.name, ""});
+      interface.inputs.push_back({tensor.name, ""});
     }
   }
-  for (const ScalarSpec& scalar : task.scalars) found.inputs.push_back({scalar.name, ""});
-  return found;
+  for (const ScalarSpec& scalar : task.scalars) interface.inputs.push_back({scalar.name, ""});
+  return interface;
 }
 
 using CppNames = std::map<std::string, std::string>;

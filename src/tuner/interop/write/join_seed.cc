@@ -32,11 +32,11 @@ std::string WholePlanHolds(const LaunchPlan& plan) {
     std::string& step = steps[e.step];
     step += fmt::format("{}({})", step.empty() ? "" : " || ", e.when->text());
   }
-  std::string all;
+  std::string joined_source;
   for (const auto& [step, text] : steps) {
-    if (closed.count(step) == 0) all += fmt::format("{}({})", all.empty() ? "" : " && ", text);
+    if (closed.count(step) == 0) joined_source += fmt::format("{}({})", joined_source.empty() ? "" : " && ", text);
   }
-  return all;
+  return joined_source;
 }
 
 // Returns the numbers of a plan's steps.

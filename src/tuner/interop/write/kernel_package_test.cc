@@ -84,10 +84,10 @@ TEST(KernelPackage, AnUnprovenBestIsRefusedUnlessItIsNamed) {
     if (n.kept && n.incumbent != 0) later = n.id;
   }
   ASSERT_NE(later, 0);
-  const Result<KernelPackage> named = MakeKernelPackage(*w.store, w.view, later);
-  ASSERT_TRUE(named.ok()) << named.status().message();
-  EXPECT_FALSE(named->paired);
-  EXPECT_THAT(CudaHeader(*named).value(), HasSubstr("NOT paired"));
+  const Result<KernelPackage> package = MakeKernelPackage(*w.store, w.view, later);
+  ASSERT_TRUE(package.ok()) << package.status().message();
+  EXPECT_FALSE(package->paired);
+  EXPECT_THAT(CudaHeader(*package).value(), HasSubstr("NOT paired"));
 }
 
 TEST(KernelPackage, WhatWasNotRightIsNeverPackaged) {

@@ -93,13 +93,13 @@ Result<std::string> PlanWriter::Methods() {
   if (HasWorkspaces()) {
     out += fmt::format("  // Bytes of workspace; -1: the shape's arithmetic overflows.\n  long long {}Bytes() {{\n",
                        title);
-    HONE_ASSIGN_OR_RETURN(const std::string sizes, WorkspaceSizes());
+    HONE_ASSIGN_OR_RETURN(const std::string sizes, WorkspaceSizesText());
     out += sizes + "    return ok ? workspace_end.value : -1;\n  }\n";
   }
   out += fmt::format("  cudaError_t {}({}) {{\n    cudaError_t error = cudaSuccess;\n", title,
                      HasWorkspaces() ? "void* workspace" : "");
   if (HasWorkspaces()) {
-    HONE_ASSIGN_OR_RETURN(const std::string sizes, WorkspaceSizes());
+    HONE_ASSIGN_OR_RETURN(const std::string sizes, WorkspaceSizesText());
     out += sizes + "    if (!ok) return cudaErrorInvalidValue;\n";
     for (size_t i = 0; i < plan_.workspaces.size(); ++i) {
       const WorkspaceSpec& w = plan_.workspaces[i];
@@ -140,7 +140,7 @@ Result<std::string> PlanWriter::Methods() {
         closed = true;
       }
       HONE_ASSIGN_OR_RETURN(const std::string body, entry.call        ? CallText(entry, binding, dependent)
-                                                    : entry.is_memset ? Memset(entry, binding, dependent)
+                                                    : entry.is_memset ? MemsetText(entry, binding, dependent)
                                                                       : LaunchText(entry, binding, dependent));
       out += head + "{\n" + body + "    }";
       first = false;
@@ -165,11 +165,11 @@ Result<std::string> PlanWriter::Serves() {
       step += fmt::format("{}Holds({})", step.empty() ? "" : " || ", when);
     }
   }
-  std::string all;
+  std::string conditions;
   for (const auto& [step, text] : steps) {
-    if (text != "true") all += fmt::format("{}({})", all.empty() ? "" : " && ", text);
+    if (text != "true") conditions += fmt::format("{}({})", conditions.empty() ? "" : " && ", text);
   }
-  return all.empty() ? std::string("true") : all;
+  return conditions.empty() ? std::string("true") : conditions;
 }
 
 Result<std::string> PlanWriter::Text(const Expression& expression, const Binding& binding, int line,
@@ -183,7 +183,7 @@ Result<std::string> PlanWriter::Text(const Expression& expression, const Binding
       }
       if (names_.count(arguments[0]) != 0) return fmt::format("Int(AlignmentOf({}))", names_.at(arguments[0]));
     }
-    if (function == "stride" && arguments.size() == 2) return Stride(arguments[0], arguments[1]);
+    if (function == "stride" && arguments.size() == 2) return StrideText(arguments[0], arguments[1]);
     if (function == "occupancy" && !occupancy.empty()) return occupancy;
     return Status::InvalidArgument(fmt::format("{}() cannot be answered here", function));
   };
@@ -193,7 +193,7 @@ Result<std::string> PlanWriter::Text(const Expression& expression, const Binding
 }
 
 // Returns the stride of a tensor's axis as C++, from its `strides` or from its shape.
-Result<std::string> PlanWriter::Stride(const std::string& tensor, const std::string& axis_text) {
+Result<std::string> PlanWriter::StrideText(const std::string& tensor, const std::string& axis_text) {
   const TensorSpec* spec = task_.FindTensor(tensor);
   const auto axis = static_cast<size_t>(axis_text.empty() ? 99 : axis_text[0] - '0');
   if (spec == nullptr || axis >= spec->shape.size()) {
@@ -214,7 +214,7 @@ Result<std::string> PlanWriter::Stride(const std::string& tensor, const std::str
 }
 
 // Returns the C++ that computes the workspaces' offsets and their total size.
-Result<std::string> PlanWriter::WorkspaceSizes() {
+Result<std::string> PlanWriter::WorkspaceSizesText() {
   const Binding binding = EffectiveBinding(plan_, binding_, PlanEntry{});
   std::string out = "    Int workspace_end = 0;\n";
   for (size_t i = 0; i < plan_.workspaces.size(); ++i) {
@@ -235,25 +235,25 @@ Result<std::string> PlanWriter::WorkspaceSizes() {
 Result<std::string> PlanWriter::TensorMapText(size_t index) {
   const TensorMapSpec& map = plan_.tensor_maps[index];
   const Binding binding = EffectiveBinding(plan_, binding_, PlanEntry{});
-  static const std::map<std::string, std::string> kTypes = {{"float64", "FLOAT64"},
-                                                            {"float32", "FLOAT32"},
-                                                            {"float32_ftz", "FLOAT32_FTZ"},
-                                                            {"tfloat32", "TFLOAT32"},
-                                                            {"tfloat32_ftz", "TFLOAT32_FTZ"},
-                                                            {"float16", "FLOAT16"},
-                                                            {"bfloat16", "BFLOAT16"},
-                                                            {"int64", "INT64"},
-                                                            {"uint64", "UINT64"},
-                                                            {"int32", "INT32"},
-                                                            {"uint32", "UINT32"},
-                                                            {"int16", "UINT16"},
-                                                            {"uint16", "UINT16"},
-                                                            {"int8", "UINT8"},
-                                                            {"uint8", "UINT8"},
-                                                            {"bool", "UINT8"},
-                                                            {"float8_e4m3fn", "UINT8"},
-                                                            {"float8_e5m2", "UINT8"},
-                                                            {"float8_e8m0fnu", "UINT8"}};
+  static const std::map<std::string, std::string> kTensorMapTypes = {{"float64", "FLOAT64"},
+                                                                     {"float32", "FLOAT32"},
+                                                                     {"float32_ftz", "FLOAT32_FTZ"},
+                                                                     {"tfloat32", "TFLOAT32"},
+                                                                     {"tfloat32_ftz", "TFLOAT32_FTZ"},
+                                                                     {"float16", "FLOAT16"},
+                                                                     {"bfloat16", "BFLOAT16"},
+                                                                     {"int64", "INT64"},
+                                                                     {"uint64", "UINT64"},
+                                                                     {"int32", "INT32"},
+                                                                     {"uint32", "UINT32"},
+                                                                     {"int16", "UINT16"},
+                                                                     {"uint16", "UINT16"},
+                                                                     {"int8", "UINT8"},
+                                                                     {"uint8", "UINT8"},
+                                                                     {"bool", "UINT8"},
+                                                                     {"float8_e4m3fn", "UINT8"},
+                                                                     {"float8_e5m2", "UINT8"},
+                                                                     {"float8_e8m0fnu", "UINT8"}};
   const std::string dtype =
       map.dtype.empty() ? std::string(DTypeName(task_.FindTensor(map.tensor)->dtype)) : map.dtype;
   const auto fields = [&](const std::vector<Expression>& list, size_t missing) -> Result<std::string> {
@@ -276,7 +276,7 @@ Result<std::string> PlanWriter::TensorMapText(size_t index) {
       "CU_TENSOR_MAP_L2_PROMOTION_{10},\n"
       "                      CU_TENSOR_MAP_FLOAT_OOB_FILL_{11}}}.Encode({12}, &m{0});\n"
       "    if (error != cudaSuccess) return error;\n",
-      index, map.name, kTypes.at(dtype), map.dims.size(), dims, strides, box, steps,
+      index, map.name, kTensorMapTypes.at(dtype), map.dims.size(), dims, strides, box, steps,
       map.interleave == "none" ? "NONE" : map.interleave, map.swizzle == "none" ? "NONE" : map.swizzle,
       map.l2_promotion == "none" ? "NONE" : "L2_" + map.l2_promotion,
       map.oob_fill == "nan" ? "NAN_REQUEST_ZERO_FMA" : "NONE", names_.at(map.tensor));
@@ -289,7 +289,7 @@ size_t PlanWriter::WorkspaceIndex(const std::string& name) const {
   return plan_.workspaces.size();
 }
 
-Result<std::string> PlanWriter::Memset(const PlanEntry& entry, const Binding& binding, bool dependent) {
+Result<std::string> PlanWriter::MemsetText(const PlanEntry& entry, const Binding& binding, bool dependent) {
   const size_t w = WorkspaceIndex(entry.target);
   std::string target, all;
   if (w < plan_.workspaces.size()) {
@@ -320,8 +320,8 @@ Result<std::string> PlanWriter::Memset(const PlanEntry& entry, const Binding& bi
       bytes, target, entry.memset_value, dependent ? "        launched = false;\n" : "");
 }
 
-Result<std::string> PlanWriter::Pointer(const PlanEntry& entry, const Binding& binding, const Argument& argument,
-                                        const std::string& occupancy) {
+Result<std::string> PlanWriter::PointerText(const PlanEntry& entry, const Binding& binding, const Argument& argument,
+                                            const std::string& occupancy) {
   std::string base;
   int64_t unit = 1;
   if (argument.kind == ArgumentKind::kTensor) {
@@ -339,7 +339,7 @@ Result<std::string> PlanWriter::CallText(const PlanEntry& entry, const Binding& 
   const LibraryCall& call = *entry.call;
   std::string out = fmt::format("      {} library;\n", call.convolution ? "ConvolutionCall" : "MatmulCall");
   const auto pointer = [&](const char* field, const Argument& argument) -> Status {
-    HONE_ASSIGN_OR_RETURN(const std::string text, Pointer(entry, binding, argument, ""));
+    HONE_ASSIGN_OR_RETURN(const std::string text, PointerText(entry, binding, argument, ""));
     const bool written = std::string_view(field) == "out";
     out += fmt::format("      library.{} = {};  // {}\n", field, written ? fmt::format("const_cast<void*>(static_cast<const void*>({}))", text) : text,
                        argument.name);
@@ -390,7 +390,7 @@ Result<std::string> PlanWriter::ArgumentText(const PlanEntry& entry, const Bindi
   switch (argument.kind) {
     case ArgumentKind::kTensor:
     case ArgumentKind::kWorkspace: {
-      HONE_ASSIGN_OR_RETURN(const std::string text, Pointer(entry, binding, argument, occupancy));
+      HONE_ASSIGN_OR_RETURN(const std::string text, PointerText(entry, binding, argument, occupancy));
       return fmt::format("      const void* a{} = {};  // {}\n", i, text, argument.name);
     }
     case ArgumentKind::kInteger: {

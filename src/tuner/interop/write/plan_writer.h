@@ -43,15 +43,19 @@ class PlanWriter {
                            const std::string& occupancy = "");
 
  private:
-  Result<std::string> Stride(const std::string& tensor, const std::string& axis_text);
+  // Returns C++ text for stride(tensor, axis) of a plan's expression.
+  Result<std::string> StrideText(const std::string& tensor, const std::string& axis_text);
 
-  Result<std::string> WorkspaceSizes();
+  Result<std::string> WorkspaceSizesText();
 
+  // Returns the statement that encodes the plan's tensor map number `index`.
   Result<std::string> TensorMapText(size_t index);
 
   size_t WorkspaceIndex(const std::string& name) const;
 
-  Result<std::string> Memset(const PlanEntry& entry, const Binding& binding, bool dependent);
+  // Return the statements of an entry. `dependent`: some launch of the plan may begin before the kernel in front of it
+  // has ended, so the statements record whether they launched a kernel.
+  Result<std::string> MemsetText(const PlanEntry& entry, const Binding& binding, bool dependent);
 
   // Returns the declaration of a local variable `a<i>` that holds argument number `i`; the text ends with a newline.
   Result<std::string> ArgumentText(const PlanEntry& entry, const Binding& binding, const Argument& argument, size_t i,
@@ -62,7 +66,8 @@ class PlanWriter {
                                 const std::string& name, const std::string& occupancy);
 
   // Returns C++ text for the address of a tensor or a workspace, plus the argument's offset.
-  Result<std::string> Pointer(const PlanEntry& entry, const Binding& binding, const Argument& argument, const std::string& occupancy);
+  Result<std::string> PointerText(const PlanEntry& entry, const Binding& binding, const Argument& argument,
+                                  const std::string& occupancy);
 
   // Returns a plan's library call as a call of LibraryMatmul or LibraryConvolution (header_support.h).
   Result<std::string> CallText(const PlanEntry& entry, const Binding& binding, bool dependent);

@@ -144,14 +144,15 @@ Result<GeneratedFile> KernelBenchFile(const KernelPackage& package) {
   for (const std::string& number : numbers) text += number;
   text += prepared;
   text += fmt::format("        with _torch.no_grad():\n            made = _kernel({})\n", Joined(arguments));
-  std::vector<std::string> made;
+  std::vector<std::string> output_names;
   bool booleans = false;
   for (size_t i = 0; i < module.outputs.size(); ++i) {
     const bool boolean = IsBoolean(module, module.outputs[i]);
     booleans |= boolean;
-    made.push_back((module.outputs.size() == 1 ? "made" : fmt::format("made[{}]", i)) + std::string(boolean ? ".view(_torch.bool)" : ""));
+    output_names.push_back((module.outputs.size() == 1 ? "made" : fmt::format("made[{}]", i)) +
+                           std::string(boolean ? ".view(_torch.bool)" : ""));
   }
-  text += fmt::format("        return {}\n", booleans ? Joined(made) : "made");
+  text += fmt::format("        return {}\n", booleans ? Joined(output_names) : "made");
   return GeneratedFile{fmt::format("{}_model_new.py", task.name), std::move(text), "ModelNew, as KernelBench takes it"};
 }
 
@@ -243,18 +244,21 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
     parameters.push_back(name + ": int");
     arguments.push_back(name);
   }
-  std::string made, results;
+  std::string allocation_lines, results;
   for (const std::string& name : outputs) {
     const TensorSpec& tensor = *task.FindTensor(name);
     HONE_ASSIGN_OR_RETURN(const std::string shape, ShapeText(tensor));
-    made += fmt::format("    {} = {}.new_empty({}, dtype=torch.{})\n", name, arguments.front(), shape, DTypeName(tensor.dtype));
+    allocation_lines += fmt::format("    {} = {}.new_empty({}, dtype=torch.{})\n", name, arguments.front(), shape,
+                                    DTypeName(tensor.dtype));
   }
   const std::string returned = outputs.empty() ? "None" : outputs.size() == 1 ? outputs.front() : "(" + Joined(outputs) + ")";
   std::vector<std::string> types(outputs.size(), "torch.Tensor");
   const std::string type = outputs.empty() ? "None" : outputs.size() == 1 ? "torch.Tensor" : "tuple[" + Joined(types) + "]";
   std::string text = fmt::format(
-      "# torch.ops.hone.{0}: {0} as an operator that torch.compile and torch.export take. It runs on the current stream and device,\n"
-      "# may be captured in a CUDA graph, and is built on first use by load.py beside it. Written by `hone apply` from {1}.\n#\n"
+      "# torch.ops.hone.{0}: {0} as an operator that torch.compile and torch.export take. It runs on the current "
+      "stream and device,\n"
+      "# may be captured in a CUDA graph, and is built on first use by load.py beside it. Written by `hone apply` from "
+      "{1}.\n#\n"
       "#   from hone_{0}_op import {0}\n#   {2} = {0}({3})\n\n"
       "import importlib.util\nimport os\n\nimport torch\n\n_loaded = None\n\n\n"
       "def _kernel():\n    global _loaded\n    if _loaded is None:\n"
@@ -266,11 +270,12 @@ Result<GeneratedFile> TorchOperator(const KernelPackage& package) {
       "def {0}({6}) -> {7}:\n    {8}_kernel()({3})\n\n\n"
       "@{0}.register_fake\ndef _fake({6}) -> {7}:\n{9}{10}    return {2}\n\n\n"
       "def _no_backward(*_):\n    raise NotImplementedError(\n"
-      "        \"hone::{0} has no backward: call it under torch.no_grad(), or wrap it in an autograd.Function of yours\")\n\n\n"
+      "        \"hone::{0} has no backward: call it under torch.no_grad(), or wrap it in an autograd.Function of "
+      "yours\")\n\n\n"
       "{0}.register_autograd(_no_backward)\n",
       task.name, PackageOrigin(package), returned, Joined(arguments), kExportHelpers,
       in_place.empty() ? "" : Joined(in_place) + ",", Joined(parameters), type, outputs.empty() ? "" : "return ",
-      outputs.empty() ? "" : PythonDimensions(task, "    ", {}), made);
+      outputs.empty() ? "" : PythonDimensions(task, "    ", {}), allocation_lines);
   if (!in_place.empty()) {
     // An operator that changes its arguments gets no backward function: autograd itself refuses arguments that require
     // a gradient.

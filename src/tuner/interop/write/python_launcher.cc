@@ -390,9 +390,10 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   if (!first.empty()) text += "    if _device.type != \"cuda\":\n        raise ValueError(f\"this CUDA kernel takes tensors on a GPU, and these are on {_device}\")\n";
   const std::string body = PythonDimensions(task, "    ", {}) + check;
   // The functions of size expressions are local, so that they do not replace a function of the problem's.
-  const std::string all = body + make;
-  if (all.find("ceil_div(") != std::string::npos) text += "    ceil_div = lambda a, b: (a + b - 1) // b\n";
-  if (all.find("round_up(") != std::string::npos) text += "    round_up = lambda a, b: (a + b - 1) // b * b\n";
+  const std::string launcher_source = body + make;
+  if (launcher_source.find("ceil_div(") != std::string::npos) text += "    ceil_div = lambda a, b: (a + b - 1) // b\n";
+  if (launcher_source.find("round_up(") != std::string::npos)
+    text += "    round_up = lambda a, b: (a + b - 1) // b * b\n";
   text += body;
   text += fmt::format("    return _device, [{0}], (_ctypes.c_double * {1})({2}), (_ctypes.c_longlong * {3})({4}), (_ctypes.c_void_p * {5})()\n\n\n", make,
                       std::max<size_t>(scalars.size(), 1), joined(scalars), std::max<size_t>(sizes.size(), 1), joined(sizes), tensors.size());

@@ -95,10 +95,12 @@ Result<GeneratedFile> ServingOperator(const KernelPackage& package) {
     return true;
   });
   if (form == KnownForms().end()) {
-    std::string known;
-    for (const ServingForm& one : KnownForms()) known += fmt::format("{}{}", known.empty() ? "" : ", ", one.task);
-    return Status::InvalidArgument(fmt::format(
-        "task {} does what no operator of sgl-kernel does that Hone knows ({}): use --as torch", task.name, known));
+    std::string operator_names;
+    for (const ServingForm& one : KnownForms())
+      operator_names += fmt::format("{}{}", operator_names.empty() ? "" : ", ", one.task);
+    return Status::InvalidArgument(
+        fmt::format("task {} does what no operator of sgl-kernel does that Hone knows ({}): use --as torch", task.name,
+                    operator_names));
   }
   const std::string dtype(DTypeName(task.tensors.front().dtype));
   std::string text = fmt::format(

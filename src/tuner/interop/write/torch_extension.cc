@@ -391,10 +391,10 @@ std::vector<DimSource> FindDimensions(const Task& task) {
         for (const auto& [own, other] : {std::pair{0, 2}, {2, 0}}) {
           if (tokens[static_cast<size_t>(own)].text != source.dim) continue;
           const std::string name(tokens[static_cast<size_t>(other)].text);
-          const bool given = std::any_of(sources.begin(), sources.end(), [&](const DimSource& s) {
+          const bool other_is_known = std::any_of(sources.begin(), sources.end(), [&](const DimSource& s) {
             return s.dim == name && s.dim != source.dim && !s.tensor.empty() && s.other.empty();
           });
-          if (given) source = {source.dim, t.name, static_cast<int>(axis), 1, name};
+          if (other_is_known) source = {source.dim, t.name, static_cast<int>(axis), 1, name};
         }
       }
     }
