@@ -174,7 +174,7 @@ int Run(const Options& options) {
   std::vector<std::string> words;
   if (options.everysec) words = {"--appendfsync", "everysec"};
   hone::RedisServer server(words);
-  if (!server.there()) return std::cerr << "redis-server is not here (apt install redis-tools)\n", 3;
+  if (!server.is_installed()) return std::cerr << "redis-server is not here (apt install redis-tools)\n", 3;
   if (const Status up = server.TryStart(); !up.ok()) return std::cerr << up.message() << "\n", 3;
   const std::string address = server.address();
   const auto path = [&](int number) { return *scratch / fmt::format("answers-{}", number); };

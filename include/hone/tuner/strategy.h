@@ -56,10 +56,11 @@ class Knowledge {
   // Returns the number of nodes that exist, those in flight included.
   int64_t opened() const { return static_cast<int64_t>(view_.nodes.size()); }
   // Returns whether no node is in flight: the results of all may be used.
-  bool everything() const { return known_ == opened(); }
+  bool all_known() const { return known_ == opened(); }
   // Returns a node. All fields below known() may be read; above, only id, parent, purpose, turns and incumbent.
   const RunNode& node(int64_t id) const { return view_.node(id); }
-  bool Knows(int64_t id) const { return id < known_; }
+  // Returns whether the results of node `id` may be used.
+  bool IsKnown(int64_t id) const { return id < known_; }
   // Returns the best of the known nodes; 0, the seed, if none is known.
   int64_t best() const { return known_ <= 0 ? 0 : view_.node(known_ - 1).best_after; }
   const RunOptions& options() const { return view_.options; }

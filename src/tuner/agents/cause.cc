@@ -104,16 +104,18 @@ std::vector<Cause> CausesOf(const CaseProfile& before, const CaseProfile& after,
 // 2) come before occupancy (weight 1).
 std::vector<Cause> CausesInResources(const Evaluation& before, const Evaluation& after, bool faster) {
   std::vector<Cause> causes;
-  for (const KernelResources& now : after.resources) {
+  for (const KernelResources& resources_after : after.resources) {
     for (const KernelResources& then : before.resources) {
-      if (then.kernel != now.kernel || then.registers < 0 || now.registers < 0) continue;
-      const auto from = static_cast<double>(then.spill_bytes), to = static_cast<double>(now.spill_bytes);
+      if (then.kernel != resources_after.kernel || then.registers < 0 || resources_after.registers < 0) continue;
+      const auto from = static_cast<double>(then.spill_bytes), to = static_cast<double>(resources_after.spill_bytes);
       if (from != to && (to > from) != faster) {
         causes.push_back({2, ChangeText("bytes spilled a thread", from, to, Kind::kCount)});
       }
-      if (then.occupancy > 0 && now.occupancy > 0 && 100 * std::abs(now.occupancy - then.occupancy) >= kTellingPoints &&
-          (now.occupancy > then.occupancy) == faster) {
-        causes.push_back({1, ChangeText("occupancy", 100 * then.occupancy, 100 * now.occupancy, Kind::kPercent)});
+      if (then.occupancy > 0 && resources_after.occupancy > 0 &&
+          100 * std::abs(resources_after.occupancy - then.occupancy) >= kTellingPoints &&
+          (resources_after.occupancy > then.occupancy) == faster) {
+        causes.push_back(
+            {1, ChangeText("occupancy", 100 * then.occupancy, 100 * resources_after.occupancy, Kind::kPercent)});
       }
     }
   }

@@ -37,8 +37,8 @@ std::vector<DiffLine> DiffLines(std::string_view before, std::string_view after)
   constexpr size_t kMostCells = 16'000'000;  // limit on the table below: 32 MB
   if (n * m <= kMostCells) {
     // longest[i][j] is the number of common lines of a[i..] and b[j..] between head and tail.
-    std::vector<uint16_t> longest((n + 1) * (m + 1), 0);
-    const auto at = [&](size_t i, size_t j) -> uint16_t& { return longest[i * (m + 1) + j]; };
+    std::vector<uint16_t> common_lines((n + 1) * (m + 1), 0);
+    const auto at = [&](size_t i, size_t j) -> uint16_t& { return common_lines[i * (m + 1) + j]; };
     for (size_t i = n; i-- > 0;) {
       for (size_t j = m; j-- > 0;) {
         at(i, j) = a[head + i] == b[head + j] ? static_cast<uint16_t>(at(i + 1, j + 1) + 1)

@@ -34,23 +34,23 @@ std::vector<AttemptDirection> FindingDirections(const Evaluation* judged) {
 
 std::optional<AttemptDirection> DirectionOf(const RunView& view, const RunNode& node, const Evaluation* judged,
                                             std::string_view menu) {
-  std::vector<AttemptDirection> all = FindingDirections(judged);
+  std::vector<AttemptDirection> directions = FindingDirections(judged);
   for (MenuEntry& entry : MenuEntries(menu)) {
-    all.push_back({{std::move(entry.name), "", "", "", 0}, std::move(entry.text)});
+    directions.push_back({{std::move(entry.name), "", "", "", 0}, std::move(entry.text)});
   }
-  if (all.empty()) return std::nullopt;
+  if (directions.empty()) return std::nullopt;
   // Attempts take the directions in turn: this one's place follows from the number of earlier attempts that had one.
   size_t turn = 0;
   for (int64_t id = 1; id < node.id; ++id) {
     const std::vector<Turn>& turns = view.node(id).turns;
     turn += !turns.empty() && turns.front().prompt == kWidePrompt;
   }
-  turn %= all.size();
+  turn %= directions.size();
   std::string others;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i != turn) others += (others.empty() ? "" : "; ") + all[i].given.hint;
+  for (size_t i = 0; i < directions.size(); ++i) {
+    if (i != turn) others += (others.empty() ? "" : "; ") + directions[i].given.hint;
   }
-  AttemptDirection direction = std::move(all[turn]);
+  AttemptDirection direction = std::move(directions[turn]);
   if (!others.empty()) direction.text += fmt::format("\n\n(The other directions: {}.)", others);
   return direction;
 }

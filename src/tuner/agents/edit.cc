@@ -16,12 +16,12 @@ std::string NearMiss(const std::vector<SourceLine>& source, const std::vector<So
   // Find the place in the source where most lines agree, apart from indentation.
   size_t best_at = 0, best_same = 0;
   for (size_t at = 0; at < source.size(); ++at) {
-    size_t same = 0;
+    size_t common_prefix = 0;
     for (size_t i = 0; i < search.size() && at + i < source.size(); ++i) {
-      same += WithoutIndent(source[at + i].text) == WithoutIndent(search[i].text);
+      common_prefix += WithoutIndent(source[at + i].text) == WithoutIndent(search[i].text);
     }
-    if (same > best_same) {
-      best_same = same;
+    if (common_prefix > best_same) {
+      best_same = common_prefix;
       best_at = at;
     }
   }
@@ -46,17 +46,17 @@ LinesFound FindLines(std::string_view source, std::string_view text) {
   // Blank lines around a search text are layout.
   while (!search.empty() && search.front().text.empty()) search.erase(search.begin());
   while (!search.empty() && search.back().text.empty()) search.pop_back();
-  LinesFound found;
-  if (search.empty()) return found;
+  LinesFound lines_found;
+  if (search.empty()) return lines_found;
   for (size_t at = 0; at + search.size() <= lines.size(); ++at) {
-    bool same = true;
-    for (size_t i = 0; i < search.size() && same; ++i) same = lines[at + i].text == search[i].text;
-    if (!same || ++found.times > 1) continue;
-    found.begin = lines[at].begin;
-    found.end = lines[at + search.size() - 1].end;
+    bool lines_match = true;
+    for (size_t i = 0; i < search.size() && lines_match; ++i) lines_match = lines[at + i].text == search[i].text;
+    if (!lines_match || ++lines_found.times > 1) continue;
+    lines_found.begin = lines[at].begin;
+    lines_found.end = lines[at + search.size() - 1].end;
   }
-  if (found.times == 0) found.near = NearMiss(lines, search);
-  return found;
+  if (lines_found.times == 0) lines_found.near = NearMiss(lines, search);
+  return lines_found;
 }
 
 EditResult ApplySearchReplace(std::string_view source, const std::vector<SearchReplace>& blocks) {
@@ -71,17 +71,17 @@ EditResult ApplySearchReplace(std::string_view source, const std::vector<SearchR
       return {"", "search_empty",
               fmt::format("the search text of edit {} is empty: copy the lines to be replaced", b + 1)};
     }
-    const LinesFound found = FindLines(source, blocks[b].search);
-    if (found.times == 0) {
+    const LinesFound lines_found = FindLines(source, blocks[b].search);
+    if (lines_found.times == 0) {
       return {"", "search_not_found",
-              fmt::format("the search text of edit {} is not in the source: {}", b + 1, found.near)};
+              fmt::format("the search text of edit {} is not in the source: {}", b + 1, lines_found.near)};
     }
-    if (found.times > 1) {
+    if (lines_found.times > 1) {
       return {"", "search_not_unique",
               fmt::format("the search text of edit {} stands {} times in the source: take more lines around it", b + 1,
-                          found.times)};
+                          lines_found.times)};
     }
-    changes.push_back({found.begin, found.end, &blocks[b]});
+    changes.push_back({lines_found.begin, lines_found.end, &blocks[b]});
   }
   std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.begin < b.begin; });
   std::string out;

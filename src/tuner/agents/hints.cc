@@ -22,8 +22,8 @@ std::vector<std::string> TakeAnswers(std::string& text) {
   const size_t open = text.find(kOpen);
   const size_t close = open == std::string::npos ? open : text.find(kClose, open);
   if (close == std::string::npos) return kinds;
-  std::istringstream words(text.substr(open + kOpen.size(), close - open - kOpen.size()));
-  for (std::string kind; words >> kind;) kinds.push_back(kind);
+  std::istringstream word_stream(text.substr(open + kOpen.size(), close - open - kOpen.size()));
+  for (std::string kind; word_stream >> kind;) kinds.push_back(kind);
   size_t end = close + kClose.size();
   if (end < text.size() && text[end] == ' ') ++end;
   text.erase(open, end - open);
@@ -88,10 +88,10 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
   const std::vector<MenuEntry> entries = MenuEntries(menu);
   const std::vector<ProfileFinding> findings = DistinctFindings(judged);
   std::vector<Hint> hints;
-  std::set<std::string> taken;
-  bool more = true;  // some finding has an answer that was not given out yet
-  for (size_t round = 0; more; ++round) {
-    more = false;
+  std::set<std::string> given_entries;
+  bool has_more = true;  // some finding has an answer that was not given out yet
+  for (size_t round = 0; has_more; ++round) {
+    has_more = false;
     for (const ProfileFinding& f : findings) {
       std::vector<const MenuEntry*> answers;
       for (const MenuEntry& entry : entries) {
@@ -100,17 +100,17 @@ std::vector<Hint> OrderedHints(const Evaluation* judged, std::string_view menu, 
       }
       if (answers.empty() && round == 0) hints.push_back(HintFor(f, f.kind));
       if (round >= answers.size()) continue;
-      more = true;
-      if (taken.insert(answers[round]->name).second) hints.push_back(HintFor(f, answers[round]->name));
+      has_more = true;
+      if (given_entries.insert(answers[round]->name).second) hints.push_back(HintFor(f, answers[round]->name));
     }
   }
-  std::vector<std::string> rest;  // entries that answer no finding
+  std::vector<std::string> other_entries;  // entries that answer no finding
   for (const MenuEntry& entry : entries) {
-    if (taken.insert(entry.name).second) rest.push_back(entry.name);
+    if (given_entries.insert(entry.name).second) other_entries.push_back(entry.name);
   }
   Rng rng(shuffle);
-  for (size_t i = rest.size(); i > 1; --i) std::swap(rest[i - 1], rest[rng.Below(i)]);
-  for (std::string& name : rest) hints.push_back({{std::move(name), "", "", "", 0}, ""});
+  for (size_t i = other_entries.size(); i > 1; --i) std::swap(other_entries[i - 1], other_entries[rng.Below(i)]);
+  for (std::string& name : other_entries) hints.push_back({{std::move(name), "", "", "", 0}, ""});
   return hints;
 }
 

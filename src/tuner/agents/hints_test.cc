@@ -124,7 +124,7 @@ struct Recorded {
 TEST(Hints, SiblingsOfARecordedVersionAreGivenTheRemediesOfItsFindingsInTurn) {
   for (const char* prompt : {"refine_optimise", "tree_plan", "team_plan"}) {
     Recorded run("single-transpose.jsonl", "transpose");
-    std::vector<std::string> given;
+    std::vector<std::string> given_hints;
     for (int i = 0; i < 8; ++i) {
       const auto [text, hint] = run.Ask(2, prompt);
       ASSERT_TRUE(hint) << prompt;
@@ -134,14 +134,14 @@ TEST(Hints, SiblingsOfARecordedVersionAreGivenTheRemediesOfItsFindingsInTurn) {
                       hint->finding.empty() ? ", and" : " (because of the profile's finding `" + hint->finding + "`")))
           << prompt;
       EXPECT_THAT(text, Not(HasSubstr("<!--"))) << prompt;
-      given.push_back(hint->hint + (hint->finding.empty() ? "" : " for " + hint->finding));
+      given_hints.push_back(hint->hint + (hint->finding.empty() ? "" : " for " + hint->finding));
     }
     EXPECT_THAT(
-        std::vector<std::string>(given.begin(), given.begin() + 5),
+        std::vector<std::string>(given_hints.begin(), given_hints.begin() + 5),
         ElementsAre("Coalescing for uncoalesced", "More in flight for memory_queue", "Parallelism for low_occupancy",
                     "Shorter chains for shared_queue", "Launch for low_occupancy"))
         << prompt;
-    EXPECT_EQ(std::set<std::string>(given.begin(), given.end()).size(), 8u) << prompt;
+    EXPECT_EQ(std::set<std::string>(given_hints.begin(), given_hints.end()).size(), 8u) << prompt;
   }
 }
 

@@ -27,12 +27,13 @@ std::string LimiterOf(const Task& task, const DeviceFacts& facts, const Evaluati
 }
 
 double LargestBytes(const Task& task, const Evaluation& evaluation) {
-  double largest = 0;
+  double largest_bytes = 0;
   for (const CaseResult& c : evaluation.cases) {
     if (!c.time_us) continue;
-    if (const Result<double> bytes = CompulsoryBytes(task, c.dims); bytes.ok()) largest = std::max(largest, *bytes);
+    if (const Result<double> bytes = CompulsoryBytes(task, c.dims); bytes.ok())
+      largest_bytes = std::max(largest_bytes, *bytes);
   }
-  return largest;
+  return largest_bytes;
 }
 
 }  // namespace hone

@@ -194,9 +194,9 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   request.temperature = turn.temperature;
   request.max_tokens = view.options.request_max_tokens;
   request.limit_seconds = view.options.request_limit_seconds;
-  std::string tried;
+  std::string tried_keys;
   for (const LedgerEntry& entry : view.ledger) {
-    if (entry.node < node.known && !entry.key.empty()) tried += entry.key + "\n";
+    if (entry.node < node.known && !entry.key.empty()) tried_keys += entry.key + "\n";
   }
   // Counts the attempts from the same parent that were under way when this one was opened.
   const auto siblings =
@@ -204,7 +204,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
                     [&](const RunNode& other) { return other.parent == node.parent && !other.turns.empty(); });
   request.attachments = {{"parent", parent_source},
                          {"task", in.task->toml},
-                         {"tried", tried},
+                         {"tried", tried_keys},
                          {"siblings", std::to_string(siblings)},
                          {"facts", DumpJson(DeviceFactsToJson(*in.facts))},
                          {"plan", values["plan"]}};

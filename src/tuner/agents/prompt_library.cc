@@ -78,8 +78,8 @@ const PromptLibrary& PromptLibrary::Embedded() {
 
 Result<PromptLibrary> PromptLibrary::WithFolder(const std::string& directory) {
   PromptLibrary library = Embedded();
-  std::vector<std::string> known;
-  for (const auto& [name, text] : library.texts_) known.push_back(name);
+  std::vector<std::string> prompt_names;
+  for (const auto& [name, text] : library.texts_) prompt_names.push_back(name);
   std::error_code error;
   int replaced = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
@@ -87,15 +87,15 @@ Result<PromptLibrary> PromptLibrary::WithFolder(const std::string& directory) {
     const std::string name = entry.path().stem().string();
     if (!library.texts_.contains(name)) {
       return Status::InvalidArgument(
-          fmt::format("{}: there is no prompt '{}'{}", entry.path().string(), name, Suggestion(name, known)));
+          fmt::format("{}: there is no prompt '{}'{}", entry.path().string(), name, Suggestion(name, prompt_names)));
     }
     HONE_ASSIGN_OR_RETURN(library.texts_[name], ReadFile(entry.path().string(), 1 << 20));
     ++replaced;
   }
   if (error) return Status::NotFound(fmt::format("--prompts {}: {}", directory, error.message()));
   if (replaced == 0) {
-    return Status::InvalidArgument(fmt::format("--prompts {}: no NAME.md in it; there are {}", directory,
-                                               fmt::join(known, ", ")));
+    return Status::InvalidArgument(
+        fmt::format("--prompts {}: no NAME.md in it; there are {}", directory, fmt::join(prompt_names, ", ")));
   }
   HONE_RETURN_IF_ERROR(CheckTemplates(library.texts_).WithContext("--prompts " + directory));
   return library;

@@ -46,8 +46,8 @@ struct Desk {
     Evaluation e;
     e.verdict = Verdict::kOk;
     CaseResult c;
-    for (const Case& wanted : task.cases) {
-      if (wanted.role == CaseRole::kTime) c.dims = wanted.dims;
+    for (const Case& wanted_case : task.cases) {
+      if (wanted_case.role == CaseRole::kTime) c.dims = wanted_case.dims;
     }
     c.time_us = Interval{100, 99, 101};
     c.floor_us = 80;
@@ -89,9 +89,10 @@ TEST(Prompts, EveryTemplateFillsForEveryTask) {
 TEST(Prompts, SayWhereTheKernelStandsOnTheDevice) {
   Desk desk;
   const std::string prompt = desk.Ask("refine_optimise");
-  for (const char* wanted : {"80 % of that speed", "112 registers a thread, 16 bytes spilled", "spills registers to local memory",
-                             "reads 4 bytes of each sector at seed.cu:12", "% of peak", "227 KiB", "wgmma", "__global__"}) {
-    EXPECT_THAT(prompt, HasSubstr(wanted));
+  for (const char* expected_text :
+       {"80 % of that speed", "112 registers a thread, 16 bytes spilled", "spills registers to local memory",
+        "reads 4 bytes of each sector at seed.cu:12", "% of peak", "227 KiB", "wgmma", "__global__"}) {
+    EXPECT_THAT(prompt, HasSubstr(expected_text));
   }
   EXPECT_THAT(prompt, Not(HasSubstr("CuTe\n"))) << "only where the source uses it";
 }
@@ -203,16 +204,16 @@ TEST(Prompts, ShowWhatTheDecisionKnewAndNothingLater) {
 TEST(Prompts, TheLedgerTellsGainsByShapeAndWhatTheTunablesWere) {
   Desk desk;
   desk.Ask("refine_optimise");
-  RunNode& tried = desk.view.nodes[1];
-  tried.state = NodeState::kEvaluated;
-  tried.evaluation = Evaluation{.verdict = Verdict::kOk};
+  RunNode& tried_node = desk.view.nodes[1];
+  tried_node.state = NodeState::kEvaluated;
+  tried_node.evaluation = Evaluation{.verdict = Verdict::kOk};
   for (const double gain : {1.25, 0.5}) {
     CaseResult c;
     c.time_us = Interval{100, 99, 101};
     c.speedup = Interval{gain, gain - 0.01, gain + 0.01};
-    tried.evaluation->cases.push_back(c);
+    tried_node.evaluation->cases.push_back(c);
   }
-  tried.evaluation->binding = {{"BLOCK", 512}};
+  tried_node.evaluation->binding = {{"BLOCK", 512}};
   desk.view.ledger.push_back({"wider", "wider blocks", 1, "0.79x of the start, not kept"});
   EXPECT_THAT(desk.Ask("refine_optimise", "coder", 2),
               HasSubstr("node 1 (from node 0): wider blocks: 0.79x of the start, not kept; by shape 1.25 0.50; BLOCK=512\n"));

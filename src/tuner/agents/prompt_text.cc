@@ -32,10 +32,11 @@ std::string Kilobytes(double bytes) { return fmt::format("{:.0f} KiB", bytes / 1
 std::string FindingsText(const std::vector<Finding>& findings) {
   std::vector<std::pair<const Finding*, std::vector<std::string>>> merged;
   for (const Finding& f : findings) {
-    auto same = std::find_if(merged.begin(), merged.end(),
-                             [&](const auto& m) { return m.first->kind == f.kind && m.first->message == f.message; });
-    if (same == merged.end()) same = merged.insert(merged.end(), {&f, {}});
-    std::vector<std::string>& places = same->second;
+    auto same_kernel = std::find_if(merged.begin(), merged.end(), [&](const auto& m) {
+      return m.first->kind == f.kind && m.first->message == f.message;
+    });
+    if (same_kernel == merged.end()) same_kernel = merged.insert(merged.end(), {&f, {}});
+    std::vector<std::string>& places = same_kernel->second;
     if (!f.location.empty() && std::find(places.begin(), places.end(), f.location) == places.end())
       places.push_back(f.location);
   }
@@ -54,32 +55,32 @@ std::string FindingsText(const std::vector<Finding>& findings) {
 
 // Shows the counts of the cases on which the findings rest, most expensive first, then of others, as space allows; and
 // all findings.
-std::string CountsText(const Profile& whole) {
-  Profile shown = whole;
+std::string CountsText(const Profile& profile) {
+  Profile shown = profile;
   shown.cases.clear();
   shown.sass.clear();
   const auto add = [&](const CaseProfile& c) {
     const bool is_shown = std::any_of(shown.cases.begin(), shown.cases.end(), [&](const CaseProfile& s) { return s.dims == c.dims; });
     if (!is_shown && shown.cases.size() < kMaxProfiledCases) shown.cases.push_back(c);
   };
-  for (const ProfileFinding& finding : whole.findings) {
-    for (const CaseProfile& c : whole.cases) {
+  for (const ProfileFinding& finding : profile.findings) {
+    for (const CaseProfile& c : profile.cases) {
       if (c.dims == finding.dims) add(c);
     }
   }
-  for (const CaseProfile& c : whole.cases) add(c);
+  for (const CaseProfile& c : profile.cases) add(c);
   // A fault that several shapes show at one place is listed once. Findings come in order of potential gain, so the most
   // expensive is the one that stays.
   shown.findings.clear();
-  for (const ProfileFinding& f : whole.findings) {
+  for (const ProfileFinding& f : profile.findings) {
     const bool is_shown = std::any_of(shown.findings.begin(), shown.findings.end(), [&](const ProfileFinding& s) {
       return s.kind == f.kind && s.message == f.message && s.kernel == f.kernel && s.location == f.location;
     });
     if (!is_shown) shown.findings.push_back(f);
   }
   std::string text = DescribeProfile(shown, "");
-  if (whole.cases.size() > shown.cases.size()) {
-    text += fmt::format("(counts of {} more shapes are left out)\n", whole.cases.size() - shown.cases.size());
+  if (profile.cases.size() > shown.cases.size()) {
+    text += fmt::format("(counts of {} more shapes are left out)\n", profile.cases.size() - shown.cases.size());
   }
   return text;
 }
@@ -149,20 +150,20 @@ std::string CodeOf(const RunNode& node, int64_t parent_id, bool leads, const Sou
   if (node.source_hash.empty()) return "";
   const Result<std::string> stored = source(node.id);
   if (!stored.ok()) return "";
-  const std::string whole = WithoutLicence(*stored);
+  const std::string prompt_text = WithoutLicence(*stored);
   if (leads) {
     const Result<std::string> base = source(parent_id);
     if (base.ok()) {
-      const std::string diff = UnifiedDiff(WithoutLicence(*base), whole, fmt::format("node-{}.cu", parent_id),
+      const std::string diff = UnifiedDiff(WithoutLicence(*base), prompt_text, fmt::format("node-{}.cu", parent_id),
                                            fmt::format("node-{}.cu", node.id));
       // Where nearly everything differs the whole source is easier to read.
-      if (!diff.empty() && diff.size() < whole.size()) {
+      if (!diff.empty() && diff.size() < prompt_text.size()) {
         return CodeBlock("It is the fastest here; what it has that the version to start from has not", "diff", diff);
       }
-      return CodeBlock("It is the fastest here; its source", "cuda", whole);
+      return CodeBlock("It is the fastest here; its source", "cuda", prompt_text);
     }
   }
-  if (node.id == 0) return CodeBlock("Its source", "cuda", whole);
+  if (node.id == 0) return CodeBlock("Its source", "cuda", prompt_text);
   std::map<std::string, std::string> in_parent;  // the regions of the node's own parent, by name
   if (const Result<std::string> base = source(node.parent); base.ok()) {
     for (const Region& r : SplitRegions(*base)) in_parent[r.name] = base->substr(r.begin, r.end - r.begin);
@@ -233,13 +234,13 @@ std::string WithoutLicence(std::string_view source) {
 }
 
 std::string ShownTask(std::string_view toml) {
-  const std::string whole = WithoutLicence(toml);
+  const std::string task_text = WithoutLicence(toml);
   std::string text, comments;  // comments belong to the section below them
   bool in_hand_worked = false;  // inside a [[hand]] section, which is left out
-  for (std::string_view rest = whole; !rest.empty();) {
-    const size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end == std::string_view::npos ? rest.size() : end + 1);
-    rest.remove_prefix(line.size());
+  for (std::string_view unread_text = task_text; !unread_text.empty();) {
+    const size_t end = unread_text.find('\n');
+    const std::string_view line = unread_text.substr(0, end == std::string_view::npos ? unread_text.size() : end + 1);
+    unread_text.remove_prefix(line.size());
     const size_t begin = line.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos || line[begin] == '#') {
       comments += line;
@@ -385,18 +386,18 @@ std::string LedgerLine(const RunView& view, const LedgerEntry& entry) {
 
 }  // namespace
 
-std::string LedgerText(const RunView& view, int64_t known) {
+std::string LedgerText(const RunView& view, int64_t known_nodes) {
   std::string text;
   for (const LedgerEntry& entry : view.ledger) {
-    if (entry.node < known) text += LedgerLine(view, entry);
+    if (entry.node < known_nodes) text += LedgerLine(view, entry);
   }
   return text;
 }
 
-std::string LastOutcomeText(const RunView& view, int64_t known) {
+std::string LastOutcomeText(const RunView& view, int64_t known_nodes) {
   std::string text;
   for (const LedgerEntry& entry : view.ledger) {
-    if (entry.node >= known) continue;
+    if (entry.node >= known_nodes) continue;
     // A sweep of the last version belongs to it.
     if (view.node(entry.node).origin == "sweep") {
       text += LedgerLine(view, entry);
@@ -407,14 +408,14 @@ std::string LastOutcomeText(const RunView& view, int64_t known) {
   return text;
 }
 
-std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent_id, int64_t known,
+std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent_id, int64_t known_nodes,
                       const SourceOfNode& source, int64_t tokens) {
   std::vector<Relative> relatives;
   const RunNode& parent = view.node(parent_id);
   const Relative* leader = nullptr;  // the fastest of the nodes shown, if it is faster than the parent
   std::string shapes;
   for (const int64_t id : nodes) {
-    if (id == parent_id || id < 0 || id >= known) continue;
+    if (id == parent_id || id < 0 || id >= known_nodes) continue;
     relatives.push_back({&view.node(id), HeadOf(view, view.node(id)), ""});
     if (shapes.empty()) shapes = TimedShapes(view.node(id));
   }
@@ -422,7 +423,7 @@ std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, in
     if (!IsRight(*r.node) || !r.node->speedup) continue;
     if (leader == nullptr || *r.node->speedup > *leader->node->speedup) leader = &r;
   }
-  const double parent_speed = parent_id < known && IsRight(parent) ? parent.speedup.value_or(0) : 0;
+  const double parent_speed = parent_id < known_nodes && IsRight(parent) ? parent.speedup.value_or(0) : 0;
   if (leader != nullptr && *leader->node->speedup <= parent_speed) leader = nullptr;
 
   std::vector<Relative*> order;

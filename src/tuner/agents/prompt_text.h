@@ -34,10 +34,10 @@ std::string ProfileText(const Task& task, const DeviceFacts& facts, const Evalua
 // Shows verdict, compiler or checker text (its first 10000 bytes, CuTeGen's bound), first mismatch, findings.
 std::string FailureText(const Evaluation& evaluation);
 
-// Lists every idea of the nodes below `known`, with its outcome.
-std::string LedgerText(const RunView& view, int64_t known);
-// Shows the outcome of the newest attempt among the nodes below `known`, and of a sweep of it.
-std::string LastOutcomeText(const RunView& view, int64_t known);
+// Lists every idea of the nodes below `known_nodes`, with its outcome.
+std::string LedgerText(const RunView& view, int64_t known_nodes);
+// Shows the outcome of the newest attempt among the nodes below `known_nodes`, and of a sweep of it.
+std::string LastOutcomeText(const RunView& view, int64_t known_nodes);
 
 // Shows the nodes `nodes` except the parent, in their order: idea, outcome, times by shape, error, and code.
 // Code is shown as long as it fits into `tokens`. The fastest node, if it is faster than the parent, shows its difference
@@ -45,7 +45,7 @@ std::string LastOutcomeText(const RunView& view, int64_t known);
 // parents. Space goes to the fastest first, then to the start, correct versions and failed ones, of each the newest first.
 // A final line names the nodes whose code is left out.
 using SourceOfNode = std::function<Result<std::string>(int64_t)>;
-std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known,
+std::string ShownText(const RunView& view, const std::vector<int64_t>& nodes, int64_t parent, int64_t known_nodes,
                       const SourceOfNode& source, int64_t tokens);
 
 std::string DimsLine(const Dims& dims);  // "d=128 rows=4"

@@ -157,7 +157,7 @@ std::vector<Region> SplitRegions(std::string_view source) {
     }
   }
   const std::vector<Token> tokens = LexCuda(source);
-  std::map<std::string, int> seen;
+  std::map<std::string, int> uses_of_name;
   int preludes = 0;
   // Makes what lies before `end` and belongs to no region a prelude, or part of the one just before.
   const auto prelude = [&](size_t end) {
@@ -181,7 +181,7 @@ std::vector<Region> SplitRegions(std::string_view source) {
     if (d.name.empty()) {
       prelude(end);
     } else {
-      const int number = ++seen[d.name];
+      const int number = ++uses_of_name[d.name];
       Region region{number == 1 ? d.name : fmt::format("{}#{}", d.name, number), d.kernel ? "kernel" : "function", at,
                     end, ""};
       for (int t = i; t < d.body; ++t) {

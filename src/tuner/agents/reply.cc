@@ -102,8 +102,8 @@ Parts TakeApart(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     size_t newline = text.find('\n', at);
     const size_t end = newline == std::string_view::npos ? text.size() : newline + 1;
-    const std::string_view whole = text.substr(at, end - at);  // the line with its newline
-    const std::string_view line = Trim(whole);
+    const std::string_view line_with_newline = text.substr(at, end - at);  // the line with its newline
+    const std::string_view line = Trim(line_with_newline);
     at = end;
     switch (where) {
       case Where::kProse:
@@ -125,7 +125,7 @@ Parts TakeApart(std::string_view text) {
             parts.code_blocks.push_back(block);
           }
         } else if (where == Where::kCode) {
-          block += whole;
+          block += line_with_newline;
         } else {
           std::string_view value;
           if (parts.idea.empty() && IsLabelled(line, "IDEA", value)) {
@@ -136,7 +136,7 @@ Parts TakeApart(std::string_view text) {
               const std::string name = RegionName(value);
               if (std::find(parts.widen.begin(), parts.widen.end(), name) == parts.widen.end()) parts.widen.push_back(name);
             }
-            parts.prose += whole;
+            parts.prose += line_with_newline;
           }
         }
         break;
@@ -144,14 +144,14 @@ Parts TakeApart(std::string_view text) {
         if (StartsWithMark(line, '=', ""))
           where = Where::kReplace;
         else
-          edit.search += whole;
+          edit.search += line_with_newline;
         break;
       case Where::kReplace:
         if (StartsWithMark(line, '>', "REPLACE")) {
           parts.edits.push_back(edit);
           where = edit_inside_code ? Where::kCode : Where::kProse;
         } else {
-          edit.replace += whole;
+          edit.replace += line_with_newline;
         }
         break;
     }
@@ -216,14 +216,14 @@ std::string DrawnToml(std::string_view text) {
   const std::optional<Distribution> distribution = DistributionFromName(name);
   if (!distribution || DrawsIntegers(*distribution) || *distribution == Distribution::kSpecial) return "";
   std::vector<std::string> numbers;
-  for (std::string_view rest = text.substr(open + 1); !Trim(rest).empty();) {
-    const size_t comma = rest.find(',');
-    const std::string word(Trim(rest.substr(0, comma)));
+  for (std::string_view unparsed = text.substr(open + 1); !Trim(unparsed).empty();) {
+    const size_t comma = unparsed.find(',');
+    const std::string word(Trim(unparsed.substr(0, comma)));
     char* end = nullptr;
     const double number = std::strtod(word.c_str(), &end);
     if (word.empty() || *end != '\0' || !std::isfinite(number)) return "";
     numbers.push_back(fmt::format("{}", number));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    unparsed = comma == std::string_view::npos ? std::string_view() : unparsed.substr(comma + 1);
   }
   // The numbers in parentheses are the values of these fields, in this order.
   std::vector<const char*> fields;
@@ -388,20 +388,21 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
   // Returns what is wrong with a block that quotes lines of the region, or an empty string.
   const auto take_quote = [&]() -> Fault {
     const std::string_view body = parent.substr(region->begin, region->end - region->begin);
-    const LinesFound found = FindLines(body, block);
-    if (found.times == 1) {
+    const LinesFound lines_found = FindLines(body, block);
+    if (lines_found.times == 1) {
       const auto line = [&](size_t offset) {
         return 1 + std::count(parent.begin(), parent.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
       };
-      plan.spans.push_back({region->name, line(region->begin + found.begin), line(region->begin + found.end - 1), false});
+      plan.spans.push_back(
+          {region->name, line(region->begin + lines_found.begin), line(region->begin + lines_found.end - 1), false});
       quoted = true;
       return {};
     }
-    if (found.times > 1) {
+    if (lines_found.times > 1) {
       if (!bound) return {};
       return {"anchor_not_unique",
-              fmt::format("the lines quoted for region '{}' stand {} times in it: quote more lines around them", region->name,
-                          found.times)};
+              fmt::format("the lines quoted for region '{}' stand {} times in it: quote more lines around them",
+                          region->name, lines_found.times)};
     }
     if (quoted) return {};
     for (const Region& other : regions) {
@@ -410,14 +411,15 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
               fmt::format("the lines quoted for region '{}' stand in region '{}'", region->name, other.name)};
     }
     return {"anchor_not_found",
-            fmt::format("the lines quoted for region '{}' are not in it: {}", region->name, found.near)};
+            fmt::format("the lines quoted for region '{}' are not in it: {}", region->name, lines_found.near)};
   };
-  std::string_view rest = reply.text;
-  while (!rest.empty()) {
-    const size_t newline = rest.find('\n');
-    const std::string_view whole = rest.substr(0, newline == std::string_view::npos ? rest.size() : newline + 1);
-    const std::string_view line = Trim(whole);
-    rest.remove_prefix(whole.size());
+  std::string_view unparsed = reply.text;
+  while (!unparsed.empty()) {
+    const size_t newline = unparsed.find('\n');
+    const std::string_view line_with_newline =
+        unparsed.substr(0, newline == std::string_view::npos ? unparsed.size() : newline + 1);
+    const std::string_view line = Trim(line_with_newline);
+    unparsed.remove_prefix(line_with_newline.size());
     std::string_view value;
     if (line.starts_with("```")) {
       // Without `bound`, only the first block after a region counts.
@@ -428,7 +430,7 @@ PlanReply ParsePlanReply(const ModelReply& reply, std::string_view parent, bool 
       inside = !inside;
       block.clear();
     } else if (inside) {
-      block += whole;
+      block += line_with_newline;
     } else if (plan.idea.empty() && IsLabelled(line, "IDEA", value)) {
       plan.idea = ClipText(value, kMaxIdeaBytes);
     } else if (IsLabelled(line, "REGION", value)) {
@@ -483,13 +485,13 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
     return cases;
   }
   cases.text = ClipText(Trim(reply.text), kMaxMemoBytes);
-  std::set<std::pair<Dims, std::map<std::string, std::string>>> seen;  // cases that are not new
-  for (const Case& c : task.cases) seen.insert({c.dims, {}});
-  std::string_view rest = reply.text;
-  while (!rest.empty() && cases.cases.size() < most) {
-    const size_t newline = rest.find('\n');
-    const std::string_view line = Trim(rest.substr(0, newline));
-    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+  std::set<std::pair<Dims, std::map<std::string, std::string>>> known_cases;  // cases that are not new
+  for (const Case& c : task.cases) known_cases.insert({c.dims, {}});
+  std::string_view unparsed = reply.text;
+  while (!unparsed.empty() && cases.cases.size() < most) {
+    const size_t newline = unparsed.find('\n');
+    const std::string_view line = Trim(unparsed.substr(0, newline));
+    unparsed.remove_prefix(newline == std::string_view::npos ? unparsed.size() : newline + 1);
     std::string_view value;
     if (!IsLabelled(line, "CASE", value)) continue;
     Dims dims;
@@ -507,11 +509,11 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
       while (begin > at && (std::isalnum(static_cast<unsigned char>(value[begin - 1])) || value[begin - 1] == '_'))
         --begin;
       const std::string name(value.substr(begin, name_end - begin));
-      const bool known =
+      const bool case_is_known =
           std::any_of(task.dims.begin(), task.dims.end(), [&](const auto& dim) { return dim.first == name; });
       size_t digit = equals + 1;
       while (digit < value.size() && value[digit] == ' ') ++digit;
-      if (const TensorSpec* tensor = known ? nullptr : task.FindTensor(name)) {
+      if (const TensorSpec* tensor = case_is_known ? nullptr : task.FindTensor(name)) {
         const size_t close = value.find(')', digit);
         const std::string drawn = close == std::string_view::npos ? "" : DrawnToml(value.substr(digit, close - digit));
         sound = sound && !drawn.empty() && tensor->role != TensorRole::kOut && IsFloating(tensor->dtype);
@@ -525,11 +527,11 @@ CasesReply ParseCasesReply(const ModelReply& reply, const Task& task, size_t mos
       while (end < value.size() && std::isdigit(static_cast<unsigned char>(value[end])) && number < (1LL << 40)) {
         number = 10 * number + (value[end++] - '0');
       }
-      if (!known || end == digit || dims.contains(name)) break;
+      if (!case_is_known || end == digit || dims.contains(name)) break;
       dims[name] = number;
       at = end;
     }
-    if (!sound || dims.size() != task.dims.size() || !seen.insert({dims, values}).second) continue;
+    if (!sound || dims.size() != task.dims.size() || !known_cases.insert({dims, values}).second) continue;
     while (at < value.size() && (value[at] == ':' || value[at] == ' ' || value[at] == '-' || value[at] == ',')) ++at;
     ProposedCase proposed;
     proposed.dims = std::move(dims);

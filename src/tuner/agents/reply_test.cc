@@ -52,9 +52,9 @@ TEST(ParseReply, AReplyMayBeTheFileItself) {
   const std::string file = "// A kernel.\n/*hone x */\nvoid g();\n";
   EXPECT_EQ(Parse(file).source, file);
   EXPECT_EQ(Parse(file).idea, "a whole file");
-  const Proposal named = Parse("\nIDEA: wider *loads* of x\n\n" + file);
-  EXPECT_EQ(named.source, file);
-  EXPECT_EQ(named.idea, "wider *loads* of x");
+  const Proposal proposal = Parse("\nIDEA: wider *loads* of x\n\n" + file);
+  EXPECT_EQ(proposal.source, file);
+  EXPECT_EQ(proposal.idea, "wider *loads* of x");
   EXPECT_EQ(Parse(file, FinishReason::kLength).problem, "cut_off");
   EXPECT_EQ(Parse("// A kernel without a plan.\nvoid g();\n").problem, "no_code");
   EXPECT_EQ(Parse("Try this:\n" + file).problem, "no_code");  // where the file begins is a guess

@@ -57,9 +57,11 @@ bool IsMark(std::string_view line) {
 
 // Returns how many lines of `wanted` occur in `lines` from `at` on, consecutively.
 size_t CountCommonLines(const std::vector<Line>& wanted, const std::vector<Line>& lines, size_t at) {
-  size_t same = 0;
-  while (same < wanted.size() && at + same < lines.size() && lines[at + same].text == wanted[same].text) ++same;
-  return same;
+  size_t common_lines = 0;
+  while (common_lines < wanted.size() && at + common_lines < lines.size() &&
+         lines[at + common_lines].text == wanted[common_lines].text)
+    ++common_lines;
+  return common_lines;
 }
 
 }  // namespace
@@ -96,17 +98,17 @@ std::optional<PlanSpan> RegionSpan(std::string_view source, std::string_view reg
 std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& spans) {
   std::string out;
   int64_t number = 0;  // lines written so far
-  size_t next = 0;     // the span that begins or ends next
-  // Writes the line that says that span `next` begins or ends.
+  size_t next_span = 0;  // the span that begins or ends next
+  // Writes the line that says that span `next_span` begins or ends.
   const auto put_mark = [&](const char* what) {
     if (!out.empty() && out.back() != '\n') out += '\n';
-    out += fmt::format("{}{} {}]\n", kMark, next + 1, what);
+    out += fmt::format("{}{} {}]\n", kMark, next_span + 1, what);
   };
   // Begins the spans that begin behind line `number`; an empty one ends there too.
   const auto begin_spans = [&] {
-    for (; next < spans.size() && spans[next].first == number + 1; ++next) {
+    for (; next_span < spans.size() && spans[next_span].first == number + 1; ++next_span) {
       put_mark("begins");
-      if (!IsInsertion(spans[next])) return;
+      if (!IsInsertion(spans[next_span])) return;
       put_mark("ends");
     }
   };
@@ -114,9 +116,9 @@ std::string MarkSpans(std::string_view source, const std::vector<PlanSpan>& span
   for (const SourceLine& line : SplitLines(source)) {
     ++number;
     out += source.substr(line.begin, line.end - line.begin);
-    if (next < spans.size() && spans[next].first <= number && spans[next].last == number) {
+    if (next_span < spans.size() && spans[next_span].first <= number && spans[next_span].last == number) {
       put_mark("ends");
-      ++next;
+      ++next_span;
     }
     begin_spans();
   }
@@ -167,7 +169,8 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
   // The first run must begin the file and the last one end it; each of the others follows somewhere.
   const std::vector<Line>& head = outside.front();
   const std::vector<Line>& tail = outside.back();
-  if (const size_t same = CountCommonLines(head, lines, 0); same < head.size()) return fault(head[same]);
+  if (const size_t common_lines = CountCommonLines(head, lines, 0); common_lines < head.size())
+    return fault(head[common_lines]);
   if (spans.empty()) return lines.size() == head.size() ? "" : "the plan marks nothing";
   size_t end = lines.size();
   for (size_t i = tail.size(); i-- > 0; --end) {
@@ -177,16 +180,16 @@ std::string OutsideSpans(std::string_view before, const std::vector<PlanSpan>& s
   // Each run between is sought behind the one before it; the longest match tells which line is missing.
   size_t at = head.size();
   for (size_t run = 1; run + 1 < outside.size(); ++run) {
-    const std::vector<Line>& wanted = outside[run];
+    const std::vector<Line>& quoted_lines = outside[run];
     size_t best = 0, place = at;
-    for (size_t from = at; from < lines.size() && best < wanted.size(); ++from) {
-      if (const size_t same = CountCommonLines(wanted, lines, from); same > best) {
-        best = same;
+    for (size_t from = at; from < lines.size() && best < quoted_lines.size(); ++from) {
+      if (const size_t common_lines = CountCommonLines(quoted_lines, lines, from); common_lines > best) {
+        best = common_lines;
         place = from;
       }
     }
-    if (best < wanted.size()) return fault(wanted[best]);
-    at = place + wanted.size();
+    if (best < quoted_lines.size()) return fault(quoted_lines[best]);
+    at = place + quoted_lines.size();
   }
   return "";
 }

@@ -59,10 +59,10 @@ std::vector<std::string> KnownFields(const std::string& message) {
 void ExpectAllOnPage(const std::string& page, const std::vector<std::string>& fields) {
   EXPECT_FALSE(fields.empty());
   for (const std::string& field : fields) {
-    const bool found =
+    const bool is_documented =
         page.find('`' + field + '`') != std::string::npos || page.find('[' + field + ']') != std::string::npos ||
         page.find('[' + field + '.') != std::string::npos || page.find('`' + field + '.') != std::string::npos;
-    EXPECT_TRUE(found) << "'" << field << "' is a field and not on the page";
+    EXPECT_TRUE(is_documented) << "'" << field << "' is a field and not on the page";
   }
 }
 

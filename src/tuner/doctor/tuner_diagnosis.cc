@@ -96,14 +96,17 @@ CheckGroup SimulatorChecks(const TunerSurroundings& surroundings) {
 CheckGroup PythonChecks(const TunerSurroundings& surroundings) {
   Check torch{.name = "pytorch", .title = "Python, PyTorch", .standing = Standing::kMissing,
               .brings = "makes tasks of PyTorch modules (hone new NAME --from FILE.py) and judges finished ones (hone eval TASK FILE.py)"};
-  const bool named = std::find(surroundings.variables.begin(), surroundings.variables.end(), "HONE_PYTHON") != surroundings.variables.end();
+  const bool python_is_set = std::find(surroundings.variables.begin(), surroundings.variables.end(), "HONE_PYTHON") !=
+                             surroundings.variables.end();
   const Result<Python> python = FindPython(surroundings.environment);
   const Result<std::string> version = python.ok() ? TorchVersion(*python, surroundings.environment) : python.status();
   if (!version.ok()) {
     torch.found = version.status().message();
     torch.remedy = "install PyTorch for a Python 3 (pip install torch; a build for the CPU is enough), and name that Python in HONE_PYTHON";
   } else {
-    const std::string whose = fmt::format("{} ({})", python->executable, named ? "from HONE_PYTHON" : "python3 of the PATH; HONE_PYTHON names another");
+    const std::string whose =
+        fmt::format("{} ({})", python->executable,
+                    python_is_set ? "from HONE_PYTHON" : "python3 of the PATH; HONE_PYTHON names another");
     if (version->empty()) {
       torch.found = whose + " has no PyTorch";
       torch.remedy = fmt::format("{} -m pip install torch (a build for the CPU is enough), or name a Python that has it in HONE_PYTHON", python->executable);
@@ -127,9 +130,12 @@ CheckGroup ModelChecks(const TunerSurroundings& surroundings) {
   }
   group.checks.push_back(curl);
   const auto key = [&](const char* name, const char* title, const char* variable, const char* brings) {
-    const bool set = std::find(surroundings.variables.begin(), surroundings.variables.end(), variable) != surroundings.variables.end();
-    group.checks.push_back({name, title, set ? Standing::kHere : Standing::kMissing, fmt::format("{} is {}", variable, set ? "set" : "not set"),
-                            brings, set ? "" : fmt::format("export {}=…, or name another variable with --key-env", variable)});
+    const bool is_set = std::find(surroundings.variables.begin(), surroundings.variables.end(), variable) !=
+                        surroundings.variables.end();
+    group.checks.push_back(
+        {name, title, is_set ? Standing::kHere : Standing::kMissing,
+         fmt::format("{} is {}", variable, is_set ? "set" : "not set"), brings,
+         is_set ? "" : fmt::format("export {}=…, or name another variable with --key-env", variable)});
   };
   key("openai_key", "OpenAI key", "OPENAI_API_KEY", "lets --model openai:NAME answer");
   key("anthropic_key", "Anthropic key", "ANTHROPIC_API_KEY", "lets --model anthropic:NAME answer");

@@ -49,10 +49,10 @@ GateDecision CaseDecision::Add(const Interval& speedup) {
   const double limit = 1 / (1 + rule_.slower);
   ++rounds_;
   hits_ += speedup.high < limit;
-  const int left = rule_.rounds - rounds_;
+  const int rounds_left = rule_.rounds - rounds_;
   if (hits_ >= rule_.hits) {
     decision_ = GateDecision::kSlower;
-  } else if (hits_ + left < rule_.hits || (rounds_ == 1 && speedup.median >= limit)) {
+  } else if (hits_ + rounds_left < rule_.hits || (rounds_ == 1 && speedup.median >= limit)) {
     decision_ = GateDecision::kWithin;
   }
   return decision_;

@@ -99,7 +99,7 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
   HONE_ASSIGN_OR_RETURN(entry.evaluation, Judge(evaluator, subject.task, request));
   report.device = entry.evaluation->device;
   report.modelled = entry.evaluation->modelled;
-  const bool right = Conclude(*entry.evaluation, entry);
+  const bool is_right = Conclude(*entry.evaluation, entry);
   if (entry.status == GateStatus::kWrong && !subject.base_text.empty()) {
     if (!of_base) {
       HONE_ASSIGN_OR_RETURN(const Evaluation judged, Judge(evaluator, subject.task, BaseRequest(subject)));
@@ -107,7 +107,7 @@ Status FirstRound(Evaluator& evaluator, const GateOptions& options, Subject& sub
     }
     CompareFaults(*of_base, entry);
   }
-  if (!right || !request.time) return Status::Ok();
+  if (!is_right || !request.time) return Status::Ok();
   for (const CaseResult& c : entry.evaluation->cases) {
     if (c.role != CaseRole::kTime || !c.speedup) continue;
     entry.cases.push_back({.dims = c.dims, .speedup = *c.speedup});
@@ -198,15 +198,15 @@ Status DecideSubject(Evaluator& evaluator, const GateRule& rule,
     request.incumbent_name = (entry.was.empty() ? entry.path : entry.was) + " of the base";
     request.warm = false;
     request.correctness_trials = 1;
-    HONE_ASSIGN_OR_RETURN(const Evaluation again, Judge(evaluator, subject.task, request));
-    if (!Conclude(again, entry)) break;
+    HONE_ASSIGN_OR_RETURN(const Evaluation further_evaluation, Judge(evaluator, subject.task, request));
+    if (!Conclude(further_evaluation, entry)) break;
     for (size_t i = 0; i < entry.cases.size(); ++i) {
       if (subject.decisions[i].decision() != GateDecision::kMore) continue;
-      const auto timed = std::find_if(again.cases.begin(), again.cases.end(), [&](const CaseResult& c) {
-        return c.role == CaseRole::kTime && c.dims == entry.cases[i].dims && c.speedup;
-      });
+      const auto timed = std::find_if(
+          further_evaluation.cases.begin(), further_evaluation.cases.end(),
+          [&](const CaseResult& c) { return c.role == CaseRole::kTime && c.dims == entry.cases[i].dims && c.speedup; });
       // A round without a time counts as no hit.
-      subject.decisions[i].Add(timed == again.cases.end() ? Interval{1, 1, 1} : *timed->speedup);
+      subject.decisions[i].Add(timed == further_evaluation.cases.end() ? Interval{1, 1, 1} : *timed->speedup);
     }
   }
   for (size_t i = 0; i < entry.cases.size(); ++i) {
@@ -287,11 +287,11 @@ Result<GateReport> RunGate(Evaluator& evaluator, const TreePair& trees, const Ga
   }
   const TaskPairs tasks = PairTasks(*trees.base, *trees.head);
   HONE_ASSIGN_OR_RETURN(report.changed_tasks, DescribeTaskChanges(*trees.base, *trees.head, tasks));
-  HONE_ASSIGN_OR_RETURN(std::vector<KernelPair> found, FindChangedKernels(trees, tasks, options.kernels));
+  HONE_ASSIGN_OR_RETURN(std::vector<KernelPair> kernel_pairs, FindChangedKernels(trees, tasks, options.kernels));
   report.unjudged = FindUnjudgedFiles(trees, options.kernels);
 
   std::vector<Subject> subjects;
-  for (KernelPair& kernel : found) {
+  for (KernelPair& kernel : kernel_pairs) {
     Subject subject;
     subject.entry.path = kernel.path;
     subject.entry.was = kernel.was;

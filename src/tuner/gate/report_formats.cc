@@ -134,14 +134,14 @@ std::string FencedBlock(std::string text) {
     text.resize(kDetailBytes);
     text = RepairUtf8(text) + "\n…";
   }
-  size_t longest = 2;
+  size_t longest_name = 2;
   for (size_t at = 0; (at = text.find('`', at)) != std::string::npos;) {
     size_t end = at;
     while (end < text.size() && text[end] == '`') ++end;
-    longest = std::max(longest, end - at);
+    longest_name = std::max(longest_name, end - at);
     at = end;
   }
-  const std::string fence(longest + 1, '`');
+  const std::string fence(longest_name + 1, '`');
   return fence + "text\n" + text + "\n" + fence + "\n";
 }
 

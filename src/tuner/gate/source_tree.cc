@@ -137,16 +137,17 @@ Result<std::string> CommitOf(const GitOptions& git, const std::string& revision)
   return Trimmed(commit);
 }
 
-// Returns a revision's commit; empty if `given` is a folder.
-Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& side, const std::string& given) {
-  Result<std::string> commit = CommitOf(git, given);
+// Returns a revision's commit; empty if `commit_or_folder` is a folder.
+Result<std::string> CommitOrFolder(const GitOptions& git, const std::string& side,
+                                   const std::string& commit_or_folder) {
+  Result<std::string> commit = CommitOf(git, commit_or_folder);
   if (commit.ok()) return commit;
   std::error_code error;
-  if (fs::is_directory(given, error)) return std::string();
+  if (fs::is_directory(commit_or_folder, error)) return std::string();
   if (commit.status().code() != StatusCode::kInvalidArgument) return commit.status();
   return Status::InvalidArgument(fmt::format(
-      "--{} {}: this is neither a revision of the git repository at {} nor a folder{}", side, given, git.repository,
-      "; a shallow clone may lack it: fetch it, or clone with the whole history (fetch-depth: 0)"));
+      "--{} {}: this is neither a revision of the git repository at {} nor a folder{}", side, commit_or_folder,
+      git.repository, "; a shallow clone may lack it: fetch it, or clone with the whole history (fetch-depth: 0)"));
 }
 
 // Returns the paths that the working tree has changed, if `commit` is checked out there. Empty if another commit is

@@ -71,12 +71,13 @@ bool IsArrayOfTables(const TomlNode& node) {
 void CompareNodes(const std::string& path, const TomlNode* before, const TomlNode* after,
                   std::vector<std::string>& differences);
 
-// Fills `named` with the entries of an array of tables by their field `name`. Returns false if an entry has no name, or
-// two have the same.
-bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& named) {
+// Fills `tables_by_name` with the entries of an array of tables by their field `name`. Returns false if an entry has no
+// name, or two have the same.
+bool ByName(const TomlNode& array, std::map<std::string, const TomlNode*>& tables_by_name) {
   for (const TomlNode& entry : array.items) {
     const TomlNode* name = entry.Find("name");
-    if (name == nullptr || name->kind != TomlNode::Kind::kString || !named.emplace(name->string, &entry).second)
+    if (name == nullptr || name->kind != TomlNode::Kind::kString ||
+        !tables_by_name.emplace(name->string, &entry).second)
       return false;
   }
   return true;
@@ -194,11 +195,12 @@ TaskPairs PairTasks(const SourceTree& base, const SourceTree& head) {
   const std::vector<std::string> old_folders = TaskFolders(base), new_folders = TaskFolders(head);
   const std::set<std::string> old_set(old_folders.begin(), old_folders.end()),
       new_set(new_folders.begin(), new_folders.end());
-  std::map<std::string, std::vector<std::string>> left;  // folders of the base that head lacks, by the task's name
+  std::map<std::string, std::vector<std::string>>
+      folders_left;  // folders of the base that head lacks, by the task's name
   for (const std::string& folder : old_folders) {
     if (new_set.contains(folder)) continue;
     pairs.gone.push_back(folder);
-    if (const std::string name = NameOf(base, folder); !name.empty()) left[name].push_back(folder);
+    if (const std::string name = NameOf(base, folder); !name.empty()) folders_left[name].push_back(folder);
   }
   for (const std::string& folder : new_folders) {
     if (old_set.contains(folder)) {
@@ -207,12 +209,12 @@ TaskPairs PairTasks(const SourceTree& base, const SourceTree& head) {
     }
     // Kernels of a task that head moved are judged by the base's task, so that a move cannot loosen a tolerance. If two
     // of the base's tasks have this name, it is not known which one was moved.
-    const auto moved = left.find(NameOf(head, folder));
-    const bool known = moved != left.end() && moved->second.size() == 1;
-    pairs.base_of[folder] = known ? moved->second[0] : std::string(kNoTask);
-    if (known) {
+    const auto moved = folders_left.find(NameOf(head, folder));
+    const bool moved_from_one = moved != folders_left.end() && moved->second.size() == 1;
+    pairs.base_of[folder] = moved_from_one ? moved->second[0] : std::string(kNoTask);
+    if (moved_from_one) {
       std::erase(pairs.gone, moved->second[0]);
-      left.erase(moved);
+      folders_left.erase(moved);
     }
   }
   return pairs;

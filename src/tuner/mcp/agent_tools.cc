@@ -54,14 +54,14 @@ ToolAnswer StandingAnswer(Json standing) {
 Result<ToolAnswer> AwaitVerdict(const std::string& socket, const Json& arguments, const CallContext& context) {
   const Stopwatch watch;
   const auto limit = static_cast<double>(arguments.value("wait_seconds", kDefaultVerdictWait));
-  double told = 0;
+  double reported_seconds = 0;
   while (true) {
     HONE_ASSIGN_OR_RETURN(Json standing, AskAgentChannel(socket, {{"op", "verdict"}}));
     if (standing.value("state", "") != "judging" || watch.Seconds() >= limit)
       return StandingAnswer(std::move(standing));
-    if (watch.Seconds() >= told + 5) {
-      told = watch.Seconds();
-      context.progress(told, std::nullopt, "the version is being judged");
+    if (watch.Seconds() >= reported_seconds + 5) {
+      reported_seconds = watch.Seconds();
+      context.progress(reported_seconds, std::nullopt, "the version is being judged");
     }
     if (!StoppableSleep(kVerdictPollSeconds, context.stop))
       return Status::Cancelled("the call was cancelled; the version is judged all the same");

@@ -17,15 +17,15 @@ constexpr size_t kShortList = 2;    // items; a shorter list is not cut
 
 size_t JsonBytes(const Json& value) { return DumpJson(value, -1).size(); }
 
-// Returns the longest text or list within `value`, and its size and place in `bytes` and `found`; null if all are
-// short.
-Json* LargestValue(Json& value, const std::string& place, size_t& bytes, std::string& found) {
-  Json* largest = nullptr;
+// Returns the longest text or list within `value`, and its size and place in `bytes` and `largest_place`; null if all
+// are short.
+Json* LargestValue(Json& value, const std::string& place, size_t& bytes, std::string& largest_place) {
+  Json* largest_value = nullptr;
   const auto consider = [&](Json& one, const std::string& at, size_t size) {
     if (size <= bytes) return;
     bytes = size;
-    found = at;
-    largest = &one;
+    largest_place = at;
+    largest_value = &one;
   };
   if (value.is_string()) {
     const size_t size = value.get_ref<const std::string&>().size();
@@ -35,14 +35,16 @@ Json* LargestValue(Json& value, const std::string& place, size_t& bytes, std::st
   }
   if (value.is_object()) {
     for (const auto& [name, field] : value.items()) {
-      if (Json* inner = LargestValue(field, place.empty() ? name : place + "." + name, bytes, found)) largest = inner;
+      if (Json* inner = LargestValue(field, place.empty() ? name : place + "." + name, bytes, largest_place))
+        largest_value = inner;
     }
   } else if (value.is_array() && value.size() <= kShortList) {
     for (size_t i = 0; i < value.size(); ++i) {
-      if (Json* inner = LargestValue(value[i], fmt::format("{}[{}]", place, i), bytes, found)) largest = inner;
+      if (Json* inner = LargestValue(value[i], fmt::format("{}[{}]", place, i), bytes, largest_place))
+        largest_value = inner;
     }
   }
-  return largest;
+  return largest_value;
 }
 
 // Returns the field at a place such as "profile.sass"; null if there is none.
@@ -73,10 +75,10 @@ std::string FitText(std::string text, std::string_view rest_lies_in, size_t most
     end = most;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   }
-  const size_t left = text.size() - end;
+  const size_t bytes_left = text.size() - end;
   text.resize(end);
-  return text +
-         fmt::format("\n[{} bytes more{}]\n", left, rest_lies_in.empty() ? "" : fmt::format(": read {}", rest_lies_in));
+  return text + fmt::format("\n[{} bytes more{}]\n", bytes_left,
+                            rest_lies_in.empty() ? "" : fmt::format(": read {}", rest_lies_in));
 }
 
 Json FitJson(Json value, const std::vector<std::string>& first, std::vector<std::string>& left_out, size_t most) {
@@ -90,14 +92,15 @@ Json FitJson(Json value, const std::vector<std::string>& first, std::vector<std:
   while (JsonBytes(value) > most) {
     size_t bytes = 0;
     std::string place;
-    Json* largest = LargestValue(value, "", bytes, place);
-    if (largest == nullptr) break;
-    if (largest->is_string()) {
-      std::string text = largest->get<std::string>();
+    Json* largest_value = LargestValue(value, "", bytes, place);
+    if (largest_value == nullptr) break;
+    if (largest_value->is_string()) {
+      std::string text = largest_value->get<std::string>();
       text.resize(text.size() / 2);
-      *largest = RepairUtf8(text);
+      *largest_value = RepairUtf8(text);
     } else {
-      largest->erase(largest->begin() + static_cast<std::ptrdiff_t>((largest->size() + 1) / 2), largest->end());
+      largest_value->erase(largest_value->begin() + static_cast<std::ptrdiff_t>((largest_value->size() + 1) / 2),
+                           largest_value->end());
     }
     NoteLeftOut(left_out, place);
   }

@@ -72,13 +72,13 @@ std::optional<int> EndOfBackground(pid_t pid) {
 }
 
 Result<std::string> WaitForRunId(pid_t pid, const std::string& log, double seconds) {
-  const std::regex named(R"((?:^|\n)Run ([0-9]{8}-[0-9]{6}-[0-9a-f]{4}): )");
+  const std::regex run_line(R"((?:^|\n)Run ([0-9]{8}-[0-9]{6}-[0-9a-f]{4}): )");
   const Stopwatch watch;
   while (true) {
     const std::optional<int> end = EndOfBackground(pid);
     const std::string text = ReadFile(log, kMostLogBytes).ok() ? ReadFile(log, kMostLogBytes).value() : "";
-    std::smatch found;
-    if (std::regex_search(text, found, named)) return found[1].str();
+    std::smatch run_match;
+    if (std::regex_search(text, run_match, run_line)) return run_match[1].str();
     if (end) {
       const std::string complaints = ComplaintsIn(log);
       return Status(
@@ -112,10 +112,10 @@ std::optional<pid_t> HolderOfRun(const std::string& store, const std::string& ru
   std::istringstream lines(*table);
   // A line looks like "1: FLOCK  ADVISORY  WRITE 15767 fe:00:5325463 0 EOF"; a waiting lock has "->" before its kind.
   for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     std::string number, kind, advisory, mode, place;
     pid_t pid = 0;
-    if (!(words >> number >> kind >> advisory >> mode >> pid >> place) || kind != "FLOCK" || pid <= 0) continue;
+    if (!(fields >> number >> kind >> advisory >> mode >> pid >> place) || kind != "FLOCK" || pid <= 0) continue;
     if (place.ends_with(fmt::format(":{}", lock.st_ino))) return pid;
   }
   return std::nullopt;

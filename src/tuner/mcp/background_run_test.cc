@@ -23,9 +23,9 @@ using testing::HasSubstr;
 class BackgroundRun : public testing::Test {
  protected:
   void SetUp() override {
-    Result<TemporaryDirectory> made = MakeTemporaryDirectory();
-    ASSERT_TRUE(made.ok());
-    scratch_ = std::move(*made);
+    Result<TemporaryDirectory> folder_or_error = MakeTemporaryDirectory();
+    ASSERT_TRUE(folder_or_error.ok());
+    scratch_ = std::move(*folder_or_error);
   }
   // Starts a shell in the background; its output is in log().
   pid_t Start(const std::string& script) {
@@ -73,10 +73,10 @@ TEST_F(BackgroundRun, SaysWhichRunItIsOrWhyThereIsNone) {
 TEST_F(BackgroundRun, TheHolderOfARunIsFoundAndAskedToStop) {
   const std::string store = scratch_ / "runs.sqlite", lock = store + "-r1.lock";
   EXPECT_FALSE(HolderOfRun(store, "r1").has_value()) << "there is no lock file";
-  const UniqueFd ours(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  const UniqueFd lock_file(open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   EXPECT_FALSE(HolderOfRun(store, "r1").has_value()) << "nobody holds it";
   EXPECT_TRUE(StopRun(store, "r1", 0));
-  ASSERT_EQ(TryLock(ours.get()), LockOutcome::kOurs);
+  ASSERT_EQ(TryLock(lock_file.get()), LockOutcome::kOurs);
   if (!HolderOfRun(store, "r1")) GTEST_SKIP() << "this machine does not show its locks in /proc/locks";
   EXPECT_EQ(HolderOfRun(store, "r1"), getpid());
 }

@@ -73,9 +73,9 @@ Result<ToolAnswer> Compare(Toolbox& toolbox, const Json& arguments, const CallCo
   ToolAnswer answer = JudgedAnswer(toolbox, *evaluator, outcome.evaluation);
   answer.structured["judged"] = outcome.incumbent_right ? "b against a" : "a alone";
   if (!outcome.incumbent_right) {
-    const std::string next = "The incumbent a is not right, so that b was not timed against it: see detail.";
-    answer.structured["next"] = next;
-    answer.text += next + "\n";
+    const std::string next_step = "The incumbent a is not right, so that b was not timed against it: see detail.";
+    answer.structured["next"] = next_step;
+    answer.text += next_step + "\n";
   }
   return answer;
 }

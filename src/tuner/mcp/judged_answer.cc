@@ -44,9 +44,9 @@ std::string NextAfter(const Evaluation& evaluation) {
 }
 
 ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, const Evaluation& evaluation) {
-  const std::string whole = EvaluationToJson(evaluation, -1);
-  const std::string address = toolbox.KeepEvaluation(whole);
-  const std::string next = NextAfter(evaluation);
+  const std::string evaluation_json = EvaluationToJson(evaluation, -1);
+  const std::string address = toolbox.KeepEvaluation(evaluation_json);
+  const std::string next_step = NextAfter(evaluation);
   ToolAnswer answer;
   Evaluation shortened = evaluation;
   const std::string profile = shortened.profile ? DescribeProfile(*shortened.profile, "  ") : "";
@@ -60,10 +60,10 @@ ToolAnswer JudgedAnswer(const Toolbox& toolbox, const Evaluator& evaluator, cons
   for (const std::string& warning : evaluator.SandboxWarnings()) warnings += "warning: " + warning + "\n";
   answer.text = FitText(DescribeEvaluation(shortened) + DescribeLibraries(shortened, "  ") + profile + warnings,
                         address, kAnswerBytes - 400) +
-                "\n" + next + "\nThe whole evaluation: " + address + "\n";
-  Json fields = ReadJsonText(whole);
+                "\n" + next_step + "\nThe whole evaluation: " + address + "\n";
+  Json fields = ReadJsonText(evaluation_json);
   fields["sandbox_warnings"] = evaluator.SandboxWarnings();
-  fields["next"] = next;
+  fields["next"] = next_step;
   fields["address"] = address;
   std::vector<std::string> left_out;
   answer.structured = FitJson(std::move(fields), {"profile.sass", "log", "stages"}, left_out, kAnswerBytes - 500);

@@ -16,7 +16,7 @@
 
 namespace hone::mcp {
 
-LineReader::LineReader(int descriptor, size_t longest) : descriptor_(descriptor), longest_(longest) {
+LineReader::LineReader(int descriptor, size_t longest_line) : descriptor_(descriptor), longest_(longest_line) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;  // without a pipe, Stop has no effect
   wake_read_.Reset(ends[0]);
@@ -66,7 +66,10 @@ LineReader::Outcome LineReader::Next(std::string& line) {
 }
 
 LineWriter::LineWriter(int descriptor, const Options& options, std::function<void()> failed)
-    : descriptor_(descriptor), options_(options), on_failure_(std::move(failed)), thread_([this] { Loop(); }) {}
+    : descriptor_(descriptor),
+      options_(options),
+      on_failure_(std::move(failed)),
+      thread_([this] { WriteQueuedLines(); }) {}
 
 LineWriter::~LineWriter() {
   {
@@ -111,7 +114,7 @@ bool LineWriter::Finish(double seconds) {
   return !failed_ && queue_.empty();
 }
 
-void LineWriter::Fail(std::unique_lock<std::mutex>& lock) {
+void LineWriter::EndInFailure(std::unique_lock<std::mutex>& lock) {
   failed_ = true;
   queue_.clear();
   queued_bytes_ = 0;
@@ -121,14 +124,14 @@ void LineWriter::Fail(std::unique_lock<std::mutex>& lock) {
 }
 
 // Writes queued lines until the writer is closed. Runs on the writer's own thread.
-void LineWriter::Loop() {
+void LineWriter::WriteQueuedLines() {
   // Block SIGPIPE in the writing thread: write() reports a closed reader by EPIPE.
   sigset_t pipe_signal;
   sigemptyset(&pipe_signal);
   sigaddset(&pipe_signal, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
 
-  size_t written = 0;  // bytes of the first line that are written
+  size_t written_bytes = 0;  // bytes of the first line that are written
   double last_progress = SteadySeconds();
   std::unique_lock lock(mutex_);
   while (!closing_) {
@@ -138,7 +141,7 @@ void LineWriter::Loop() {
       pollfd gone{descriptor_, 0, 0};
       const bool lost = poll(&gone, 1, 0) == 1 && (gone.revents & (POLLERR | POLLNVAL)) != 0;
       lock.lock();
-      if (lost && queue_.empty()) return Fail(lock);
+      if (lost && queue_.empty()) return EndInFailure(lock);
       changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return closing_ || !queue_.empty(); });
       last_progress = SteadySeconds();
       continue;
@@ -153,10 +156,10 @@ void LineWriter::Loop() {
     if (ready > 0 && (sink.revents & (POLLERR | POLLNVAL)) != 0) lost = true;
     if (ready > 0 && !lost) {
       // A pipe that poll() reports as writable takes PIPE_BUF bytes without blocking. More might block forever.
-      const size_t size = std::min<size_t>(PIPE_BUF, line.size() - written);
-      const ssize_t put = write(descriptor_, line.data() + written, size);
+      const size_t size = std::min<size_t>(PIPE_BUF, line.size() - written_bytes);
+      const ssize_t put = write(descriptor_, line.data() + written_bytes, size);
       if (put > 0) {
-        written += static_cast<size_t>(put);
+        written_bytes += static_cast<size_t>(put);
         last_progress = SteadySeconds();
       } else if (put < 0 && errno != EINTR && errno != EAGAIN) {
         lost = true;
@@ -164,11 +167,11 @@ void LineWriter::Loop() {
     }
     if (full && SteadySeconds() - last_progress > options_.stall_seconds) lost = true;
     lock.lock();
-    if (lost) return Fail(lock);
-    if (written == line.size()) {
-      queued_bytes_ -= written;
+    if (lost) return EndInFailure(lock);
+    if (written_bytes == line.size()) {
+      queued_bytes_ -= written_bytes;
       queue_.pop_front();
-      written = 0;
+      written_bytes = 0;
       changed_.notify_all();
     }
   }

@@ -21,7 +21,7 @@ class LineReader {
  public:
   enum class Outcome { kLine, kTooLong, kEnd };
 
-  LineReader(int descriptor, size_t longest);
+  LineReader(int descriptor, size_t longest_line);
   // Reads the next line, without the line end, into `line`. kTooLong: the line had more than `longest` bytes; it was
   // read to its end and dropped. kEnd: the other side closed, reading failed, or Stop was called. A last line without a
   // line end is returned too.
@@ -61,8 +61,9 @@ class LineWriter {
   bool failed() const;
 
  private:
-  void Loop();
-  void Fail(std::unique_lock<std::mutex>& lock);
+  void WriteQueuedLines();  // body of thread_
+  // Drops the queue, and calls on_failure_ without the lock.
+  void EndInFailure(std::unique_lock<std::mutex>& lock);
 
   const int descriptor_;
   const Options options_;

@@ -68,7 +68,7 @@ Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const 
     prepared.unchecked = "try was false";
   }
   const TaskDraft& draft = prepared.draft;
-  const std::string next =
+  const std::string next_step =
       prepared.ready()     ? fmt::format("The task is ready: call task with name \"{}\".", o.name)
       : !prepared.complete ? "Answer the questions: call again with the fields that their answers name (--shape "
                              "x=rows,d is shape: [\"x=rows,d\"]) and force true, or fill in the files."
@@ -89,10 +89,10 @@ Result<ToolAnswer> NewTask(const Toolbox& toolbox, const Json& arguments, const 
   for (const std::string& problem : prepared.problems) answer.text += "  " + problem + "\n";
   if (!prepared.unchecked.empty())
     answer.text += "\nOracle and seed were not compiled and run: " + prepared.unchecked + "\n";
-  answer.text = FitText(std::move(answer.text), "", kAnswerBytes - 600) + "\n" + next + "\n";
+  answer.text = FitText(std::move(answer.text), "", kAnswerBytes - 600) + "\n" + next_step + "\n";
   Json fields = PreparedJson(prepared);
   fields["left_out_of_seed"] = fields["left_out"];
-  fields["next"] = next;
+  fields["next"] = next_step;
   std::vector<std::string> left_out;
   answer.structured = FitJson(std::move(fields), {}, left_out, kAnswerBytes - 500);
   answer.structured["left_out"] = left_out;

@@ -288,8 +288,8 @@ TEST(Protocol, WrongArgumentsAndFailuresAreAnswersThatAreErrors) {
   const Json right = served.Ask("tools/call", {{"name", "echo"}, {"arguments", {{"text", "hi"}}}}).at("result");
   EXPECT_EQ(right.at("isError"), false);
   EXPECT_EQ(right.at("content").at(1).at("type"), "resource_link");
-  const Json read = served.Ask("resources/read", {{"uri", "test://a"}}).at("result").at("contents").at(0);
-  EXPECT_EQ(read.at("text"), "a");
+  const Json resource = served.Ask("resources/read", {{"uri", "test://a"}}).at("result").at("contents").at(0);
+  EXPECT_EQ(resource.at("text"), "a");
 }
 
 TEST(Protocol, ProgressRisesOnlyWhereItIsAskedForAndEndsWithTheAnswer) {
@@ -300,15 +300,15 @@ TEST(Protocol, ProgressRisesOnlyWhereItIsAskedForAndEndsWithTheAnswer) {
                    {"params", {{"name", "count"}, {"_meta", {{"progressToken", "p"}}}}}});
   double last = 0;
   for (int i = 0; i < 4; ++i) {
-    const Json told = served.Next();
-    ASSERT_EQ(told.value("method", ""), "notifications/progress");
-    EXPECT_EQ(told.at("params").at("progressToken"), "p");
-    EXPECT_GT(told.at("params").at("progress").get<double>(), last);
-    EXPECT_EQ(told.at("params").at("total"), 2000);
-    const std::string message = told.at("params").at("message");
+    const Json notification = served.Next();
+    ASSERT_EQ(notification.value("method", ""), "notifications/progress");
+    EXPECT_EQ(notification.at("params").at("progressToken"), "p");
+    EXPECT_GT(notification.at("params").at("progress").get<double>(), last);
+    EXPECT_EQ(notification.at("params").at("total"), 2000);
+    const std::string message = notification.at("params").at("message");
     EXPECT_LE(message.size(), 200u);
     EXPECT_EQ(message.find('\n'), std::string::npos);
-    last = told.at("params").at("progress");
+    last = notification.at("params").at("progress");
   }
   served.release = true;
   Json answer = served.Next();

@@ -104,13 +104,13 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::s
   }
   std::reverse(nodes.begin(), nodes.end());  // newest first: if the list is cut, the oldest are left out
   fields["nodes"] = std::move(nodes);
-  const std::string next =
+  const std::string next_step =
       !instead.empty() ? instead
       : run.state == "running"
           ? "Call run_status again (with wait_seconds), or run_best for the best so far, or run_stop."
       : run.state == "stopped" ? "Continue it by run_start with resume, or take what there is by run_best."
                                : "Take the winner by run_best, or as a header and a PyTorch extension by apply.";
-  fields["next"] = next;
+  fields["next"] = next_step;
   fields["address"] = address;
   (void)toolbox;
   ToolAnswer answer;
@@ -118,7 +118,7 @@ ToolAnswer StateAnswer(const Toolbox& toolbox, const RunState& run, const std::s
                                     view.ended.empty() ? "" : ", " + ReasonText(view)) +
                             RunText(view),
                         address, kAnswerBytes - 400) +
-                "\n" + next + "\n";
+                "\n" + next_step + "\n";
   std::vector<std::string> left_out;
   answer.structured = FitJson(std::move(fields), {}, left_out, kAnswerBytes - 500);
   answer.structured["left_out"] = left_out;
@@ -276,14 +276,14 @@ Result<ToolAnswer> RunBest(const Toolbox& toolbox, const Json& arguments) {
   const std::string address = fmt::format("hone://runs/{}/{}", view.info.id, id);
   const bool proven =
       view.final_result && view.final_result->node == id && view.final_result->evaluation.verdict == Verdict::kOk;
-  const std::string next =
+  const std::string next_step =
       fmt::format("Judge or change it with eval, or take it into a program by apply with run \"{}\".", view.info.id);
   Json fields = {
       {"run", view.info.id}, {"task", view.info.task},
       {"node", id},          {"idea", node.idea},
       {"source", source},    {"modelled", view.info.modelled},
       {"proven", proven},    {"verdict", node.evaluation ? VerdictName(node.evaluation->verdict) : "not judged"},
-      {"next", next},        {"address", address}};
+      {"next", next_step},   {"address", address}};
   if (proven && view.final_result->evaluation.geomean_speedup) {
     fields["speedup"] = *view.final_result->evaluation.geomean_speedup;
   } else if (node.speedup) {
@@ -297,7 +297,7 @@ Result<ToolAnswer> RunBest(const Toolbox& toolbox, const Json& arguments) {
                                view.info.modelled ? "; times are modelled" : "");
   }
   answer.text =
-      FitText(answer.text + "\n```cuda\n" + source + "\n```\n", address, kAnswerBytes - 400) + "\n" + next + "\n";
+      FitText(answer.text + "\n```cuda\n" + source + "\n```\n", address, kAnswerBytes - 400) + "\n" + next_step + "\n";
   std::vector<std::string> left_out;
   answer.structured = FitJson(std::move(fields), {}, left_out, kAnswerBytes - 500);
   answer.structured["left_out"] = left_out;

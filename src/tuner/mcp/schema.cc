@@ -65,11 +65,11 @@ Status CheckObject(const Json& schema, const Json& value, const std::string& whe
       if (Status status = CheckAgainst(*known, field, where + "." + name); !status.ok()) return status;
       continue;
     }
-    const auto more = schema.find("additionalProperties");
-    if (more == schema.end()) continue;
-    if (more->is_object()) {
-      if (Status status = CheckAgainst(*more, field, where + "." + name); !status.ok()) return status;
-    } else if (!more->get<bool>()) {
+    const auto additional_properties = schema.find("additionalProperties");
+    if (additional_properties == schema.end()) continue;
+    if (additional_properties->is_object()) {
+      if (Status status = CheckAgainst(*additional_properties, field, where + "." + name); !status.ok()) return status;
+    } else if (!additional_properties->get<bool>()) {
       std::vector<std::string> names;
       for (const auto& [known_name, unused] : fields.items()) names.push_back(known_name);
       return SchemaError(
@@ -115,12 +115,12 @@ Status CheckAgainst(const Json& schema, const Json& value, const std::string& wh
     const std::vector<std::string> types =
         type->is_array() ? type->get<std::vector<std::string>>() : std::vector<std::string>{type->get<std::string>()};
     bool fits = false;
-    std::string wanted;
+    std::string expected_type;
     for (const std::string& one : types) {
       fits = fits || IsOfType(value, one);
-      wanted += (wanted.empty() ? "" : " or ") + WithArticle(one);
+      expected_type += (expected_type.empty() ? "" : " or ") + WithArticle(one);
     }
-    if (!fits) return SchemaError(where, fmt::format("expected {}, found {}", wanted, TypeOf(value)));
+    if (!fits) return SchemaError(where, fmt::format("expected {}, found {}", expected_type, TypeOf(value)));
   }
   if (const auto choices = schema.find("enum"); choices != schema.end()) {
     bool fits = false;
@@ -129,11 +129,11 @@ Status CheckAgainst(const Json& schema, const Json& value, const std::string& wh
       fits = fits || choice == value;
       if (choice.is_string()) names.push_back(choice.get<std::string>());
     }
-    const std::string found =
+    const std::string found_type =
         value.is_string() ? value.get<std::string>().substr(0, 80) : DumpJson(value).substr(0, 80);
     if (!fits)
-      return SchemaError(where,
-                    fmt::format("'{}' is none of {}{}", found, fmt::join(names, ", "), DidYouMean(found, names)));
+      return SchemaError(where, fmt::format("'{}' is none of {}{}", found_type, fmt::join(names, ", "),
+                                            DidYouMean(found_type, names)));
   }
   if (value.is_number()) {
     const double number = value.get<double>();

@@ -134,11 +134,12 @@ class Session : public std::enable_shared_from_this<Session> {
       }
       return send({{"resourceTemplates", std::move(entries)}}, Cacheable::kYes);
     }
-    const std::vector<std::string> known{"initialize", "server/discover", "ping",           "tools/list",
-                                         "tools/call", "resources/list",  "resources/read", "resources/templates/list"};
+    const std::vector<std::string> method_names{
+        "initialize", "server/discover", "ping",           "tools/list",
+        "tools/call", "resources/list",  "resources/read", "resources/templates/list"};
     writer_.Write(ErrorMessage(request.id, kMethodNotFound,
                                fmt::format("there is no method '{}'{}", RepairUtf8(method.substr(0, 80)),
-                                           DidYouMean(method.substr(0, 80), known))));
+                                           DidYouMean(method.substr(0, 80), method_names))));
   }
 
   static Json EntryJson(const ResourceEntry& entry) {

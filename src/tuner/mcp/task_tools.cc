@@ -38,7 +38,7 @@ Json TaskEntry(const Task& task) {
 
 // Lists the tasks whose names contain a text.
 Result<ToolAnswer> ListTasks(const Toolbox& toolbox, const Json& arguments) {
-  const std::string wanted = arguments.value("contains", std::string());
+  const std::string wanted_part = arguments.value("contains", std::string());
   ToolAnswer answer;
   Json tasks = Json::array(), problems = Json::array();
   for (const auto& [name, directory] : toolbox.TaskDirectories()) {
@@ -49,17 +49,17 @@ Result<ToolAnswer> ListTasks(const Toolbox& toolbox, const Json& arguments) {
       continue;
     }
     Json entry = TaskEntry(*task);
-    if (!wanted.empty() && DumpJson(entry).find(wanted) == std::string::npos) continue;
+    if (!wanted_part.empty() && DumpJson(entry).find(wanted_part) == std::string::npos) continue;
     answer.text += fmt::format("{} ({}): {}{}\n", task->name, WorkloadClassName(task->workload), task->summary,
                                task->seed_source.empty() ? " No seed." : "");
     tasks.push_back(std::move(entry));
   }
   if (tasks.empty() && problems.empty()) answer.text += "There is no such task.\n";
-  const std::string next =
+  const std::string next_step =
       "Call task with a name to read what it computes, its seed kernel, and how to write a candidate.";
-  answer.text = FitText(std::move(answer.text), "", kAnswerBytes - 200) + "\n" + next + "\n";
+  answer.text = FitText(std::move(answer.text), "", kAnswerBytes - 200) + "\n" + next_step + "\n";
   std::vector<std::string> left_out;
-  answer.structured = FitJson({{"tasks", std::move(tasks)}, {"problems", std::move(problems)}, {"next", next}}, {},
+  answer.structured = FitJson({{"tasks", std::move(tasks)}, {"problems", std::move(problems)}, {"next", next_step}}, {},
                               left_out, kAnswerBytes - 500);
   answer.structured["left_out"] = left_out;
   return answer;
@@ -76,7 +76,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
   const std::string answer_file(AnswerFile(task));
   const std::string seed = shown(task.seed_source, "seed.cu"), oracle = shown(AnswerForModels(task), answer_file);
   const std::string guide = CandidateGuide(facts.modelled);
-  const std::string next = fmt::format(
+  const std::string next_step = fmt::format(
       "Write a candidate and call eval with task \"{}\" and the candidate's whole text as source. {}", task.name,
       task.seed_source.empty() ? fmt::format("There is no seed: begin from what {} computes.", answer_file)
                                : "The seed is right and is what candidates are timed against: begin from it.");
@@ -89,7 +89,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
     answer.text += fmt::format(
         "\n## The oracle, {}{}, which computes the right answer in double precision\n\n```{}\n{}\n```\n", base, answer_file,
         HasTorchModule(task) ? "python" : "cuda", oracle);
-  answer.text += "\n" + guide + "\n\n## Next\n\n" + next + "\n";
+  answer.text += "\n" + guide + "\n\n## Next\n\n" + next_step + "\n";
   answer.text = FitText(std::move(answer.text), "hone://docs/candidate-format");
   Json details = TaskDetailsJson(task, facts);
   details.erase("judge");
@@ -109,7 +109,7 @@ Result<ToolAnswer> DescribeTask(const Toolbox& toolbox, const Json& arguments) {
                                {"oracle", oracle},
                                {"candidate_guide", guide},
                                {"files", std::move(files)},
-                               {"next", next}},
+                               {"next", next_step}},
                               {}, left_out, kAnswerBytes - 500);
   answer.structured["left_out"] = left_out;
   return answer;

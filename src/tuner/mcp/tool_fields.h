@@ -34,8 +34,9 @@ inline Json DeviceField() {
       "Where to judge: auto (a GPU, else the simulated one), cuda:N, sim (a modelled H200) or sim:NAME. By default the "
       "server's own.");
 }
-inline Json RunField(std::string_view more) {
-  return TextSchema(std::string("A run: the id that run_start gave, a part of one, or last. ") + std::string(more));
+inline Json RunField(std::string_view description_end) {
+  return TextSchema(std::string("A run: the id that run_start gave, a part of one, or last. ") +
+                    std::string(description_end));
 }
 inline Json TrialsField(std::string_view meaning) { return IntegerSchema(meaning, 1, kMostTrials); }
 inline Json BindField() {

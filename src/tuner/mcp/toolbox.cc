@@ -30,12 +30,12 @@ bool LiesBelow(const fs::path& path, const fs::path& folder) {
 }  // namespace
 
 std::map<std::string, std::string> Toolbox::TaskDirectories() const {
-  std::map<std::string, std::string> found;
+  std::map<std::string, std::string> directory_by_task;
   for (const std::string& root : options_.task_roots) {
     for (const std::string& directory : hone::TaskDirectories({root}))
-      found.emplace(fs::path(directory).filename().string(), directory);
+      directory_by_task.emplace(fs::path(directory).filename().string(), directory);
   }
-  return found;
+  return directory_by_task;
 }
 
 Result<Task> Toolbox::FindTask(const std::string& name) const {
@@ -47,7 +47,7 @@ Result<Task> Toolbox::FindTask(const std::string& name) const {
     return LoadTask(*folder);
   }
   std::vector<std::string> names;
-  for (const auto& [known, directory] : tasks) names.push_back(known);
+  for (const auto& [task_name, directory] : tasks) names.push_back(task_name);
   return Status::NotFound(
       fmt::format("there is no task '{}'{}; {}", name, DidYouMean(name, names),
                   names.empty() ? "there are none: new_task makes one"
@@ -78,16 +78,16 @@ Result<Toolbox::Source> Toolbox::SourceOf(const Json& arguments, const std::stri
     return Source{arguments.at(source_field).get<std::string>(),
                   source_field == "source" ? "candidate.cu" : source_field + ".cu"};
   const std::string path = arguments.at(path_field).get<std::string>();
-  Result<std::string> whole = BelowRoot(path);
+  Result<std::string> full_path = BelowRoot(path);
   // Files of tasks' folders may be read wherever the tasks are, because candidates are made from seeds and oracles.
   std::error_code error;
   for (const auto& [name, directory] : TaskDirectories()) {
-    if (whole.ok()) break;
+    if (full_path.ok()) break;
     const fs::path file = fs::weakly_canonical(path, error);
-    if (fs::path(path).is_absolute() && LiesBelow(file, directory)) whole = file.string();
+    if (fs::path(path).is_absolute() && LiesBelow(file, directory)) full_path = file.string();
   }
-  HONE_RETURN_IF_ERROR(whole.status());
-  HONE_ASSIGN_OR_RETURN(std::string text, ReadSource(*whole));
+  HONE_RETURN_IF_ERROR(full_path.status());
+  HONE_ASSIGN_OR_RETURN(std::string text, ReadSource(*full_path));
   if (text.size() > kMostSourceBytes) {
     return Status::InvalidArgument(
         fmt::format("{} has {} bytes, and a candidate may have {}", path, text.size(), kMostSourceBytes));
@@ -110,8 +110,8 @@ Result<std::shared_ptr<Evaluator>> Toolbox::EvaluatorFor(const std::string& give
   // "auto" and the device's own name must share one evaluator, because an evaluator runs one candidate at a time on its
   // device.
   if (!device.starts_with("spool:")) {
-    const auto same = evaluators_.find(evaluator->facts().id);
-    if (same != evaluators_.end()) evaluator = same->second;
+    const auto kept_evaluator = evaluators_.find(evaluator->facts().id);
+    if (kept_evaluator != evaluators_.end()) evaluator = kept_evaluator->second;
     evaluators_[evaluator->facts().id] = evaluator;
   }
   evaluators_[device] = evaluator;
@@ -131,8 +131,8 @@ std::string Toolbox::KeepEvaluation(const std::string& json) const {
   const std::string id = Sha256Hex(json).substr(0, 16);
   const fs::path folder = fs::path(options_.state_directory) / "evaluations";
   // If the evaluation cannot be stored, its address is returned all the same; reading it later fails with kNotFound.
-  const Status kept = WriteFileAtomicallyUnflushed(folder / (id + ".json"), json);
-  (void)kept.ok();
+  const Status write_status = WriteFileAtomicallyUnflushed(folder / (id + ".json"), json);
+  (void)write_status.ok();
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

@@ -56,19 +56,20 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
                         WaitForSpool(context, [&] { return TuneAndJudge(*evaluator, task, request); }));
   const TuneResult& result = swept.result;
 
-  std::string written;
-  const std::string& kept = swept.tuned ? *swept.tuned : request.source;
+  std::string written_path;
+  const std::string& kept_source = swept.tuned ? *swept.tuned : request.source;
   const bool worth_keeping = swept.tuned || result.needs_no_change;
   if (!out.empty() && worth_keeping && !swept.stopped) {
-    HONE_RETURN_IF_ERROR(WriteFileAtomically(out, kept));
-    written = out;
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(out, kept_source));
+    written_path = out;
   }
-  const std::string next = swept.tuned ? "The tuned candidate is in `tuned`; it is right, by the full protocol."
-                           : result.needs_no_change ? "The candidate's first choices are the best already."
-                           : result.best ? "No tuned candidate was right by the full protocol: use the binding of "
-                                           "`best` with bind in eval, or change the candidate."
-                                         : "No binding was right: see the points' details, and mend the candidate.";
-  Json fields = SweptJson(task, request.name, swept, written, evaluator->SandboxWarnings());
+  const std::string next_step = swept.tuned ? "The tuned candidate is in `tuned`; it is right, by the full protocol."
+                                : result.needs_no_change ? "The candidate's first choices are the best already."
+                                : result.best
+                                    ? "No tuned candidate was right by the full protocol: use the binding of "
+                                      "`best` with bind in eval, or change the candidate."
+                                    : "No binding was right: see the points' details, and mend the candidate.";
+  Json fields = SweptJson(task, request.name, swept, written_path, evaluator->SandboxWarnings());
   // The answer has one line for each point, because complete evaluations of many points would be too long.
   Json points = Json::array();
   for (const TunePoint& p : result.points) {
@@ -80,7 +81,7 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
   }
   fields["points"] = std::move(points);
   fields["bindings_left_out"] = result.left_out;
-  fields["next"] = next;
+  fields["next"] = next_step;
   if (swept.tuned) fields["tuned"] = *swept.tuned;
   ToolAnswer answer;
   if (swept.judged) {
@@ -96,11 +97,12 @@ Result<ToolAnswer> Tune(Toolbox& toolbox, const Json& arguments, const CallConte
   text += "\n" + PointTable(result);
   if (!result.best) text += "\n" + WhyNot(result);
   if (swept.judged) text += "\n" + DescribeEvaluation(*swept.judged);
-  if (!written.empty()) text += "Written: " + written + "\n";
+  if (!written_path.empty()) text += "Written: " + written_path + "\n";
   if (swept.tuned) text += "\nThe tuned candidate:\n```cuda\n" + *swept.tuned + "\n```\n";
-  answer.text = FitText(std::move(text), swept.tuned && written.empty() ? "it by calling again with out" : written,
-                        kAnswerBytes - 400) +
-                "\n" + next + "\n";
+  answer.text =
+      FitText(std::move(text), swept.tuned && written_path.empty() ? "it by calling again with out" : written_path,
+              kAnswerBytes - 400) +
+      "\n" + next_step + "\n";
   std::vector<std::string> left_out;
   answer.structured =
       FitJson(std::move(fields), {"evaluation.profile", "evaluation.log", "evaluation.stages", "evaluation.findings"},

@@ -25,10 +25,11 @@ FinishReason FinishOf(const std::string& reason) {
 void ReadUsage(const Json& usage, StreamedReply& reply) {
   if (!usage.is_object()) return;
   if (const auto fresh = CountOf(usage, "input_tokens")) {
-    const int64_t written = CountOf(usage, "cache_creation_input_tokens").value_or(0);
+    const int64_t cache_tokens_written = CountOf(usage, "cache_creation_input_tokens").value_or(0);
     reply.cached_input_tokens = CountOf(usage, "cache_read_input_tokens").value_or(reply.cached_input_tokens);
     // Compatible servers send 0 in the first or the last event, and the count in the other.
-    reply.input_tokens = std::max(reply.input_tokens.value_or(0), *fresh + written + reply.cached_input_tokens);
+    reply.input_tokens =
+        std::max(reply.input_tokens.value_or(0), *fresh + cache_tokens_written + reply.cached_input_tokens);
   }
   if (const auto count = CountOf(usage, "output_tokens")) reply.output_tokens = count;
 }

@@ -43,13 +43,13 @@ TEST(Sse, ReadsFieldsCommentsAndEveryLineEnd) {
     const std::string text = "\xEF\xBB\xBF: comment" + eol + "event: a" + eol + "data: one" + eol + "data:two" + eol +
                              "id: 7" + eol + eol + eol + "data" + eol + eol + "data: last";
     for (size_t piece = 1; piece <= text.size(); ++piece) {
-      std::vector<std::string> seen;
-      const SseSink sink = [&](const SseEvent& e) { seen.push_back(e.event + "|" + e.data); };
+      std::vector<std::string> events;
+      const SseSink sink = [&](const SseEvent& e) { events.push_back(e.event + "|" + e.data); };
       SseParser parser;
       for (size_t at = 0; at < text.size(); at += piece) ASSERT_TRUE(parser.Feed(text.substr(at, piece), sink));
-      EXPECT_THAT(seen, testing::ElementsAre("a|one\ntwo", "|"));
+      EXPECT_THAT(events, testing::ElementsAre("a|one\ntwo", "|"));
       parser.Finish(sink);
-      EXPECT_THAT(seen, testing::ElementsAre("a|one\ntwo", "|", "|last"));
+      EXPECT_THAT(events, testing::ElementsAre("a|one\ntwo", "|", "|last"));
     }
   }
 }
@@ -184,7 +184,7 @@ TEST(WireErrors, AreReadInEveryShape) {
 
 TEST(Concede, GivesWayOnlyWhereTheRefusalPoints) {
   const auto concede = [](const std::string& message, WireAllowances sent = {}, int64_t asked = 4096) {
-    return Concede(sent, asked, {0, "", "", message});
+    return AllowancesAfterRefusal(sent, asked, {0, "", "", message});
   };
   EXPECT_FALSE(concede("your prompt is offensive").has_value());
   EXPECT_FALSE(concede("temperature is wrong")->temperature);

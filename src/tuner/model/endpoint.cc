@@ -26,8 +26,9 @@ std::string ErrorWords(const WireError& error) {
 
 // Returns whether the account has no credit. Its status is 429, as for too many requests, but waiting does not help.
 bool OutOfMoney(const WireError& error) {
-  const std::string all = Lower(error.type + " " + error.code + " " + error.message);
-  return Contains(all, "insufficient_quota") || Contains(all, "credit balance") || Contains(all, "billing");
+  const std::string error_text = Lower(error.type + " " + error.code + " " + error.message);
+  return Contains(error_text, "insufficient_quota") || Contains(error_text, "credit balance") ||
+         Contains(error_text, "billing");
 }
 
 // Returns what the user can do about a key that is missing or not accepted.
@@ -128,32 +129,32 @@ AttemptFailure FailureOfTransfer(const Endpoint& e, const HttpRequest& request, 
   }
 }
 
-std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_tokens,
-                                                   const WireError& error) {
+std::optional<WireAllowances> AllowancesAfterRefusal(const WireAllowances& sent, int64_t asked_tokens,
+                                                     const WireError& error) {
   const std::string message = Lower(error.message);
-  WireAllowances next = sent;
+  WireAllowances allowances = sent;
   const bool unknown = Contains(message, "unsupported") || Contains(message, "not supported") ||
                        Contains(message, "unrecognized") || Contains(message, "unknown") ||
                        Contains(message, "extra") || Contains(message, "not permitted") ||
                        Contains(message, "unexpected");
   if (sent.stream_options && Contains(message, "stream_options")) {
-    next.stream_options = false;
+    allowances.stream_options = false;
   } else if (unknown && !sent.max_completion_tokens && Contains(message, "max_completion_tokens")) {
-    next.max_completion_tokens = true;  // "'max_tokens' is not supported … use 'max_completion_tokens'"
+    allowances.max_completion_tokens = true;  // "'max_tokens' is not supported … use 'max_completion_tokens'"
   } else if (unknown && sent.max_completion_tokens && Contains(message, "max_completion_tokens")) {
-    next.max_completion_tokens = false;
+    allowances.max_completion_tokens = false;
   } else if (sent.temperature && Contains(message, "temperature")) {
-    next.temperature = false;
+    allowances.temperature = false;
   } else if (asked_tokens > 1024 && (Contains(message, "max_tokens") || Contains(message, "max_completion_tokens") ||
                                      Contains(message, "output tokens") || Contains(message, "completion tokens") ||
                                      Contains(message, "context length") || Contains(message, "context window"))) {
     // The limit is halved at each refusal: the largest accepted one depends on the prompt, and its wording differs
     // between services.
-    next.max_tokens = std::max<int64_t>(1024, asked_tokens / 2);
+    allowances.max_tokens = std::max<int64_t>(1024, asked_tokens / 2);
   } else {
     return std::nullopt;
   }
-  return next;
+  return allowances;
 }
 
 }  // namespace hone

@@ -48,6 +48,7 @@ AttemptFailure FailureOfTransfer(const Endpoint& endpoint, const HttpRequest& re
 
 // Returns what to omit or lower so that the service accepts the request; nullopt when its refusal (HTTP 400 or 422)
 // names nothing of the kind. `asked_tokens`: the limit on the reply that was sent.
-std::optional<WireAllowances> Concede(const WireAllowances& sent, int64_t asked_tokens, const WireError& error);
+std::optional<WireAllowances> AllowancesAfterRefusal(const WireAllowances& sent, int64_t asked_tokens,
+                                                     const WireError& error);
 
 }  // namespace hone

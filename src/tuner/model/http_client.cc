@@ -80,10 +80,10 @@ struct Deadline {
   HttpEnd end;
 };
 Deadline NextDeadline(const HttpRequest& request, const Transfer& transfer, double start) {
-  Deadline next{start + request.total_seconds, HttpEnd::kOutOfTime};
+  Deadline next_deadline{start + request.total_seconds, HttpEnd::kOutOfTime};
   const Deadline silence = transfer.last_byte ? Deadline{*transfer.last_byte + request.stall_seconds, HttpEnd::kStalled}
                                               : Deadline{start + request.first_byte_seconds, HttpEnd::kSilent};
-  return silence.at < next.at ? silence : next;
+  return silence.at < next_deadline.at ? silence : next_deadline;
 }
 
 // Owns the handles of one transfer.
@@ -124,29 +124,29 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
   }
   // Without this, a large request waits a second for a "100 Continue" that many servers never send.
   handles.headers = curl->slist_append(handles.headers, "Expect:");
-  const auto set = [&](CURLoption option, auto value) { (void)curl->easy_setopt(handles.easy, option, value); };
-  set(CURLOPT_URL, request.url.c_str());
-  set(CURLOPT_POST, 1L);
-  set(CURLOPT_POSTFIELDS, request.body.data());
-  set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-  set(CURLOPT_HTTPHEADER, handles.headers);
-  set(CURLOPT_USERAGENT, "hone");
-  set(CURLOPT_PROXY,
-      request.proxy.c_str());  // set even if empty, since libcurl would otherwise read environment variables
-  set(CURLOPT_NOPROXY, request.no_proxy.c_str());
-  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  set(CURLOPT_FOLLOWLOCATION, 0L);
-  set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(request.connect_seconds * 1e3)));
-  set(CURLOPT_ERRORBUFFER, error);
-  set(CURLOPT_HEADERFUNCTION, &OnHeader);
-  set(CURLOPT_HEADERDATA, &transfer);
-  set(CURLOPT_WRITEFUNCTION, &OnBody);
-  set(CURLOPT_WRITEDATA, &transfer);
+  const auto set_option = [&](CURLoption option, auto value) { (void)curl->easy_setopt(handles.easy, option, value); };
+  set_option(CURLOPT_URL, request.url.c_str());
+  set_option(CURLOPT_POST, 1L);
+  set_option(CURLOPT_POSTFIELDS, request.body.data());
+  set_option(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  set_option(CURLOPT_HTTPHEADER, handles.headers);
+  set_option(CURLOPT_USERAGENT, "hone");
+  set_option(CURLOPT_PROXY,
+             request.proxy.c_str());  // set even if empty, since libcurl would otherwise read environment variables
+  set_option(CURLOPT_NOPROXY, request.no_proxy.c_str());
+  set_option(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set_option(CURLOPT_FOLLOWLOCATION, 0L);
+  set_option(CURLOPT_NOSIGNAL, 1L);
+  set_option(CURLOPT_TCP_KEEPALIVE, 1L);
+  set_option(CURLOPT_CONNECTTIMEOUT_MS, std::max(1L, static_cast<long>(request.connect_seconds * 1e3)));
+  set_option(CURLOPT_ERRORBUFFER, error);
+  set_option(CURLOPT_HEADERFUNCTION, &OnHeader);
+  set_option(CURLOPT_HEADERDATA, &transfer);
+  set_option(CURLOPT_WRITEFUNCTION, &OnBody);
+  set_option(CURLOPT_WRITEDATA, &transfer);
   // CURLOPT_QUICK_EXIT: a cancelled request does not wait for a slow name server (libcurl 7.87 and newer; older
   // versions refuse the option).
-  set(static_cast<CURLoption>(CURLOPTTYPE_LONG + 322), 1L);
+  set_option(static_cast<CURLoption>(CURLOPTTYPE_LONG + 322), 1L);
   if (curl->multi_add_handle(handles.multi, handles.easy) != CURLM_OK) {
     return Status::Unavailable("libcurl took no transfer");
   }
@@ -166,8 +166,8 @@ Result<HttpResponse> HttpPost(const HttpRequest& request, const HttpEvents& even
       response.detail = curl->multi_strerror(code);
       return response;
     }
-    int left = 0;
-    for (CURLMsg* message; (message = curl->multi_info_read(handles.multi, &left)) != nullptr;) {
+    int messages_left = 0;
+    for (CURLMsg* message; (message = curl->multi_info_read(handles.multi, &messages_left)) != nullptr;) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode code = message->data.result;
       response.end = transfer.enough ? HttpEnd::kStopped : EndOf(code);

@@ -145,8 +145,8 @@ class HttpProvider : public ModelProvider {
         spending.Add(attempt.reply, request);
         return std::move(attempt.reply);
       }
-      if (const auto next = ConcededAllowances(attempt, allowances, request)) {
-        allowances = *next;
+      if (const auto next_allowances = ConcededAllowances(attempt, allowances, request)) {
+        allowances = *next_allowances;
         continue;
       }
       spending.Discard(attempt, request);
@@ -185,10 +185,10 @@ class HttpProvider : public ModelProvider {
                       std::stop_token stop) {
     Attempt attempt;
     SseParser parser(kMaxReplyBytes);
-    std::string whole;  // the body, if it is no stream
+    std::string whole_body;  // the body, if it is no stream
     enum class Body { kUnknown, kStream, kWhole } body = Body::kUnknown;
     double shown = -kProgressSeconds;
-    const SseSink read = [&](const SseEvent& event) {
+    const SseSink on_event = [&](const SseEvent& event) {
       StreamedReply& reply = attempt.reply;
       if (!reply.ended && !reply.error && reply.malformed.empty()) wire_->ReadEvent(event, reply);
     };
@@ -207,11 +207,11 @@ class HttpProvider : public ModelProvider {
         }
       }
       if (body == Body::kWhole) {
-        whole += bytes;
-        attempt.too_long = whole.size() > kMaxReplyBytes;
+        whole_body += bytes;
+        attempt.too_long = whole_body.size() > kMaxReplyBytes;
       } else {
         if (attempt.stray.size() < 200) attempt.stray += bytes.substr(0, 200 - attempt.stray.size());
-        attempt.too_long = !parser.Feed(bytes, read) || attempt.reply.text.size() > kMaxReplyBytes;
+        attempt.too_long = !parser.Feed(bytes, on_event) || attempt.reply.text.size() > kMaxReplyBytes;
       }
       // Stops reading after the end mark, an error or malformed data.
       return !attempt.too_long && !attempt.reply.ended && !attempt.reply.error && attempt.reply.malformed.empty();
@@ -231,11 +231,11 @@ class HttpProvider : public ModelProvider {
     HONE_ASSIGN_OR_RETURN(attempt.response, HttpPost(http, events, stop));
     if (body == Body::kStream && attempt.response.end != HttpEnd::kStopped) {
       const StreamedReply before = attempt.reply;
-      parser.Finish(read);
+      parser.Finish(on_event);
       // If the reply's text was complete, a line that is cut off behind it does not make the reply malformed.
       if (before.whole() && !attempt.reply.malformed.empty()) attempt.reply = before;
     }
-    if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole, attempt.reply);
+    if (body == Body::kWhole && attempt.response.end == HttpEnd::kWhole) wire_->ReadWhole(whole_body, attempt.reply);
     return attempt;
   }
 
@@ -253,13 +253,14 @@ class HttpProvider : public ModelProvider {
     const int status = attempt.response.status;
     if (status != 400 && status != 422) return std::nullopt;
     const int64_t asked_tokens = sent.max_tokens > 0 ? sent.max_tokens : request.max_tokens;
-    std::optional<WireAllowances> next = Concede(sent, asked_tokens, ReadWireError(attempt.error_body));
-    if (next) {
+    std::optional<WireAllowances> next_allowances =
+        AllowancesAfterRefusal(sent, asked_tokens, ReadWireError(attempt.error_body));
+    if (next_allowances) {
       std::lock_guard lock(mutex_);
-      allowances_ = *next;
+      allowances_ = *next_allowances;
       allowances_.max_tokens = 0;  // depends on the request: not kept for the next one
     }
-    return next;
+    return next_allowances;
   }
 
   // Says what went wrong with an attempt, whether another may help, and when.

@@ -50,16 +50,16 @@ struct Rig {
     hooks.seed = 7;
   }
 
-  std::string Says(const std::vector<std::string>& words) const {
-    return kind == "openai" ? OpenAiSays(words) : AnthropicSays(words);
+  std::string Says(const std::vector<std::string>& pieces) const {
+    return kind == "openai" ? OpenAiSays(pieces) : AnthropicSays(pieces);
   }
   ModelProvider& provider() {
-    if (!made) {
-      made =
+    if (!made_provider) {
+      made_provider =
           MakeHttpProvider(kind == "openai" ? MakeOpenAiWire() : MakeAnthropicWire(), {"m-1", "", ""}, options, hooks)
               .value();
     }
-    return *made;
+    return *made_provider;
   }
   Result<ModelReply> Ask(std::stop_token stop = {}) {
     return provider().Complete(
@@ -72,7 +72,7 @@ struct Rig {
   HttpProviderHooks hooks;
   std::vector<double> waits;
   std::vector<ModelProgress> shown;
-  std::unique_ptr<ModelProvider> made;
+  std::unique_ptr<ModelProvider> made_provider;
 };
 
 class BothServices : public testing::TestWithParam<const char*> {
@@ -100,10 +100,10 @@ TEST_P(BothServices, AnAnswerIsReadWithItsCounts) {
 }
 
 TEST_P(BothServices, PiecesMayEndInsideALineACharacterOrALineEnd) {
-  const std::vector<std::string> words = {"größer ", "🚀", "\\n", "done"};
+  const std::vector<std::string> pieces = {"größer ", "🚀", "\\n", "done"};
   for (const char* eol : {"\n", "\r\n", "\r"}) {
     const std::string body =
-        rig.kind == "openai" ? OpenAiSays(words, "stop", eol) : AnthropicSays(words, "end_turn", eol);
+        rig.kind == "openai" ? OpenAiSays(pieces, "stop", eol) : AnthropicSays(pieces, "end_turn", eol);
     for (const size_t piece : {1, 2, 7}) {
       rig.server.Answer(Stream(body, piece));
       EXPECT_EQ(rig.Ask().value().text, "größer 🚀\ndone") << piece;
@@ -154,11 +154,11 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
   rig.options.stall_seconds = 1000;
   rig.options.first_byte_seconds = 1000;
   rig.hooks.trailer_seconds = 0.05;
-  const std::string whole = rig.Says({"all of it"});
+  const std::string whole_reply = rig.Says({"all of it"});
   // The part behind the reply's text: openai's token counts and end mark, anthropic's end mark.
-  const size_t rest =
-      rig.kind == "openai" ? whole.rfind("data:", whole.find("\"choices\":[],")) : whole.find("event: message_stop");
-  rig.server.Answer(ThenHang(Stream(whole.substr(0, rest), /*piece=*/0, /*finished=*/false)));
+  const size_t rest = rig.kind == "openai" ? whole_reply.rfind("data:", whole_reply.find("\"choices\":[],"))
+                                           : whole_reply.find("event: message_stop");
+  rig.server.Answer(ThenHang(Stream(whole_reply.substr(0, rest), /*piece=*/0, /*finished=*/false)));
   const ModelReply reply = rig.Ask().value();
   EXPECT_EQ(reply.text, "all of it");
   if (rig.kind == "openai") {
@@ -167,9 +167,9 @@ TEST_P(BothServices, AServerThatKeepsTheConnectionAfterTheLastWordIsNotWaitedFor
 }
 
 TEST_P(BothServices, AConnectionThatBreaksAfterTheLastWordTakesNothingBack) {
-  const std::string whole = rig.Says({"all of it"});
-  const size_t rest = rig.kind == "openai" ? whole.find("prompt_tokens") : whole.rfind("message_stop");
-  rig.server.Answer(Stream(whole.substr(0, rest), /*piece=*/0, /*finished=*/false));
+  const std::string whole_reply = rig.Says({"all of it"});
+  const size_t rest = rig.kind == "openai" ? whole_reply.find("prompt_tokens") : whole_reply.rfind("message_stop");
+  rig.server.Answer(Stream(whole_reply.substr(0, rest), /*piece=*/0, /*finished=*/false));
   EXPECT_EQ(rig.Ask().value().text, "all of it");
   EXPECT_EQ(rig.server.Requests().size(), 1u);
 }
@@ -183,8 +183,8 @@ TEST_P(BothServices, TheTypeThatABodyIsSaidToHaveDoesNotMatter) {
 }
 
 TEST_P(BothServices, TokensAreCountedWhileTheyCome) {
-  const std::string whole = rig.Says({std::string(400, 'x'), "end"});
-  rig.server.Answer(ThenHang(Stream(whole.substr(0, whole.find("end")), /*piece=*/0, /*finished=*/false)));
+  const std::string whole_reply = rig.Says({std::string(400, 'x'), "end"});
+  rig.server.Answer(ThenHang(Stream(whole_reply.substr(0, whole_reply.find("end")), /*piece=*/0, /*finished=*/false)));
   std::stop_source stop;
   int64_t tokens = 0;
   std::string said;
@@ -277,10 +277,10 @@ TEST_P(BothServices, RetryAfterIsHonouredInSecondsAndAsADate) {
   EXPECT_THAT(rig.waits, testing::ElementsAre(7.0, 9.0));
   ASSERT_EQ(reply.notes.size(), 2u);
   EXPECT_THAT(reply.notes[0], AllOf(HasSubstr("429"), HasSubstr("slow down")));
-  bool told = false;
+  bool progress_reported = false;
   for (const ModelProgress& p : rig.shown)
-    told = told || p.message.find("asking again in 7.0 s (1 of 6)") != std::string::npos;
-  EXPECT_TRUE(told);
+    progress_reported = progress_reported || p.message.find("asking again in 7.0 s (1 of 6)") != std::string::npos;
+  EXPECT_TRUE(progress_reported);
 }
 
 TEST_P(BothServices, AWaitLongerThanTheRequestMayTakeIsNotBegun) {
@@ -313,8 +313,8 @@ TEST_P(BothServices, AfterTheLastRetryTheReasonIsTold) {
 
 // Returns the beginning of a reply's stream, up to the end of the event with the text "first".
 std::string BeginningOfStream(const Rig& rig) {
-  const std::string whole = rig.Says({"first", "second"});
-  return whole.substr(0, whole.find("second"));
+  const std::string whole_reply = rig.Says({"first", "second"});
+  return whole_reply.substr(0, whole_reply.find("second"));
 }
 
 TEST_P(BothServices, ABrokenOffReplyIsThrownAwayAndItsTokensAreCounted) {
@@ -460,7 +460,7 @@ TEST_P(BothServices, AnEndpointThatIsDownIsToldAtOnceAndWaitedForOnceItHasAnswer
   FakeModelServer server;
   rig.options.base_url = server.Url();
   rig.options.max_retries = 2;
-  rig.made = nullptr;
+  rig.made_provider = nullptr;
   server.Answer(Stream(rig.Says({"up"})));
   ASSERT_TRUE(rig.Ask().ok());
   server.GoDown();
@@ -580,7 +580,7 @@ TEST_P(BothServices, CostIsComputedFromTheTableOrSaidToBeUnknown) {
         WriteFileAtomically(rig.options.prices_file, "as_of = \"2026-01-02\"\n[[price]]\nmodel = \"" + rig.kind +
                                                          ":m-1\"\ninput = 2\ncached_input = 0.5\noutput = 10\n" + rest)
             .ok());
-    rig.made = nullptr;
+    rig.made_provider = nullptr;
   };
   write("");
   rig.server.Answer(Stream(rig.Says({"x"})));

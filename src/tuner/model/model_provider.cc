@@ -91,13 +91,13 @@ Result<std::vector<ModelSpec>> ParseSpecs(std::string_view specification, const 
 
 // Refuses options that would apply to models of two services.
 Status CheckShared(const std::vector<ModelSpec>& specs, const ProviderOptions& options) {
-  const auto uses = [&](std::string_view kind) {
+  const auto uses_kind = [&](std::string_view kind) {
     for (const ModelSpec& spec : specs) {
       if (spec.kind == kind && spec.argument.find("@http") == std::string::npos) return true;
     }
     return false;
   };
-  if (!uses("openai") || !uses("anthropic")) return Status::Ok();
+  if (!uses_kind("openai") || !uses_kind("anthropic")) return Status::Ok();
   for (const auto& [value, flag] : {std::pair(&options.base_url, "--base-url"), {&options.key_variable, "--key-env"}}) {
     if (value->empty()) continue;
     return Status::InvalidArgument(

@@ -37,19 +37,19 @@ std::string ProviderList() {
 
 Result<ModelSpec> ParseModelSpec(std::string_view text, const std::vector<std::string>& roles) {
   ModelSpec spec;
-  std::string_view rest = text;
+  std::string_view provider_and_model = text;
   const size_t equals = text.find('='), colon = text.find(':');
   if (equals != std::string_view::npos && equals < colon) {  // otherwise the '=' is part of the argument
     spec.role = text.substr(0, equals);
-    rest = text.substr(equals + 1);
+    provider_and_model = text.substr(equals + 1);
     if (std::find(roles.begin(), roles.end(), spec.role) == roles.end()) {
       return Status::InvalidArgument(
           fmt::format("model '{}': there is no role '{}'{}", text, spec.role, Suggestion(spec.role, roles)));
     }
   }
-  const size_t separator = rest.find(':');
-  spec.kind = rest.substr(0, separator);
-  spec.argument = separator == std::string_view::npos ? "" : rest.substr(separator + 1);
+  const size_t separator = provider_and_model.find(':');
+  spec.kind = provider_and_model.substr(0, separator);
+  spec.argument = separator == std::string_view::npos ? "" : provider_and_model.substr(separator + 1);
   std::vector<std::string> names;
   for (const ProviderKind& kind : ProviderKinds()) {
     names.emplace_back(kind.name);
@@ -92,11 +92,11 @@ Result<ServiceModel> ParseServiceModel(std::string_view kind, std::string_view a
 
 Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind) {
   const size_t scheme = url.find("://");
-  const bool known = url.starts_with("http://") || url.starts_with("https://");
-  if (!known)
+  const bool is_http = url.starts_with("http://") || url.starts_with("https://");
+  if (!is_http)
     return WrongUrl(url, scheme == std::string_view::npos ? "has no http:// or https://" : "is neither http nor https");
-  std::string_view rest = url.substr(scheme + 3);
-  const std::string_view authority = rest.substr(0, rest.find('/'));
+  std::string_view host_and_path = url.substr(scheme + 3);
+  const std::string_view authority = host_and_path.substr(0, host_and_path.find('/'));
   if (authority.find('@') != std::string_view::npos) {
     // The message does not contain the URL, which has a password.
     return Status::InvalidArgument(
@@ -118,11 +118,11 @@ Result<std::string> NormalizeBaseUrl(std::string_view url, std::string_view kind
 
 std::string HostOf(std::string_view url) {
   const size_t scheme = url.find("://");
-  std::string_view rest = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
-  rest = rest.substr(0, rest.find_first_of("/?#"));
-  if (const size_t at = rest.rfind('@'); at != std::string_view::npos) rest.remove_prefix(at + 1);
-  if (rest.starts_with('[')) return std::string(rest.substr(0, rest.find(']') + 1));
-  return std::string(rest.substr(0, rest.find(':')));
+  std::string_view host_and_path = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
+  host_and_path = host_and_path.substr(0, host_and_path.find_first_of("/?#"));
+  if (const size_t at = host_and_path.rfind('@'); at != std::string_view::npos) host_and_path.remove_prefix(at + 1);
+  if (host_and_path.starts_with('[')) return std::string(host_and_path.substr(0, host_and_path.find(']') + 1));
+  return std::string(host_and_path.substr(0, host_and_path.find(':')));
 }
 
 bool IsLoopback(std::string_view host) {

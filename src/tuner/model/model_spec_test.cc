@@ -26,11 +26,11 @@ using testing::Not;
 
 // Returns the message with which a specification is refused.
 std::string Refusal(const std::string& specification, const ProviderOptions& options = {}) {
-  const Result<std::unique_ptr<ModelProvider>> made = MakeProvider(specification, options);
-  EXPECT_FALSE(made.ok()) << specification;
-  if (made.ok()) return "";
-  EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument) << specification;
-  return made.status().message();
+  const Result<std::unique_ptr<ModelProvider>> provider_or_error = MakeProvider(specification, options);
+  EXPECT_FALSE(provider_or_error.ok()) << specification;
+  if (provider_or_error.ok()) return "";
+  EXPECT_EQ(provider_or_error.status().code(), StatusCode::kInvalidArgument) << specification;
+  return provider_or_error.status().message();
 }
 
 TEST(ModelSpec, AnUnknownProviderIsAnsweredWithTheNearestAndTheList) {

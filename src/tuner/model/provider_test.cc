@@ -77,13 +77,13 @@ TEST(Mailbox, AnAnswerMayNameTheModelInItsFirstLine) {
       {"<!-- model: -->\nIDEA: x", "", "<!-- model: -->\nIDEA: x"},
       {"<!-- model: m\nIDEA: x -->", "", "<!-- model: m\nIDEA: x -->"},
       {"IDEA: x\n<!-- model: m -->\n", "", "IDEA: x\n<!-- model: m -->\n"}};
-  for (const auto& [written, model, text] : answers) {
+  for (const auto& [reply_text, model, text] : answers) {
     Mailbox box;
     ASSERT_TRUE(MakeDirectories(box.directory / "replies").ok());
-    ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), written).ok());
+    ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), reply_text).ok());
     const ModelReply reply = box.provider->Complete(Request(0), {}, {}).value();
-    EXPECT_EQ(reply.model, model) << written;
-    EXPECT_EQ(reply.text, text) << written;
+    EXPECT_EQ(reply.model, model) << reply_text;
+    EXPECT_EQ(reply.text, text) << reply_text;
   }
 }
 

@@ -13,13 +13,13 @@ constexpr std::string_view kMark = "[redacted]";
 
 // Returns the length of the longest prefix of `text` that occurs anywhere in `secret`.
 size_t LongestStretch(std::string_view text, std::string_view secret) {
-  size_t longest = 0;
+  size_t longest_match = 0;
   for (size_t i = 0; i < secret.size(); ++i) {
     size_t n = 0;
     while (n < text.size() && i + n < secret.size() && text[n] == secret[i + n]) ++n;
-    longest = std::max(longest, n);
+    longest_match = std::max(longest_match, n);
   }
-  return longest;
+  return longest_match;
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ class SseParser {
   void Finish(const SseSink& sink);
 
  private:
+  // Takes one line of a stream: a field of the current event, or the empty line that ends it.
   void HandleLine(std::string_view line, const SseSink& sink);
   void Dispatch(const SseSink& sink);
 

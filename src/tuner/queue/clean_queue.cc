@@ -61,16 +61,16 @@ class Cleaner {
  private:
   // Lists all keys of the queue.
   Status ListKeys() {
-    std::set<std::string> seen;  // SCAN may give a key twice
+    std::set<std::string> known_keys;  // SCAN may give a key twice
     std::string cursor = "0";
     do {
       HONE_ASSIGN_OR_RETURN(const RedisReply page,
                             connection_->Command({"SCAN", cursor, "MATCH", prefix_ + "*", "COUNT", kPage}));
       if (page.list.size() != 2) break;
       cursor = page.list[0].text;
-      for (const RedisReply& key : page.list[1].list) seen.insert(key.text);
+      for (const RedisReply& key : page.list[1].list) known_keys.insert(key.text);
     } while (cursor != "0");
-    keys_.assign(seen.begin(), seen.end());
+    keys_.assign(known_keys.begin(), known_keys.end());
     return Status::Ok();
   }
 
@@ -123,14 +123,14 @@ class Cleaner {
         const std::string id = key.substr(begin.size());
         if (entries_.contains(id)) continue;
         const bool is_answer = begin == answer, is_lost = begin == prefix_ + "job:" && !answered.contains(id);
-        HONE_ASSIGN_OR_RETURN(const RedisReply left, connection_->Command({"TTL", key}));
-        if (left.integer == -2) continue;  // the key has expired since it was listed
+        HONE_ASSIGN_OR_RETURN(const RedisReply ttl_reply, connection_->Command({"TTL", key}));
+        if (ttl_reply.integer == -2) continue;  // the key has expired since it was listed
         int64_t bytes = 0;
         if (is_answer) {
           HONE_ASSIGN_OR_RETURN(const RedisReply length, connection_->Command({"STRLEN", key}));
           bytes = length.integer;
         }
-        const bool old = static_cast<double>(kAnswerSeconds - left.integer) >= options_.older_seconds;
+        const bool old = static_cast<double>(kAnswerSeconds - ttl_reply.integer) >= options_.older_seconds;
         for (QueueContents* contents : {&report_.there, &report_.meant}) {
           if (contents == &report_.meant && !(options_.answers && old)) continue;
           contents->answers += is_answer;

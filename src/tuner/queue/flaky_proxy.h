@@ -61,14 +61,16 @@ class FlakyProxy {
         waits.push_back({one->server.get(), POLLIN, 0});
       }
       if (poll(waits.data(), waits.size(), 20) < 0) return;
-      std::vector<const Connection*> over;
+      std::vector<const Connection*> ended_connections;
       for (size_t i = 0; i < connections.size(); ++i) {
         Connection& one = *connections[i];
         const bool goes_on = (waits[2 * i + 1].revents == 0 || Pass(one, one.client.get(), one.server.get())) &&
                              (waits[2 * i + 2].revents == 0 || Pass(one, one.server.get(), one.client.get()));
-        if (!goes_on) over.push_back(&one);
+        if (!goes_on) ended_connections.push_back(&one);
       }
-      std::erase_if(connections, [&](const auto& one) { return std::find(over.begin(), over.end(), one.get()) != over.end(); });
+      std::erase_if(connections, [&](const auto& one) {
+        return std::find(ended_connections.begin(), ended_connections.end(), one.get()) != ended_connections.end();
+      });
       if (waits[0].revents != 0) {
         auto one = std::make_unique<Connection>();
         one->client.Reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));

@@ -200,12 +200,12 @@ std::string FieldOfPairs(const RedisReply& pairs, std::string_view name) {
 
 // Refuses a server that may throw keys away when its memory is full, for it could lose jobs.
 Status CheckMemoryPolicy(RedisConnection& connection) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply info, connection.Command({"INFO", "memory"}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply memory_reply, connection.Command({"INFO", "memory"}));
   const auto line = [&](std::string_view name) -> std::string {
-    const size_t begin = info.text.find(std::string(name) + ":");
+    const size_t begin = memory_reply.text.find(std::string(name) + ":");
     if (begin == std::string::npos) return "";
     const size_t from = begin + name.size() + 1;
-    return info.text.substr(from, info.text.find('\r', from) - from);
+    return memory_reply.text.substr(from, memory_reply.text.find('\r', from) - from);
   };
   const std::string policy = line("maxmemory_policy"), most = line("maxmemory");
   if (policy.empty() || policy == "noeviction" || most == "0") return Status::Ok();
@@ -233,8 +233,10 @@ Result<std::unique_ptr<JobQueue>> JobQueue::Open(const RedisAddress& address, do
 
 Status JobQueue::MakeGroups() {
   for (const bool sieved : {false, true}) {
-    const Result<RedisReply> made = connection_->Command({"XGROUP", "CREATE", Stream(sieved), kGroup, "0", "MKSTREAM"});
-    if (!made.ok() && made.status().message().find("BUSYGROUP") == std::string::npos) return made.status();
+    const Result<RedisReply> group_reply =
+        connection_->Command({"XGROUP", "CREATE", StreamKey(sieved), kGroup, "0", "MKSTREAM"});
+    if (!group_reply.ok() && group_reply.status().message().find("BUSYGROUP") == std::string::npos)
+      return group_reply.status();
   }
   return Status::Ok();
 }
@@ -243,16 +245,16 @@ std::string JobQueue::Key(std::string_view what, std::string_view id) const {
   return id.empty() ? fmt::format("{}{}", prefix_, what) : fmt::format("{}{}:{}", prefix_, what, id);
 }
 
-Result<RedisReply> JobQueue::Run(std::string_view script, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"EVAL", std::string(script), "0"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return connection_->Command(words);
+Result<RedisReply> JobQueue::RunScript(std::string_view script, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{"EVAL", std::string(script), "0"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return connection_->Command(command);
 }
 
 Status JobQueue::Submit(const std::string& id, const std::string& bundle) {
-  return Run(fmt::format("{}{}", kKnown, kSubmit),
-             {Key("job", id), Key("answer", id), Key("state", id), Stream(/*sieved=*/false), Stream(/*sieved=*/true),
-              id, bundle, std::to_string(kAnswerSeconds)})
+  return RunScript(fmt::format("{}{}", kKnown, kSubmit),
+                   {Key("job", id), Key("answer", id), Key("state", id), StreamKey(/*sieved=*/false),
+                    StreamKey(/*sieved=*/true), id, bundle, std::to_string(kAnswerSeconds)})
       .status();
 }
 
@@ -265,30 +267,32 @@ Result<std::optional<std::string>> JobQueue::WaitForAnswer(const std::string& id
   // answers, and each submitter that gets its answer makes room.
   if (!reply.ok() && !IsMemoryFull(reply.status().message())) return reply.status();
   if (reply.ok() && reply->kind != RedisReply::Kind::kText) return std::optional<std::string>();
-  HONE_ASSIGN_OR_RETURN(const RedisReply answer, Run(kCollect, {Key("answer", id), Key("job", id), Key("state", id)}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply answer,
+                        RunScript(kCollect, {Key("answer", id), Key("job", id), Key("state", id)}));
   if (answer.kind == RedisReply::Kind::kText) return std::optional<std::string>(answer.text);
   if (!reply.ok()) return reply.status();
   return std::optional<std::string>();
 }
 
 Result<bool> JobQueue::Knows(const std::string& id) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply known, Run(fmt::format("{}{}", kKnown, kKnows),
-                                                    {Key("job", id), Key("answer", id), Key("state", id),
-                                                     Stream(/*sieved=*/false), Stream(/*sieved=*/true), id}));
-  return known.integer == 1;
+  HONE_ASSIGN_OR_RETURN(
+      const RedisReply knows_reply,
+      RunScript(fmt::format("{}{}", kKnown, kKnows), {Key("job", id), Key("answer", id), Key("state", id),
+                                                      StreamKey(/*sieved=*/false), StreamKey(/*sieved=*/true), id}));
+  return knows_reply.integer == 1;
 }
 
 Result<std::optional<ClaimedJob>> JobQueue::HandOut(std::string_view script, const std::string& worker,
-                                                    const std::vector<std::string>& more) {
+                                                    const std::vector<std::string>& script_arguments) {
   std::vector<std::string> arguments = {kGroup, worker, std::to_string(kMostDeaths), std::to_string(kAnswerSeconds),
                                         prefix_};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  HONE_ASSIGN_OR_RETURN(const RedisReply reply, Run(fmt::format("{}{}", kHandOut, script), arguments));
+  arguments.insert(arguments.end(), script_arguments.begin(), script_arguments.end());
+  HONE_ASSIGN_OR_RETURN(const RedisReply reply, RunScript(fmt::format("{}{}", kHandOut, script), arguments));
   if (reply.list.size() != 5) return std::optional<ClaimedJob>();
   return std::optional<ClaimedJob>(ClaimedJob{.id = reply.list[2].text,
                                               .entry = reply.list[1].text,
                                               .bundle = reply.list[3].text,
-                                              .sieved = reply.list[0].text == Stream(/*sieved=*/true),
+                                              .sieved = reply.list[0].text == StreamKey(/*sieved=*/true),
                                               .simulated = reply.list[4].text});
 }
 
@@ -297,8 +301,8 @@ Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, boo
   const double now = SteadySeconds(), lease = static_cast<double>(lease_milliseconds_) / 1000;
   if (now - watch.looked < lease / 5) return RedisReply();
   watch.looked = now;
-  HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        connection_->Command({"XPENDING", Stream(sieved), kGroup, "-", "+", std::to_string(kMostWatched)}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply held, connection_->Command({"XPENDING", StreamKey(sieved), kGroup, "-", "+",
+                                                                     std::to_string(kMostWatched)}));
   std::map<std::string, Watch::Held> still;
   RedisReply seized;
   for (const RedisReply& reply : held.list) {
@@ -306,11 +310,13 @@ Result<RedisReply> JobQueue::SeizeAfterAClockJump(const std::string& worker, boo
     // time in the server's future Redis says 0.
     if (reply.list.size() < 3 || reply.list[2].integer != 0) continue;
     const std::string &entry = reply.list[0].text, &owner = reply.list[1].text;
-    const auto seen = watch.held.find(entry);
-    const double since = seen != watch.held.end() && seen->second.owner == owner ? seen->second.since : now;
+    const auto held_before = watch.held.find(entry);
+    const double since =
+        held_before != watch.held.end() && held_before->second.owner == owner ? held_before->second.since : now;
     if (now - since > lease && seized.list.empty()) {
-      HONE_ASSIGN_OR_RETURN(const RedisReply taken, Run(kSeize, {Stream(sieved), entry, worker, kGroup, owner}));
-      if (!taken.list.empty()) seized = taken.list[0];
+      HONE_ASSIGN_OR_RETURN(const RedisReply seized_job,
+                            RunScript(kSeize, {StreamKey(sieved), entry, worker, kGroup, owner}));
+      if (!seized_job.list.empty()) seized = seized_job.list[0];
       continue;
     }
     still[entry] = {.owner = owner, .since = since};
@@ -328,60 +334,60 @@ Result<std::optional<ClaimedJob>> JobQueue::Claim(const std::string& worker, dou
 
 Result<std::optional<ClaimedJob>> JobQueue::TryClaim(const std::string& worker, double seconds, bool as_sieve) {
   const double until = SteadySeconds() + std::clamp(seconds, 0.01, kLongestBlock);
-  std::vector<std::string> now = {std::to_string(lease_milliseconds_)};
+  std::vector<std::string> take_now_arguments = {std::to_string(lease_milliseconds_)};
   for (const bool sieved : {true, false}) {
     if (sieved && as_sieve) continue;
-    now.push_back(Stream(sieved));
+    take_now_arguments.push_back(StreamKey(sieved));
     HONE_ASSIGN_OR_RETURN(const RedisReply seized, SeizeAfterAClockJump(worker, sieved));
     if (seized.list.size() != 2) continue;
     HONE_ASSIGN_OR_RETURN(
         const std::optional<ClaimedJob> job,
-        HandOut(kTakeOverThis, worker, {Stream(sieved), seized.list[0].text, FieldOfPairs(seized.list[1], "id")}));
+        HandOut(kTakeOverThis, worker, {StreamKey(sieved), seized.list[0].text, FieldOfPairs(seized.list[1], "id")}));
     if (job) return job;
   }
   while (true) {
-    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> waiting_job, HandOut(kTakeNow, worker, now));
-    const double left = until - SteadySeconds();
-    if (waiting_job || left <= 0) return waiting_job;
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> waiting_job, HandOut(kTakeNow, worker, take_now_arguments));
+    const double seconds_left = until - SteadySeconds();
+    if (waiting_job || seconds_left <= 0) return waiting_job;
     // A command can wait at one stream only, so a judge checks the other one at intervals. A new job wakes one of the
     // clients that wait.
-    const double block = std::max(as_sieve ? left : std::min(left, kOtherStreamSeconds), 0.01);
+    const double block = std::max(as_sieve ? seconds_left : std::min(seconds_left, kOtherStreamSeconds), 0.01);
     HONE_ASSIGN_OR_RETURN(const RedisReply streams,
                           connection_->Command({"XREADGROUP", "GROUP", kGroup, worker, "COUNT", "1", "BLOCK",
                                                 std::to_string(static_cast<int64_t>(block * 1000)), "STREAMS",
-                                                Stream(/*sieved=*/false), ">"},
+                                                StreamKey(/*sieved=*/false), ">"},
                                                block + 10));
     // The reply is a list of streams, each with its name and entries; an entry is its id and a list of names and
     // values.
     if (streams.list.empty() || streams.list[0].list.size() != 2 || streams.list[0].list[1].list.empty()) continue;
     const RedisReply& entry = streams.list[0].list[1].list[0];
     if (entry.list.size() != 2) continue;
-    HONE_ASSIGN_OR_RETURN(
-        std::optional<ClaimedJob> came,
-        HandOut(kTakeThis, worker, {Stream(/*sieved=*/false), entry.list[0].text, FieldOfPairs(entry.list[1], "id")}));
+    HONE_ASSIGN_OR_RETURN(std::optional<ClaimedJob> came, HandOut(kTakeThis, worker,
+                                                                  {StreamKey(/*sieved=*/false), entry.list[0].text,
+                                                                   FieldOfPairs(entry.list[1], "id")}));
     if (came) return came;
   }
 }
 
 Result<bool> JobQueue::Renew(const std::string& worker, const ClaimedJob& job) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply held,
-                        Run(kRenew, {Stream(job.sieved), job.entry, worker, kGroup}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply held, RunScript(kRenew, {StreamKey(job.sieved), job.entry, worker, kGroup}));
   return held.integer == 1;
 }
 
 Status JobQueue::Finish(const ClaimedJob& job, const std::string& answer) {
-  return Run(kFinish, {Stream(job.sieved), Key("state", job.id), Key("answer", job.id), Key("said", job.id),
-                       Key("counts"), job.entry, kGroup, answer, std::to_string(kAnswerSeconds)})
+  return RunScript(kFinish, {StreamKey(job.sieved), Key("state", job.id), Key("answer", job.id), Key("said", job.id),
+                             Key("counts"), job.entry, kGroup, answer, std::to_string(kAnswerSeconds)})
       .status();
 }
 
 Status JobQueue::PutBack(const std::string& worker, const ClaimedJob& job) {
-  return Run(kPutBack, {Stream(job.sieved), Key("state", job.id), Key("counts"), job.entry, kGroup, worker, job.id})
+  return RunScript(kPutBack,
+                   {StreamKey(job.sieved), Key("state", job.id), Key("counts"), job.entry, kGroup, worker, job.id})
       .status();
 }
 
 Status JobQueue::Register(const std::string& device_name, const std::string& facts) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply other, Run(kRegister, {Key("device"), device_name, facts}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply other, RunScript(kRegister, {Key("device"), device_name, facts}));
   if (TextOf(other).empty()) return Status::Ok();
   return Status::InvalidArgument(
       fmt::format("this queue's workers judge on {}, and this machine has {}: kinds of GPU have queues of their own; "
@@ -396,19 +402,19 @@ Result<std::string> JobQueue::Facts() {
 }
 
 Status JobQueue::PassOn(const std::string& worker, const ClaimedJob& job, const std::string& simulated) {
-  return Run(kPassOn, {Stream(/*sieved=*/false), Stream(/*sieved=*/true), Key("state", job.id), Key("counts"),
-                       job.entry, kGroup, worker, job.id, simulated})
+  return RunScript(kPassOn, {StreamKey(/*sieved=*/false), StreamKey(/*sieved=*/true), Key("state", job.id),
+                             Key("counts"), job.entry, kGroup, worker, job.id, simulated})
       .status();
 }
 
 // Returns the numbers of jobs that wait and that workers have claimed.
 Result<std::pair<int64_t, int64_t>> JobQueue::WaitingAndClaimed(bool sieved) {
-  HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"XLEN", Stream(sieved)}));
-  const Result<RedisReply> pending = connection_->Command({"XPENDING", Stream(sieved), kGroup});
+  HONE_ASSIGN_OR_RETURN(const RedisReply length_reply, connection_->Command({"XLEN", StreamKey(sieved)}));
+  const Result<RedisReply> pending = connection_->Command({"XPENDING", StreamKey(sieved), kGroup});
   // No worker has registered yet, so there is no group.
   if (!pending.ok() && pending.status().message().find("NOGROUP") == std::string::npos) return pending.status();
   const int64_t claimed = !pending.ok() || pending->list.empty() ? 0 : pending->list[0].integer;
-  return std::pair(all.integer - claimed, claimed);
+  return std::pair(length_reply.integer - claimed, claimed);
 }
 
 Result<int64_t> JobQueue::WaitingSieved() {
@@ -436,27 +442,28 @@ Result<QueueCounts> JobQueue::Counts() {
   return counts;
 }
 
-Status JobQueue::Say(const std::string& worker, const std::string& report) {
+Status JobQueue::StoreReport(const std::string& worker, const std::string& report) {
   if (report.empty()) return connection_->Command({"HDEL", Key("workers"), worker}).status();
-  return Run(kSay, {Key("workers"), worker, report}).status();
+  return RunScript(kSay, {Key("workers"), worker, report}).status();
 }
 
 Result<std::vector<ReportedWorker>> JobQueue::Workers() {
-  HONE_ASSIGN_OR_RETURN(const RedisReply now, connection_->Command({"TIME"}));
-  HONE_ASSIGN_OR_RETURN(const RedisReply all, connection_->Command({"HGETALL", Key("workers")}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply time_reply, connection_->Command({"TIME"}));
+  HONE_ASSIGN_OR_RETURN(const RedisReply workers_reply, connection_->Command({"HGETALL", Key("workers")}));
   std::vector<ReportedWorker> workers;
-  for (size_t i = 0; i + 1 < all.list.size() && !now.list.empty(); i += 2) {
-    const std::string& text = all.list[i + 1].text;
+  for (size_t i = 0; i + 1 < workers_reply.list.size() && !time_reply.list.empty(); i += 2) {
+    const std::string& text = workers_reply.list[i + 1].text;
     const size_t space = text.find(' ');
     if (space == std::string::npos) continue;
-    ReportedWorker said{all.list[i].text,
-                        std::strtod(now.list[0].text.c_str(), nullptr) - std::strtod(text.c_str(), nullptr),
-                        text.substr(space + 1)};
-    if (said.seconds_ago > kForgottenSeconds) {
-      (void)connection_->Command({"HDEL", Key("workers"), said.worker});
+    ReportedWorker worker_report{
+        workers_reply.list[i].text,
+        std::strtod(time_reply.list[0].text.c_str(), nullptr) - std::strtod(text.c_str(), nullptr),
+        text.substr(space + 1)};
+    if (worker_report.seconds_ago > kForgottenSeconds) {
+      (void)connection_->Command({"HDEL", Key("workers"), worker_report.worker});
       continue;
     }
-    workers.push_back(std::move(said));
+    workers.push_back(std::move(worker_report));
   }
   std::sort(workers.begin(), workers.end(),
             [](const ReportedWorker& a, const ReportedWorker& b) { return a.worker < b.worker; });

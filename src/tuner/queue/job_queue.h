@@ -116,26 +116,31 @@ class JobQueue {
   Result<QueueCounts> Counts();
 
   // Stores a worker process's report, for `hone workers`; an empty report removes the worker from the list.
-  Status Say(const std::string& worker, const std::string& report);
+  Status StoreReport(const std::string& worker, const std::string& report);
   // Lists workers by name. Workers silent for a day are removed, if the caller has the right.
   Result<std::vector<ReportedWorker>> Workers();
 
  private:
   JobQueue(std::unique_ptr<RedisConnection> connection, const RedisAddress& address, double lease_seconds);
+  // Returns the queue's key for `what`, such as "answer", of the job `id`.
   std::string Key(std::string_view what, std::string_view id = {}) const;
-  Result<RedisReply> Run(std::string_view script, const std::vector<std::string>& arguments);
-  std::string Stream(bool sieved) const { return Key(sieved ? "sieved" : "jobs"); }
+  // Runs a Lua script.
+  Result<RedisReply> RunScript(std::string_view script, const std::vector<std::string>& arguments);
+  // Returns the key of the stream of sieved jobs, or of the others.
+  std::string StreamKey(bool sieved) const { return Key(sieved ? "sieved" : "jobs"); }
   Status MakeGroups();
+  // Claims a job, if there is one within `seconds`. `as_sieve`: only jobs that no sieve has seen.
   Result<std::optional<ClaimedJob>> TryClaim(const std::string& worker, double seconds, bool as_sieve);
-  // Runs a script that hands out a job; `more` are its further arguments.
+  // Runs a script that hands out a job; `script_arguments` are its further arguments.
   Result<std::optional<ClaimedJob>> HandOut(std::string_view script, const std::string& worker,
-                                            const std::vector<std::string>& more);
+                                            const std::vector<std::string>& script_arguments);
   // Claims a job for `worker` whose lease does not end because the server's clock was set back; returns the job's
   // entry, or an empty reply. Leases end by the server's clock. If it is set back, a lease that began before seems to
   // begin in the future, and a dead worker's lease would last until the clock is there again. A living worker renews
   // its lease, which corrects the time. So a job is claimed if its lease has seemed to begin in the future at every
   // look for the length of a lease, by this machine's steady clock.
   Result<RedisReply> SeizeAfterAClockJump(const std::string& worker, bool sieved);
+  // Returns the numbers of jobs that wait in the stream, and that workers hold.
   Result<std::pair<int64_t, int64_t>> WaitingAndClaimed(bool sieved);
 
   std::unique_ptr<RedisConnection> connection_;

@@ -66,7 +66,7 @@ dims = { n = 5 }
 class Queue : public testing::Test {
  protected:
   void SetUp() override {
-    if (!server_.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+    if (!server_.is_installed()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
     ASSERT_TRUE(server_.TryStart().ok());
     task_ = ParseTask(kTask, "task.toml").value();
   }
@@ -116,11 +116,11 @@ TEST(RedisAddress, IsReadOrSaysWhatIsWrong) {
 }
 
 TEST(RedisAddress, AServerThatIsNotThereIsUnavailable) {
-  const Result<std::unique_ptr<Evaluator>> made =
+  const Result<std::unique_ptr<Evaluator>> evaluator_or_error =
       MakeQueueEvaluator("redis://127.0.0.1:" + std::to_string(FreePort()) + "/q");
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.status().code(), StatusCode::kUnavailable);
-  EXPECT_THAT(made.status().message(), HasSubstr("cannot be reached"));
+  ASSERT_FALSE(evaluator_or_error.ok());
+  EXPECT_EQ(evaluator_or_error.status().code(), StatusCode::kUnavailable);
+  EXPECT_THAT(evaluator_or_error.status().message(), HasSubstr("cannot be reached"));
 }
 
 TEST_F(Queue, AJobIsClaimedOnceAndAnsweredOnce) {
@@ -151,11 +151,11 @@ TEST_F(Queue, ALeaseThatIsRenewedHoldsAndOneThatIsNotRunsOut) {
     EXPECT_TRUE(queue->Renew("w1", job).value());
     EXPECT_FALSE(queue->Claim("w2", 0.01).value().has_value());
   }
-  const ClaimedJob taken = ClaimOne(*queue, "w2");
-  EXPECT_EQ(taken.id, "a");
+  const ClaimedJob claimed_job = ClaimOne(*queue, "w2");
+  EXPECT_EQ(claimed_job.id, "a");
   EXPECT_FALSE(queue->Renew("w1", job).value());
   ASSERT_TRUE(queue->Finish(job, "late, and first all the same").ok());
-  ASSERT_TRUE(queue->Finish(taken, "second").ok());
+  ASSERT_TRUE(queue->Finish(claimed_job, "second").ok());
   EXPECT_THAT(queue->WaitForAnswer("a", 1).value().value(), HasSubstr("late"));
 }
 
@@ -204,14 +204,14 @@ TEST_F(Queue, AQueueHasOneKindOfDevice) {
 
 TEST(QueueServer, ThatThrowsKeysAwayIsRefused) {
   RedisServer server({"--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"});
-  if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+  if (!server.is_installed()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
   ASSERT_TRUE(server.TryStart().ok());
   EXPECT_THAT(MakeQueueEvaluator(server.address()).status().message(), HasSubstr("set maxmemory-policy to noeviction"));
 }
 
 TEST(QueueServer, FullOfJobsTakesNoMoreGivesAnswersAwayAndGoesOnWhenThereIsRoom) {
   RedisServer server({"--maxmemory-policy", "noeviction"});
-  if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+  if (!server.is_installed()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
   ASSERT_TRUE(server.TryStart().ok());
   const RedisAddress address = ParseRedisAddress(server.address()).value();
   const auto queue = JobQueue::Open(address, kShortLease).value();
@@ -286,9 +286,9 @@ TEST_F(Queue, AJumpOfTheServersClockLosesNothing) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
   });
-  const ClaimedJob taken = ClaimOne(*queue, "w2");
-  EXPECT_EQ(taken.id, of_dead.id);
-  ASSERT_TRUE(queue->Finish(taken, "of another").ok());
+  const ClaimedJob claimed_job = ClaimOne(*queue, "w2");
+  EXPECT_EQ(claimed_job.id, of_dead.id);
+  ASSERT_TRUE(queue->Finish(claimed_job, "of another").ok());
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(queue->Claim("w2", 0.1).value().has_value()) << "the living one keeps its job";
 }
 
@@ -310,13 +310,13 @@ TEST_F(Queue, AnswersAreReusedWhereThatIsAskedForAndByTheSameUserAlone) {
   std::jthread worker(serve);
   const auto ask = [&](const std::string& more, int times) {
     const std::unique_ptr<Evaluator> evaluator = MakeQueueEvaluator(server_.address() + more).value();
-    std::string said;
+    std::string report_text;
     for (int i = 0; i < times; ++i) {
       EvaluationRequest request;
       request.source = "quick";
-      said += evaluator->Evaluate(task_, request).value().candidate + " ";
+      report_text += evaluator->Evaluate(task_, request).value().candidate + " ";
     }
-    return said;
+    return report_text;
   };
   EXPECT_EQ(ask("", 2), "1 2 ") << "measuring again is another job";
   EXPECT_EQ(ask("", 1), "3 ");
@@ -385,13 +385,13 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
   };
   for (int i = 0; i < kWorkers; ++i) workers.push_back(start(i));
   const std::unique_ptr<Evaluator> evaluator = MakeQueueEvaluator(server_.address()).value();
-  std::atomic<int> next{0};
+  std::atomic<int> next_job{0};
   std::mutex mutex;
   std::map<std::string, std::string> answers;
   std::vector<std::thread> submitters;
   for (int t = 0; t < kThreads; ++t) {
     submitters.emplace_back([&] {
-      for (int i; (i = next++) < kCandidates;) {
+      for (int i; (i = next_job++) < kCandidates;) {
         EvaluationRequest request;
         request.source = (i % 3 == 0 ? "slow " : "quick ") + std::to_string(i);
         request.seed = 7;
@@ -399,7 +399,7 @@ TEST_F(Queue, EveryCandidateIsAnsweredThoughServerAndWorkersAreKilled) {
         const std::lock_guard lock(mutex);
         answers[request.source] = evaluation.ok() ? evaluation->candidate : evaluation.status().message();
       }
-      over = next >= kCandidates + kThreads - 1 || over;
+      over = next_job >= kCandidates + kThreads - 1 || over;
     });
   }
   for (int i = 0; i < 6 && !over; ++i) {
@@ -443,11 +443,11 @@ TEST_F(Queue, EveryCandidateIsAnsweredOverANetworkThatIsSlowAndCutsConnections) 
   Result<std::unique_ptr<Evaluator>> evaluator = MakeQueueEvaluator(text);
   for (int i = 0; i < 20 && !evaluator.ok(); ++i) evaluator = MakeQueueEvaluator(text);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-  std::atomic<int> next{0};
+  std::atomic<int> next_job{0};
   std::vector<std::thread> submitters;
   for (int t = 0; t < kThreads; ++t) {
     submitters.emplace_back([&] {
-      for (int i; (i = next++) < kCandidates;) {
+      for (int i; (i = next_job++) < kCandidates;) {
         EvaluationRequest request;
         request.source = "quick " + std::to_string(i);
         const Result<Evaluation> evaluation = (*evaluator)->Evaluate(task_, request);
@@ -643,14 +643,14 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   const auto make = [&](QueueRole role, const std::string& user) {
     // "user NAME reset on …" of an ACL file is "ACL SETUSER NAME reset on …" by hand.
     const std::string rule = "ACL SET" + AclLine(role, "q", user, "secret-of-" + user).value();
-    std::vector<std::string> words;
+    std::vector<std::string> script_words;
     for (size_t at = 0; at < rule.size();) {
       const size_t end = std::min(rule.find(' ', at), rule.size());
-      words.push_back(rule.substr(at, end - at));
+      script_words.push_back(rule.substr(at, end - at));
       at = end + 1;
     }
-    words[1] = "SETUSER";
-    const Result<RedisReply> done = root->Command(words);
+    script_words[1] = "SETUSER";
+    const Result<RedisReply> done = root->Command(script_words);
     ASSERT_TRUE(done.ok()) << done.status().message();
     ASSERT_TRUE(WriteFileAtomically(folder / user, "secret-of-" + user + "\n").ok());
   };
@@ -679,7 +679,7 @@ TEST_F(Queue, RightsKeepSubmittersAndWorkersApart) {
   job = ClaimOne(*worker, "w");
   EXPECT_EQ(job.simulated, "simulated");
   ASSERT_TRUE(worker->Finish(job, "for alice").ok());
-  ASSERT_TRUE(worker->Say("w", "{}").ok());
+  ASSERT_TRUE(worker->StoreReport("w", "{}").ok());
   EXPECT_EQ(alice->WaitForAnswer("alice:1", 1).value(), "for alice");
   EXPECT_EQ(alice->Workers().value().size(), 1u);
   EXPECT_EQ(alice->Counts().value().answered, 1);
@@ -718,12 +718,12 @@ TEST_F(Queue, WhoWasLetInBeforeWaitsForAServerWithoutItsUsers) {
   };
   for (const char* user : {"alice", "worker"}) make(user);
   std::mutex mutex;
-  std::vector<std::string> told, trouble;
+  std::vector<std::string> messages, trouble;
   const std::unique_ptr<Evaluator> alice =
       MakeQueueEvaluator(server_.address("q", "alice@") + "?password_file=" + (folder / "alice"),
                          [&](const std::string& why) {
                            const std::lock_guard lock(mutex);
-                           told.push_back(why);
+                           messages.push_back(why);
                          })
           .value();
   std::atomic<bool> begun{false};
@@ -748,10 +748,10 @@ TEST_F(Queue, WhoWasLetInBeforeWaitsForAServerWithoutItsUsers) {
     }
     return false;
   };
-  EXPECT_TRUE(heard(told, "no worker is there")) << "a submitter says what it waits for";
+  EXPECT_TRUE(heard(messages, "no worker is there")) << "a submitter says what it waits for";
   // The submitter's connection is cut, and its user is gone.
   ASSERT_TRUE(root->Command({"ACL", "DELUSER", "alice"}).ok());
-  EXPECT_TRUE(heard(told, "WRONGPASS"));
+  EXPECT_TRUE(heard(messages, "WRONGPASS"));
   worker = std::thread([&] {
     ServeQueueOptions options = QuickOptions("w", stop.get_token());
     options.on_begun = [&] { begun = true; };
@@ -812,7 +812,7 @@ TEST(QueueServer, SpeaksTlsAndProvesWhoItIs) {
                                     "--tls-auth-clients", "no"};
   };
   RedisServer server(tls("right", port)), other(tls("other", other_port));
-  if (!server.there()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
+  if (!server.is_installed()) GTEST_SKIP() << "redis-server is not here (apt install redis-tools)";
   ASSERT_TRUE(server.TryStart().ok());
   ASSERT_TRUE(other.TryStart().ok());
   const std::string address = "rediss://127.0.0.1:" + port + "/q?ca_file=" + (folder / "right.crt");
@@ -879,20 +879,21 @@ TEST_F(Queue, CleaningRemovesWhatIsMeantAndNothingElse) {
   EXPECT_EQ(CleanQueue(address, {.answers = true, .older_seconds = 3600, .really = true}).value().meant.answers, 1);
   EXPECT_FALSE(queue->WaitForAnswer("u:old", 0.05).value().has_value());
   EXPECT_EQ(queue->WaitForAnswer("u:answered", 0.1).value(), "four");
-  const CleanReport rest = CleanQueue(address, {.answers = true, .dead = true, .waiting = true, .really = true}).value();
-  EXPECT_EQ(rest.meant.answers, 1);
-  EXPECT_EQ(rest.meant.lost, 1);
-  EXPECT_EQ(rest.meant.waiting, 1);
-  EXPECT_EQ(rest.meant.dead, 1);
+  const CleanReport clean_report =
+      CleanQueue(address, {.answers = true, .dead = true, .waiting = true, .really = true}).value();
+  EXPECT_EQ(clean_report.meant.answers, 1);
+  EXPECT_EQ(clean_report.meant.lost, 1);
+  EXPECT_EQ(clean_report.meant.waiting, 1);
+  EXPECT_EQ(clean_report.meant.dead, 1);
   EXPECT_FALSE(queue->Knows("u:waiting").value()) << "who still waits for it submits it again";
   const ClaimedJob& held = jobs.at("u:claimed");
   EXPECT_TRUE(queue->Renew("w", held).value()) << "what a worker holds is left to it";
   ASSERT_TRUE(queue->Finish(held, "answer").ok());
   EXPECT_EQ(queue->WaitForAnswer("u:claimed", 0.1).value(), "answer");
 
-  ASSERT_TRUE(queue->Say("w", "{}").ok());
+  ASSERT_TRUE(queue->StoreReport("w", "{}").ok());
   EXPECT_THAT(CleanQueue(address, {.all = true, .really = true}).status().message(), HasSubstr("1 worker is still there (w among them)"));
-  ASSERT_TRUE(queue->Say("w", "").ok());
+  ASSERT_TRUE(queue->StoreReport("w", "").ok());
   ASSERT_TRUE(CleanQueue(address, {.all = true, .really = true}).ok());
   EXPECT_TRUE(by_hand->Command({"KEYS", "hone:{q}:*"}).value().list.empty());
   EXPECT_TRUE(queue->Register("NVIDIA L4", "{}").ok()) << "the queue begins anew, with another kind of device";
@@ -928,8 +929,8 @@ TEST_F(Queue, WorkersSayHowTheyDo) {
 }
 
 TEST(QueueTools, CuteIsThereIfEveryLivingJudgeThatStatesItsToolsHasIt) {
-  const auto said = [](const std::string& worker, const std::string& cutlass, double seconds_ago = 1,
-                       bool sieve = false) {
+  const auto report_of = [](const std::string& worker, const std::string& cutlass, double seconds_ago = 1,
+                            bool sieve = false) {
     WorkerReport report;
     report.tools = {
         .stated = true, .toolkit = "NVRTC 12.8", .cutlass = cutlass, .no_cutlass = cutlass.empty() ? "unpack it" : ""};
@@ -939,16 +940,17 @@ TEST(QueueTools, CuteIsThereIfEveryLivingJudgeThatStatesItsToolsHasIt) {
   const JudgeTools nobody, without{.stated = true, .toolkit = "NVRTC 12.8", .cutlass = "", .no_cutlass = "unpack it"};
   const ReportedWorker older{"older", 1, EncodeWorkerReport(WorkerReport())};
   EXPECT_TRUE(CanAllInclude("cute", {}, nobody).ok()) << "assumed";
-  EXPECT_TRUE(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "4.0.0"), older}, without).ok());
-  EXPECT_EQ(CanAllInclude("cute", {said("a", "4.2.1"), said("b", "")}, nobody).message(),
+  EXPECT_TRUE(CanAllInclude("cute", {report_of("a", "4.2.1"), report_of("b", "4.0.0"), older}, without).ok());
+  EXPECT_EQ(CanAllInclude("cute", {report_of("a", "4.2.1"), report_of("b", "")}, nobody).message(),
             "worker b has no headers for CuTe: unpack it")
       << "any worker may take the job";
-  EXPECT_TRUE(
-      CanAllInclude("cute", {said("a", "4.2.1"), said("gone", "", 90), said("sieve", "", 1, true)}, nobody).ok());
-  EXPECT_THAT(CanAllInclude("cute", {older, said("gone", "4.2.1", 90)}, without).message(),
+  EXPECT_TRUE(CanAllInclude(
+                  "cute", {report_of("a", "4.2.1"), report_of("gone", "", 90), report_of("sieve", "", 1, true)}, nobody)
+                  .ok());
+  EXPECT_THAT(CanAllInclude("cute", {older, report_of("gone", "4.2.1", 90)}, without).message(),
               HasSubstr("the worker that last judged here has no headers"));
-  EXPECT_TRUE(CanAllInclude("", {said("b", "")}, without).ok());
-  QueueState state{"q", {}, {said("a", "4.2.1"), said("b", "")}};
+  EXPECT_TRUE(CanAllInclude("", {report_of("b", "")}, without).ok());
+  QueueState state{"q", {}, {report_of("a", "4.2.1"), report_of("b", "")}};
   EXPECT_THAT(QueueStateText(state),
               testing::AllOf(HasSubstr("NVRTC 12.8, CuTe of CUTLASS 4.2.1"), HasSubstr("NVRTC 12.8, no CuTe")));
   EXPECT_THAT(QueueStateToJson(state), HasSubstr("\"no_cutlass\": \"unpack it\""));

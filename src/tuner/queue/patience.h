@@ -20,7 +20,7 @@ inline constexpr double kPatienceSeconds = 600;  // default of the total time
 class Patience {
  public:
   explicit Patience(double seconds = kPatienceSeconds) : seconds_(seconds) {}
-  void Succeeded() { pause_ = 0; }
+  void ResetPause() { pause_ = 0; }
   // Sleeps before the next attempt. Returns false if the total time is over, or a stop was requested.
   bool Wait(std::stop_token stop = {}) {
     const double now = SteadySeconds();

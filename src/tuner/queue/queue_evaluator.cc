@@ -28,11 +28,11 @@ constexpr double kLookSeconds = 5;  // interval at which a waiting call checks t
 
 class QueueEvaluator final : public Evaluator {
  public:
-  QueueEvaluator(RedisAddress address, JudgeStatement known, std::vector<ReportedWorker> workers,
+  QueueEvaluator(RedisAddress address, JudgeStatement statement, std::vector<ReportedWorker> workers,
                  std::function<void(const std::string&)> report)
       : address_(std::move(address)),
-        facts_(std::move(known.facts)),
-        tools_(std::move(known.tools)),
+        facts_(std::move(statement.facts)),
+        tools_(std::move(statement.tools)),
         workers_(std::move(workers)),
         report_(std::move(report)) {
     assumed_ = AssumedText(tools_, !facts_.name.empty(), facts_.id);
@@ -61,7 +61,7 @@ class QueueEvaluator final : public Evaluator {
       Result<std::optional<std::string>> answer = Step(id, bundle, submitted);
       if (answer.ok() && *answer) return DecodeAnswer(**answer, address_.reuse.empty() ? "submit it again" : "submit it under another name than reuse=" + address_.reuse);
       if (answer.ok()) {
-        patience.Succeeded();
+        patience.ResetPause();
         continue;
       }
       // User and password were accepted when this evaluator was made, but a restarted server may not have its users
@@ -180,10 +180,10 @@ Result<std::unique_ptr<Evaluator>> MakeQueueEvaluator(const std::string& text,
                                                       std::function<void(const std::string&)> report) {
   HONE_ASSIGN_OR_RETURN(const RedisAddress address, ParseRedisAddress(text));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<JobQueue> queue, JobQueue::Open(address));
-  HONE_ASSIGN_OR_RETURN(const std::string known, queue->Facts());
+  HONE_ASSIGN_OR_RETURN(const std::string device_facts, queue->Facts());
   JudgeStatement statement;
-  if (!known.empty()) {
-    if (Result<JudgeStatement> read = DecodeStatement(known); read.ok()) statement = *std::move(read);
+  if (!device_facts.empty()) {
+    if (Result<JudgeStatement> decoded = DecodeStatement(device_facts); decoded.ok()) statement = *std::move(decoded);
   }
   statement.facts.id = text;
   // A submitter whose rights do not cover the workers' reports goes by the registered statement.

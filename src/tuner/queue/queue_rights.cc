@@ -11,12 +11,12 @@ namespace hone {
 
 std::vector<std::string> QueueRights(QueueRole role, const std::string& queue, const std::string& user) {
   const std::string prefix = QueueKeyPrefix(queue);
-  std::vector<std::string> words;
+  std::vector<std::string> rule_words;
   const auto keys = [&](const char* access, std::initializer_list<std::string> names) {
-    for (const std::string& name : names) words.push_back(access + prefix + name);
+    for (const std::string& name : names) rule_words.push_back(access + prefix + name);
   };
   const auto commands = [&](std::initializer_list<const char*> names) {
-    for (const char* name : names) words.push_back(std::string("+") + name);
+    for (const char* name : names) rule_words.push_back(std::string("+") + name);
   };
   if (role == QueueRole::kSubmitter) {
     keys("~", {"jobs", "job:" + user + ":*", "state:" + user + ":*", "said:" + user + ":*"});
@@ -30,7 +30,7 @@ std::vector<std::string> QueueRights(QueueRole role, const std::string& queue, c
               "hgetall",  "hincrby", "expire",     "rpush",      "xadd",   "xdel", "xack", "xlen",
               "xpending", "xclaim",  "xautoclaim", "xreadgroup", "xgroup", "time", "info", "ping"});
   }
-  return words;
+  return rule_words;
 }
 
 Result<std::string> AclLine(QueueRole role, const std::string& queue, const std::string& user,

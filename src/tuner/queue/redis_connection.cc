@@ -125,10 +125,10 @@ class HiredisConnection final : public RedisConnection {
     }
     if (address_.password_file.empty()) return Status::Ok();
     HONE_ASSIGN_OR_RETURN(std::string password, ReadPassword(address_.password_file));
-    std::vector<std::string> words{"AUTH"};
-    if (!address_.user.empty()) words.push_back(address_.user);
-    words.push_back(std::move(password));
-    const Result<RedisReply> reply = Ask(words, kConnectSeconds);
+    std::vector<std::string> auth_command{"AUTH"};
+    if (!address_.user.empty()) auth_command.push_back(address_.user);
+    auth_command.push_back(std::move(password));
+    const Result<RedisReply> reply = Ask(auth_command, kConnectSeconds);
     if (!reply.ok()) {
       context_.reset();
       return reply.status().WithContext(fmt::format("the password in {}", address_.password_file));
@@ -136,9 +136,9 @@ class HiredisConnection final : public RedisConnection {
     return Status::Ok();
   }
 
-  Result<RedisReply> Command(const std::vector<std::string>& words, double seconds) override {
+  Result<RedisReply> Command(const std::vector<std::string>& command, double seconds) override {
     if (context_ == nullptr) HONE_RETURN_IF_ERROR(Open());
-    return Ask(words, seconds);
+    return Ask(command, seconds);
   }
 
  private:
@@ -148,23 +148,23 @@ class HiredisConnection final : public RedisConnection {
   };
 
   // Sends one command, and waits for its reply.
-  Result<RedisReply> Ask(const std::vector<std::string>& words, double seconds) {
+  Result<RedisReply> Ask(const std::vector<std::string>& command, double seconds) {
     std::vector<const char*> texts;
     std::vector<size_t> lengths;
-    for (const std::string& word : words) {
+    for (const std::string& word : command) {
       texts.push_back(word.data());
       lengths.push_back(word.size());
     }
     if (redisSetTimeout(context_.get(), TimevalOf(seconds)) != REDIS_OK) return LoseConnection("went away");
     const std::unique_ptr<redisReply, Free> reply(
         tls_ != nullptr ? AskOverTls(texts, lengths)
-                        : static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(words.size()),
+                        : static_cast<redisReply*>(redisCommandArgv(context_.get(), static_cast<int>(command.size()),
                                                                     texts.data(), lengths.data())));
     if (reply == nullptr) return LoseConnection("went away");
     RedisReply copy = CopyReply(*reply, 0);
     if (reply->type == REDIS_REPLY_ERROR) {
-      const std::string message = fmt::format("Redis at {}:{} refused {}: {}{}", address_.host, address_.port, words[0],
-                                              copy.text, RemedyFor(copy.text));
+      const std::string message = fmt::format("Redis at {}:{} refused {}: {}{}", address_.host, address_.port,
+                                              command[0], copy.text, RemedyFor(copy.text));
       return PassesByItself(copy.text) ? Status::Unavailable(message) : Status::InvalidArgument(message);
     }
     return copy;
@@ -232,16 +232,16 @@ bool IsMemoryFull(std::string_view error) { return error.find("OOM command not a
 bool IsRedisAddress(std::string_view text) { return text.rfind(kScheme, 0) == 0 || text.rfind(kSecureScheme, 0) == 0; }
 
 Result<RedisAddress> ParseRedisAddress(const std::string& text) {
-  const auto wrong = [&](const std::string& what) {
+  const auto refuse = [&](const std::string& what) {
     return Status::InvalidArgument(fmt::format(
         "{}: {}; write redis://[USER@]HOST[:PORT]/QUEUE[?password_file=FILE], or rediss:// for TLS", text, what));
   };
   RedisAddress address;
   address.tls = text.rfind(kSecureScheme, 0) == 0;
-  if (!address.tls && text.rfind(kScheme, 0) != 0) return wrong("this is no address of Redis");
-  std::string rest = text.substr(address.tls ? kSecureScheme.size() : kScheme.size());
-  if (const size_t mark = rest.find('?'); mark != std::string::npos) {
-    std::string query = rest.substr(mark + 1);
+  if (!address.tls && text.rfind(kScheme, 0) != 0) return refuse("this is no address of Redis");
+  std::string address_text = text.substr(address.tls ? kSecureScheme.size() : kScheme.size());
+  if (const size_t mark = address_text.find('?'); mark != std::string::npos) {
+    std::string query = address_text.substr(mark + 1);
     while (!query.empty()) {
       const std::string one = query.substr(0, query.find('&'));
       query.erase(0, std::min(one.size() + 1, query.size()));
@@ -252,36 +252,36 @@ Result<RedisAddress> ParseRedisAddress(const std::string& text) {
       else if (name == "reuse" && IsQueueName(value))
         address.reuse = value;
       else if (name == "reuse")
-        return wrong("the name after reuse= is 1 to 64 letters, digits, '.', '_' and '-'");
+        return refuse("the name after reuse= is 1 to 64 letters, digits, '.', '_' and '-'");
       else if (name == "ca_file" && address.tls)
         address.ca_file = value;
       else if (name == "ca_file")
-        return wrong("ca_file belongs to rediss://, for without TLS no server proves who it is");
+        return refuse("ca_file belongs to rediss://, for without TLS no server proves who it is");
       else
-        return wrong(fmt::format("'{}' is not known", one));
+        return refuse(fmt::format("'{}' is not known", one));
     }
-    rest.resize(mark);
+    address_text.resize(mark);
   }
-  const size_t slash = rest.find('/');
-  address.queue = slash == std::string::npos ? "" : rest.substr(slash + 1);
-  if (!IsQueueName(address.queue)) return wrong("the queue's name is 1 to 64 letters, digits, '.', '_' and '-'");
-  rest.resize(slash);
-  if (const size_t at = rest.find('@'); at != std::string::npos) {
-    address.user = rest.substr(0, at);
+  const size_t slash = address_text.find('/');
+  address.queue = slash == std::string::npos ? "" : address_text.substr(slash + 1);
+  if (!IsQueueName(address.queue)) return refuse("the queue's name is 1 to 64 letters, digits, '.', '_' and '-'");
+  address_text.resize(slash);
+  if (const size_t at = address_text.find('@'); at != std::string::npos) {
+    address.user = address_text.substr(0, at);
     if (address.user.find(':') != std::string::npos)
-      return wrong("a password does not belong into an address; put it into a file");
-    rest = rest.substr(at + 1);
+      return refuse("a password does not belong into an address; put it into a file");
+    address_text = address_text.substr(at + 1);
   }
-  if (const size_t colon = rest.rfind(':'); colon != std::string::npos) {
-    const std::string port = rest.substr(colon + 1);
+  if (const size_t colon = address_text.rfind(':'); colon != std::string::npos) {
+    const std::string port = address_text.substr(colon + 1);
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
     if (error != std::errc() || end != port.data() + port.size() || address.port < 1 || address.port > 65535) {
-      return wrong(fmt::format("'{}' is no port", port));
+      return refuse(fmt::format("'{}' is no port", port));
     }
-    rest.resize(colon);
+    address_text.resize(colon);
   }
-  if (rest.empty()) return wrong("the host is missing");
-  address.host = rest;
+  if (address_text.empty()) return refuse("the host is missing");
+  address.host = address_text;
   return address;
 }
 

@@ -58,7 +58,7 @@ class RedisConnection {
   // within `seconds` (it may or may not have executed the command), or if it refuses commands for a while, because it
   // is starting or its memory or disk is full. Returns kInvalidArgument, with the server's text, if it refused the
   // command.
-  virtual Result<RedisReply> Command(const std::vector<std::string>& words, double seconds = 10) = 0;
+  virtual Result<RedisReply> Command(const std::vector<std::string>& command, double seconds = 10) = 0;
 };
 
 // Connects and authenticates. Returns kUnavailable or kInvalidArgument, with the server's text and a remedy.

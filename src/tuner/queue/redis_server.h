@@ -43,16 +43,16 @@ class RedisServer {
     // One program has several names, and runs as a server if it is called redis-server. Packages without the service
     // omit that name.
     program_ = folder_ / "redis-server";
-    for (const char* found : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
-      if (FileExists(found)) {
-        std::filesystem::create_symlink(found, program_);
-        there_ = true;
+    for (const char* program : {"/usr/bin/redis-server", "/usr/bin/redis-check-rdb", "/usr/bin/valkey-check-rdb"}) {
+      if (FileExists(program)) {
+        std::filesystem::create_symlink(program, program_);
+        is_installed_ = true;
         break;
       }
     }
   }
   ~RedisServer() { Kill(); }
-  bool there() const { return there_; }
+  bool is_installed() const { return is_installed_; }
   int port() const { return port_; }
   const std::string& folder() const { return folder_.path(); }
   std::string address(const std::string& queue = "q", const std::string& user = "") const {
@@ -61,13 +61,13 @@ class RedisServer {
 
   // Starts the server. Returns kUnavailable, with the server's log, if it did not start.
   Status TryStart() {
-    std::vector<std::string> words{
+    std::vector<std::string> server_command{
         program_,       "--port",    std::to_string(port_), "--bind", "127.0.0.1", "--dir", folder_.path(),
         "--appendonly", "yes",       "--appendfsync",       "always", "--save",    "",      "--daemonize",
         "no",           "--logfile", folder_ / "log"};
-    words.insert(words.end(), options_.begin(), options_.end());
+    server_command.insert(server_command.end(), options_.begin(), options_.end());
     std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
+    for (std::string& word : server_command) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_ = fork();
     if (pid_ == 0) {
@@ -96,7 +96,7 @@ class RedisServer {
   std::string program_;
   int port_ = 0;
   pid_t pid_ = 0;
-  bool there_ = false;  // the server was started and answers
+  bool is_installed_ = false;  // the server was started and answers
 };
 
 }  // namespace hone

@@ -101,9 +101,9 @@ class Worker {
         Result<std::unique_ptr<JobQueue>> opened = JobQueue::Open(address_, options_.lease_seconds);
         if (opened.ok()) queue = std::move(*opened);
       }
-      if (queue != nullptr && !queue->Say(options_.worker, EncodeWorkerReport(ReportNow())).ok()) queue.reset();
+      if (queue != nullptr && !queue->StoreReport(options_.worker, EncodeWorkerReport(ReportNow())).ok()) queue.reset();
     } while (StoppableSleep(kSaySeconds, stop));
-    if (queue != nullptr) (void)queue->Say(options_.worker, "");
+    if (queue != nullptr) (void)queue->StoreReport(options_.worker, "");
   }
 
   // Returns what this worker reports of itself now. Its rate counts the answers of the last minute.
@@ -136,7 +136,7 @@ class Worker {
     while (!IsOver()) {
       const Status done = Next(own, queue, failures);
       if (done.ok()) {
-        patience.Succeeded();
+        patience.ResetPause();
         NoteTrouble("");
         if (failures >= options_.most_failures) {
           return Status::Unavailable(

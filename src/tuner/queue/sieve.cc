@@ -17,15 +17,15 @@ Result<Sieved> SieveBundle(Evaluator& simulated, const SpoolBundle& bundle, cons
   const bool elsewhere = candidate.ok() && (candidate->plan.host_mode || !candidate->plan.machine_code.empty());
   if (!bundle.request.simulate || !bundle.request.check_cases || elsewhere || HasTorchModule(bundle.task))
     return Sieved{};
-  const Task small = SmallCases(bundle.task);
-  if (small.cases.empty()) return Sieved{};
+  const Task small_task = SmallCases(bundle.task);
+  if (small_task.cases.empty()) return Sieved{};
   EvaluationRequest request = bundle.request;
   request.seed = 0;
   request.time = request.profile = request.sass = request.libraries = false;
   request.incumbent_source.clear();
   request.only_time_cases.clear();
   Sieved sieved;
-  HONE_ASSIGN_OR_RETURN(sieved.evaluation, simulated.Evaluate(small, request, progress));
+  HONE_ASSIGN_OR_RETURN(sieved.evaluation, simulated.Evaluate(small_task, request, progress));
   sieved.refused = RefusedBeforeAGpu(*sieved.evaluation);
   if (sieved.refused && sieved.evaluation->verdict != Verdict::kParseError) {
     sieved.evaluation->detail =

@@ -79,9 +79,9 @@ class OpensslChannel final : public TlsChannel {
 
   Result<std::string> Read() override {
     std::string part(kPart, '\0');
-    int got = 0;
-    HONE_RETURN_IF_ERROR(Run([&] { return got = SSL_read(ssl_.get(), part.data(), kPart); }, "a read"));
-    part.resize(static_cast<size_t>(got));
+    int read_bytes = 0;
+    HONE_RETURN_IF_ERROR(Run([&] { return read_bytes = SSL_read(ssl_.get(), part.data(), kPart); }, "a read"));
+    part.resize(static_cast<size_t>(read_bytes));
     return part;
   }
 
@@ -117,9 +117,9 @@ class OpensslChannel final : public TlsChannel {
   // Sends what OpenSSL has encrypted.
   Status Flush() {
     char part[kPart];
-    for (int got; (got = BIO_read(SSL_get_wbio(ssl_.get()), part, sizeof part)) > 0;) {
-      for (ssize_t at = 0; at < got;) {
-        const ssize_t sent = send(socket_, part + at, static_cast<size_t>(got - at), MSG_NOSIGNAL);
+    for (int read_bytes; (read_bytes = BIO_read(SSL_get_wbio(ssl_.get()), part, sizeof part)) > 0;) {
+      for (ssize_t at = 0; at < read_bytes;) {
+        const ssize_t sent = send(socket_, part + at, static_cast<size_t>(read_bytes - at), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return Status::Unavailable(std::strerror(errno));
         at += sent;

@@ -142,10 +142,10 @@ std::string SpeedupBars(const Evaluation& evaluation, const std::string& start) 
   for (const CaseResult& c : evaluation.cases) {
     if (!c.speedup) continue;
     const bool interval = !evaluation.modelled && c.speedup->high > c.speedup->low;
-    const bool same = c.timing.decision == "same" || c.timing.decision == "undecided";
-    const std::string_view kind = same       ? " same"
-                                  : interval ? BarClass(c.speedup->low, c.speedup->high)
-                                             : BarClass(c.speedup->median, c.speedup->median);
+    const bool is_undecided = c.timing.decision == "same" || c.timing.decision == "undecided";
+    const std::string_view kind = is_undecided ? " same"
+                                  : interval   ? BarClass(c.speedup->low, c.speedup->high)
+                                               : BarClass(c.speedup->median, c.speedup->median);
     out += fmt::format(
         "<div class=bar><span class=name>{}</span><span class=value>{:.3f}×{}</span><span class=track><span "
         "class='fill{}' style='width:{:.2f}%'></span>{}</span>",

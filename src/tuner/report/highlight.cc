@@ -85,8 +85,8 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
       tag = "u";
     } else if (IsBare(text[0])) {
       while (length < text.size() && IsBare(text[length])) ++length;
-      const size_t next = text.find_first_not_of(" \t", length);
-      tag = next != std::string_view::npos && text[next] == '=' ? "b" : "u";
+      const size_t after_name = text.find_first_not_of(" \t", length);
+      tag = after_name != std::string_view::npos && text[after_name] == '=' ? "b" : "u";
     }
     line_start = false;
     AppendInTag(lines, text.substr(0, length), tag);
@@ -97,16 +97,16 @@ void PutToml(std::vector<std::string>& lines, std::string_view text) {
 // Appends what stands between two tokens: white space and comments, one of which may be the plan.
 void PutGap(std::vector<std::string>& lines, std::string_view text) {
   constexpr std::string_view kPlan = "/*hone";
-  const auto plain = [&](std::string_view part) {
+  const auto add_plain = [&](std::string_view part) {
     if (!part.empty()) AppendInTag(lines, part, part.find('/') == std::string_view::npos ? nullptr : "i");
   };
   const size_t plan = text.find(kPlan);
   const size_t end = plan == std::string_view::npos ? plan : text.find("*/", plan);
-  if (end == std::string_view::npos) return plain(text);
-  plain(text.substr(0, plan));
+  if (end == std::string_view::npos) return add_plain(text);
+  add_plain(text.substr(0, plan));
   AppendInTag(lines, kPlan, "i");
   PutToml(lines, text.substr(plan + kPlan.size(), end - plan - kPlan.size()));
-  plain(text.substr(end));
+  add_plain(text.substr(end));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ struct Swept {
 std::string SweepBlock(const RunView& view, Swept sweep) {
   std::stable_sort(sweep.points.begin(), sweep.points.end(),
                    [](const SweepPoint* a, const SweepPoint* b) { return SweptSpeed(*a) > SweptSpeed(*b); });
-  const std::string over = sweep.incumbent < 0 ? "the best then" : fmt::format("node {}", sweep.incumbent);
+  const std::string incumbent_text = sweep.incumbent < 0 ? "the best then" : fmt::format("node {}", sweep.incumbent);
   const char* modelled_note = view.info.modelled ? ", modelled" : "";
   const auto failed =
       std::count_if(sweep.points.begin(), sweep.points.end(), [](const SweepPoint* p) { return SweptSpeed(*p) < 0; });
@@ -101,7 +101,7 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
         "<tr{}><td data-name=binding>{}{}</td><td class=number data-name='over {}'>{}</td><td "
         "data-name=verdict>{}</td><td data-name=why>{}</td></tr>\n",
         best ? " class=best" : "", EscapeMarkup(p->binding.empty() ? "(as it stands)" : BindingKey(p->binding)),
-        best ? " <small>best</small>" : "", EscapeMarkup(over),
+        best ? " <small>best</small>" : "", EscapeMarkup(incumbent_text),
         p->evaluation.geomean_speedup && ok ? fmt::format("{:.3f}×", *p->evaluation.geomean_speedup) : "",
         BreakableName(std::string(VerdictName(p->evaluation.verdict))),
         ok ? "" : EscapeMarkup(ClippedLine(p->evaluation.detail.substr(0, p->evaluation.detail.find('\n')), 160)));
@@ -110,14 +110,14 @@ std::string SweepBlock(const RunView& view, Swept sweep) {
   const std::string best = SweptSpeed(first) < 0
                                ? "none right"
                                : fmt::format("the best: {} at {:.3f}× over {}{}", BindingKey(first.binding),
-                                             SweptSpeed(first), over, modelled_note);
+                                             SweptSpeed(first), incumbent_text, modelled_note);
   return fmt::format(
       "<details><summary>Node {}: {} binding{}{}; {}</summary><div class=scroll><table "
       "class=stack><tr><th>binding</th><th class=number>over "
       "{}{}</th><th>verdict</th><th>why</th></tr>\n{}</table></div></details>\n",
       sweep.node, sweep.points.size(), sweep.points.size() == 1 ? "" : "s",
-      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeMarkup(best), EscapeMarkup(over), modelled_note,
-      rows);
+      failed > 0 ? fmt::format(", {} failed", failed) : "", EscapeMarkup(best), EscapeMarkup(incumbent_text),
+      modelled_note, rows);
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ constexpr char kClearLine[] = "\r\x1b[K";
 // Returns `text` cut to `columns` characters of UTF-8.
 std::string FitTo(const std::string& text, int columns) {
   std::string out;
-  int used = 0;
+  int used_columns = 0;
   for (const char c : text) {
     const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-    if (!continuation && used++ >= columns) break;
+    if (!continuation && used_columns++ >= columns) break;
     out += c;
   }
   return out;
@@ -97,10 +97,11 @@ void ProgressPrinter::OnEvent(const Event& event, const RunView& view) {
     case EventKind::kResumed: {
       // Requests that were posted when the run was suspended stay posted; only requests that were interrupted are sent
       // again.
-      const auto again = std::count_if(view.pending.begin(), view.pending.end(),
-                                       [](const PendingRequest& p) { return !p.suspended; });
-      WriteLine(fmt::format("      taken up again after {} of work{}", DurationText(view.seconds),
-                            again == 0 ? "" : fmt::format("; {} request(s) will be asked again", again)));
+      const auto repeated_requests =
+          std::count_if(view.pending.begin(), view.pending.end(), [](const PendingRequest& p) { return !p.suspended; });
+      WriteLine(fmt::format(
+          "      taken up again after {} of work{}", DurationText(view.seconds),
+          repeated_requests == 0 ? "" : fmt::format("; {} request(s) will be asked again", repeated_requests)));
       break;
     }
     case EventKind::kEvaluation: {

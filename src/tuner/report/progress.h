@@ -28,7 +28,9 @@ class ProgressPrinter : public RunObserver {
 
  private:
   void WriteLine(const std::string& text, const char* colour = "");
+  // Prints a node's outcome, and the first line of its reason.
   void NodeLines(const RunView& view, const RunNode& node, const std::string& why);
+  // Draws the line at the bottom of the terminal anew: activity, figures and time left.
   void Redraw();
   int row_columns() const { return terminal_ ? columns_ : 0; }
 

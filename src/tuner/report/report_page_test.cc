@@ -39,11 +39,11 @@ struct Written {
   RunView view;
 };
 Written Write(const SyntheticRun& run) {
-  Written written;
-  const Status status = WriteSyntheticRun(*written.store, run, TaskFile("task.toml"), TaskFile("seed.cu"));
+  Written report;
+  const Status status = WriteSyntheticRun(*report.store, run, TaskFile("task.toml"), TaskFile("seed.cu"));
   EXPECT_TRUE(status.ok()) << status.message();
-  written.view = LoadRun(*written.store, run.id).value();
-  return written;
+  report.view = LoadRun(*report.store, run.id).value();
+  return report;
 }
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -56,12 +56,12 @@ size_t Count(const std::string& text, const std::string& what) {
 }
 
 TEST(Report, HasEverySectionOfARunWithRoles) {
-  const Written written = Write({});
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  const Written report = Write({});
+  const std::string html = HtmlReport(*report.store, report.view).value();
   for (const char* section : {"Speedup, node by node", "Every shape", "Against the device", "The tree", "Attempts",
                               "The winning kernel", "The run"})
     EXPECT_THAT(html, HasSubstr(section));
-  EXPECT_EQ(Count(html, "<details class=node "), written.view.nodes.size());
+  EXPECT_EQ(Count(html, "<details class=node "), report.view.nodes.size());
   // The page shows each attempt's plan, the first mismatch, the roles that were asked, and the cost.
   EXPECT_THAT(html, HasSubstr("asked: planner, coder"));
   EXPECT_THAT(html, HasSubstr("Change the loads first"));
@@ -86,11 +86,11 @@ TEST(Report, HasEverySectionOfARunWithRoles) {
 TEST(Report, AThousandNodesAreFastAndSmall) {
   SyntheticRun run;
   run.nodes = 1000;
-  const Written written = Write(run);
-  ASSERT_EQ(written.view.nodes.size(), 1001u);
+  const Written report = Write(run);
+  ASSERT_EQ(report.view.nodes.size(), 1001u);
   // Measures processor time, which other programs hardly affect.
   const double start = CpuSeconds();
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  const std::string html = HtmlReport(*report.store, report.view).value();
   const double report_seconds = CpuSeconds() - start;
   EXPECT_LT(report_seconds, 3.0);
   EXPECT_LT(html.size(), 5u << 20);
@@ -98,13 +98,13 @@ TEST(Report, AThousandNodesAreFastAndSmall) {
   RecordProperty("html_bytes", static_cast<int>(html.size()));
 
   const double listed = CpuSeconds();
-  const std::vector<RunSummary> runs = SummarizeRuns(*written.store).value();
+  const std::vector<RunSummary> runs = SummarizeRuns(*report.store).value();
   EXPECT_LT(CpuSeconds() - listed, 2.0);
   ASSERT_EQ(runs.size(), 1u);
   const double shown = CpuSeconds();
-  EXPECT_THAT(NodeText(*written.store, written.view, 500, /*prompts=*/true).value(),
+  EXPECT_THAT(NodeText(*report.store, report.view, 500, /*prompts=*/true).value(),
               HasSubstr("=== user (request 4000, planner) ==="));
-  EXPECT_THAT(RunText(written.view), HasSubstr("1000 attempts"));
+  EXPECT_THAT(RunText(report.view), HasSubstr("1000 attempts"));
   EXPECT_LT(CpuSeconds() - shown, 2.0);
 }
 
@@ -171,10 +171,10 @@ TEST(Highlight, ALaunchPlanIsTomlAndNotAComment) {
 }
 
 TEST(Tree, EveryNodeHasItsOwnRowWithItsIdea) {
-  const Written written = Write({});
-  const std::string tree = TreeChart(written.view);
-  EXPECT_EQ(Count(tree, "<a class='row"), written.view.nodes.size());
-  for (const RunNode& n : written.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeMarkup(n.idea)));
+  const Written report = Write({});
+  const std::string tree = TreeChart(report.view);
+  EXPECT_EQ(Count(tree, "<a class='row"), report.view.nodes.size());
+  for (const RunNode& n : report.view.nodes) EXPECT_THAT(tree, HasSubstr(EscapeMarkup(n.idea)));
   // Both speedups appear, each under its name.
   EXPECT_THAT(tree, AllOf(HasSubstr("over the seed</span>"), HasSubstr("over the best then</span>")));
   // A parent is above its children, and only a main child shares its lane.
@@ -209,20 +209,20 @@ TEST(Bars, ADifferenceThatDoesNotCountIsGreyAndNoAlarm) {
 }
 
 TEST(Report, TheLargestFigureIsKnown) {
-  Written written = Write({});
-  EXPECT_THAT(HtmlReport(*written.store, written.view).value(), HasSubstr("<b>$0.72</b>"));
-  written.view.unpriced_replies = written.view.replies;
-  written.view.cost_usd = 0;
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  Written report = Write({});
+  EXPECT_THAT(HtmlReport(*report.store, report.view).value(), HasSubstr("<b>$0.72</b>"));
+  report.view.unpriced_replies = report.view.replies;
+  report.view.cost_usd = 0;
+  const std::string html = HtmlReport(*report.store, report.view).value();
   EXPECT_THAT(html, AllOf(HasSubstr("k</b><span>tokens in 48 requests; their cost is not known"),
                           Not(HasSubstr("<b>unknown</b>"))));
 }
 
 TEST(Report, NodesThatLostSayWhyAndShowTheirShapesAndTheirDifference) {
-  const Written written = Write({});
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  const Written report = Write({});
+  const std::string html = HtmlReport(*report.store, report.view).value();
   size_t lost = 0;
-  for (const RunNode& n : written.view.nodes) {
+  for (const RunNode& n : report.view.nodes) {
     const size_t begin = html.find(fmt::format("id=node-{}>", n.id)), end = html.find("</div></details>\n<", begin);
     const std::string block = html.substr(begin, end - begin);
     if (n.id == 0) continue;
@@ -240,7 +240,7 @@ TEST(Report, NodesThatLostSayWhyAndShowTheirShapesAndTheirDifference) {
 }
 
 TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
-  Written written = Write({});
+  Written report = Write({});
   for (int i = 0; i < 37; ++i) {
     SweepPoint p;
     p.node = 1;
@@ -248,9 +248,9 @@ TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
     p.binding = {{"BLOCK", 32 * (i + 1)}};
     p.evaluation = SyntheticEvaluation(i == 20 ? 1.3 : 1.0 - 0.001 * i, /*modelled=*/false, 0.001);
     if (i == 3) p.evaluation.verdict = Verdict::kResourceLimit, p.evaluation.detail = "too many\nregisters";
-    written.view.sweep.push_back(p);
+    report.view.sweep.push_back(p);
   }
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  const std::string html = HtmlReport(*report.store, report.view).value();
   const std::string sweeps =
       html.substr(html.find("<h2 id=sweeps>"), html.find("<h2 id=kernel>") - html.find("<h2 id=sweeps>"));
   EXPECT_THAT(sweeps, HasSubstr("<details><summary>Node 1: 37 bindings, 1 failed; the best: BLOCK=672 at"));
@@ -262,24 +262,24 @@ TEST(Report, SweepsAreFoldedSortedAndTheBestIsMarked) {
 }
 
 TEST(Show, ANodeIsTheSameInJson) {
-  const Written written = Write({});
+  const Written report = Write({});
   const nlohmann::json json =
-      nlohmann::json::parse(NodeToJson(*written.store, written.view, 1, /*prompts=*/true).value());
+      nlohmann::json::parse(NodeToJson(*report.store, report.view, 1, /*prompts=*/true).value());
   EXPECT_EQ(json["id"], 1);
   EXPECT_EQ(json["turns"][0]["role"], "planner");
   EXPECT_EQ(json["memos"][0]["kind"], "plan");
   ASSERT_EQ(json["requests"].size(), 2u);
   EXPECT_THAT(json["requests"][1]["reply"].get<std::string>(), HasSubstr("IDEA:"));
-  EXPECT_FALSE(nlohmann::json::parse(NodeToJson(*written.store, written.view, 1, /*prompts=*/false).value())
-                   .contains("requests"));
-  EXPECT_EQ(NodeToJson(*written.store, written.view, 99, /*prompts=*/false).status().code(), StatusCode::kNotFound);
+  EXPECT_FALSE(
+      nlohmann::json::parse(NodeToJson(*report.store, report.view, 1, /*prompts=*/false).value()).contains("requests"));
+  EXPECT_EQ(NodeToJson(*report.store, report.view, 99, /*prompts=*/false).status().code(), StatusCode::kNotFound);
 }
 
 TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
-  const Written written = Write({});
+  const Written report = Write({});
   std::string text;
-  for (const RunNode& n : written.view.nodes)
-    text += NodeText(*written.store, written.view, n.id, /*prompts=*/false).value();
+  for (const RunNode& n : report.view.nodes)
+    text += NodeText(*report.store, report.view, n.id, /*prompts=*/false).value();
   EXPECT_THAT(text, HasSubstr("first wrong: out[3, 1020, 0] is 0, expected 0.731; 11 of 11231 elements wrong"));
   EXPECT_THAT(text, HasSubstr("12.96 us [12.91 us, 13.01 us]"));
   EXPECT_THAT(text, HasSubstr("asked: planner (temperature 0.8), then coder (temperature 0.1)"));
@@ -289,19 +289,19 @@ TEST(Show, TimesCarryTheirIntervalsAndAWrongNodeItsFirstMismatch) {
 TEST(Report, WithoutAModelNothingWasAskedOrSpent) {
   SyntheticRun run;
   run.model = "builtin";
-  const Written written = Write(run);
-  const std::string html = HtmlReport(*written.store, written.view).value();
+  const Written report = Write(run);
+  const std::string html = HtmlReport(*report.store, report.view).value();
   EXPECT_THAT(html, HasSubstr("mechanical rewrites; no model was asked"));
   EXPECT_THAT(html, HasSubstr("; a mechanical rewrite, no model was asked"));
   EXPECT_THAT(html, Not(HasSubstr("asked: ")));
-  const std::string text = NodeText(*written.store, written.view, 1, /*prompts=*/false).value();
+  const std::string text = NodeText(*report.store, report.view, 1, /*prompts=*/false).value();
   EXPECT_THAT(text, HasSubstr("made by a mechanical rewrite; no model was asked\n"));
   EXPECT_THAT(text, Not(HasSubstr("asked: ")));
 }
 
 TEST(Show, SaysNothingTwice) {
-  const Written written = Write({});
-  RunView view = written.view;
+  const Written report = Write({});
+  RunView view = report.view;
   RunNode& node = view.nodes.at(1);
   node.detail = "out differs from the oracle: 3 of 8 elements wrong, first at [1]: got 0, expected 1";
   node.evaluation = Evaluation{};
@@ -310,7 +310,7 @@ TEST(Show, SaysNothingTwice) {
   node.evaluation->mismatch = Mismatch{"out", {}, "normal", {1}, 1, 0, 3, 8, 1};
   node.evaluation->findings = {{"wrong", node.detail, "candidate.cu:3"},
                                {"out_of_bounds", "reads beyond x at candidate.cu:3", "candidate.cu:3"}};
-  const std::string text = NodeText(*written.store, view, 1, /*prompts=*/false).value();
+  const std::string text = NodeText(*report.store, view, 1, /*prompts=*/false).value();
   EXPECT_EQ(Count(text, "elements wrong"), 1u) << text;
   EXPECT_EQ(Count(text, "candidate.cu:3"), 1u) << text;
   EXPECT_EQ(Count(text.substr(0, text.find("---")), node.idea), 1u) << text;
@@ -318,12 +318,12 @@ TEST(Show, SaysNothingTwice) {
 
 // Returns what the printer writes for a run's events.
 std::string PrintedText(bool terminal, bool colour, double max_seconds) {
-  const Written written = Write({});
+  const Written report = Write({});
   std::string out;
   double clock = 1'790'000'000;
   ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [&] { return clock; }, 160, colour);
-  RunFold fold(written.store->Runs().value()[0]);
-  const std::vector<Event> events = written.store->Events(written.view.info.id).value();
+  RunFold fold(report.store->Runs().value()[0]);
+  const std::vector<Event> events = report.store->Events(report.view.info.id).value();
   for (const Event& e : events) {
     clock = e.time;
     EXPECT_TRUE(fold.Apply(e).ok());
@@ -345,13 +345,13 @@ TEST(Progress, ATerminalSeesAttemptSpendAndWhatIsLeft) {
 
 // In a file, the line with a failure's reason is whole; on a terminal it is cut, with "…" at the end.
 TEST(Progress, AReasonIsCutForTerminalsOnly) {
-  const Written written = Write({});
-  const std::vector<Event> events = written.store->Events(written.view.info.id).value();
+  const Written report = Write({});
+  const std::vector<Event> events = report.store->Events(report.view.info.id).value();
   for (const bool terminal : {false, true}) {
     std::string out;
     ProgressPrinter printer([&](const std::string& text) { out += text; }, terminal, [] { return 1.0; }, 30,
                             /*colour=*/false);
-    RunFold fold(written.store->Runs().value()[0]);
+    RunFold fold(report.store->Runs().value()[0]);
     std::string reason;
     for (const Event& e : events) {
       ASSERT_TRUE(fold.Apply(e).ok());
@@ -377,10 +377,10 @@ TEST(Progress, ColourIsAsked) {
 }
 
 TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
-  const Written written = Write({});
-  const std::vector<RunSummary> runs = SummarizeRuns(*written.store).value();
+  const Written report = Write({});
+  const std::vector<RunSummary> runs = SummarizeRuns(*report.store).value();
   ASSERT_EQ(runs.size(), 1u);
-  const RunSummary quick = runs[0], folded = Summarize(written.view);
+  const RunSummary quick = runs[0], folded = Summarize(report.view);
   EXPECT_EQ(quick.attempts, folded.attempts);
   EXPECT_EQ(quick.right, folded.right);
   EXPECT_EQ(quick.evaluations, folded.evaluations);
@@ -400,11 +400,11 @@ TEST(RunSummary, AFinishedRunIsToldWithoutItsFold) {
 
 // The log of a process that was killed has no end event, but its time is included in the run's.
 TEST(RunSummary, TimeOfKilledSittingsCounts) {
-  const Written whole = Write({});
-  const std::vector<Event> events = whole.store->Events(whole.view.info.id).value();
+  const Written report = Write({});
+  const std::vector<Event> events = report.store->Events(report.view.info.id).value();
   ASSERT_GT(events.size(), 4u);
   const std::unique_ptr<RunStore> store = MakeMemoryRunStore();
-  RunInfo info = whole.view.info;
+  RunInfo info = report.view.info;
   info.id = "killed";
   info.events = 0;
   ASSERT_TRUE(store->CreateRun(info).ok());
@@ -428,8 +428,8 @@ TEST(RunSummary, AnOpenRunIsFoldedAndItsSpeedupAnEstimate) {
   SyntheticRun run;
   run.end = false;
   run.modelled = true;
-  const Written written = Write(run);
-  const std::vector<RunSummary> runs = SummarizeRuns(*written.store).value();
+  const Written report = Write(run);
+  const std::vector<RunSummary> runs = SummarizeRuns(*report.store).value();
   EXPECT_FALSE(runs.at(0).proven);
   EXPECT_THAT(RunsTable(runs), AllOf(HasSubstr("x~"), HasSubstr("not paired with what the run began with"), HasSubstr("modelled")));
   EXPECT_THAT(RunsTable({}), HasSubstr("hone optimize"));

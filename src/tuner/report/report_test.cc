@@ -324,7 +324,7 @@ TEST(RunText, AnUnknownCostIsNeverShownAsNothingAndNotesAreShown) {
     if (request.number == 9) reply.notes = {"the endpoint said <503>; waited 1 s"};
     if (!reply.cost_known) reply.cost_usd = 0;
   };
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_THAT(RunText(view), testing::AllOf(HasSubstr(">$0.50; what 2 of 3 replies cost is not known"),
                                             HasSubstr("note on request 9: the endpoint said <503>; waited 1 s"),
                                             HasSubstr("Lost to form: 1 of 3 replies (33.3 %)")));
@@ -347,7 +347,7 @@ TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {
       "/*hone\n[[launch]]\nkernel = \"slow\"\ngrid = [\"1\"]\nblock = [\"1\"]\nargs = [\"x\", \"ref:out\"]\n*/\n"
       "__global__ void slow(const float* x, double* out) { out[0] = x[0]; }\n";
   run.options.max_attempts = 2;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_THAT(ResultText(view), testing::AllOf(HasSubstr("The task has no seed: speedups are over its oracle"),
                                                HasSubstr("as fast as the oracle's kernel"),
                                                HasSubstr("Over the first right version (node 1)")));

@@ -319,8 +319,8 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
       for (const double v : speedups) logs += std::log(v);
       row.geomean = std::exp(logs / static_cast<double>(speedups.size()));
       std::sort(speedups.begin(), speedups.end());
-      const size_t half = speedups.size() / 2;
-      row.median = speedups.size() % 2 == 1 ? speedups[half] : (speedups[half - 1] + speedups[half]) / 2;
+      const size_t middle = speedups.size() / 2;
+      row.median = speedups.size() % 2 == 1 ? speedups[middle] : (speedups[middle - 1] + speedups[middle]) / 2;
     }
     if (own != tasks && groups.size() > 1) {
       std::string missing;
@@ -425,14 +425,14 @@ std::string ComparisonText(const RunComparison& c) {
 std::string ComparisonToJson(const RunComparison& c, int indent) {
   Json rows = Json::array();
   for (const StrategyRow& r : c.rows) {
-    const auto known = [&](double x) { return CountedRuns(r) > 0 ? Json(x) : Json(); };
+    const auto number_or_null = [&](double x) { return CountedRuns(r) > 0 ? Json(x) : Json(); };
     rows.push_back({{"name", r.name},
                     {"runs", r.runs},
                     {"waiting", r.waiting},
-                    {"success", known(static_cast<double>(r.successes) / CountedRuns(r))},
-                    {"faster", known(static_cast<double>(r.faster) / CountedRuns(r))},
-                    {"geomean", known(r.geomean)},
-                    {"median", known(r.median)},
+                    {"success", number_or_null(static_cast<double>(r.successes) / CountedRuns(r))},
+                    {"faster", number_or_null(static_cast<double>(r.faster) / CountedRuns(r))},
+                    {"geomean", number_or_null(r.geomean)},
+                    {"median", number_or_null(r.median)},
                     {"attempts", r.attempts},
                     {"right", r.right},
                     {"tokens", r.tokens},

@@ -125,11 +125,11 @@ RunTally Tally(const RunView& view) {
   RunTally tally;
   for (const RunNode& n : view.nodes) {
     if (n.id == 0) continue;
-    const bool right = n.evaluation && n.evaluation->verdict == Verdict::kOk;
+    const bool is_right = n.evaluation && n.evaluation->verdict == Verdict::kOk;
     if (n.origin == "sweep") {
       tally.kept_of_sweeps += n.kept;
     } else {
-      tally.right += right;
+      tally.right += is_right;
       tally.kept += n.kept;
     }
   }

@@ -21,8 +21,8 @@ std::vector<Exchange> ReadExchanges(const std::vector<Event>& events) {
     Result<RunEvent> decoded = DecodeEvent(event);
     if (!decoded.ok()) continue;
     if (auto* request = std::get_if<RequestAsked>(&*decoded)) {
-      if (Exchange* known = exchange(request->number)) {
-        ++known->attempts;
+      if (Exchange* known_exchange = exchange(request->number)) {
+        ++known_exchange->attempts;
         continue;
       }
       Exchange e;

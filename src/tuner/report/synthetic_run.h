@@ -31,6 +31,8 @@ struct SyntheticRun {
   std::string task = "rmsnorm";
 };
 
+// Returns a correct evaluation whose kernel is `over` times as fast as its incumbent. `spread`: relative half width of
+// the times' intervals, if they are not modelled.
 inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread) {
   Evaluation e;
   e.verdict = Verdict::kOk;
@@ -45,8 +47,8 @@ inline Evaluation SyntheticEvaluation(double over, bool modelled, double spread)
     CaseResult c;
     c.dims = dims;
     const double ratio = over * (1.08 - 0.06 * i++), us = base / ratio;
-    const double half = modelled ? 0 : spread * us;
-    c.time_us = Interval{us, us - half, us + half};
+    const double half_width = modelled ? 0 : spread * us;
+    c.time_us = Interval{us, us - half_width, us + half_width};
     c.baseline_us = base;
     c.speedup = Interval{ratio, ratio * (1 - (modelled ? 0 : spread)), ratio * (1 + (modelled ? 0 : spread))};
     c.floor_us = base * 0.62;
@@ -130,11 +132,11 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
       "fast reciprocal root", "cluster of two for long rows"};
   std::vector<std::string> sources{seed};
   std::vector<double> speed{1.0};
-  std::vector<int64_t> right{0};
+  std::vector<int64_t> right_nodes{0};
   int64_t best = 0;
   for (int64_t id = 1; id <= run.nodes; ++id) {
     const int64_t parent =
-        draw() < 0.55 ? best : right[static_cast<size_t>(draw() * static_cast<double>(right.size()))];
+        draw() < 0.55 ? best : right_nodes[static_cast<size_t>(draw() * static_cast<double>(right_nodes.size()))];
     const std::string idea = fmt::format("{} ({})", kIdeas[static_cast<size_t>(draw() * 8)], id);
     HONE_RETURN_IF_ERROR(append(EventKind::kChoice, id,
                                 {{"action", "attempt"},
@@ -240,18 +242,19 @@ inline Status WriteSyntheticRun(RunStore& store, const SyntheticRun& run, const 
       const double own = speed[static_cast<size_t>(parent)] * gain;
       e = SyntheticEvaluation(own / speed[static_cast<size_t>(best)] / 0.99, run.modelled, 0.002);
       speed.push_back(own);
-      right.push_back(id);
+      right_nodes.push_back(id);
     }
     HONE_RETURN_IF_ERROR(append(EventKind::kEvaluation, id, {{"incumbent", best}}, EvaluationToJson(e, -1)));
-    HONE_ASSIGN_OR_RETURN(const RunView now, [&]() -> Result<RunView> {
+    HONE_ASSIGN_OR_RETURN(const RunView view_now, [&]() -> Result<RunView> {
       // This estimates which nodes RunFold will keep, since folding the events after every node would be slow for a
       // thousand nodes.
       RunView view;
-      const bool kept = e.verdict == Verdict::kOk && e.geomean_speedup.value_or(0) > 1.0 + options.keep_above + 0.002;
-      view.best = kept ? id : best;
+      const bool becomes_best =
+          e.verdict == Verdict::kOk && e.geomean_speedup.value_or(0) > 1.0 + options.keep_above + 0.002;
+      view.best = becomes_best ? id : best;
       return view;
     }());
-    best = now.best;
+    best = view_now.best;
   }
   if (!run.end) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(const RunView view, LoadRun(store, run.id));

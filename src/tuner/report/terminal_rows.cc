@@ -24,12 +24,12 @@ std::string Trimmed(std::string line) {
 
 }  // namespace
 
-std::string ClippedLine(std::string_view written, size_t columns) {
-  std::string text = VisibleLine(written);
+std::string ClippedLine(std::string_view line, size_t columns) {
+  std::string text = VisibleLine(line);
   if (DisplayWidth(text) <= columns) return text;
   size_t end = 0;
-  for (size_t used = 0; end < text.size(); ++end) {
-    if (BeginsCharacter(text[end]) && ++used >= columns) break;
+  for (size_t used_columns = 0; end < text.size(); ++end) {
+    if (BeginsCharacter(text[end]) && ++used_columns >= columns) break;
   }
   return text.substr(0, end) + "…";
 }

@@ -12,9 +12,9 @@
 
 namespace hone {
 
-// Returns `written` on one line of at most `columns` characters, with "…" at the end if it is cut. Control characters
+// Returns `line` on one line of at most `columns` characters, with "…" at the end if it is cut. Control characters
 // are replaced first (base/text/visible_text.h).
-std::string ClippedLine(std::string_view written, size_t columns);
+std::string ClippedLine(std::string_view line, size_t columns);
 
 // Returns the pieces side by side, two spaces apart; a piece that does not fit begins a new line. Each line begins with
 // `indent` spaces and ends with a newline. A piece is never broken, but is cut if it is wider than a line. Empty pieces

@@ -9,14 +9,14 @@ namespace hone {
 void BackgroundWork::Start(const std::string& key, std::function<Step()> work) {
   running_[key] = std::jthread([this, key, work = std::move(work)] {
     Step step = work();
-    Put([this, key, step = std::move(step)] {
+    QueueStep([this, key, step = std::move(step)] {
       running_.erase(key);  // joins the thread, which has finished
       return step();
     });
   });
 }
 
-void BackgroundWork::Put(Step step) {
+void BackgroundWork::QueueStep(Step step) {
   {
     std::lock_guard lock(mutex_);
     steps_.push_back(std::move(step));

@@ -25,12 +25,13 @@ class BackgroundWork {
   // it runs; no other work may run under it. The caller must call TakeOne until none() before it destroys anything to
   // which `work` refers.
   void Start(const std::string& key, std::function<Step()> work);
-  bool Running(const std::string& key) const { return running_.contains(key); }
+  // Returns whether work with this key was started and its step has not been executed yet.
+  bool IsRunning(const std::string& key) const { return running_.contains(key); }
   // Returns whether no work runs and every finished work's step has been executed.
   bool none() const { return running_.empty(); }
 
   // Queues a step. This is the only function that other threads may call.
-  void Put(Step step);
+  void QueueStep(Step step);
   // Waits for the next step, and executes it on the calling thread.
   Status TakeOne();
 

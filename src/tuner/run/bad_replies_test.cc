@@ -61,8 +61,8 @@ class SharedJudge : public Evaluator {
     const std::lock_guard lock(mutex_);
     const std::string key =
         fmt::format("{}\n{}\n{} {}", request.source, request.incumbent_source, request.warm, task.cases.size());
-    const auto known = known_.find(key);
-    if (known != known_.end()) return known->second;
+    const auto known_reply = known_.find(key);
+    if (known_reply != known_.end()) return known_reply->second;
     return known_.emplace(key, judge_->Evaluate(task, request)).first->second;
   }
 
@@ -266,41 +266,43 @@ TEST_P(BadRepliesTo, AreTypedToldOnceCountedAndNeverTheEnd) {
   run.options.floor_fraction = 0;
   run.options.correctness_trials = 1;
   run.options.settings = {{"refine.depth", 0}, {"team.rounds", 0}, {"single.rounds", 0}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
 
   EXPECT_EQ(view.ended, "attempts_spent");
   EXPECT_EQ(view.attempts, last);
   ASSERT_EQ(view.node(1).state, NodeState::kEvaluated) << view.node(1).problem << view.node(1).detail;
   EXPECT_EQ(view.node(1).evaluation->verdict, Verdict::kOk) << view.node(1).evaluation->detail;
-  std::map<std::string, int64_t> told;
-  for (const Due& due : of_the_start) ++told[due.reply->problem];
-  if (!of_the_start.empty()) told[of_the_start.back().reply->problem] = 0;  // the second one is its own repair
+  std::map<std::string, int64_t> repairs_by_problem;
+  for (const Due& due : of_the_start) ++repairs_by_problem[due.reply->problem];
+  if (!of_the_start.empty())
+    repairs_by_problem[of_the_start.back().reply->problem] = 0;  // the second one is its own repair
   for (size_t i = 0; i < attempts.size(); ++i) {
     const BadReply& bad = *attempts[i].reply;
     const RunNode& node = view.node(static_cast<int64_t>(i) + 2);
     EXPECT_EQ(node.state, NodeState::kUnusable) << bad.kind;
     EXPECT_EQ(node.problem, bad.problem) << bad.kind << ": " << node.detail;
     EXPECT_FALSE(node.detail.empty()) << bad.kind;
-    ++told[bad.problem];
+    ++repairs_by_problem[bad.problem];
     // The turn whose reply was bad was asked twice, and the second time with the reason.
     int repairs = 0;
     for (size_t turn = 0; turn < node.turns.size(); ++turn) {
-      const auto asked = run.mind.requests.find(RequestNumber(node.id, static_cast<int>(turn), /*repair=*/true));
-      if (asked == run.mind.requests.end()) continue;
+      const auto repair_request =
+          run.mind.requests.find(RequestNumber(node.id, static_cast<int>(turn), /*repair=*/true));
+      if (repair_request == run.mind.requests.end()) continue;
       ++repairs;
       EXPECT_EQ(roles.at(node.turns[turn].role), attempts[i].who) << bad.kind;
-      EXPECT_THAT(asked->second.messages.back().text, HasSubstr(bad.problem)) << bad.kind;
-      EXPECT_THAT(asked->second.messages.back().text, HasSubstr(node.detail.substr(0, 60))) << bad.kind;
-      EXPECT_EQ(run.mind.asked[asked->first], 1) << bad.kind;
+      EXPECT_THAT(repair_request->second.messages.back().text, HasSubstr(bad.problem)) << bad.kind;
+      EXPECT_THAT(repair_request->second.messages.back().text, HasSubstr(node.detail.substr(0, 60))) << bad.kind;
+      EXPECT_EQ(run.mind.asks_by_request[repair_request->first], 1) << bad.kind;
     }
     EXPECT_EQ(repairs, 1) << bad.kind;
   }
   const RunNode& end = view.node(last);
   EXPECT_EQ(end.repaired, mended.reply->problem);
   EXPECT_EQ(end.state, NodeState::kEvaluated) << end.problem << end.detail;
-  ++told[mended.reply->problem];
+  ++repairs_by_problem[mended.reply->problem];
   const RepairCount count = CountRepairs(view);
-  for (const auto& [problem, times] : told) {
+  for (const auto& [problem, times] : repairs_by_problem) {
     if (times == 0) continue;
     ASSERT_TRUE(count.replies.contains(problem)) << problem;
     EXPECT_EQ(count.replies.at(problem).told, times) << problem;

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 class BrokenStart : public testing::TestWithParam<const char*> {};
 
 TEST_P(BrokenStart, IsNodeOneAndIsMendedByWhatTheStrategyDoesWithItsOwnFailures) {
-  const std::string broken = Marked("SCRIPT_WRONG");
+  const std::string broken = SourceWithMark("SCRIPT_WRONG");
   ScriptedRun run(GetParam(), [](const ModelRequest& r) -> Result<std::string> {
     if (r.role != "coder" && r.role != "debugger") return Journeyman(r);
     if (r.messages[0].text.find("You do not repair it yet") != std::string::npos)

@@ -22,7 +22,7 @@ Task RenamedTask(const std::string& name, const std::string& oracle, const std::
   toml.replace(toml.find("\"copy\""), 6, "\"" + name + "\"");
   task = ParseTask(toml, "task.toml").value();
   task.oracle_source = oracle;
-  task.seed_source = Marked(seed_mark);
+  task.seed_source = SourceWithMark(seed_mark);
   return task;
 }
 
@@ -35,7 +35,7 @@ struct Earlier {
         }) {
     run.task.oracle_source = "// the oracle of copy\n";
     run.options.max_attempts = 2;
-    run.Whole();
+    run.RunToTheEnd();
   }
   std::vector<RememberedIdea> For(const Task& task) {
     return Remember(*run.store, task, run.evaluator.facts()).value();
@@ -95,9 +95,9 @@ TEST(Memory, ARunShowsItsMemoryAndRepeatsWithoutTheStore) {
   begin("r1", MemoryFor(*earlier.run.store, run.task, run.evaluator.facts(), run.options).value());
   const RunView view = run.Continue().value();
   ASSERT_EQ(view.memory.size(), 1u);
-  const std::string asked = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
-  EXPECT_THAT(asked, HasSubstr("What paid for other elementwise kernels"));
-  EXPECT_THAT(asked, HasSubstr("- copy, 1.25x (1.25 to 1.25)"));
+  const std::string first_message = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
+  EXPECT_THAT(first_message, HasSubstr("What paid for other elementwise kernels"));
+  EXPECT_THAT(first_message, HasSubstr("- copy, 1.25x (1.25 to 1.25)"));
   const ReplayedRun again = ReplayRun(*run.store, "r1").value();
   EXPECT_EQ(again.difference, "");
   EXPECT_EQ(again.replayed.memory.size(), 1u);

@@ -60,15 +60,15 @@ class OptimizeEndToEnd : public testing::Test {
     const std::filesystem::path from = HONE_SOURCE_DIR "/tasks/fused_add_rmsnorm", to = scratch_ / "fused_add_rmsnorm";
     std::filesystem::copy(from, to);
     std::string toml = ReadFile(to / "task.toml").value();
-    int kept = 0;
+    int kept_nodes = 0;
     for (size_t at = toml.find("[[case]]\nrole = \"time\"\n"); at != std::string::npos;) {
       const size_t end = std::min(toml.find("[[case]]", at + 1), toml.size());
       const bool keep = toml.substr(at, end - at).find("{ tokens = 256, d = 4096 }") != std::string::npos;
-      kept += keep ? 1 : 0;
+      kept_nodes += keep ? 1 : 0;
       if (!keep) toml.erase(at, end - at);
       at = toml.find("[[case]]\nrole = \"time\"\n", keep ? end : at);
     }
-    EXPECT_EQ(kept, 1);
+    EXPECT_EQ(kept_nodes, 1);
     EXPECT_TRUE(WriteFileAtomically(to / "task.toml", toml).ok());
     return to;
   }

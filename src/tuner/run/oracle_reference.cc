@@ -123,9 +123,9 @@ Result<std::string> ReferenceFromOracle(const Task& task) {
                                                             : "";
     if (headers.find(header) == std::string::npos) headers += header;
   }
-  std::string rest = source.substr(end + 2);
-  if (!rest.ends_with('\n')) rest += '\n';
-  source = source.substr(0, begin) + plan + "*/\n" + headers + rest + code;
+  std::string source_without_comment = source.substr(end + 2);
+  if (!source_without_comment.ends_with('\n')) source_without_comment += '\n';
+  source = source.substr(0, begin) + plan + "*/\n" + headers + source_without_comment + code;
   if (const Status status = ParseCandidate(source, "reference.cu", task).status(); !status.ok()) {
     return UnfitOracle(task, status.message());
   }

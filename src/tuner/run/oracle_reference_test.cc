@@ -89,7 +89,7 @@ TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
     });
     run.task = SeedlessTask();
     run.options.max_attempts = 6;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     EXPECT_TRUE(view.from_oracle) << name;
     ASSERT_GE(view.nodes.size(), 2u) << name;
     EXPECT_EQ(view.nodes[0].evaluation->candidate, "reference.cu");
@@ -118,7 +118,7 @@ TEST(WithoutASeed, AFirstVersionThatFailsIsWrittenAgainOrRepaired) {
     });
     run.task = SeedlessTask();
     run.options.max_attempts = 8;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     for (const RunNode& node : view.nodes) {
       if (node.id == 0) continue;
       if (node.evaluation && node.evaluation->verdict == Verdict::kOk) break;

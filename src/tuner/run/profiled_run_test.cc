@@ -46,7 +46,7 @@ TEST(ProfiledRun, TheAnalystReadsWhatWasCountedOfTheParentAndNothingElseIsProfil
   std::mutex mutex;
   std::map<std::string, int> counts;
   Count(run, mutex, &counts);
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   ASSERT_EQ(view.ended, "attempts_spent");
 
   std::set<std::string> shown;
@@ -80,7 +80,7 @@ TEST(ProfiledRun, TheAnalystReadsWhatWasCountedOfTheParentAndNothingElseIsProfil
 TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
   GpuRun run("refine", Journeyman);
   run.options.settings = {{"refine.profile_from_start", 1}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   ASSERT_TRUE(view.node(0).profiled);
   ASSERT_TRUE(view.node(0).evaluation->profile);
   EXPECT_EQ(view.node(0).evaluation->cases.size(), 2u) << "its own times stay";
@@ -108,15 +108,15 @@ TEST(ProfiledRun, ItIsInTheLogAndTheRunIsRepeatedFromIt) {
 
 TEST(ProfiledRun, ARunThatStopsWhileProfilingGoesOnWithIt) {
   GpuRun straight("single", Journeyman);
-  const std::string wanted = TreeText(straight.Whole());
+  const std::string expected_tree = TreeText(straight.RunToTheEnd());
   GpuRun run("single", Journeyman);
   std::atomic<bool> ready{false};
   run.evaluator.pending = [&](const EvaluationRequest& r) { return ProfilesOnly(r) && !ready; };
   run.Start();
   EXPECT_EQ(run.Continue().status().code(), StatusCode::kPending);
-  EXPECT_TRUE(run.mind.asked.empty()) << "nobody is asked before there is something to show";
+  EXPECT_TRUE(run.mind.asks_by_request.empty()) << "nobody is asked before there is something to show";
   ready = true;
-  EXPECT_EQ(TreeText(run.Continue().value()), wanted);
+  EXPECT_EQ(TreeText(run.Continue().value()), expected_tree);
 }
 
 TEST(ProfiledRun, NoProfileMeansNone) {
@@ -125,7 +125,7 @@ TEST(ProfiledRun, NoProfileMeansNone) {
   std::mutex mutex;
   std::map<std::string, int> counts;
   Count(run, mutex, &counts);
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_TRUE(counts.empty());
   EXPECT_EQ(view.profiles, 0);
   for (const auto& [number, request] : run.mind.requests) {
@@ -136,7 +136,7 @@ TEST(ProfiledRun, NoProfileMeansNone) {
 TEST(ProfiledRun, AVersionThatCannotBeProfiledIsShownWithoutAndSaidSo) {
   GpuRun run("single", Journeyman);
   run.evaluator.wrong = [](const EvaluationRequest& r) { return ProfilesOnly(r); };
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.ended, "rounds_done");
   ASSERT_TRUE(view.node(0).profiled);
   EXPECT_FALSE(view.node(0).evaluation->profile);
@@ -154,7 +154,7 @@ TEST(ProfiledRun, OnTheSimulatorTheLedgerSaysWhichCountMovedWithTheTime) {
   std::mutex mutex;
   std::map<std::string, int> counts;
   Count(run, mutex, &counts);
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_TRUE(counts.empty()) << "no evaluation is made for a profile alone";
   EXPECT_TRUE(view.node(1).evaluation->profile);
   EXPECT_THAT(run.mind.requests.at(RequestNumber(2, 0, /*repair=*/false)).messages[0].text,
@@ -169,7 +169,7 @@ TEST(ProfiledRun, OnASpoolTheProfileComesWithTheEvaluation) {
   std::mutex mutex;
   std::map<std::string, int> counts;
   Count(run, mutex, &counts);
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_TRUE(counts.empty());
   EXPECT_TRUE(view.node(0).evaluation->profile);
   EXPECT_THAT(run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text,

@@ -113,29 +113,29 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   reply.finish = stored.finish;
 
   const auto memo = [&](const char* kind) {
-    Memo made;
-    made.node = id;
-    made.turn = progress.turn;
-    made.request = stored.number;
-    made.reply = stored.text;
-    made.kind = kind;
-    return made;
+    Memo new_memo;
+    new_memo.node = id;
+    new_memo.turn = progress.turn;
+    new_memo.request = stored.number;
+    new_memo.reply = stored.text;
+    new_memo.kind = kind;
+    return new_memo;
   };
   const auto proposal = [&](const std::string& idea = "(none named)") {
-    NodeProposed made;
-    made.node = id;
-    made.request = stored.number;
-    made.idea = idea;
-    return made;
+    NodeProposed proposed;
+    proposed.node = id;
+    proposed.request = stored.number;
+    proposed.idea = idea;
+    return proposed;
   };
   // The first unusable reply to a turn becomes a memo, and the model is asked for a repair. A second one ends the
   // attempt.
   const auto fault = [&](const std::string& problem, const std::string& detail, NodeProposed about) -> ReplyReading {
     if (!progress.repair || id == 0) {
-      Memo made = memo(progress.repair ? "cases" : "problem");
-      made.problem = problem;
-      made.detail = detail;
-      return {MemoMade{std::move(made), {}}, {}};
+      Memo problem_memo = memo(progress.repair ? "cases" : "problem");
+      problem_memo.problem = problem;
+      problem_memo.detail = detail;
+      return {MemoMade{std::move(problem_memo), {}}, {}};
     }
     about.problem = problem;
     about.detail = detail;
@@ -159,10 +159,10 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   if (turn.role == "tester") {
     CasesReply cases = ParseCasesReply(reply, task, static_cast<size_t>(WholeSettingOf(view.options, "team.cases")));
     if (!cases.problem.empty()) return fault(cases.problem, cases.detail, proposal());
-    MemoMade made{memo("cases"), {}};
-    made.memo.text = std::move(cases.text);
-    made.cases = std::move(cases.cases);
-    return {std::move(made), {}};
+    MemoMade cases_memo{memo("cases"), {}};
+    cases_memo.memo.text = std::move(cases.text);
+    cases_memo.cases = std::move(cases.cases);
+    return {std::move(cases_memo), {}};
   }
   const bool last = progress.turn + 1 == static_cast<int>(node.turns.size());
   if (!last && turn.role == "planner") {
@@ -173,20 +173,20 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
     if (Fault idea = CheckIdea(view, node, plan.idea_key); !idea.problem.empty()) {
       return fault(idea.problem, idea.detail, about);
     }
-    Memo made = memo("plan");
-    made.idea = std::move(plan.idea);
-    made.text = std::move(plan.text);
-    made.regions = std::move(plan.regions);
-    made.spans = std::move(plan.spans);
-    return {MemoMade{std::move(made), {}}, {}};
+    Memo plan_memo = memo("plan");
+    plan_memo.idea = std::move(plan.idea);
+    plan_memo.text = std::move(plan.text);
+    plan_memo.regions = std::move(plan.regions);
+    plan_memo.spans = std::move(plan.spans);
+    return {MemoMade{std::move(plan_memo), {}}, {}};
   }
   // A turn before the last that is not the planner's gives a text for the turns after it.
   if (!last) {
-    TextReply read = ParseTextReply(reply);
-    if (!read.problem.empty()) return fault(read.problem, read.detail, proposal());
-    Memo made = memo(turn.role == "debugger" ? "diagnosis" : "findings");
-    made.text = std::move(read.text);
-    return {MemoMade{std::move(made), {}}, {}};
+    TextReply parsed = ParseTextReply(reply);
+    if (!parsed.problem.empty()) return fault(parsed.problem, parsed.detail, proposal());
+    Memo text_memo = memo(turn.role == "debugger" ? "diagnosis" : "findings");
+    text_memo.text = std::move(parsed.text);
+    return {MemoMade{std::move(text_memo), {}}, {}};
   }
 
   // The last turn gives the candidate.
@@ -215,14 +215,14 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   event.form = answer.form;
   if (bound) event.widened = answer.widen;
   if (answer.problem.empty()) {
-    Fault found = CheckIdea(view, node, answer.idea_key);
-    if (found.problem.empty()) found = CheckSource(view, node, task, answer.source, event.bindings);
-    if (found.problem.empty()) {
+    Fault idea_fault = CheckIdea(view, node, answer.idea_key);
+    if (idea_fault.problem.empty()) idea_fault = CheckSource(view, node, task, answer.source, event.bindings);
+    if (idea_fault.problem.empty()) {
       event.source = SourceHash::Of(answer.source);
       return {std::move(event), {std::move(answer.source)}};
     }
-    answer.problem = found.problem;
-    answer.detail = found.detail;
+    answer.problem = idea_fault.problem;
+    answer.detail = idea_fault.detail;
   }
   return fault(answer.problem, answer.detail, std::move(event));
 }

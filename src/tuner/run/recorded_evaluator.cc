@@ -17,8 +17,8 @@ namespace {
 
 // Returns the key of an evaluation. Two attempts may have the same source: the candidate's name tells them apart.
 std::string EvaluationKey(const std::string& name, const SourceHash& source, const Binding& binding,
-                          const SourceHash& rival, bool final) {
-  return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), final);
+                          const SourceHash& rival, bool is_final) {
+  return fmt::format("{} {} {} {} {}", name, source.hex(), BindingKey(binding), rival.hex(), is_final);
 }
 // Returns the key of an evaluation that only profiles.
 std::string ProfileKey(const std::string& name, const SourceHash& source) {

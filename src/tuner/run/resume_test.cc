@@ -70,7 +70,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
   Rng random(20261121);
   for (const std::string strategy : {"tree", "refine", "team", "funnel"}) {
     TemporaryDirectory directory = MakeTemporaryDirectory().value();
-    const std::string wanted = TreeText(KillableRun(strategy, directory / "reference.sqlite")->Whole());
+    const std::string expected_tree = TreeText(KillableRun(strategy, directory / "reference.sqlite")->RunToTheEnd());
     for (int round = 0, killed_here = 0; killed_here < 17 && round < 100; ++round) {
       SCOPED_TRACE(fmt::format("{}, round {}", strategy, round));
       const std::string path = directory / fmt::format("{}.sqlite", round), asked_path = directory / fmt::format("{}.asked", round);
@@ -113,7 +113,7 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
       ASSERT_TRUE(finished);
       std::unique_ptr<RunStore> store = OpenSqliteRunStore(path).value();
       const RunView view = LoadRun(*store, "r1").value();
-      EXPECT_EQ(TreeText(view), wanted);
+      EXPECT_EQ(TreeText(view), expected_tree);
       std::map<int64_t, int> replies;
       const std::vector<Event> events = store->Events("r1").value();
       for (const Event& e : events) {
@@ -121,11 +121,11 @@ TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
       }
       for (const auto& [number, times] : replies) EXPECT_EQ(times, 1) << "request " << number;
       // At each kill, at most the requests in flight are sent again.
-      std::set<std::string> asked;
+      std::set<std::string> asked_requests;
       std::ifstream file(asked_path);
       int64_t total = 0;
-      for (std::string line; std::getline(file, line); ++total) asked.insert(line);
-      EXPECT_LE(total - static_cast<int64_t>(asked.size()), 3 * (view.sittings - 1));
+      for (std::string line; std::getline(file, line); ++total) asked_requests.insert(line);
+      EXPECT_LE(total - static_cast<int64_t>(asked_requests.size()), 3 * (view.sittings - 1));
       EXPECT_LE(view.asked_again, 3 * (view.sittings - 1));
     }
   }
@@ -136,7 +136,7 @@ TEST(Resume, ARecordedRunReplaysToTheSameTreeWithItsAttemptsOverlapping) {
   ScriptedRun run("tree", Journeyman);
   run.options.parallel = 4;
   run.mind.salt = 5;
-  const RunView original = run.Whole();
+  const RunView original = run.RunToTheEnd();
   const std::unique_ptr<ModelProvider> replay = MakeProvider("replay:r1", ProviderOptions{run.store.get()}).value();
   ScriptedRun again("tree", [&](const ModelRequest& r) -> Result<std::string> {
     HONE_ASSIGN_OR_RETURN(ModelReply reply, replay->Complete(r, {}, {}));
@@ -144,7 +144,7 @@ TEST(Resume, ARecordedRunReplaysToTheSameTreeWithItsAttemptsOverlapping) {
   });
   again.options.parallel = 4;
   again.mind.salt = 6;
-  EXPECT_EQ(TreeText(again.Whole()), TreeText(original));
+  EXPECT_EQ(TreeText(again.RunToTheEnd()), TreeText(original));
 }
 
 TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
@@ -156,7 +156,7 @@ TEST(Resume, ARunIsRepeatedFromItsRecordAlone) {
     run.evaluator.wrong = [first = std::make_shared<std::atomic<bool>>(true)](const EvaluationRequest& r) {
       return !r.time && first->exchange(false);
     };
-    const RunView recorded = run.Whole();
+    const RunView recorded = run.RunToTheEnd();
     const ReplayedRun same = ReplayRun(*run.store, "r1").value();
     EXPECT_EQ(same.difference, "") << strategy;
     EXPECT_EQ(same.compared, static_cast<int64_t>(recorded.nodes.size()));
@@ -212,7 +212,7 @@ TEST(Suspend, AllRequestsArePostedAtOnceAndWhatIsThereIsPickedUp) {
   // The result equals that of a run that never stopped.
   ScriptedRun straight("refine", Journeyman);
   straight.options = run.options;
-  EXPECT_EQ(TreeText(straight.Whole()), TreeText(view));
+  EXPECT_EQ(TreeText(straight.RunToTheEnd()), TreeText(view));
 }
 
 TEST(Suspend, AllEvaluationsOfARoundAreSubmittedAtOnce) {
@@ -271,20 +271,20 @@ TEST(Suspend, ABlindStartSavesAVisit) {
 TEST(Resume, AStopWithAttemptsInFlightIsClean) {
   ScriptedRun run("tree", Journeyman);
   run.options.parallel = 4;
-  std::atomic<int> asked{0};
+  std::atomic<int> request_count{0};
   run.mind.on_ask = [&](const ModelRequest&) {
-    if (++asked == 9) run.stop.request_stop();
+    if (++request_count == 9) run.stop.request_stop();
   };
   run.Start();
   const RunView stopped = run.Continue().value();
   EXPECT_EQ(stopped.ended, "interrupted");
   run.stop = std::stop_source();
   run.mind.on_ask = {};
-  const RunView whole = run.Continue().value();
+  const RunView ended_run = run.Continue().value();
   ScriptedRun straight("tree", Journeyman);
   straight.options = run.options;
-  EXPECT_EQ(TreeText(whole), TreeText(straight.Whole()));
-  for (const auto& [number, times] : run.mind.asked) EXPECT_EQ(times, 1) << number;
+  EXPECT_EQ(TreeText(ended_run), TreeText(straight.RunToTheEnd()));
+  for (const auto& [number, times] : run.mind.asks_by_request) EXPECT_EQ(times, 1) << number;
 }
 
 TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
@@ -295,7 +295,7 @@ TEST(Resume, ABestThatFailsItsFinalCheckGivesWayToTheOneBefore) {
   // The final check, the only request for warm times, finds on fresh hidden cases what the attempts' cases did not
   // show.
   run.evaluator.wrong = [](const EvaluationRequest& r) { return r.warm && r.name == "node-3.cu"; };
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_TRUE(view.nodes[3].rejected);
   EXPECT_EQ(view.best, 2);
   ASSERT_TRUE(view.final_result);
@@ -312,7 +312,7 @@ TEST(OldLogs, VersionOneIsShownAndNotContinued) {
   info.task = "copy";
   ASSERT_TRUE(run.store->CreateRun(info).ok());
   const std::string seed = run.store->PutSource(kScriptedSeed).value().hex(),
-                    next = run.store->PutSource(Marked("SPEED 50")).value().hex();
+                    next = run.store->PutSource(SourceWithMark("SPEED 50")).value().hex();
   const std::string toml = run.store->PutSource(run.task.toml).value().hex();
   const auto append = [&](EventKind kind, int64_t node, const nlohmann::json& payload, const std::string& evaluation = "") {
     ASSERT_TRUE(run.store->Append("old", {kind, 1.0, node, payload.dump(), evaluation, {}}).ok());
@@ -329,7 +329,7 @@ TEST(OldLogs, VersionOneIsShownAndNotContinued) {
   append(EventKind::kRequest, -1, {{"number", 0}, {"parent", 0}, {"messages", {{{"role", "user"}, {"text", seed}}}}});
   append(EventKind::kReply, -1, {{"number", 0}, {"text", next}, {"finish", "stop"}});
   append(EventKind::kProposal, 1, {{"request", 0}, {"parent", 0}, {"origin", "reply"}, {"idea", "halve"}, {"idea_key", "halve"}, {"source", next}});
-  append(EventKind::kEvaluation, 1, {{"incumbent", 0}}, judged(Marked("SPEED 50")));
+  append(EventKind::kEvaluation, 1, {{"incumbent", 0}}, judged(SourceWithMark("SPEED 50")));
   const RunView view = LoadRun(*run.store, "old").value();
   EXPECT_EQ(view.best, 1);
   EXPECT_NEAR(*view.nodes[1].speedup, 2, 1e-9);
@@ -397,7 +397,7 @@ TEST(Spending, ABoundInDollarsEndsTheRunAtTheFirstReplyWithoutAPrice) {
   run.options.max_attempts = 8;
   run.options.max_cost_usd = 100;
   run.mind.on_reply = SecondTry;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.ended, "cost_unknown");
   EXPECT_EQ(view.attempts, 1);
 }

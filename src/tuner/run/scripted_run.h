@@ -21,10 +21,10 @@
 namespace hone {
 
 // Returns the seed with a mark in a comment: "// SPEED 20" runs in 20 us at every shape.
-inline std::string Marked(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
+inline std::string SourceWithMark(const std::string& mark) { return std::string(kScriptedSeed) + "// " + mark + "\n"; }
 // Returns a coder's reply that holds the marked seed as a whole file.
 inline std::string FileReply(const std::string& idea, const std::string& mark) {
-  return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, Marked(mark));
+  return fmt::format("IDEA: {}\nbecause.\n```cuda\n{}```\n", idea, SourceWithMark(mark));
 }
 // Returns the time that the last mark SPEED in the source gives, in us; 100 without one.
 inline double MarkedTime(const std::string& source, const Binding&, const Dims&) {
@@ -41,7 +41,7 @@ class Mind : public ModelProvider {
   Result<ModelReply> Complete(const ModelRequest& request, const ModelProgressSink&, std::stop_token) override {
     {
       std::lock_guard lock(mutex_);
-      ++asked[request.number];
+      ++asks_by_request[request.number];
       requests[request.number] = request;
     }
     if (on_ask) on_ask(request);
@@ -58,7 +58,7 @@ class Mind : public ModelProvider {
     if (on_reply) on_reply(request, reply);
     return reply;
   }
-  std::map<int64_t, int> asked;  // request number -> how often it was asked
+  std::map<int64_t, int> asks_by_request;    // request number -> how often it was asked
   std::map<int64_t, ModelRequest> requests;  // request number -> the last request of this number
   std::function<void(const ModelRequest&)> on_ask;
   std::function<void(const ModelRequest&, ModelReply&)> on_reply;  // may change the reply's tokens, cost, …
@@ -105,7 +105,7 @@ struct ScriptedRun {
     return ContinueRun(d, id);
   }
   // Runs from start to end.
-  RunView Whole() {
+  RunView RunToTheEnd() {
     Start();
     return Continue().value();
   }

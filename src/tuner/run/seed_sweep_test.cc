@@ -34,7 +34,7 @@ TEST(SeedSweep, EveryPromptStartsFromTheSeedsBestBindingWhateverIsInFlight) {
     for (const int64_t parallel : {1, 4}) {
       TunableRun run(strategy);
       run.options.parallel = parallel;
-      const RunView view = run.Whole();
+      const RunView view = run.RunToTheEnd();
       SCOPED_TRACE(fmt::format("{}, {} in flight\n{}", strategy, parallel, TreeText(view)));
       ASSERT_GT(view.nodes.size(), 2u);
       EXPECT_EQ(view.node(1).origin, "sweep");
@@ -63,7 +63,7 @@ TEST(SeedSweep, ARecordedRunRepeatsWithItAndWithout) {
         run.options.sweep_seed = sweep;
         run.options.rounds = rounds;
         run.options.parallel = 2;
-        const RunView view = run.Whole();
+        const RunView view = run.RunToTheEnd();
         const ReplayedRun again = ReplayRun(*run.store, "r1").value();
         EXPECT_EQ(again.difference, "") << strategy << " " << sweep << " " << rounds;
         EXPECT_EQ(TreeText(again.replayed), TreeText(view)) << strategy << " " << sweep << " " << rounds;
@@ -75,21 +75,21 @@ TEST(SeedSweep, ARecordedRunRepeatsWithItAndWithout) {
 TEST(SeedSweep, WithoutItOrABetterBindingTheSeedIsWhatPromptsShow) {
   TunableRun off("single");
   off.options.sweep_seed = false;
-  EXPECT_EQ(off.Whole().node(1).origin, "reply");
+  EXPECT_EQ(off.RunToTheEnd().node(1).origin, "reply");
   TunableRun nothing("single", /*faster_at_128=*/false);
-  const RunView view = nothing.Whole();
+  const RunView view = nothing.RunToTheEnd();
   EXPECT_EQ(view.node(1).problem, "nothing_better");
   EXPECT_EQ(view.node(2).parent, 0);
   TunableRun blind("single");
   blind.options.blind_start = true;
-  EXPECT_EQ(blind.Whole().node(1).origin, "reply") << "nothing is waited for";
+  EXPECT_EQ(blind.RunToTheEnd().node(1).origin, "reply") << "nothing is waited for";
 }
 
 TEST(SeedSweep, NobodyIsAskedToImproveASeedThatIsWrong) {
   TunableRun run("single");
   run.evaluator.wrong = [](const EvaluationRequest&) { return true; };
-  EXPECT_EQ(run.Whole().ended, "seed_broken");
-  EXPECT_TRUE(run.mind.asked.empty());
+  EXPECT_EQ(run.RunToTheEnd().ended, "seed_broken");
+  EXPECT_TRUE(run.mind.asks_by_request.empty());
 }
 
 }  // namespace

@@ -137,17 +137,17 @@ bool Sitting::CasesAreFrozen() const { return !view().cases_asked || (view().cas
 // Asks the strategy for the next action, if all nodes that the decision may know are settled. Returns whether an action
 // began.
 Result<bool> Sitting::Decide() {
-  const auto next = static_cast<int64_t>(view().nodes.size());
-  const int64_t known = KnownFor(view());
-  if (work_.Running("final") || pending_evaluations_.contains("final")) return false;
-  if (next == 1 && !view().broken_start.empty() && !view().seed_broken) {
+  const auto next_node = static_cast<int64_t>(view().nodes.size());
+  const int64_t known_nodes = KnownFor(view());
+  if (work_.IsRunning("final") || pending_evaluations_.contains("final")) return false;
+  if (next_node == 1 && !view().broken_start.empty() && !view().seed_broken) {
     // The user's own first version becomes node 1 before the strategy is asked, so that strategies see it as any other
     // version.
     if (view().settled == 0) return false;
     HONE_RETURN_IF_ERROR(Append(AttemptOpened{1, 0, 0, 1, "generate", "as given", {}}));
     return true;
   }
-  if (next == 1 && known > 0 && (view().settled == 0 || view().options.rounds)) {
+  if (next_node == 1 && known_nodes > 0 && (view().settled == 0 || view().options.rounds)) {
     // While the seed is judged, the tester may be asked for cases and the seed's sweep may begin, because neither needs
     // the verdict. In rounds the sweep is decided without knowing the verdict even if the tester's answer comes after
     // it: which comes first is random, and a recorded run must not depend on it.
@@ -159,13 +159,13 @@ Result<bool> Sitting::Decide() {
     }
     if (view().settled == 0) return false;
   }
-  if (view().settled < known) return false;
-  decided_with_ = known;
-  std::optional<Action> action = d_.strategy->Next(Knowledge(view(), known));
+  if (view().settled < known_nodes) return false;
+  decided_with_ = known_nodes;
+  std::optional<Action> action = d_.strategy->Next(Knowledge(view(), known_nodes));
   // The strategy wants to know more. If no node is in flight, it is asked again and may use all of them.
-  if (!action && view().settled == next && known < next) {
-    decided_with_ = next;
-    action = d_.strategy->Next(Knowledge(view(), next));
+  if (!action && view().settled == next_node && known_nodes < next_node) {
+    decided_with_ = next_node;
+    action = d_.strategy->Next(Knowledge(view(), next_node));
   }
   if (!action) return false;
   HONE_RETURN_IF_ERROR(std::visit([this](const auto& a) { return Begin(a); }, *action));

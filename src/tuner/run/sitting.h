@@ -47,10 +47,13 @@ class Sitting {
   std::string WaitingText() const;  // what a suspended run waits for; empty: nothing
   // Starts every request, evaluation and sweep that the view shows as due and that does not run yet.
   Status StartWhatIsDue();
+  // Returns whether the tester's cases are vetted, or none were asked for. Only the seed is judged before.
   bool CasesAreFrozen() const;
 
   // These functions ask the strategy for decisions and record them.
+  // Asks for one decision. Returns whether there was one.
   Result<bool> Decide();
+  // Record an action that the strategy has decided on.
   Status Begin(const AttemptAction& a);
   Status Begin(const SweepAction& a);
   Status Begin(const CasesAction& a);
@@ -58,16 +61,21 @@ class Sitting {
   Status Begin(const FinishAction& a);
 
   // These functions send requests to models and use the replies.
+  // Advances the conversation of node `id`: uses its reply, or sends its next request.
   Status Converse(int64_t id);
   Status ProposeBrokenStart(int64_t id);
-  Status Ask(int64_t id, int turn, bool repair);
-  Status Answered(int64_t number, const Result<ModelReply>& reply);
+  // Sends the request of a node's turn. `repair`: its second request, which quotes an unusable reply.
+  Status SendRequest(int64_t id, int turn, bool repair);
+  // Records a reply, or the failure of the request with this number.
+  Status HandleReply(int64_t number, const Result<ModelReply>& reply);
 
   // These functions start evaluations and record their results.
-  const Task& FrozenTask();
+  const Task& FrozenTask();  // the task with the accepted cases
+  // Judges a request on another thread, and then calls `done` on the scheduler's thread. `key` names the work.
   void Judge(const std::string& key, EvaluationRequest request, const Task& task,
              std::function<Status(const Evaluation&)> done);
-  Result<EvaluationRequest> RequestFor(int64_t node, int64_t incumbent, bool final);
+  // Makes the request to judge `node` against `incumbent` (-1: the seed). `is_final`: for the final evaluation.
+  Result<EvaluationRequest> RequestFor(int64_t node, int64_t incumbent, bool is_final);
   Status StartEvaluation(int64_t id);
   Status StartProfile(int64_t id);
   Status VetCases();
@@ -75,7 +83,9 @@ class Sitting {
 
   // These functions sweep tunables.
   void StartSweep(int64_t id);
-  Status Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings, const Result<TuneResult>& result);
+  // Records how the sweep of node `id` ended. `swept`: the node whose tunables were swept, in `bindings` ways.
+  Status HandleSweepResult(int64_t id, const std::string& key, int64_t swept, size_t bindings,
+                           const Result<TuneResult>& result);
 
   const RunDependencies& d_;
   const std::string id_;  // id of the run

@@ -45,7 +45,7 @@ const Task& Sitting::FrozenTask() {
 // failed or the evaluation is pending. Does nothing if `key` already runs or waits.
 void Sitting::Judge(const std::string& key, EvaluationRequest request, const Task& task,
                     std::function<Status(const Evaluation&)> done) {
-  if (work_.Running(key) || pending_evaluations_.contains(key)) return;
+  if (work_.IsRunning(key) || pending_evaluations_.contains(key)) return;
   work_.Start(key, [this, key, request = std::move(request), task, done = std::move(done)]() -> BackgroundWork::Step {
     Result<Evaluation> evaluation = ErrorIfDeviceLost(
         d_.evaluator->Evaluate(task, request, [this, &request](const std::string& phase, const std::string& detail) {
@@ -67,13 +67,13 @@ void Sitting::Judge(const std::string& key, EvaluationRequest request, const Tas
 
 // Returns the request to judge `node` against `incumbent` (-1: the seed). Attempts get fewer input sets and no warm times;
 // the final evaluation gets the evaluator's defaults.
-Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, bool final) {
+Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, bool is_final) {
   EvaluationRequest request;
   HONE_ASSIGN_OR_RETURN(request.source, SourceOf(node));
   request.name = NodeFileName(view(), node);
   HONE_ASSIGN_OR_RETURN(request.incumbent_source, SourceOf(std::max<int64_t>(incumbent, 0)));
   request.incumbent_name = NodeFileName(view(), std::max<int64_t>(incumbent, 0));
-  if (!final) {
+  if (!is_final) {
     request.correctness_trials = view().options.correctness_trials;
     request.warm = false;
   }
@@ -84,7 +84,7 @@ Result<EvaluationRequest> Sitting::RequestFor(int64_t node, int64_t incumbent, b
 Status Sitting::StartEvaluation(int64_t id) {
   const int64_t incumbent = id == 0 ? -1 : view().node(id).incumbent;
   const std::string key = fmt::format("evaluation {}", id);
-  if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
+  if (work_.IsRunning(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, incumbent, /*final=*/false));
   // On a spool, where each submission to the device is expensive, it is cheaper to profile now than later. On the simulator a profile is cheap, and its counts explain why a version is faster or slower.
   request.profile = view().options.profile && (view().options.device.starts_with("spool:") ||
@@ -99,7 +99,7 @@ Status Sitting::StartEvaluation(int64_t id) {
 // is timed against itself, because only floors and counts are used.
 Status Sitting::StartProfile(int64_t id) {
   const std::string key = fmt::format("profile {}", id);
-  if (work_.Running(key) || pending_evaluations_.contains(key)) return Status::Ok();
+  if (work_.IsRunning(key) || pending_evaluations_.contains(key)) return Status::Ok();
   HONE_ASSIGN_OR_RETURN(EvaluationRequest request, RequestFor(id, id, /*final=*/false));
   request.profile = true;
   request.check_cases = false;
@@ -117,7 +117,7 @@ Status Sitting::VetCases() {
     const ProposedCase& proposed = view().cases[i];
     if (proposed.state != "proposed") continue;
     const std::string key = fmt::format("case {}", i);
-    if (work_.Running(key) || pending_evaluations_.contains(key)) continue;
+    if (work_.IsRunning(key) || pending_evaluations_.contains(key)) continue;
     const auto decide = [this, i](bool accepted, const std::string& detail, std::optional<Evaluation> evaluation) {
       return Append(CaseVetted{i, accepted, detail, std::move(evaluation)});
     };

@@ -19,11 +19,11 @@ Status Sitting::Converse(int64_t id) {
     const auto progress = view().open.find(id);
     if (progress == view().open.end()) return Status::Ok();
     if (id > 0 && view().node(id).turns.empty()) return ProposeBrokenStart(id);
-    if (!progress->second.reply) return Ask(id, progress->second.turn, progress->second.repair);
+    if (!progress->second.reply) return SendRequest(id, progress->second.turn, progress->second.repair);
     HONE_ASSIGN_OR_RETURN(std::string text, d_.store->Source(progress->second.reply->text));
     HONE_ASSIGN_OR_RETURN(std::string parent, SourceOf(std::max<int64_t>(view().node(id).parent, 0)));
-    ReplyReading read = ReadReply(view(), *d_.task, id, text, parent);
-    HONE_RETURN_IF_ERROR(Append(read.event, std::move(read.sources)));
+    ReplyReading reading = ReadReply(view(), *d_.task, id, text, parent);
+    HONE_RETURN_IF_ERROR(Append(reading.event, std::move(reading.sources)));
   }
 }
 
@@ -43,10 +43,11 @@ Status Sitting::ProposeBrokenStart(int64_t id) {
 
 // Sends the request of a turn, or first profiles the version that it shows. Does nothing if the request is in flight or
 // waits for its answer, or if the provider has failed.
-Status Sitting::Ask(int64_t id, int turn, bool repair) {
+Status Sitting::SendRequest(int64_t id, int turn, bool repair) {
   const int64_t number = RequestNumber(id, turn, repair);
   const std::string key = fmt::format("request {}", number);
-  if (work_.Running(key) || waiting_requests_.contains(number) || !view().provider_failure.empty()) return Status::Ok();
+  if (work_.IsRunning(key) || waiting_requests_.contains(number) || !view().provider_failure.empty())
+    return Status::Ok();
   const PendingRequest* pending = nullptr;  // not null: the request was recorded before, and has no reply yet
   for (const PendingRequest& p : view().pending) {
     if (p.number == number) pending = &p;
@@ -123,13 +124,13 @@ Status Sitting::Ask(int64_t id, int turn, bool repair) {
         request,
         [this](const ModelProgress& p) { ReportActivity(fmt::format("{} ({:.0f} s)", p.message, p.waited_seconds)); },
         cancel_.get_token());
-    return [this, number, reply = std::move(reply)] { return Answered(number, reply); };
+    return [this, number, reply = std::move(reply)] { return HandleReply(number, reply); };
   });
   return Status::Ok();
 }
 
 // Records the reply to a request, or why there is none.
-Status Sitting::Answered(int64_t number, const Result<ModelReply>& reply) {
+Status Sitting::HandleReply(int64_t number, const Result<ModelReply>& reply) {
   if (!reply.ok()) {
     const StatusCode code = reply.status().code();
     // The run is being stopped: the request stays open, without a reply in the log.

@@ -15,7 +15,7 @@ namespace hone {
 // Sweeps the tunables of node `id`'s parent, unless that is in progress.
 void Sitting::StartSweep(int64_t id) {
   const std::string key = fmt::format("sweep {}", id);
-  if (work_.Running(key) || pending_evaluations_.contains(key)) return;
+  if (work_.IsRunning(key) || pending_evaluations_.contains(key)) return;
   const int64_t swept = view().node(id).parent, incumbent = view().node(id).incumbent;
   Result<std::string> source = SourceOf(swept), incumbent_source = SourceOf(incumbent);
   Result<Candidate> candidate =
@@ -53,25 +53,25 @@ void Sitting::StartSweep(int64_t id) {
                 options.on_point = [this, swept, incumbent](const Binding& binding, const Evaluation& evaluation) {
                   ReportActivity(fmt::format("sweeping {}", BindingKey(binding)));
                   // The loop's thread stores the point; the sweep waits until it has.
-                  auto written = std::make_shared<std::promise<Status>>();
-                  work_.Put([this, swept, incumbent, binding, evaluation, written] {
+                  auto write_done = std::make_shared<std::promise<Status>>();
+                  work_.QueueStep([this, swept, incumbent, binding, evaluation, write_done] {
                     const Status status = Append(SweepPointJudged{{swept, binding, evaluation, incumbent}});
-                    written->set_value(status);
+                    write_done->set_value(status);
                     return status;
                   });
-                  return written->get_future().get();
+                  return write_done->get_future().get();
                 };
                 Result<TuneResult> result = TuneCandidate(*d_.evaluator, *task, candidate, options);
                 const auto bindings = AllBindings(candidate.plan).size();
                 return [this, id, key, swept, bindings, result = std::move(result)] {
-                  return Swept(id, key, swept, bindings, result);
+                  return HandleSweepResult(id, key, swept, bindings, result);
                 };
               });
 }
 
 // Records the outcome of a sweep as node `id`: a version with the winners, or that nothing is better.
-Status Sitting::Swept(int64_t id, const std::string& key, int64_t swept, size_t bindings,
-                      const Result<TuneResult>& result) {
+Status Sitting::HandleSweepResult(int64_t id, const std::string& key, int64_t swept, size_t bindings,
+                                  const Result<TuneResult>& result) {
   if (result.status().code() == StatusCode::kPending) {
     pending_evaluations_.insert(key);
     ++waiting_evaluations_;

@@ -113,35 +113,35 @@ Result<Statement> Database::Prepare(std::string_view sql) {
 }
 
 Status Database::Error(int code, std::string_view doing) const {
-  const char* words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
+  const char* sqlite_message = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const std::string where = fmt::format("{} {}", what_, path_);
   switch (code & 0xff) {
     case SQLITE_FULL:
       return Status::Io(
           fmt::format("{}: no space left ({}); everything stored so far is safe. Free some space, then "
                       "continue with --resume",
-                      where, words));
+                      where, sqlite_message));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Status::Unavailable(
           fmt::format("{}: another process kept it locked for too long ({}); everything stored "
                       "so far is safe",
-                      where, words));
+                      where, sqlite_message));
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      return Status::InvalidArgument(fmt::format("{}: not an intact SQLite file ({})", where, words));
+      return Status::InvalidArgument(fmt::format("{}: not an intact SQLite file ({})", where, sqlite_message));
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return Status::Io(fmt::format("{}: cannot be opened for writing ({})", where, words));
+      return Status::Io(fmt::format("{}: cannot be opened for writing ({})", where, sqlite_message));
     case SQLITE_IOERR:
       // On a full file system the write-ahead log may fail with an I/O error instead of SQLITE_FULL.
-      return Status::Io(
-          fmt::format("{}: reading or writing failed ({}: {}); everything stored so far "
-                      "is safe",
-                      where, words, std::error_code(sqlite3_system_errno(handle_), std::generic_category()).message()));
+      return Status::Io(fmt::format(
+          "{}: reading or writing failed ({}: {}); everything stored so far "
+          "is safe",
+          where, sqlite_message, std::error_code(sqlite3_system_errno(handle_), std::generic_category()).message()));
     default:
-      return Status::Io(fmt::format("{}: {} (while trying: {})", where, words, doing.substr(0, 200)));
+      return Status::Io(fmt::format("{}: {} (while trying: {})", where, sqlite_message, doing.substr(0, 200)));
   }
 }
 

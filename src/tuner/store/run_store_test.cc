@@ -221,11 +221,12 @@ TEST(SqliteStore, OneThatMayNotBeWrittenIsReadAndStays) {
   ASSERT_TRUE(opened.store->Append("r1", Draft(EventKind::kNote)).ok());
   for (const bool beside_its_writer : {true, false}) {  // while a writer has it open, with a log, and without
     if (!beside_its_writer) opened.store.reset();
-    const Result<std::unique_ptr<RunStore>> read = OpenSqliteRunStore(opened.path, {.read_only = true});
-    ASSERT_TRUE(read.ok()) << read.status().message();
-    EXPECT_EQ((*read)->Runs()->size(), 1u);
-    EXPECT_EQ((*read)->Events("r1", 0)->size(), 1u);
-    EXPECT_NE((*read)->CreateRun(Info("r2")).message().find("cannot be opened for writing"), std::string::npos);
+    const Result<std::unique_ptr<RunStore>> read_only_store = OpenSqliteRunStore(opened.path, {.read_only = true});
+    ASSERT_TRUE(read_only_store.ok()) << read_only_store.status().message();
+    EXPECT_EQ((*read_only_store)->Runs()->size(), 1u);
+    EXPECT_EQ((*read_only_store)->Events("r1", 0)->size(), 1u);
+    EXPECT_NE((*read_only_store)->CreateRun(Info("r2")).message().find("cannot be opened for writing"),
+              std::string::npos);
   }
   EXPECT_FALSE(OpenSqliteRunStore(opened.path + ".absent", {.read_only = true}).ok());
   EXPECT_FALSE(std::filesystem::exists(opened.path + ".absent"));

@@ -127,10 +127,11 @@ class SqliteRunStore : public RunStore {
     while (true) {
       const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
       if (fd < 0) return Status::Io(fmt::format("create {}: {}", path, strerror(errno)));
-      if (const LockOutcome got = TryLock(fd); got != LockOutcome::kOurs) {
+      if (const LockOutcome lock_outcome = TryLock(fd); lock_outcome != LockOutcome::kOurs) {
         const int error = errno;
         ::close(fd);
-        if (got == LockOutcome::kImpossible) return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
+        if (lock_outcome == LockOutcome::kImpossible)
+          return Status::Io(fmt::format("lock {}: {}", path, strerror(error)));
         return Status::Unavailable(fmt::format("run {} is being continued by another process", run));
       }
       // The previous holder may have removed the file between open() and the lock. The lock is then on a removed file,
@@ -149,12 +150,12 @@ class SqliteRunStore : public RunStore {
     for (const std::string& source : event.sources) HONE_RETURN_IF_ERROR(InsertSource(source, Sha256Hex(source)));
     int64_t sequence = 0;
     {
-      HONE_ASSIGN_OR_RETURN(Statement next,
+      HONE_ASSIGN_OR_RETURN(Statement next_number,
                             database_->Prepare("SELECT coalesce(max(sequence) + 1, 0) FROM events WHERE run = ?"));
-      next.Bind(1, run);
-      HONE_ASSIGN_OR_RETURN(bool row, next.Step());
+      next_number.Bind(1, run);
+      HONE_ASSIGN_OR_RETURN(bool row, next_number.Step());
       HONE_CHECK(row, "an aggregate gave no row");
-      sequence = next.Integer(0);
+      sequence = next_number.Integer(0);
     }
     {
       HONE_ASSIGN_OR_RETURN(Statement insert,
@@ -190,14 +191,14 @@ class SqliteRunStore : public RunStore {
       event.sequence = select.Integer(0);
       event.time = select.Real(1);
       const std::string kind = select.Text(2);
-      std::optional<EventKind> known = EventKindFromName(kind);
-      if (!known) {
+      std::optional<EventKind> event_kind = EventKindFromName(kind);
+      if (!event_kind) {
         return Status::InvalidArgument(
             fmt::format("run store {}: run {} has an event of unknown kind '{}' at {}; a "
                         "newer Hone may have written it",
                         Location(), run, kind, event.sequence));
       }
-      event.kind = *known;
+      event.kind = *event_kind;
       event.node = select.Integer(3);
       event.payload = select.Text(4);
       event.evaluation = select.Text(5);

@@ -19,7 +19,7 @@ TEST(Ablation, SearchWithoutRolesAsksOneCoderAndStillGrowsATree) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 24;
   run.options.settings = {{"tree.roles", 0}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   bool mended = false;
   std::set<int64_t> parents;
   for (const RunNode& n : view.nodes) {
@@ -42,7 +42,7 @@ TEST(Ablation, RolesWithoutSearchGoOnFromTheNewestVersion) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 16;
   run.options.settings = {{"tree.search", 0}, {"tree.bind", 0}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   int64_t newest = 0;
   bool planned = false, debugged = false;
   for (const RunNode& n : view.nodes) {

@@ -18,7 +18,7 @@ class AgentStrategy : public Strategy {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     // An agent works on one version at a time, whatever --parallel says: waits until everything is settled.
-    if (!run.everything()) return std::nullopt;
+    if (!run.all_known()) return std::nullopt;
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
     // Find the agent's last version, on which the request gives the verdict.
     int64_t last = 0, handed_in = 0;

@@ -51,7 +51,7 @@ class ReflexionStrategy : public Strategy {
     attempt.parent = last;
     attempt.incumbent = run.best();
     if (last == 0 && NeedsFirstVersion(run)) return FirstVersion(run);
-    if (last != 0 && Broken(run.node(last))) attempt.purpose = "debug";
+    if (last != 0 && IsIncorrect(run.node(last))) attempt.purpose = "debug";
     Turn turn{"coder", "reflexion", run.options().temperature, /*profile=*/true, /*ledger=*/true, {}};
     if (run.best() != last) turn.shown = {run.best()};
     attempt.turns = {std::move(turn)};

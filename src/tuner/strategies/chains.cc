@@ -23,10 +23,10 @@ std::vector<Chain> Chains(const Knowledge& run) {
     }
     chain_of[id] = index;
     Chain& chain = chains[index];
-    chain.in_flight = !run.Knows(id);
+    chain.in_flight = !run.IsKnown(id);
     if (chain.in_flight) continue;
     if (Right(node)) chain.right = true;
-    if (Broken(node)) chain.source = id;
+    if (IsIncorrect(node)) chain.source = id;
   }
   return chains;
 }
@@ -37,7 +37,7 @@ int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t gener
     if (chain.right) {
       ++done;
       failed = 0;
-    } else if (chain.Failed(fixes) && ++failed == generations) {
+    } else if (chain.IsGivenUp(fixes) && ++failed == generations) {
       ++done;
       failed = 0;
     }

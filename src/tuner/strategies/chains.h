@@ -19,10 +19,11 @@ struct Chain {
   int64_t fixes = 0;       // debug attempts opened
   bool in_flight = false;  // the result of its last node is not known yet
   bool right = false;      // ended with a correct version
-  // Returns whether the chain's last version is incorrect and another repair is allowed. `most`: the limit for `fixes`.
-  bool Mendable(int64_t most) const { return !in_flight && !right && source >= 0 && fixes < most; }
+  // Returns whether the chain's last version is incorrect and another repair is allowed. `most_fixes`: the limit for
+  // `fixes`.
+  bool CanRepair(int64_t most_fixes) const { return !in_flight && !right && source >= 0 && fixes < most_fixes; }
   // Returns whether the chain is given up.
-  bool Failed(int64_t most) const { return !in_flight && !right && !Mendable(most); }
+  bool IsGivenUp(int64_t most_fixes) const { return !in_flight && !right && !CanRepair(most_fixes); }
 };
 
 // Returns the chains, in the order of their first nodes.

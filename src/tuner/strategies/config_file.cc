@@ -48,7 +48,7 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
   }
   if (const auto text = reader.String("prompts")) config.prompts = *text;
   // Read an integer, or a number, of at least `low` into `target`, if the file has the key.
-  const auto whole = [&](const char* key, int64_t low, auto& target) {
+  const auto read_integer = [&](const char* key, int64_t low, auto& target) {
     const std::optional<int64_t> value = reader.Integer(key);
     if (!value) return;
     if (*value < low) {
@@ -67,19 +67,19 @@ Result<RunConfig> ParseRunConfig(std::string_view toml, std::string_view file) {
     }
   };
   double minutes = o.max_seconds / 60;
-  whole("attempts", 1, o.max_attempts);
+  read_integer("attempts", 1, o.max_attempts);
   number("minutes", 0, minutes);
   o.max_seconds = 60 * minutes;
-  whole("max_tokens", 0, o.max_tokens);
+  read_integer("max_tokens", 0, o.max_tokens);
   number("max_cost", 0, o.max_cost_usd);
-  whole("parallel", 1, o.parallel);
-  whole("run_seed", 0, o.seed);
+  read_integer("parallel", 1, o.parallel);
+  read_integer("run_seed", 0, o.seed);
   number("keep_above", 0, o.keep_above);
   number("floor_fraction", 0, o.floor_fraction);
-  whole("sweep_points", 0, o.max_sweep_points);
-  whole("trials", 1, o.correctness_trials);
+  read_integer("sweep_points", 0, o.max_sweep_points);
+  read_integer("trials", 1, o.correctness_trials);
   number("request_limit", 0, o.request_limit_seconds);
-  whole("request_tokens", 1, o.request_max_tokens);
+  read_integer("request_tokens", 1, o.request_max_tokens);
   number("temperature", 0, o.temperature);
   if (const auto value = reader.Boolean("rounds")) o.rounds = *value;
   if (const auto value = reader.Boolean("blind_start")) o.blind_start = *value;

@@ -98,7 +98,7 @@ class FunnelStrategy : public Strategy {
     if (const std::optional<SweepAction> sweep = SweepOfOpenChoices(run)) return *sweep;
     const int64_t fixes = WholeSettingOf(o, "funnel.fixes");
     for (const Chain& chain : Chains(run)) {
-      if (!chain.Mendable(fixes)) continue;
+      if (!chain.CanRepair(fixes)) continue;
       AttemptAction attempt = Ask(run, chain.source, "team_fix",
                                   fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first));
       attempt.purpose = "debug";
@@ -115,7 +115,7 @@ class FunnelStrategy : public Strategy {
       wide += is_wide;
       deep += AskedBy(node, "funnel_deep") || AskedBy(node, "funnel_cross");
       // A new direction counts like a gain.
-      if (is_wide || (run.Knows(id) && node.kept)) {
+      if (is_wide || (run.IsKnown(id) && node.kept)) {
         since_gain = 0;
       } else if (!node.turns.empty()) {
         ++since_gain;

@@ -44,7 +44,7 @@ std::string DirectionText(ScriptedRun& run, int64_t id) {
 TEST(Funnel, FirstAttemptsStartTogetherAndTakeADirectionEach) {
   ScriptedRun run("funnel", InTimes({90, 60, 80, 55, 95, 85}));
   run.options.max_attempts = 6;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   std::set<std::string> directions;
   for (int64_t id = 1; id <= 6; ++id) {
     EXPECT_EQ(PromptOf(view, id), "funnel_wide");
@@ -68,7 +68,7 @@ TEST(Funnel, ThenTheTwoFastestLinesInTurnAndWhatOneFoundIsCarriedOver) {
   // makes the line of node 4 faster.
   ScriptedRun run("funnel", InTimes({90, 60, 80, 55, 95, 85, 54}));
   run.options.max_attempts = 10;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(PromptOf(view, 7), "funnel_deep");
   EXPECT_EQ(view.node(7).parent, 4);
   EXPECT_EQ(PromptOf(view, 8), "funnel_deep");
@@ -84,7 +84,7 @@ TEST(Funnel, ASlowSecondLineIsLeftAlone) {
   ScriptedRun run("funnel", InTimes({50, 90}));
   run.options.max_attempts = 5;
   run.options.settings = {{"funnel.wide", 2}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   for (int64_t id = 3; id <= 5; ++id) EXPECT_EQ(view.node(id).parent, 1) << id;
 }
 
@@ -92,7 +92,7 @@ TEST(Funnel, AfterAttemptsWithoutAGainOneMoreDirectionIsTriedFromTheBest) {
   ScriptedRun run("funnel", InTimes({90, 50}));
   run.options.max_attempts = 9;
   run.options.settings = {{"funnel.wide", 2}, {"funnel.patience", 3}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(PromptOf(view, 5), "funnel_deep");
   EXPECT_EQ(PromptOf(view, 6), "funnel_wide");
   EXPECT_EQ(view.node(6).parent, 2);
@@ -106,7 +106,7 @@ TEST(Funnel, WhatFailsIsMendedOnceAndAllWrongDirectionsAreFollowedByMore) {
   });
   run.options.max_attempts = 8;
   run.options.settings = {{"funnel.wide", 2}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   for (int64_t id = 1; id <= 8; ++id) {
     EXPECT_EQ(view.node(id).purpose, id % 2 == 1 ? "optimise" : "debug") << id;
     EXPECT_EQ(view.node(id).parent, id % 2 == 1 ? 0 : id - 1) << id;
@@ -129,7 +129,7 @@ TEST(Funnel, OpenChoicesAreSweptBeforeAnythingIsBuiltOnThem) {
     });
     run.options.max_attempts = 4;
     run.options.settings = {{"funnel.wide", 2}, {"funnel.sweep", sweep}};
-    return run.Whole();
+    return run.RunToTheEnd();
   };
   const RunView view = go(1);
   EXPECT_TRUE(view.node(1).kept) << "a gain as it stands";

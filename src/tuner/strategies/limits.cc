@@ -47,7 +47,7 @@ std::string StopReason(const Knowledge& run) {
   int64_t attempts = 0;
   for (int64_t id = 1; id < run.opened(); ++id) {
     attempts += run.node(id).origin == "reply";
-    if (run.Knows(id) && run.node(id).problem == "no_more_ideas") return "no_more_ideas";
+    if (run.IsKnown(id) && run.node(id).problem == "no_more_ideas") return "no_more_ideas";
   }
   if (o.max_attempts > 0 && attempts >= o.max_attempts) return "attempts_spent";
   return BudgetSpent(run.view());
@@ -71,7 +71,7 @@ std::optional<SweepAction> DueSweep(const Knowledge& run) {
 }
 
 std::optional<Action> Close(const Knowledge& run, const std::string& reason) {
-  if (!run.everything()) return std::nullopt;
+  if (!run.all_known()) return std::nullopt;
   const RunView& view = run.view();
   const RunNode& best = view.node(view.best);
   const bool time_left = view.options.max_seconds <= 0 || view.seconds < view.options.max_seconds;
@@ -110,13 +110,14 @@ bool InTarget(const Knowledge& run, int64_t id) {
 
 int64_t BestInTarget(const Knowledge& run) {
   if (InTarget(run, run.best())) return run.best();
-  int64_t found = run.best();  // replaced by the first version that is in the target
+  int64_t best_in_target = run.best();  // replaced by the first version that is in the target
   for (int64_t id = 1; id < run.known(); ++id) {
     const RunNode& node = run.node(id);
     if (!Right(node) || node.rejected || !InTarget(run, id)) continue;
-    if (found == run.best() || node.speedup.value_or(0) > run.node(found).speedup.value_or(0)) found = id;
+    if (best_in_target == run.best() || node.speedup.value_or(0) > run.node(best_in_target).speedup.value_or(0))
+      best_in_target = id;
   }
-  return found;
+  return best_in_target;
 }
 
 Rng DrawsFor(const RunOptions& options, int64_t node) {

@@ -52,6 +52,6 @@ int64_t BestInTarget(const Knowledge& run);
 // Returns whether a node was judged correct.
 inline bool Right(const RunNode& node) { return node.evaluation && node.evaluation->verdict == Verdict::kOk; }
 // Returns whether a node was judged incorrect, so that a debugger may repair it.
-inline bool Broken(const RunNode& node) { return node.evaluation && node.evaluation->verdict != Verdict::kOk; }
+inline bool IsIncorrect(const RunNode& node) { return node.evaluation && node.evaluation->verdict != Verdict::kOk; }
 
 }  // namespace hone

@@ -38,8 +38,8 @@ std::vector<std::string> StrategyNames() {
 }
 
 Result<std::unique_ptr<Strategy>> MakeStrategy(std::string_view name) {
-  for (const auto& [known, make] : kStrategies) {
-    if (known == name) return make();
+  for (const auto& [strategy_name, make] : kStrategies) {
+    if (strategy_name == name) return make();
   }
   return Status::InvalidArgument(fmt::format("there is no strategy '{}'{}", name, Suggestion(name, StrategyNames())));
 }

@@ -30,7 +30,7 @@ class RefineStrategy : public Strategy {
     AttemptAction attempt;
     attempt.incumbent = run.best();
     for (const Chain& chain : chains) {
-      if (!chain.Mendable(fixes)) continue;
+      if (!chain.CanRepair(fixes)) continue;
       attempt.parent = chain.source;
       attempt.purpose = "debug";
       attempt.turns = {{"debugger", "refine_diagnose", o.temperature, /*profile=*/false, /*ledger=*/false, {}},
@@ -52,17 +52,17 @@ class RefineStrategy : public Strategy {
     const bool generate = WholeSettingOf(run.options(), "refine.generate") != 0 || run.view().from_oracle || !InTarget(run, 0);
     const bool from_best = WholeSettingOf(run.options(), "refine.from_best") != 0;
     if (!generate && from_best) return run.best();
-    int64_t found = generate ? -1 : 0;
+    int64_t parent = generate ? -1 : 0;
     for (int64_t id = 1; id < run.known(); ++id) {
       const RunNode& node = run.node(id);
       if (!Right(node) || node.rejected) continue;
       // The result of the seed's sweep is the seed's code, and no version written from the reference.
       if (generate && run.options().sweep_seed && node.origin == "sweep" && node.parent == 0) continue;
       if (!InTarget(run, id)) continue;
-      if (from_best && found > 0 && node.speedup.value_or(0) <= run.node(found).speedup.value_or(0)) continue;
-      found = id;
+      if (from_best && parent > 0 && node.speedup.value_or(0) <= run.node(parent).speedup.value_or(0)) continue;
+      parent = id;
     }
-    return found < 0 ? std::nullopt : std::optional(found);
+    return parent < 0 ? std::nullopt : std::optional(parent);
   }
 
   // Returns whether prompts show profiles from the first step on. In logs up to version 4 they did not by default.

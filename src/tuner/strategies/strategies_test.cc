@@ -66,7 +66,7 @@ TEST(Refine, AFailedStepIsDiagnosedPatchedAndThenGeneratedAnew) {
   ScriptedRun run("refine", ModelWithMarks(marks));
   run.options.settings = {{"refine.fixes", 2}, {"refine.regenerations", 2}, {"refine.depth", 4}};
   run.options.max_attempts = 9;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   // Step 1 is written twice, with two repairs each; then step 2 is written, with two repairs. None is correct.
   EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "optimise", "debug", "debug", "optimise", "debug", "debug",
                                             "optimise", "debug", "debug"));
@@ -84,12 +84,12 @@ TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
   const std::vector<std::string> marks{"SPEED 50", "SPEED 70", "SPEED 60"};
   ScriptedRun best("refine", ModelWithMarks(marks));
   best.options.settings = {{"refine.depth", 3}};
-  const RunView kept = best.Whole();
-  EXPECT_THAT(ParentsOf(kept), ElementsAre(-1, 0, 1, 1));
-  EXPECT_EQ(kept.ended, "depth_reached");
+  const RunView view_of_best = best.RunToTheEnd();
+  EXPECT_THAT(ParentsOf(view_of_best), ElementsAre(-1, 0, 1, 1));
+  EXPECT_EQ(view_of_best.ended, "depth_reached");
   ScriptedRun newest("refine", ModelWithMarks(marks));
   newest.options.settings = {{"refine.depth", 3}, {"refine.from_best", 0}};
-  const RunView chain = newest.Whole();
+  const RunView chain = newest.RunToTheEnd();
   EXPECT_THAT(ParentsOf(chain), ElementsAre(-1, 0, 1, 2)) << "as published";
   EXPECT_EQ(chain.best, 1) << "the best is kept even so";
 }
@@ -97,7 +97,7 @@ TEST(Refine, StepsStartFromTheBestUnlessToldOtherwise) {
 TEST(Refine, TheProfileIsShownFromTheFirstRequestOrWithheldAsPublished) {
   ScriptedRun run("refine", ModelWithMarks({"SPEED 90", "SPEED 80", "SPEED 70", "SPEED 60"}));
   run.options.settings = {{"refine.depth", 4}, {"refine.profile_from_start", 0}};
-  run.Whole();
+  run.RunToTheEnd();
   std::string shown;
   for (const auto& [number, request] : run.mind.requests) {
     shown += request.messages[0].text.find("Where it stands on the device") == std::string::npos ? "-" : "p";
@@ -105,14 +105,14 @@ TEST(Refine, TheProfileIsShownFromTheFirstRequestOrWithheldAsPublished) {
   EXPECT_EQ(shown, "--pp") << "elementwise: from the third step on";
   ScriptedRun always("refine", ModelWithMarks({"SPEED 90"}));
   always.options.settings = {{"refine.depth", 1}};
-  always.Whole();
+  always.RunToTheEnd();
   EXPECT_THAT(always.mind.requests.begin()->second.messages[0].text, HasSubstr("Where it stands on the device")) << "by default";
 }
 
 TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
   ScriptedRun run("refine", ModelWithMarks({"SPEED 120", "SPEED 110"}));
   run.options.settings = {{"refine.depth", 2}, {"refine.generate", 1}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "generate", "optimise"));
   EXPECT_EQ(view.nodes[2].parent, 1) << "from its own first version, although the seed is faster";
   EXPECT_EQ(view.best, 0);
@@ -126,7 +126,7 @@ TEST(Refine, GeneratesFromTheReferenceWhenAsked) {
 TEST(Team, PlansCodesAndTestsInRoundsFromTheBest) {
   ScriptedRun run("team", ModelWithMarks({"SPEED 90", "SPEED 95", "SCRIPT_COMPILE_ERROR", "SPEED 80"}));
   run.options.settings = {{"team.rounds", 3}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.ended, "rounds_done");
   EXPECT_THAT(PurposesOf(view), ElementsAre("seed", "optimise", "optimise", "optimise", "debug"));
   EXPECT_THAT(ParentsOf(view), ElementsAre(-1, 0, 1, 1, 3));
@@ -155,7 +155,7 @@ TEST(Team, CasesAreVettedWithTheSeedAndFrozenForEveryCandidate) {
   run.evaluator.on_evaluate = [&](const Task& task, const EvaluationRequest& request) {
     if (request.name != "seed.cu") cases_seen.insert(task.cases.size());
   };
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   ASSERT_EQ(view.cases.size(), 4u);
   EXPECT_EQ(view.cases[0].state, "accepted");
   EXPECT_EQ(view.cases[1].state, "refused");
@@ -172,10 +172,10 @@ TEST(Team, ATesterWithoutCasesDoesNotStopTheTeam) {
     return r.role == "tester" ? Result<std::string>(std::string("no idea")) : Journeyman(r);
   });
   run.options.settings = {{"team.rounds", 2}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.ended, "rounds_done");
   EXPECT_TRUE(view.cases.empty());
-  EXPECT_EQ(run.mind.asked.at(RequestNumber(0, 0, /*repair=*/true)), 1) << "it had its repair turn";
+  EXPECT_EQ(run.mind.asks_by_request.at(RequestNumber(0, 0, /*repair=*/true)), 1) << "it had its repair turn";
 }
 
 // --- tree ---
@@ -184,7 +184,7 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 60;
   run.options.settings = {{"tree.root_children", 3}, {"tree.dead_children", 2}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   std::map<int64_t, std::vector<int64_t>> children;
   for (const RunNode& n : view.nodes) {
     if (n.id == 0) continue;
@@ -197,7 +197,7 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
       EXPECT_FALSE(failed >= 2 && right == 0) << n.id;
       EXPECT_FALSE(view.node(n.parent).source_hash.empty()) << "nothing grows from a reply without a source";
     }
-    EXPECT_EQ(n.purpose == "debug", n.parent != 0 && Broken(view.node(n.parent))) << n.id;
+    EXPECT_EQ(n.purpose == "debug", n.parent != 0 && IsIncorrect(view.node(n.parent))) << n.id;
     children[n.parent].push_back(n.id);
   }
   EXPECT_EQ(view.attempts, 60);
@@ -210,20 +210,20 @@ TEST(Tree, TheRootIsThrottledAndDeadBranchesArePruned) {
 TEST(Tree, RolesHaveTheirTemperaturesAndTheirWindows) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 40;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   // With one attempt in flight, a decision knows all earlier nodes. Prompts show the newest eight relatives of a kind.
   const auto children = [&](const std::set<int64_t>& of, int64_t before) {
-    std::vector<int64_t> found;
+    std::vector<int64_t> child_ids;
     for (int64_t id = 1; id < before; ++id) {
-      if (of.contains(view.node(id).parent)) found.push_back(id);
+      if (of.contains(view.node(id).parent)) child_ids.push_back(id);
     }
-    return std::set<int64_t>(found.size() > 8 ? found.end() - 8 : found.begin(), found.end());
+    return std::set<int64_t>(child_ids.size() > 8 ? child_ids.end() - 8 : child_ids.begin(), child_ids.end());
   };
   const auto siblings = [&](int64_t id, int64_t before) {
     if (id == 0) return std::set<int64_t>();
-    std::set<int64_t> found = children({view.node(id).parent}, before);
-    found.erase(id);
-    return found;
+    std::set<int64_t> related_ids = children({view.node(id).parent}, before);
+    related_ids.erase(id);
+    return related_ids;
   };
   const auto leaders = [&](int64_t before) {
     std::vector<int64_t> right;
@@ -286,37 +286,38 @@ TEST(Tree, ACoderThatLeavesItsSpansIsToldOnceAndMayTakeARegionIn) {
     return r.number % 2 == 0 ? "IDEA: x\n" + StoreEdit("SPEED 50") + kSizeEdit
                              : "IDEA: x\nWIDEN: plan: the grid follows\n" + StoreEdit("SPEED 50") + kSizeEdit;
   });
-  const RunView view = bound.run.Whole();
+  const RunView view = bound.run.RunToTheEnd();
   EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
   EXPECT_EQ(view.nodes[1].repaired, "outside_plan");
   EXPECT_THAT(view.nodes[1].widened, ElementsAre("plan"));
-  const ModelRequest& asked = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false));
-  EXPECT_THAT(asked.messages[0].text, HasSubstr("// [span 1 begins]\n  if (i < n) out[i] = x[i];\n// [span 1 ends]\n"));
-  EXPECT_THAT(asked.messages[0].text, HasSubstr("span 1 lies in `copy`"));
-  const ModelRequest& told = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/true));
-  EXPECT_THAT(told.messages[2].text, HasSubstr("'block  = [\"256\"]' of region 'plan'"));
+  const ModelRequest& request = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false));
+  EXPECT_THAT(request.messages[0].text,
+              HasSubstr("// [span 1 begins]\n  if (i < n) out[i] = x[i];\n// [span 1 ends]\n"));
+  EXPECT_THAT(request.messages[0].text, HasSubstr("span 1 lies in `copy`"));
+  const ModelRequest& repair_request = bound.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/true));
+  EXPECT_THAT(repair_request.messages[2].text, HasSubstr("'block  = [\"256\"]' of region 'plan'"));
   const GroundingCount count = CountGrounding(view);
   EXPECT_EQ(GroundingText(count), "0 of 1 plans misquoted; 1 of 2 answers left their plan's spans (50.0 %), 1 asked for more");
 }
 
 TEST(Tree, ACoderThatLeavesItsSpansTwiceHasMadeNoVersion) {
   BoundRun bound([](const ModelRequest&) { return "IDEA: x\n" + StoreEdit("SPEED 50") + kSizeEdit; });
-  const RunView view = bound.run.Whole();
+  const RunView view = bound.run.RunToTheEnd();
   EXPECT_EQ(view.nodes[1].problem, "outside_plan");
   EXPECT_EQ(view.ended, "attempts_spent") << "and the run goes on";
   BoundRun greedy([](const ModelRequest&) {
     return "IDEA: x\nWIDEN: plan: a\nWIDEN: copy: b\nWIDEN: prelude: c\n" + StoreEdit("SPEED 50") + kSizeEdit;
   });
-  EXPECT_EQ(greedy.run.Whole().nodes[1].problem, "too_wide");
+  EXPECT_EQ(greedy.run.RunToTheEnd().nodes[1].problem, "too_wide");
   BoundRun lost([](const ModelRequest&) { return "IDEA: x\nWIDEN: elsewhere: a\n" + StoreEdit("SPEED 50"); });
-  EXPECT_EQ(lost.run.Whole().nodes[1].problem, "unknown_region");
+  EXPECT_EQ(lost.run.RunToTheEnd().nodes[1].problem, "unknown_region");
 }
 
 TEST(Tree, ACoderIsFreeWhereToldSoAndInOlderLogs) {
   const auto stray = [](const ModelRequest&) { return "IDEA: x\n" + StoreEdit("SPEED 50").replace(15, 19, "") + kSizeEdit; };
   BoundRun free(stray);
   free.run.options.settings = {{"tree.bind", 0}};
-  EXPECT_TRUE(Right(free.run.Whole().nodes[1]));
+  EXPECT_TRUE(Right(free.run.RunToTheEnd().nodes[1]));
   EXPECT_THAT(free.run.mind.requests.at(RequestNumber(1, 1, /*repair=*/false)).messages[0].text,
               Not(HasSubstr("[span")));
   BoundRun old(stray);
@@ -332,7 +333,7 @@ TEST(Tree, TheStartIsShownAndTheLeaderByWhatItHasMore) {
   });
   run.options.max_attempts = 8;
   run.options.settings = {{"tree.epsilon", 1}};
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   bool start = false, leader = false, whole = false;
   for (const auto& [number, request] : run.mind.requests) {
     const std::string& text = request.messages[0].text;
@@ -351,12 +352,14 @@ TEST(Tree, TheStartIsShownAndTheLeaderByWhatItHasMore) {
   ScriptedRun tight("tree", Journeyman);
   tight.options.max_attempts = 6;
   tight.options.settings = {{"prompt.window_tokens", 20}};
-  tight.Whole();
-  bool told = false;
+  tight.RunToTheEnd();
+  bool left_out_for_want_of_room = false;
   for (const auto& [number, request] : tight.mind.requests) {
-    told = told || request.messages[0].text.find("Left out for want of room is the code of node ") != std::string::npos;
+    left_out_for_want_of_room =
+        left_out_for_want_of_room ||
+        request.messages[0].text.find("Left out for want of room is the code of node ") != std::string::npos;
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(left_out_for_want_of_room);
 }
 
 TEST(Tree, EpsilonSaysHowOftenItExplores) {
@@ -364,7 +367,7 @@ TEST(Tree, EpsilonSaysHowOftenItExplores) {
     ScriptedRun run("tree", ModelWithMarks({}));
     run.options.max_attempts = 40;
     run.options.settings = {{"tree.epsilon", epsilon}};
-    run.Whole();
+    run.RunToTheEnd();
     int exploits = 0;
     const std::vector<Event> events = run.store->Events("r1").value();
     for (const Event& e : events) exploits += e.payload.find("exploits") != std::string::npos;
@@ -379,7 +382,8 @@ TEST(Tree, EpsilonSaysHowOftenItExplores) {
 
 // Returns a reply with a file that uses CuTe.
 std::string InCute(const std::string& mark) {
-  return fmt::format("IDEA: idea {0}\n```cuda\n{1}#include <cute/tensor.hpp>\nusing namespace cute;\n```\n", mark, Marked(mark));
+  return fmt::format("IDEA: idea {0}\n```cuda\n{1}#include <cute/tensor.hpp>\nusing namespace cute;\n```\n", mark,
+                     SourceWithMark(mark));
 }
 
 TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
@@ -393,7 +397,7 @@ TEST(Target, InARunForCuteAFirstVersionIsWrittenInItAndNothingElseIsTaken) {
     run.options.target = "cute";
     run.options.max_attempts = 3;
     run.options.settings = {{"tree.bind", 0}};
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     EXPECT_EQ(view.nodes[1].purpose, "generate");
     EXPECT_EQ(view.nodes[1].repaired, "wrong_target");
     ASSERT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
@@ -412,7 +416,7 @@ TEST(Target, AStartAtTheFloorInAnotherLanguageDoesNotEndARunForCute) {
   run.options.target = "cute";
   run.options.max_attempts = 3;
   run.options.floor_fraction = 1e-9;  // every correct version reaches the floor
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.ended, "floor_reached");
   ASSERT_EQ(view.nodes.size(), 2u) << "one version in CuTe, which is at the floor";
   EXPECT_TRUE(Right(view.nodes[1])) << view.nodes[1].detail;
@@ -427,7 +431,7 @@ TEST(Target, InARunForPlainCudaCuteIsRefused) {
   ScriptedRun run("sample", [](const ModelRequest& r) -> Result<std::string> { return InCute(fmt::format("n{} SPEED 50", r.number)); });
   run.options.target = "cuda";
   run.options.max_attempts = 1;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   EXPECT_EQ(view.nodes[1].problem, "wrong_target");
   EXPECT_THAT(run.mind.requests.begin()->second.messages[0].text, HasSubstr("This run is for plain CUDA"));
   run.options.target = "any";
@@ -473,7 +477,7 @@ TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {
   const auto parents = [&](const std::string& strategy) {
     ScriptedRun run(strategy, ModelWithMarks(marks));
     run.options.max_attempts = 4;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     EXPECT_EQ(view.best, 1) << strategy;
     return ParentsOf(view);
   };
@@ -487,7 +491,7 @@ TEST(Baselines, SampleStartsFromTheSeedReflexionFromTheLastSingleFromTheBest) {
 TEST(EveryStrategy, DecidesTheSameWhicheverAttemptEndsFirst) {
   for (const std::string& name : StrategyNames()) {
     for (const bool rounds : {false, true}) {
-      std::string wanted;
+      std::string expected_tree;
       for (const uint64_t salt : {0, 1, 2}) {
         ScriptedRun run(name, Journeyman);
         run.options.parallel = 4;
@@ -496,10 +500,10 @@ TEST(EveryStrategy, DecidesTheSameWhicheverAttemptEndsFirst) {
         run.options.settings = {{"team.rounds", 0}, {"single.rounds", 0}, {"refine.depth", 0}};
         run.mind.salt = salt;
         run.evaluator.delay_us = salt == 2 ? 700 : 0;
-        const RunView view = run.Whole();
+        const RunView view = run.RunToTheEnd();
         EXPECT_EQ(view.attempts, 16) << name;
-        if (wanted.empty()) wanted = TreeText(view);
-        EXPECT_EQ(TreeText(view), wanted) << name << " rounds " << rounds << " salt " << salt;
+        if (expected_tree.empty()) expected_tree = TreeText(view);
+        EXPECT_EQ(TreeText(view), expected_tree) << name << " rounds " << rounds << " salt " << salt;
       }
     }
   }
@@ -514,7 +518,7 @@ TEST(EveryStrategy, KeepsTheBestAndStopsAtEveryBound) {
       run.options.parallel = parallel;
       run.options.settings = {{"team.rounds", 0}, {"single.rounds", 0}, {"refine.depth", 0}};
       change(run.options);
-      const RunView view = run.Whole();
+      const RunView view = run.RunToTheEnd();
       for (const RunNode& n : view.nodes) {
         EXPECT_TRUE(n.done());
         if (Right(n)) {
@@ -545,7 +549,7 @@ TEST(EveryStrategy, DoesNotRepeatAnIdeaThatWasSettled) {
       return FileReply("the same", fmt::format("SPEED {}", 99 - r.number / 100.0));
     });
     run.options.max_attempts = 3;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     EXPECT_TRUE(Right(view.nodes[1])) << name;
     EXPECT_EQ(view.nodes[2].problem, "repeated_idea") << name;
     EXPECT_THAT(view.nodes[2].detail, HasSubstr("choose another"));
@@ -563,7 +567,7 @@ TEST(EveryStrategy, RecordsWhichHintWasGivenForWhichFinding) {
     run.options.parallel = 3;
     run.options.rounds = true;
     run.options.max_attempts = 3;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     std::set<std::string> hints;
     for (int64_t id = 1; id <= 3; ++id) {
       ASSERT_TRUE(view.node(id).hint) << name << " " << id;
@@ -659,7 +663,7 @@ TEST(Summary, ASuspendedRunWaitsUntilItsFirstAttemptIsJudged) {
 TEST(Summary, ReadsARunsOutcomeFromItsFinalPairing) {
   ScriptedRun run("tree", Journeyman);
   run.options.max_attempts = 20;
-  const RunView view = run.Whole();
+  const RunView view = run.RunToTheEnd();
   const RunOutcome o = OutcomeOf(view);
   ASSERT_NE(view.best, 0);
   EXPECT_TRUE(o.paired && o.success && o.faster);
@@ -724,12 +728,12 @@ TEST(Strategies, AskInNoRoleButTheirOwn) {
     const std::vector<std::string> roles = MakeStrategy(name).value()->Roles();
     ScriptedRun run(name, Journeyman);
     run.options.max_attempts = 16;
-    const RunView view = run.Whole();
-    std::set<std::string> asked;
+    const RunView view = run.RunToTheEnd();
+    std::set<std::string> asked_roles;
     for (const RunNode& node : view.nodes) {
-      for (const Turn& turn : node.turns) asked.insert(turn.role);
+      for (const Turn& turn : node.turns) asked_roles.insert(turn.role);
     }
-    EXPECT_EQ(asked, std::set<std::string>(roles.begin(), roles.end())) << name;
+    EXPECT_EQ(asked_roles, std::set<std::string>(roles.begin(), roles.end())) << name;
   }
 }
 

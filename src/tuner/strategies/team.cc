@@ -38,7 +38,7 @@ class TeamStrategy : public Strategy {
     AttemptAction attempt;
     attempt.incumbent = run.best();
     for (const Chain& chain : chains) {
-      if (!chain.Mendable(fixes)) continue;
+      if (!chain.CanRepair(fixes)) continue;
       attempt.parent = chain.source;
       attempt.purpose = "debug";
       attempt.turns = {{"coder", "team_fix", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};

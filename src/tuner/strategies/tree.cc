@@ -48,7 +48,7 @@ class Tree {
       const RunNode& node = run.node(id);
       Growth& parent = growth_[static_cast<size_t>(node.parent)];
       parent.children.push_back(id);
-      if (!run.Knows(id)) {
+      if (!run.IsKnown(id)) {
         ++parent.in_flight;
         parent.mending = parent.mending || node.purpose == "debug";
       } else if (Right(node)) {
@@ -106,15 +106,15 @@ class Tree {
 
   // Returns the known children of the given nodes, at most the newest kMostShown.
   std::vector<int64_t> Children(const std::vector<int64_t>& parents) const {
-    std::vector<int64_t> found;
+    std::vector<int64_t> node_ids;
     for (const int64_t id : parents) {
       for (const int64_t child : growth_[static_cast<size_t>(id)].children) {
-        if (run_.Knows(child)) found.push_back(child);
+        if (run_.IsKnown(child)) node_ids.push_back(child);
       }
     }
-    std::sort(found.begin(), found.end());
-    if (found.size() > kMostShown) found.erase(found.begin(), found.end() - kMostShown);
-    return found;
+    std::sort(node_ids.begin(), node_ids.end());
+    if (node_ids.size() > kMostShown) node_ids.erase(node_ids.begin(), node_ids.end() - kMostShown);
+    return node_ids;
   }
   // Returns the known children of the node's parent, without the node.
   std::vector<int64_t> Siblings(int64_t id) const {
@@ -193,7 +193,7 @@ class TreeStrategy : public Strategy {
     attempt.note = !search ? fmt::format("goes on from node {}, the newest", chosen)
                            : fmt::format("{} node {} of {} eligible, {} of them leaves", explore ? "explores" : "exploits", chosen,
                                          eligible.size(), leaves.size());
-    if (chosen != 0 && Broken(run.node(chosen))) {
+    if (chosen != 0 && IsIncorrect(run.node(chosen))) {
       attempt.purpose = "debug";
       if (!roles) {
         attempt.turns = {{"coder", "tree_alone", SettingOf(o, "tree.debug_temperature"), /*profile=*/false,

@@ -61,10 +61,10 @@ std::string WithText(const Binding& binding) {
 // tensors' alignment.
 std::optional<bool> EntryAccepts(const PlanEntry& entry, const DispatchRule& rule) {
   if (!entry.when) return true;
-  std::map<std::string, int64_t> known(rule.shape->begin(), rule.shape->end());
-  for (const auto& [name, value] : rule.binding) known[name] = value;
-  for (const auto& [name, value] : entry.with) known[name] = value;
-  const Result<int64_t> holds = entry.when->Evaluate(known);
+  std::map<std::string, int64_t> fixed_sizes(rule.shape->begin(), rule.shape->end());
+  for (const auto& [name, value] : rule.binding) fixed_sizes[name] = value;
+  for (const auto& [name, value] : entry.with) fixed_sizes[name] = value;
+  const Result<int64_t> holds = entry.when->Evaluate(fixed_sizes);
   return holds.ok() ? std::optional<bool>(*holds != 0) : std::nullopt;
 }
 
@@ -107,9 +107,9 @@ std::vector<DispatchRule> MakeDispatchRules(const std::vector<ShapeChoice>& shap
   if (shapes.front().dims.size() > 1) {
     std::vector<double> values;
     for (const ShapeChoice& s : shapes) {
-      double all = 1;
-      for (const auto& [name, value] : s.dims) all *= static_cast<double>(value);
-      values.push_back(all);
+      double shape_product = 1;
+      for (const auto& [name, value] : s.dims) shape_product *= static_cast<double>(value);
+      values.push_back(shape_product);
     }
     variables.emplace_back(product, std::move(values));
   }

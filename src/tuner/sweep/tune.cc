@@ -39,13 +39,14 @@ bool ClearlyAbove(double a, double b) { return a > b * 1.001; }
 }  // namespace
 
 std::vector<Binding> SweepOrder(const LaunchPlan& plan, int64_t max_points) {
-  std::vector<Binding> all = AllBindings(plan);
+  std::vector<Binding> bindings = AllBindings(plan);
   const Binding first = DefaultBinding(plan);
-  std::stable_sort(all.begin(), all.end(), [&](const Binding& a, const Binding& b) {
+  std::stable_sort(bindings.begin(), bindings.end(), [&](const Binding& a, const Binding& b) {
     return std::min(CountDifferences(a, first), 2) < std::min(CountDifferences(b, first), 2);
   });
-  if (static_cast<int64_t>(all.size()) > max_points) all.resize(static_cast<size_t>(std::max<int64_t>(max_points, 1)));
-  return all;
+  if (static_cast<int64_t>(bindings.size()) > max_points)
+    bindings.resize(static_cast<size_t>(std::max<int64_t>(max_points, 1)));
+  return bindings;
 }
 
 TunePoint MakePoint(Binding binding, Evaluation evaluation) {
@@ -111,18 +112,18 @@ TuneResult ConcludeSweep(const Task& task, const Candidate& candidate, std::vect
                                                              BindingKey(best.binding), result.points.size());
     return result;
   }
-  Result<std::string> written = WriteDispatch(candidate, task, best.binding, rules);
+  Result<std::string> dispatch_source = WriteDispatch(candidate, task, best.binding, rules);
   std::string why_single;  // why one binding serves all shapes, although other shapes have other winners; else empty
-  if (!written.ok() && !rules.empty() && !first_choices) {
+  if (!dispatch_source.ok() && !rules.empty() && !first_choices) {
     // One binding for all shapes is still better than the first choices.
-    why_single = fmt::format(" ({})", written.status().message());
-    written = WriteDispatch(candidate, task, best.binding, {});
+    why_single = fmt::format(" ({})", dispatch_source.status().message());
+    dispatch_source = WriteDispatch(candidate, task, best.binding, {});
   }
-  if (!written.ok()) {
-    result.summary = fmt::format("winners were found but cannot be written: {}", written.status().message());
+  if (!dispatch_source.ok()) {
+    result.summary = fmt::format("winners were found but cannot be written: {}", dispatch_source.status().message());
     return result;
   }
-  result.source = std::move(*written);
+  result.source = std::move(*dispatch_source);
   result.summary =
       fmt::format("{} is the best of {} bindings on the whole", BindingKey(best.binding), result.points.size());
   if (!rules.empty() && why_single.empty())

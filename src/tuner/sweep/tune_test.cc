@@ -47,11 +47,11 @@ TuneOptions AgainstItself() {
 
 TEST(SweepOrder, StartsWithTheFirstChoicesAndTheirNeighbours) {
   const LaunchPlan plan = Tunable().plan;
-  const std::vector<Binding> all = SweepOrder(plan, 100);
-  ASSERT_EQ(all.size(), 5u);  // 8 * 1024 breaks the constraint
-  EXPECT_EQ(all[0], (Binding{{"VEC", 4}, {"BLOCK", 128}}));
+  const std::vector<Binding> bindings = SweepOrder(plan, 100);
+  ASSERT_EQ(bindings.size(), 5u);  // 8 * 1024 breaks the constraint
+  EXPECT_EQ(bindings[0], (Binding{{"VEC", 4}, {"BLOCK", 128}}));
   std::set<std::string> neighbours;
-  for (size_t i = 1; i < 4; ++i) neighbours.insert(BindingKey(all[i]));
+  for (size_t i = 1; i < 4; ++i) neighbours.insert(BindingKey(bindings[i]));
   EXPECT_EQ(neighbours, (std::set<std::string>{"BLOCK=512,VEC=4", "BLOCK=1024,VEC=4", "BLOCK=128,VEC=8"}));
   EXPECT_EQ(SweepOrder(plan, 2).size(), 2u);
 }
@@ -70,12 +70,12 @@ TEST(Tune, WritesOneDispatchEntryForTheShapeThatDiffersAndItStillParses) {
   EXPECT_EQ(result.left_out, 0);
   ASSERT_TRUE(result.best);
   ASSERT_FALSE(result.source.empty()) << result.summary;
-  const Candidate written = ParseCandidate(result.source, "w.cu", task).value();
+  const Candidate written_candidate = ParseCandidate(result.source, "w.cu", task).value();
   // The device code is untouched, and so are the comments.
   EXPECT_THAT(result.source, HasSubstr("# elements a load"));
   EXPECT_EQ(result.source.substr(result.source.find("*/")),
             std::string(kTunable).substr(std::string(kTunable).find("*/")));
-  EXPECT_EQ(written.plan.entries.size(), 4u);
+  EXPECT_EQ(written_candidate.plan.entries.size(), 4u);
 
   // Judged again with its default binding, every shape gets its own winner.
   EvaluationRequest request;
@@ -104,18 +104,18 @@ TEST(Tune, KnownPointsAreNotJudgedAgain) {
   ScriptedEvaluator evaluator(time);
   const Task task = ScriptedTask();
   TuneOptions options = AgainstItself();
-  std::map<std::string, Evaluation> known;
+  std::map<std::string, Evaluation> known_points;
   options.on_point = [&](const Binding& binding, const Evaluation& evaluation) {
-    known[BindingKey(binding)] = evaluation;
-    return known.size() == 3 ? Status::Io("disk full") : Status::Ok();
+    known_points[BindingKey(binding)] = evaluation;
+    return known_points.size() == 3 ? Status::Io("disk full") : Status::Ok();
   };
   options.parallel = 1;
   EXPECT_EQ(TuneCandidate(evaluator, task, Tunable(), options).status().code(), StatusCode::kIo);
-  ASSERT_EQ(known.size(), 3u);
+  ASSERT_EQ(known_points.size(), 3u);
   ScriptedEvaluator second(time);
-  TuneOptions rest = AgainstItself();
-  rest.known = known;
-  EXPECT_EQ(TuneCandidate(second, task, Tunable(), rest).value().points.size(), 5u);
+  TuneOptions remaining_options = AgainstItself();
+  remaining_options.known = known_points;
+  EXPECT_EQ(TuneCandidate(second, task, Tunable(), remaining_options).value().points.size(), 5u);
   EXPECT_EQ(second.calls, 2);
 }
 
@@ -187,10 +187,10 @@ TEST(WriteDispatch, KeepsWhatTheAuthorBoundAndJoinsConditions) {
   source.replace(source.find("when   = "), 0, "with = { VEC = 8 }\n");
   const Task task = ScriptedTask();
   const Candidate candidate = ParseCandidate(source, "c.cu", task).value();
-  const std::string written =
+  const std::string written_source =
       WriteDispatch(candidate, task, {{"VEC", 4}, {"BLOCK", 128}}, {{"rows <= 32", {{"VEC", 4}, {"BLOCK", 512}}}})
           .value();
-  const Candidate parsed = ParseCandidate(written, "c.cu", task).value();
+  const Candidate parsed = ParseCandidate(written_source, "c.cu", task).value();
   ASSERT_EQ(parsed.plan.entries.size(), 4u);
   EXPECT_EQ(parsed.plan.entries[0].with, (Binding{{"BLOCK", 512}, {"VEC", 8}}));
   EXPECT_EQ(parsed.plan.entries[0].when->text(), "(rows <= 32) && (d % VEC == 0)");
@@ -208,14 +208,14 @@ TEST(WriteDispatch, ARuleForOneShapeHoldsOnlyTheEntriesThatItCanTake) {
   const Task task = ScriptedTask();
   const Candidate candidate = ParseCandidate(source, "c.cu", task).value();
   ASSERT_EQ(candidate.plan.entries.size(), 3u);
-  const auto written = [&](int64_t d) {
+  const auto written_binding = [&](int64_t d) {
     const DispatchRule rule{"d == " + std::to_string(d) + " && rows == 16", {{"VEC", 4}, {"BLOCK", 512}}, Dims{{"rows", 16}, {"d", d}}};
     const std::string text = WriteDispatch(candidate, task, {{"VEC", 4}, {"BLOCK", 128}}, {rule}).value();
     return ParseCandidate(text, "c.cu", task).value().plan.entries.size() - 3;
   };
-  EXPECT_EQ(written(64), 1u);  // the vector kernel takes it, so no later entry is needed
-  EXPECT_EQ(written(5), 1u);   // neither of the two before the last
-  EXPECT_EQ(written(9), 2u);   // the device decides between two
+  EXPECT_EQ(written_binding(64), 1u);  // the vector kernel takes it, so no later entry is needed
+  EXPECT_EQ(written_binding(5), 1u);   // neither of the two before the last
+  EXPECT_EQ(written_binding(9), 2u);   // the device decides between two
 }
 
 TEST(WriteDispatch, RefusesRulesWhereAWorkspaceDependsOnATunable) {

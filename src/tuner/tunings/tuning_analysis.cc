@@ -31,8 +31,8 @@ std::vector<TunePoint> RedrawPoints(const std::vector<TunePoint>& points, Rng& r
   for (TunePoint& point : drawn) {
     for (CaseResult& c : point.evaluation.cases) {
       if (!c.speedup || c.speedup->low <= 0) continue;
-      const double half = std::log(c.speedup->high / c.speedup->low) / 2;
-      const double factor = std::exp(half / kHalfWidth * rng.Normal());
+      const double half_width = std::log(c.speedup->high / c.speedup->low) / 2;
+      const double factor = std::exp(half_width / kHalfWidth * rng.Normal());
       *c.speedup = {c.speedup->median * factor, c.speedup->low * factor, c.speedup->high * factor};
     }
     if (point.gain) point.gain = GeomeanGain(point.evaluation.cases);

@@ -173,16 +173,16 @@ Result<Task> TaskFromText(const std::string& text) {
   return task;
 }
 
-std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& all, int trials, int quads) {
+std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& points, int trials, int quads) {
   const auto as_many = [](int has, int needed) { return has == 0 || (needed != 0 && has >= needed); };
-  std::map<std::string, Evaluation> known;
-  for (const MeasuredPoint& point : all) {  // in the order measured: the newest of a binding replaces the others
+  std::map<std::string, Evaluation> evaluation_by_binding;
+  for (const MeasuredPoint& point : points) {  // in the order measured: the newest of a binding replaces the others
     const Verdict verdict = point.evaluation.verdict;
     if (verdict == Verdict::kTimedOut || verdict == Verdict::kDeviceLost || verdict == Verdict::kInvalidTask) continue;
     if (point.trials < trials || !as_many(point.quads, quads)) continue;
-    known.insert_or_assign(BindingKey(point.binding), point.evaluation);
+    evaluation_by_binding.insert_or_assign(BindingKey(point.binding), point.evaluation);
   }
-  return known;
+  return evaluation_by_binding;
 }
 
 TuningDatabase::TuningDatabase(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -75,10 +75,10 @@ std::string TaskText(const Task& task);
 // Makes a task from the text that TaskText wrote; kInvalidArgument for any other text.
 Result<Task> TaskFromText(const std::string& text);
 
-// Returns, by BindingKey, the evaluations that a sweep need not repeat: the newest of each binding in `all` that was
+// Returns, by BindingKey, the evaluations that a sweep need not repeat: the newest of each binding in `points` that was
 // measured with at least `trials` trials and `quads` quads (0 is more than any number). Evaluations that a time limit
 // ended are left out.
-std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& all, int trials, int quads);
+std::map<std::string, Evaluation> KnownPoints(const std::vector<MeasuredPoint>& points, int trials, int quads);
 
 // A file of entries and their points. Thread-safe; several processes may use one file. Errors name the file and the
 // remedy; stored data stays.

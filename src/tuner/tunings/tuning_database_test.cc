@@ -101,15 +101,15 @@ TEST_F(TuningDatabaseTest, WhatIsNotComparableIsAnotherEntry) {
 }
 
 TEST_F(TuningDatabaseTest, KnowsTheNewestThatWasMeasuredThoroughlyEnough) {
-  std::vector<MeasuredPoint> all = {MakePoint("a", 1, 128, 1.0, 1.0), MakePoint("b", 2, 128, 2.0, 2.0),
-                                    MakePoint("a", 1, 256, 1.0, 1.0), MakePoint("a", 1, 512, 1.0, 1.0)};
-  all[2].quads = 20;
-  all[3].evaluation.verdict = Verdict::kTimedOut;  // another time it may end in time
-  EXPECT_EQ(KnownPoints(all, 1, 10).size(), 2u);
-  EXPECT_EQ(KnownPoints(all, 1, 40).size(), 1u);  // 20 quads are too few
-  EXPECT_EQ(KnownPoints(all, 1, 0).size(), 1u);
-  EXPECT_EQ(KnownPoints(all, 2, 0).size(), 0u);
-  EXPECT_DOUBLE_EQ(KnownPoints(all, 1, 0).at("BLOCK=128").cases[0].speedup->median, 2.0);
+  std::vector<MeasuredPoint> points = {MakePoint("a", 1, 128, 1.0, 1.0), MakePoint("b", 2, 128, 2.0, 2.0),
+                                       MakePoint("a", 1, 256, 1.0, 1.0), MakePoint("a", 1, 512, 1.0, 1.0)};
+  points[2].quads = 20;
+  points[3].evaluation.verdict = Verdict::kTimedOut;  // another time it may end in time
+  EXPECT_EQ(KnownPoints(points, 1, 10).size(), 2u);
+  EXPECT_EQ(KnownPoints(points, 1, 40).size(), 1u);  // 20 quads are too few
+  EXPECT_EQ(KnownPoints(points, 1, 0).size(), 1u);
+  EXPECT_EQ(KnownPoints(points, 2, 0).size(), 0u);
+  EXPECT_DOUBLE_EQ(KnownPoints(points, 1, 0).at("BLOCK=128").cases[0].speedup->median, 2.0);
 }
 
 TEST_F(TuningDatabaseTest, FindsByIdPartOfItAndTask) {
@@ -192,11 +192,11 @@ TEST_F(TuningDatabaseTest, SeveralThatMakeOneFileAtOnceAllOpenIt) {
     const std::string path = Path(("round" + std::to_string(round)).c_str());
     std::vector<Status> opened(6, Status::Ok());
     {
-      std::barrier all(static_cast<ptrdiff_t>(opened.size()));
+      std::barrier all_opened(static_cast<ptrdiff_t>(opened.size()));
       std::vector<std::jthread> threads;
       for (Status& status : opened) {
         threads.emplace_back([&] {
-          all.arrive_and_wait();
+          all_opened.arrive_and_wait();
           status = TuningDatabase::Open(path).status();
         });
       }

@@ -18,9 +18,9 @@ namespace {
 using nlohmann::json;
 
 std::string DayText(double seconds) {
-  const std::time_t whole = static_cast<std::time_t>(seconds);
+  const std::time_t whole_seconds = static_cast<std::time_t>(seconds);
   std::tm local{};
-  if (localtime_r(&whole, &local) == nullptr) return "?";
+  if (localtime_r(&whole_seconds, &local) == nullptr) return "?";
   return fmt::format("{:%Y-%m-%d %H:%M}", local);
 }
 

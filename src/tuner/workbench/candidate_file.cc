@@ -48,13 +48,13 @@ Result<std::string> Join(Files files, const std::string& path) {
 
 // Reads a folder with a plan and images of machine code.
 Result<Files> ReadFolder(const std::string& path) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> candidate_files;
   std::error_code error;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name != kPlanName && !IsImageName(name)) continue;  // a folder may contain other files, which are ignored
-    found.push_back(entry->path());
-    if (found.size() > kMostImages + 1) {
+    candidate_files.push_back(entry->path());
+    if (candidate_files.size() > kMostImages + 1) {
       return Status::InvalidArgument(
           fmt::format("{}: it has more than {} images: leave variants out", path, kMostImages));
     }
@@ -62,7 +62,7 @@ Result<Files> ReadFolder(const std::string& path) {
   if (error) return Status::Io(fmt::format("{}: {}", path, error.message()));
   Files files;
   size_t total = 0;
-  for (const fs::path& file : found) {
+  for (const fs::path& file : candidate_files) {
     HONE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(file.string(), static_cast<int64_t>(kMostImageBytes)));
     total += bytes.size();
     if (total > kMostImageBytes) {

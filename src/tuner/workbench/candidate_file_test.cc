@@ -99,9 +99,9 @@ const char kPlan[] = "mode = \"cubin\"\n";
 class CandidateFile : public testing::Test {
  protected:
   CandidateFile() {
-    auto made = MakeTemporaryDirectory();
-    HONE_CHECK(made.ok(), made.status().message());
-    folder_.emplace(std::move(*made));
+    auto folder_or_error = MakeTemporaryDirectory();
+    HONE_CHECK(folder_or_error.ok(), folder_or_error.status().message());
+    folder_.emplace(std::move(*folder_or_error));
   }
   std::string Write(const std::string& bytes) {
     const std::string path = *folder_ / "k.honek";
@@ -133,9 +133,9 @@ TEST_F(CandidateFile, AnArchiveAndAFolderWithTheSameFilesAreTheSameCandidate) {
 
 TEST_F(CandidateFile, AnImageMayBeNamedAfterAKernelAndItsConstants) {
   const std::string name = "kernel." + std::string(150, 'k') + ".4.128.cubin";
-  const auto read = ReadCandidate(Write(Zip({{"candidate.toml", kPlan}, {name, "xyz"}})));
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(*ImageIn(*read, name), "xyz");
+  const auto candidate_or_error = ReadCandidate(Write(Zip({{"candidate.toml", kPlan}, {name, "xyz"}})));
+  ASSERT_TRUE(candidate_or_error.ok()) << candidate_or_error.status().message();
+  EXPECT_EQ(*ImageIn(*candidate_or_error, name), "xyz");
 }
 
 TEST_F(CandidateFile, SourceIsReadAsBefore) {
@@ -162,10 +162,11 @@ TEST_F(CandidateFile, WhatDoesNotBelongIntoACandidateIsNamed) {
 TEST_F(CandidateFile, ArchivesThatAreNoneAreRefusedAndSizesAreBounded) {
   EXPECT_THAT(Refusal(""), HasSubstr("too short"));
   EXPECT_THAT(Refusal(std::string(100000, 'P')), HasSubstr("end record"));
-  const std::string whole = Zip({{"candidate.toml", kPlan}, {"kernel.cubin", std::string(3000, 'x')}});
-  for (size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(ReadZip(whole.substr(0, size), {}).ok()) << size;
+  const std::string archive_bytes = Zip({{"candidate.toml", kPlan}, {"kernel.cubin", std::string(3000, 'x')}});
+  for (size_t size = 0; size < archive_bytes.size(); ++size)
+    EXPECT_FALSE(ReadZip(archive_bytes.substr(0, size), {}).ok()) << size;
   // The checksum shows any changed byte of the data. (Some bytes of the headers are not read.)
-  std::string changed = whole;
+  std::string changed = archive_bytes;
   changed[35 + 14] = static_cast<char>(changed[35 + 14] ^ 1);
   EXPECT_FALSE(ReadZip(changed, {}).ok());
   EXPECT_THAT(Refusal(Zip({{"candidate.toml", kPlan}, {.name = "kernel.cubin", .bytes = "x", .wrong_size = 3u << 20}})),

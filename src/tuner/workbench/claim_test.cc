@@ -27,16 +27,16 @@ TEST(Claim, ARunsWinnerIsPackedWhole) {
   const Claim claim = RecordedClaim();
   EXPECT_EQ(claim.evaluation.verdict, Verdict::kOk);
   EXPECT_THAT(claim.run, HasSubstr("\"hone-run\""));
-  const Result<Claim> read = DecodeClaim(EncodeClaim(claim), "transpose.claim.json");
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(read->task.toml, claim.task.toml);
-  EXPECT_EQ(read->task.oracle_source, claim.task.oracle_source);
-  EXPECT_EQ(read->request.source, claim.request.source);
-  EXPECT_EQ(read->request.binding, claim.request.binding);
-  EXPECT_EQ(read->run, claim.run);
-  EXPECT_EQ(read->version, "1.2.3");
-  EXPECT_EQ(read->evaluation.device, claim.evaluation.device);
-  ASSERT_EQ(read->evaluation.cases.size(), claim.evaluation.cases.size());
+  const Result<Claim> decoded = DecodeClaim(EncodeClaim(claim), "transpose.claim.json");
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_EQ(decoded->task.toml, claim.task.toml);
+  EXPECT_EQ(decoded->task.oracle_source, claim.task.oracle_source);
+  EXPECT_EQ(decoded->request.source, claim.request.source);
+  EXPECT_EQ(decoded->request.binding, claim.request.binding);
+  EXPECT_EQ(decoded->run, claim.run);
+  EXPECT_EQ(decoded->version, "1.2.3");
+  EXPECT_EQ(decoded->evaluation.device, claim.evaluation.device);
+  ASSERT_EQ(decoded->evaluation.cases.size(), claim.evaluation.cases.size());
 }
 
 TEST(Claim, WhatIsNoClaimIsRefusedByName) {

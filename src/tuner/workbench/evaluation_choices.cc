@@ -21,14 +21,15 @@ Status CheckChoices(const Task& task, const EvaluationRequest& request, const Ch
   }
   const Result<Candidate> parsed = ParseCandidate(request.source, request.name, task);
   if (!parsed.ok()) return Status::Ok();
-  std::string known;
+  std::string known_choices;
   const auto& tunables = parsed->plan.tunables;
-  for (const auto& tunable : tunables) known += (known.empty() ? "" : ", ") + tunable.first;
+  for (const auto& tunable : tunables) known_choices += (known_choices.empty() ? "" : ", ") + tunable.first;
   for (const auto& [name, value] : request.binding) {
     const auto is_it = [&wanted_name = name](const auto& tunable) { return tunable.first == wanted_name; };
     if (std::any_of(tunables.begin(), tunables.end(), is_it)) continue;
     return Status::InvalidArgument(fmt::format("{} {}={}: {} has no tunable '{}'{}", names.binding, name, value,
-                                               request.name, name, known.empty() ? "" : "; it has " + known));
+                                               request.name, name,
+                                               known_choices.empty() ? "" : "; it has " + known_choices));
   }
   return Status::Ok();
 }

@@ -83,12 +83,12 @@ SuiteSummary SummarizeLevel(int level, const std::vector<const SuiteResult*>& re
     for (const SuiteResult* result : results) {
       if (result->verdict != "ok") continue;
       ++faster[0];
-      const std::optional<Interval>& known = result->*speedup;
-      if (!known || !(known->median > 0)) continue;
-      for (const double p : kSpeeds) faster[p] += p > 0 && known->median > p ? 1 : 0;
+      const std::optional<Interval>& stored_speedup = result->*speedup;
+      if (!stored_speedup || !(stored_speedup->median > 0)) continue;
+      for (const double p : kSpeeds) faster[p] += p > 0 && stored_speedup->median > p ? 1 : 0;
       if (!result->label.empty()) continue;
-      logs += std::log(known->median);
-      speedups.push_back(known->median);
+      logs += std::log(stored_speedup->median);
+      speedups.push_back(stored_speedup->median);
     }
     if (!speedups.empty()) {
       *geomean = std::exp(logs / static_cast<double>(speedups.size()));
@@ -137,7 +137,7 @@ Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems
     if (!fs::is_directory(folder, error)) return Status::InvalidArgument(fmt::format("{} is no folder", folder));
   }
   static const std::regex form("level_(\\d{1,3})_problem_(\\d{1,6})_sample_(\\d{1,6})_kernel");
-  std::vector<SuiteSubmission> found;
+  std::vector<SuiteSubmission> read_submissions;
   for (const fs::path& file : PythonFiles(submissions)) {
     SuiteSubmission one;
     one.name = file.stem().string();
@@ -155,23 +155,23 @@ Result<std::vector<SuiteSubmission>> FindSubmissions(const std::string& problems
     } else {
       continue;
     }
-    found.push_back(std::move(one));
+    read_submissions.push_back(std::move(one));
   }
-  if (found.empty()) {
+  if (read_submissions.empty()) {
     return Status::InvalidArgument(fmt::format("{} holds no submission: name them level_1_problem_19_sample_0_kernel.py, or as the "
                                                "problem's file in {}", submissions, problems));
   }
-  std::sort(found.begin(), found.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
+  std::sort(read_submissions.begin(), read_submissions.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
     return std::tie(a.level, a.problem, a.sample, a.name) < std::tie(b.level, b.problem, b.sample, b.name);
   });
-  return found;
+  return read_submissions;
 }
 
 Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems) {
   std::error_code error;
   if (!fs::is_directory(problems, error)) return Status::InvalidArgument(fmt::format("{} is no folder", problems));
   static const std::regex level_form("level(\\d{1,3})"), file_form("(\\d{1,6})_.*");
-  std::vector<SuiteSubmission> found;
+  std::vector<SuiteSubmission> submissions;
   for (const fs::path& folder : {fs::path(problems), fs::path(problems) / "KernelBench"}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
       std::smatch level, number;
@@ -180,7 +180,7 @@ Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems) {
       for (const fs::path& file : PythonFiles(entry.path())) {
         const std::string stem = file.stem().string();
         if (!std::regex_match(stem, number, file_form)) continue;
-        SuiteSubmission& one = found.emplace_back();
+        SuiteSubmission& one = submissions.emplace_back();
         one.level = std::atoi(level[1].str().c_str());
         one.problem = std::atoi(number[1].str().c_str());
         one.name = one.task = fmt::format("level{}_{}", one.level, one.problem);
@@ -188,21 +188,21 @@ Result<std::vector<SuiteSubmission>> FindProblems(const std::string& problems) {
       }
     }
   }
-  if (found.empty()) {
+  if (submissions.empty()) {
     for (const fs::path& file : PythonFiles(problems)) {
-      SuiteSubmission& one = found.emplace_back();
+      SuiteSubmission& one = submissions.emplace_back();
       one.name = one.task = TaskName(file.stem().string());
       one.problem_file = file.string();
     }
   }
-  if (found.empty()) {
+  if (submissions.empty()) {
     return Status::InvalidArgument(fmt::format("{} holds no problem: name a checkout of KernelBench, or a folder with level1/19_*.py or "
                                                "with the problems' files", problems));
   }
-  std::sort(found.begin(), found.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
+  std::sort(submissions.begin(), submissions.end(), [](const SuiteSubmission& a, const SuiteSubmission& b) {
     return std::tie(a.level, a.problem, a.name) < std::tie(b.level, b.problem, b.name);
   });
-  return found;
+  return submissions;
 }
 
 // Turns an evaluation into a row of the suite's results.

@@ -18,9 +18,9 @@ using testing::HasSubstr;
 class KernelBenchSuite : public testing::Test {
  protected:
   void SetUp() override {
-    Result<TemporaryDirectory> made = MakeTemporaryDirectory("", "hone-suite-");
-    ASSERT_TRUE(made.ok());
-    folder_ = *std::move(made);
+    Result<TemporaryDirectory> folder_or_error = MakeTemporaryDirectory("", "hone-suite-");
+    ASSERT_TRUE(folder_or_error.ok());
+    folder_ = *std::move(folder_or_error);
   }
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
   void Write(const std::string& name) const { ASSERT_TRUE(WriteFileAtomically(Path(name), "text\n").ok()); }
@@ -43,15 +43,15 @@ TEST_F(KernelBenchSuite, FindsTheProblemOfEachSubmission) {
                            "subs/notes.py"}) {
     Write(name);
   }
-  const Result<std::vector<SuiteSubmission>> found = FindSubmissions(Path("kb"), Path("subs"));
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  ASSERT_EQ(found->size(), 5u);  // without notes.py, because there is no problem of that name
-  EXPECT_EQ((*found)[0].task, "own");
-  EXPECT_EQ((*found)[1].problem_file, "") << "19 is not 9";
-  EXPECT_THAT((*found)[2].problem_file, HasSubstr("level1/19_ReLU.py"));
-  EXPECT_EQ((*found)[2].sample, 0);
-  EXPECT_EQ((*found)[3].task, "level1_19");
-  EXPECT_THAT((*found)[4].problem_file, HasSubstr("level2/1_Conv.py"));
+  const Result<std::vector<SuiteSubmission>> submissions = FindSubmissions(Path("kb"), Path("subs"));
+  ASSERT_TRUE(submissions.ok()) << submissions.status().message();
+  ASSERT_EQ(submissions->size(), 5u);  // without notes.py, because there is no problem of that name
+  EXPECT_EQ((*submissions)[0].task, "own");
+  EXPECT_EQ((*submissions)[1].problem_file, "") << "19 is not 9";
+  EXPECT_THAT((*submissions)[2].problem_file, HasSubstr("level1/19_ReLU.py"));
+  EXPECT_EQ((*submissions)[2].sample, 0);
+  EXPECT_EQ((*submissions)[3].task, "level1_19");
+  EXPECT_THAT((*submissions)[4].problem_file, HasSubstr("level2/1_Conv.py"));
 
   EXPECT_THAT(FindSubmissions(Path("kb"), Path("none")).status().message(), HasSubstr("is no folder"));
   EXPECT_THAT(FindSubmissions(Path("kb"), Path("kb/KernelBench/level1")).status().message(), HasSubstr("level_1_problem_19_sample_0_kernel.py"));
@@ -62,17 +62,17 @@ TEST_F(KernelBenchSuite, SharesAreOfAllSubmissions) {
                                             Judged(2, "ok")};
   const std::vector<SuiteSummary> summaries = SummarizeSuite(results, /*timed=*/true, /*compiled=*/false);
   ASSERT_EQ(summaries.size(), 3u);
-  const SuiteSummary& all = summaries[2];
-  EXPECT_EQ(all.level, -1);
-  EXPECT_EQ(all.ok, 4);
-  EXPECT_DOUBLE_EQ(all.fast_eager.at(0), 0.8);
-  EXPECT_DOUBLE_EQ(all.fast_eager.at(0.8), 0.4);
-  EXPECT_DOUBLE_EQ(all.fast_eager.at(1), 0.4);
-  EXPECT_DOUBLE_EQ(all.fast_eager.at(1.5), 0.2) << "1.5 is not faster than 1.5";
-  EXPECT_DOUBLE_EQ(all.fast_eager.at(2), 0) << "a wrong one is not fast";
-  EXPECT_NEAR(all.geomean_eager.value(), std::cbrt(2.0 * 0.5 * 1.5), 1e-12);
+  const SuiteSummary& summary_of_all = summaries[2];
+  EXPECT_EQ(summary_of_all.level, -1);
+  EXPECT_EQ(summary_of_all.ok, 4);
+  EXPECT_DOUBLE_EQ(summary_of_all.fast_eager.at(0), 0.8);
+  EXPECT_DOUBLE_EQ(summary_of_all.fast_eager.at(0.8), 0.4);
+  EXPECT_DOUBLE_EQ(summary_of_all.fast_eager.at(1), 0.4);
+  EXPECT_DOUBLE_EQ(summary_of_all.fast_eager.at(1.5), 0.2) << "1.5 is not faster than 1.5";
+  EXPECT_DOUBLE_EQ(summary_of_all.fast_eager.at(2), 0) << "a wrong one is not fast";
+  EXPECT_NEAR(summary_of_all.geomean_eager.value(), std::cbrt(2.0 * 0.5 * 1.5), 1e-12);
   EXPECT_DOUBLE_EQ(summaries[0].geomean_eager.value(), 1.0);
-  EXPECT_TRUE(all.fast_compiled.empty());
+  EXPECT_TRUE(summary_of_all.fast_compiled.empty());
   // Without a GPU there are no speedups, only the success rate.
   EXPECT_EQ(SummarizeSuite(results, /*timed=*/false, /*compiled=*/false)[2].fast_eager.size(), 1u);
 }
@@ -102,13 +102,13 @@ TEST_F(KernelBenchSuite, WhatIsKeptIsOfTheSameTexts) {
   const std::string path = Path("result.json");
   EXPECT_EQ(LoadSuiteResult(path, result.submission, "abc").status().code(), StatusCode::kNotFound);
   ASSERT_TRUE(WriteFileAtomically(path, SuiteResultToJson(result)).ok());
-  const Result<SuiteResult> kept = LoadSuiteResult(path, result.submission, "abc");
-  ASSERT_TRUE(kept.ok()) << kept.status().message();
-  EXPECT_EQ(kept->verdict, "ok");
-  EXPECT_EQ(kept->detail, result.detail);
-  EXPECT_DOUBLE_EQ(kept->over_eager->low, 1.8);
-  EXPECT_DOUBLE_EQ(kept->time_us.value(), 12.5);
-  EXPECT_EQ(kept->label, "constant_output");
+  const Result<SuiteResult> stored_result = LoadSuiteResult(path, result.submission, "abc");
+  ASSERT_TRUE(stored_result.ok()) << stored_result.status().message();
+  EXPECT_EQ(stored_result->verdict, "ok");
+  EXPECT_EQ(stored_result->detail, result.detail);
+  EXPECT_DOUBLE_EQ(stored_result->over_eager->low, 1.8);
+  EXPECT_DOUBLE_EQ(stored_result->time_us.value(), 12.5);
+  EXPECT_EQ(stored_result->label, "constant_output");
   EXPECT_EQ(LoadSuiteResult(path, result.submission, "abd").status().code(), StatusCode::kNotFound);
 }
 
@@ -118,10 +118,10 @@ TEST_F(KernelBenchSuite, FindsEveryProblemOfACheckoutOrOfAFolder) {
     std::filesystem::create_directories(std::filesystem::path(Path(file)).parent_path());
     ASSERT_TRUE(WriteFileAtomically(Path(file), "").ok());
   }
-  const Result<std::vector<SuiteSubmission>> found = FindProblems(Path("kb"));
-  ASSERT_TRUE(found.ok()) << found.status().message();
+  const Result<std::vector<SuiteSubmission>> problems = FindProblems(Path("kb"));
+  ASSERT_TRUE(problems.ok()) << problems.status().message();
   std::vector<std::string> names;
-  for (const SuiteSubmission& submission : *found) names.push_back(submission.name);
+  for (const SuiteSubmission& submission : *problems) names.push_back(submission.name);
   EXPECT_EQ(names, (std::vector<std::string>{"level1_2", "level1_19", "level2_1"}));
   const Result<std::vector<SuiteSubmission>> flat = FindProblems(Path("flat"));
   ASSERT_TRUE(flat.ok()) << flat.status().message();
@@ -140,10 +140,10 @@ TEST_F(KernelBenchSuite, ASearchIsToldWithWhatItTook) {
   result.detail = "<script>";
   const std::string path = Path("search.json");
   ASSERT_TRUE(WriteFileAtomically(path, SuiteResultToJson(result)).ok());
-  const Result<SuiteResult> kept = LoadSuiteResult(path, result.submission, "");
-  ASSERT_TRUE(kept.ok()) << kept.status().message();
-  EXPECT_EQ(kept->run, result.run);
-  EXPECT_EQ(kept->tokens, 3456);
+  const Result<SuiteResult> stored_result = LoadSuiteResult(path, result.submission, "");
+  ASSERT_TRUE(stored_result.ok()) << stored_result.status().message();
+  EXPECT_EQ(stored_result->run, result.run);
+  EXPECT_EQ(stored_result->tokens, 3456);
   const std::vector<SuiteSummary> summaries = SummarizeSuite({result}, /*timed=*/true, /*compiled=*/false);
   EXPECT_THAT(SuiteTable({result}, summaries), testing::AllOf(HasSubstr("3456"), HasSubstr("problems"), HasSubstr("2.000x")));
   const std::string page = SuitePage("Title & more", "Conditions.", {result}, summaries);

@@ -35,14 +35,14 @@ TEST(Lot, FollowsFromItsSeedAndNotFromTheOrderOfTheNames) {
 TEST(Lot, DrawsThatSkipEachOtherHaveNothingInCommonAndEveryNameIsDrawnAsOften) {
   std::map<std::string, int> times;
   for (uint64_t seed = 0; seed < 3000; ++seed) {
-    std::set<std::string> all;
+    std::set<std::string> drawn_names;
     for (int64_t skip = 0; skip < 15; skip += 5) {
       for (const std::string& name : Draw({.take = 5, .skip = skip, .seed = seed}, Names(15))) {
-        EXPECT_TRUE(all.insert(name).second) << seed;
+        EXPECT_TRUE(drawn_names.insert(name).second) << seed;
         times[name] += skip == 0;
       }
     }
-    EXPECT_EQ(all.size(), 15u);
+    EXPECT_EQ(drawn_names.size(), 15u);
   }
   // 3000 draws of 5 among 15: 1000 each; the standard deviation is sqrt(3000 * 1/3 * 2/3) = 25.8.
   for (const auto& [name, count] : times) EXPECT_NEAR(count, 1000, 5 * 25.8) << name;

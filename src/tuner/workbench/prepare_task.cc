@@ -56,16 +56,16 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
 Result<std::pair<std::string, NewTaskOptions::HiddenRange>> ReadHidden(const std::string& text) {
   HONE_ASSIGN_OR_RETURN(auto pair, Pair("--hidden", text));
   NewTaskOptions::HiddenRange range;
-  std::string rest = pair.second;
-  if (const size_t colon = rest.find(':'); colon != std::string::npos) {
-    HONE_ASSIGN_OR_RETURN(range.multiple, ParseWholeNumber("--hidden", rest.substr(colon + 1)));
-    rest.resize(colon);
+  std::string paired_text = pair.second;
+  if (const size_t colon = paired_text.find(':'); colon != std::string::npos) {
+    HONE_ASSIGN_OR_RETURN(range.multiple, ParseWholeNumber("--hidden", paired_text.substr(colon + 1)));
+    paired_text.resize(colon);
   }
-  const size_t dots = rest.find("..");
-  HONE_ASSIGN_OR_RETURN(range.low, ParseWholeNumber("--hidden", rest.substr(0, dots)));
+  const size_t dots = paired_text.find("..");
+  HONE_ASSIGN_OR_RETURN(range.low, ParseWholeNumber("--hidden", paired_text.substr(0, dots)));
   range.high = range.low;
   if (dots != std::string::npos) {
-    HONE_ASSIGN_OR_RETURN(range.high, ParseWholeNumber("--hidden", rest.substr(dots + 2)));
+    HONE_ASSIGN_OR_RETURN(range.high, ParseWholeNumber("--hidden", paired_text.substr(dots + 2)));
   }
   if (range.high < range.low || range.multiple < 1) {
     return Status::InvalidArgument(
@@ -156,12 +156,13 @@ Status Fill(const TaskAnswers& flags, NewTaskOptions& o) {
 }
 
 std::vector<OpenQuestion> OpenQuestionsOf(const std::string& out, const TaskDraft& draft) {
-  std::vector<OpenQuestion> all;
+  std::vector<OpenQuestion> open_questions;
   for (const auto& [name, text] :
        {std::pair{"task.toml", &draft.task_toml}, {"seed.cu", &draft.seed}, {"oracle.cu", &draft.oracle}}) {
-    for (OpenQuestion& q : hone::FindOpenQuestions(*text, fmt::format("{}/{}", out, name))) all.push_back(std::move(q));
+    for (OpenQuestion& q : hone::FindOpenQuestions(*text, fmt::format("{}/{}", out, name)))
+      open_questions.push_back(std::move(q));
   }
-  return all;
+  return open_questions;
 }
 
 // A DraftCheck is the result of trying a draft.
@@ -278,9 +279,9 @@ void CheckPrepared(const EvaluatorOptions& evaluator, PreparedTask& prepared) {
   Result<DraftCheck> checked = CheckDraft(evaluator, prepared.directory);
   if (checked.ok() && !checked->cancelling.empty()) {
     const size_t before = prepared.draft.inferred.size();
-    const Status written = WriteAbs(checked->cancelling, prepared.directory + "/task.toml", prepared.draft);
-    if (!written.ok()) {
-      prepared.unchecked = written.message();
+    const Status write_status = WriteAbs(checked->cancelling, prepared.directory + "/task.toml", prepared.draft);
+    if (!write_status.ok()) {
+      prepared.unchecked = write_status.message();
       return;
     }
     prepared.inferred_late.assign(prepared.draft.inferred.begin() + static_cast<ptrdiff_t>(before),

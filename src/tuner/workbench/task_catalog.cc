@@ -45,16 +45,17 @@ Result<std::string> FindTaskDirectory(const std::vector<std::string>& roots, con
                     name_or_directory,
                     of_task ? fmt::format(" (did you mean {}?)", folder.string()) : "; `hone tasks` lists the names"));
   }
-  std::vector<std::string> known;
-  for (const std::string& directory : TaskDirectories(roots)) known.push_back(fs::path(directory).filename().string());
+  std::vector<std::string> task_names;
+  for (const std::string& directory : TaskDirectories(roots))
+    task_names.push_back(fs::path(directory).filename().string());
   return Status::NotFound(fmt::format(
       "no task named '{0}'{1} and no folder {0} with a task.toml; {2}", name_or_directory,
-      DidYouMean(name_or_directory, known),
-      known.empty()
+      DidYouMean(name_or_directory, task_names),
+      task_names.empty()
           ? WhereTasksAre(roots)
           : fmt::format(
                 "tasks found: {}. `hone tasks show NAME` describes one, `hone new NAME --from KERNEL.cu` makes one",
-                fmt::join(known, ", "))));
+                fmt::join(task_names, ", "))));
 }
 
 Result<Task> FindTask(const std::vector<std::string>& roots, const std::string& name_or_directory) {
@@ -63,17 +64,18 @@ Result<Task> FindTask(const std::vector<std::string>& roots, const std::string& 
 }
 
 std::vector<std::string> TaskDirectories(const std::vector<std::string>& roots) {
-  std::vector<std::string> found;
+  std::vector<std::string> task_folders;
   std::error_code error;
   for (const fs::path root : roots) {
     if (!fs::is_directory(root, error)) continue;
     for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
-      if (fs::exists(entry.path() / "task.toml", error)) found.push_back(fs::weakly_canonical(entry.path()).string());
+      if (fs::exists(entry.path() / "task.toml", error))
+        task_folders.push_back(fs::weakly_canonical(entry.path()).string());
     }
-    if (!found.empty()) break;  // the first root with tasks hides the others
+    if (!task_folders.empty()) break;  // the first root with tasks hides the others
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  std::sort(task_folders.begin(), task_folders.end());
+  return task_folders;
 }
 
 Result<std::string> ReadSource(const std::string& path) {

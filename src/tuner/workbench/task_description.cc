@@ -194,9 +194,9 @@ std::string TaskText(const Task& task, const DeviceFacts& gpu) {
     text += fmt::format("  {} drawn afresh at each evaluation: {}\n", group.count, ranges);
   }
   text += "\nFiles\n";
-  size_t longest = 0;
-  for (const auto& [path, what] : FilesOf(task)) longest = std::max(longest, path.size());
-  for (const auto& [path, what] : FilesOf(task)) text += fmt::format("  {:<{}}  {}\n", path, longest, what);
+  size_t longest_path = 0;
+  for (const auto& [path, what] : FilesOf(task)) longest_path = std::max(longest_path, path.size());
+  for (const auto& [path, what] : FilesOf(task)) text += fmt::format("  {:<{}}  {}\n", path, longest_path, what);
   if (const std::string judge = JudgeCommand(task); !judge.empty()) text += fmt::format("\nTo judge its seed:  {}\n", judge);
   text += fmt::format("{}To look for a faster kernel:  hone optimize {}\n", task.seed_source.empty() ? "\n" : "", task.name);
   return text;

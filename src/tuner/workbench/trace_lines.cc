@@ -73,20 +73,20 @@ class Writer {
       // A kernel that is right and was not timed gets no line, because the schema requires a time.
       if (status == "PASSED" && (result == nullptr || !result->time_us)) continue;
       const json evaluation = EvaluationJson(status, result);
-      bool known = false;
+      bool is_known = false;
       for (const json& workload : workloads) {
         if (!Fits(workload, task_case.dims)) continue;
-        known = true;
+        is_known = true;
         lines.push_back(TraceLine(workload, evaluation));
       }
-      if (!known) lines.push_back(TraceLine(MadeWorkload(task_case.dims), evaluation));
+      if (!is_known) lines.push_back(TraceLine(MadeWorkload(task_case.dims), evaluation));
     }
     return lines;
   }
 
  private:
   Result<std::vector<json>> ReadWorkloads() const {
-    std::vector<json> found;
+    std::vector<json> traces;
     std::istringstream lines(facts_.workloads);
     int number = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -101,9 +101,9 @@ class Writer {
             "{}/workload.jsonl:{} is no workload with axes and uuid: bring the definition in again with hone new",
             task_.directory, number));
       }
-      found.push_back(workload);
+      traces.push_back(workload);
     }
-    return found;
+    return traces;
   }
 
   std::string AxisOf(const std::string& dim) const {

@@ -83,11 +83,11 @@ std::vector<json> Lines(const Evaluation& evaluation, const std::string& workloa
   const Result<std::vector<std::string>> lines =
       TraceLines(*task, evaluation, {"hone_norm_mine", "2026-11-24T04:00:00Z", "0.1.0", workloads});
   EXPECT_TRUE(lines.ok()) << lines.status().message();
-  std::vector<json> read;
+  std::vector<json> parsed_lines;
   if (lines.ok()) {
-    for (const std::string& line : *lines) read.push_back(json::parse(line));
+    for (const std::string& line : *lines) parsed_lines.push_back(json::parse(line));
   }
-  return read;
+  return parsed_lines;
 }
 
 TEST(TraceLines, EveryWorkloadOfATimedCaseHasOneAndACaseWithoutWorkloadsOneOfItsOwn) {

@@ -127,8 +127,10 @@ Result<std::string> ReadWinner(const Task& task, const std::string& path) {
                     path, source_path));
   }
   HONE_ASSIGN_OR_RETURN(const Candidate candidate, ParseCandidate(source, source_path, task));
-  const std::vector<Binding> all = AllBindings(candidate.plan);
-  const auto known = [&](const Binding& binding) { return std::find(all.begin(), all.end(), binding) != all.end(); };
+  const std::vector<Binding> bindings = AllBindings(candidate.plan);
+  const auto known = [&](const Binding& binding) {
+    return std::find(bindings.begin(), bindings.end(), binding) != bindings.end();
+  };
   for (const ShapeChoice& shape : shapes) {
     if (!known(shape.binding)) {
       return Status::InvalidArgument(

@@ -54,9 +54,9 @@ class WinnerFile : public testing::Test {
   }
   Result<std::string> Read() const {
     EXPECT_TRUE(WriteFileAtomically(path_, DumpJson(json_, 2)).ok());
-    Result<PlannedKernel> read = ReadCandidateOf(task_, path_);
-    if (!read.ok()) return read.status();
-    return read->text;
+    Result<PlannedKernel> candidate_or_error = ReadCandidateOf(task_, path_);
+    if (!candidate_or_error.ok()) return candidate_or_error.status();
+    return candidate_or_error->text;
   }
   std::string Error() const { return Read().status().message(); }
 
@@ -69,9 +69,9 @@ class WinnerFile : public testing::Test {
 
 TEST_F(WinnerFile, GivesTheTextThatTheSweepWrote) {
   ASSERT_TRUE(swept_.tuned);
-  const Result<std::string> read = Read();
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(*read, *swept_.tuned);
+  const Result<std::string> text_or_error = Read();
+  ASSERT_TRUE(text_or_error.ok()) << text_or_error.status().message();
+  EXPECT_EQ(*text_or_error, *swept_.tuned);
   EXPECT_LT(DumpJson(json_, 2).size(), 1500u);
   EXPECT_EQ(json_["candidate"], "../tunable.cu");
   EXPECT_EQ(json_["device"]["modelled"], true);

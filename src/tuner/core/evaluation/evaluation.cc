@@ -39,7 +39,7 @@ OrderedJson IntervalToJson(const Interval& interval) {
 // Reads {median, ci95: [low, high]} into `target`, if the key is there.
 void ReadInterval(JsonFields& fields, std::string_view key, std::optional<Interval>& target) {
   Interval interval;
-  const bool found = fields.Object(key, [&](JsonFields& inner) {
+  const bool has_object = fields.Object(key, [&](JsonFields& inner) {
     std::vector<double> ends;
     inner.Require("median", interval.median);
     inner.Require("ci95", ends);
@@ -48,7 +48,7 @@ void ReadInterval(JsonFields& fields, std::string_view key, std::optional<Interv
     interval.low = ends[0];
     interval.high = ends[1];
   });
-  if (found && fields.ok()) target = interval;
+  if (has_object && fields.ok()) target = interval;
 }
 
 // Reads a word that must be one of `names`, and returns its index; a failure is noted in `fields`.

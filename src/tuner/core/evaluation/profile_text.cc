@@ -40,14 +40,15 @@ std::string CountedPercents(const KernelProfile& kernel,
 }
 
 // Returns a text on the sectors per request of one kind of access (`what`); empty if there were no requests.
-// `requests`, `sectors` and `used` name the fields.
+// `requests`, `sectors` and `used_counter` name the fields.
 std::string PerRequest(const KernelProfile& kernel, const char* what, const char* requests, const char* sectors,
-                       const char* used) {
+                       const char* used_counter) {
   if (kernel.Value(requests) <= 0) return "";
   std::string text = fmt::format("{} {:.1f} sectors a request", what, kernel.Value(sectors) / kernel.Value(requests));
   // The average of loads leaves out cp.async, by which most loads may be done.
   const bool partial = std::string_view(what) == "loads" && kernel.Value("async_copies") > 0.05 * kernel.Value(requests);
-  if (kernel.Value(used) > 0 && !partial) text += fmt::format(" ({:.0f} of 32 bytes of each used)", kernel.Value(used));
+  if (kernel.Value(used_counter) > 0 && !partial)
+    text += fmt::format(" ({:.0f} of 32 bytes of each used)", kernel.Value(used_counter));
   return text;
 }
 
@@ -64,33 +65,34 @@ void AppendLine(std::string* text, std::string_view indent, const std::string& l
 // Returns the most frequent reasons for stalls, each with its share of all stalls.
 std::string StallsText(const KernelProfile& kernel) {
   std::vector<std::pair<double, const ProfileField*>> stalls;
-  double all = 0;
+  double total = 0;
   for (const ProfileField& field : ProfileFields()) {
     if (!field.name.starts_with("stall_") || kernel.Value(field.name) <= 0) continue;
     stalls.emplace_back(kernel.Value(field.name), &field);
-    all += kernel.Value(field.name);
+    total += kernel.Value(field.name);
   }
   std::stable_sort(stalls.begin(), stalls.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (stalls.size() > kStallsShown) stalls.resize(kStallsShown);
   std::string text;
   for (const auto& [value, field] : stalls) {
-    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * value / all, field->meaning);
+    text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * value / total, field->meaning);
   }
   return text;
 }
 
 // Returns the number of instructions, and the share of each kind.
 std::string InstructionMix(const KernelProfile& kernel) {
-  const double all = kernel.Value("instructions");
-  if (all <= 0) return "";
-  std::string text = ShortNumber(all);
+  const double instructions = kernel.Value("instructions");
+  if (instructions <= 0) return "";
+  std::string text = ShortNumber(instructions);
   for (const auto& [label, field] : {std::pair{"multiply-add", "fma_instructions"}, {"integer", "alu_instructions"},
                                      {"memory", "memory_instructions"}, {"special", "special_instructions"},
                                      {"tensor", "tensor_instructions"}, {"double", "fp64_instructions"},
                                      {"branch", "branch_instructions"}}) {
     // Constants are moved through the tensor cores' pipe without computing a product.
     if (std::string_view(field) == "tensor_instructions" && kernel.Value("tensor_active", 100) < 5) continue;
-    if (const double part = kernel.Value(field); part > 0.005 * all) text += fmt::format(", {:.0f} % {}", 100 * part / all, label);
+    if (const double part = kernel.Value(field); part > 0.005 * instructions)
+      text += fmt::format(", {:.0f} % {}", 100 * part / instructions, label);
   }
   if (kernel.Has("active_threads")) text += fmt::format(", {:.1f} of 32 threads active", kernel.Value("active_threads"));
   return text;

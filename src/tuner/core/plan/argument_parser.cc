@@ -56,7 +56,7 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
   size_t end = 0;
   while (end < text.size() && IsIdentifier(text.substr(0, end + 1))) ++end;
   argument.name = std::string(text.substr(0, end));
-  const std::string_view rest = Trim(text.substr(end));
+  const std::string_view suffix = Trim(text.substr(end));
   const Task& task = *names.task;
   if (task.FindTensor(argument.name) != nullptr) {
     argument.kind = ArgumentKind::kTensor;
@@ -69,7 +69,7 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
     }
   } else if (Contains(names.workspaces, argument.name)) {
     argument.kind = ArgumentKind::kWorkspace;
-  } else if (task.FindScalar(argument.name) != nullptr && rest.empty()) {
+  } else if (task.FindScalar(argument.name) != nullptr && suffix.empty()) {
     return Status::InvalidArgument(fmt::format("the scalar '{0}' needs a type, such as '{0}:f32'", argument.name));
   } else if (std::any_of(task.dims.begin(), task.dims.end(),
                          [&](const auto& dim) { return dim.first == argument.name; }) ||
@@ -77,18 +77,18 @@ Result<Argument> ParsePointer(std::string_view text, const ArgumentNames& names)
     return Status::InvalidArgument(
         fmt::format("'{0}' is an integer and needs a type: '{0}:i32' (or u32, i64, u64, bool)", text));
   } else {
-    std::vector<std::string> known = names.workspaces;
-    for (const TensorSpec& tensor : task.tensors) known.push_back(tensor.name);
-    return Status::InvalidArgument(
-        fmt::format("'{}' is not a tensor or workspace{}; there {} {}; an integer expression needs a type, such as '{}:i32'", argument.name,
-                    argument.name.size() > 1 ? Suggestion(argument.name, known) : "", known.size() == 1 ? "is" : "are",
-                    fmt::join(known, ", "), text));
+    std::vector<std::string> known_names = names.workspaces;
+    for (const TensorSpec& tensor : task.tensors) known_names.push_back(tensor.name);
+    return Status::InvalidArgument(fmt::format(
+        "'{}' is not a tensor or workspace{}; there {} {}; an integer expression needs a type, such as '{}:i32'",
+        argument.name, argument.name.size() > 1 ? Suggestion(argument.name, known_names) : "",
+        known_names.size() == 1 ? "is" : "are", fmt::join(known_names, ", "), text));
   }
-  if (rest.empty()) return argument;
-  if (rest.front() != '+') {
+  if (suffix.empty()) return argument;
+  if (suffix.front() != '+') {
     return Status::InvalidArgument(fmt::format("expected '{0}' or '{0} + OFFSET', found '{1}'", argument.name, text));
   }
-  Result<Expression> offset = Expression::Parse(rest.substr(1));
+  Result<Expression> offset = Expression::Parse(suffix.substr(1));
   if (!offset.ok()) return offset.status();
   argument.offset = std::move(offset).value();
   return argument;

@@ -29,12 +29,13 @@ Result<Dims> ParseDims(std::string_view option, std::string_view text, int64_t l
     begin += part.size() + 1;
     const std::string_view name = trimmed(part.substr(0, equals));
     const std::string_view digits = trimmed(part.substr(std::min(equals + 1, part.size())));
-    bool right = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
-    for (const char c : name) right = right && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_');
+    bool is_valid = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+    for (const char c : name) is_valid = is_valid && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_');
     int64_t size = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-    right = right && !digits.empty() && error == std::errc() && end == digits.data() + digits.size() && size >= least;
-    if (!right) {
+    is_valid =
+        is_valid && !digits.empty() && error == std::errc() && end == digits.data() + digits.size() && size >= least;
+    if (!is_valid) {
       return Status::InvalidArgument(fmt::format(
           "{} {}: '{}' is no NAME=SIZE with a size of {} or more; expected sizes by name, as in rows=128,d=4096",
           option, text, trimmed(part), least));

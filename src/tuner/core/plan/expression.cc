@@ -206,17 +206,17 @@ class Parser {
     if (level == kLevels.size()) return ParseUnary();
     NodePointer left = ParseBinary(level + 1);
     while (left != nullptr) {
-      const Infix* found = nullptr;
+      const Infix* infix_operator = nullptr;
       for (const Infix& infix : kLevels[level]) {
         if (Take(infix.token)) {
-          found = &infix;
+          infix_operator = &infix;
           break;
         }
       }
-      if (found == nullptr) return left;
+      if (infix_operator == nullptr) return left;
       NodePointer right = ParseBinary(level + 1);
       if (right == nullptr) return nullptr;
-      left = MakeNode(found->operation, {left, right});
+      left = MakeNode(infix_operator->operation, {left, right});
     }
     return nullptr;
   }

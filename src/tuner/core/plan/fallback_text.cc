@@ -22,8 +22,8 @@ std::string DescribeFallback(const Evaluation& evaluation) {
     if (before == kShown) shapes += "; …";
   }
   if (left_checked + left_timed == 0) return "";
-  const auto share = [](int left, int all, const char* kind) {
-    return fmt::format("{} of the {} {} case{}", left, all, kind, all == 1 ? "" : "s");
+  const auto share = [](int left_over, int total, const char* kind) {
+    return fmt::format("{} of the {} {} case{}", left_over, total, kind, total == 1 ? "" : "s");
   };
   std::string text = "the task's seed served ";
   if (left_checked > 0) text += share(left_checked, checked, "checked");

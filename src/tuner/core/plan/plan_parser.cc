@@ -69,14 +69,14 @@ std::optional<std::string> BadKernelName(const std::string& kernel) {
   if (!IsIdentifier(kernel.substr(0, 1)) && kernel[0] != ':') return "does not begin with an identifier";
   int round = 0, angle = 0;
   for (const char c : kernel) {
-    const bool plain =
+    const bool is_plain_name =
         IsIdentifier(std::string("a") + c) || std::string_view(" :,+-*/%&|!=~.'").find(c) != std::string_view::npos;
     if (c == '(') ++round;
     if (c == ')') --round;
     // Inside parentheses, '<' and '>' are comparisons and not brackets.
     if (c == '<' && round == 0) ++angle;
     if (c == '>' && round == 0) --angle;
-    if (!plain && c != '(' && c != ')' && c != '<' && c != '>') {
+    if (!is_plain_name && c != '(' && c != ')' && c != '<' && c != '>') {
       return fmt::format("'{}' cannot stand in a kernel's name",
                          c == '\n' ? std::string("a line break") : std::string(1, c));
     }
@@ -144,7 +144,7 @@ class PlanParser {
     ReadImage(reader);
     ReadConstraints(reader, "constraints");
     ReadOptions(reader);
-    if (const auto set = reader.Word("include_set", {"", "full", "cute"})) include_set_ = *set;
+    if (const auto include_set = reader.Word("include_set", {"", "full", "cute"})) include_set_ = *include_set;
     // Names are read first: arguments refer to workspaces and tensor maps anywhere in the plan.
     const std::vector<const TomlNode*> workspaces = reader.Tables("workspace"), maps = reader.Tables("tensor_map");
     for (const auto& [key, tables] : {std::pair("workspace", &workspaces), std::pair("tensor_map", &maps)}) {
@@ -206,10 +206,11 @@ class PlanParser {
         if (!occupancy) problem = "occupancy() is known in grid and args only";
         if (arguments.size() > 1) problem = "occupancy takes the launch's kernel or nothing";
       } else if (function == "align") {
-        const bool known = arguments.size() == 1 && (task_.FindTensor(arguments[0]) != nullptr ||
-                                                     std::find(names_.workspaces.begin(), names_.workspaces.end(),
-                                                               arguments[0]) != names_.workspaces.end());
-        if (!known) problem = "align takes the name of a tensor or workspace";
+        const bool names_tensor =
+            arguments.size() == 1 &&
+            (task_.FindTensor(arguments[0]) != nullptr ||
+             std::find(names_.workspaces.begin(), names_.workspaces.end(), arguments[0]) != names_.workspaces.end());
+        if (!names_tensor) problem = "align takes the name of a tensor or workspace";
       } else if (function == "stride") {
         const TensorSpec* tensor = arguments.size() == 2 ? task_.FindTensor(arguments[0]) : nullptr;
         if (tensor == nullptr) {
@@ -406,9 +407,9 @@ class PlanParser {
     map.name = reader.RequiredString("name");
     map.tensor = reader.RequiredString("tensor");
     if (errors_.ok() && task_.FindTensor(map.tensor) == nullptr) {
-      std::vector<std::string> known;
-      for (const TensorSpec& tensor : task_.tensors) known.push_back(tensor.name);
-      reader.Error("tensor", fmt::format("'{}' is not a tensor{}", map.tensor, Suggestion(map.tensor, known)));
+      std::vector<std::string> known_names;
+      for (const TensorSpec& tensor : task_.tensors) known_names.push_back(tensor.name);
+      reader.Error("tensor", fmt::format("'{}' is not a tensor{}", map.tensor, Suggestion(map.tensor, known_names)));
     }
     map.dtype = reader
                     .Word("dtype", {"uint8", "uint16", "uint32", "int32", "uint64", "int64", "float16", "float32",
@@ -589,23 +590,24 @@ class PlanParser {
   // operands are workspaces.
   DType CallDType(TableReader& reader, const std::vector<std::pair<std::string_view, const Argument*>>& operands) {
     const std::optional<std::string> word = reader.Word("dtype", {"float32", "float16", "bfloat16"});
-    bool known = word.has_value();
-    DType dtype = known ? DTypeFromName(*word).value_or(DType::kFloat32) : DType::kFloat32;
+    bool word_is_known = word.has_value();
+    DType dtype = word_is_known ? DTypeFromName(*word).value_or(DType::kFloat32) : DType::kFloat32;
     std::string from = "dtype";
     for (const auto& [key, operand] : operands) {
       const TensorSpec* tensor = operand->kind == ArgumentKind::kTensor ? task_.FindTensor(operand->name) : nullptr;
       if (tensor == nullptr) continue;
       if (tensor->dtype != DType::kFloat32 && tensor->dtype != DType::kFloat16 && tensor->dtype != DType::kBFloat16) {
         reader.Error(key, fmt::format("'{}' has {}; a call takes float32, float16 or bfloat16", tensor->name, DTypeName(tensor->dtype)));
-      } else if (known && dtype != tensor->dtype) {
+      } else if (word_is_known && dtype != tensor->dtype) {
         reader.Error(key, fmt::format("'{}' has {} and '{}' says {}; what a call reads and writes has one dtype: convert one with a kernel",
                                       tensor->name, DTypeName(tensor->dtype), from, DTypeName(dtype)));
       }
-      known = true;
+      word_is_known = true;
       dtype = tensor->dtype;
       from = tensor->name;
     }
-    if (!known && errors_.ok()) reader.Missing("dtype", "everything is a workspace, so say \"float32\", \"float16\" or \"bfloat16\"");
+    if (!word_is_known && errors_.ok())
+      reader.Missing("dtype", "everything is a workspace, so say \"float32\", \"float16\" or \"bfloat16\"");
     return dtype;
   }
 
@@ -632,15 +634,15 @@ class PlanParser {
     std::vector<std::pair<std::string_view, const Argument*>> operands = {{first, &call.a}, {second, &call.b}, {"out", &call.out}};
     if (call.bias) operands.emplace_back("bias", &*call.bias);
     call.dtype = CallDType(reader, operands);
-    const TensorSpec* written = task_.FindTensor(call.out.name);
-    if (written != nullptr && written->role == TensorRole::kIn) {
+    const TensorSpec* output = task_.FindTensor(call.out.name);
+    if (output != nullptr && output->role == TensorRole::kIn) {
       reader.Error("out", fmt::format("'{}' is an input and must not be changed", call.out.name));
     }
     const auto shares = [&](const Argument& operand) {
-      const TensorSpec* read = task_.FindTensor(operand.name);
-      return operand.kind == ArgumentKind::kTensor && written != nullptr && read != nullptr &&
-             (read == written || written->alias == read->name || read->alias == written->name ||
-              (!read->alias.empty() && read->alias == written->alias));
+      const TensorSpec* input = task_.FindTensor(operand.name);
+      return operand.kind == ArgumentKind::kTensor && output != nullptr && input != nullptr &&
+             (input == output || output->alias == input->name || input->alias == output->name ||
+              (!input->alias.empty() && input->alias == output->alias));
     };
     for (const auto& [key, operand] : operands) {
       if (operand != &call.out && shares(*operand)) {
@@ -757,7 +759,7 @@ class PlanParser {
     for (const TensorSpec& tensor : task_.tensors) {
       if (tensor.role == TensorRole::kIn) continue;
       if (names_.is_oracle && !task_.tolerance.contains(tensor.name)) continue;  // properties judge it
-      const auto named = [&](const PlanEntry& entry) {
+      const auto entry_names_tensor = [&](const PlanEntry& entry) {
         if (entry.is_memset) return entry.target == tensor.name;
         if (entry.call) return entry.call->out.name == tensor.name;
         return std::any_of(entry.args.begin(), entry.args.end(), [&](const Argument& argument) {
@@ -769,7 +771,7 @@ class PlanParser {
           return Names(argument, tensor.name) && (!names_.is_oracle || argument.kind == ArgumentKind::kReference);
         });
       };
-      if (std::none_of(plan_.entries.begin(), plan_.entries.end(), named)) {
+      if (std::none_of(plan_.entries.begin(), plan_.entries.end(), entry_names_tensor)) {
         errors_.Add(plan_.entries.front().line, "", "args",
                     fmt::format("the output '{}' is passed to no kernel; add \"{}{}\"", tensor.name,
                                 names_.is_oracle ? "ref:" : "", tensor.name));
@@ -777,10 +779,10 @@ class PlanParser {
     }
     if (!names_.is_oracle) return;
     for (const Property& property : PropertiesOf(task_)) {
-      const auto written = [&](const PlanEntry& entry) {
+      const auto entry_writes_property = [&](const PlanEntry& entry) {
         return std::any_of(entry.args.begin(), entry.args.end(), [&](const Argument& argument) { return Names(argument, property.name); });
       };
-      if (std::none_of(plan_.entries.begin(), plan_.entries.end(), written)) {
+      if (std::none_of(plan_.entries.begin(), plan_.entries.end(), entry_writes_property)) {
         errors_.Add(plan_.entries.front().line, "", "args", fmt::format("the property '{0}' is passed to no kernel; add \"ref:{0}\"", property.name));
       }
     }
@@ -802,12 +804,12 @@ size_t PlanBegin(std::string_view source) {
   constexpr std::string_view kOpen = "/*hone";
   size_t open = source.find(kOpen);
   while (open != std::string_view::npos) {
-    const size_t next = open + kOpen.size();
-    if (next >= source.size() || source[next] == '\n' || source[next] == ' ' || source[next] == '\r' ||
-        source[next] == '\t') {
+    const size_t after_marker = open + kOpen.size();
+    if (after_marker >= source.size() || source[after_marker] == '\n' || source[after_marker] == ' ' ||
+        source[after_marker] == '\r' || source[after_marker] == '\t') {
       break;
     }
-    open = source.find(kOpen, next);
+    open = source.find(kOpen, after_marker);
   }
   return open;
 }

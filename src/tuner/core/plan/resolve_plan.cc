@@ -124,9 +124,9 @@ class Resolver {
 
   Result<ResolvedPlan> Run() {
     for (const auto& [name, value] : binding_) {
-      const bool known = std::any_of(plan_.tunables.begin(), plan_.tunables.end(),
-                                     [&, key = name](const auto& tunable) { return tunable.first == key; });
-      if (!known)
+      const bool is_tunable = std::any_of(plan_.tunables.begin(), plan_.tunables.end(),
+                                          [&, key = name](const auto& tunable) { return tunable.first == key; });
+      if (!is_tunable)
         return Status::InvalidArgument(fmt::format("{}: '{}' is not a tunable of this plan", candidate_.name, name));
     }
     HONE_RETURN_IF_ERROR(ResolveStorage());
@@ -285,8 +285,8 @@ class Resolver {
     const bool too_many = elements > 1e15;
     int64_t bytes = width;
     for (const int64_t extent : extents) bytes = too_many ? 0 : bytes * extent;
-    const bool whole = operand.kind == ArgumentKind::kTensor && !operand.offset;
-    if (too_many || bytes > available - resolved.byte_offset || (whole && bytes != available)) {
+    const bool is_whole_tensor = operand.kind == ArgumentKind::kTensor && !operand.offset;
+    if (too_many || bytes > available - resolved.byte_offset || (is_whole_tensor && bytes != available)) {
       return Fail(entry, field,
                   fmt::format("{} is {} elements for {}, and '{}' has {}{}; check {}", shape, elements, DimsText(dims_), operand.name,
                               (available - resolved.byte_offset) / width, operand.offset ? " behind the offset" : "",
@@ -486,9 +486,9 @@ class Resolver {
   Result<int64_t> Occupancy(const PlanEntry& entry, const ResolvedStep& launch, const Binding& binding,
                             const Scope& scope, const std::vector<std::string>& arguments) const {
     if (!arguments.empty()) {
-      const std::string asked = SubstituteTunables(arguments[0], binding);
+      const std::string macro_kernel = SubstituteTunables(arguments[0], binding);
       const std::string base = launch.kernel.substr(0, launch.kernel.find('<'));
-      if (asked != launch.kernel && asked != base) {
+      if (macro_kernel != launch.kernel && macro_kernel != base) {
         return Status::InvalidArgument(
             fmt::format("occupancy({}) in an entry that launches '{}'; it tells of the entry's own "
                         "kernel only",
@@ -512,9 +512,9 @@ class Resolver {
     step.binding_key = BindingKey(binding);
     step.kernel = SubstituteTunables(entry.kernel, binding);
     step.cooperative = entry.cooperative;
-    const PlanScope plain = scope;
+    const PlanScope scope_without_occupancy = scope;
     scope.occupancy = [&](const std::vector<std::string>& arguments) {
-      return Occupancy(entry, step, binding, plain, arguments);
+      return Occupancy(entry, step, binding, scope_without_occupancy, arguments);
     };
 
     HONE_RETURN_IF_ERROR(EvaluateExtents(entry, "grid", entry.grid, scope, 0,

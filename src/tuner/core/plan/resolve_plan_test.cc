@@ -260,14 +260,14 @@ TEST(ResolvePlan, OccupancyIsAskedForTheEntrysOwnLaunch) {
   const Candidate candidate = ParsePlan(
       "[tune]\nVEC = [4]\n[[launch]]\nkernel = \"k<VEC>\"\ngrid = \"sm_count * occupancy(k<VEC>)\"\nblock = "
       "128\nshared = 100\nargs = [\"out\", \"occupancy():i32\"]\n");
-  std::string asked;
+  std::string asked_name;
   const OccupancyQuery query = [&](const std::string& kernel, const std::string& key, int64_t threads, int64_t shared) {
-    asked = kernel + " " + key + " " + std::to_string(threads) + " " + std::to_string(shared);
+    asked_name = kernel + " " + key + " " + std::to_string(threads) + " " + std::to_string(shared);
     return Result<int64_t>(5);
   };
   Result<ResolvedPlan> plan = ResolvePlan(candidate, PlanTask(), kDims, {}, H200(), query);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(asked, "k<4> VEC=4 128 100");
+  EXPECT_EQ(asked_name, "k<4> VEC=4 128 100");
   EXPECT_EQ(plan->steps[0].grid[0], 660);
   EXPECT_EQ(As<int32_t>(plan->steps[0].args[1].bytes), 5);
   // Before the kernel is compiled, occupancy() is the bound by threads: 2048 / 128 blocks.

@@ -315,19 +315,19 @@ std::vector<PlanSignature> SignaturesOf(const Candidate& candidate, const Compil
   for (const PlanEntry& entry : candidate.plan.entries) {
     if (!BelongsTo(entry, unit)) continue;
     const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
-    const auto named = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
+    const auto kernel_of_entry = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
     PlanSignature signature;
-    signature.kernel = static_cast<size_t>(named - unit.kernels.begin());
+    signature.kernel = static_cast<size_t>(kernel_of_entry - unit.kernels.begin());
     signature.line = std::max(entry.line, 1);
     for (const Argument& argument : entry.args) signature.argument_bytes.push_back(LayoutOf(SizesOf(argument)).size);
     std::array<int64_t, 3> block{1, 1, 1};
-    bool known = true;
+    bool all_types_known = true;
     for (size_t i = 0; i < entry.block.size(); ++i) {
       const Result<int64_t> extent = entry.block[i].Evaluate(unit.binding);
-      known = known && extent.ok();
+      all_types_known = all_types_known && extent.ok();
       if (extent.ok()) block[i] = *extent;
     }
-    if (known) signature.block = block;
+    if (all_types_known) signature.block = block;
     signatures.push_back(std::move(signature));
   }
   return signatures;
@@ -443,9 +443,10 @@ TranslationUnit MakeTranslationUnit(const Candidate& candidate, const Task& task
   for (const PlanEntry& entry : candidate.plan.entries) {
     if (!BelongsTo(entry, unit)) continue;
     const std::string kernel = SubstituteTunables(entry.kernel, unit.binding);
-    const auto named = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
+    const auto kernel_of_entry = std::find(unit.kernels.begin(), unit.kernels.end(), kernel);
     const auto emit = [&](const std::string& condition, const std::string& message) {
-      result.checks.push_back({static_cast<size_t>(named - unit.kernels.begin()), std::max(entry.line, 1), condition, message});
+      result.checks.push_back(
+          {static_cast<size_t>(kernel_of_entry - unit.kernels.begin()), std::max(entry.line, 1), condition, message});
     };
     emit(fmt::format("hone_plan::kCount<{}> == {}", kKernelType, entry.args.size()),
          fmt::format("kernel '{}' does not take the {} argument{} that the plan passes", kernel, entry.args.size(),

@@ -106,10 +106,10 @@ PropertyExample ReadExample(TableReader& fields, const Task& task, TomlErrors& e
   return example;
 }
 
-// Returns what `read` makes of each table `key` in the text of a task that ParseTask has accepted.
+// Returns what `read_table` makes of each table `key` in the text of a task that ParseTask has accepted.
 template <typename Read>
-auto ReadAgain(const Task& task, std::string_view key, Read read) {
-  std::vector<decltype(read(std::declval<TableReader&>(), std::declval<TomlErrors&>()))> found;
+auto ReadAgain(const Task& task, std::string_view key, Read read_table) {
+  std::vector<decltype(read_table(std::declval<TableReader&>(), std::declval<TomlErrors&>()))> found;
   // Most tasks have no such table. Do not parse their text, because this is called for the check of every launch.
   if (task.toml.find(key) == std::string::npos) return found;
   const Result<TomlNode> root = ParseToml(task.toml, "task.toml");
@@ -119,7 +119,7 @@ auto ReadAgain(const Task& task, std::string_view key, Read read) {
   if (reader.Has(key)) {
     for (const TomlNode* table : reader.Tables(key)) {
       TableReader fields(*table, std::string(key), errors);
-      found.push_back(read(fields, errors));
+      found.push_back(read_table(fields, errors));
     }
   }
   return found;

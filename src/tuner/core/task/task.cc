@@ -115,13 +115,13 @@ std::string_view CaseRoleName(CaseRole role) {
 
 std::string_view DistributionName(Distribution d) { return kDistributions[static_cast<size_t>(d)]; }
 std::optional<Distribution> DistributionFromName(std::string_view name) {
-  const std::optional<Distribution> named = FromName<Distribution>(kDistributions, name);
-  return named == Distribution::kSpecial ? std::nullopt : named;
+  const std::optional<Distribution> distribution = FromName<Distribution>(kDistributions, name);
+  return distribution == Distribution::kSpecial ? std::nullopt : distribution;
 }
 
 std::string_view SpecialValueName(SpecialValue value) {
-  for (const auto& [known, name] : kSpecialValues) {
-    if (known == value) return name;
+  for (const auto& [special_value, name] : kSpecialValues) {
+    if (special_value == value) return name;
   }
   return "unknown";
 }
@@ -266,11 +266,11 @@ Status CheckDrawable(const TensorSpec& tensor, const TensorShape& shape, const D
   if (bound <= 0) return fail(fmt::format("has indices but nothing to point to: its bound is {}", bound));
   const bool distinct = values.index_order == IndexOrder::kDistinct,
              rows = values.index_order == IndexOrder::kDistinctRows;
-  const int64_t wanted = distinct ? shape.elements : rows && !shape.shape.empty() ? shape.shape.back() : 1;
-  if (wanted > bound - low) {
+  const int64_t distinct_indices = distinct ? shape.elements : rows && !shape.shape.empty() ? shape.shape.back() : 1;
+  if (distinct_indices > bound - low) {
     return fail(fmt::format(
         "needs {} distinct indices{}, and its bound is {}: give the bound a larger size, or the tensor a smaller one",
-        wanted, rows ? " a row" : "", bound));
+        distinct_indices, rows ? " a row" : "", bound));
   }
   return Status::Ok();
 }
@@ -285,8 +285,8 @@ std::optional<HiddenRange> ResolveRange(const HiddenRange& range, const Dims& di
     if (!value.ok()) return std::nullopt;
     *number = *value;
   }
-  const int64_t largest = std::max({resolved.low, resolved.high, resolved.multiple});
-  if (largest >= kLargestHiddenSize || resolved.low < 1 || resolved.multiple < 1 ||
+  const int64_t largest_size = std::max({resolved.low, resolved.high, resolved.multiple});
+  if (largest_size >= kLargestHiddenSize || resolved.low < 1 || resolved.multiple < 1 ||
       resolved.high / resolved.multiple * resolved.multiple < resolved.low) {
     return std::nullopt;
   }

@@ -132,11 +132,11 @@ class TaskParser {
       task_.workload = *workload;
       return;
     }
-    std::vector<std::string> known;
+    std::vector<std::string> known_names;
     for (int i = 0; i <= static_cast<int>(WorkloadClass::kOther); ++i) {
-      known.emplace_back(WorkloadClassName(static_cast<WorkloadClass>(i)));
+      known_names.emplace_back(WorkloadClassName(static_cast<WorkloadClass>(i)));
     }
-    reader.Error("class", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
+    reader.Error("class", fmt::format("'{}' is not one of {}", name, fmt::join(known_names, ", ")));
   }
 
   // Reads [dims].
@@ -199,8 +199,8 @@ class TaskParser {
       tensor.role = *role == "in" ? TensorRole::kIn : *role == "out" ? TensorRole::kOut : TensorRole::kInOut;
     }
     const std::string dtype = reader.RequiredString("dtype");
-    if (const std::optional<DType> known = DTypeFromName(dtype)) {
-      tensor.dtype = *known;
+    if (const std::optional<DType> parsed_dtype = DTypeFromName(dtype)) {
+      tensor.dtype = *parsed_dtype;
     } else {
       reader.Error("dtype", fmt::format("'{}' is not one of {}", dtype, DTypeNames()));
     }
@@ -245,9 +245,10 @@ class TaskParser {
     CheckValuesOfTheDType(reader, tensor);
     // Offsets must ascend and an index must stay below its bound, whatever the inputs are. So stress inputs do not
     // change offsets, and only make the values of an index repeat.
-    const bool whole = DrawsIntegers(tensor.values.distribution);
-    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
-                    (!whole || (tensor.values.distribution == Distribution::kIndex && !IsFloating(tensor.dtype)));
+    const bool draws_integers = DrawsIntegers(tensor.values.distribution);
+    tensor.stress =
+        reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
+        (!draws_integers || (tensor.values.distribution == Distribution::kIndex && !IsFloating(tensor.dtype)));
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
       reader.Error("special",
@@ -315,11 +316,11 @@ class TaskParser {
     const std::optional<Distribution> distribution = DistributionFromName(name);
     if (!distribution && name.empty()) return;  // reported already
     if (!distribution) {
-      std::vector<std::string> known;
+      std::vector<std::string> known_names;
       for (int i = 0; i <= static_cast<int>(Distribution::kOffsets); ++i) {
-        known.emplace_back(DistributionName(static_cast<Distribution>(i)));
+        known_names.emplace_back(DistributionName(static_cast<Distribution>(i)));
       }
-      values.Error("distribution", fmt::format("'{}' is not one of {}", name, fmt::join(known, ", ")));
+      values.Error("distribution", fmt::format("'{}' is not one of {}", name, fmt::join(known_names, ", ")));
       return;
     }
     ValueSpec& spec = tensor.values;
@@ -473,8 +474,9 @@ class TaskParser {
       scalar.name = fields.RequiredString("name");
       if (!scalar.name.empty()) TakeName(fields, "name", scalar.name);
       const std::string dtype = fields.String("dtype").value_or("float32");
-      if (const std::optional<DType> known = DTypeFromName(dtype); known && IsFloating(*known) && DTypeBytes(*known) > 1) {
-        scalar.dtype = *known;
+      if (const std::optional<DType> parsed_dtype = DTypeFromName(dtype);
+          parsed_dtype && IsFloating(*parsed_dtype) && DTypeBytes(*parsed_dtype) > 1) {
+        scalar.dtype = *parsed_dtype;
       } else {
         fields.Error("dtype", fmt::format("'{}' is not one of float64, float32, float16, bfloat16; an integer is a "
                                           "dimension or an expression of the plan",
@@ -607,12 +609,12 @@ class TaskParser {
                                              : "only floating-point inputs may be drawn otherwise");
         continue;
       }
-      const TomlNode* given = values.Table(name);
-      if (given == nullptr) continue;
+      const TomlNode* values_table = values.Table(name);
+      if (values_table == nullptr) continue;
       TensorSpec drawn = *tensor;
       drawn.values = {};
       drawn.values.special = tensor->values.special;
-      ReadValueTable(*given, values.context() + " " + name, drawn);
+      ReadValueTable(*values_table, values.context() + " " + name, drawn);
       if (errors_.ok()) {
         // Check that the tensor can be drawn with these values at this case's dimensions.
         const Result<TensorShape> shape = ResolveShape(drawn, one.dims);
@@ -691,10 +693,10 @@ class TaskParser {
       CheckResolves(fields, "", high);
     }
     if (!errors_.ok()) return;
-    Task alone = task_;
-    alone.hidden = {group};
+    Task task_of_one_group = task_;
+    task_of_one_group.hidden = {group};
     for (uint64_t seed = 1; seed <= kHiddenProbes; ++seed) {
-      if (DrawHiddenCases(alone, seed).size() == static_cast<size_t>(group.count)) continue;
+      if (DrawHiddenCases(task_of_one_group, seed).size() == static_cast<size_t>(group.count)) continue;
       fields.Error(
           "",
           "hardly any shape of these ranges can be drawn: relations between dimensions or distinct indices leave no "
@@ -707,7 +709,7 @@ class TaskParser {
   // they name each other in a circle.
   bool OrderRanges(TableReader& fields, HiddenGroup& group) {
     std::vector<HiddenRange> ordered;
-    const auto known = [&](const std::string& name) {
+    const auto is_known_name = [&](const std::string& name) {
       return std::any_of(ordered.begin(), ordered.end(), [&](const HiddenRange& range) { return range.dim == name; });
     };
     while (!group.ranges.empty()) {
@@ -715,7 +717,7 @@ class TaskParser {
         for (const std::optional<Expression>* text : {&range.low_text, &range.high_text, &range.multiple_text}) {
           if (!*text) continue;
           const std::vector<std::string> names = (*text)->Names();
-          if (!std::all_of(names.begin(), names.end(), known)) return false;
+          if (!std::all_of(names.begin(), names.end(), is_known_name)) return false;
         }
         return true;
       });

@@ -25,8 +25,8 @@ bool PointsInto(const TensorSpec& index, const TensorSpec& target) {
   const std::vector<std::string> names = bound.Names();
   return std::any_of(target.shape.begin(), target.shape.end(), [&](const Expression& extent) {
     if (names.empty()) return extent.text() == bound.text();
-    const std::vector<std::string> used = extent.Names();
-    return std::any_of(used.begin(), used.end(), [&](const std::string& name) {
+    const std::vector<std::string> used_names = extent.Names();
+    return std::any_of(used_names.begin(), used_names.end(), [&](const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     });
   });
@@ -67,8 +67,8 @@ Result<Traffic> CompulsoryTraffic(const Task& task, const Dims& dims) {
   if (task.bytes) {
     HONE_ASSIGN_OR_RETURN(const int64_t stated, task.bytes->Evaluate(dims));
     const double total = static_cast<double>(stated);
-    const double rest = std::max(0.0, total - traffic.read_bytes - traffic.written_bytes);
-    traffic.written_bytes = std::min(traffic.written_bytes + std::min(unknown_writes, rest), total);
+    const double unattributed_bytes = std::max(0.0, total - traffic.read_bytes - traffic.written_bytes);
+    traffic.written_bytes = std::min(traffic.written_bytes + std::min(unknown_writes, unattributed_bytes), total);
     traffic.read_bytes = total - traffic.written_bytes;
   }
   return traffic;
@@ -94,8 +94,8 @@ std::string WholeTrafficText(const Task& task) {
     const int64_t times = tensor.role == TensorRole::kInOut ? 2 : 1;
     text += fmt::format("{}{}", text.empty() ? "" : " + ", times * DTypeBytes(tensor.dtype));
     for (const Expression& extent : tensor.shape) {
-      const bool plain = extent.text().find_first_of(" +-/%?<>=&|") == std::string::npos;
-      text += plain ? fmt::format(" * {}", extent.text()) : fmt::format(" * ({})", extent.text());
+      const bool is_plain_size = extent.text().find_first_of(" +-/%?<>=&|") == std::string::npos;
+      text += is_plain_size ? fmt::format(" * {}", extent.text()) : fmt::format(" * ({})", extent.text());
     }
   }
   return text;

@@ -149,7 +149,7 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
   const TorchModule module = ReadFields(fields, errors);
   if (!errors.ok()) return;
 
-  std::set<std::string> given, made;
+  std::set<std::string> input_tensors, output_tensors;
   const auto take = [&](std::string_view key, const std::string& name, bool output, std::set<std::string>& names) {
     const TensorSpec* tensor = task.FindTensor(name);
     if (tensor == nullptr) {
@@ -168,16 +168,19 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
   };
   for (const TorchModule::Input& input : module.inputs) {
     if (task.FindScalar(input.tensor) != nullptr) {
-      if (!given.insert(input.tensor).second) fields.Error("inputs", fmt::format("'{}' stands here twice", input.tensor));
+      if (!input_tensors.insert(input.tensor).second)
+        fields.Error("inputs", fmt::format("'{}' stands here twice", input.tensor));
     } else if (!input.tensor.empty()) {
-      take("inputs", input.tensor, /*output=*/false, given);
+      take("inputs", input.tensor, /*output=*/false, input_tensors);
     }
   }
-  for (const auto& [tensor, name] : module.state) take("state", tensor, /*output=*/false, given);
-  for (const std::string& output : module.outputs) take("outputs", output, /*output=*/true, made);
+  for (const auto& [tensor, name] : module.state) take("state", tensor, /*output=*/false, input_tensors);
+  for (const std::string& output : module.outputs) take("outputs", output, /*output=*/true, output_tensors);
   for (const TensorSpec& tensor : task.tensors) {
-    const bool known = tensor.role == TensorRole::kOut ? made.contains(tensor.name) : given.contains(tensor.name);
-    if (!known) fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));
+    const bool is_known_tensor =
+        tensor.role == TensorRole::kOut ? output_tensors.contains(tensor.name) : input_tensors.contains(tensor.name);
+    if (!is_known_tensor)
+      fields.Error("", fmt::format("tensor '{}' is neither among inputs and state nor among outputs", tensor.name));
   }
   for (const std::string& name : module.booleans) {
     const TensorSpec* tensor = task.FindTensor(name);
@@ -186,11 +189,13 @@ void ReadTorchModule(TableReader& reader, const Task& task, TomlErrors& errors) 
     }
   }
   for (const auto& [dim, name] : module.sizes) {
-    const bool known = std::any_of(task.dims.begin(), task.dims.end(), [&dim = dim](const auto& one) { return one.first == dim; });
-    if (!known) fields.Error("sizes", fmt::format("'{}' is not a dimension", dim));
+    const bool is_dimension =
+        std::any_of(task.dims.begin(), task.dims.end(), [&dim = dim](const auto& one) { return one.first == dim; });
+    if (!is_dimension) fields.Error("sizes", fmt::format("'{}' is not a dimension", dim));
   }
   for (const ScalarSpec& scalar : task.scalars) {
-    if (!given.contains(scalar.name)) fields.Error("", fmt::format("scalar '{}' is not among inputs", scalar.name));
+    if (!input_tensors.contains(scalar.name))
+      fields.Error("", fmt::format("scalar '{}' is not among inputs", scalar.name));
   }
 }
 

@@ -41,10 +41,10 @@ Result<sockaddr_un> SocketAddress(const std::string& path) {
 // Waits until `fd` can be read or written (`events`). Returns false at `until`, or if `wake` became readable.
 bool SocketReady(int fd, short events, double until, int wake) {
   while (true) {
-    const double left = until - SteadySeconds();
-    if (left <= 0) return false;
+    const double seconds_left = until - SteadySeconds();
+    if (seconds_left <= 0) return false;
     pollfd both[2] = {{fd, events, 0}, {wake, POLLIN, 0}};
-    const int n = poll(both, wake >= 0 ? 2 : 1, static_cast<int>(std::min(left * 1000 + 1, 1e6)));
+    const int n = poll(both, wake >= 0 ? 2 : 1, static_cast<int>(std::min(seconds_left * 1000 + 1, 1e6)));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 || (wake >= 0 && both[1].revents != 0)) return false;
     if (both[0].revents != 0) return true;

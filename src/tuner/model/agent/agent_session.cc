@@ -50,7 +50,7 @@ AgentSession::AgentSession(AgentOptions options)
 AgentSession::~AgentSession() = default;
 
 // Returns the agent's command, shortened and redacted, for messages.
-std::string AgentSession::Shown() const {
+std::string AgentSession::AgentForMessages() const {
   const bool is_long = options_.command.size() > 80;
   return fmt::format("the agent '{}{}'", redactor_.Message(RepairUtf8(options_.command.substr(0, 80))),
                      is_long ? "…" : "");
@@ -149,7 +149,7 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
       }
       if (end && end->success()) asked_ = false;
     }
-    if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + Shown());
+    if (stop.stop_requested()) return Status::Cancelled("stopped while waiting for " + AgentForMessages());
     if (end) {
       child_.reset();
       if (end->success()) {
@@ -158,32 +158,32 @@ Result<ModelReply> AgentSession::Await(const ModelRequest& request, const ModelP
         none.finish = FinishReason::kExhausted;
         none.cost_known = false;
         none.seconds = watch.Seconds();
-        none.text = Shown() + " ended by itself" + LogTail();
+        none.text = AgentForMessages() + " ended by itself" + LogTail();
         none.usage.estimated = true;
         none.notes = starts.notes();
         return none;
       }
       const Status failure =
-          Status::Unavailable(fmt::format("{} ended with {}{}", Shown(), end->Describe(), LogTail()));
+          Status::Unavailable(fmt::format("{} ended with {}{}", AgentForMessages(), end->Describe(), LogTail()));
       // 126 and 127 are the shell's codes for "not executable" and "not found": a restart would end the same way.
       if (end->signal == 0 && (end->exit_status == 126 || end->exit_status == 127)) return failure;
       HONE_ASSIGN_OR_RETURN(const double wait, starts.Failed(failure, watch.Seconds(), [&](int failures) {
         return BackoffSeconds(failures, options_.backoff, rng_);
       }));
       if (progress) progress({watch.Seconds(), 0, starts.NextText(wait)});
-      if (!StoppableSleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + Shown());
+      if (!StoppableSleep(wait, stop)) return Status::Cancelled("stopped while waiting for " + AgentForMessages());
       continue;
     }
     if (watch.Seconds() >= request.limit_seconds) {
       child_.reset();
       std::lock_guard lock(mutex_);
       asked_ = false;
-      return Status::TimedOut(fmt::format("{} handed no version in within {:.4g} s and was killed{}", Shown(),
-                                          request.limit_seconds, LogTail()));
+      return Status::TimedOut(fmt::format("{} handed no version in within {:.4g} s and was killed{}",
+                                          AgentForMessages(), request.limit_seconds, LogTail()));
     }
     if (progress && watch.Seconds() > shown + 0.2) {
       shown = watch.Seconds();
-      progress({shown, 0, fmt::format("{} works in {}", Shown(), options_.folder)});
+      progress({shown, 0, fmt::format("{} works in {}", AgentForMessages(), options_.folder)});
     }
   }
   version->source = redactor_.Text(std::move(version->source));
@@ -213,10 +213,10 @@ void AgentSession::Leave(const std::string& last_word) {
 }
 
 Json AgentSession::StateJson() const {
-  const int64_t left = over_ ? 0 : attempts_ - attempt_ + (asked_ ? 1 : 0);
+  const int64_t attempts_left = over_ ? 0 : attempts_ - attempt_ + (asked_ ? 1 : 0);
   const char* state = over_ ? "over" : !asked_ ? "judging" : repair_ ? "unusable" : handed_in_ > 0 ? "judged" : "open";
   return {{"state", state},
-          {"left", std::max<int64_t>(left, 0)},
+          {"left", std::max<int64_t>(attempts_left, 0)},
           {"budget", attempts_},
           {"text", asked_ || over_ ? told_ : ""}};
 }

@@ -53,10 +53,15 @@ class AgentSession {
   struct Version {
     std::string idea, source;  // what the agent changed, in its words; text of the version
   };
+  // Writes the agent's files to its folder, each atomically.
   Status Prepare(const ModelRequest& request);
+  // Starts the agent's command, with README.md as its standard input and agent.log for its output.
   Status StartAgent();
-  std::string Shown() const;
+  // Returns the agent's command, shortened and redacted, for messages.
+  std::string AgentForMessages() const;
+  // Returns the end of the agent's output since its start.
   std::string LogTail() const;
+  // Answers a question that the agent's tools send through the socket.
   nlohmann::json Handle(const nlohmann::json& question);
   nlohmann::json StateJson() const;  // with mutex_ held
 

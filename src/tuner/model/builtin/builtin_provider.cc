@@ -37,15 +37,15 @@ class BuiltinProvider : public ModelProvider {
     Result<Candidate> parent = ParseCandidate(attachment("parent"), "parent.cu", task);
     if (!parent.ok()) return parent.status().WithContext("builtin: the parent is no candidate");
     HONE_ASSIGN_OR_RETURN(SourceView view, SourceView::Make(*parent, task));
-    const std::set<std::string> tried = LinesOf(attachment("tried"));
+    const std::set<std::string> tried_rewrites = LinesOf(attachment("tried"));
     // Attempts that are under way from the same parent have the rewrites that come first.
-    int64_t taken = std::strtoll(attachment("siblings").c_str(), nullptr, 10);
+    int64_t siblings = std::strtoll(attachment("siblings").c_str(), nullptr, 10);
 
     ModelReply reply;
     reply.provider = "builtin";
     std::string refusals;
     for (const Rewrite& rewrite : AllRewrites()) {
-      if (tried.contains(std::string(rewrite.name))) continue;
+      if (tried_rewrites.contains(std::string(rewrite.name))) continue;
       RewriteOutcome outcome = rewrite.apply(view);
       if (outcome.applied()) {
         // A product that does not parse is a bug of the rewrite, but no reason to end a run.
@@ -57,7 +57,7 @@ class BuiltinProvider : public ModelProvider {
         refusals += fmt::format("- {}: {}\n", rewrite.name, outcome.note);
         continue;
       }
-      if (taken-- > 0) continue;
+      if (siblings-- > 0) continue;
       reply.text = fmt::format("IDEA: {}\n\n{}: {}.\n", rewrite.name, rewrite.summary, outcome.note);
       if (!refusals.empty()) reply.text += fmt::format("\nNot applicable here:\n{}", refusals);
       reply.text += fmt::format("\n```cuda\n{}{}```\n", outcome.source, outcome.source.ends_with('\n') ? "" : "\n");

@@ -155,10 +155,10 @@ const PlanSection* PlanOutline::Find(std::string_view section) const {
 }
 
 const PlanSection* PlanOutline::Entry(size_t entry) const {
-  size_t seen = 0;
+  size_t entries_before = 0;
   for (const PlanSection& s : sections) {
     if (!s.array || (s.name != "launch" && s.name != "memset" && s.name != "call")) continue;
-    if (seen++ == entry) return &s;
+    if (entries_before++ == entry) return &s;
   }
   return nullptr;
 }
@@ -198,8 +198,8 @@ std::string ReplaceWord(std::string_view expression, std::string_view word, std:
     }
     size_t end = i;
     while (end < expression.size() && WordPart(expression[end])) ++end;
-    const std::string_view found = expression.substr(i, end - i);
-    out += found == word ? replacement : found;
+    const std::string_view identifier = expression.substr(i, end - i);
+    out += identifier == word ? replacement : identifier;
     i = end;
   }
   return out;

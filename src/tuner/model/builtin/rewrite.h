@@ -62,7 +62,7 @@ bool HasTunable(const SourceView& view, std::string_view name);
 // Returns the start of the line that holds `at`, if only blanks precede it: the place for a directive.
 std::optional<size_t> BlankLineStart(std::string_view text, size_t at);
 // Applies the edits.
-RewriteOutcome Applied(const SourceView& view, std::vector<TextEdit> edits, std::string note);
+RewriteOutcome ApplyEdits(const SourceView& view, std::vector<TextEdit> edits, std::string note);
 inline RewriteOutcome NotApplicable(std::string why) { return {{}, std::move(why)}; }
 
 }  // namespace hone

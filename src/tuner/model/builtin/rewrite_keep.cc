@@ -64,9 +64,9 @@ bool SameTokens(const SourceView& view, int a_first, int a_last, int b_first, in
 }
 
 // Returns whether one of the words begins an identifier among the tokens first to last.
-bool ContainsWord(const SourceView& view, int first, int last, std::initializer_list<std::string_view> words) {
+bool ContainsWord(const SourceView& view, int first, int last, std::initializer_list<std::string_view> unwanted_words) {
   for (int i = first; i <= last; ++i) {
-    for (const std::string_view word : words) {
+    for (const std::string_view word : unwanted_words) {
       if (view.token(i).text.starts_with(word) && view.token(i).kind == TokenKind::kIdentifier) return true;
     }
   }
@@ -77,9 +77,10 @@ bool ContainsWord(const SourceView& view, int first, int last, std::initializer_
 bool IsAssigned(const SourceView& view, int first, int last, std::string_view name) {
   for (int i = first; i + 1 <= last; ++i) {
     if (!Is(view.token(i), name)) continue;
-    const std::string_view next = view.token(i + 1).text;
-    const bool assignment = next == "++" || next == "--" ||
-                            (next.back() == '=' && next != "==" && next != "!=" && next != "<=" && next != ">=");
+    const std::string_view next_token = view.token(i + 1).text;
+    const bool assignment = next_token == "++" || next_token == "--" ||
+                            (next_token.back() == '=' && next_token != "==" && next_token != "!=" &&
+                             next_token != "<=" && next_token != ">=");
     if (assignment || (i > 0 && (Is(view.token(i - 1), "++") || Is(view.token(i - 1), "--")))) return true;
   }
   return false;
@@ -175,11 +176,11 @@ std::string WhyNothingIsKept(const SourceView& view, const KernelText& kernel,
                              const InsideLater& inside_later, const AtIndex& at_index) {
   for (const GlobalAccess& read : accesses) {
     if (read.store || !inside_later(read) || read.index_last < read.index_first) continue;
-    const bool again = std::any_of(accesses.begin(), accesses.end(), [&](const GlobalAccess& x) {
+    const bool is_read_again = std::any_of(accesses.begin(), accesses.end(), [&](const GlobalAccess& x) {
       return x.parameter == read.parameter && one.body_first <= x.first && x.last <= one.body_last &&
              SameTokens(view, x.index_first, x.index_last, read.index_first, read.index_last);
     });
-    if (!again) continue;
+    if (!is_read_again) continue;
     const std::string_view text = Span(view.text(), view.tokens(), read.first, read.last);
     if (!at_index(read) || read.pointer.empty()) {
       return fmt::format("the loops of {} read {} again, and only a pointer with the index [{}] alone is followed",
@@ -334,9 +335,9 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
             IndentMore(body_text(loop, first_loop)), original, pad);
         return text;
       };
-      std::vector<const ForLoop*> all{&one};
-      all.insert(all.end(), later.begin(), later.end());
-      for (const ForLoop* loop : all) {
+      std::vector<const ForLoop*> all_loops{&one};
+      all_loops.insert(all_loops.end(), later.begin(), later.end());
+      for (const ForLoop* loop : all_loops) {
         size_t begin = view.token(loop->token).begin;
         const Token& before = view.token(loop->token - 1);
         // An unroll pragma would apply to the wrong loop.
@@ -354,7 +355,7 @@ RewriteOutcome KeepValuesBetweenPasses(const SourceView& view) {
   }
   if (edits.empty()) return NotApplicable(reason.text());
   edits.push_back(AddTunable(view, "KEEP", {4, 2, 8}));
-  return Applied(view, edits, fmt::format("kept in registers: {}", kept_names));
+  return ApplyEdits(view, edits, fmt::format("kept in registers: {}", kept_names));
 }
 
 }  // namespace hone

@@ -83,7 +83,7 @@ RewriteOutcome BoundLaunches(const SourceView& view, bool full_occupancy) {
     edits.push_back({at, at, bounds + " "});
   }
   if (edits.empty()) return NotApplicable(reason);
-  return Applied(view, edits, fmt::format("{} kernel(s) bounded", edits.size()));
+  return ApplyEdits(view, edits, fmt::format("{} kernel(s) bounded", edits.size()));
 }
 
 }  // namespace
@@ -108,20 +108,20 @@ RewriteOutcome AddRestrict(const SourceView& view) {
     }
   }
   if (edits.empty()) return NotApplicable(reason);
-  return Applied(view, edits, fmt::format("{} parameter(s) marked", edits.size()));
+  return ApplyEdits(view, edits, fmt::format("{} parameter(s) marked", edits.size()));
 }
 
 namespace {
 
 // Normalizes a name: "kBlockSize", "BLOCK_SIZE" and "block_size" are equal.
 std::string NormalizeName(std::string_view name) {
-  std::string plain;
+  std::string normalized;
   if (name.size() > 1 && name[0] == 'k' && std::isupper(static_cast<unsigned char>(name[1])) != 0)
     name.remove_prefix(1);
   for (const char c : name) {
-    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != '_') normalized += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  return plain;
+  return normalized;
 }
 
 // Returns whether `name`, a constant or a template parameter equal to the block's size, means the block's size and not
@@ -282,7 +282,7 @@ RewriteOutcome MakeBlockTunable(const SourceView& view) {
     if (choice != size) choices.push_back(choice);
   }
   edits.push_back(AddTunable(view, "BLOCK", choices));
-  return Applied(view, edits, fmt::format("the block size {} became the tunable BLOCK", size));
+  return ApplyEdits(view, edits, fmt::format("the block size {} became the tunable BLOCK", size));
 }
 
 }  // namespace hone

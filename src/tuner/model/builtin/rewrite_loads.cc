@@ -41,7 +41,7 @@ RewriteOutcome HintLoads(const SourceView& view, std::string_view function) {
       edits.push_back({end, end, ")"});
     }
   }
-  if (!edits.empty()) return Applied(view, edits, CountText(edits.size() / 2, "load") + " changed");
+  if (!edits.empty()) return ApplyEdits(view, edits, CountText(edits.size() / 2, "load") + " changed");
   if (written_tensors + other_types > 0) {
     return NotApplicable(fmt::format("{} of tensors that are written too, {} of types without such a load",
                                      CountText(written_tensors, "load"), other_types));
@@ -63,11 +63,12 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
     for (const GlobalAccess& access : accesses) {
       if (!access.store) continue;
       // Data that the kernel itself reads back should stay in the cache.
-      bool again = false;
+      bool loads_again = false;
       for (const GlobalAccess& later : accesses) {
-        again = again || (!later.store && later.first > access.first && later.parameter == access.parameter);
+        loads_again =
+            loads_again || (!later.store && later.first > access.first && later.parameter == access.parameter);
       }
-      if (again) {
+      if (loads_again) {
         ++read_again;
         continue;
       }
@@ -88,12 +89,12 @@ RewriteOutcome UseStreamingStores(const SourceView& view) {
     }
   }
   if (!edits.empty()) {
-    return Applied(view, edits,
-                   fmt::format("{} changed{}", CountText(edits.size() / 3, "store"),
-                               read_again == 0 ? ""
-                                               : fmt::format(", {} left alone because the kernel "
-                                                             "reads them again",
-                                                             read_again)));
+    return ApplyEdits(view, edits,
+                      fmt::format("{} changed{}", CountText(edits.size() / 3, "store"),
+                                  read_again == 0 ? ""
+                                                  : fmt::format(", {} left alone because the kernel "
+                                                                "reads them again",
+                                                                read_again)));
   }
   if (read_again + other > 0) {
     return NotApplicable(

@@ -122,7 +122,7 @@ RewriteOutcome Unroll(const SourceView& view, bool constant, std::string_view pr
                              ? fmt::format("the {} such loop(s) carry a pragma already", unrolled_already)
                              : fmt::format("no loop with a {} number of turns", constant ? "constant" : "variable"));
   }
-  return Applied(view, edits, fmt::format("{} loop(s) unrolled", edits.size()));
+  return ApplyEdits(view, edits, fmt::format("{} loop(s) unrolled", edits.size()));
 }
 
 }  // namespace
@@ -138,14 +138,14 @@ RewriteOutcome UseGridStride(const SourceView& view) {
     const std::vector<size_t> entries = view.EntriesOf(kernel);
     if (entries.empty()) continue;
     // Another use of the block's number would not follow the loop.
-    int uses = 0;
+    int block_index_uses = 0;
     bool barrier = false;
     for (int i = kernel.body_open; i < kernel.body_close; ++i) {
-      uses += Is(view.token(i), "blockIdx");
+      block_index_uses += Is(view.token(i), "blockIdx");
       barrier = barrier || view.token(i).text.starts_with("__sync") || view.token(i).text.starts_with("__shfl") ||
                 Is(view.token(i), "__shared__");
     }
-    if (uses != 1) continue;
+    if (block_index_uses != 1) continue;
     // [const] TYPE NAME = … blockIdx.x … ;
     int declaration = kernel.body_open + 1;
     std::optional<int> end = StatementEnd(view.tokens(), declaration);
@@ -223,7 +223,7 @@ RewriteOutcome UseGridStride(const SourceView& view) {
   if (edits.empty()) return NotApplicable(reason);
   if (HasTunable(view, "BLOCKS_PER_SM")) return NotApplicable("there is a tunable BLOCKS_PER_SM already");
   edits.push_back(AddTunable(view, "BLOCKS_PER_SM", {16, 4, 8, 32}));
-  return Applied(view, edits, "elements are taken in a grid-stride loop");
+  return ApplyEdits(view, edits, "elements are taken in a grid-stride loop");
 }
 
 RewriteOutcome LaunchOneResidentWave(const SourceView& view) {
@@ -257,7 +257,7 @@ RewriteOutcome LaunchOneResidentWave(const SourceView& view) {
     }
   }
   if (edits.empty()) return NotApplicable(reason);
-  return Applied(view, edits, "the grid holds as many blocks as run at once");
+  return ApplyEdits(view, edits, "the grid holds as many blocks as run at once");
 }
 
 }  // namespace hone

@@ -132,10 +132,11 @@ int PrimaryEnd(const SourceView& view, int i, int limit) {
     return -1;
   if (end < 0) return -1;
   while (end + 1 <= limit) {
-    const Token& next = view.token(end + 1);
-    if ((Is(next, "(") || Is(next, "[")) && next.match > 0 && view.token(end).kind != TokenKind::kNumber)
-      end = next.match;
-    else if (Is(next, ".") || Is(next, "::"))
+    const Token& next_token = view.token(end + 1);
+    if ((Is(next_token, "(") || Is(next_token, "[")) && next_token.match > 0 &&
+        view.token(end).kind != TokenKind::kNumber)
+      end = next_token.match;
+    else if (Is(next_token, ".") || Is(next_token, "::"))
       end += 2;
     else
       break;
@@ -188,7 +189,7 @@ RewriteOutcome UseFastIntrinsics(const SourceView& view) {
     }
   }
   if (edits.empty()) return NotApplicable("no accurate expf, logf, sinf, cosf, powf or tanhf is called");
-  return Applied(view, edits, "accurate functions replaced by the hardware's approximations");
+  return ApplyEdits(view, edits, "accurate functions replaced by the hardware's approximations");
 }
 
 // Replaces divisions of floats by __fdividef, and reciprocal square roots by rsqrtf.
@@ -200,16 +201,16 @@ RewriteOutcome UseFastDivision(const SourceView& view) {
   for (int i = 1; i + 1 < static_cast<int>(view.tokens().size()); ++i) {
     if (!Is(view.token(i), "/") || view.token(i).begin < done) continue;
     const int limit = static_cast<int>(view.tokens().size()) - 1;
-    const int left = PrimaryBegin(view, i - 1), right = PrimaryEnd(view, i + 1, limit);
-    if (left < 0 || right < 0) continue;
+    const int left_begin = PrimaryBegin(view, i - 1), right_end = PrimaryEnd(view, i + 1, limit);
+    if (left_begin < 0 || right_end < 0) continue;
     // a * b / c groups as (a * b) / c: dividing b first would round differently and, for integers, be wrong.
-    const Token& before = view.token(left - 1);
-    if (Is(before, "*") || Is(before, "/") || Is(before, "%") || view.token(left).begin < done) {
+    const Token& before = view.token(left_begin - 1);
+    if (Is(before, "*") || Is(before, "/") || Is(before, "%") || view.token(left_begin).begin < done) {
       ++unknown;
       continue;
     }
-    const bool left_float = EvidentlyFloat(view, names, left, i - 1),
-               right_float = EvidentlyFloat(view, names, i + 1, right);
+    const bool left_float = EvidentlyFloat(view, names, left_begin, i - 1),
+               right_float = EvidentlyFloat(view, names, i + 1, right_end);
     if (!left_float && !right_float) continue;  // integers, or not evidently floats
     const auto may_be_double = [&](int first, int last) {
       for (int j = first; j <= last; ++j) {
@@ -220,29 +221,30 @@ RewriteOutcome UseFastDivision(const SourceView& view) {
       }
       return false;
     };
-    if (may_be_double(left, right)) {
+    if (may_be_double(left_begin, right_end)) {
       ++unknown;
       continue;
     }
-    const bool root = left == i - 1 && IsFloatLiteral(view.token(left)) &&
-                      (Is(view.token(left), "1.0f") || Is(view.token(left), "1.f")) && Is(view.token(i + 1), "sqrtf") &&
-                      view.token(i + 2).match == right;
+    const bool root = left_begin == i - 1 && IsFloatLiteral(view.token(left_begin)) &&
+                      (Is(view.token(left_begin), "1.0f") || Is(view.token(left_begin), "1.f")) &&
+                      Is(view.token(i + 1), "sqrtf") && view.token(i + 2).match == right_end;
     if (root) {
-      edits.push_back({view.token(left).begin, view.token(i + 1).end, "rsqrtf"});
+      edits.push_back({view.token(left_begin).begin, view.token(i + 1).end, "rsqrtf"});
       ++roots;
     } else {
-      edits.push_back({view.token(left).begin, view.token(left).begin, "__fdividef("});
+      edits.push_back({view.token(left_begin).begin, view.token(left_begin).begin, "__fdividef("});
       edits.push_back({view.token(i - 1).end, view.token(i + 1).begin, ", "});
-      edits.push_back({view.token(right).end, view.token(right).end, ")"});
+      edits.push_back({view.token(right_end).end, view.token(right_end).end, ")"});
       ++divisions;
     }
-    done = view.token(right).end;
+    done = view.token(right_end).end;
   }
   if (edits.empty()) {
     return NotApplicable(unknown == 0 ? "no division of floats is there"
                                       : "the divisions are part of longer products or may be in double");
   }
-  return Applied(view, edits, fmt::format("{} division(s) and {} reciprocal square root(s) changed", divisions, roots));
+  return ApplyEdits(view, edits,
+                    fmt::format("{} division(s) and {} reciprocal square root(s) changed", divisions, roots));
 }
 
 RewriteOutcome UseFastMathOption(const SourceView& view) {
@@ -256,12 +258,12 @@ RewriteOutcome UseFastMathOption(const SourceView& view) {
       return NotApplicable("'options' is not a list");
     const std::string inside(view.text().substr(options->value_begin + 1, close - options->value_begin - 1));
     const bool empty = inside.find('"') == std::string::npos && inside.find('\'') == std::string::npos;
-    return Applied(view, {{close, close, empty ? "\"--use_fast_math\"" : ", \"--use_fast_math\""}}, "option added");
+    return ApplyEdits(view, {{close, close, empty ? "\"--use_fast_math\"" : ", \"--use_fast_math\""}}, "option added");
   }
   // Top-level keys stand before the first table.
   const auto& sections = view.plan().sections;
   const size_t at = sections.size() > 1 ? sections[1].begin : view.plan().end;
-  return Applied(view, {{at, at, "options = [\"--use_fast_math\"]\n\n"}}, "option added");
+  return ApplyEdits(view, {{at, at, "options = [\"--use_fast_math\"]\n\n"}}, "option added");
 }
 
 }  // namespace hone

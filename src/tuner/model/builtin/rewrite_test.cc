@@ -314,8 +314,8 @@ TEST(Rewrites, ATemplateArgumentOfTheBlockSizeFollowsTheLaunch) {
     const size_t end = text.find('"', name + 10);
     return text.insert(end, "<float, 256>");
   };
-  const RewriteOutcome named = Apply(MakeBlockTunable, source("BLOCK_SIZE", ""));
-  EXPECT_THAT(named.source, HasSubstr("<float, BLOCK>\"")) << named.note;
+  const RewriteOutcome outcome = Apply(MakeBlockTunable, source("BLOCK_SIZE", ""));
+  EXPECT_THAT(outcome.source, HasSubstr("<float, BLOCK>\"")) << outcome.note;
   const RewriteOutcome used =
       Apply(MakeBlockTunable, source("W", "  for (int i = threadIdx.x; i < d; i += W) out[i] = x[i];\n"));
   EXPECT_THAT(used.source, HasSubstr("<float, BLOCK>\"")) << used.note;

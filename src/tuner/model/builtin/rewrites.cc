@@ -60,7 +60,7 @@ std::optional<size_t> BlankLineStart(std::string_view text, size_t at) {
   return begin;
 }
 
-RewriteOutcome Applied(const SourceView& view, std::vector<TextEdit> edits, std::string note) {
+RewriteOutcome ApplyEdits(const SourceView& view, std::vector<TextEdit> edits, std::string note) {
   return {ApplyEdits(view.text(), std::move(edits)), std::move(note)};
 }
 

@@ -66,12 +66,12 @@ Result<SourceView> SourceView::Make(const Candidate& candidate, const Task& task
 }
 
 std::vector<size_t> SourceView::EntriesOf(const KernelText& kernel) const {
-  std::vector<size_t> found;
+  std::vector<size_t> lines;
   const std::vector<PlanEntry>& entries = candidate_->plan.entries;
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].is_launch() && BaseName(entries[i].kernel) == kernel.name) found.push_back(i);
+    if (entries[i].is_launch() && BaseName(entries[i].kernel) == kernel.name) lines.push_back(i);
   }
-  return found;
+  return lines;
 }
 
 const TensorSpec* SourceView::TensorOf(const KernelText& kernel, int parameter) const {
@@ -115,17 +115,17 @@ std::vector<GlobalPointer> SourceView::Pointers(const KernelText& kernel) const 
     if (!StartsStatement(i) || token(i).kind != TokenKind::kIdentifier) continue;
     // [const] TYPE [const] * [const] [__restrict__] NAME = EXPRESSION ;
     int star = -1, equals = -1;
-    bool plain = true;
-    for (int j = i; j < kernel.body_close && equals < 0 && plain; ++j) {
+    bool is_plain = true;
+    for (int j = i; j < kernel.body_close && equals < 0 && is_plain; ++j) {
       const Token& t = token(j);
       if (Is(t, "="))
         equals = j;
       else if (Is(t, "*") && star < 0)
         star = j;
       else if (t.kind != TokenKind::kIdentifier && !Is(t, "::"))
-        plain = false;
+        is_plain = false;
     }
-    if (!plain || star < 0 || equals < 0 || star == i || token(equals - 1).kind != TokenKind::kIdentifier) continue;
+    if (!is_plain || star < 0 || equals < 0 || star == i || token(equals - 1).kind != TokenKind::kIdentifier) continue;
     int end = equals;
     while (end < kernel.body_close && !Is(token(end), ";"))
       end = token(end).match > end ? token(end).match + 1 : end + 1;
@@ -138,10 +138,10 @@ std::vector<GlobalPointer> SourceView::Pointers(const KernelText& kernel) const 
         while (close < end && !Is(token(close), ">")) ++close;
         cast_type = TypeText(tokens_, j + 2, close);
       }
-      for (const GlobalPointer& known : pointers) {
-        if (!Is(token(j), known.name) || Is(token(j - 1), ".") || Is(token(j - 1), "->")) continue;
-        several = several || (parameter >= 0 && parameter != known.parameter);
-        parameter = known.parameter;
+      for (const GlobalPointer& pointer : pointers) {
+        if (!Is(token(j), pointer.name) || Is(token(j - 1), ".") || Is(token(j - 1), "->")) continue;
+        several = several || (parameter >= 0 && parameter != pointer.parameter);
+        parameter = pointer.parameter;
       }
     }
     if (parameter < 0 || several) continue;
@@ -160,11 +160,11 @@ std::vector<GlobalPointer> SourceView::Pointers(const KernelText& kernel) const 
 std::vector<GlobalAccess> SourceView::Accesses(const KernelText& kernel) const {
   const std::vector<GlobalPointer> pointers = Pointers(kernel);
   const auto find = [&](std::string_view name, int at) -> const GlobalPointer* {
-    const GlobalPointer* found = nullptr;
+    const GlobalPointer* global_pointer = nullptr;
     for (const GlobalPointer& p : pointers) {
-      if (p.name == name && p.declared <= at) found = &p;
+      if (p.name == name && p.declared <= at) global_pointer = &p;
     }
-    return found;
+    return global_pointer;
   };
   std::vector<GlobalAccess> accesses;
   for (int i = kernel.body_open + 1; i < kernel.body_close; ++i) {
@@ -219,12 +219,13 @@ std::vector<GlobalAccess> SourceView::Accesses(const KernelText& kernel) const {
     if (Is(before, "++") || Is(before, "--")) continue;
     int after = at + 1;
     while (Is(token(after), ".")) after += 2;  // a member of a vector
-    const std::string_view next = token(after).text;
-    if (next == "++" || next == "--" ||
-        (next.size() > 1 && next.back() == '=' && next != "==" && next != "!=" && next != "<=" && next != ">=")) {
+    const std::string_view next_token = token(after).text;
+    if (next_token == "++" || next_token == "--" ||
+        (next_token.size() > 1 && next_token.back() == '=' && next_token != "==" && next_token != "!=" &&
+         next_token != "<=" && next_token != ">=")) {
       continue;  // read and written at once
     }
-    if (next == "=") {
+    if (next_token == "=") {
       if (after != at + 1 || !StartsStatement(access.first)) continue;
       int end = after;
       while (end < kernel.body_close && !Is(token(end), ";"))

@@ -122,21 +122,21 @@ Result<std::string> ComparePage(RunStore& store, const RunView& view, const std:
     if (!id) return NoSuchNode(view, found->second);
     sides[i] = *id;
   }
-  const bool all = query.contains("all");
+  const bool shows_all = query.contains("all");
   std::string body =
       "<p><a href='/'>The report</a></p>\n<h1>Two versions side by side</h1>\n<form action=/compare method=get>\n";
   body += NodeChoice(view, "a", "left", sides[0]) + NodeChoice(view, "b", "right", sides[1]);
   body += fmt::format(
       "<label><input type=checkbox name=all value=1{}> lines that did not change, "
       "too</label>\n<button>Compare</button></form>\n",
-      all ? " checked" : "");
+      shows_all ? " checked" : "");
   std::string texts[2];
   for (int i = 0; i < 2; ++i) {
     if (!HasSource(view, sides[i])) return body + fmt::format("<p>Node {} has no source.</p>\n", sides[i]);
     HONE_ASSIGN_OR_RETURN(texts[i], store.Source(view.node(sides[i]).source_hash));
   }
   return body + SideBySide(texts[0], texts[1], NodeName(view, view.node(sides[0])), NodeName(view, view.node(sides[1])),
-                           all ? -1 : 4);
+                           shows_all ? -1 : 4);
 }
 
 bool RunHasEnded(const RunInfo& info) { return info.events > 0 && info.state != "open"; }

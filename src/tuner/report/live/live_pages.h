@@ -40,6 +40,7 @@ class LivePages {
   PageAnswer Get(const std::string& path, const std::map<std::string, std::string>& query);
 
  private:
+  // Returns the page at `path`.
   Result<std::string> Page(const std::string& path, const std::map<std::string, std::string>& query,
                            const RunInfo& info);
 

@@ -38,8 +38,8 @@ Followed Follow(const SyntheticRun& run) {
   const Status status = WriteSyntheticRun(*store, run, TaskFile("task.toml"), TaskFile("seed.cu"));
   EXPECT_TRUE(status.ok()) << status.message();
   RunView view = LoadRun(*store, run.id).value();
-  RunStore* kept = store.get();
-  return {kept, LivePages(std::move(store), run.id), std::move(view)};
+  RunStore* store_pointer = store.get();
+  return {store_pointer, LivePages(std::move(store), run.id), std::move(view)};
 }
 
 TEST(LivePages, TheReportFollowsAndLinksEachNode) {

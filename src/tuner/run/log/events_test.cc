@@ -61,15 +61,15 @@ TEST(Events, WhatARecordedRunHoldsIsWrittenAgainAsItWasRead) {
     const std::string id = ImportRun(*store, ReadFile(file).value()).value();
     const std::vector<Event> events = store->Events(id).value();
     for (const Event& event : events) {
-      const Result<RunEvent> read = DecodeEvent(event);
-      ASSERT_TRUE(read.ok()) << file << ", event " << event.sequence << ": " << read.status().message();
-      const EventDraft written = EncodeEvent(*read);
-      EXPECT_EQ(written.kind, event.kind);
-      EXPECT_EQ(FieldsThatDiffer(Json::parse(event.payload), Json::parse(written.payload)), "")
+      const Result<RunEvent> decoded = DecodeEvent(event);
+      ASSERT_TRUE(decoded.ok()) << file << ", event " << event.sequence << ": " << decoded.status().message();
+      const EventDraft encoded = EncodeEvent(*decoded);
+      EXPECT_EQ(encoded.kind, event.kind);
+      EXPECT_EQ(FieldsThatDiffer(Json::parse(event.payload), Json::parse(encoded.payload)), "")
           << file << ", event " << event.sequence;
-      EXPECT_EQ(written.evaluation.empty(), event.evaluation.empty()) << file << ", event " << event.sequence;
+      EXPECT_EQ(encoded.evaluation.empty(), event.evaluation.empty()) << file << ", event " << event.sequence;
       if (event.kind != EventKind::kStarted && event.kind != EventKind::kResumed && event.kind != EventKind::kEnded) {
-        EXPECT_EQ(written.node, event.node) << file << ", event " << event.sequence;
+        EXPECT_EQ(encoded.node, event.node) << file << ", event " << event.sequence;
       }
       kinds.insert(event.kind);
     }
@@ -78,16 +78,16 @@ TEST(Events, WhatARecordedRunHoldsIsWrittenAgainAsItWasRead) {
 }
 
 TEST(Events, ANoteAndAFailedRequestComeBackAsWritten) {
-  for (const RunEvent& written : {RunEvent(NoteTaken{{3, 24, "the command ended with status 1"}}),
-                                  RunEvent(RequestFailed{24, "unavailable", "no answer"})}) {
-    const EventDraft draft = EncodeEvent(written);
+  for (const RunEvent& original : {RunEvent(NoteTaken{{3, 24, "the command ended with status 1"}}),
+                                   RunEvent(RequestFailed{24, "unavailable", "no answer"})}) {
+    const EventDraft draft = EncodeEvent(original);
     Event event = EventOf(draft.kind, draft.payload);
     event.node = draft.node;
-    const Result<RunEvent> read = DecodeEvent(event);
-    ASSERT_TRUE(read.ok());
-    EXPECT_EQ(read->index(), written.index());
-    EXPECT_EQ(EncodeEvent(*read).payload, draft.payload);
-    EXPECT_EQ(EncodeEvent(*read).node, draft.node);
+    const Result<RunEvent> decoded = DecodeEvent(event);
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_EQ(decoded->index(), original.index());
+    EXPECT_EQ(EncodeEvent(*decoded).payload, draft.payload);
+    EXPECT_EQ(EncodeEvent(*decoded).node, draft.node);
   }
 }
 

@@ -180,7 +180,7 @@ Status ApplyTo(RunView& view, const Event& event, RequestFailed& e) {
 }
 
 Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
-  HONE_ASSIGN_OR_RETURN(const auto found, FindPendingRequest(view, event, e.reply.number));
+  HONE_ASSIGN_OR_RETURN(const auto pending_request, FindPendingRequest(view, event, e.reply.number));
   const StoredReply& reply = e.reply;
   view.usage.input += reply.usage.input;
   view.usage.output += reply.usage.output;
@@ -188,15 +188,15 @@ Status ApplyTo(RunView& view, const Event& event, ReplyArrived& e) {
   view.cost_usd += reply.cost_usd;
   ++view.replies;
   view.unpriced_replies += !reply.cost_known;
-  if (found->node >= 0) {
-    const auto progress = view.open.find(found->node);
+  if (pending_request->node >= 0) {
+    const auto progress = view.open.find(pending_request->node);
     if (progress == view.open.end()) {
-      return Status::Internal(
-          fmt::format("event {} answers a request of node {}, which is not open", event.sequence, found->node));
+      return Status::Internal(fmt::format("event {} answers a request of node {}, which is not open", event.sequence,
+                                          pending_request->node));
     }
     progress->second.reply = std::move(e.reply);
   }
-  view.pending.erase(found);
+  view.pending.erase(pending_request);
   return Status::Ok();
 }
 

@@ -46,17 +46,17 @@ TEST(Repairs, RefusedRepliesAreCountedByProblemAndByWhetherTellingHelped) {
   view.nodes.push_back(JudgedFrom(2, 0, Verdict::kOk));
   view.nodes[2].source_hash = SourceHash();
   view.nodes[2].evaluation.reset();
-  const auto told = [&](int64_t node, const char* problem, const char* kind) {
+  const auto record_repair = [&](int64_t node, const char* problem, const char* kind) {
     Memo memo;
     memo.node = node;
     memo.kind = kind;
     memo.problem = problem;
     view.memos.push_back(memo);
   };
-  told(1, "outside_plan", "problem");
-  told(2, "outside_plan", "problem");
-  told(2, "repeated_idea", "problem");
-  told(2, "", "plan");  // a planner's repair: its turn went on
+  record_repair(1, "outside_plan", "problem");
+  record_repair(2, "outside_plan", "problem");
+  record_repair(2, "repeated_idea", "problem");
+  record_repair(2, "", "plan");  // a planner's repair: its turn went on
   const RepairCount count = CountRepairs(view);
   EXPECT_EQ(count.replies.at("outside_plan").told, 2);
   EXPECT_EQ(RefusedText(count), "outside_plan 2 (2 mended), repeated_idea 1 (1 mended)");

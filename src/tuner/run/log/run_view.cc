@@ -30,8 +30,8 @@ int64_t KnownFor(const RunView& view) {
   if (first == 1 && waits && view.nodes.size() > 1 && view.node(1).origin == "sweep" && view.node(1).parent == 0) {
     first = 2;
   }
-  const auto next = static_cast<int64_t>(view.nodes.size());
-  if (!options.rounds) return std::max(next - parallel + 1, first);
+  const auto next_node = static_cast<int64_t>(view.nodes.size());
+  if (!options.rounds) return std::max(next_node - parallel + 1, first);
   std::vector<int64_t> attempts;
   for (const RunNode& node : view.nodes) {
     if (node.origin == "reply") attempts.push_back(node.id);

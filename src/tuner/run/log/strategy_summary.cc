@@ -87,8 +87,9 @@ std::vector<StrategySummary> SummarizeByStrategy(const std::vector<RunOutcome>& 
     for (const double s : speedups[i]) sum += std::log(s);
     rows[i].geomean = std::exp(sum / count);
     std::sort(speedups[i].begin(), speedups[i].end());
-    const size_t half = speedups[i].size() / 2;
-    rows[i].median = speedups[i].size() % 2 == 1 ? speedups[i][half] : (speedups[i][half - 1] + speedups[i][half]) / 2;
+    const size_t middle = speedups[i].size() / 2;
+    rows[i].median =
+        speedups[i].size() % 2 == 1 ? speedups[i][middle] : (speedups[i][middle - 1] + speedups[i][middle]) / 2;
   }
   return rows;
 }
@@ -103,9 +104,9 @@ std::string SummaryTable(const std::vector<StrategySummary>& rows) {
     runs += row.runs;
     waiting += row.waiting;
     unfinished += row.unfinished;
-    const bool known = row.waiting < row.runs;
-    const auto speedup = [&](double x) { return known ? fmt::format("{:.3f}x", x) : std::string("waiting"); };
-    const auto percent = [&](double x) { return known ? fmt::format("{:.0f} %", 100 * x) : std::string("-"); };
+    const bool has_results = row.waiting < row.runs;
+    const auto speedup = [&](double x) { return has_results ? fmt::format("{:.3f}x", x) : std::string("waiting"); };
+    const auto percent = [&](double x) { return has_results ? fmt::format("{:.0f} %", 100 * x) : std::string("-"); };
     text += fmt::format(
         "{:<12} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6.1f} % {:>6} {:>9} {:>12} {:>9}\n", row.strategy,
         speedup(row.geomean), speedup(row.median), percent(row.faster_share), percent(row.success_share),
@@ -182,12 +183,12 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
   nlohmann::json json = {{"strategies", nlohmann::json::array()}, {"runs", nlohmann::json::array()}};
   for (const StrategySummary& r : rows) {
     // null while all of the strategy's runs wait
-    const auto known = [&](double x) { return r.waiting < r.runs ? nlohmann::json(x) : nlohmann::json(); };
+    const auto number_or_null = [&](double x) { return r.waiting < r.runs ? nlohmann::json(x) : nlohmann::json(); };
     json["strategies"].push_back({{"strategy", r.strategy},
-                                  {"geomean", known(r.geomean)},
-                                  {"median", known(r.median)},
-                                  {"faster_share", known(r.faster_share)},
-                                  {"success_share", known(r.success_share)},
+                                  {"geomean", number_or_null(r.geomean)},
+                                  {"median", number_or_null(r.median)},
+                                  {"faster_share", number_or_null(r.faster_share)},
+                                  {"success_share", number_or_null(r.success_share)},
                                   {"runs", r.runs},
                                   {"waiting", r.waiting},
                                   {"unfinished", r.unfinished},
