@@ -26,15 +26,17 @@ std::string BuildText(const std::string& program, const BuildFacts& facts) {
 }
 
 std::string BuildJson(const std::string& program, const BuildFacts& facts) {
-  const auto known = [](const std::string& text) { return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text); };
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
   nlohmann::ordered_json json = {{"program", program},
                                  {"version", facts.version},
-                                 {"commit", known(facts.commit)},
+                                 {"commit", text_or_null(facts.commit)},
                                  {"uncommitted_changes", facts.uncommitted_changes},
                                  {"compiler", facts.compiler},
-                                 {"build_type", known(facts.build_type)},
-                                 {"cuda_toolkit", known(facts.cuda_toolkit)},
-                                 {"cuda_architectures", known(facts.cuda_architectures)},
+                                 {"build_type", text_or_null(facts.build_type)},
+                                 {"cuda_toolkit", text_or_null(facts.cuda_toolkit)},
+                                 {"cuda_architectures", text_or_null(facts.cuda_architectures)},
                                  {"slow_kernels", facts.slow_kernels}};
   return DumpJson(json, 2);
 }

@@ -21,12 +21,12 @@
 
 namespace hone {
 
-// Returns whether `text` begins with a number for which `wrong` holds.
+// Returns whether `text` begins with a number for which `is_wrong` holds.
 template <typename Wrong>
-bool IsNumberThat(const Wrong& wrong, const std::string& text) {
+bool IsNumberThat(const Wrong& is_wrong, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  return end != text.c_str() && wrong(value);
+  return end != text.c_str() && is_wrong(value);
 }
 
 // These validators check an option's value. Text that is no number at all is left to RefuseWrongValues.
@@ -79,12 +79,12 @@ inline void RefuseWrongValues(CLI::App& app) {
 inline std::string UnknownArgument(const CLI::App& command, const std::vector<std::string>& left_over) {
   for (const std::string& word : left_over) {
     if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
-    std::vector<std::string> known;
+    std::vector<std::string> option_names;
     for (const CLI::Option* option : command.get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      for (const std::string& name : option->get_lnames()) option_names.push_back("--" + name);
     }
     const std::string name = word.substr(0, word.find('='));
-    return "there is no option " + name + DidYouMean(name, known);
+    return "there is no option " + name + DidYouMean(name, option_names);
   }
   return "'" + left_over.front() + "' is one argument too many";
 }
@@ -102,7 +102,8 @@ inline std::string MissingArgument(const CLI::App& command) {
 // Returns "known: a, b", the commands below `command`.
 inline std::string KnownCommands(const CLI::App& command) {
   std::string text = "known:";
-  for (const CLI::App* known : command.get_subcommands({})) text += (text.ends_with(":") ? " " : ", ") + known->get_name();
+  for (const CLI::App* subcommand : command.get_subcommands({}))
+    text += (text.ends_with(":") ? " " : ", ") + subcommand->get_name();
   return text;
 }
 
@@ -132,21 +133,26 @@ inline std::string UsageMessage(const CLI::App* app, const CLI::Error& error) {
     what = what.substr(0, colon) + ": there is no '" + value + "'" + DidYouMean(value, choices) + "; use";
     for (size_t i = 0; i < choices.size(); ++i) what += (i == 0 ? " " : i + 1 < choices.size() ? ", " : " or ") + choices[i];
   }
-  const std::vector<std::string> rest = app->remaining();
+  const std::vector<std::string> unparsed_arguments = app->remaining();
   // The code identifies the error, because the name of an ExtrasError is the command's.
   const bool extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
   const bool required = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   if (required) {
     if (const std::string missing = MissingArgument(*app); !missing.empty()) what = missing;
-    else if (rest.empty() && !app->get_subcommands({}).empty()) what = "name a command; " + KnownCommands(*app);
+    else if (unparsed_arguments.empty() && !app->get_subcommands({}).empty())
+      what = "name a command; " + KnownCommands(*app);
   }
-  if (!rest.empty() && !rest.front().starts_with("-") && (extra || required) && !app->get_subcommands({}).empty()) {
+  if (!unparsed_arguments.empty() && !unparsed_arguments.front().starts_with("-") && (extra || required) &&
+      !app->get_subcommands({}).empty()) {
     std::vector<std::string> names;
-    for (const CLI::App* known : app->get_subcommands({})) names.push_back(known->get_name());
-    what = "there is no subcommand '" + rest.front() + "'" + DidYouMean(rest.front(), names) + "; " + KnownCommands(*app);
-  } else if (!rest.empty() && (extra || required)) {
+    for (const CLI::App* subcommand : app->get_subcommands({})) names.push_back(subcommand->get_name());
+    what = "there is no subcommand '" + unparsed_arguments.front() + "'" +
+           DidYouMean(unparsed_arguments.front(), names) + "; " + KnownCommands(*app);
+  } else if (!unparsed_arguments.empty() && (extra || required)) {
     // A misspelt option is reported even where something is missing: its value may have taken that place.
-    if (const std::string unknown = UnknownArgument(*app, rest); extra || unknown.starts_with("there is no option")) what = unknown;
+    if (const std::string unknown = UnknownArgument(*app, unparsed_arguments);
+        extra || unknown.starts_with("there is no option"))
+      what = unknown;
   }
   return program + ": " + what + "; `" + help + " --help` tells more\n";
 }

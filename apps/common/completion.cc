@@ -12,11 +12,11 @@ bool TakesValue(const CLI::Option& option) { return option.get_type_size() != 0;
 // Returns the option with this name, as "--json" or "-h"; null if there is none.
 const CLI::Option* OptionNamed(const CLI::App& command, const std::string& name) {
   for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& known : option->get_lnames()) {
-      if ("--" + known == name) return option;
+    for (const std::string& long_name : option->get_lnames()) {
+      if ("--" + long_name == name) return option;
     }
-    for (const std::string& known : option->get_snames()) {
-      if ("-" + known == name) return option;
+    for (const std::string& short_name : option->get_snames()) {
+      if ("-" + short_name == name) return option;
     }
   }
   return nullptr;
@@ -52,7 +52,7 @@ void AddValues(const CLI::App& command, const Guide& guide, const CLI::Option& o
     if (word.starts_with(typed)) completions.words.emplace_back(before + word, "");
   };
   for (const std::string& choice : ChoicesOf(option)) add(choice);
-  const ValueKind* kind = guide.Value(command, option);
+  const ValueKind* kind = guide.ValueKindOf(command, option);
   if (kind == nullptr) return;
   for (const std::string& word : kind->words) add(word);
   if (kind->ask) {
@@ -169,15 +169,15 @@ void Replace(std::string& text, const std::string& from, const std::string& to) 
 
 }  // namespace
 
-Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words) {
+Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words_typed) {
   Completions completions;
-  if (words.empty()) return completions;
+  if (words_typed.empty()) return completions;
   const CLI::App* command = &app;
   const CLI::Option* open = nullptr;  // the option whose value comes next; null: none
   size_t arguments = 0;               // arguments of the command so far
   bool only_arguments = false;        // the words are behind "--"
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::string& word = words[i];
+  for (size_t i = 0; i + 1 < words_typed.size(); ++i) {
+    const std::string& word = words_typed[i];
     if (open != nullptr) {
       open = nullptr;
     } else if (!only_arguments && word == "--") {
@@ -191,7 +191,7 @@ Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<
       ++arguments;
     }
   }
-  const std::string& typed = words.back();
+  const std::string& typed = words_typed.back();
   if (open != nullptr) {
     AddValues(*command, guide, *open, "", typed, completions);
     return completions;

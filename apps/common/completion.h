@@ -19,10 +19,10 @@ struct Completions {
   bool folders = false;               // also offers folders
 };
 
-// Returns the completions of the last of `words`, which is the part typed so far and may be empty. The words before it
-// are those after the program's name. Completions that do not begin with the typed part are left out. Within
+// Returns the completions of the last of `words_typed`, which is the part typed so far and may be empty. The words
+// before it are those after the program's name. Completions that do not begin with the typed part are left out. Within
 // "--option=value", a completion is the whole word.
-Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words);
+Completions Complete(const CLI::App& app, const Guide& guide, const std::vector<std::string>& words_typed);
 
 // Returns the lines that the shells' scripts read: for each completion the word, a tab and its meaning; then, where
 // they apply, ":files" with the suffixes ("*": any) and ":folders".

@@ -26,9 +26,9 @@ constexpr size_t kColumn = 26;  // column where descriptions begin
 
 // Returns `text` in lines of at most `width` columns, all but the first behind `indent` spaces.
 std::string WrapText(const std::string& text, size_t indent, size_t width) {
-  std::istringstream words(text);
+  std::istringstream word_stream(text);
   std::string out, line;
-  for (std::string word; words >> word;) {
+  for (std::string word; word_stream >> word;) {
     if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
       out += line + "\n" + std::string(indent, ' ');
       line.clear();
@@ -40,10 +40,10 @@ std::string WrapText(const std::string& text, size_t indent, size_t width) {
 
 // Returns a line of help: a title, and from column kColumn on its text, wrapped.
 std::string HelpRow(const std::string& title, const std::string& text) {
-  const std::string left = "  " + title;
-  const std::string gap =
-      left.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ') : std::string(kColumn - left.size(), ' ');
-  return left + (text.empty() ? "" : gap + WrapText(text, kColumn, kWidth)) + "\n";
+  const std::string left_column = "  " + title;
+  const std::string gap = left_column.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
+                                                           : std::string(kColumn - left_column.size(), ' ');
+  return left_column + (text.empty() ? "" : gap + WrapText(text, kColumn, kWidth)) + "\n";
 }
 
 class HelpLayout : public CLI::Formatter {
@@ -74,7 +74,7 @@ class HelpLayout : public CLI::Formatter {
     return out + make_subcommands(command, CLI::AppFormatMode::Normal) + "\n" + make_footer(command);
   }
   std::string make_footer(const CLI::App* command) const override {
-    const CommandPage* page = guide_.Page(*command);
+    const CommandPage* page = guide_.PageOf(*command);
     if (page == nullptr) return "";
     std::string out;
     if (!page->examples.empty()) out += "Examples:\n";
@@ -104,9 +104,9 @@ std::string ValueName(const CLI::Option& option) {
 // Applies the guide to a command and to all commands below it.
 void Apply(CLI::App& command, const Guide& guide, const std::shared_ptr<HelpLayout>& layout) {
   command.formatter(layout);
-  const CommandPage* page = guide.Page(command);
+  const CommandPage* page = guide.PageOf(command);
   for (CLI::Option* option : command.get_options()) {
-    if (const ValueKind* kind = guide.Value(command, *option);
+    if (const ValueKind* kind = guide.ValueKindOf(command, *option);
         kind != nullptr && (option->get_type_name().starts_with("TEXT") || option->get_items_expected_max() > 1)) {
       option->type_name(kind->name);
     }
@@ -127,7 +127,7 @@ std::string CommandPath(const CLI::App& command) {
   return above.empty() ? command.get_name() : above + " " + command.get_name();
 }
 
-const CommandPage* Guide::Page(const CLI::App& command) const {
+const CommandPage* Guide::PageOf(const CLI::App& command) const {
   const std::string path = CommandPath(command);
   for (const CommandPage& page : pages) {
     if (page.command == path) return &page;
@@ -135,7 +135,7 @@ const CommandPage* Guide::Page(const CLI::App& command) const {
   return nullptr;
 }
 
-const ValueKind* Guide::Value(const CLI::App& command, const CLI::Option& option) const {
+const ValueKind* Guide::ValueKindOf(const CLI::App& command, const CLI::Option& option) const {
   for (const std::string& name : {CommandPath(command) + " " + option.get_name(), option.get_name()}) {
     if (const auto found = values.find(name); found != values.end()) return &found->second;
   }
@@ -145,7 +145,7 @@ const ValueKind* Guide::Value(const CLI::App& command, const CLI::Option& option
 std::vector<std::pair<std::string, std::vector<const CLI::Option*>>> GroupedOptions(const CLI::App& command,
                                                                                     const Guide& guide) {
   std::vector<std::string> titles;
-  const CommandPage* page = guide.Page(command);
+  const CommandPage* page = guide.PageOf(command);
   if (page != nullptr) {
     for (const OptionGroup& group : page->groups) titles.push_back(group.title);
   }

@@ -52,8 +52,9 @@ struct Guide {
   std::map<std::string, ValueKind> values;
   std::string environment;  // text of the man page about environment variables: a line "NAME\tmeaning" for each
 
-  const CommandPage* Page(const CLI::App& command) const;
-  const ValueKind* Value(const CLI::App& command, const CLI::Option& option) const;
+  // Return the page of a command, and what an option's value may be; null: the guide has none.
+  const CommandPage* PageOf(const CLI::App& command) const;
+  const ValueKind* ValueKindOf(const CLI::App& command, const CLI::Option& option) const;
 };
 
 // Returns "tasks check"; empty for the program itself.

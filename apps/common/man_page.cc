@@ -86,7 +86,7 @@ void AppendPage(const CLI::App& command, const Guide& guide, const std::string& 
     text +=
         fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", EscapeRoff(PageName(*sub, guide)), EscapeRoff(sub->get_description()));
   }
-  const CommandPage* page = guide.Page(command);
+  const CommandPage* page = guide.PageOf(command);
   if (page != nullptr && !page->examples.empty()) {
     text += ".SH EXAMPLES\n";
     for (const Example& example : page->examples) {

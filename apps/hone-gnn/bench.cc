@@ -127,16 +127,16 @@ SamplerRun RunSamplers(const Graph& graph, const BenchFlags& flags, int threads)
   std::vector<std::thread> pool;
   for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
   for (std::thread& thread : pool) thread.join();
-  SamplerRun all;
+  SamplerRun all_runs;
   for (const SamplerRun& run : runs) {
-    all.batch_seconds.insert(all.batch_seconds.end(), run.batch_seconds.begin(), run.batch_seconds.end());
-    all.batches_per_second += run.batches_per_second;
-    all.nodes += run.nodes;
-    all.edges += run.edges;
-    all.rows += run.rows;
-    if (!run.status.ok()) all.status = run.status;
+    all_runs.batch_seconds.insert(all_runs.batch_seconds.end(), run.batch_seconds.begin(), run.batch_seconds.end());
+    all_runs.batches_per_second += run.batches_per_second;
+    all_runs.nodes += run.nodes;
+    all_runs.edges += run.edges;
+    all_runs.rows += run.rows;
+    if (!run.status.ok()) all_runs.status = run.status;
   }
-  return all;
+  return all_runs;
 }
 
 Status RunSamplerBench(const BenchFlags& flags) {
@@ -178,11 +178,11 @@ Status RunSamplerBench(const BenchFlags& flags) {
     report["batches_per_second_of_one_thread"] = one.batches_per_second;
     report["scaling"] = scaling;
     if (!columns.empty()) {
-      HONE_ASSIGN_OR_RETURN(const RandomReads all, ReadAtRandom(columns, flags.threads));
-      report["random_reads_per_second"] = all.per_second;
+      HONE_ASSIGN_OR_RETURN(const RandomReads random_reads, ReadAtRandom(columns, flags.threads));
+      report["random_reads_per_second"] = random_reads.per_second;
       report["random_reads_per_second_of_one_process"] = reads.per_second;
-      report["scaling_of_random_reads"] = all.per_second / reads.per_second;
-      report["scaling_over_that_of_random_reads"] = scaling / (all.per_second / reads.per_second);
+      report["scaling_of_random_reads"] = random_reads.per_second / reads.per_second;
+      report["scaling_over_that_of_random_reads"] = scaling / (random_reads.per_second / reads.per_second);
     }
   }
   if (flags.json) {

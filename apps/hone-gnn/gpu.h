@@ -160,7 +160,8 @@ struct RequestAnswer {
 class RequestsOnGpu {
  public:
   virtual ~RequestsOnGpu() = default;
-  virtual Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) = 0;
+  // Answers one request. `with_logits`: the answer has logits too.
+  virtual Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool with_logits) = 0;
 };
 // Prepares for requests, with the fanouts and the seed of `options`. `graph` must not be an outline.
 Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Model<float>& model,

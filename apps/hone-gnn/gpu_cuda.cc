@@ -72,11 +72,12 @@ Result<FeaturePlace> PlaceOfFeatures(const GraphOutline& graph, ModelOptions mod
   model.num_classes = graph.num_classes;
   std::string note_on_all;
   if (cuda::AsksForAll(options.fanouts) || cuda::AsksForAll(options.eval_fanouts)) {
-    HONE_ASSIGN_OR_RETURN(const int32_t largest, cuda::LargestDegreeOf(graph.name));
-    options.fanouts = cuda::WithAllNeighbors(options.fanouts, largest);
-    options.eval_fanouts = cuda::WithAllNeighbors(options.eval_fanouts, largest);
-    note_on_all = fmt::format(
-        "; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less", largest);
+    HONE_ASSIGN_OR_RETURN(const int32_t largest_degree, cuda::LargestDegreeOf(graph.name));
+    options.fanouts = cuda::WithAllNeighbors(options.fanouts, largest_degree);
+    options.eval_fanouts = cuda::WithAllNeighbors(options.eval_fanouts, largest_degree);
+    note_on_all =
+        fmt::format("; a hop of `all` has room for {} neighbors of every node, as many as any has: a number needs less",
+                    largest_degree);
   }
   if (requested.place == "peers" && requested.peers < 2) {
     return Status::InvalidArgument(
@@ -366,8 +367,8 @@ Result<std::unique_ptr<RequestsOnGpu>> MakeRequestsOnGpu(const Graph& graph, Mod
   class Requests final : public RequestsOnGpu {
    public:
     explicit Requests(std::unique_ptr<cuda::LatencyPredictor> predictor) : predictor_(std::move(predictor)) {}
-    Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool logits) override {
-      HONE_ASSIGN_OR_RETURN(cuda::LatencyAnswer answer, predictor_->Predict(nodes, logits));
+    Result<RequestAnswer> Answer(std::span<const NodeId> nodes, bool with_logits) override {
+      HONE_ASSIGN_OR_RETURN(cuda::LatencyAnswer answer, predictor_->Predict(nodes, with_logits));
       return RequestAnswer{std::move(answer.classes), std::move(answer.logits)};
     }
 

@@ -19,7 +19,7 @@ namespace hone::gnn {
 // Prints to standard error, and only where that is a terminal. The line is cleared on destruction.
 class GraphProgressLine {
  public:
-  explicit GraphProgressLine(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO) == 1) {}
+  explicit GraphProgressLine(bool is_wanted) : wanted_(is_wanted && isatty(STDERR_FILENO) == 1) {}
   GraphProgressLine(const GraphProgressLine&) = delete;
   GraphProgressLine& operator=(const GraphProgressLine&) = delete;
   ~GraphProgressLine() {

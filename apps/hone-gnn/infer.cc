@@ -115,10 +115,10 @@ Status CheckModelFlags(const InferFlags& flags, const ModelOptions& model) {
     // A file describes the whole model. Two specs were compared above; a file that became a published model is compared
     // here.
     const bool file = option->count() > 0 && option->results().front().ends_with(".toml");
-    const bool same = agrees("--model") &&
-                      (given_options.spec != nullptr ||
-                       (agrees("--hidden") && agrees("--layers") && agrees("--heads") && agrees("--aggregation")));
-    if (option->count() == 0 || (file ? same : agrees(option->get_name()))) continue;
+    const bool options_agree =
+        agrees("--model") && (given_options.spec != nullptr || (agrees("--hidden") && agrees("--layers") &&
+                                                                agrees("--heads") && agrees("--aggregation")));
+    if (option->count() == 0 || (file ? options_agree : agrees(option->get_name()))) continue;
     return Status::InvalidArgument(fmt::format(
         "{} {}: '{}' says that its model is another ({} of {} layers of {}); leave it out", option->get_name(),
         option->results().front(), flags.checkpoint, ModelName(model), model.layers, model.hidden));
@@ -235,9 +235,9 @@ Status MakeRawPrediction(InferFlags& flags, Prediction& p) {
     p.warnings.push_back(std::move(warning));
   }
   if (!flags.output.embeddings.empty()) {
-    HONE_ASSIGN_OR_RETURN(EmbeddingModel made, MakeEmbeddingModel(*p.loaded.model, flags.output.embeddings));
-    p.embedded = std::move(made.value);
-    p.embedding = std::move(made.model);
+    HONE_ASSIGN_OR_RETURN(EmbeddingModel embedding_model, MakeEmbeddingModel(*p.loaded.model, flags.output.embeddings));
+    p.embedded = std::move(embedding_model.value);
+    p.embedding = std::move(embedding_model.model);
     // Embeddings of an early layer depend on fewer hops: those next to the nodes.
     flags.predict.fanouts.resize(static_cast<size_t>(p.embedding->options().layers));
   }

@@ -21,12 +21,12 @@ std::vector<std::string> ColumnHeadings(const InferOutput& output, const Graph& 
   std::vector<std::string> headings;
   for (int64_t c = 0; c < columns; ++c) {
     const auto at = static_cast<size_t>(c);
-    const bool named = output.embeddings.empty() && at < graph.class_names().size();
+    const bool has_class_name = output.embeddings.empty() && at < graph.class_names().size();
     const std::string_view word = !output.embeddings.empty()        ? "e"
                                   : kind == TargetKind::kClasses    ? "class"
                                   : kind == TargetKind::kMultiLabel ? "label"
                                                                     : "value";
-    headings.push_back(named ? graph.class_names()[at] : fmt::format("{}{}", word, c));
+    headings.push_back(has_class_name ? graph.class_names()[at] : fmt::format("{}{}", word, c));
   }
   return headings;
 }

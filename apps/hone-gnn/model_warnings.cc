@@ -38,8 +38,9 @@ std::string SumsWarning(const LoadedModel& loaded, const PredictOptions& predict
   if (!sums || !loaded.has_training) return {};
   bool more = false;  // some hop now uses all neighbors, where training used a sample
   for (size_t hop = 0; hop < loaded.fanouts.size(); ++hop) {
-    const bool all = predict.exact || (hop < predict.fanouts.size() && predict.fanouts[hop] == kAllNeighbors);
-    more = more || (all && loaded.fanouts[hop] != kAllNeighbors);
+    const bool takes_all_neighbors =
+        predict.exact || (hop < predict.fanouts.size() && predict.fanouts[hop] == kAllNeighbors);
+    more = more || (takes_all_neighbors && loaded.fanouts[hop] != kAllNeighbors);
   }
   if (!more) return {};
   return fmt::format(

@@ -28,7 +28,7 @@ struct ModelsFlags {
   int64_t features = 128, classes = 16;
   std::string graph;  // whose features and classes are taken; empty: the numbers above
   bool toml = false, json = false;
-  CLI::Option* named = nullptr;
+  CLI::Option* name_argument = nullptr;
 };
 
 struct PublishedHelp {
@@ -168,7 +168,7 @@ Status Run(ModelsFlags& flags) {
     flags.features = outline.feature_width;
     flags.classes = outline.num_classes;
   }
-  if (flags.named->count() == 0) return List(flags);
+  if (flags.name_argument->count() == 0) return List(flags);
   const std::string given_kind = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   ModelOptions& options = flags.model.options;
@@ -214,11 +214,11 @@ void RegisterModelsCommand(CLI::App& app, CommandResult& result) {
   CLI::App* command = app.add_subcommand(
       "models",
       "list the models and the operations that models are made of, or show the layers and sizes of one model");
-  flags->named =
+  flags->name_argument =
       command->add_option("model", flags->model.options.kind,
                           "sage, gat, gin, sage-ri, or a .toml file; without one, models and operations are listed");
   flags->model.all = {
-      flags->named,
+      flags->name_argument,
       command
           ->add_option("--hidden", flags->model.options.hidden, "the width of the hidden layers; not for a .toml file")
           ->capture_default_str()

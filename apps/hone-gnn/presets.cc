@@ -43,26 +43,26 @@ void ApplyPreset(TrainFlags& flags) {
   const auto found =
       std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& preset) { return flags.preset == preset.name; });
   if (found == kPresets.end()) return;
-  const auto given = [&](const char* option) {
+  const auto option_was_given = [&](const char* option) {
     const CLI::Option* const named = flags.command->get_option_no_throw(option);
     return named != nullptr && named->count() > 0;
   };
-  const auto set = [&](const char* option, auto& target, const auto& value) {
-    if (!given(option)) target = value;
+  const auto set_unless_given = [&](const char* option, auto& target, const auto& value) {
+    if (!option_was_given(option)) target = value;
   };
   TrainOptions& train = flags.train;
   // A model file gives all options of the model, so the preset sets only those of training.
   const bool own = flags.model.options.kind.ends_with(".toml");
-  set("--model", flags.model.options.kind, found->model);
-  if (!own) set("--hidden", flags.model.options.hidden, found->hidden);
-  if (flags.model.layers == 0) set("--fanout", flags.fanout, found->fanout);
-  set("--batch", train.batch, found->batch);
-  set("--lr", train.learning_rate, found->learning_rate);
-  set("--epochs", train.epochs, found->epochs);
-  set("--eval-batch", train.eval_batch, int64_t{512});
-  set("--plateau", train.plateau, found->plateau);
-  set("--plateau-factor", train.plateau_factor, 0.8);
-  set("--plateau-patience", train.plateau_patience, 125);
+  set_unless_given("--model", flags.model.options.kind, found->model);
+  if (!own) set_unless_given("--hidden", flags.model.options.hidden, found->hidden);
+  if (flags.model.layers == 0) set_unless_given("--fanout", flags.fanout, found->fanout);
+  set_unless_given("--batch", train.batch, found->batch);
+  set_unless_given("--lr", train.learning_rate, found->learning_rate);
+  set_unless_given("--epochs", train.epochs, found->epochs);
+  set_unless_given("--eval-batch", train.eval_batch, int64_t{512});
+  set_unless_given("--plateau", train.plateau, found->plateau);
+  set_unless_given("--plateau-factor", train.plateau_factor, 0.8);
+  set_unless_given("--plateau-patience", train.plateau_patience, 125);
 }
 
 }  // namespace hone::gnn

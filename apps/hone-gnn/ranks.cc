@@ -61,17 +61,17 @@ void AddRankFlags(CLI::App& command, RankFlags& flags) {
 Result<RankPlace> ThisRank(const RankFlags& flags) {
   HONE_ASSIGN_OR_RETURN(RankPlace place,
                         FindRankPlace([](const char* name) -> const char* { return std::getenv(name); }));
-  const bool ours = std::getenv("HONE_RANK") != nullptr;
+  const bool started_by_hone = std::getenv("HONE_RANK") != nullptr;
   if (flags.ranks > 0 && flags.gpus > 0) return Status::InvalidArgument("give --ranks or --gpus, not both");
   // One epoch of a graph of 2000 nodes, on 2 cores of an x86-64 server, takes 2 s as 64 ranks, 4 s as 128, 12 s as 256,
   // and is not over in 40 s as 1000: the time for starting and connecting grows with the square of their number.
   const int cores = ThreadCount(0), most = std::max(64, 4 * cores);
-  if (flags.ranks > most && !ours) {
+  if (flags.ranks > most && !started_by_hone) {
     return Status::InvalidArgument(
         fmt::format("--ranks {}: at most {} on this machine with its {} core{}; more would only wait for each other",
                     flags.ranks, most, cores, cores == 1 ? "" : "s"));
   }
-  if ((flags.ranks > 0 || flags.gpus > 0) && !ours && place.size > 1) {
+  if ((flags.ranks > 0 || flags.gpus > 0) && !started_by_hone && place.size > 1) {
     return Status::InvalidArgument(
         fmt::format("this is rank {} of {} already (from {}): leave out --{}, which starts processes of its own",
                     place.rank, place.size, place.launcher, flags.ranks > 0 ? "ranks" : "gpus"));
@@ -119,16 +119,17 @@ Status RankSession::Join(const RankPlace& place, const RankFlags& flags) {
 
 int RankSession::hosts() const {
   if (!group_ || group_->store() == nullptr) return 1;
-  const std::vector<std::string>& all = group_->store()->hosts();
-  return static_cast<int>(std::set<std::string>(all.begin(), all.end()).size());
+  const std::vector<std::string>& host_of_rank = group_->store()->hosts();
+  return static_cast<int>(std::set<std::string>(host_of_rank.begin(), host_of_rank.end()).size());
 }
 
-int RankSession::Threads(int wanted) const {
-  if (wanted > 0 || group_->ranks_on_this_host() == 1) return wanted;
-  const int mine = ThreadCount(0);
+int RankSession::Threads(int wanted_threads) const {
+  if (wanted_threads > 0 || group_->ranks_on_this_host() == 1) return wanted_threads;
+  const int threads_of_rank = ThreadCount(0);
   // A launcher that has bound each rank to cores of its own has already divided them.
-  if (mine < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) && place_.launcher != "--ranks") return mine;
-  return std::max(1, mine / group_->ranks_on_this_host());
+  if (threads_of_rank < static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)) && place_.launcher != "--ranks")
+    return threads_of_rank;
+  return std::max(1, threads_of_rank / group_->ranks_on_this_host());
 }
 
 int RankSession::End(const Status& status, int exit_status) {

@@ -36,8 +36,9 @@ class RankSession {
   ProcessGroup& group() { return *group_; }
   bool speaks() const { return !group_ || group_->rank() == 0; }  // whether this rank prints
   int hosts() const;                                              // how many hosts the ranks are on
-  // Returns the number of threads for this rank: `wanted`, or if that is 0, the rank's share of this host's cores.
-  int Threads(int wanted) const;
+  // Returns the number of threads for this rank: `wanted_threads`, or if that is 0, the rank's share of this host's
+  // cores.
+  int Threads(int wanted_threads) const;
   // Ends the membership: leaves the group, or sends the other ranks the reason why this one fails. Returns the exit
   // status. Prints the error if no other rank does.
   int End(const Status& status, int exit_status);

@@ -41,10 +41,10 @@ Result<DeviceFlags> DeviceOfRank(const RunFlags& flags, ProcessGroup& group) {
 
 // Chooses the device. An `auto` is replaced by the result, because the graph's form depends on it.
 Result<DeviceChoice> ChooseDeviceOf(const RunFlags& flags, const RunQuestions& questions, ProcessGroup& group) {
-  HONE_ASSIGN_OR_RETURN(const DeviceFlags wanted, DeviceOfRank(flags, group));
-  return ChooseDevice(wanted, [&](DeviceChoice& device) -> Status {
+  HONE_ASSIGN_OR_RETURN(const DeviceFlags device_flags, DeviceOfRank(flags, group));
+  return ChooseDevice(device_flags, [&](DeviceChoice& device) -> Status {
     HONE_ASSIGN_OR_RETURN(const GraphOutline graph, OutlineOf(flags.graph));
-    if (wanted.device == "auto" && (flags.ranks.ranks > 0 || group.size() > 1)) {
+    if (device_flags.device == "auto" && (flags.ranks.ranks > 0 || group.size() > 1)) {
       return Status::InvalidArgument("several ranks share this host's processors");
     }
     if (questions.rank0_only && group.rank() != 0) return Status::Ok();
@@ -72,15 +72,16 @@ Status ShareFeatures(const RunFlags& flags, const RunQuestions& questions, Commu
 std::vector<Setting> SettingsOf(const RunFlags& flags, const RunQuestions& questions, const RunSetup& setup) {
   // A synthetic graph is compared by its name, which determines it: on a GPU it is not generated yet.
   const std::string& name = setup.graph->name();
-  const bool named = setup.device.cuda && IsSyntheticName(name);
-  std::vector<Setting> settings = {{"version", HONE_VERSION},
-                                   {"--device", setup.device.cuda ? "cuda" : "cpu"},
-                                   {"--precision", setup.device.precision()},
-                                   {"--features", setup.device.features.name()},
-                                   {"--exchange", flags.ranks.exchange},
-                                   {"--pipeline", setup.device.host_batches ? "cpu" : "gpu"},
-                                   {"--pipeline-without", setup.device.host_cuts.Text()},
-                                   {"a graph with fingerprint", named ? name : GraphFingerprint(*setup.graph)}};
+  const bool is_synthetic_on_gpu = setup.device.cuda && IsSyntheticName(name);
+  std::vector<Setting> settings = {
+      {"version", HONE_VERSION},
+      {"--device", setup.device.cuda ? "cuda" : "cpu"},
+      {"--precision", setup.device.precision()},
+      {"--features", setup.device.features.name()},
+      {"--exchange", flags.ranks.exchange},
+      {"--pipeline", setup.device.host_batches ? "cpu" : "gpu"},
+      {"--pipeline-without", setup.device.host_cuts.Text()},
+      {"a graph with fingerprint", is_synthetic_on_gpu ? name : GraphFingerprint(*setup.graph)}};
   settings.insert(settings.end(), questions.settings.begin(), questions.settings.end());
   return settings;
 }

@@ -38,7 +38,7 @@ TargetCounts CountTargets(const Graph& graph, std::span<const NodeId> nodes, con
 }
 
 nlohmann::json TargetScoresJson(const Graph& graph, const TargetCounts& counts) {
-  const TargetScores all = ScoresOf(counts);
+  const TargetScores scores = ScoresOf(counts);
   nlohmann::json columns = nlohmann::json::array();
   for (const ColumnScores& column : ScoresOfColumns(counts)) {
     nlohmann::json entry = {{"known", column.known}};
@@ -57,29 +57,30 @@ nlohmann::json TargetScoresJson(const Graph& graph, const TargetCounts& counts) 
   }
   return {{"kind", TargetKindName(counts.kind)},
           {"width", counts.width},
-          {"accuracy", NumberOrNull(all.accuracy)},
-          {"micro_f1", NumberOrNull(all.micro_f1)},
-          {"macro_f1", NumberOrNull(all.macro_f1)},
-          {"auc", NumberOrNull(all.auc)},
-          {"average_precision", NumberOrNull(all.average_precision)},
-          {"rmse", NumberOrNull(all.rmse)},
-          {"mae", NumberOrNull(all.mae)},
+          {"accuracy", NumberOrNull(scores.accuracy)},
+          {"micro_f1", NumberOrNull(scores.micro_f1)},
+          {"macro_f1", NumberOrNull(scores.macro_f1)},
+          {"auc", NumberOrNull(scores.auc)},
+          {"average_precision", NumberOrNull(scores.average_precision)},
+          {"rmse", NumberOrNull(scores.rmse)},
+          {"mae", NumberOrNull(scores.mae)},
           {"columns", std::move(columns)}};
 }
 
 void PrintTargetScores(const Graph& graph, const TargetCounts& counts) {
-  const TargetScores all = ScoresOf(counts);
+  const TargetScores scores = ScoresOf(counts);
   const bool values = counts.kind == TargetKind::kValues;
   if (values) {
     hone::Print("{} value{} a node: root mean square error {}, mean absolute error {}\n", counts.width,
-                counts.width == 1 ? "" : "s", MetricText(Metric::kRmse, all.rmse), MetricText(Metric::kMae, all.mae));
+                counts.width == 1 ? "" : "s", MetricText(Metric::kRmse, scores.rmse),
+                MetricText(Metric::kMae, scores.mae));
   } else {
     hone::Print("{} label{} a node: accuracy {}, micro-averaged F1 {}, macro-averaged F1 {}\n", counts.width,
-                counts.width == 1 ? "" : "s", PercentText(all.accuracy), PercentText(all.micro_f1),
-                PercentText(all.macro_f1));
-    if (std::isfinite(all.auc)) {
-      hone::Print("means over the labels: area under the ROC curve {:.4f}, average precision {:.4f}\n", all.auc,
-                  all.average_precision);
+                counts.width == 1 ? "" : "s", PercentText(scores.accuracy), PercentText(scores.micro_f1),
+                PercentText(scores.macro_f1));
+    if (std::isfinite(scores.auc)) {
+      hone::Print("means over the labels: area under the ROC curve {:.4f}, average precision {:.4f}\n", scores.auc,
+                  scores.average_precision);
     }
   }
   const std::vector<ColumnScores> columns = ScoresOfColumns(counts);

@@ -71,8 +71,8 @@ void StopAtSignals() {
 // a minute.
 class StepLine {
  public:
-  StepLine(bool wanted, int epochs)
-      : wanted_(wanted), terminal_(isatty(STDERR_FILENO) == 1), epochs_(epochs), left_(epochs) {}
+  StepLine(bool is_wanted, int epochs)
+      : wanted_(is_wanted), terminal_(isatty(STDERR_FILENO) == 1), epochs_(epochs), left_(epochs) {}
 
   void Show(const StepReport& step) {
     const double now = SteadySeconds();
@@ -170,8 +170,12 @@ Result<FeaturePlace> PlaceTrainingOnGpu(const TrainCommandFlags& flags, const Gr
 
 // Returns the learning rate given for a resumed run; 0: none was given.
 double GivenLearningRate(const TrainCommandFlags& flags) {
-  const auto given = [](const CLI::Option* option) { return option->get_name() == "--lr" && option->count() > 0; };
-  return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), given) ? flags.train.train.learning_rate : 0;
+  const auto sets_learning_rate = [](const CLI::Option* option) {
+    return option->get_name() == "--lr" && option->count() > 0;
+  };
+  return std::any_of(flags.trajectory.begin(), flags.trajectory.end(), sets_learning_rate)
+             ? flags.train.train.learning_rate
+             : 0;
 }
 
 // Reads the kernels of --tuned into `gpu`, if they are for this run.

@@ -106,12 +106,12 @@ Status ReadModelFile(ModelFlags& flags) {
     return Status::InvalidArgument(fmt::format(
         "{} and --model {}: the file says all of its model; change it there, and leave {} out", name, path, name));
   }
-  Result<ModelSpec> read = ReadModelSpec(path);
-  if (read.status().code() == StatusCode::kNotFound) {
-    return Status::NotFound(read.status().message() + "; `hone-gnn models` shows how such a file is written");
+  Result<ModelSpec> spec = ReadModelSpec(path);
+  if (spec.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound(spec.status().message() + "; `hone-gnn models` shows how such a file is written");
   }
-  HONE_RETURN_IF_ERROR(read.status());
-  HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*read));
+  HONE_RETURN_IF_ERROR(spec.status());
+  HONE_ASSIGN_OR_RETURN(const int layers, LayersOf(*spec));
   if (flags.layers > 0 && flags.layers != layers) {
     return Status::InvalidArgument(fmt::format(
         "--layers {}: the model of {} aggregates over {} hops; leave --layers out", flags.layers, path, layers));
@@ -119,22 +119,22 @@ Status ReadModelFile(ModelFlags& flags) {
   flags.layers = layers;
   // A file that describes a published model becomes that model, and gets its GPU programs. sage-ri's spec fixes the
   // number of classes, which only the graph can confirm.
-  if (std::optional<ModelOptions> published = AsPublished(*read); published && published->num_classes == 0) {
+  if (std::optional<ModelOptions> published = AsPublished(*spec); published && published->num_classes == 0) {
     flags.options = *published;
     return Status::Ok();
   }
-  flags.options = SpecOptions(std::make_shared<const ModelSpec>(std::move(*read)), layers);
+  flags.options = SpecOptions(std::make_shared<const ModelSpec>(std::move(*spec)), layers);
   return Status::Ok();
 }
 
 std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
   TrainOptions& options = flags.train;
   flags.command = &command;
-  std::vector<CLI::Option*> all = AddModelFlags(command, flags.model);
-  all.push_back(command
-                    .add_option("--preset", flags.preset,
-                                "take the settings of a published experiment; other options override them")
-                    ->check(CLI::IsMember(PresetNames())));
+  std::vector<CLI::Option*> model_options = AddModelFlags(command, flags.model);
+  model_options.push_back(command
+                              .add_option("--preset", flags.preset,
+                                          "take the settings of a published experiment; other options override them")
+                              ->check(CLI::IsMember(PresetNames())));
   CLI::Option* plateau =
       command.add_flag("--plateau", options.plateau,
                        "lower the learning rate when the training loss stops falling; only with --schedule constant");
@@ -144,7 +144,7 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
                       "how the learning rate changes from epoch to epoch: constant, cosine (to 0 at the end), step "
                       "(falls every few epochs) or validation (falls when validations stop improving)")
           ->capture_default_str();
-  const std::vector<CLI::Option*> more = {
+  const std::vector<CLI::Option*> sampling_options = {
       command.add_option("--fanout", flags.fanout,
                          "how many neighbors each hop draws, one number a hop, the hop next to the seed nodes first: "
                          "15,10,5 by default; all: every neighbor"),
@@ -232,8 +232,8 @@ std::vector<CLI::Option*> AddTrainFlags(CLI::App& command, TrainFlags& flags) {
           ->capture_default_str()
           ->check(kZeroOrMore),
   };
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  model_options.insert(model_options.end(), sampling_options.begin(), sampling_options.end());
+  return model_options;
 }
 
 Status CompleteTrainFlags(TrainFlags& flags) {
@@ -242,7 +242,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
   const std::string given_kind = flags.model.options.kind;
   HONE_RETURN_IF_ERROR(ReadModelFile(flags.model));
   int& layers = flags.model.options.layers;
-  const bool given = flags.model.options.kind != given_kind;  // a model file has set the number of layers
+  const bool model_file_given = flags.model.options.kind != given_kind;  // a model file has set the number of layers
   if (flags.model.layers > kMostLayers) {                // checked before that many fanouts are allocated
     return Status::InvalidArgument(fmt::format("--layers is {}: use 1 to {}", flags.model.layers, kMostLayers));
   }
@@ -254,7 +254,7 @@ Status CompleteTrainFlags(TrainFlags& flags) {
     options.fanouts.resize(static_cast<size_t>(layers), 5);  // fanouts 15,10,5, then 5 for every further layer
   }
   options.eval_fanouts.assign(static_cast<size_t>(layers), 20);
-  if (given && static_cast<int>(options.fanouts.size()) != layers) {
+  if (model_file_given && static_cast<int>(options.fanouts.size()) != layers) {
     return Status::InvalidArgument(fmt::format("--fanout {}: model '{}' aggregates over {} hops; give one number a hop",
                                                flags.fanout, ModelName(flags.model.options), layers));
   }

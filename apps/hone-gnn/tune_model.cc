@@ -75,7 +75,8 @@ json ToJson(const TuneSource& source, const std::string& folder, const std::vect
                        {"seed", task.texts.seed_is}});
   }
   json left_out = json::array();
-  for (const LeftOut& left : operations.left_out) left_out.push_back({{"value", left.value}, {"why", left.why}});
+  for (const LeftOut& left_out_value : operations.left_out)
+    left_out.push_back({{"value", left_out_value.value}, {"why", left_out_value.why}});
   return {{"model", source.model},
           {"gpu_program", source.gpu_program.empty() ? json(nullptr) : json(source.gpu_program)},
           {"graph", source.graph},
@@ -159,7 +160,8 @@ Status Run(TuneModelFlags& flags, int& exit_status) {
       hone::Print("    {}: {}\n", shape.what, sizes);
     }
   }
-  for (const LeftOut& left : operations.left_out) hone::Print("  no task for {}: {}\n", left.value, left.why);
+  for (const LeftOut& left_out_value : operations.left_out)
+    hone::Print("  no task for {}: {}\n", left_out_value.value, left_out_value.why);
   hone::Print("Try one: hone eval {0}/{1} {0}/{1}/seed.cu --device sim\n", folder, tasks.front().name);
   return Status::Ok();
 }

@@ -105,11 +105,11 @@ Status ApplyWinners(const ApplyFlags& flags, const std::string& graph_name, Mode
                         PairEpochsOnGpu(*graph, model, options, fp32, winners.choices, flags.epochs));
   const PairedRatio speedup = RatioOfPairs(paired.own, paired.chosen);
   const bool gains = paired.same_bits && speedup.lower > 1;
-  Status written;
+  Status write_status;
   if (gains) {
-    written = WriteFileAtomically(flags.out, TunedText({place, winners.choices, speedup, flags.epochs}));
+    write_status = WriteFileAtomically(flags.out, TunedText({place, winners.choices, speedup, flags.epochs}));
   }
-  exit_status = gains && written.ok() ? 0 : 1;
+  exit_status = gains && write_status.ok() ? 0 : 1;
   if (flags.json) {
     const json report = {{"model", place.model},
                          {"graph", place.graph},
@@ -119,12 +119,12 @@ Status ApplyWinners(const ApplyFlags& flags, const std::string& graph_name, Mode
                          {"seconds", {{"own", paired.own}, {"chosen", paired.chosen}}},
                          {"speedup", {{"of_an_epoch", speedup.ratio}, {"low", speedup.lower}, {"high", speedup.upper}}},
                          {"same_bits", paired.same_bits},
-                         {"written", gains && written.ok() ? json(flags.out) : json(nullptr)}};
+                         {"written", gains && write_status.ok() ? json(flags.out) : json(nullptr)}};
     hone::Print("{}\n", DumpJson(report, 2));
-    return written;
+    return write_status;
   }
   hone::Print("{} on {}, {} pairs of epochs over {}:\n", place.model, place.gpu, flags.epochs, place.graph);
-  for (const std::string& used : winners.used) hone::Print("  {}\n", used);
+  for (const std::string& chosen_kernel : winners.used) hone::Print("  {}\n", chosen_kernel);
   hone::Print(
       "An epoch takes {:.4f} s with the engine's own kernels and {:.4f} s with these (medians): {} [{}, {}] faster.\n",
       Median(paired.own), Median(paired.chosen), GainText(speedup.ratio), GainText(speedup.lower),
@@ -135,13 +135,13 @@ Status ApplyWinners(const ApplyFlags& flags, const std::string& graph_name, Mode
         "nothing is written.\n");
   } else if (!gains) {
     hone::Print("The lower bound of the gain is not above zero; nothing is written.\n");
-  } else if (written.ok()) {
+  } else if (write_status.ok()) {
     hone::Print(
         "All losses and parameters have the same bits. Written: {}\nUse it: hone-gnn train {} --model FILE.toml "
         "--tuned {}\n",
         flags.out, graph_name, flags.out);
   }
-  return written;
+  return write_status;
 }
 
 }  // namespace hone::gnn

@@ -45,7 +45,7 @@ struct Variant {
 // Parses "late=refine,refine.profile_from_start=0,target=cuda": a label, a strategy, and the settings that differ from
 // the command's own options.
 Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
-  const auto wrong = [&](const std::string& why) {
+  const auto wrong_option = [&](const std::string& why) {
     return Status::InvalidArgument(
         fmt::format("--variant {}: {}; write LABEL=STRATEGY and then, after commas, NAME=NUMBER of a setting or "
                     "target=any, cuda or cute",
@@ -53,11 +53,11 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
   };
   Variant variant{"", "", base};
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) return wrong("it has no label");
+  if (equals == std::string::npos || equals == 0) return wrong_option("it has no label");
   variant.label = text.substr(0, equals);
   if (variant.label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") !=
       std::string::npos) {
-    return wrong("a label is made of letters, digits, '-' and '_'");
+    return wrong_option("a label is made of letters, digits, '-' and '_'");
   }
   for (size_t at = equals + 1; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
@@ -69,7 +69,7 @@ Result<Variant> ParseVariant(const std::string& text, const RunOptions& base) {
     } else if (part.starts_with("target=")) {
       variant.options.target = part.substr(7);
       if (variant.options.target != "any" && variant.options.target != "cuda" && variant.options.target != "cute") {
-        return wrong(fmt::format("there is no target '{}'", variant.options.target));
+        return wrong_option(fmt::format("there is no target '{}'", variant.options.target));
       }
     } else {
       HONE_RETURN_IF_ERROR(PutSettingText(variant.options, part).WithContext("--variant " + text));

@@ -46,8 +46,8 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   const std::string key =
       Sha256Hex(fmt::format("{}\n{}\n{} {} {} {} {} {}", Sha256Hex(problem), Sha256Hex(request.source), hosted.gpu_name,
                             hosted.gpu >= 0, request.time, hosted.compiled, flags.trials, hosted.lift));
-  Result<SuiteResult> known = LoadSuiteResult(path, submission, key);
-  if (known.ok()) return known;
+  Result<SuiteResult> stored_result = LoadSuiteResult(path, submission, key);
+  if (stored_result.ok()) return stored_result;
   const double started = SteadySeconds();
   const Result<Task> task =
       KernelBenchTask(context, submission, problem, fmt::format("{}/tasks/{}", flags.out, submission.task));
@@ -107,36 +107,36 @@ Status Judge(CommandContext& context, const KernelBenchFlags& flags) {
 
 }  // namespace
 
-Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found) {
+Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* submissions) {
   const auto is_chosen = [](const std::vector<int>& chosen, int number) {
     return chosen.empty() || std::find(chosen.begin(), chosen.end(), number) != chosen.end();
   };
-  std::erase_if(*found, [&](const SuiteSubmission& submission) {
+  std::erase_if(*submissions, [&](const SuiteSubmission& submission) {
     return !is_chosen(flags.levels, submission.level) || !is_chosen(flags.numbers, submission.problem);
   });
   if (flags.lot.take > 0) {
     std::map<int, std::vector<std::string>> levels;
-    for (const SuiteSubmission& submission : *found) levels[submission.level].push_back(submission.task);
+    for (const SuiteSubmission& submission : *submissions) levels[submission.level].push_back(submission.task);
     std::vector<std::string> drawn;
     for (const auto& [level, names] : levels) {
-      const std::vector<std::string> mine = Draw(flags.lot, names);
+      const std::vector<std::string> drawn_names = Draw(flags.lot, names);
       if (!flags.device.json) {
-        Print("Level {}. {}\n", level, LotText(flags.lot, names.size(), mine, "problems"));
+        Print("Level {}. {}\n", level, LotText(flags.lot, names.size(), drawn_names, "problems"));
       }
-      drawn.insert(drawn.end(), mine.begin(), mine.end());
+      drawn.insert(drawn.end(), drawn_names.begin(), drawn_names.end());
     }
-    std::erase_if(*found, [&](const SuiteSubmission& submission) {
+    std::erase_if(*submissions, [&](const SuiteSubmission& submission) {
       return std::find(drawn.begin(), drawn.end(), submission.task) == drawn.end();
     });
   }
-  return found->empty() ? Status::InvalidArgument("--level, --problem and --lot leave nothing") : Status::Ok();
+  return submissions->empty() ? Status::InvalidArgument("--level, --problem and --lot leave nothing") : Status::Ok();
 }
 
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& submission, const std::string& text,
                              const std::string& folder) {
   if (FileExists(folder + "/task.toml")) {
-    const Result<std::string> kept = ReadFile(folder + "/reference.py");
-    if (kept.ok() && *kept == text) return LoadTask(folder);
+    const Result<std::string> reference_source = ReadFile(folder + "/reference.py");
+    if (reference_source.ok() && *reference_source == text) return LoadTask(folder);
   }
   ModuleTaskOptions options;
   options.name = submission.task;

@@ -89,8 +89,8 @@ Result<Cleaned> Clean(const CleanFlags& flags) {
 }
 
 Status Run(const CleanFlags& flags) {
-  const bool named = flags.answers || flags.dead || flags.waiting || flags.all;
-  if (!named && (flags.really || flags.older_than_days > 0)) {
+  const bool selects_entries = flags.answers || flags.dead || flags.waiting || flags.all;
+  if (!selects_entries && (flags.really || flags.older_than_days > 0)) {
     return Status::InvalidArgument("nothing says what to remove: give --answers, --dead, --waiting or --all");
   }
   if (flags.all && flags.older_than_days > 0) {
@@ -100,7 +100,7 @@ Status Run(const CleanFlags& flags) {
   if (flags.json) {
     nlohmann::json json = {
         {"place", flags.place}, {"there", ContentsJson(cleaned.there)}, {"judging", cleaned.judging}};
-    if (named) {
+    if (selects_entries) {
       json["meant"] = ContentsJson(cleaned.meant);
       json["removed"] = flags.really;
     }
@@ -108,7 +108,7 @@ Status Run(const CleanFlags& flags) {
     return Status::Ok();
   }
   Print("There: {}, {} being judged.\n", DescribeContents(cleaned.there), cleaned.judging);
-  if (named)
+  if (selects_entries)
     Print("{}: {}.{}\n", flags.really ? "Removed" : "Meant", DescribeContents(cleaned.meant),
           !flags.really ? " --yes removes them."
           : flags.all

@@ -176,21 +176,22 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
     return Status::InvalidArgument(fmt::format(
         "--device {}: a PyTorch module is judged on this machine; use auto, cuda:N, or sim for its CPU", device));
   }
-  const std::string wanted = device == "cuda" ? "cuda:0" : device;
+  const std::string device_name = device == "cuda" ? "cuda:0" : device;
   // The driver and Python both take a tenth of a second to start.
   std::future<Result<Python>> python = std::async(std::launch::async, [&context] { return FindPython(context.environment); });
   const std::vector<DeviceFacts> gpus = ListGpus();
-  if (Result<Python> found = python.get(); found.ok()) options.python = *std::move(found);  // an error is reported by the judge
+  if (Result<Python> python_found = python.get(); python_found.ok())
+    options.python = *std::move(python_found);  // an error is reported by the judge
   for (const DeviceFacts& facts : gpus) {
-    if (wanted != "auto" && facts.id != wanted) continue;
+    if (device_name != "auto" && facts.id != device_name) continue;
     options.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
     options.gpu_name = facts.name;
     options.l2_bytes = facts.l2_bytes;
     return options;
   }
-  if (wanted != "auto")
+  if (device_name != "auto")
     return Status::InvalidArgument(
-        fmt::format("there is no {} (see `hone devices`); --device sim judges on the CPU, without times", wanted));
+        fmt::format("there is no {} (see `hone devices`); --device sim judges on the CPU, without times", device_name));
   return options;
 }
 
@@ -207,22 +208,23 @@ Result<Task> FindTask(const CommandContext& context, const std::string& name_or_
 
 std::vector<std::string> TaskDirectories(const CommandContext& context) { return TaskDirectories(TaskRoots(context)); }
 
-Result<std::string> StoreToRead(const CommandContext& context, const std::string& given) {
-  if (given.empty()) return context.state_directory + "/runs.sqlite";
+Result<std::string> StoreToRead(const CommandContext& context, const std::string& store_option) {
+  if (store_option.empty()) return context.state_directory + "/runs.sqlite";
   std::error_code error;
-  if (fs::is_directory(given, error))
-    return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name the run store's file in it", given));
-  if (FileExists(given)) return given;
+  if (fs::is_directory(store_option, error))
+    return Status::InvalidArgument(
+        fmt::format("--store {}: this is a folder; name the run store's file in it", store_option));
+  if (FileExists(store_option)) return store_option;
   return Status::NotFound(fmt::format(
       "--store {}: there is no such file; `hone optimize` makes one, and without --store the runs are read from {}",
-      given, context.state_directory + "/runs.sqlite"));
+      store_option, context.state_directory + "/runs.sqlite"));
 }
 
-Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given) {
-  if (std::error_code error; fs::is_directory(given, error)) {
-    return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name a file in it", given));
+Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& store_option) {
+  if (std::error_code error; fs::is_directory(store_option, error)) {
+    return Status::InvalidArgument(fmt::format("--store {}: this is a folder; name a file in it", store_option));
   }
-  if (!given.empty()) return OpenSqliteRunStore(given);
+  if (!store_option.empty()) return OpenSqliteRunStore(store_option);
   Result<std::unique_ptr<RunStore>> store = OpenSqliteRunStore(context.state_directory + "/runs.sqlite");
   if (store.ok() || store.status().code() != StatusCode::kIo) return store;
   return Status::Io(store.status().message() +

@@ -76,11 +76,11 @@ std::vector<std::string> TaskRoots(const CommandContext& context);
 std::string WhereTasksAre(const CommandContext& context);
 Result<Task> FindTask(const CommandContext& context, const std::string& name_or_directory);
 std::vector<std::string> TaskDirectories(const CommandContext& context);
-// Returns the run store to read from: `given` by --store, or the one in Hone's state folder. A given store must exist,
-// because a mistyped name must not make an empty store.
-Result<std::string> StoreToRead(const CommandContext& context, const std::string& given);
-// Opens the run store to write to, and makes it if there is none: `given`, or the one in Hone's state folder.
-Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& given);
+// Returns the run store to read from: `store_option` by --store, or the one in Hone's state folder. A given store must
+// exist, because a mistyped name must not make an empty store.
+Result<std::string> StoreToRead(const CommandContext& context, const std::string& store_option);
+// Opens the run store to write to, and makes it if there is none: `store_option`, or the one in Hone's state folder.
+Result<std::unique_ptr<RunStore>> OpenStoreToWrite(const CommandContext& context, const std::string& store_option);
 // Returns the database in which `hone tune` keeps its measurements and which `hone db` reads, unless --db names another
 // file.
 std::string TuningDatabasePath(const CommandContext& context);

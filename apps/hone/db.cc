@@ -105,22 +105,22 @@ Status Export(const CommandContext& context, const DbFlags& flags) {
       ConcludeSweep(task, candidate, NewestPoints(points), kShapeMargin, /*drop_unreachable=*/true);
   const std::string source = result.needs_no_change ? candidate.source : result.source;
   if (source.empty()) return Status::InvalidArgument(fmt::format("entry {}: {}", row.id, result.summary));
-  std::vector<std::string> written;
+  std::vector<std::string> written_files;
   if (!flags.candidate.empty()) {
     HONE_RETURN_IF_ERROR(WriteFileAtomically(flags.candidate, source));
-    written.push_back(flags.candidate);
+    written_files.push_back(flags.candidate);
   }
   if (!flags.out.empty()) {
     HONE_ASSIGN_OR_RETURN(const KernelPackage package, MakeFilePackage(task, source, row.entry.candidate_name));
     HONE_ASSIGN_OR_RETURN(const std::vector<GeneratedFile> files, WritePackage(package, flags.out));
-    for (const GeneratedFile& file : files) written.push_back(flags.out + "/" + file.name);
+    for (const GeneratedFile& file : files) written_files.push_back(flags.out + "/" + file.name);
   }
   if (flags.json) {
-    Print("{}\n", DumpJson(nlohmann::json{{"id", row.id}, {"summary", result.summary}, {"written", written}}, 2));
+    Print("{}\n", DumpJson(nlohmann::json{{"id", row.id}, {"summary", result.summary}, {"written", written_files}}, 2));
     return Status::Ok();
   }
   Print("{}.\n", result.summary);
-  for (const std::string& file : written) Print("Written: {}\n", file);
+  for (const std::string& file : written_files) Print("Written: {}\n", file);
   Print(
       "This joins points that were measured apart, and was NOT JUDGED as a whole; `hone eval {} FILE.cu` judges it.\n",
       task.name);
@@ -209,12 +209,12 @@ void RegisterDbCommand(CLI::App& app, CommandContext& context) {
   };
   add_filters(add("list", "list the entries, one for each candidate, kind of device and baseline", List));
   add_entry(add("show", "explain which binding is chosen for each shape, and how sure that is", Show));
-  CLI::App* written = add(
+  CLI::App* write_command = add(
       "export",
       "write the tuned kernel, or a C++ header that picks the binding for a shape, without measuring anything", Export);
-  add_entry(written);
-  written->add_option("--candidate", flags->candidate, "write the candidate to this file");
-  written->add_option("--out", flags->out, "write a C++ header and a PyTorch extension to this folder");
+  add_entry(write_command);
+  write_command->add_option("--candidate", flags->candidate, "write the candidate to this file");
+  write_command->add_option("--out", flags->out, "write a C++ header and a PyTorch extension to this folder");
   CLI::App* merged = add("merge", "copy another database's entries into this one", Merge);
   merged->add_option("other", flags->other, "the other database's file; it stays as it is")->required();
   CLI::App* pruned = add("prune", "list the entries that would be removed, and remove them with --yes", Prune);

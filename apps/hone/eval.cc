@@ -61,9 +61,9 @@ Status AppendTrace(const EvalFlags& flags, const Task& task, const Evaluation& e
                    .timestamp = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
                    .version = ThisBuild().version,
                    .workloads = ""};
-  const std::string kept = task.directory + "/" + kWorkloadFile;
-  if (!task.directory.empty() && FileExists(kept)) {
-    HONE_ASSIGN_OR_RETURN(facts.workloads, ReadFile(kept));
+  const std::string workload_path = task.directory + "/" + kWorkloadFile;
+  if (!task.directory.empty() && FileExists(workload_path)) {
+    HONE_ASSIGN_OR_RETURN(facts.workloads, ReadFile(workload_path));
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> lines, TraceLines(task, evaluation, facts));
   std::ofstream out(flags.trace, std::ios::app);

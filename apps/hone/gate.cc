@@ -35,12 +35,12 @@ Result<double> ParseShare(const char* option, const std::string& text, double le
   const double number = std::strtod(text.c_str(), &end);
   const bool percent = std::string_view(end) == "%";
   const double share = percent ? number / 100 : number;
-  const bool whole = end != text.c_str() && (percent || *end == '\0');
+  const bool fully_parsed = end != text.c_str() && (percent || *end == '\0');
   // A share of 1 or more needs a percent sign: "2" would mean 200 %, and its author probably meant 2 %.
-  if (whole && !percent && share >= 1)
+  if (fully_parsed && !percent && share >= 1)
     return Status::InvalidArgument(fmt::format("{} {}: that is {:g}%; write a share with a percent sign, such as {}%",
                                                option, text, 100 * share, text));
-  if (whole && share >= least && share <= most) return share;
+  if (fully_parsed && share >= least && share <= most) return share;
   return Status::InvalidArgument(fmt::format("{} {}: write a share from {:g}% to {:g}%, such as 2% or 0.02", option,
                                              text, 100 * least, 100 * most));
 }
@@ -58,16 +58,16 @@ Status CheckReportFile(const char* option, const std::string& path) {
 
 // Writes the reports that the options name. The result has been printed by then, whether or not they can be written.
 Status WriteReports(const GateFlags& flags, const std::string& junit, const std::string& markdown) {
-  Status written;
+  Status write_status;
   const auto write = [&](const char* option, const std::string& path, const std::string& text) {
     if (path.empty()) return;
     Status one = CheckReportFile(option, path);
     if (one.ok()) one = WriteFileAtomically(path, text);
-    if (written.ok()) written = one;
+    if (write_status.ok()) write_status = one;
   };
   write("--junit", flags.junit, junit);
   write("--markdown", flags.markdown, markdown);
-  return written;
+  return write_status;
 }
 
 // Runs the gate. `printed` becomes true when a verdict has been printed.

@@ -361,9 +361,9 @@ std::vector<CommandPage> Pages() {
 }
 
 std::vector<std::string> DeviceWords() {
-  std::vector<std::string> words = {"auto", "cuda:0", "sim", "spool:"};
-  for (const std::string& name : sim::GpuModelNames()) words.push_back("sim:" + name);
-  return words;
+  std::vector<std::string> device_names = {"auto", "cuda:0", "sim", "spool:"};
+  for (const std::string& name : sim::GpuModelNames()) device_names.push_back("sim:" + name);
+  return device_names;
 }
 
 }  // namespace
@@ -384,8 +384,8 @@ Guide MakeGuide(const CommandContext& context) {
     if (!FileExists(path)) return names;
     const Result<std::unique_ptr<RunStore>> store = OpenStoreToRead(path);
     if (!store.ok()) return names;
-    if (const Result<std::vector<RunInfo>> known = (*store)->Runs(); known.ok()) {
-      for (const RunInfo& run : *known) names.push_back(run.id);
+    if (const Result<std::vector<RunInfo>> stored_runs = (*store)->Runs(); stored_runs.ok()) {
+      for (const RunInfo& run : *stored_runs) names.push_back(run.id);
     }
     return names;
   };

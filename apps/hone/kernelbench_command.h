@@ -27,7 +27,7 @@ struct KernelBenchFlags {
 
 // Removes the problems that --level, --problem and --lot do not choose, and says what the lot drew. kInvalidArgument if
 // none is left.
-Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* found);
+Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* submissions);
 // Returns the problem's task. It is made once and then read from `folder`.
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text,
                              const std::string& folder);

@@ -87,8 +87,8 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
   const std::string key =
       Sha256Hex(fmt::format("{}\n{}\n{}\n{} {}", Sha256Hex(text), flags.name,
                             DumpJson(RunOptionsToJson(campaign.run.options)), campaign.evaluator->facts().name, timed));
-  Result<SuiteResult> known = LoadSuiteResult(path, problem, key);
-  if (known.ok()) return known;
+  Result<SuiteResult> stored_result = LoadSuiteResult(path, problem, key);
+  if (stored_result.ok()) return stored_result;
   SuiteResult result;
   result.submission = problem;
   const double started = SteadySeconds();

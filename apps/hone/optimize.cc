@@ -130,7 +130,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
   }
   HONE_ASSIGN_OR_RETURN(ReplayedRun replayed, ReplayRun(*store, run));
   const RunView& view = replayed.recorded;
-  std::optional<Evaluation> again;
+  std::optional<Evaluation> judged_again;
   if (flags.device.device != "auto" && view.best != 0) {
     HONE_ASSIGN_OR_RETURN(Task task, LoadRunTask(*store, view));
     HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, flags.device));
@@ -138,7 +138,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
     HONE_ASSIGN_OR_RETURN(request.source, store->Source(view.node(view.best).source_hash));
     request.name = fmt::format("node-{}.cu", view.best);
     request.time = evaluator->facts().modelled ? false : true;
-    HONE_ASSIGN_OR_RETURN(again, evaluator->Evaluate(task, request));
+    HONE_ASSIGN_OR_RETURN(judged_again, evaluator->Evaluate(task, request));
   }
   if (flags.device.json) {
     nlohmann::json json = ReadJsonText(RunToJson(replayed.replayed));
@@ -146,7 +146,7 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
         {"same", replayed.difference.empty()}, {"compared", replayed.compared}, {"difference", replayed.difference}};
     json["replay"]["recorded_spending"] = {
         {"cost_usd", view.cost_usd}, {"cost_known", view.unpriced_replies == 0}, {"notes", view.remarks.size()}};
-    if (again) json["replay"]["winner"] = ReadJsonText(EvaluationToJson(*again, -1));
+    if (judged_again) json["replay"]["winner"] = ReadJsonText(EvaluationToJson(*judged_again, -1));
     Print("{}\n", DumpJson(json, 2));
   } else {
     Print("{}", RunText(replayed.replayed, context.columns));
@@ -155,9 +155,10 @@ Status Replay(CommandContext& context, const OptimizeFlags& flags) {
                         : "It did not come out the same: " + replayed.difference);
     if (const std::string spent = SpentText(view); !spent.empty()) Print("When it was recorded: {}", spent);
     Print("{}", RemarksText(view, 20));
-    if (again) Print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*again, context.columns));
+    if (judged_again) Print("\nThe winner, judged anew:\n{}", DescribeEvaluation(*judged_again, context.columns));
   }
-  const bool winner_right = !again || again->verdict == Verdict::kOk || again->verdict == Verdict::kUnsupported;
+  const bool winner_right =
+      !judged_again || judged_again->verdict == Verdict::kOk || judged_again->verdict == Verdict::kUnsupported;
   context.exit_status = replayed.difference.empty() && winner_right ? 0 : 1;
   return Status::Ok();
 }
@@ -239,7 +240,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   }
   std::string report, kernel;
   // Results are printed even if the files cannot be written, because the store has them.
-  const Status written = WriteResults(context, flags, *store, *ended, report, kernel);
+  const Status write_status = WriteResults(context, flags, *store, *ended, report, kernel);
   if (talk) {
     Print("\nEnded: {} ({})\n{}", ended->ended, ReasonText(*ended), ResultText(*ended, context.columns));
     if (!kernel.empty()) Print("Kernel: {}\n", kernel);
@@ -254,11 +255,11 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
     Print("{}\n", DumpJson(json, 2));
   }
   context.exit_status = GoalReached(*ended) ? 0 : ended->ended == "provider_failed" ? 3 : 1;
-  if (written.ok()) return Status::Ok();
-  return Status(written.code(),
+  if (write_status.ok()) return Status::Ok();
+  return Status(write_status.code(),
                 fmt::format("{}\nhone: the run itself is stored: hone report {} --out FILE writes its report, "
                             "hone show {} --source prints its kernel",
-                            written.message(), prepared.id, prepared.id));
+                            write_status.message(), prepared.id, prepared.id));
 }
 
 }  // namespace

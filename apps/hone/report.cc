@@ -78,9 +78,9 @@ Status Run(const CommandContext& context, const ReportFlags& flags) {
   std::vector<RunSummary> runs;
   for (const std::string& name : flags.runs) {
     HONE_ASSIGN_OR_RETURN(OpenedRun run, OpenRun(path, name));
-    for (const RunSummary& known : runs) {
-      if (known.info.id == run.view.info.id) {
-        return Status::InvalidArgument(fmt::format("run {} is named twice ('{}')", known.info.id, name));
+    for (const RunSummary& summary : runs) {
+      if (summary.info.id == run.view.info.id) {
+        return Status::InvalidArgument(fmt::format("run {} is named twice ('{}')", summary.info.id, name));
       }
     }
     runs.push_back(Summarize(run.view));

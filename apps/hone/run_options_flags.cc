@@ -165,9 +165,10 @@ Result<ResolvedRun> ResolveRunFlags(const RunFlags& flags) {
   run.options.model = ModelSpecification(run.models);
   // A coding agent works with one strategy only, so naming it as the model also chooses the strategy.
   const bool of_agent = run.models.models.size() == 1 && run.models.models.front().starts_with("agent:");
-  const bool named = std::any_of(flags.of_new_runs.begin(), flags.of_new_runs.end(),
-                                 [](const CLI::Option* o) { return o->count() > 0 && o->check_lname("strategy"); });
-  if (of_agent && !named && run.options.strategy == RunOptions().strategy) run.options.strategy = "agent";
+  const bool names_run_option =
+      std::any_of(flags.of_new_runs.begin(), flags.of_new_runs.end(),
+                  [](const CLI::Option* o) { return o->count() > 0 && o->check_lname("strategy"); });
+  if (of_agent && !names_run_option && run.options.strategy == RunOptions().strategy) run.options.strategy = "agent";
   run.suspend = flags.suspend || config.suspend;
   if (run.suspend) run.options.rounds = true;
   HONE_RETURN_IF_ERROR(CheckSuspend(run.suspend, run.models));

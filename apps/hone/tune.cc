@@ -82,10 +82,10 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
 
   std::string out;
   // The table is printed even if the file cannot be written.
-  Status written;
+  Status write_status;
   const auto write = [&](const std::string& path, const std::string& text) {
-    written = WriteFileAtomically(path, text);
-    if (written.ok()) out = path;
+    write_status = WriteFileAtomically(path, text);
+    if (write_status.ok()) out = path;
   };
   const std::string target =
       flags.out.empty() ? std::filesystem::path(flags.candidate).replace_extension(".tuned.cu").string() : flags.out;
@@ -124,7 +124,7 @@ Status Run(CommandContext& context, const TuneFlags& flags) {
   if (!swept->not_kept.ok()) PrintError("hone: warning: points were not kept: {}\n", swept->not_kept.message());
   if (talk && !swept->entry.empty() && swept->not_kept.ok())
     Print("Kept as {}: `hone db show {}` explains the choice.\n", swept->entry, swept->entry);
-  return written;
+  return write_status;
 }
 
 }  // namespace

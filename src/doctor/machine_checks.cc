@@ -134,8 +134,10 @@ Check FolderCheck(const std::string& name, const std::string& title, const std::
 CheckGroup SandboxChecks() {
   const SandboxReport report = ProbeSandbox();
   CheckGroup group{"Protection against what candidates do", {}};
-  const auto add = [&](const char* name, const char* title, bool here, std::string found, const char* brings, const char* remedy) {
-    group.checks.push_back({name, title, here ? Standing::kHere : Standing::kMissing, std::move(found), brings, here ? "" : remedy});
+  const auto add = [&](const char* name, const char* title, bool is_here, std::string found, const char* brings,
+                       const char* remedy) {
+    group.checks.push_back(
+        {name, title, is_here ? Standing::kHere : Standing::kMissing, std::move(found), brings, is_here ? "" : remedy});
   };
   add("landlock", "Landlock", report.landlock_abi > 0,
       report.landlock_abi > 0 ? fmt::format("version {} of the kernel's interface", report.landlock_abi) : "this kernel does not have it",

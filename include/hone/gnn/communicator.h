@@ -51,7 +51,7 @@ class Communicator {
   Status Broadcast(std::string_view what, std::span<std::byte> bytes, int root);
   Status Broadcast(std::string_view what, std::string& bytes, int root);
   // Returns the strings of all ranks, indexed by rank. They may differ in length.
-  Result<std::vector<std::string>> AllGather(std::string_view what, const std::string& mine);
+  Result<std::vector<std::string>> AllGather(std::string_view what, const std::string& own_text);
   // Returns when every rank has called it.
   Status Barrier(std::string_view what);
   // Checks that `value` is equal on all ranks. Otherwise kInvalidArgument, which names the ranks that differ from rank

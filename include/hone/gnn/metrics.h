@@ -25,8 +25,8 @@ struct ClassCounts {
   explicit ClassCounts(int64_t num_classes);
   // Counts one node. `label` is 0 … num_classes - 1; a node with kNoLabel is ignored.
   void Add(int32_t label, int32_t prediction);
-  int64_t labelled() const;
-  int64_t right() const;
+  int64_t labelled() const;  // nodes with a label
+  int64_t right() const;     // labelled nodes whose prediction is their label
 };
 
 // Returns the share of labelled nodes whose prediction is their label, which is also their micro-averaged F1; NaN when

@@ -64,12 +64,12 @@ TEST(File, ANewFileHeedsTheUmaskAndAReplacedOneKeepsItsMode) {
   auto directory = MakeTemporaryDirectory();
   const std::string path = *directory / "f", open_path = *directory / "open";
   const mode_t before = umask(077);
-  const Status written = WriteFileAtomically(path, "secret");
+  const Status write_status = WriteFileAtomically(path, "secret");
   umask(002);
   const Status open_written = WriteFileAtomically(open_path, "for the group too");
   const Status replaced = WriteFileAtomically(path, "secret still");
   umask(before);
-  EXPECT_TRUE(written.ok() && open_written.ok() && replaced.ok());
+  EXPECT_TRUE(write_status.ok() && open_written.ok() && replaced.ok());
   EXPECT_EQ(ModeOf(path), 0600u);
   EXPECT_EQ(ModeOf(open_path), 0664u);
   ASSERT_EQ(chmod(path.c_str(), 0751), 0);

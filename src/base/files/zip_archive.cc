@@ -48,9 +48,9 @@ Result<std::string> Inflate(std::string_view packed, size_t size, const std::str
   stream.next_out = reinterpret_cast<Bytef*>(unpacked.data());
   stream.avail_out = static_cast<uInt>(size);
   const int outcome = inflate(&stream, Z_FINISH);
-  const bool whole = outcome == Z_STREAM_END && stream.total_out == size;
+  const bool inflated_fully = outcome == Z_STREAM_END && stream.total_out == size;
   inflateEnd(&stream);
-  if (!whole) return DamagedArchive(fmt::format("'{}' does not unpack to the {} bytes it says", name, size));
+  if (!inflated_fully) return DamagedArchive(fmt::format("'{}' does not unpack to the {} bytes it says", name, size));
   return unpacked;
 }
 
@@ -99,11 +99,11 @@ Result<std::map<std::string, std::string>> ReadZip(std::string_view archive, con
     total += size;
     if (!bytes.Has(local, kLocalBytes) || bytes.Four(local) != kLocalMark)
       return DamagedArchive(fmt::format("'{}' is not where its directory says", name));
-    const size_t data = size_t{local} + kLocalBytes + bytes.Two(local + 26) + bytes.Two(local + 28);
-    if (!bytes.Has(data, packed)) return DamagedArchive(fmt::format("'{}' is cut off", name));
-    std::string file(bytes.Slice(data, packed));
+    const size_t data_begin = size_t{local} + kLocalBytes + bytes.Two(local + 26) + bytes.Two(local + 28);
+    if (!bytes.Has(data_begin, packed)) return DamagedArchive(fmt::format("'{}' is cut off", name));
+    std::string file(bytes.Slice(data_begin, packed));
     if (method == kDeflated) {
-      HONE_ASSIGN_OR_RETURN(file, Inflate(bytes.Slice(data, packed), size, name));
+      HONE_ASSIGN_OR_RETURN(file, Inflate(bytes.Slice(data_begin, packed), size, name));
     } else if (packed != size) {
       return DamagedArchive(fmt::format("'{}' has two sizes", name));
     }

@@ -77,14 +77,14 @@ class ForkingThread {
 // The object is never destroyed: threads may start children while the process ends.
 ForkingThread& OfThisProcess() {
   static std::atomic<ForkingThread*> current{nullptr};
-  ForkingThread* known = current.load();
+  ForkingThread* registered = current.load();
   // A forked process has its parent's memory but not its threads. The parent's object, in whatever state, is abandoned.
-  while (known == nullptr || known->owner() != getpid()) {
+  while (registered == nullptr || registered->owner() != getpid()) {
     ForkingThread* const made = new ForkingThread;
-    if (current.compare_exchange_strong(known, made)) return *made;
+    if (current.compare_exchange_strong(registered, made)) return *made;
     delete made;
   }
-  return *known;
+  return *registered;
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ class Sandbox {
     const char* step = nullptr;
     int error = 0;
   };
+  // Applies the rules to this process, a forked child, and allocates nothing. A failure names the step.
   Failure Enter() const;
 
  private:
@@ -101,6 +102,7 @@ class Sandbox {
     int resource;
     uint64_t soft, hard;
   };
+  // Allows the child's own folder of /proc. Runs in the child, since only there /proc/self is the child's.
   Failure AllowOwnProcessFiles() const;
 
   UniqueFd ruleset_;

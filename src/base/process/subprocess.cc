@@ -277,41 +277,41 @@ void CappedText::Append(const char* bytes, size_t size) {
   total_ += static_cast<int64_t>(size);
   // The first half_ bytes fill head_. Of the rest, tail_ keeps the last half_ bytes as a ring that tail_next_ points
   // into.
-  const size_t half = static_cast<size_t>(half_);
-  if (head_.size() < half) {
-    const size_t taken = std::min(size, half - head_.size());
-    head_.append(bytes, taken);
-    bytes += taken;
-    size -= taken;
+  const size_t half_capacity = static_cast<size_t>(half_);
+  if (head_.size() < half_capacity) {
+    const size_t head_bytes = std::min(size, half_capacity - head_.size());
+    head_.append(bytes, head_bytes);
+    bytes += head_bytes;
+    size -= head_bytes;
   }
-  if (half == 0) return;
-  if (size > half) {  // only the end of the new text can remain
-    bytes += size - half;
-    size = half;
+  if (half_capacity == 0) return;
+  if (size > half_capacity) {  // only the end of the new text can remain
+    bytes += size - half_capacity;
+    size = half_capacity;
   }
   while (size > 0) {
-    if (tail_.size() < half) {
-      const size_t taken = std::min(size, half - tail_.size());
-      tail_.append(bytes, taken);
-      bytes += taken;
-      size -= taken;
-      tail_next_ = tail_.size() % half;
+    if (tail_.size() < half_capacity) {
+      const size_t tail_bytes = std::min(size, half_capacity - tail_.size());
+      tail_.append(bytes, tail_bytes);
+      bytes += tail_bytes;
+      size -= tail_bytes;
+      tail_next_ = tail_.size() % half_capacity;
     } else {
-      const size_t taken = std::min(size, half - tail_next_);
-      std::memcpy(tail_.data() + tail_next_, bytes, taken);
-      bytes += taken;
-      size -= taken;
-      tail_next_ = (tail_next_ + taken) % half;
+      const size_t bytes_before_wrap = std::min(size, half_capacity - tail_next_);
+      std::memcpy(tail_.data() + tail_next_, bytes, bytes_before_wrap);
+      bytes += bytes_before_wrap;
+      size -= bytes_before_wrap;
+      tail_next_ = (tail_next_ + bytes_before_wrap) % half_capacity;
     }
   }
 }
 
 std::string CappedText::Text() const {
-  const int64_t kept = static_cast<int64_t>(head_.size() + tail_.size());
+  const int64_t kept_bytes = static_cast<int64_t>(head_.size() + tail_.size());
   const bool full = tail_.size() == static_cast<size_t>(half_);
   const std::string tail = full ? tail_.substr(tail_next_) + tail_.substr(0, tail_next_) : tail_;
-  if (total_ == kept) return head_ + tail;
-  return fmt::format("{}\n[... {} bytes left out ...]\n{}", head_, total_ - kept, tail);
+  if (total_ == kept_bytes) return head_ + tail;
+  return fmt::format("{}\n[... {} bytes left out ...]\n{}", head_, total_ - kept_bytes, tail);
 }
 
 Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
@@ -350,7 +350,7 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
   if (in.write.valid()) SetNonBlocking(in.write.get());
   SetNonBlocking(out.read.get());
   SetNonBlocking(err.read.get());
-  size_t written = 0;
+  size_t written_bytes = 0;
   std::optional<Clock::time_point> end_seen;  // when the end of the program itself was seen
   char buffer[64 * 1024];
   while (out.read.valid() || err.read.valid() || !end_seen) {
@@ -384,10 +384,10 @@ Result<SubprocessResult> RunSubprocess(const SubprocessOptions& options) {
 
     if (in.write.valid()) {
       const ssize_t bytes_read =
-          write(in.write.get(), options.stdin_text.data() + written, options.stdin_text.size() - written);
-      if (bytes_read > 0) written += static_cast<size_t>(bytes_read);
+          write(in.write.get(), options.stdin_text.data() + written_bytes, options.stdin_text.size() - written_bytes);
+      if (bytes_read > 0) written_bytes += static_cast<size_t>(bytes_read);
       const bool is_closed = bytes_read < 0 && errno != EAGAIN && errno != EINTR;
-      if (is_closed || written == options.stdin_text.size()) in.write.Reset();
+      if (is_closed || written_bytes == options.stdin_text.size()) in.write.Reset();
     }
     const auto drain = [&](UniqueFd& fd, CappedText& text) {
       // Reads a few buffers per turn: a program that never stops writing must not delay the time limit.

@@ -229,8 +229,9 @@ TEST(ChildProcess, DescriptorsMaySwapNumbers) {
   ChildOptions options;
   // Descriptors are opened by name: a shell redirects to single digits only, and the parent of this program may have
   // left it some open files.
-  const auto named = [](int fd) { return "/proc/self/fd/" + std::to_string(fd); };
-  options.argv = {"/bin/sh", "-c", "echo to-b >" + named(a[1]) + "; echo to-a >" + named(b[1])};
+  const auto path_of_descriptor = [](int fd) { return "/proc/self/fd/" + std::to_string(fd); };
+  options.argv = {"/bin/sh", "-c",
+                  "echo to-b >" + path_of_descriptor(a[1]) + "; echo to-a >" + path_of_descriptor(b[1])};
   options.descriptors = {{a[1], b[1]}, {b[1], a[1]}};
   auto child = ChildProcess::Start(options);
   ASSERT_TRUE(child.ok());

@@ -84,9 +84,9 @@ constexpr uint32_t VoteResult(VoteKind kind, uint32_t ballot, uint32_t lanes) {
 
 // Implements match.any: returns the lanes of `lanes` that hold `value`. match.all holds if the result is `lanes`.
 constexpr uint32_t LanesWith(uint64_t value, const LaneValues& values, uint32_t lanes) {
-  uint32_t same = 0;
-  ForEachLane(lanes, [&](uint32_t lane) { same |= values[lane] == value ? 1u << lane : 0; });
-  return same;
+  uint32_t lanes_with_value = 0;
+  ForEachLane(lanes, [&](uint32_t lane) { lanes_with_value |= values[lane] == value ? 1u << lane : 0; });
+  return lanes_with_value;
 }
 
 // Implements redux.sync on the values' low 32 bits. `lanes` is not 0.

@@ -12,9 +12,9 @@ namespace hone::simt {
 namespace {
 
 void ExpectSource(ShuffleKind kind, uint32_t lane, uint32_t argument, uint32_t width, uint32_t source, bool in_range) {
-  const ShuffleSource found = SourceOfShuffle(kind, lane, argument, width);
-  EXPECT_EQ(found.lane, source) << "lane " << lane << ", argument " << argument << ", width " << width;
-  EXPECT_EQ(found.in_range, in_range) << "lane " << lane << ", argument " << argument << ", width " << width;
+  const ShuffleSource shuffle_source = SourceOfShuffle(kind, lane, argument, width);
+  EXPECT_EQ(shuffle_source.lane, source) << "lane " << lane << ", argument " << argument << ", width " << width;
+  EXPECT_EQ(shuffle_source.in_range, in_range) << "lane " << lane << ", argument " << argument << ", width " << width;
 }
 
 TEST(WarpSemantics, AShuffleByIndexReadsALaneOfItsOwnSegment) {

@@ -20,10 +20,10 @@ std::string EncodeBase64(std::string_view bytes) {
   HONE_CHECK(bytes.size() < static_cast<size_t>(std::numeric_limits<int>::max() / 2),
              "too many bytes for one base64 text");
   std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL ends it with a NUL
-  const int written =
+  const int output_bytes =
       EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(written));
+  text.resize(static_cast<size_t>(output_bytes));
   return text;
 }
 
@@ -39,10 +39,10 @@ Result<std::string> DecodeBase64(std::string_view text) {
     return Status::InvalidArgument("base64 text holds letters, digits, '+' and '/', and '=' at its end only");
   }
   std::string bytes(3 * (text.size() / 4), '\0');
-  const int written =
+  const int output_bytes =
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                       reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (written < 0) return Status::InvalidArgument("the base64 text is damaged");
+  if (output_bytes < 0) return Status::InvalidArgument("the base64 text is damaged");
   bytes.resize(bytes.size() - padding);
   return bytes;
 }

@@ -25,7 +25,7 @@ JsonFields::JsonFields(const nlohmann::json& object, std::string where) : object
 }
 
 void JsonFields::Fail(std::string_view key, std::string_view message) {
-  if (status_.ok()) status_ = Status::InvalidArgument(fmt::format("{}: {}", Place(key), message));
+  if (status_.ok()) status_ = Status::InvalidArgument(fmt::format("{}: {}", PathOf(key), message));
 }
 
 const nlohmann::json* JsonFields::Find(std::string_view key) const {
@@ -34,11 +34,12 @@ const nlohmann::json* JsonFields::Find(std::string_view key) const {
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-std::string JsonFields::Place(std::string_view key) const { return fmt::format("{}.{}", where_, key); }
+std::string JsonFields::PathOf(std::string_view key) const { return fmt::format("{}.{}", where_, key); }
 
-void JsonFields::WrongType(const std::string& place, std::string_view wanted, const nlohmann::json& found) {
+void JsonFields::WrongType(const std::string& place, std::string_view expected_type, const nlohmann::json& value) {
   if (status_.ok())
-    status_ = Status::InvalidArgument(fmt::format("{}: expected {}, found {}", place, wanted, found.type_name()));
+    status_ =
+        Status::InvalidArgument(fmt::format("{}: expected {}, found {}", place, expected_type, value.type_name()));
 }
 
 void JsonFields::Convert(const nlohmann::json& value, const std::string& place, std::string& target) {

@@ -41,7 +41,7 @@ class JsonFields {
   // Leaves the target as it is if the field is absent or null.
   template <typename T>
   void Read(std::string_view key, T& target) {
-    if (const nlohmann::json* value = Find(key)) Convert(*value, Place(key), target);
+    if (const nlohmann::json* value = Find(key)) Convert(*value, PathOf(key), target);
   }
   // Like Read, but an absent or null field is an error.
   template <typename T>
@@ -52,37 +52,42 @@ class JsonFields {
       Read(key, target);
     }
   }
-  // Calls `read(JsonFields&)` for the object at `key`; does nothing when it is absent.
+  // Calls `read_fields(JsonFields&)` for the object at `key`; does nothing when it is absent.
   template <typename Reader>
-  bool Object(std::string_view key, Reader read) {
+  bool Object(std::string_view key, Reader read_fields) {
     const nlohmann::json* value = Find(key);
     if (value == nullptr) return false;
-    JsonFields fields(*value, Place(key));
-    if (fields.ok()) read(fields);
-    Keep(fields);
+    JsonFields fields(*value, PathOf(key));
+    if (fields.ok()) read_fields(fields);
+    TakeErrorOf(fields);
     return true;
   }
-  // Calls `read(JsonFields&)` for each object of the array at `key`.
+  // Calls `read_fields(JsonFields&)` for each object of the array at `key`.
   template <typename Reader>
-  void Objects(std::string_view key, Reader read) {
+  void Objects(std::string_view key, Reader read_fields) {
     const nlohmann::json* value = Find(key);
     if (value == nullptr) return;
-    if (!value->is_array()) return WrongType(Place(key), "an array", *value);
+    if (!value->is_array()) return WrongType(PathOf(key), "an array", *value);
     for (size_t i = 0; i < value->size() && ok(); ++i) {
-      JsonFields fields((*value)[i], Place(key) + "[" + std::to_string(i) + "]");
-      if (fields.ok()) read(fields);
-      Keep(fields);
+      JsonFields fields((*value)[i], PathOf(key) + "[" + std::to_string(i) + "]");
+      if (fields.ok()) read_fields(fields);
+      TakeErrorOf(fields);
     }
   }
 
  private:
+  // Returns the field's value; null: absent, or JSON's null.
   const nlohmann::json* Find(std::string_view key) const;
-  std::string Place(std::string_view key) const;
-  void WrongType(const std::string& place, std::string_view wanted, const nlohmann::json& found);
-  void Keep(const JsonFields& inner) {
+  // Returns the field's place for messages: "cases[2].dims".
+  std::string PathOf(std::string_view key) const;
+  // Records the error that a value has another type than expected.
+  void WrongType(const std::string& place, std::string_view expected_type, const nlohmann::json& value);
+  // Records the error of an object within this one, unless there is an earlier one.
+  void TakeErrorOf(const JsonFields& inner) {
     if (status_.ok()) status_ = inner.status_;
   }
 
+  // Convert a value to the target's type. A value of another type is an error, which names `place`.
   void Convert(const nlohmann::json& value, const std::string& place, std::string& target);
   void Convert(const nlohmann::json& value, const std::string& place, bool& target);
   void Convert(const nlohmann::json& value, const std::string& place, double& target);

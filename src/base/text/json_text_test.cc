@@ -43,9 +43,11 @@ TEST(JsonText, WhatIsNoJsonIsDiscarded) {
 }
 
 TEST(JsonNumbers, AreFoundWhereNoIntegerCanHoldThem) {
-  const auto found = [](const char* text) { return HoldsFloatFrom(ReadJsonText(text), 0x1p63); };
-  for (const char* text : {"9223372036854775808.0", "[1, {\"a\": -1e19}]", "92233720368547758071"}) EXPECT_TRUE(found(text)) << text;
-  for (const char* text : {"9223372036854775807", "18446744073709551615", "[1e18, {\"a\": 0.5}]", "\"1e99\"", "null"}) EXPECT_FALSE(found(text)) << text;
+  const auto holds_float = [](const char* text) { return HoldsFloatFrom(ReadJsonText(text), 0x1p63); };
+  for (const char* text : {"9223372036854775808.0", "[1, {\"a\": -1e19}]", "92233720368547758071"})
+    EXPECT_TRUE(holds_float(text)) << text;
+  for (const char* text : {"9223372036854775807", "18446744073709551615", "[1e18, {\"a\": 0.5}]", "\"1e99\"", "null"})
+    EXPECT_FALSE(holds_float(text)) << text;
   EXPECT_TRUE(HoldsFloatFrom(ReadJsonText("[0.0]"), 0));
 }
 

@@ -305,8 +305,8 @@ void TomlErrors::Push(int line, std::string_view context, std::string_view key, 
   if (entry.text.back() != ':') entry.text += ':';
   entry.text += fmt::format(" {}", message);
   entry.text = ClipMessage(std::move(entry.text));
-  const auto same = [&](const Entry& other) { return other.text == entry.text; };
-  if (std::none_of(entries_.begin(), entries_.end(), same)) entries_.push_back(std::move(entry));
+  const auto has_same_text = [&](const Entry& other) { return other.text == entry.text; };
+  if (std::none_of(entries_.begin(), entries_.end(), has_same_text)) entries_.push_back(std::move(entry));
 }
 
 void TomlErrors::Add(int line, std::string_view context, std::string_view key, std::string_view message) {
@@ -357,8 +357,8 @@ void TableReader::Missing(std::string_view key, std::string_view remedy) {
                      remedy.empty() ? std::string("is missing") : fmt::format("is missing; {}", remedy));
 }
 
-void TableReader::WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted) {
-  Error(key, fmt::format("expected {}, found {}", wanted, TomlKindName(node.kind)));
+void TableReader::WrongKind(std::string_view key, const TomlNode& node, std::string_view expected_kind) {
+  Error(key, fmt::format("expected {}, found {}", expected_kind, TomlKindName(node.kind)));
 }
 
 std::optional<std::string> TableReader::String(std::string_view key) {
@@ -460,22 +460,22 @@ std::string TableReader::RequiredString(std::string_view key) {
   return String(key).value_or("");
 }
 
-std::optional<std::string> TableReader::Word(std::string_view key, const std::vector<std::string>& words) {
+std::optional<std::string> TableReader::Word(std::string_view key, const std::vector<std::string>& allowed_words) {
   std::optional<std::string> value = String(key);
   if (!value) return std::nullopt;
-  if (std::find(words.begin(), words.end(), *value) == words.end()) {
-    Error(key, fmt::format("'{}' is not one of {}", *value, fmt::join(words, ", ")));
+  if (std::find(allowed_words.begin(), allowed_words.end(), *value) == allowed_words.end()) {
+    Error(key, fmt::format("'{}' is not one of {}", *value, fmt::join(allowed_words, ", ")));
     return std::nullopt;
   }
   return value;
 }
 
 void TableReader::Finish() {
-  const std::vector<std::string> known(known_.begin(), known_.end());
+  const std::vector<std::string> known_keys(known_.begin(), known_.end());
   for (const auto& [key, node] : table_.entries) {
     if (known_.contains(key)) continue;
     errors_.AddUnknown(table_, context_.empty(), node.line, context_, key,
-                       fmt::format("is not a known field{}", Suggestion(key, known)));
+                       fmt::format("is not a known field{}", Suggestion(key, known_keys)));
     return;
   }
 }

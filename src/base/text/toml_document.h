@@ -123,14 +123,15 @@ class TableReader {
 
   // Returns the string, or reports that it is missing and returns an empty one.
   std::string RequiredString(std::string_view key);
-  // Returns one of `words`, or reports an error that lists them.
-  std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& words);
+  // Returns one of `allowed_words`, or reports an error that lists them.
+  std::optional<std::string> Word(std::string_view key, const std::vector<std::string>& allowed_words);
 
   // Reports an error at the key's line, or at the table's if the key is absent.
   void Error(std::string_view key, std::string_view message);
+  // Reports that a required key is missing.
   void Missing(std::string_view key, std::string_view remedy = {});
-  // Reports "expected WANTED, found …".
-  void WrongKind(std::string_view key, const TomlNode& node, std::string_view wanted);
+  // Reports "expected EXPECTED_KIND, found …".
+  void WrongKind(std::string_view key, const TomlNode& node, std::string_view expected_kind);
   void Finish();  // reports keys that no accessor has read
 
  private:

@@ -58,10 +58,10 @@ TEST(ParseToml, AHeaderWithoutANameIsAnErrorAtItsLine) {
 
 TEST(TableReader, NamesFileLineContextKeyAndKinds) {
   const TomlNode root = ParsedToml("a = 1\nb = \"text\"\nc = [1, true]\nd = [[1]]\n");
-  const auto error = [&](auto read) {
+  const auto error = [&](auto read_key) {
     TomlErrors errors("f.toml");
     TableReader reader(root, "[[launch]] #1", errors);
-    read(reader);
+    read_key(reader);
     return errors.status().message();
   };
   EXPECT_EQ(error([](TableReader& r) { (void)r.String("a"); }),

@@ -96,8 +96,8 @@ std::string RepairSurrogateEscapes(std::string_view json) {
       i += 2;
       continue;
     }
-    const int next = EscapeValue(json.substr(std::min(i + 6, json.size())));
-    if (value < 0xDC00 && next >= 0xDC00 && next <= 0xDFFF) {
+    const int low_surrogate = EscapeValue(json.substr(std::min(i + 6, json.size())));
+    if (value < 0xDC00 && low_surrogate >= 0xDC00 && low_surrogate <= 0xDFFF) {
       out += json.substr(i, 12);
       i += 12;
     } else {

@@ -73,8 +73,8 @@ std::string EscapeInvisible(std::string_view text, bool one_line) {
     } else if (character < 0x10000) {
       out += fmt::format("\\u{:04x}", character);
     } else {
-      const uint32_t rest = character - 0x10000;
-      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+      const uint32_t surrogate_bits = character - 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (surrogate_bits >> 10), 0xDC00 + (surrogate_bits & 0x3FF));
     }
     text.remove_prefix(length);
   }
