@@ -32,10 +32,10 @@ def _argument(found: re.Match[str], flags: Collection[str]) -> str:
 
 def _command(part: str) -> str:
     """Returns a command that only shows options as a call, and any other one as it is."""
-    found = _COMMAND.fullmatch(part)
-    if found is None or "--help" in part:
+    command = _COMMAND.fullmatch(part)
+    if command is None or "--help" in part:
         return part
-    return f"{found[1]}({', '.join(one[2:].replace('-', '_') + '=…' for one in found[2].split())})"
+    return f"{command[1]}({', '.join(one[2:].replace('-', '_') + '=…' for one in command[2].split())})"
 
 
 def as_python(message: str, flags: Collection[str] = (), arguments: Mapping[str, str] = {}, only: Collection[str] | None = None) -> str:

@@ -58,8 +58,8 @@ class AnArrayOfWorkers(unittest.TestCase):
                                 stderr=subprocess.STDOUT, text=True)
 
     def seen(self):
-        said = subprocess.run([HONE, "workers", self.queue, "--json"], env=self.environment, stdout=subprocess.PIPE, check=True).stdout
-        return json.loads(said)
+        workers = subprocess.run([HONE, "workers", self.queue, "--json"], env=self.environment, stdout=subprocess.PIPE, check=True).stdout
+        return json.loads(workers)
 
     def test_judges_ends_when_idle_and_is_preempted_in_order(self):
         preempted, steady = self.start(HONE_DEVICE="sim"), self.start(HONE_DEVICE="sim", HONE_UNTIL_IDLE="3s")
@@ -72,14 +72,14 @@ class AnArrayOfWorkers(unittest.TestCase):
         self.assertEqual(len(self.seen()["workers"]), 2)
         # By `exec` the program has replaced the batch shell, so that Slurm's signal reaches it.
         preempted.send_signal(signal.SIGTERM)
-        said, _ = preempted.communicate(timeout=120)
-        self.assertEqual(preempted.returncode, 0, said)
-        self.assertRegex(said, r"judged \d+ jobs? of ")
-        for one in evals:
-            answer, _ = one.communicate(timeout=120)
+        worker_output, _ = preempted.communicate(timeout=120)
+        self.assertEqual(preempted.returncode, 0, worker_output)
+        self.assertRegex(worker_output, r"judged \d+ jobs? of ")
+        for client in evals:
+            answer, _ = client.communicate(timeout=120)
             self.assertEqual(json.loads(answer)["verdict"], "ok")
-        said, _ = steady.communicate(timeout=120)
-        self.assertEqual(steady.returncode, 0, said)
+        worker_output, _ = steady.communicate(timeout=120)
+        self.assertEqual(steady.returncode, 0, worker_output)
 
     def test_says_which_variable_is_missing(self):
         done = subprocess.run(["/bin/bash", os.path.join(CLUSTER, "hone-worker.sbatch")], env=self.environment, stderr=subprocess.PIPE, text=True)
@@ -166,16 +166,16 @@ class AServerWithUsers(unittest.TestCase):
             self.assertEqual(json.loads(judged.stdout)["verdict"], "ok", judged.stderr)
         finally:
             worker.terminate()
-            said = worker.communicate(timeout=60)[1]
-        self.assertEqual(worker.returncode, 0, said)
-        self.assertIn("trying again for ten minutes", said)
+            worker_output = worker.communicate(timeout=60)[1]
+        self.assertEqual(worker.returncode, 0, worker_output)
+        self.assertIn("trying again for ten minutes", worker_output)
 
 
 class TheFiles(unittest.TestCase):
     def test_slurms_options_are_slurms(self):
         options = re.findall(r"^#SBATCH (\S+)", text_of("hone-worker.sbatch"), re.MULTILINE)
-        known = {"--job-name", "--gres", "--cpus-per-task", "--mem", "--time", "--requeue", "--signal"}
-        self.assertEqual({option.split("=")[0] for option in options}, known)
+        allowed_options = {"--job-name", "--gres", "--cpus-per-task", "--mem", "--time", "--requeue", "--signal"}
+        self.assertEqual({option.split("=")[0] for option in options}, allowed_options)
 
     def test_kubernetes_and_systemd_start_workers_with_options_that_there_are(self):
         arguments = re.search(r"args: \[(.*)\]", text_of("hone-worker.yaml")).group(1)
@@ -184,9 +184,9 @@ class TheFiles(unittest.TestCase):
 
     def check_worker(self, words):
         self.assertEqual(words[:2], ["hone", "worker"])
-        known = subprocess.run([HONE, "worker", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        help_text = subprocess.run([HONE, "worker", "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
         for option in [word for word in words if word.startswith("--")]:
-            self.assertIn(option, known)
+            self.assertIn(option, help_text)
         # The address is parsed before the worker connects, so a wrong one would be refused with its name.
         address = re.sub(r"@\w+/", "@127.0.0.1:1/", words[words.index("--queue") + 1], count=1)
         done = subprocess.run([HONE, "worker", "--queue", address, "--device", "sim"], stderr=subprocess.PIPE, text=True)

@@ -44,10 +44,10 @@ def installed(name):
 
 def evaluate(path, task="relu"):
     """Returns the evaluation of the candidate by the program on the simulated GPU, which reads machine code but cannot run it."""
-    ran = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
-    if not ran.stdout:
-        raise AssertionError(ran.stderr)
-    return json.loads(ran.stdout)
+    process = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
+    if not process.stdout:
+        raise AssertionError(process.stderr)
+    return json.loads(process.stdout)
 
 
 class InAFolder(unittest.TestCase):

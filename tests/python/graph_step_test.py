@@ -38,8 +38,8 @@ def graph(nodes=800, edges=8000):
 
 
 def loader(**more):
-    given = dict(num_neighbors=[6, 4], input_nodes=torch.arange(0, 800, 3), batch_size=64, shuffle=True, generator=torch.Generator().manual_seed(1))
-    return NeighborLoader(graph(), **{**given, **more})
+    options = dict(num_neighbors=[6, 4], input_nodes=torch.arange(0, 800, 3), batch_size=64, shuffle=True, generator=torch.Generator().manual_seed(1))
+    return NeighborLoader(graph(), **{**options, **more})
 
 
 class Model(torch.nn.Module):
@@ -135,15 +135,15 @@ def _disagree_as_rank(rank, ranks, folder):
     few = dict(loader=loader(input_nodes=torch.arange(64 * (2 - rank))))
 
     def message(**more):
-        given = {**dict(model=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.5), loader=loader(), losses=model.losses), **more}
+        arguments = {**dict(model=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.5), loader=loader(), losses=model.losses), **more}
         try:
-            list(GraphStep(group="world", **given))
+            list(GraphStep(group="world", **arguments))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
 
-    found = [message(losses=lambda batch: model(batch).mean() if rank else model.losses(batch)), message(accumulate=1 + rank),
-             message(**(dict(model=wide, optimizer=torch.optim.SGD(wide.parameters(), lr=0.5), losses=wide[0].losses) if rank else {})), message(**few)]
-    torch.save(found, os.path.join(folder, f"rank{rank}.pt"))
+    messages = [message(losses=lambda batch: model(batch).mean() if rank else model.losses(batch)), message(accumulate=1 + rank),
+                message(**(dict(model=wide, optimizer=torch.optim.SGD(wide.parameters(), lr=0.5), losses=wide[0].losses) if rank else {})), message(**few)]
+    torch.save(messages, os.path.join(folder, f"rank{rank}.pt"))
     torch.distributed.destroy_process_group()
 
 
@@ -157,14 +157,14 @@ class APaddedBatch(unittest.TestCase):
             self.assertTrue(envelope.holds(batch))
             padded.fill(batch)
             padded.mark_nodes(batch)
-            data, real = padded.data, padded.node_mask
+            data, node_mask = padded.data, padded.node_mask
             self.assertEqual(data.x.data_ptr(), address)
             self.assertEqual((data.num_sampled_nodes, data.num_nodes, data.num_edges), (envelope.nodes, sum(envelope.nodes), sum(envelope.edges)))
             self.assertEqual(int(padded.seed_mask.sum()), batch.batch_size)
             for key in ("x", "y", "n_id"):
-                self.assertTrue(torch.equal(data[key][real], batch[key]), key)
+                self.assertTrue(torch.equal(data[key][node_mask], batch[key]), key)
             ends = data.edge_index
-            padding = ~real[ends[1]]
+            padding = ~node_mask[ends[1]]
             self.assertEqual(int((~padding).sum()), batch.num_edges)
             self.assertTrue(torch.equal(ends[0, padding], ends[1, padding]))
             self.assertTrue((ends[1].diff() >= 0).all())
@@ -172,11 +172,11 @@ class APaddedBatch(unittest.TestCase):
             for hop, (nodes, edges) in enumerate(zip(envelope.nodes, envelope.edges)):
                 into = ends[1, sum(envelope.edges[:hop]) : sum(envelope.edges[: hop + 1])]
                 self.assertTrue(((into >= sum(envelope.nodes[:hop])) & (into < sum(envelope.nodes[:hop]) + nodes)).all())
-                loads = into[~real[into]].bincount()
+                loads = into[~node_mask[into]].bincount()
                 self.assertLessEqual(int(loads.max()), -(-edges // PADDED_ROWS))
             self.assertTrue(torch.equal(data.n_id[ends[:, ~padding]], batch.n_id[batch.edge_index]))
-            self.assertTrue(real[ends[:, ~padding]].all())
-            self.assertFalse(real[ends[:, padding]].any())
+            self.assertTrue(node_mask[ends[:, ~padding]].all())
+            self.assertFalse(node_mask[ends[:, padding]].any())
             self.assertTrue(torch.equal(data.edge_attr[~padding], batch.edge_attr))
 
     def test_is_refused_a_batch_that_is_larger_in_one_hop(self):
@@ -197,7 +197,7 @@ class SeveralProcesses(unittest.TestCase):
             return [torch.load(os.path.join(folder, f"rank{rank}.pt")) for rank in range(ranks)]
 
     def compare(self, ranks, backend, device, as_if=False):
-        found = self.run_ranks(_train_as_rank, ranks, backend, device, as_if)
+        results_by_rank = self.run_ranks(_train_as_rank, ranks, backend, device, as_if)
         model = Model()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
         loaders = [_share(rank, ranks) for rank in range(ranks)]
@@ -208,8 +208,8 @@ class SeveralProcesses(unittest.TestCase):
                     (model.losses(batch).mean() / ranks).backward()
                 optimizer.step()
         for name, expected in model.state_dict().items():
-            self.assertTrue(all(torch.equal(found[0][name], one[name]) for one in found), f"{name} differs between the processes")
-            torch.testing.assert_close(found[0][name], expected, rtol=1e-3, atol=1e-4)
+            self.assertTrue(all(torch.equal(results_by_rank[0][name], one[name]) for one in results_by_rank), f"{name} differs between the processes")
+            torch.testing.assert_close(results_by_rank[0][name], expected, rtol=1e-3, atol=1e-4)
 
     def test_reduce_gradients_outside_of_captures_whatever_their_envelopes(self):
         self.compare(2, "gloo", "cpu", as_if=True)
@@ -263,7 +263,7 @@ class Steps:
             self.assertTrue(torch.equal(value, before[name]), f"trying the step changed {name}")
         plain = loader(**self.more)
         for _ in range(epochs):
-            found = [loss.item() for loss in step]
+            losses_of_step = [loss.item() for loss in step]
             expected = []
             for batch in plain:
                 optimizers[1].zero_grad()
@@ -271,8 +271,8 @@ class Steps:
                 loss.backward()
                 optimizers[1].step()
                 expected.append(loss.item())
-            self.assertEqual(len(found), len(plain))
-            for one, other in zip(found, expected):
+            self.assertEqual(len(losses_of_step), len(plain))
+            for one, other in zip(losses_of_step, expected):
                 self.assertAlmostEqual(one, other, delta=2e-3)
         for (name, one), (_, other) in zip(models[0].state_dict().items(), models[1].state_dict().items()):
             self.assertLess(float((one - other).double().norm()), 2e-2 * float(other.double().norm()) + 1e-4, name)
@@ -289,7 +289,7 @@ class Steps:
         step = GraphStep(models[0], optimizers[0], loader(**self.more), models[0].losses, accumulate=3)
         plain, done = loader(**self.more), 0
         for _ in range(2):
-            found, expected = [loss.item() for loss in step], []
+            losses_of_step, expected = [loss.item() for loss in step], []
             for batch in plain:
                 loss = models[1].losses(batch).mean()
                 (loss / 3).backward()
@@ -298,7 +298,7 @@ class Steps:
                 if done % 3 == 0:
                     optimizers[1].step()
                     optimizers[1].zero_grad()
-            for one, other in zip(found, expected):
+            for one, other in zip(losses_of_step, expected):
                 self.assertAlmostEqual(one, other, delta=2e-3)
         self.assertEqual((step.steps, step.updates), (done, done // 3))
         self.assertGreater(done % 3 + len(plain) % 3, 0, "the count must go on over the end of an epoch for this test")
@@ -367,10 +367,10 @@ class Steps:
         self.assertEqual(len(list(step)), len(step.loader))
         self.assertIsNotNone(step._buckets[1].padded)
         step._buckets[1].envelope.nodes[1] = 100
-        taken = step.uncaptured
+        uncaptured_before = step.uncaptured
         batches = list(step.loader)
         self.assertTrue(all(torch.isfinite(step.step(batch)) for batch in batches))
-        self.assertGreaterEqual(step.uncaptured - taken, len(batches) - 1)
+        self.assertGreaterEqual(step.uncaptured - uncaptured_before, len(batches) - 1)
 
     def test_clip_gradients_and_train_with_momentum(self):
         clipped = []
@@ -381,15 +381,15 @@ class Steps:
 
         self.compare(make, lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9))
         model, optimizer, batches, losses = self.made()
-        seen = []
+        clip_calls = []
 
         def clip():
             torch.nn.utils.clip_grad_norm_(model.parameters(), 0.01)
-            seen.append(1)
+            clip_calls.append(1)
 
         step = GraphStep(model, optimizer, batches, losses, before_step=clip)
         list(step)
-        self.assertTrue(seen)
+        self.assertTrue(clip_calls)
         norm = torch.stack([one.grad.norm() for one in model.parameters()]).norm()
         self.assertLess(float(norm), 0.0101)
 

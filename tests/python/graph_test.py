@@ -76,12 +76,12 @@ class LossesAgainstPyTorch(unittest.TestCase):
                                       program=PROGRAM, **options)
             run = graph.train(model="sage", fanout="all,all", eval_every=0, hidden=8, dropout=0, lr=0.0, epochs=1, batch=100, loss=loss, device="cpu",
                               checkpoint=os.path.join(folder, "run"))
-            kept = tensors_of(os.path.join(folder, "run", "last.safetensors"))
+            stored_tensors = tensors_of(os.path.join(folder, "run", "last.safetensors"))
         mean = torch.zeros(nodes, nodes)
         for source, target in edges:
             mean[target, source] += 1
         mean /= mean.sum(1, keepdim=True).clamp(min=1)
-        weights = {name: value.clone().requires_grad_() for name, value in kept.items() if not name.startswith("optimizer.")}
+        weights = {name: value.clone().requires_grad_() for name, value in stored_tensors.items() if not name.startswith("optimizer.")}
         for layer in range(2):
             x = mean @ x @ weights[f"convs.{layer}.lin_l.weight"].T + x @ weights[f"convs.{layer}.lin_r.weight"].T
             x = x.relu() if layer == 0 else x
@@ -90,7 +90,7 @@ class LossesAgainstPyTorch(unittest.TestCase):
         self.assertAlmostEqual(run["history"][0]["loss"], expected.item(), delta=1e-5 * max(1, abs(expected.item())))
         self.assertEqual(len(weights), 4)
         for name, value in weights.items():
-            torch.testing.assert_close(kept[f"optimizer.exp_avg.{name}"] * 10, value.grad, rtol=1e-5, atol=1e-5)
+            torch.testing.assert_close(stored_tensors[f"optimizer.exp_avg.{name}"] * 10, value.grad, rtol=1e-5, atol=1e-5)
 
     def test_several_labels_and_values(self):
         drawn = torch.Generator().manual_seed(2)
@@ -109,9 +109,9 @@ class LossesAgainstPyTorch(unittest.TestCase):
         labels[torch.rand(60, 5, generator=drawn) < 0.3] = float("nan")
 
         def mean_of_known(outputs, targets):
-            known = ~targets.isnan()
-            each = torch.nn.functional.binary_cross_entropy_with_logits(outputs, targets.nan_to_num(), reduction="none") * known
-            return (each.sum(1) / known.sum(1).clamp(min=1))[known.any(1)].mean()
+            is_known = ~targets.isnan()
+            each = torch.nn.functional.binary_cross_entropy_with_logits(outputs, targets.nan_to_num(), reduction="none") * is_known
+            return (each.sum(1) / is_known.sum(1).clamp(min=1))[is_known.any(1)].mean()
 
         self.compare("auto", labels, mean_of_known)
 
@@ -124,16 +124,16 @@ class AGraph(unittest.TestCase):
         self.path = os.path.join(folder.name, "camps.graph")
 
     def make(self, **more):
-        given = {**two_camps(), **more}
-        return Graph.from_arrays(given.pop("path", self.path), given.pop("edge_index"), program=PROGRAM, **given)
+        arrays = {**two_camps(), **more}
+        return Graph.from_arrays(arrays.pop("path", self.path), arrays.pop("edge_index"), program=PROGRAM, **arrays)
 
     def test_of_arrays_holds_what_they_hold(self):
         arrays = two_camps()
-        made = self.make()
-        self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
-        self.assertEqual([made.train_nodes, made.valid_nodes, made.test_nodes], [sum(arrays[key]) for key in ("train_mask", "val_mask", "test_mask")])
+        graph = self.make()
+        self.assertEqual((graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes), (400, 2400, 4, 2))
+        self.assertEqual([graph.train_nodes, graph.valid_nodes, graph.test_nodes], [sum(arrays[key]) for key in ("train_mask", "val_mask", "test_mask")])
         opened = Graph.open(self.path, program=PROGRAM)
-        self.assertEqual(repr(opened), repr(made))
+        self.assertEqual(repr(opened), repr(graph))
         self.assertEqual(os.listdir(self.folder), ["camps.graph"], "nothing else is left")
         # Messages go from the first row to the second: if every edge of node 0 is drawn, it receives from 1 and 2.
         two = Graph.from_arrays(self.path, matrix("q", 2, 2, [1, 2, 0, 0]), num_nodes=3, program=PROGRAM)
@@ -145,13 +145,13 @@ class AGraph(unittest.TestCase):
     def test_of_rows_of_in_edges_is_that_of_the_same_edges(self):
         sources, targets = [3, 0, 2, 1, 1, 0], [0, 1, 1, 1, 3, 3]
         weights = array("f", [0.5, 1, 2, 3, 4, 5])
-        found = []
+        container_bytes = []
         for edges in ({"edge_index": matrix("q", 2, 6, sources + targets), "num_nodes": 5}, {"indptr": array("i", [0, 1, 4, 4, 6, 6]), "indices": array("i", sources)}):
-            made = Graph.from_arrays(self.path, edge_attr=weights, program=PROGRAM, **edges)
-            self.assertEqual((made.num_nodes, made.num_edges, made.num_edge_features), (5, 6, 1))
+            graph = Graph.from_arrays(self.path, edge_attr=weights, program=PROGRAM, **edges)
+            self.assertEqual((graph.num_nodes, graph.num_edges, graph.num_edge_features), (5, 6, 1))
             with open(self.path, "rb") as file:
-                found.append(re.sub(rb"hone-graph-\w+", b"", file.read()[4096:]))  # behind the header, which has the checksum of the source's name
-        self.assertEqual(*found)
+                container_bytes.append(re.sub(rb"hone-graph-\w+", b"", file.read()[4096:]))  # behind the header, which has the checksum of the source's name
+        self.assertEqual(*container_bytes)
         cases = [
             (ValueError, "^indices: expected it beside indptr, found None", dict(indptr=array("q", [0, 1]))),
             (ValueError, "^edge_index: expected None beside indptr", dict(edge_index=matrix("q", 2, 1, [0, 0]), indptr=array("q", [0, 1]), indices=array("q", [0]))),
@@ -168,14 +168,14 @@ class AGraph(unittest.TestCase):
 
     def test_trains_and_predicts(self):
         graph, run = self.make(), os.path.join(self.folder, "run")
-        seen = []
+        reports = []
         options = dict(model="sage", fanout=[5, 5], hidden=16, dropout=0.1, lr=0.02, batch=32, metric="auc", device="cpu", checkpoint=run)
-        ended = graph.train(epochs=4, on_epoch=seen.append, **options)
+        ended = graph.train(epochs=4, on_epoch=reports.append, **options)
         self.assertEqual((ended["end"], ended["metric"], ended["checkpoint"]), ("finished", "auc", run + "/last.safetensors"))
-        self.assertEqual(ended["history"], seen)
-        self.assertEqual(len(seen), 4)
-        self.assertEqual(ended["best_valid"], max(epoch["valid_auc"] for epoch in seen))
-        self.assertLess(seen[-1]["loss"], seen[0]["loss"])
+        self.assertEqual(ended["history"], reports)
+        self.assertEqual(len(reports), 4)
+        self.assertEqual(ended["best_valid"], max(epoch["valid_auc"] for epoch in reports))
+        self.assertLess(reports[-1]["loss"], reports[0]["loss"])
         # A mask selects the nodes of its split. Ids may repeat, and the answers keep their order.
         self.assertEqual(graph.infer(run, full=True, nodes=two_camps()["test_mask"], device="cpu")["accuracy"]["nodes"],
                          graph.infer(run, full=True, nodes="test", device="cpu")["accuracy"]["test"])
@@ -187,13 +187,13 @@ class AGraph(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^nodes entry 1 is node 400; the graph has nodes 0 to 399"):
             graph.infer(run, nodes=array("q", [1, 400]), device="cpu")
         logits = os.path.join(self.folder, "logits.npy")
-        told = graph.infer(run, full=True, nodes="test", output=logits, logits=True, device="cpu", confusion=True)
-        self.assertGreater(told["accuracy"]["test"], 0.85, "features alone tell about 0.84 right, and neighbors nearly all")
-        self.assertEqual(sum(map(sum, told["confusion"])), graph.test_nodes)
+        scores = graph.infer(run, full=True, nodes="test", output=logits, logits=True, device="cpu", confusion=True)
+        self.assertGreater(scores["accuracy"]["test"], 0.85, "features alone tell about 0.84 right, and neighbors nearly all")
+        self.assertEqual(sum(map(sum, scores["confusion"])), graph.test_nodes)
         with open(logits, "rb") as file:
             rows = file.read()[-graph.test_nodes * 8 :]
         pairs = list(struct.iter_unpack("<ff", rows))
-        self.assertEqual(sum(b > a for a, b in pairs), sum(row[1] for row in told["confusion"]))
+        self.assertEqual(sum(b > a for a, b in pairs), sum(row[1] for row in scores["confusion"]))
 
     def test_names_of_classes_are_kept_and_shown(self):
         graph, run = self.make(class_names=["even", "odd, not even"]), os.path.join(self.folder, "run")
@@ -202,9 +202,9 @@ class AGraph(unittest.TestCase):
         self.assertEqual(graph.class_names, ["even", "odd, not even"])
         graph.train(model="sage", fanout=[5, 5], hidden=16, lr=0.02, batch=32, device="cpu", checkpoint=run, epochs=4)
         table = os.path.join(self.folder, "classes.csv")
-        told = graph.infer(run, full=True, nodes=[3, 0], output=table, confusion=True, device="cpu")
-        self.assertEqual(told["class_names"], ["even", "odd, not even"])
-        self.assertEqual(sum(map(sum, told["confusion"])), 2)
+        scores = graph.infer(run, full=True, nodes=[3, 0], output=table, confusion=True, device="cpu")
+        self.assertEqual(scores["class_names"], ["even", "odd, not even"])
+        self.assertEqual(sum(map(sum, scores["confusion"])), 2)
         with open(table, newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([row["node"] for row in rows], ["3", "0"])
@@ -248,8 +248,8 @@ class AGraph(unittest.TestCase):
             warnings.simplefilter("error")
             graph.train(**options, checkpoint=run)
         with self.assertWarnsRegex(UserWarning, r"Without full=True, fanout=\[3, 3\] predicts as it was trained"):
-            told = graph.infer(run, full=True, device="cpu")
-        self.assertIn("Without full=True", told["warnings"][0])
+            scores = graph.infer(run, full=True, device="cpu")
+        self.assertIn("Without full=True", scores["warnings"][0])
 
     def test_a_run_that_is_interrupted_is_saved_and_goes_on(self):
         graph, run = self.make(), os.path.join(self.folder, "run")
@@ -261,11 +261,11 @@ class AGraph(unittest.TestCase):
         options = dict(model="sage", fanout=[3, 3], hidden=8, device="cpu")
         with self.assertRaises(KeyboardInterrupt):
             graph.train(epochs=500, checkpoint=run, on_epoch=stop, **options)
-        done = graph.train(resume=run, epochs=1, device="cpu")["epochs"]
-        self.assertTrue(2 <= done < 500, done)
-        rest = graph.train(resume=run, epochs=done + 2, device="cpu")
-        self.assertEqual(rest["end"], "finished")
-        self.assertEqual([epoch["epoch"] for epoch in rest["history"]], [done, done + 1])
+        epochs_done = graph.train(resume=run, epochs=1, device="cpu")["epochs"]
+        self.assertTrue(2 <= epochs_done < 500, epochs_done)
+        remaining_run = graph.train(resume=run, epochs=epochs_done + 2, device="cpu")
+        self.assertEqual(remaining_run["end"], "finished")
+        self.assertEqual([epoch["epoch"] for epoch in remaining_run["history"]], [epochs_done, epochs_done + 1])
 
     def test_what_is_wrong_is_told_by_argument_found_and_expected(self):
         arrays = two_camps()
@@ -347,16 +347,16 @@ class AGraph(unittest.TestCase):
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            made = Graph.from_pyg(Data(tensors, edge_attr=torch.zeros(2400, 3), pos=torch.zeros(400, 2)), self.path, program=PROGRAM)
+            graph = Graph.from_pyg(Data(tensors, edge_attr=torch.zeros(2400, 3), pos=torch.zeros(400, 2)), self.path, program=PROGRAM)
         self.assertIn("a container holds no pos: they are left out", str(caught[0].message))
-        self.assertEqual(made.num_edge_features, 3)
-        made = Graph.from_pyg(Data(tensors), self.path, program=PROGRAM)
+        self.assertEqual(graph.num_edge_features, 3)
+        graph = Graph.from_pyg(Data(tensors), self.path, program=PROGRAM)
         with open(self.path, "rb") as file:
             of_pyg = file.read()
         self.make()
         with open(self.path, "rb") as file:
             self.assertEqual(len(of_pyg), len(file.read()))
-        self.assertEqual((made.num_nodes, made.num_edges, made.num_features, made.num_classes), (400, 2400, 4, 2))
+        self.assertEqual((graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes), (400, 2400, 4, 2))
         turned = Graph.from_arrays(self.path, tensors["edge_index"], x=tensors["x"].t().contiguous().t().bfloat16(), y=tensors["y"].view(-1, 1), program=PROGRAM)
         self.assertEqual((turned.num_features, turned.num_classes), (4, 2))
         negative = torch.complex(tensors["x"], -tensors["x"]).conj().imag  # a view that is negated when it is read
@@ -375,8 +375,8 @@ class AGraph(unittest.TestCase):
         # Several splits, of which all share one test mask, as WikiCS has them.
         several = {**tensors, "train_mask": torch.stack([tensors["train_mask"], tensors["val_mask"]], 1),
                    "val_mask": torch.stack([tensors["val_mask"], tensors["train_mask"]], 1)}
-        second = Graph.from_pyg(Data(several), self.path, split_index=1, program=PROGRAM)
-        self.assertEqual((second.train_nodes, second.valid_nodes, second.test_nodes), (made.valid_nodes, made.train_nodes, made.test_nodes))
+        second_split = Graph.from_pyg(Data(several), self.path, split_index=1, program=PROGRAM)
+        self.assertEqual((second_split.train_nodes, second_split.valid_nodes, second_split.test_nodes), (graph.valid_nodes, graph.train_nodes, graph.test_nodes))
         edge_index, x = tensors["edge_index"], tensors["x"]
         for kind, message, wrong in (
             (TypeError, r"^x: expected a dense tensor, found torch.sparse_coo; pass x.to_dense\(\)", dict(x=x.to_sparse())),
@@ -397,7 +397,7 @@ class AGraph(unittest.TestCase):
     def test_the_pages_examples_run(self):
         with open(PAGE) as file:
             examples = [block.split("```")[0] for block in file.read().split("```python\n")[1:]]
-        before, path = os.getcwd(), os.environ["PATH"]
+        folder_before, path = os.getcwd(), os.environ["PATH"]
         os.environ["PATH"] = os.path.dirname(PROGRAM) + os.pathsep + path
         os.chdir(self.folder)
         try:
@@ -405,7 +405,7 @@ class AGraph(unittest.TestCase):
             for example in examples:
                 exec(compile(example, PAGE, "exec"), names)
         finally:
-            os.chdir(before)
+            os.chdir(folder_before)
             os.environ["PATH"] = path
 
 

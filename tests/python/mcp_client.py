@@ -33,14 +33,14 @@ async def from_tasks_to_a_judged_kernel(call, names):
     assert "[[launch]]" in task["candidate_guide"]
     wrong = await call("eval", {"task": "relu", "source": "__global__ void f() {}"})
     assert wrong["verdict"] == "parse_error" and wrong["detail"], wrong
-    told = []
+    progress_messages = []
 
     async def progress(done, total, message):
-        told.append((done, message))
+        progress_messages.append((done, message))
 
     judged = await call("eval", {"task": "relu", "source": task["seed"], "time": False}, progress)
     assert judged["verdict"] == "ok", judged
-    assert told and all(a[0] < b[0] for a, b in zip(told, told[1:])), told
+    assert progress_messages and all(a[0] < b[0] for a, b in zip(progress_messages, progress_messages[1:])), progress_messages
     return judged["address"]
 
 

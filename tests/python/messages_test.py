@@ -31,8 +31,8 @@ def sentences():
             continue
         with open(path, encoding="utf-8") as file:
             text = re.sub(r"//[^\n]*", "", file.read())
-        for found in re.finditer(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
-            sentence = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found[0]))
+        for literal in re.finditer(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
+            sentence = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', literal[0]))
             if re.search(r"--[a-z]", sentence) and " " in sentence:
                 yield os.path.relpath(path, SOURCE), sentence
 
@@ -43,31 +43,31 @@ def help_of(command):
 
 class Messages(unittest.TestCase):
     def test_no_sentence_of_the_sources_names_an_option_in_python(self):
-        seen = list(sentences())
-        self.assertGreater(len(seen), 100, "the scan finds the sources")
+        all_sentences = list(sentences())
+        self.assertGreater(len(all_sentences), 100, "the scan finds the sources")
         options = set()
         for command in COMMANDS:
             options |= set(re.findall(r"--([a-z][a-z-]*)", help_of(command)))
         unknown = []
-        for path, sentence in seen:
+        for path, sentence in all_sentences:
             options_there = re.findall(r"(?<![\w-])--([a-z][a-z-]*)", sentence)
             for filled in ("{}", "3", "cpu", "'a b'"):
-                told = engine.as_python(re.sub(r"\{[^{}]*\}", filled, sentence))
-                outside = "".join(told.split("`")[::2])
+                python_message = engine.as_python(re.sub(r"\{[^{}]*\}", filled, sentence))
+                outside = "".join(python_message.split("`")[::2])
                 self.assertNotRegex(outside, r"(?<![\w-])--[a-z]", f"{path}: {sentence}")
                 for option in options_there:
                     if option in engine.FLAGS and "`" not in sentence:
-                        self.assertIn(f"{option.replace('-', '_')}=True", told, f"{path}: {sentence}")
+                        self.assertIn(f"{option.replace('-', '_')}=True", python_message, f"{path}: {sentence}")
             unknown += [(path, option) for option in options_there if option not in options]
         # An option that no such command has is another command's, or a mistyped one.
         self.assertLessEqual({option for _, option in unknown}, OF_OTHER_COMMANDS, unknown)
 
     def test_flags_are_the_options_without_a_value(self):
-        found = set()
+        option_names = set()
         for command in COMMANDS:
             # "  --full            predict exactly" has no value; "  --lr X  ..." has the name of one.
-            found |= set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z-]*)(?:  +|$)", help_of(command), re.MULTILINE))
-        self.assertEqual(found - {"help"}, engine.FLAGS - {"toml", "verify"})
+            option_names |= set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z-]*)(?:  +|$)", help_of(command), re.MULTILINE))
+        self.assertEqual(option_names - {"help"}, engine.FLAGS - {"toml", "verify"})
 
     def test_a_rewritten_message_can_be_typed(self):
         for message, python in (

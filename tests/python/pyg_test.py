@@ -65,16 +65,16 @@ def any_layout():
 
 
 def loader(data, **more):
-    given = dict(num_neighbors=[6, 4], input_nodes=data.train_mask, batch_size=32, shuffle=True, generator=torch.Generator().manual_seed(1))
-    return NeighborLoader(data, **{**given, **more})
+    options = dict(num_neighbors=[6, 4], input_nodes=data.train_mask, batch_size=32, shuffle=True, generator=torch.Generator().manual_seed(1))
+    return NeighborLoader(data, **{**options, **more})
 
 
 class ABatch(unittest.TestCase):
     def test_holds_the_rows_of_its_nodes_and_edges(self):
         data = graph()
-        made = loader(data)
-        seen = []
-        for batch in made:
+        neighbor_loader = loader(data)
+        seen_seeds = []
+        for batch in neighbor_loader:
             self.assertEqual(set(batch.keys()), set(data.keys()) | {"n_id", "e_id", "input_id", "batch_size", "num_sampled_nodes", "num_sampled_edges"})
             for key in ("x", "half", "y", "train_mask"):
                 self.assertTrue(torch.equal(batch[key], data[key][batch.n_id]), key)
@@ -85,9 +85,9 @@ class ABatch(unittest.TestCase):
             self.assertEqual(batch.num_sampled_nodes[0], batch.batch_size)
             self.assertTrue(batch.train_mask[: batch.batch_size].all())
             self.assertEqual(batch.note, data.note)
-            seen.append(batch.input_id)
-        self.assertTrue(torch.equal(torch.cat(seen).sort().values, torch.arange(int(data.train_mask.sum()))))
-        self.assertEqual(len(seen), len(made))
+            seen_seeds.append(batch.input_id)
+        self.assertTrue(torch.equal(torch.cat(seen_seeds).sort().values, torch.arange(int(data.train_mask.sum()))))
+        self.assertEqual(len(seen_seeds), len(neighbor_loader))
 
     def test_holds_values_of_tensors_of_any_layout(self):
         data = graph()
@@ -104,39 +104,39 @@ class ABatch(unittest.TestCase):
         degree = torch.bincount(data.edge_index[1], minlength=data.num_nodes)
         for batch in loader(data, num_neighbors=[5, -1]):
             drawn = torch.bincount(batch.edge_index[1], minlength=batch.num_nodes)
-            first = batch.batch_size
-            second = first + batch.num_sampled_nodes[1]
-            self.assertTrue(torch.equal(drawn[:first], degree[batch.n_id[:first]].clamp(max=5)))
-            self.assertTrue(torch.equal(drawn[first:second], degree[batch.n_id[first:second]]))
+            seed_count = batch.batch_size
+            second = seed_count + batch.num_sampled_nodes[1]
+            self.assertTrue(torch.equal(drawn[:seed_count], degree[batch.n_id[:seed_count]].clamp(max=5)))
+            self.assertTrue(torch.equal(drawn[seed_count:second], degree[batch.n_id[seed_count:second]]))
             self.assertEqual(int(drawn[second:].sum()), 0)
 
     def test_outlives_its_loader_and_memory_stays_flat(self):
         data = graph(nodes=4000, edges=80000)
-        made = loader(data, batch_size=256)
-        kept = next(iter(made))
-        copy = kept.x.clone()
-        before = None
+        neighbor_loader = loader(data, batch_size=256)
+        kept_batch = next(iter(neighbor_loader))
+        copy = kept_batch.x.clone()
+        memory_before = None
         for epoch in range(60):
-            for batch in made:
+            for batch in neighbor_loader:
                 pass
             if epoch == 10:
-                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, before * 1.05 + 8192)
-        del made, batch
+                memory_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, memory_before * 1.05 + 8192)
+        del neighbor_loader, batch
         gc.collect()
-        self.assertTrue(torch.equal(kept.x, copy))
+        self.assertTrue(torch.equal(kept_batch.x, copy))
 
     def test_goes_through_a_model_trimmed_layer_by_layer(self):
         data = graph()
         model = GraphSAGE(17, 8, num_layers=2, out_channels=5)
         for batch in loader(data):
             x, edges = batch.x, batch.edge_index
-            whole = model(x, edges)[: batch.batch_size]
+            whole_output = model(x, edges)[: batch.batch_size]
             for i, (convolution, act) in enumerate(zip(model.convs, (torch.relu, torch.nn.Identity()))):
                 x, edges, _ = trim_to_layer(i, batch.num_sampled_nodes, batch.num_sampled_edges, x, edges)
                 x = act(convolution(x, edges))
-            self.assertTrue(torch.allclose(x[: batch.batch_size], whole, atol=1e-5))
-            torch.nn.functional.cross_entropy(whole, batch.y[: batch.batch_size]).backward()
+            self.assertTrue(torch.allclose(x[: batch.batch_size], whole_output, atol=1e-5))
+            torch.nn.functional.cross_entropy(whole_output, batch.y[: batch.batch_size]).backward()
 
 
 def star(degree, weights=None):
@@ -159,14 +159,14 @@ class WhatIsDrawn(unittest.TestCase):
 
     def draws(self, data, seeds=1, **more):
         """Counts over DRAWS batches of node 0 which sources a batch has, in the batch's order."""
-        made = NeighborLoader(data, input_nodes=torch.zeros(seeds, dtype=torch.int64), batch_size=seeds, generator=torch.Generator().manual_seed(3), **more)
-        return collections.Counter(tuple(data.edge_index[0, made(range(seeds)).e_id].tolist()) for _ in range(self.DRAWS))
+        neighbor_loader = NeighborLoader(data, input_nodes=torch.zeros(seeds, dtype=torch.int64), batch_size=seeds, generator=torch.Generator().manual_seed(3), **more)
+        return collections.Counter(tuple(data.edge_index[0, neighbor_loader(range(seeds)).e_id].tolist()) for _ in range(self.DRAWS))
 
     def test_replace_draws_each_neighbor_anew(self):
         pairs = {pair: 1 / 9 for pair in itertools.product((1, 2, 3), repeat=2)}
         self.assertDistributed(self.draws(star(3), num_neighbors=[2], replace=True), pairs, 26.1)
-        more = next(iter(NeighborLoader(star(1), [4], input_nodes=torch.tensor([0]), replace=True)))
-        self.assertEqual((more.num_nodes, more.edge_index.tolist(), more.e_id.tolist()), (2, [[1] * 4, [0] * 4], [0] * 4))
+        batch = next(iter(NeighborLoader(star(1), [4], input_nodes=torch.tensor([0]), replace=True)))
+        self.assertEqual((batch.num_nodes, batch.edge_index.tolist(), batch.e_id.tolist()), (2, [[1] * 4, [0] * 4], [0] * 4))
 
     def test_weights_draw_one_after_another_from_what_is_left(self):
         weights = {1: 1.0, 2: 2.0, 3: 5.0}
@@ -225,27 +225,27 @@ class AnEpoch(unittest.TestCase):
     def test_repeats_with_its_seed_whatever_the_threads(self):
         data = graph()
         one, three = loader(data, num_workers=1), loader(data, num_workers=3)
-        first = list(one)
-        self.same(first, list(three))
-        second = list(one)
-        self.assertFalse(torch.equal(first[0].n_id, second[0].n_id))
-        self.same(second, list(three))
+        first_epoch = list(one)
+        self.same(first_epoch, list(three))
+        second_epoch = list(one)
+        self.assertFalse(torch.equal(first_epoch[0].n_id, second_epoch[0].n_id))
+        self.same(second_epoch, list(three))
 
     def test_goes_on_where_its_state_was_kept(self):
         data = graph()
-        whole = list(loader(data))
-        made = loader(data)
-        for i, _ in enumerate(made):
+        all_batches = list(loader(data))
+        neighbor_loader = loader(data)
+        for i, _ in enumerate(neighbor_loader):
             if i == 2:
                 break
-        state = made.state_dict()
-        other = loader(data, generator=torch.Generator().manual_seed(99))
-        other.load_state_dict(state)
-        self.assertEqual(other.state_dict(), state)
-        self.same(whole[3:], list(other))
+        state = neighbor_loader.state_dict()
+        other_loader = loader(data, generator=torch.Generator().manual_seed(99))
+        other_loader.load_state_dict(state)
+        self.assertEqual(other_loader.state_dict(), state)
+        self.same(all_batches[3:], list(other_loader))
         for kept, message in (({"seed": 1}, "an integer 'epoch'"), ({**state, "batch_size": 7}, "with batch_size 7, and this loader has 32"), ("state", "expected what state_dict")):
             with self.assertRaisesRegex(ValueError, message):
-                other.load_state_dict(kept)
+                other_loader.load_state_dict(kept)
 
     def test_loaders_of_one_data_share_its_graph(self):
         data = graph()

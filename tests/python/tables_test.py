@@ -46,8 +46,8 @@ class Tables(unittest.TestCase):
     def test_columns_text_and_parquet_give_the_same(self):
         self.check(tables.read(EDGES, **NAMES, **OF_NODES))
         for edges, nodes, separator in (("e.csv", "n.csv.gz", ","), ("e.tsv.gz", "n.tab", "\t")):
-            given = {**OF_NODES, "nodes": self.text(nodes, NODES, separator)}
-            self.check(tables.read(self.text(edges, EDGES, separator), **NAMES, **given))
+            options = {**OF_NODES, "nodes": self.text(nodes, NODES, separator)}
+            self.check(tables.read(self.text(edges, EDGES, separator), **NAMES, **options))
 
     @unittest.skipUnless(tables.pyarrow, "pyarrow is not here")
     def test_arrow_and_parquet(self):
@@ -66,33 +66,33 @@ class Tables(unittest.TestCase):
             tables.read(paths[0], "src", "to")
 
     def test_without_nodes_they_are_numbered_as_they_occur(self):
-        found = tables.read({"source": [70, 10**18, 70], "target": [-5, 70, 10**18]}, "source", "target")
-        self.assertEqual((found.ids, found.edge_index.tolist()), ([70, 10**18, -5], [[0, 1, 0], [2, 0, 1]]))
-        self.assertEqual((found.x, found.y, found.split, found.classes), (None, None, None, None))
+        read_table = tables.read({"source": [70, 10**18, 70], "target": [-5, 70, 10**18]}, "source", "target")
+        self.assertEqual((read_table.ids, read_table.edge_index.tolist()), ([70, 10**18, -5], [[0, 1, 0], [2, 0, 1]]))
+        self.assertEqual((read_table.x, read_table.y, read_table.split, read_table.classes), (None, None, None, None))
 
     def test_whole_numbers_are_labels_as_they_are(self):
         for labels, expected in (([2, 0, None, 1], [2, 0, -1, 1]), (["2", "0", "", "1"], [2, 0, -1, 1]), ([2.0, 0.0, float("nan"), 1.0], [2, 0, -1, 1])):
             labels = [None if value == "" else value for value in labels]
-            found = tables.read(EDGES, **NAMES, **{**OF_NODES, "nodes": {**NODES, "team": labels}})
-            self.assertEqual((found.y.tolist(), found.classes), (expected, None))
+            read_table = tables.read(EDGES, **NAMES, **{**OF_NODES, "nodes": {**NODES, "team": labels}})
+            self.assertEqual((read_table.y.tolist(), read_table.classes), (expected, None))
 
     def test_several_columns_are_labels_or_values(self):
         nodes = {**NODES, "smokes": [1, "no", None, True], "drinks": [0, 1, 1, "true"], "price": [1.5, None, -2, 3]}
-        given = {**OF_NODES, "nodes": nodes}
-        found = tables.read(EDGES, **NAMES, **{**given, "label": ["smokes", "drinks"]})
-        self.assertEqual(found.classes, ["smokes", "drinks"])
-        self.assertEqual([[str(one) for one in row] for row in found.y.tolist()], [["1.0", "0.0"], ["0.0", "1.0"], ["nan", "1.0"], ["1.0", "1.0"]])
-        found = tables.read(EDGES, **NAMES, **{**given, "label": "price", "kind": "values"})
-        self.assertEqual((found.classes, [str(row[0]) for row in found.y.tolist()]), (["price"], ["1.5", "nan", "-2.0", "3.0"]))
+        node_options = {**OF_NODES, "nodes": nodes}
+        read_table = tables.read(EDGES, **NAMES, **{**node_options, "label": ["smokes", "drinks"]})
+        self.assertEqual(read_table.classes, ["smokes", "drinks"])
+        self.assertEqual([[str(one) for one in row] for row in read_table.y.tolist()], [["1.0", "0.0"], ["0.0", "1.0"], ["nan", "1.0"], ["1.0", "1.0"]])
+        read_table = tables.read(EDGES, **NAMES, **{**node_options, "label": "price", "kind": "values"})
+        self.assertEqual((read_table.classes, [str(row[0]) for row in read_table.y.tolist()]), (["price"], ["1.5", "nan", "-2.0", "3.0"]))
         for message, more in ((r"nodes: 'price' has 1.5 in row 0; each of several labels is 1 or 0", {"label": ["price", "drinks"]}),
                               (r"label: expected one column of classes, found 2", {"label": ["price", "drinks"], "kind": "classes"})):
             with self.assertRaisesRegex(ValueError, message):
-                tables.read(EDGES, **NAMES, **{**given, **more})
+                tables.read(EDGES, **NAMES, **{**node_options, **more})
 
     def test_columns_of_edges_are_their_features(self):
         edges = {"source": ["a", "b"], "target": ["b", "c"], "length": [2.5, 4], "lanes": [1, 2]}
-        made = Graph.from_tables(self.path("w.graph"), edges, edge_features=["lanes", "length"], program=PROGRAM)
-        self.assertEqual((made.num_edges, made.num_edge_features), (2, 2))
+        graph = Graph.from_tables(self.path("w.graph"), edges, edge_features=["lanes", "length"], program=PROGRAM)
+        self.assertEqual((graph.num_edges, graph.num_edge_features), (2, 2))
         self.assertEqual(tables.read(edges, "source", "target", edge_features=["lanes", "length"]).edge_x.tolist(), [[1, 2.5], [2, 4]])
         with self.assertRaisesRegex(ValueError, "^edges: 'length' has 'far' in row 1, which is no number"):
             tables.read({**edges, "length": [2.5, "far"]}, "source", "target", edge_features=["length"])

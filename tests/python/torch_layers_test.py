@@ -64,8 +64,8 @@ class Layers:
         with torch.no_grad():
             for value in other.parameters():
                 value.add_(0.1 * torch.randn_like(value))  # so that the biases are not 0
-        found = one.load_state_dict(other.state_dict())
-        self.assertEqual((found.missing_keys, found.unexpected_keys), ([], []))
+        unmatched_keys = one.load_state_dict(other.state_dict())
+        self.assertEqual((unmatched_keys.missing_keys, unmatched_keys.unexpected_keys), ([], []))
         return one.to(self.device, dtype), other.to(self.device)
 
     def compare(self, one, other, inputs, call_one, call_other, tolerance):
@@ -121,13 +121,13 @@ class Layers:
     def test_every_run_gives_the_same_bits(self):
         x, ends = (one.to(self.device) for one in graph(edges=400))
         layer = ours.SAGEConv(IN, OUT).to(self.device)
-        found = []
+        gradients = []
         for _ in range(4):
             grown = x.clone().requires_grad_()
             layer(grown, ends).square().sum().backward()
-            found.append(grown.grad)
-        for one in found[1:]:
-            self.assertTrue(torch.equal(one, found[0]))
+            gradients.append(grown.grad)
+        for one in gradients[1:]:
+            self.assertTrue(torch.equal(one, gradients[0]))
 
     def test_batch_normalization_of_some_rows_is_that_of_those_alone(self):
         x = graph()[0].to(self.device)
@@ -357,10 +357,10 @@ class Kernels(Layers, unittest.TestCase):
         rows = torch.tensor([0] * 50 + [2] * 10)
         edges = ours.Edges.of(torch.stack([columns, rows]), 9, 3)
         grown = x.clone().requires_grad_()
-        found = aggregate.sum_edges(grown, edges, mean=True)
+        sums = aggregate.sum_edges(grown, edges, mean=True)
         expected = torch.stack([x[columns[:50]].mean(0), torch.zeros(300), x[columns[50:]].mean(0)])
-        self.assertLess(float((found - expected).abs().max()), 1e-5)
-        found.sum().backward()
+        self.assertLess(float((sums - expected).abs().max()), 1e-5)
+        sums.sum().backward()
         counts = torch.bincount(columns[:50], minlength=9) / 50 + torch.bincount(columns[50:], minlength=9) / 10
         self.assertLess(float((grown.grad - counts.unsqueeze(1)).abs().max()), 1e-5)
 

@@ -44,11 +44,11 @@ class Targets(unittest.TestCase):
         graph, trainer, predictor = self.train(labels, class_names=["odd", "high", "both"])
         self.assertEqual((graph.targets, graph.num_classes, graph.class_names), ("multi-label", 3, ["odd", "high", "both"]))
         self.assertIn("3 labels a node", repr(graph))
-        told = trainer.evaluate("test", device=DEVICE)["targets"]
-        self.assertEqual((told["kind"], told["width"], told["rmse"]), ("multi-label", 3, None))
-        self.assertGreater(told["micro_f1"], 0.9)
-        self.assertEqual([column["name"] for column in told["columns"]], ["odd", "high", "both"])
-        self.assertGreater(told["columns"][2]["f1"], 0.8)
+        scores = trainer.evaluate("test", device=DEVICE)["targets"]
+        self.assertEqual((scores["kind"], scores["width"], scores["rmse"]), ("multi-label", 3, None))
+        self.assertGreater(scores["micro_f1"], 0.9)
+        self.assertEqual([column["name"] for column in scores["columns"]], ["odd", "high", "both"])
+        self.assertGreater(scores["columns"][2]["f1"], 0.8)
         self.assertGreater(trainer.history[-1]["valid_micro_f1"], 0.9)
         # A graph without labels does not say what is predicted; the checkpoint does.
         with Predictor(self.bare, trainer.checkpoint, other_graph=True) as there:
@@ -69,9 +69,9 @@ class Targets(unittest.TestCase):
         nan = float("nan")
         graph, trainer, predictor = self.train(array("f", [nan if v % 10 == 0 else 100 * (v % 4 - 1.5) for v in range(200)]), labels="values", training={"standardize": True})
         self.assertEqual((graph.targets, graph.num_classes), ("values", 1))
-        told = trainer.evaluate("test", device=DEVICE)["targets"]
-        self.assertLess(told["rmse"], 60)
-        self.assertLess(told["mae"], told["rmse"] + 1e-9)
+        scores = trainer.evaluate("test", device=DEVICE)["targets"]
+        self.assertLess(scores["rmse"], 60)
+        self.assertLess(scores["mae"], scores["rmse"] + 1e-9)
         self.assertEqual(trainer.history[-1]["train_accuracy"], None)
         value, = predictor(3)
         self.assertAlmostEqual(value, 150, delta=100)
@@ -104,20 +104,20 @@ class Objects(unittest.TestCase):
         return found
 
     def test_fits_go_on_from_each_other_and_in_another_object(self):
-        whole = self.graph.train(epochs=4, checkpoint=self.path("whole"), **OPTIONS)["history"]
-        seen = []
+        uninterrupted_history = self.graph.train(epochs=4, checkpoint=self.path("whole"), **OPTIONS)["history"]
+        reports = []
         trainer = Trainer(self.graph, self.path("parts"), **OPTIONS)
         self.assertEqual(trainer.done, 0)
         trainer.fit(1)
-        trainer.fit(2, on_epoch=seen.append)
-        self.assertEqual((trainer.done, [epoch["epoch"] for epoch in seen]), (3, [1, 2]))
-        again = Trainer(self.graph, self.path("parts"), device=DEVICE)
-        self.assertEqual(again.fit()["end"], "finished")
-        self.assertEqual(again.done, 4)
-        parts = trainer.history + again.history
-        self.assertEqual([epoch["loss"] for epoch in parts], [epoch["loss"] for epoch in whole], "the same bits as in one run")
-        told = again.evaluate("test", device=DEVICE)
-        self.assertEqual(told["accuracy"]["test"], self.graph.infer(self.path("parts"), full=True, nodes="test", device=DEVICE)["accuracy"]["test"])
+        trainer.fit(2, on_epoch=reports.append)
+        self.assertEqual((trainer.done, [epoch["epoch"] for epoch in reports]), (3, [1, 2]))
+        resumed = Trainer(self.graph, self.path("parts"), device=DEVICE)
+        self.assertEqual(resumed.fit()["end"], "finished")
+        self.assertEqual(resumed.done, 4)
+        parts = trainer.history + resumed.history
+        self.assertEqual([epoch["loss"] for epoch in parts], [epoch["loss"] for epoch in uninterrupted_history], "the same bits as in one run")
+        scores = resumed.evaluate("test", device=DEVICE)
+        self.assertEqual(scores["accuracy"]["test"], self.graph.infer(self.path("parts"), full=True, nodes="test", device=DEVICE)["accuracy"]["test"])
 
     def test_a_fit_that_is_interrupted_goes_on(self):
         def stop(epoch):
@@ -127,9 +127,9 @@ class Objects(unittest.TestCase):
         trainer = Trainer(self.graph, self.path("interrupted"), **OPTIONS)
         with self.assertRaises(KeyboardInterrupt):
             trainer.fit(300, on_epoch=stop)
-        kept = Trainer(self.graph, self.path("interrupted"), device=DEVICE)
-        kept.fit(1)
-        self.assertTrue(2 <= kept.history[-1]["epoch"] < 299)
+        resumed = Trainer(self.graph, self.path("interrupted"), device=DEVICE)
+        resumed.fit(1)
+        self.assertTrue(2 <= resumed.history[-1]["epoch"] < 299)
 
     def test_a_predictor_answers_as_inference_does(self):
         predictor = self.predictor()
@@ -190,10 +190,10 @@ class Objects(unittest.TestCase):
         with self.assertRaisesRegex(EngineError, "hone-gnn ended with status -9"):
             predictor([1])
         self.assertEqual(len(predictor([1, 2])), 2, "another process answers")
-        before = predictor(5)
+        answer_before = predictor(5)
         with mock.patch.object(of_trainer.engine.json, "loads", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
             predictor(4)  # this request's late answer must not be taken for the next one's
-        self.assertEqual(predictor(5), before)
+        self.assertEqual(predictor(5), answer_before)
 
     def test_a_forked_child_and_what_is_left(self):
         predictor = self.predictor()

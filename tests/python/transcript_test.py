@@ -46,25 +46,25 @@ class TheTranscript(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_every_request_is_answered_once(self):
-        asked = [self.key(line) for line in self.lines if "method" in line["message"] and "id" in line["message"]]
-        self.assertEqual(len(asked), len(set(asked)))
+        request_keys = [self.key(line) for line in self.lines if "method" in line["message"] and "id" in line["message"]]
+        self.assertEqual(len(request_keys), len(set(request_keys)))
         answered = [self.key(line) for line in self.lines if "result" in line["message"] or "error" in line["message"]]
-        self.assertEqual(sorted(asked), sorted(answered))
+        self.assertEqual(sorted(request_keys), sorted(answered))
         self.assertTrue(all(a["seconds"] <= b["seconds"] for a, b in zip(self.lines, self.lines[1:])))
 
     def test_the_fourth_call_judged_a_kernel(self):
         self.assertLessEqual([call["message"]["params"]["name"] for call in self.calls].index("eval"), 3)
 
     def test_every_call_fits_the_tools_that_there_are_now(self):
-        said = []
+        responses = []
         server = Server([HONE, "mcp", "--root", self.folder.name, "--device", "sim"], self.environment, lambda _: None)
         try:
             over = threading.Event()
-            server.request("tools/list", {}, lambda message: (said.append(message), over.set()))
+            server.request("tools/list", {}, lambda message: (responses.append(message), over.set()))
             self.assertTrue(over.wait(60))
         finally:
             server.close(10)
-        tools = {tool["name"]: tool["inputSchema"] for tool in said[0]["result"]["tools"]}
+        tools = {tool["name"]: tool["inputSchema"] for tool in responses[0]["result"]["tools"]}
         for call in self.calls:
             name, arguments = call["message"]["params"]["name"], call["message"]["params"]["arguments"]
             schema = tools[name]
@@ -75,9 +75,9 @@ class TheTranscript(unittest.TestCase):
         call = next(call for call in self.calls if call["message"]["params"]["name"] == "task")
         with hone.Judge("sim", program=HONE, root=self.folder.name, environment=self.environment) as judge:
             now = judge.task(call["message"]["params"]["arguments"]["name"])
-        told = "".join(part.get("text", "") for part in self.answers[self.key(call)]["result"]["content"])
-        self.assertIn(now["seed"].strip(), told)
-        self.assertIn(now["task"]["summary"], told)
+        answer_text = "".join(part.get("text", "") for part in self.answers[self.key(call)]["result"]["content"])
+        self.assertIn(now["seed"].strip(), answer_text)
+        self.assertIn(now["task"]["summary"], answer_text)
 
     def test_a_kernel_that_is_right_and_faster_than_the_seed_came_of_it(self):
         with open(os.path.join(FOLDER, "best.cu")) as file:
@@ -110,8 +110,8 @@ class TheTranscript(unittest.TestCase):
         path = os.path.join(self.folder.name, "record.jsonl")
         with open(path, "w") as file:
             file.write("".join(json.dumps(one) + "\n" for one in record))
-        made = subprocess.run([sys.executable, os.path.join(FOLDER, "trim-dialogue"), "sim=" + path], stdout=subprocess.PIPE, check=True).stdout
-        asked, answered = [json.loads(line) for line in made.splitlines()]
+        trimmed = subprocess.run([sys.executable, os.path.join(FOLDER, "trim-dialogue"), "sim=" + path], stdout=subprocess.PIPE, check=True).stdout
+        asked, answered = [json.loads(line) for line in trimmed.splitlines()]
         self.assertEqual(asked["message"], record[0]["message"])
         self.assertEqual((asked["seconds"], answered["seconds"], answered["server"]), (0.0, 2.0, "sim"))
         self.assertEqual(answered["message"]["result"]["structuredContent"], {"verdict": "ok", "speedups": [2]})

@@ -28,10 +28,10 @@ def launch(**more):
 
 def evaluate(path, task="relu"):
     """Returns the evaluation of the candidate by the program on the simulated GPU, which reads machine code but cannot run it."""
-    ran = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
-    if not ran.stdout:
-        raise AssertionError(ran.stderr)
-    return json.loads(ran.stdout)
+    process = subprocess.run([HONE, "eval", task, path, "--device", "sim", "--json"], capture_output=True, text=True, cwd=SOURCE)
+    if not process.stdout:
+        raise AssertionError(process.stderr)
+    return json.loads(process.stdout)
 
 
 class ACandidateFile(unittest.TestCase):
@@ -60,9 +60,9 @@ class ACandidateFile(unittest.TestCase):
 
     def test_equal_launches_make_equal_bytes(self):
         write_candidate(self.path, [launch()])
-        first = pathlib.Path(self.path).read_bytes()
+        first_bytes = pathlib.Path(self.path).read_bytes()
         write_candidate(self.path, [launch()])
-        self.assertEqual(pathlib.Path(self.path).read_bytes(), first)
+        self.assertEqual(pathlib.Path(self.path).read_bytes(), first_bytes)
 
     def test_a_plan_that_does_not_fit_the_task_is_refused_by_the_program(self):
         write_candidate(self.path, [launch(args=("x", "outt"))])
@@ -110,9 +110,9 @@ class AKernelByItsName(unittest.TestCase):
             self.assertIn("machine code runs on the GPU", evaluation["detail"])
 
     def test_a_file_that_is_not_there_is_named(self):
-        ran = self.run_eval(KERNELS, file="others.py")
-        self.assertEqual(ran.returncode, 2)
-        self.assertRegex(ran.stderr, r"there is no file .*others\.py: name a Python file, then :: and a kernel of it")
+        evaluation = self.run_eval(KERNELS, file="others.py")
+        self.assertEqual(evaluation.returncode, 2)
+        self.assertRegex(evaluation.stderr, r"there is no file .*others\.py: name a Python file, then :: and a kernel of it")
 
     def test_what_is_missing_or_wrong_is_one_sentence_with_the_remedy(self):
         if triton is None:
@@ -126,10 +126,10 @@ class AKernelByItsName(unittest.TestCase):
             ("import no_such_package\n", "positive", r"needs a package that is missing .*install it for"),
             ("open('/tmp/hone-was-here', 'w')\n", "positive", r"fails when it is imported \(PermissionError"),
         ):
-            ran = self.run_eval(text, function)
-            self.assertEqual(ran.returncode, 2, ran.stderr)
-            self.assertRegex(ran.stderr, says)
-            self.assertEqual(len([line for line in ran.stderr.splitlines() if line.startswith("hone: ") and "warning" not in line]), 1, ran.stderr)
+            evaluation = self.run_eval(text, function)
+            self.assertEqual(evaluation.returncode, 2, evaluation.stderr)
+            self.assertRegex(evaluation.stderr, says)
+            self.assertEqual(len([line for line in evaluation.stderr.splitlines() if line.startswith("hone: ") and "warning" not in line]), 1, evaluation.stderr)
 
 
 try:

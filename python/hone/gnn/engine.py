@@ -28,16 +28,16 @@ class EngineError(RuntimeError):
 
 def flags(options: Mapping[str, Any]) -> list[str]:
     """Turns options into arguments: fanout=[15, 10] becomes --fanout 15,10; True becomes the flag alone; None and False are left out."""
-    words = []
+    arguments = []
     for name, value in options.items():
         if hasattr(value, "tolist"):  # a number or a list of numpy or torch
             value = value.tolist()
         if value is None or value is False:
             continue
-        words.append("--" + name.replace("_", "-"))
+        arguments.append("--" + name.replace("_", "-"))
         if value is not True:
-            words.append(",".join(str(one) for one in value) if isinstance(value, (list, tuple)) else os.fspath(value) if isinstance(value, os.PathLike) else str(value))
-    return words
+            arguments.append(",".join(str(one) for one in value) if isinstance(value, (list, tuple)) else os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+    return arguments
 
 
 def as_python(message: str, arguments: Mapping[str, str] = {}) -> str:
@@ -124,7 +124,7 @@ def ask(program: str, words: list[str], arguments: Mapping[str, str] = {}) -> di
 
 
 def find(given: str | os.PathLike[str] | None) -> str:
-    found = programs.find("hone-gnn") if given is None else os.fspath(given)
-    if found is None:
+    program = programs.find("hone-gnn") if given is None else os.fspath(given)
+    if program is None:
         raise EngineError("the program 'hone-gnn' is neither in this package nor in PATH; build it with `make build` and pass program='build/bin/hone-gnn'")
-    return found
+    return program

@@ -53,9 +53,9 @@ class Envelope:
 
     def holds(self, batch: Any) -> bool:
         """Returns whether the batch fits: no hop has more nodes or edges than the envelope."""
-        found = batch.num_sampled_nodes
-        return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a + PADDED_ROWS <= b for a, b in zip(found[:-1], self.nodes))
-                and found[-1] <= self.nodes[-1] and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
+        sampled_nodes = batch.num_sampled_nodes
+        return (batch.batch_size <= self.nodes[0] - PADDED_ROWS and all(a + PADDED_ROWS <= b for a, b in zip(sampled_nodes[:-1], self.nodes))
+                and sampled_nodes[-1] <= self.nodes[-1] and all(a <= b for a, b in zip(batch.num_sampled_edges, self.edges)))
 
     def __repr__(self) -> str:
         return f"Envelope(nodes={self.nodes}, edges={self.edges})"
@@ -106,11 +106,11 @@ class PaddedBatch:
                 copies += [(self.data[key][at : at + count], batch[key][begin : begin + count]) for key in keys if count]
                 begin += count
         by_dtype: dict[torch.dtype, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        for one in copies:
-            by_dtype.setdefault(one[0].dtype, []).append(one)
+        for pending_copy in copies:
+            by_dtype.setdefault(pending_copy[0].dtype, []).append(pending_copy)
         for some in by_dtype.values():
             # Small tensors are copied in one launch; a large tensor is copied faster by itself.
-            small = [one for one in some if one[0].nbytes < _LARGE]
+            small = [pending_copy for pending_copy in some if pending_copy[0].nbytes < _LARGE]
             if small:
                 torch._foreach_copy_([to for to, _ in small], [values for _, values in small])
             for to, values in some:

@@ -70,10 +70,10 @@ def place_edges(edge_index: torch.Tensor, out: torch.Tensor, edges_at: Sequence[
     for at, count in zip(nodes_at, nodes):
         numbers += [begin, at]
         begin += count
-    given = torch.tensor(numbers, dtype=torch.int32)
+    offsets = torch.tensor(numbers, dtype=torch.int32)
     if edge_index.is_cuda:
         # The allocator of pinned memory does not hand this memory out again before the copy is made.
-        given = given.pin_memory().to(edge_index.device, non_blocking=True)
+        offsets = offsets.pin_memory().to(edge_index.device, non_blocking=True)
     total = edges_at[-1]
     if total:
-        _place_edges[(triton.cdiv(total, _BLOCK),)](edge_index, edge_index.stride(0), out, out.stride(0), given, total, len(edges), _EDGES, _NODES, _BLOCK)
+        _place_edges[(triton.cdiv(total, _BLOCK),)](edge_index, edge_index.stride(0), out, out.stride(0), offsets, total, len(edges), _EDGES, _NODES, _BLOCK)

@@ -100,8 +100,8 @@ def _edges_into(indptr: Any, indices: Any) -> memoryview:
         views.append(array("q", view.tolist()))
     offsets, sources = views
     if not offsets or offsets[0] != 0 or offsets[-1] != len(sources):
-        found = f"{offsets[0]} and {offsets[-1]}" if offsets else "no numbers"
-        raise ValueError(f"indptr: expected a number for each node and one more, the first 0 and the last {len(sources)}, the length of indices; found {found}")
+        found_ends = f"{offsets[0]} and {offsets[-1]}" if offsets else "no numbers"
+        raise ValueError(f"indptr: expected a number for each node and one more, the first 0 and the last {len(sources)}, the length of indices; found {found_ends}")
     flat = sources[:]
     for v, (begin, end) in enumerate(zip(offsets, offsets[1:])):
         if end < begin:
@@ -154,19 +154,19 @@ def check_on_epoch(given: Any) -> None:
 def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Yields the options, with arrays given as `nodes` and `split` and a ModelSpec given as `model` written to files, and the argument's name for each
     file's path."""
-    given, arguments = dict(options), {}
+    model_options, arguments = dict(options), {}
     with tempfile.TemporaryDirectory(prefix="hone-") as folder:
-        model = given.get("model")
+        model = model_options.get("model")
         if model is not None and not isinstance(model, (str, os.PathLike)):
             if not isinstance(getattr(model, "text", None), str):
                 raise TypeError("model: expected the name of a model, a .toml file or a ModelSpec, found "
                                 f"{type(model).__name__}; a PyTorch module trains with the loader of hone.gnn.pyg")
-            given["model"] = os.path.join(folder, "model.toml")
-            arguments[given["model"]] = "model"
-            with open(given["model"], "w", encoding="utf-8") as file:
+            model_options["model"] = os.path.join(folder, "model.toml")
+            arguments[model_options["model"]] = "model"
+            with open(model_options["model"], "w", encoding="utf-8") as file:
                 file.write(model.text)
         for name in ("nodes", "split"):
-            value = given.get(name)
+            value = model_options.get(name)
             if value is None or isinstance(value, (str, os.PathLike)):
                 continue
             if name == "nodes":
@@ -176,8 +176,8 @@ def _in_files(options: Mapping[str, Any], num_nodes: int) -> Iterator[tuple[dict
                 _check(name, view, "i", "0 for training, 1 for validation, 2 for test and -1 for none, for each node")
             path = os.path.join(folder, name + ".npy")
             _write_npy(path, view)
-            given[name], arguments[path] = path, name
-        yield given, arguments
+            model_options[name], arguments[path] = path, name
+        yield model_options, arguments
 
 
 def _of_as_many_splits(masks: dict[str, tuple[memoryview, dict[str, Any]]]) -> None:
@@ -236,8 +236,8 @@ class Graph:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"ids_path: {ids_path!r} cannot be read as the file that from_tables wrote: {error}") from error
         if not isinstance(ids, list) or len(ids) != self.num_nodes:
-            found = len(ids) if isinstance(ids, list) else type(ids).__name__
-            raise ValueError(f"ids_path: {ids_path!r} is of another graph: expected the ids of {self.num_nodes} nodes, found {found}")
+            found_nodes = len(ids) if isinstance(ids, list) else type(ids).__name__
+            raise ValueError(f"ids_path: {ids_path!r} is of another graph: expected the ids of {self.num_nodes} nodes, found {found_nodes}")
         return ids
 
     @classmethod
@@ -339,14 +339,14 @@ class Graph:
                     text.writelines(name + "\n" for name in names)
                 arguments[file] = "class_names"
             arguments.update({folder: "the given data", "--nodes": "num_nodes"})
-            words = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
+            conversion_flags = ["--json", "--quiet", *engine.flags({"nodes": num_nodes, **options})]
             if undirected:  # known only after a conversion: a trial is converted first, so that an older container stays if an edge has no reverse
-                trial_report = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *words], arguments)
+                trial_report = engine.ask(tool, ["convert", folder, os.path.join(folder, "tried.graph"), *conversion_flags], arguments)
                 os.unlink(os.path.join(folder, "tried.graph"))
                 if not trial_report["flags"]["symmetric"]:
                     raise ValueError(f"edge_index: expected the reverse of every edge, and {_without_reverse(edges)} has none; give symmetrize=True, or leave "
                                      "undirected out")
-            report = engine.ask(tool, ["convert", folder, target, *words], arguments)
+            report = engine.ask(tool, ["convert", folder, target, *conversion_flags], arguments)
         if report["perhaps_counted_from_1"]:
             engine.warn("edge_index: no edge has node 0, which is a node without edges now; if nodes are counted from 1 there, give first_id=1")
         return cls(target, program=tool)
@@ -367,13 +367,13 @@ class Graph:
                              (f" beside data.{other}: give the Data as it was before it was made sparse" if other else ""))
         known = ["edge_index", "x", "y", "train_mask", "val_mask", "test_mask"]
         weights = next((key for key in ("edge_attr", "edge_weight") if key in data and getattr(data[key], "is_floating_point", lambda: False)()), None)
-        left = [key for key in data.keys() if key not in known and key not in ("num_nodes", weights)]
-        if left:
-            warnings.warn(f"a container holds no {', '.join(left)}: they are left out", stacklevel=2)
-        given = {key: data[key] for key in known[1:] if key in data and data[key] is not None}
+        unread_keys = [key for key in data.keys() if key not in known and key not in ("num_nodes", weights)]
+        if unread_keys:
+            warnings.warn(f"a container holds no {', '.join(unread_keys)}: they are left out", stacklevel=2)
+        arrays = {key: data[key] for key in known[1:] if key in data and data[key] is not None}
         if weights is not None:
-            given["edge_attr"] = data[weights]
-        return cls.from_arrays(path, data.edge_index, num_nodes=data.num_nodes, program=program, **given, **options)
+            arrays["edge_attr"] = data[weights]
+        return cls.from_arrays(path, data.edge_index, num_nodes=data.num_nodes, program=program, **arrays, **options)
 
     @classmethod
     def from_ogb(cls, folder: str | os.PathLike[str], path: str | os.PathLike[str], *, program: str | os.PathLike[str] | None = None,
@@ -412,26 +412,26 @@ class Graph:
             raise ValueError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: there is no such folder; make it first")
         if label is not None and not isinstance(label, str):
             options.setdefault("labels", "multi-label")
-        found = tables.read(edges, source, target, nodes, id, features, label, split, options.get("labels"), edge_features)
+        table = tables.read(edges, source, target, nodes, id, features, label, split, options.get("labels"), edge_features)
         masks = {}
-        if found.split is not None:
-            parts = found.split.tolist()
+        if table.split is not None:
+            parts = table.split.tolist()
             masks = {name: memoryview(bytes(one == part for one in parts)).cast("?") for part, name in enumerate(("train_mask", "val_mask", "test_mask"))
                      if part in parts}
-        made = cls.from_arrays(path, found.edge_index, x=found.x, y=found.y, edge_attr=found.edge_x, num_nodes=len(found.ids), class_names=found.classes, program=program, **masks,
-                               **options)
-        made.node_ids = found.ids
+        graph = cls.from_arrays(path, table.edge_index, x=table.x, y=table.y, edge_attr=table.edge_x, num_nodes=len(table.ids), class_names=table.classes, program=program, **masks,
+                                **options)
+        graph.node_ids = table.ids
         if ids_path is not None:
             part = os.fspath(ids_path) + ".part"
             try:
                 with open(part, "w", encoding="utf-8") as file:
-                    json.dump({"node_ids": found.ids, "class_names": found.classes}, file)
+                    json.dump({"node_ids": table.ids, "class_names": table.classes}, file)
                 os.replace(part, ids_path)
             except OSError as error:
                 with contextlib.suppress(OSError):
                     os.unlink(part)
                 raise EngineError(f"ids_path: {os.fspath(ids_path)!r} cannot be written: {error.strerror}") from error
-        return made
+        return graph
 
     def train(self, *, on_epoch: Callable[[dict[str, Any]], None] | None = None, **options: Any) -> dict[str, Any]:
         """Trains a model, and warns if nothing says where its weights are kept. Returns `end`, `metric`, `best_valid`, `best_epoch`, `checkpoint` and `history` of the run.

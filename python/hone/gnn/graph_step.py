@@ -122,9 +122,9 @@ class _Ranks:
     def _gather(self, numbers: Sequence[int]) -> list[list[int]]:
         """Returns the numbers of every process. All processes must call it."""
         device = next(self._model.parameters()).device
-        found = [torch.zeros(len(numbers), dtype=torch.int64, device=device) for _ in range(self.count)]
-        distributed.all_gather(found, torch.tensor(numbers, dtype=torch.int64, device=device), group=self._group)
-        return [one.tolist() for one in found]
+        numbers_of_ranks = [torch.zeros(len(numbers), dtype=torch.int64, device=device) for _ in range(self.count)]
+        distributed.all_gather(numbers_of_ranks, torch.tensor(numbers, dtype=torch.int64, device=device), group=self._group)
+        return [one.tolist() for one in numbers_of_ranks]
 
     def fail(self) -> None:
         """Tells the processes that wait in `begin` that this one has no step."""
@@ -378,8 +378,8 @@ class GraphStep:
         """Returns batches of seeds from the whole list; the last one is short, as an epoch's last batch may be."""
         seeds, size = self.loader._input.numel(), min(self.loader.batch_size, self.loader._input.numel())
         order = torch.randperm(seeds, generator=torch.Generator().manual_seed(0))
-        found = [self.loader(order.roll(-i * size)[:size]) for i in range(trials)]
-        return [*found, self.loader(order[: max(1, size * 3 // 4)])]
+        trial_loaders = [self.loader(order.roll(-i * size)[:size]) for i in range(trials)]
+        return [*trial_loaders, self.loader(order[: max(1, size * 3 // 4)])]
 
     def _padded(self, bucket: _Bucket, like: Any) -> PaddedBatch:
         return PaddedBatch(bucket.envelope, like, self._node_keys, self._edge_keys, self._masked)
@@ -440,10 +440,10 @@ class GraphStep:
                 for group in self.optimizer.param_groups]
 
     def _check_unchanged(self) -> None:
-        for found, kept in zip(self._numbers_of_optimizer(), self._numbers):
-            for key, value in kept.items():
-                if found.get(key, value) != value:
-                    raise ValueError(f"optimizer: {key} was {value!r} when the step was captured and is {found[key]!r} now, which the captured step would not see; "
+        for current, captured in zip(self._numbers_of_optimizer(), self._numbers):
+            for key, value in captured.items():
+                if current.get(key, value) != value:
+                    raise ValueError(f"optimizer: {key} was {value!r} when the step was captured and is {current[key]!r} now, which the captured step would not see; "
                                      + ("make it a tensor: lr=torch.tensor(0.01, device='cuda')" if key == "lr" else "make another GraphStep"))
         if self.model.training != self._training:
             raise ValueError(f"model: it was captured in {'train' if self._training else 'eval'}() mode and is in the other now: switch back before the next step")

@@ -210,9 +210,9 @@ class InEdges:
                 loaded.hone_graph_free(handle)
 
         def make() -> int:
-            held = keep  # released when the call has ended
+            arrays_in_use = keep  # released when the call has ended
             code = loaded.hone_graph_make(sources, destinations, edges, nodes, threads, byref(handle), error)
-            del held
+            del arrays_in_use
             return code
 
         check(_interruptible(make, free), error)

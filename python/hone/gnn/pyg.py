@@ -71,10 +71,10 @@ def _graph_of(data: Data, gpu: cuda_batches.Gpu | None = None) -> Any:
             if sources.numel() and (int(edge_index.min()), int(edge_index.max())) == (1, num_nodes):
                 hint = "; no edge has node 0, so the nodes seem to be counted from 1: pass edge_index - 1"
             elif sources.numel() and isinstance(data.x, torch.Tensor):
-                most = int(edge_index.max()) + 1
-                other = next((key for key in ("y", "train_mask") if isinstance(data.get(key), torch.Tensor) and data[key].dim() and data[key].size(0) == most), None)
-                if other and data.x.size(0) < most:
-                    hint = f"; data.x has {data.x.size(0)} rows, and data.{other} has {most}"
+                nodes_in_edges = int(edge_index.max()) + 1
+                longer_key = next((key for key in ("y", "train_mask") if isinstance(data.get(key), torch.Tensor) and data[key].dim() and data[key].size(0) == nodes_in_edges), None)
+                if longer_key and data.x.size(0) < nodes_in_edges:
+                    hint = f"; data.x has {data.x.size(0)} rows, and data.{longer_key} has {nodes_in_edges}"
             raise ValueError(f"data.edge_index: {error}, from 0 to {num_nodes - 1}{hint}") from error
 
     if gpu is None:
@@ -107,30 +107,30 @@ def _refuse(**unsupported: Any) -> None:
 def _integer(name: str, given: Any, least: int, most: int = 2**31 - 1) -> int:
     """Returns the argument as an int from `least` to `most`. TypeError and ValueError name it."""
     try:
-        found = operator.index(given)
+        number = operator.index(given)
     except TypeError as error:
         raise TypeError(f"{name}: expected an integer, found {given!r}") from error
-    if found < least:
-        raise ValueError(f"{name}: expected at least {least}, found {found}")
-    if found > most:
-        raise ValueError(f"{name}: expected at most {most}, found {found}")
-    return found
+    if number < least:
+        raise ValueError(f"{name}: expected at least {least}, found {number}")
+    if number > most:
+        raise ValueError(f"{name}: expected at most {most}, found {number}")
+    return number
 
 
 def _positions(name: str, given: Any, count: int) -> torch.Tensor:
     """Returns int64 positions of `input_nodes`. `given` is a tensor, or anything that gives whole numbers."""
     try:
         positions = [given] if hasattr(given, "__index__") and not isinstance(given, torch.Tensor) else given
-        found = positions if isinstance(positions, torch.Tensor) else torch.tensor([operator.index(position) for position in positions], dtype=torch.int64)
+        indices = positions if isinstance(positions, torch.Tensor) else torch.tensor([operator.index(position) for position in positions], dtype=torch.int64)
     except TypeError as error:
         raise TypeError(f"{name}: expected positions of input_nodes, found {given!r:.60}") from error
-    if found.dtype == torch.bool or found.is_floating_point() or found.is_complex():
-        raise TypeError(f"{name}: expected positions of input_nodes, found {found.dtype}")
-    found = found.to(device="cpu", dtype=torch.int64).reshape(-1)
-    if found.numel() and not (-count <= int(found.min()) and int(found.max()) < count):
-        wrong = int(found.max()) if int(found.max()) >= count else int(found.min())
+    if indices.dtype == torch.bool or indices.is_floating_point() or indices.is_complex():
+        raise TypeError(f"{name}: expected positions of input_nodes, found {indices.dtype}")
+    indices = indices.to(device="cpu", dtype=torch.int64).reshape(-1)
+    if indices.numel() and not (-count <= int(indices.min()) and int(indices.max()) < count):
+        wrong = int(indices.max()) if int(indices.max()) >= count else int(indices.min())
         raise IndexError(f"{name}: expected positions of the {count} input_nodes, found {wrong}")
-    return torch.where(found < 0, found + count, found)
+    return torch.where(indices < 0, indices + count, indices)
 
 
 @contextlib.contextmanager
@@ -160,17 +160,17 @@ def _weights_of(data: Data, weight_attr: str | None) -> torch.Tensor | None:
         return None
     if weight_attr not in data:
         raise AttributeError(f"weight_attr={weight_attr!r}: data has no such attribute; it has {', '.join(data.keys())}")
-    given = data[weight_attr]
-    if not isinstance(given, torch.Tensor):
-        raise TypeError(f"weight_attr={weight_attr!r}: expected a tensor of one number an edge, found {type(given).__name__}")
-    if given.dtype == torch.bool or given.is_complex():
-        raise TypeError(f"weight_attr={weight_attr!r}: expected real numbers, found {given.dtype}")
-    if given.is_meta:
+    edge_weights = data[weight_attr]
+    if not isinstance(edge_weights, torch.Tensor):
+        raise TypeError(f"weight_attr={weight_attr!r}: expected a tensor of one number an edge, found {type(edge_weights).__name__}")
+    if edge_weights.dtype == torch.bool or edge_weights.is_complex():
+        raise TypeError(f"weight_attr={weight_attr!r}: expected real numbers, found {edge_weights.dtype}")
+    if edge_weights.is_meta:
         raise ValueError(f"weight_attr={weight_attr!r}: data.{weight_attr} is on meta, where tensors have no values")
     edges = data.edge_index.size(1)
-    if given.dim() == 0 or given.numel() != edges or given.size(0) != edges:
-        raise ValueError(f"weight_attr={weight_attr!r}: expected one weight for each of the {edges} edges, found shape {tuple(given.shape)}")
-    return given.detach().to(device="cpu", dtype=torch.float64).reshape(-1).contiguous()
+    if edge_weights.dim() == 0 or edge_weights.numel() != edges or edge_weights.size(0) != edges:
+        raise ValueError(f"weight_attr={weight_attr!r}: expected one weight for each of the {edges} edges, found shape {tuple(edge_weights.shape)}")
+    return edge_weights.detach().to(device="cpu", dtype=torch.float64).reshape(-1).contiguous()
 
 
 def _check_data(data: Any) -> None:
@@ -202,15 +202,15 @@ class _Block:
         """Returns a tensor of the values that begin at byte `place`, a multiple of 256."""
         if 0 in shape:
             return torch.empty(shape, dtype=dtype, device=self.device)
-        whole = self._whole.get(dtype)
-        if whole is None:
+        typed_block = self._whole.get(dtype)
+        if typed_block is None:
             block = self.batch.block
             if self._on_gpu:
-                whole = block.view(dtype)
+                typed_block = block.view(dtype)
             else:
-                whole = torch.frombuffer(block, dtype=dtype, count=self.batch.block_bytes // dtype.itemsize)
-            self._whole[dtype] = whole
-        return whole.as_strided(shape, strides, place // dtype.itemsize)
+                typed_block = torch.frombuffer(block, dtype=dtype, count=self.batch.block_bytes // dtype.itemsize)
+            self._whole[dtype] = typed_block
+        return typed_block.as_strided(shape, strides, place // dtype.itemsize)
 
     def ids(self, place: int, count: int) -> torch.Tensor:
         return self.values(torch.int64, place, (count,), (1,))
@@ -252,8 +252,8 @@ def _gatherable(value: Any, gpu: cuda_batches.Gpu | None) -> bool:
 
 def _with_plain_rows(tensor: torch.Tensor) -> torch.Tensor:
     """Returns the tensor with rows whose bytes lie one after another and are their values; of a conjugate or negative view they are not."""
-    plain = tensor.resolve_conj().resolve_neg()
-    return plain if plain[:1].is_contiguous() else plain.contiguous()
+    resolved = tensor.resolve_conj().resolve_neg()
+    return resolved if resolved[:1].is_contiguous() else resolved.contiguous()
 
 
 def _check_attribute(key: str, value: Any, rows: int, of: str) -> None:
@@ -345,7 +345,7 @@ class NeighborLoader(DataLoader):
         dataset: Any = None,
     ):
         # PyTorch Lightning makes a DataLoader again with `dataset` as an argument; here it follows from input_nodes and is ignored.
-        given = {key: value for key, value in locals().items() if key not in ("self", "dataset", "generator", "__class__")}
+        arguments = {key: value for key, value in locals().items() if key not in ("self", "dataset", "generator", "__class__")}
         _check_data(data)
         _refuse(input_time=input_time is not None, time_attr=time_attr, transform_sampler_output=transform_sampler_output,
                 neighbor_sampler=neighbor_sampler, batch_sampler=batch_sampler)
@@ -361,7 +361,7 @@ class NeighborLoader(DataLoader):
         inputs = self._input_of(input_nodes, data.num_nodes, bool(disjoint))
         # The base class's own sampler is never used. One that shuffles cannot be made for no seeds.
         super().__init__(range(inputs.numel()), batch_size=seeds_a_batch, shuffle=bool(shuffle) and inputs.numel() > 0, sampler=sampler, drop_last=bool(drop_last), generator=generator)
-        self._arguments = given
+        self._arguments = arguments
         # The arguments with which the loader can be made again.
         self.input_nodes, self.replace, self.subgraph_type, self.weight_attr, self.device, self.features = input_nodes, replace, subgraph_type, weight_attr, device, features
         self._user_sampler = sampler
@@ -384,9 +384,9 @@ class NeighborLoader(DataLoader):
         self._input = inputs
         gpu_device = cuda_batches.device_of(device)
         if gpu_device is not None:
-            for name, given in (("replace", replace), ("disjoint", disjoint), ("weight_attr", weight_attr), ("subgraph_type", self._induced and "induced")):
-                if given:
-                    raise NotImplementedError(f"{name}={given!r} with device={device!r}: a GPU draws by the default rules only; leave device out")
+            for name, arguments in (("replace", replace), ("disjoint", disjoint), ("weight_attr", weight_attr), ("subgraph_type", self._induced and "induced")):
+                if arguments:
+                    raise NotImplementedError(f"{name}={arguments!r} with device={device!r}: a GPU draws by the default rules only; leave device out")
         self._gpu = None if gpu_device is None else cuda_batches.Gpu(gpu_device)
         self._graph = _graph_of(data, self._gpu)
         self._threads, self._features = threads, features
@@ -396,25 +396,25 @@ class NeighborLoader(DataLoader):
 
     def _attributes(self) -> list[tuple[str, Any, bool]]:
         """Returns node- and edge-level attributes: key, value, and whether the attribute is node-level."""
-        found = []
+        attributes = []
         for key, value in self.data:
             of_nodes = key != "edge_index" and self.data.is_node_attr(key)
             if of_nodes or (key != "edge_index" and self.data.is_edge_attr(key)):
-                found.append((key, value, of_nodes))
-        return found
+                attributes.append((key, value, of_nodes))
+        return attributes
 
     def _make_loader(self) -> None:
         self._seen = copy.copy(self.data)  # the attributes that batches have
-        given = self._attributes()
-        self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in given]
-        levels = {key: of_nodes for key, _, of_nodes in given}
+        attributes = self._attributes()
+        self._made_of = [(key, value if isinstance(value, torch.Tensor) else None) for key, value, _ in attributes]
+        levels = {key: of_nodes for key, _, of_nodes in attributes}
         # These names have a meaning. PyTorch Geometric would leave one with another number of rows as it is in every batch.
         levels.update(dict.fromkeys(("train_mask", "val_mask", "test_mask"), True), **dict.fromkeys(("edge_attr", "edge_weight"), False))
         for key, of_nodes in levels.items():
             if key in self.data:
                 _check_attribute(key, self.data[key], *((self._graph.nodes, "node") if of_nodes else (self._graph.edges, "edge")))
-        tensors = [(key, _with_plain_rows(value), of_nodes) for key, value, of_nodes in given if _gatherable(value, self._gpu)]
-        self._sliced = [(key, of_nodes) for key, value, of_nodes in given if not _gatherable(value, self._gpu)]
+        tensors = [(key, _with_plain_rows(value), of_nodes) for key, value, of_nodes in attributes if _gatherable(value, self._gpu)]
+        self._sliced = [(key, of_nodes) for key, value, of_nodes in attributes if not _gatherable(value, self._gpu)]
         placed = [tensor for _, tensor, _ in tensors]
         if self._gpu is not None:
             placed = cuda_batches.place(self._gpu, placed, self._features)
@@ -434,9 +434,9 @@ class NeighborLoader(DataLoader):
     def _see_changes(self) -> None:
         """Takes over attributes of `data` that were added, replaced or removed since the last call."""
         self._seen = copy.copy(self.data)
-        given = self._attributes()
-        if len(given) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
-                                                   for (key, value, _), (known, tensor) in zip(given, self._made_of)):
+        attributes = self._attributes()
+        if len(attributes) != len(self._made_of) or any(key != known or (isinstance(value, torch.Tensor) and value is not tensor)
+                                                        for (key, value, _), (known, tensor) in zip(attributes, self._made_of)):
             self._make_loader()
 
     def __reduce__(self) -> tuple:
@@ -449,33 +449,33 @@ class NeighborLoader(DataLoader):
         if isinstance(input_nodes, (str, tuple)):
             raise NotImplementedError("input_nodes by node type belong to heterogeneous graphs, which Hone does not sample yet")
         try:
-            given = torch.as_tensor(input_nodes)
+            input_tensor = torch.as_tensor(input_nodes)
         except (RuntimeError, TypeError, ValueError) as error:
             raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {type(input_nodes).__name__}") from error
-        if given.is_meta:
+        if input_tensor.is_meta:
             raise ValueError("input_nodes is on meta, where tensors have no values")
-        if given.dim() != 1:
-            raise ValueError(f"input_nodes: expected a vector of node ids or a mask, found shape {tuple(given.shape)}")
-        if given.dtype == torch.uint8 and given.numel() == num_nodes:
+        if input_tensor.dim() != 1:
+            raise ValueError(f"input_nodes: expected a vector of node ids or a mask, found shape {tuple(input_tensor.shape)}")
+        if input_tensor.dtype == torch.uint8 and input_tensor.numel() == num_nodes:
             raise TypeError(f"input_nodes: a mask has dtype torch.bool, found torch.uint8 for each of the {num_nodes} nodes: pass input_nodes.bool()")
-        if given.dtype == torch.bool:
-            if given.numel() != num_nodes:
-                raise ValueError(f"input_nodes: a mask of {given.numel()} entries, and the graph has {num_nodes} nodes")
-            given = given.nonzero().view(-1)
-            if given.numel() == 0:
+        if input_tensor.dtype == torch.bool:
+            if input_tensor.numel() != num_nodes:
+                raise ValueError(f"input_nodes: a mask of {input_tensor.numel()} entries, and the graph has {num_nodes} nodes")
+            input_tensor = input_tensor.nonzero().view(-1)
+            if input_tensor.numel() == 0:
                 raise ValueError("input_nodes: the mask is true at no node; expected at least one")
-        if (given.is_floating_point() or given.is_complex()) and given.numel():  # an empty list is a tensor of floats
-            raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {given.dtype} of shape {tuple(given.shape)}")
-        given = given.to(device="cpu", dtype=torch.int64).contiguous()
-        if given.numel() and not (0 <= int(given.min()) and int(given.max()) < num_nodes):
-            wrong = int(given.max()) if int(given.max()) >= num_nodes else int(given.min())
+        if (input_tensor.is_floating_point() or input_tensor.is_complex()) and input_tensor.numel():  # an empty list is a tensor of floats
+            raise TypeError(f"input_nodes: expected a vector of node ids or a mask, found {input_tensor.dtype} of shape {tuple(input_tensor.shape)}")
+        input_tensor = input_tensor.to(device="cpu", dtype=torch.int64).contiguous()
+        if input_tensor.numel() and not (0 <= int(input_tensor.min()) and int(input_tensor.max()) < num_nodes):
+            wrong = int(input_tensor.max()) if int(input_tensor.max()) >= num_nodes else int(input_tensor.min())
             raise ValueError(f"input_nodes: expected node ids from 0 to {num_nodes - 1}, found {wrong}")
         if not repeats:
-            nodes, times = given.unique(return_counts=True)
-            if nodes.numel() != given.numel():
+            nodes, times = input_tensor.unique(return_counts=True)
+            if nodes.numel() != input_tensor.numel():
                 raise ValueError(f"input_nodes: a node occurs twice (node {nodes[times.argmax()]}, {times.max()} times); seeds must be distinct, unless "
                                  "disjoint=True: input_nodes.unique() leaves one of each")
-        return given
+        return input_tensor
 
     def __len__(self) -> int:
         full, rest = divmod(self._input.numel() if self._user_sampler is None else len(self._user_sampler), self.batch_size)
@@ -572,9 +572,9 @@ def _set_all(data: Data, values: dict[str, Any]) -> None:
 
 
 def _made_again(arguments: dict[str, Any], state: dict[str, int]) -> NeighborLoader:
-    made = NeighborLoader(**arguments)
-    made.load_state_dict(state)
-    return made
+    loader = NeighborLoader(**arguments)
+    loader.load_state_dict(state)
+    return loader
 
 
 def _pick(value: Any, ids: torch.Tensor) -> Any:

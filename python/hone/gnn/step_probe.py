@@ -122,16 +122,16 @@ def _unchanged(model: torch.nn.Module, device: torch.device) -> Iterator[None]:
 
 def _gradients(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tensor, parameters: list[torch.Tensor]) -> list[torch.Tensor]:
     loss = mean_of(losses, batch, mask)
-    found = torch.autograd.grad(loss, parameters, allow_unused=True)
-    return [loss.detach(), *(torch.zeros_like(one) if gradient is None else gradient for one, gradient in zip(parameters, found))]
+    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return [loss.detach(), *(torch.zeros_like(one) if gradient is None else gradient for one, gradient in zip(parameters, gradients))]
 
 
 def mean_of(losses: Callable[[Any], torch.Tensor], batch: Any, mask: torch.Tensor) -> torch.Tensor:
     """Returns the mean loss over the seeds that the mask [batch_size] marks."""
     each = losses(batch)
     if not isinstance(each, torch.Tensor) or each.dim() == 0 or each.size(0) != mask.numel():
-        found = f"shape {tuple(each.shape)}" if isinstance(each, torch.Tensor) else type(each).__name__
-        raise ValueError(f"losses: expected a tensor with one loss for each of the {mask.numel()} seeds (reduction='none'), found {found}")
+        found_type = f"shape {tuple(each.shape)}" if isinstance(each, torch.Tensor) else type(each).__name__
+        raise ValueError(f"losses: expected a tensor with one loss for each of the {mask.numel()} seeds (reduction='none'), found {found_type}")
     if torch.is_grad_enabled() and not each.requires_grad:
         raise ValueError("losses: expected losses that depend on the model's parameters, found a tensor without a gradient (detach(), no_grad(), or "
                          "another model's result)")
@@ -185,13 +185,13 @@ def check(model: torch.nn.Module, losses: Callable[[Any], torch.Tensor], batch: 
                 remedy = "its layer replaces self-loops in every step: give add_self_loops=False, and add self-loops to the graph once"
             raise CannotCapture(f"{place} calls {operation}, which cannot be captured in a CUDA graph: {why}; {remedy}")
         unpadded = _gradients(losses, batch, all_seeds, parameters)
-        found = []
+        losses_by_sign = []
         for sign in (1, -1):
             padded.spoil(batch, sign)
             outputs.append([])
             with _named(model, keep):
-                found.append(_gradients(losses, padded.data, padded.seed_mask, parameters))
-    worst = max(_distance(gradients, unpadded) for gradients in found)
+                losses_by_sign.append(_gradients(losses, padded.data, padded.seed_mask, parameters))
+    worst = max(_distance(gradients, unpadded) for gradients in losses_by_sign)
     if worst <= tolerance:
         return
     with _unchanged(model, device):

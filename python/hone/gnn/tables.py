@@ -74,11 +74,11 @@ class _Columns:
             if pyarrow is None:
                 raise ImportError(f"{self.argument}: {path!r} is Parquet, which pyarrow reads (pip install pyarrow)", name="pyarrow")
             try:
-                have = pyarrow.parquet.read_schema(path).names
-                table = pyarrow.parquet.read_table(path, columns=[name for name in wanted if name in have])
+                column_names = pyarrow.parquet.read_schema(path).names
+                table = pyarrow.parquet.read_table(path, columns=[name for name in wanted if name in column_names])
             except pyarrow.ArrowException as error:
                 raise ValueError(f"{self.argument}: {path!r} cannot be read as Parquet: {error}") from error
-            return {**dict.fromkeys(have, ()), **{name: table.column(name) for name in table.column_names}}
+            return {**dict.fromkeys(column_names, ()), **{name: table.column(name) for name in table.column_names}}
         tabs = path.removesuffix(".gz").endswith((".tsv", ".tab"))
         return self._of_text(path, "\t" if tabs else ",", wanted)
 
@@ -151,7 +151,7 @@ def _numbers(table: _Columns, names: Sequence[str], what: str = "features") -> m
 def _labels(table: _Columns, name: str) -> tuple[memoryview, list[str] | None]:
     """Returns a column of labels as class numbers, -1 for none: whole numbers as they are, names numbered in alphabetical order. Also returns the
     names, or None for whole numbers."""
-    found = [None if isinstance(value, float) and math.isnan(value) else value for value in table.plain(name)]
+    cells = [None if isinstance(value, float) and math.isnan(value) else value for value in table.plain(name)]
 
     def number(value: Any) -> int | None:
         if isinstance(value, bool) or not isinstance(value, (int, str, float)):
@@ -161,26 +161,26 @@ def _labels(table: _Columns, name: str) -> tuple[memoryview, list[str] | None]:
         except ValueError:
             return None
 
-    numbers = [-1 if value is None else number(value) for value in found]
+    numbers = [-1 if value is None else number(value) for value in cells]
     if None not in numbers:
         return memoryview(array("q", numbers)), None
-    strings = [None if value is None else value.decode() if isinstance(value, bytes) else value for value in found]
+    strings = [None if value is None else value.decode() if isinstance(value, bytes) else value for value in cells]
     if any(not isinstance(value, str) for value in strings if value is not None):
         row = next(i for i, value in enumerate(numbers) if value is None)
-        raise TypeError(f"{table.argument}: {name!r} has {found[row]!r} in row {row}; a label is a whole number or a name, one class a node")
+        raise TypeError(f"{table.argument}: {name!r} has {cells[row]!r} in row {row}; a label is a whole number or a name, one class a node")
     classes = sorted({value for value in strings if value is not None})
     place = {value: i for i, value in enumerate(classes)}
     return memoryview(array("q", [-1 if value is None else place[value] for value in strings])), classes
 
 
 def _split(table: _Columns, name: str) -> memoryview:
-    found = array("q")
+    split_of_row = array("q")
     for row, value in enumerate(table.plain(name)):
         part = _SPLITS.get("" if value is None else str(value).strip().lower())
         if part is None:
             raise ValueError(f"{table.argument}: {name!r} has {value!r} in row {row}; expected 'train', 'valid', 'test' or nothing")
-        found.append(part)
-    return memoryview(found)
+        split_of_row.append(part)
+    return memoryview(split_of_row)
 
 
 def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id", features: Sequence[str] = (), label: str | Sequence[str] | None = None,
@@ -205,7 +205,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
         raise ValueError("nodes: features, label and split are columns of it, found None")
     lists = _Columns("edges", edges, list(dict.fromkeys([source, target, *edge_features])))
     ends = lists.ids(source), lists.ids(target)
-    x = y = parts = classes = None
+    x = y = split_of_row = classes = None
     if nodes is not None:
         table = _Columns("nodes", nodes, list(dict.fromkeys([id, *features, *targets, *([] if split is None else [split])])))
         ids = table.ids(id)
@@ -221,7 +221,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
             y, classes = _numbers(table, targets, "values" if kind == "values" else "labels"), targets
         elif targets:
             y, classes = _labels(table, targets[0])
-        parts = None if split is None else _split(table, split)
+        split_of_row = None if split is None else _split(table, split)
     else:
         place = {}
         for end in ends:
@@ -239,7 +239,7 @@ def read(edges: Any, source: str, target: str, nodes: Any = None, id: str = "id"
     edge_index = memoryview(flat).cast("B").cast("q", [2, len(ends[0])]) if flat else None
     if edge_index is None:
         raise ValueError("edges: the table has no rows")
-    return NumberedTables(edge_index, x, y, parts, ids, classes, _numbers(lists, edge_features) if edge_features else None)
+    return NumberedTables(edge_index, x, y, split_of_row, ids, classes, _numbers(lists, edge_features) if edge_features else None)
 
 
 def _other_kind(value: Any, ids: list[Any]) -> str:

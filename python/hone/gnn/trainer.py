@@ -72,9 +72,9 @@ class Trainer:
         self.done: int | None = 0
         self._model, self._options = model, options
         if os.path.exists(os.path.join(self.checkpoint, "last.safetensors")):
-            given = [name for name in options if name not in _PLACING] + (["model"] if model is not None else [])
-            if given:
-                raise ValueError(f"checkpoint: {self.checkpoint!r} holds a run, which goes on as it began; leave out {', '.join(sorted(given))}, or name "
+            changed_options = [name for name in options if name not in _PLACING] + (["model"] if model is not None else [])
+            if changed_options:
+                raise ValueError(f"checkpoint: {self.checkpoint!r} holds a run, which goes on as it began; leave out {', '.join(sorted(changed_options))}, or name "
                                  "another folder")
             self.done = None  # the first fit finds out
 
@@ -151,9 +151,9 @@ class Predictor:
         self._process: subprocess.Popen[str] | None = None
         self._said: list[str] = []
         self._owner = os.getpid()
-        found = self._ask([0])  # reports errors now and not at the first request
+        first_answer = self._ask([0])  # reports errors now and not at the first request
         if self._answer is None:
-            self._answer = next(key for key in ("classes", "values", "probabilities") if found[key])
+            self._answer = next(key for key in ("classes", "values", "probabilities") if first_answer[key])
             if self._answer == "classes":
                 self.close()  # the next process answers with probabilities too
 
@@ -199,11 +199,11 @@ class Predictor:
             output = os.path.join(folder, "rows.npy")
             self.graph.infer(self.checkpoint, output=output, **options)
             with open(output, "rb") as file:
-                found = file.read()
-        begin = 10 + int.from_bytes(found[8:10], "little")
-        header = ast.literal_eval(found[10:begin].decode())
+                npy_bytes = file.read()
+        begin = 10 + int.from_bytes(npy_bytes[8:10], "little")
+        header = ast.literal_eval(npy_bytes[10:begin].decode())
         code, shape = {"<i4": "i", "<f4": "f"}[header["descr"]], header["shape"]
-        view = memoryview(found)[begin:]
+        view = memoryview(npy_bytes)[begin:]
         return view.cast(code, list(shape)) if len(view) and len(shape) > 1 else view.cast(code)
 
     def close(self) -> None:
@@ -273,10 +273,10 @@ class Predictor:
 
     def _start(self) -> "subprocess.Popen[str]":
         program = self.graph._program
-        words = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", *([] if self._answer in ("values", None) else ["--probabilities"]),
-                 *engine.flags(self._options)]
+        arguments = ["serve", self.graph.path, self.checkpoint, "--json", "--quiet", *([] if self._answer in ("values", None) else ["--probabilities"]),
+                     *engine.flags(self._options)]
         try:
-            process = subprocess.Popen([program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         except OSError as error:
             raise EngineError(f"{program} could not be started: {error.strerror}") from error
         self._process, said = process, []
@@ -312,9 +312,9 @@ def _ids(nodes: Any) -> list[int]:
     if isinstance(nodes, (str, bytes)):
         raise TypeError(f"nodes: expected node ids, found {nodes!r}; `rows` takes the name of a split")
     try:
-        found = nodes.tolist() if hasattr(nodes, "tolist") else list(nodes)
-        if any(isinstance(node, bool) for node in found):
+        node_ids = nodes.tolist() if hasattr(nodes, "tolist") else list(nodes)
+        if any(isinstance(node, bool) for node in node_ids):
             raise TypeError("a truth value is no node id")
-        return [operator.index(node) for node in found]
+        return [operator.index(node) for node in node_ids]
     except TypeError as error:
         raise TypeError(f"nodes: expected node ids, found {nodes!r:.60} ({error})") from error

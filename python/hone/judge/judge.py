@@ -308,12 +308,12 @@ class Judge:
                 for waiting_call in failed:
                     waiting_call.fail(error)
                 return
-            sent = server.request(
+            request = server.request(
                 "tools/call",
                 {"name": call.tool, "arguments": call.arguments},
                 lambda message, server=server, call=call: self._answered(server, call, message),
             )
-            if not sent:  # the process has ended, which this thread had not noticed yet
+            if not request:  # the process has ended, which this thread had not noticed yet
                 with self._lock:
                     self._servers.pop(server, None)
                     call.tries -= 1
@@ -348,12 +348,12 @@ class Judge:
             call.fail((ServerError if by_machine else CallError)(_in_python(text) or "hone answered without saying why"))
         elif structured.get("left_out") and "address" in structured:
             # The answer has a shortened evaluation; the whole one is a resource of the server.
-            sent = server.request(
+            request = server.request(
                 "resources/read",
                 {"uri": structured["address"]},
                 lambda whole, server=server, call=call, short=structured: self._read(server, call, short, whole),
             )
-            if sent:
+            if request:
                 return None
             call.answer(structured)
         else:
@@ -362,10 +362,10 @@ class Judge:
 
     def _read(self, server: Server, call: _Call, short: dict[str, Any], message: dict[str, Any]) -> None:
         try:
-            whole = json.loads(message["result"]["contents"][0]["text"])
+            full_evaluation = json.loads(message["result"]["contents"][0]["text"])
         except (KeyError, IndexError, TypeError, ValueError):
-            whole = {}  # the shortened evaluation still has the verdict, and says what it leaves out
-        call.answer({**short, **whole})
+            full_evaluation = {}  # the shortened evaluation still has the verdict, and says what it leaves out
+        call.answer({**short, **full_evaluation})
         self._release(server, call)
 
     def _release(self, server: Server, call: _Call) -> None:

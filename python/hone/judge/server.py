@@ -28,14 +28,14 @@ _KEPT_STDERR_LINES = 20
 def find_program(program: str | os.PathLike[str] | None) -> str:
     """Returns the path of the program `hone`: the one asked for, the one in this package, or the first in PATH."""
     if program is not None:
-        found = shutil.which(os.fspath(program))
-        if found is None:
+        program_path = shutil.which(os.fspath(program))
+        if program_path is None:
             raise ServerError(f"program={os.fspath(program)!r}: there is no such program; leave it out to search PATH")
-        return found
-    found = programs.find("hone")
-    if found is None:
+        return program_path
+    program_path = programs.find("hone")
+    if program_path is None:
         raise ServerError("the program 'hone' is neither in this package nor in PATH; build it with `make build` and pass program='build/bin/hone'")
-    return found
+    return program_path
 
 
 class Server:
@@ -90,8 +90,8 @@ class Server:
         """Returns how the process ended, and the end of what it wrote to standard error."""
         status = self._process.poll()
         how = "is running" if status is None else f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        said = "\n".join(self._said).strip()
-        return how + (f" and said:\n{said}" if said else "")
+        server_output = "\n".join(self._said).strip()
+        return how + (f" and said:\n{server_output}" if server_output else "")
 
     def close(self, seconds: float) -> None:
         """Ends the process: closes its input, and kills it if it is still running after `seconds`. Requests in flight are not answered."""

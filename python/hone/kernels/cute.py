@@ -34,13 +34,13 @@ def parameters_of(compiled, kernel=None):
     if not entry:
         raise ExportError("the compiled function has no PTX to read its parameters from: compile it with options=\"--keep-cubin --keep-ptx\"")
     sizes = []
-    for one in entry.group(1).split(","):
-        array = re.search(r"\.b8\s+\S+\[(\d+)\]", one)
-        plain = re.search(r"\.[usbf](\d+)\s", one)
-        if array or plain:
-            sizes.append(int(array.group(1)) if array else int(plain.group(1)) // 8)
+    for parameter in entry.group(1).split(","):
+        array = re.search(r"\.b8\s+\S+\[(\d+)\]", parameter)
+        number_type = re.search(r"\.[usbf](\d+)\s", parameter)
+        if array or number_type:
+            sizes.append(int(array.group(1)) if array else int(number_type.group(1)) // 8)
     block = re.search(r"\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", entry.group(2))
-    return name, sizes, [int(one) for one in block.groups() if one] if block else []
+    return name, sizes, [int(parameter) for parameter in block.groups() if parameter] if block else []
 
 
 def export(path, compiled, arguments, grid, *, kernel=None, block=None, shared=0, cluster=(), shape=None):

@@ -64,19 +64,19 @@ def calls_of(kernel, example, config):
     """Returns what the host function launches for `example`: (Triton's function, grid, {parameter: value}, options) of each launch."""
     _, torch = _import_helion()
     module = _module_of(generated(kernel, example, config))
-    seen = []
+    recorded_launches = []
 
     def launcher(function, grid, *arguments, **options):
         inner = function
         while not hasattr(inner, "arg_names"):
             inner = inner.fn
-        seen.append((inner, grid, dict(zip(inner.arg_names, arguments)), options))
+        recorded_launches.append((inner, grid, dict(zip(inner.arg_names, arguments)), options))
 
     host = getattr(module, kernel.name if hasattr(kernel, "name") else kernel.fn.__name__)
     host(*[one.to("meta") if torch.is_tensor(one) else one for one in example], _launcher=launcher)
-    if not seen:
+    if not recorded_launches:
         raise ExportError("the kernel launches nothing for this example: give one with elements")
-    return seen
+    return recorded_launches
 
 
 def launches_of(kernel, example, config, arguments, grid=None, *, arch, shape=None):
@@ -89,27 +89,27 @@ def launches_of(kernel, example, config, arguments, grid=None, *, arch, shape=No
     types = {torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32",
              torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "i1", torch.float8_e4m3fn: "fp8e4nv", torch.float8_e5m2: "fp8e5"}
     constexpr = {one.name for one in function.params if one.is_constexpr}
-    given = {}
+    arguments_by_name = {}
     for name, value in passed.items():
         if name in constexpr:
-            given[name] = value
+            arguments_by_name[name] = value
         elif torch.is_tensor(value):
             if value.dtype not in types:
                 raise ExportError(f"the kernel's {name} is {value.dtype}, which a launch plan does not pass")
-            given[name] = f"{arguments.get(name, name)}:*{types[value.dtype]}"
+            arguments_by_name[name] = f"{arguments.get(name, name)}:*{types[value.dtype]}"
         elif isinstance(arguments.get(name), int):
-            given[name] = arguments[name]  # a constant that is compiled in, as a stride of 1 is
+            arguments_by_name[name] = arguments[name]  # a constant that is compiled in, as a stride of 1 is
         elif name in arguments:
-            given[name] = f"{arguments[name]}:{'fp32' if isinstance(value, float) else 'i32'}"
+            arguments_by_name[name] = f"{arguments[name]}:{'fp32' if isinstance(value, float) else 'i32'}"
         elif shape is not None:
-            given[name] = f"{value}:{'fp32' if isinstance(value, float) else 'i32'}"  # the value that the example has
+            arguments_by_name[name] = f"{value}:{'fp32' if isinstance(value, float) else 'i32'}"  # the value that the example has
         else:
             raise ExportError(f"the kernel is passed {name} = {value}: say what it is in the task, such as {{\"{name}\": \"rows * d\"}}, or name the one shape of "
                               "the example with shape=")
     if grid is None:
         grid = [int(one) for one in own_grid]
     known = {"num_warps", "num_stages", "num_ctas", "maxnreg"}
-    return _triton.launches_of(function, given, grid, arch=arch, shape=shape, **{name: value for name, value in options.items() if name in known})
+    return _triton.launches_of(function, arguments_by_name, grid, arch=arch, shape=shape, **{name: value for name, value in options.items() if name in known})
 
 
 def export(path, kernel, example, config, arguments=None, grid=None, *, arch, shape=None):

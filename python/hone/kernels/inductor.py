@@ -72,9 +72,9 @@ def kernels(function, *inputs, dynamic=None):
     before = list(PyCodeCache.modules)
     with torch.no_grad():
         torch.compile(function, dynamic=dynamic)(*inputs)
-    found = [_kernel_of(name, value) for module in PyCodeCache.modules if not any(module is one for one in before)
-             for name, value in vars(module).items() if isinstance(value, CachingAutotuner)]
-    unique = {one.name: one for one in found}
+    compiled_kernels = [_kernel_of(name, value) for module in PyCodeCache.modules if not any(module is one for one in before)
+                        for name, value in vars(module).items() if isinstance(value, CachingAutotuner)]
+    unique = {one.name: one for one in compiled_kernels}
     if not unique:
         raise ExportError("Inductor wrote no Triton kernel for this function: what it calls may be a library's, such as a matrix product")
     return list(unique.values())

@@ -45,11 +45,11 @@ def _parameters(source, kernel):
     declared = re.search(rf"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s+)?{re.escape(kernel)}\s*\(([^)]*)\)", source)
     if not declared:
         raise ExportError(f"the source that TileLang generated declares no kernel {kernel}: this version of TileLang is not known")
-    found = []
-    for one in filter(None, (part.strip() for part in declared.group(1).split(","))):
-        words = re.sub(r"__restrict__|__grid_constant__|\bconst\b", " ", one).replace("*", " * ").split()
-        found.append((" ".join(words[:-1]), words[-1]))
-    return found
+    parameters = []
+    for declaration in filter(None, (part.strip() for part in declared.group(1).split(","))):
+        declaration_words = re.sub(r"__restrict__|__grid_constant__|\bconst\b", " ", declaration).replace("*", " * ").split()
+        parameters.append((" ".join(declaration_words[:-1]), declaration_words[-1]))
+    return parameters
 
 
 def _expression(value, values):

@@ -81,10 +81,10 @@ def _configurations(function, options):
             raise ExportError("the kernel has @triton.heuristics, which computes constants from each call: give them as constants instead")
         configurations = []
         for config in function.configs:
-            own = {"num_warps": config.num_warps, "num_stages": config.num_stages, "num_ctas": config.num_ctas}
+            launch_options = {"num_warps": config.num_warps, "num_stages": config.num_stages, "num_ctas": config.num_ctas}
             if getattr(config, "maxnreg", None):
-                own["maxnreg"] = config.maxnreg
-            configurations.append((dict(config.kwargs), {**own, **options}))
+                launch_options["maxnreg"] = config.maxnreg
+            configurations.append((dict(config.kwargs), {**launch_options, **options}))
         function = function.fn
     if not hasattr(function, "arg_names"):
         raise ExportError(f"{function!r} is no Triton kernel: it lacks @triton.jit")
@@ -159,13 +159,13 @@ def launches_of(function, arguments, grid, *, arch, shape=None, specialise=True,
         raise ExportError(f"the kernel has no parameter '{unknown[0]}'; it has {', '.join(function.arg_names)}")
     launches = []
     for config, (tuned, own_options) in enumerate(configurations):
-        given = {**arguments, **tuned}
+        values_by_parameter = {**arguments, **tuned}
         defaults = {p.name: p.default for p in function.params if p.has_default}
         passed, constants, signature = [], {}, {}
         for parameter in function.params:
-            if parameter.name not in given and parameter.name not in defaults:
+            if parameter.name not in values_by_parameter and parameter.name not in defaults:
                 raise ExportError(f"the kernel's parameter '{parameter.name}' is not given")
-            value = given.get(parameter.name, defaults.get(parameter.name))
+            value = values_by_parameter.get(parameter.name, defaults.get(parameter.name))
             if parameter.is_constexpr or not isinstance(value, str):
                 constants[parameter.name] = value
                 signature[parameter.name] = "constexpr"
@@ -177,16 +177,16 @@ def launches_of(function, arguments, grid, *, arch, shape=None, specialise=True,
         skipped = {p.name for p in function.params if p.do_not_specialize or p.do_not_specialize_on_alignment}
         divisible = [a for a in passed if specialise and a.divisible and a.parameter not in skipped]
         # The most specialised variant comes first, because the first launch whose condition holds runs.
-        for known in ([divisible, []] if divisible else [[]]):
+        for divisible_names in ([divisible, []] if divisible else [[]]):
             positions = {name: i for i, name in enumerate(function.arg_names)}
             source = ASTSource(
                 fn=function,
                 signature=signature,
                 constexprs={(positions[name],): value for name, value in constants.items()},
-                attrs={(positions[a.parameter],): [["tt.divisibility", _DIVISOR]] for a in known},
+                attrs={(positions[a.parameter],): [["tt.divisibility", _DIVISOR]] for a in divisible_names},
             )
             kernel = triton.compile(source, target=GPUTarget("cuda", int(arch), 32), options=own_options)
-            conditions = shape_conditions(shape) + [a.divisible for a in known]
+            conditions = shape_conditions(shape) + [a.divisible for a in divisible_names]
             launches.append(_launch(kernel, passed, grid, constants, conditions, config, len(launches)))
     return launches
 

@@ -85,11 +85,11 @@ def sum_edges(x: torch.Tensor, edges: Edges, weights: torch.Tensor | None = None
         weights = weights.to(_wide(x.dtype))
     if fused(x):
         return _Sum.apply(x, None if weights is None else weights.contiguous(), edges, mean)
-    taken = x.index_select(0, edges.columns).to(_wide(x.dtype))
+    source_rows = x.index_select(0, edges.columns).to(_wide(x.dtype))
     if weights is not None:
         heads = 1 if weights.dim() == 1 else weights.size(1)
-        taken = (taken.view(len(taken), heads, x.size(1) // heads) * weights.view(len(taken), heads, 1)).view(taken.shape)
-    total = torch.zeros(edges.targets, x.size(1), dtype=taken.dtype, device=x.device).index_add(0, edges.rows, taken)
+        source_rows = (source_rows.view(len(source_rows), heads, x.size(1) // heads) * weights.view(len(source_rows), heads, 1)).view(source_rows.shape)
+    total = torch.zeros(edges.targets, x.size(1), dtype=source_rows.dtype, device=x.device).index_add(0, edges.rows, source_rows)
     if mean:
         total = total / edges.offsets.diff().clamp(min=1).to(total.dtype).unsqueeze(1)
     return total.to(x.dtype)

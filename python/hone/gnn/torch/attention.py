@@ -47,8 +47,8 @@ class GATConv(torch.nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        for one in self.children():
-            glorot(one.weight)
+        for child in self.children():
+            glorot(child.weight)
         glorot(self.att_src)
         glorot(self.att_dst)
         if self.bias is not None:
@@ -90,11 +90,11 @@ class GATConv(torch.nn.Module):
     def _with_loops(self, there: torch.Tensor, edges: Edges, scores: torch.Tensor, of_sources: torch.Tensor, of_targets: torch.Tensor) -> torch.Tensor:
         """Aggregates as if the list had exactly one self-loop for each node that is source and target. Self-loops of the list are left out by their
         score, because the host would have to wait for the length of a list without them."""
-        both = min(edges.sources, edges.targets)
-        beyond = 0, 0, 0, edges.targets - both
+        shared_nodes = min(edges.sources, edges.targets)
+        beyond = 0, 0, 0, edges.targets - shared_nodes
         scores = scores.masked_fill((edges.rows == edges.columns).unsqueeze(1), float("-inf"))
-        own = F.pad(self._scores(of_sources[:both], of_targets[:both]), beyond, value=float("-inf"))
-        shares, alone = softmax_edges(scores, edges, own)
-        loops = there[:both].view(both, self.heads, self.out_channels) * self._dropped(alone)[:both].unsqueeze(-1)
+        loop_scores = F.pad(self._scores(of_sources[:shared_nodes], of_targets[:shared_nodes]), beyond, value=float("-inf"))
+        shares, alone = softmax_edges(scores, edges, loop_scores)
+        loops = there[:shared_nodes].view(shared_nodes, self.heads, self.out_channels) * self._dropped(alone)[:shared_nodes].unsqueeze(-1)
         out = sum_edges(there, edges, self._dropped(shares))
-        return out + F.pad(loops.reshape(both, there.size(1)), beyond).to(out.dtype)
+        return out + F.pad(loops.reshape(shared_nodes, there.size(1)), beyond).to(out.dtype)

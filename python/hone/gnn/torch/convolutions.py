@@ -65,8 +65,8 @@ class SAGEConv(torch.nn.Module):
             self.lin_r = Linear(here, out_channels, bias=False)
 
     def reset_parameters(self) -> None:
-        for one in self.children():
-            one.reset_parameters()
+        for child in self.children():
+            child.reset_parameters()
 
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
         """Returns [targets, out_channels]. x: floating [nodes, in_channels], or a pair for sources and targets, whose second may be None. size:
@@ -109,9 +109,9 @@ class GINConv(torch.nn.Module):
             self.register_buffer("eps", value)
 
     def reset_parameters(self) -> None:
-        for one in self.nn.modules():
-            if one is not self.nn or not list(self.nn.children()):
-                getattr(one, "reset_parameters", lambda: None)()
+        for module in self.nn.modules():
+            if module is not self.nn or not list(self.nn.children()):
+                getattr(module, "reset_parameters", lambda: None)()
         self.eps.data.fill_(self.initial_eps)
 
     def forward(self, x: Any, edge_index: torch.Tensor | Edges, size: Sequence[int] | None = None) -> torch.Tensor:
@@ -155,23 +155,23 @@ class GCNConv(torch.nn.Module):
         """Returns the normalised weights of the edges and of the targets' own rows. Self-loops stay in the list with weight 0, because the host would
         have to wait for the length of a list without them."""
         rows, targets = edges.rows.long(), edges.targets
-        own = None
+        loop_weights = None
         if weights is None:
             weights = torch.ones(rows.numel(), device=rows.device)
         if self.add_self_loops:
             loops = edges.rows == edges.columns
             # The additional row `targets` receives the weights of edges that are no self-loops.
-            own = weights.new_full((targets + 1,), 2.0 if self.improved else 1.0)
-            own = own.scatter(0, torch.where(loops, rows, targets), weights)[:targets]
+            loop_weights = weights.new_full((targets + 1,), 2.0 if self.improved else 1.0)
+            loop_weights = loop_weights.scatter(0, torch.where(loops, rows, targets), weights)[:targets]
             weights = torch.where(loops, 0.0, weights)
         degrees = weights.new_zeros(targets).index_add(0, rows, weights)
-        if own is not None:
-            degrees = degrees + own
-        rest = degrees.new_full((max(edges.sources - targets, 0),), 0.0 if own is None else 2.0 if self.improved else 1.0)
-        roots = torch.cat([degrees, rest])
+        if loop_weights is not None:
+            degrees = degrees + loop_weights
+        degrees_of_other_sources = degrees.new_full((max(edges.sources - targets, 0),), 0.0 if loop_weights is None else 2.0 if self.improved else 1.0)
+        roots = torch.cat([degrees, degrees_of_other_sources])
         roots = torch.where(roots == 0, 0.0, torch.where(roots == 0, 1.0, roots).pow(-0.5))
         weights = roots.index_select(0, edges.columns) * weights * roots.index_select(0, rows)
-        return weights, None if own is None else own * roots[:targets].square()
+        return weights, None if loop_weights is None else loop_weights * roots[:targets].square()
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor | Edges, edge_weight: torch.Tensor | None = None) -> torch.Tensor:
         """Returns [targets, out_channels]. x: floating [nodes, in_channels]. edge_weight: floating [edges], in the order of `edge_index`."""
@@ -184,13 +184,13 @@ class GCNConv(torch.nn.Module):
             if edge_weight.shape != edges.columns.shape:
                 raise ValueError(f"edge_weight: expected shape {tuple(edges.columns.shape)}, one number an edge, found {tuple(edge_weight.shape)}")
             weights = edges.of_edges(edge_weight).to(torch.promote_types(edge_weight.dtype, torch.float32))
-        own = None
+        loop_weights = None
         if self.normalize:
-            weights, own = self._norms(edges, weights)
+            weights, loop_weights = self._norms(edges, weights)
         there = self.lin(there)
         out = sum_edges(there, edges, weights)
-        if own is not None:
-            out = out + (own.unsqueeze(1) * there[: edges.targets]).to(out.dtype)
+        if loop_weights is not None:
+            out = out + (loop_weights.unsqueeze(1) * there[: edges.targets]).to(out.dtype)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def extra_repr(self) -> str:

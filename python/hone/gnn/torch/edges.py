@@ -175,8 +175,8 @@ def inputs(x: Any, edge_index: Any, size: Sequence[int] | None = None, widths: S
     if isinstance(edge_index, Edges):
         edges = edge_index
         if there.size(0) < edges.sources or (here is not None and here.size(0) < edges.targets):
-            found = there.size(0) if here is None else (there.size(0), here.size(0))
-            raise ValueError(f"x: expected at least {edges.sources} rows for sources and {edges.targets} for targets, found {found}")
+            found_sizes = there.size(0) if here is None else (there.size(0), here.size(0))
+            raise ValueError(f"x: expected at least {edges.sources} rows for sources and {edges.targets} for targets, found {found_sizes}")
     else:
         if size is None and here is None:
             raise ValueError("size: expected (sources, targets) where x has no rows for targets, found None")

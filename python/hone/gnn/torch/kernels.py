@@ -23,12 +23,12 @@ def _sum_edges(x, own, columns, offsets, weights, out, targets, WIDTH: tl.conste
                UNROLL: tl.constexpr):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
-    here = row < targets
-    begin = tl.load(offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
-    most = tl.max(count, axis=0)
+    row_exists = row < targets
+    begin = tl.load(offsets + row, mask=row_exists, other=0).to(tl.int64)
+    count = tl.load(offsets + row + 1, mask=row_exists, other=0).to(tl.int64) - begin
+    most_edges = tl.max(count, axis=0)
     total = tl.zeros([ROWS, LANES], tl.float32)
-    for first in range(0, most, UNROLL):
+    for first in range(0, most_edges, UNROLL):
         for more in tl.static_range(UNROLL):
             i = first + more
             has = i < count
@@ -41,9 +41,9 @@ def _sum_edges(x, own, columns, offsets, weights, out, targets, WIDTH: tl.conste
     if MEAN:
         total = total / tl.maximum(count, 1).to(tl.float32)[:, None]
     place = out + row.to(tl.int64)[:, None] * (WIDTH + OWN_WIDTH) + lane[None, :]
-    tl.store(place, total.to(out.dtype.element_ty), mask=here[:, None] & (lane < WIDTH)[None, :])
+    tl.store(place, total.to(out.dtype.element_ty), mask=row_exists[:, None] & (lane < WIDTH)[None, :])
     if OWN_WIDTH > 0:
-        tile = here[:, None] & (lane < OWN_WIDTH)[None, :]
+        tile = row_exists[:, None] & (lane < OWN_WIDTH)[None, :]
         value = tl.load(own + row.to(tl.int64)[:, None] * OWN_STRIDE + lane[None, :], mask=tile, other=0.0)
         tl.store(place + WIDTH, value.to(out.dtype.element_ty), mask=tile)
 
@@ -55,12 +55,12 @@ def _sum_sources(grad, of_sources, list_offsets, order, offsets, weights, out, r
     """Computes the gradient of x: each source adds up the gradients of the targets of its edges, and its own gradient as a target."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     lane = tl.program_id(1) * LANES + tl.arange(0, LANES)
-    here = row < sources
-    begin = tl.load(list_offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(list_offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
-    most = tl.max(count, axis=0)
+    row_exists = row < sources
+    begin = tl.load(list_offsets + row, mask=row_exists, other=0).to(tl.int64)
+    count = tl.load(list_offsets + row + 1, mask=row_exists, other=0).to(tl.int64) - begin
+    most_edges = tl.max(count, axis=0)
     total = tl.zeros([ROWS, LANES], tl.float32)
-    for first in range(0, most, UNROLL):
+    for first in range(0, most_edges, UNROLL):
         for more in tl.static_range(UNROLL):
             i = first + more
             target = tl.load(of_sources + begin + i, mask=i < count, other=targets).to(tl.int64)
@@ -105,11 +105,11 @@ def _dot_edges(grad, x, columns, offsets, out, targets, STRIDE: tl.constexpr, GR
     """Computes the gradient of the weights: for each edge and head, the dot product of the target's gradient and the source's row."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     head = tl.program_id(1)
-    here = row < targets
-    begin = tl.load(offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
-    most = tl.max(count, axis=0)
-    for i in range(0, most):
+    row_exists = row < targets
+    begin = tl.load(offsets + row, mask=row_exists, other=0).to(tl.int64)
+    count = tl.load(offsets + row + 1, mask=row_exists, other=0).to(tl.int64) - begin
+    most_edges = tl.max(count, axis=0)
+    for i in range(0, most_edges):
         has = i < count
         column = tl.load(columns + begin + i, mask=has, other=0).to(tl.int64)
         total = tl.zeros([ROWS], tl.float32)
@@ -117,9 +117,9 @@ def _dot_edges(grad, x, columns, offsets, out, targets, STRIDE: tl.constexpr, GR
             lane = first + tl.arange(0, LANES)
             tile = has[:, None] & (lane < PER_HEAD)[None, :]
             place = head * PER_HEAD + lane
-            own = tl.load(grad + row.to(tl.int64)[:, None] * GRAD_STRIDE + place[None, :], mask=tile, other=0.0).to(tl.float32)
-            other = tl.load(x + column[:, None] * STRIDE + place[None, :], mask=tile, other=0.0).to(tl.float32)
-            total += tl.sum(own * other, axis=1)
+            own_gradient = tl.load(grad + row.to(tl.int64)[:, None] * GRAD_STRIDE + place[None, :], mask=tile, other=0.0).to(tl.float32)
+            source_row = tl.load(x + column[:, None] * STRIDE + place[None, :], mask=tile, other=0.0).to(tl.float32)
+            total += tl.sum(own_gradient * source_row, axis=1)
         tl.store(out + (begin + i) * HEADS + head, total, mask=has)
 
 
@@ -127,32 +127,32 @@ def _dot_edges(grad, x, columns, offsets, out, targets, STRIDE: tl.constexpr, GR
 def _softmax_edges(scores, own, offsets, out, alone, targets, HEADS: tl.constexpr, OWN: tl.constexpr, ROWS: tl.constexpr, LANES: tl.constexpr):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     head = tl.arange(0, LANES)
-    here = row < targets
-    mine = row.to(tl.int64)[:, None] * HEADS + head[None, :]
-    both = here[:, None] & (head < HEADS)[None, :]
-    begin = tl.load(offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
-    most = tl.max(count, axis=0)
+    row_exists = row < targets
+    own_places = row.to(tl.int64)[:, None] * HEADS + head[None, :]
+    row_and_head_exist = row_exists[:, None] & (head < HEADS)[None, :]
+    begin = tl.load(offsets + row, mask=row_exists, other=0).to(tl.int64)
+    count = tl.load(offsets + row + 1, mask=row_exists, other=0).to(tl.int64) - begin
+    most_edges = tl.max(count, axis=0)
     largest = tl.full([ROWS, LANES], float("-inf"), tl.float32)
     if OWN:
-        largest = tl.load(own + mine, mask=both, other=float("-inf"))
-    for i in range(0, most):
+        largest = tl.load(own + own_places, mask=row_and_head_exist, other=float("-inf"))
+    for i in range(0, most_edges):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         largest = tl.maximum(largest, tl.load(scores + (begin + i)[:, None] * HEADS + head[None, :], mask=tile, other=float("-inf")))
     largest = tl.where(largest == float("-inf"), 0.0, largest)  # -inf: every edge is left out
     total = tl.zeros([ROWS, LANES], tl.float32)
     if OWN:
-        total += tl.exp(tl.load(own + mine, mask=both, other=float("-inf")) - largest)
-    for i in range(0, most):
+        total += tl.exp(tl.load(own + own_places, mask=row_and_head_exist, other=float("-inf")) - largest)
+    for i in range(0, most_edges):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         total += tl.exp(tl.load(scores + (begin + i)[:, None] * HEADS + head[None, :], mask=tile, other=float("-inf")) - largest)
     total = tl.where(total == 0.0, 1.0, total)
-    for i in range(0, most):
+    for i in range(0, most_edges):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         place = (begin + i)[:, None] * HEADS + head[None, :]
         tl.store(out + place, tl.exp(tl.load(scores + place, mask=tile, other=float("-inf")) - largest) / total, mask=tile)
     if OWN:
-        tl.store(alone + mine, tl.exp(tl.load(own + mine, mask=both, other=float("-inf")) - largest) / total, mask=both)
+        tl.store(alone + own_places, tl.exp(tl.load(own + own_places, mask=row_and_head_exist, other=float("-inf")) - largest) / total, mask=row_and_head_exist)
 
 
 @triton.jit(do_not_specialize=["targets"])
@@ -160,25 +160,25 @@ def _softmax_gradient(shares, alone, grad, grad_alone, offsets, out, out_alone, 
                       ROWS: tl.constexpr, LANES: tl.constexpr):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     head = tl.arange(0, LANES)
-    here = row < targets
-    mine = row.to(tl.int64)[:, None] * HEADS + head[None, :]
-    both = here[:, None] & (head < HEADS)[None, :]
-    begin = tl.load(offsets + row, mask=here, other=0).to(tl.int64)
-    count = tl.load(offsets + row + 1, mask=here, other=0).to(tl.int64) - begin
-    most = tl.max(count, axis=0)
+    row_exists = row < targets
+    own_places = row.to(tl.int64)[:, None] * HEADS + head[None, :]
+    row_and_head_exist = row_exists[:, None] & (head < HEADS)[None, :]
+    begin = tl.load(offsets + row, mask=row_exists, other=0).to(tl.int64)
+    count = tl.load(offsets + row + 1, mask=row_exists, other=0).to(tl.int64) - begin
+    most_edges = tl.max(count, axis=0)
     total = tl.zeros([ROWS, LANES], tl.float32)
     if OWN:
-        total += tl.load(alone + mine, mask=both, other=0.0) * tl.load(grad_alone + mine, mask=both, other=0.0)
-    for i in range(0, most):
+        total += tl.load(alone + own_places, mask=row_and_head_exist, other=0.0) * tl.load(grad_alone + own_places, mask=row_and_head_exist, other=0.0)
+    for i in range(0, most_edges):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         place = (begin + i)[:, None] * HEADS + head[None, :]
         total += tl.load(shares + place, mask=tile, other=0.0) * tl.load(grad + place, mask=tile, other=0.0)
-    for i in range(0, most):
+    for i in range(0, most_edges):
         tile = (i < count)[:, None] & (head < HEADS)[None, :]
         place = (begin + i)[:, None] * HEADS + head[None, :]
         tl.store(out + place, tl.load(shares + place, mask=tile, other=0.0) * (tl.load(grad + place, mask=tile, other=0.0) - total), mask=tile)
     if OWN:
-        tl.store(out_alone + mine, tl.load(alone + mine, mask=both, other=0.0) * (tl.load(grad_alone + mine, mask=both, other=0.0) - total), mask=both)
+        tl.store(out_alone + own_places, tl.load(alone + own_places, mask=row_and_head_exist, other=0.0) * (tl.load(grad_alone + own_places, mask=row_and_head_exist, other=0.0) - total), mask=row_and_head_exist)
 
 
 # True: Triton interprets its kernels, so these also run on the CPU. Tests use that.
@@ -200,12 +200,12 @@ def sum_edges(x: torch.Tensor, columns: torch.Tensor, offsets: torch.Tensor, wei
     """Returns the sums [targets, width], by default in the dtype of x [sources, width], whose rows are contiguous. weights: float32 [edges] or
     [edges, heads], or None. own: None, or a row for each target that is appended to its sum, [at least targets, own width], rows contiguous."""
     targets, width = offsets.numel() - 1, x.size(1)
-    more = 0 if own is None else own.size(1)
-    out = torch.empty(targets, width + more, dtype=dtype or x.dtype, device=x.device)
-    rows, lanes = _tile(max(width, more))
-    grid = triton.cdiv(targets, rows), triton.cdiv(max(width, more), lanes)
+    own_columns = 0 if own is None else own.size(1)
+    out = torch.empty(targets, width + own_columns, dtype=dtype or x.dtype, device=x.device)
+    rows, lanes = _tile(max(width, own_columns))
+    grid = triton.cdiv(targets, rows), triton.cdiv(max(width, own_columns), lanes)
     if out.numel():
-        _sum_edges[grid](x, x if own is None else own, columns, offsets, x if weights is None else weights, out, targets, width, x.stride(0), more,
+        _sum_edges[grid](x, x if own is None else own, columns, offsets, x if weights is None else weights, out, targets, width, x.stride(0), own_columns,
                          0 if own is None else own.stride(0), _heads(weights), mean, weights is not None, rows, lanes, _UNROLL, num_warps=_WARPS)
     return out
 
@@ -263,8 +263,8 @@ def softmax_edges(scores: torch.Tensor, own: torch.Tensor | None, offsets: torch
     out, alone = torch.empty_like(scores), None if own is None else torch.empty_like(own)
     rows, lanes = _by_heads(heads)
     if targets:
-        given = (scores, out) if own is None else (own, alone)
-        _softmax_edges[(triton.cdiv(targets, rows),)](scores, given[0], offsets, out, given[1], targets, heads, own is not None, rows, lanes)
+        arguments = (scores, out) if own is None else (own, alone)
+        _softmax_edges[(triton.cdiv(targets, rows),)](scores, arguments[0], offsets, out, arguments[1], targets, heads, own is not None, rows, lanes)
     return out, alone
 
 
@@ -275,6 +275,6 @@ def softmax_gradient(shares: torch.Tensor, alone: torch.Tensor | None, grad: tor
     out, out_alone = torch.empty_like(shares), None if alone is None else torch.empty_like(alone)
     rows, lanes = _by_heads(heads)
     if targets:
-        given = (shares, grad, out) if alone is None else (alone, grad_alone, out_alone)
-        _softmax_gradient[(triton.cdiv(targets, rows),)](shares, given[0], grad, given[1], offsets, out, given[2], targets, heads, alone is not None, rows, lanes)
+        arguments = (shares, grad, out) if alone is None else (alone, grad_alone, out_alone)
+        _softmax_gradient[(triton.cdiv(targets, rows),)](shares, arguments[0], grad, arguments[1], offsets, out, arguments[2], targets, heads, alone is not None, rows, lanes)
     return out, out_alone

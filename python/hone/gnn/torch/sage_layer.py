@@ -22,8 +22,8 @@ class _Layer(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, here: torch.Tensor | None, weight: torch.Tensor, bias: torch.Tensor | None, edges: Edges, mean: bool,
                 relu: bool, shared: bool) -> torch.Tensor:
         x = rows_apart(x)
-        own = x if shared else None if here is None else rows_apart(here)
-        rows = kernels.sum_edges(x, edges.columns, edges.offsets, None, mean, own, weight.dtype)
+        own_rows = x if shared else None if here is None else rows_apart(here)
+        rows = kernels.sum_edges(x, edges.columns, edges.offsets, None, mean, own_rows, weight.dtype)
         if bias is None:
             out = torch.mm(rows, weight.t())
             out = out.relu_() if relu else out
