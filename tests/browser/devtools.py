@@ -24,12 +24,12 @@ class Browser:
 
     def __init__(self, program):
         self.profile = tempfile.mkdtemp(prefix="hone-browser-")
-        to_read, self.out = os.pipe()
-        self.back, to_write = os.pipe()
+        browser_input, self.out = os.pipe()
+        self.back, browser_output = os.pipe()
 
         def pipes():
             # The protocol's pipe is descriptors 3 and 4 by convention. Both ends are first copied to other numbers.
-            a, b = os.dup(to_read), os.dup(to_write)
+            a, b = os.dup(browser_input), os.dup(browser_output)
             os.dup2(a, 3)
             os.dup2(b, 4)
 
@@ -38,8 +38,8 @@ class Browser:
              "--disable-extensions", "--disable-background-networking", "--user-data-dir=" + self.profile,
              "--remote-debugging-pipe", "about:blank"],
             preexec_fn=pipes, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(to_write)
+        os.close(browser_input)
+        os.close(browser_output)
         self.number, self.buffer, self.complaints, self.session = 0, b"", [], None
         target = next(t for t in self.call("Target.getTargets")["targetInfos"] if t["type"] == "page")
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]

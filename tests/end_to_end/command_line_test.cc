@@ -560,8 +560,9 @@ TEST_F(CommandLine, AnExportedRunIsReadUnderAnyNameAndACutOneIsToldShortly) {
 TEST_F(CommandLine, WhatStrangersWriteReachesATerminalAsTextOnly) {
   const std::string hostile = "\x1b]0;your title\x07 \u202eedoc";
   const auto harmless = [](const Outcome& outcome) {
-    const std::string all = outcome.out + outcome.err;
-    return all.find_first_of("\x1b\x07\r") == std::string::npos && all.find("\u202e") == std::string::npos;
+    const std::string all_output = outcome.out + outcome.err;
+    return all_output.find_first_of("\x1b\x07\r") == std::string::npos &&
+           all_output.find("\u202e") == std::string::npos;
   };
   // In this recorded run a stranger wrote the ideas.
   std::istringstream lines(ReadFile(kSource + "/examples/runs/sample-softmax.jsonl").value());

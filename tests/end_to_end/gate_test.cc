@@ -195,8 +195,9 @@ TEST_F(Gate, OnlyCompilesForAGpuThatIsNotHere) {
 }
 
 TEST_F(Gate, ShowsWhatAPullRequestWithAFastAndASlowChangeGets) {
-  const std::string made = scratch_ / "made";
-  const Outcome outcome = Run({"/bin/bash", kSource + "/examples/ci/try-gate", HONE_BINARY_DIR "/bin/hone", made}, scratch_.path());
+  const std::string made_folder = scratch_ / "made";
+  const Outcome outcome =
+      Run({"/bin/bash", kSource + "/examples/ci/try-gate", HONE_BINARY_DIR "/bin/hone", made_folder}, scratch_.path());
   ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   // The output equals the stored files, except for durations and for numbers that a newer model of the GPU changes.
   const auto without_numbers = [](std::string text) {
@@ -212,7 +213,8 @@ TEST_F(Gate, ShowsWhatAPullRequestWithAFastAndASlowChangeGets) {
     return out;
   };
   for (const char* file : {"faster.md", "faster.xml", "both.md", "both.xml"}) {
-    EXPECT_EQ(without_numbers(Text(made + "/" + file)), without_numbers(Text(kSource + "/examples/ci/shown/" + file)))
+    EXPECT_EQ(without_numbers(Text(made_folder + "/" + file)),
+              without_numbers(Text(kSource + "/examples/ci/shown/" + file)))
         << "examples/ci/try-gate build/bin/hone writes examples/ci/shown anew";
   }
 }
@@ -245,11 +247,11 @@ TEST_F(Gate, TellsEveryFieldAndFileOfATaskThatAChangeTouches) {
   Commit("a field, a case, two files");
   const Outcome outcome = Judge({"--base", "main", "--json"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  const std::string told = json::parse(outcome.out).at("changed_tasks").at(0);
+  const std::string changed_task = json::parse(outcome.out).at("changed_tasks").at(0);
   for (const char* part :
        {"task.toml (", "tolerance.out.c_small: 6e-08 becomes 0.5",
         "[[case]] {dims = {d = 77, rows = 2}, role = \"check\"} is new", "oracle.cu", "baseline.toml (which is new)"})
-    EXPECT_THAT(told, HasSubstr(part));
+    EXPECT_THAT(changed_task, HasSubstr(part));
 }
 
 TEST_F(Gate, TimesARenamedKernelAgainstWhatItWas) {

@@ -182,8 +182,8 @@ TEST_F(McpServer, LeadsFromTheTasksToAJudgedKernelInFourCalls) {
   EXPECT_GT(server.progress, 0);
   // The whole evaluation is a resource, which another server finds too.
   Server next(root_, state_);
-  const Json read = next.Ask("resources/read", {{"uri", judged.at("address")}});
-  EXPECT_EQ(Json::parse(read.at("contents").at(0).at("text").get<std::string>()).at("verdict"), "ok");
+  const Json resource = next.Ask("resources/read", {{"uri", judged.at("address")}});
+  EXPECT_EQ(Json::parse(resource.at("contents").at(0).at("text").get<std::string>()).at("verdict"), "ok");
 }
 
 TEST_F(McpServer, SaysWhatIsWrongWithACallAndKeepsToItsRoot) {
@@ -267,12 +267,12 @@ __global__ void scale(const float* x, float* y, int n) {
 }
 void launch(const float* x, float* y, int n) { scale<<<(n + 255) / 256, 256>>>(x, y, n); }
 )cu";
-  const Json made = server.Call("new_task", {{"name", "doubled"},
-                                             {"source", kernel},
-                                             {"shape", {"x=n", "y=n"}},
-                                             {"role", {"y=out"}},
-                                             {"special", "inf,subnormal"}});
-  EXPECT_TRUE(made.at("ready")) << made.dump();
+  const Json drafted_task = server.Call("new_task", {{"name", "doubled"},
+                                                     {"source", kernel},
+                                                     {"shape", {"x=n", "y=n"}},
+                                                     {"role", {"y=out"}},
+                                                     {"special", "inf,subnormal"}});
+  EXPECT_TRUE(drafted_task.at("ready")) << drafted_task.dump();
   EXPECT_THAT(ReadFile(root_ + "/tasks/doubled/task.toml").value(), HasSubstr("special = [\"inf\", \"subnormal\"]"));
   EXPECT_TRUE(FileExists(root_ + "/tasks/doubled/oracle.cu"));
   EXPECT_THAT(server.Call("new_task", {{"name", "doubled"}, {"source", kernel}}, /*error=*/true).get<std::string>(),
@@ -320,8 +320,8 @@ TEST_F(McpServer, ARunOutlivesItsServer) {
   EXPECT_EQ(resumed.at("state"), "running");
   EXPECT_EQ(second.Call("run_stop", {{"run", run}, {"wait_seconds", 120}}).at("state"), "stopped");
   EXPECT_EQ(second.Call("run_status", Json::object()).at("run"), run);
-  const Json read = second.Ask("resources/read", {{"uri", "hone://runs/" + run}}).at("contents").at(0);
-  EXPECT_EQ(Json::parse(read.at("text").get<std::string>()).at("run"), run);
+  const Json resource = second.Ask("resources/read", {{"uri", "hone://runs/" + run}}).at("contents").at(0);
+  EXPECT_EQ(Json::parse(resource.at("text").get<std::string>()).at("run"), run);
 }
 
 TEST_F(McpServer, ARunThatEndsGivesItsBest) {
@@ -370,9 +370,9 @@ TEST_F(McpServer, ResourcesAreWhatTheyAreListedAs) {
   const Json listed = server.Ask("resources/list").at("resources");
   ASSERT_GT(listed.size(), 10u);
   for (const Json& one : listed) {
-    const Json read = server.Ask("resources/read", {{"uri", one.at("uri")}}).at("contents").at(0);
-    EXPECT_EQ(read.at("mimeType"), one.at("mimeType")) << one.at("uri");
-    EXPECT_FALSE(read.at("text").get<std::string>().empty()) << one.at("uri");
+    const Json resource = server.Ask("resources/read", {{"uri", one.at("uri")}}).at("contents").at(0);
+    EXPECT_EQ(resource.at("mimeType"), one.at("mimeType")) << one.at("uri");
+    EXPECT_FALSE(resource.at("text").get<std::string>().empty()) << one.at("uri");
   }
   EXPECT_EQ(server.Ask("resources/read", {{"uri", "hone://docs/candidate-format"}}).at("contents").at(0).at("text"),
             Text(kSource + "/docs/candidate-format.md"));

@@ -54,20 +54,21 @@ TEST_P(RecordedRuns, RepeatsToTheSameTreeAndWinner) {
   const bool measured = GetParam().starts_with("h200/");
   ASSERT_LT(fs::file_size(path()), measured ? 4'000'000u : 1'000'000u);
   const json recorded = Hone({"show", path()});
-  const json again = Hone({"optimize", "--replay", path()});
-  ASSERT_TRUE(recorded.is_object() && again.is_object());
-  EXPECT_EQ(again["replay"]["same"], true) << again["replay"]["difference"];
-  EXPECT_EQ(again["replay"]["compared"].get<size_t>(), recorded["nodes"].size());
+  const json replayed = Hone({"optimize", "--replay", path()});
+  ASSERT_TRUE(recorded.is_object() && replayed.is_object());
+  EXPECT_EQ(replayed["replay"]["same"], true) << replayed["replay"]["difference"];
+  EXPECT_EQ(replayed["replay"]["compared"].get<size_t>(), recorded["nodes"].size());
   EXPECT_EQ(recorded["attempts"], measured ? 32 : 8);
   EXPECT_EQ(recorded["modelled"], !measured);
   for (const char* field : {"task", "strategy", "best", "state", "structure"})
-    EXPECT_EQ(again[field], recorded[field]) << field;
-  ASSERT_EQ(again["nodes"].size(), recorded["nodes"].size());
+    EXPECT_EQ(replayed[field], recorded[field]) << field;
+  ASSERT_EQ(replayed["nodes"].size(), recorded["nodes"].size());
   for (size_t i = 0; i < recorded["nodes"].size(); ++i) {
     for (const char* field : {"id", "parent", "idea", "verdict", "kept", "source"})
-      EXPECT_EQ(again["nodes"][i].value(field, json()), recorded["nodes"][i].value(field, json())) << i << " " << field;
+      EXPECT_EQ(replayed["nodes"][i].value(field, json()), recorded["nodes"][i].value(field, json()))
+          << i << " " << field;
   }
-  EXPECT_EQ(again["final"]["evaluation"]["geomean_speedup"], recorded["final"]["evaluation"]["geomean_speedup"]);
+  EXPECT_EQ(replayed["final"]["evaluation"]["geomean_speedup"], recorded["final"]["evaluation"]["geomean_speedup"]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
@@ -88,8 +89,9 @@ TEST_P(RecordedWinners, AreRightWhenJudgedAnew) {
   ASSERT_TRUE(run.is_object());
   const std::string winner = scratch_.path() + "/winner.cu";
   ASSERT_TRUE(WriteFileAtomically(winner, Printed({"show", path(), "--source"})).ok());
-  const json again = Hone({"eval", run["task"].get<std::string>(), winner, "--device", "sim", "--no-time", "--launch-limit", "200"});
-  EXPECT_EQ(again["verdict"], "ok") << again["detail"];
+  const json judged_again =
+      Hone({"eval", run["task"].get<std::string>(), winner, "--device", "sim", "--no-time", "--launch-limit", "200"});
+  EXPECT_EQ(judged_again["verdict"], "ok") << judged_again["detail"];
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, RecordedWinners,

@@ -162,9 +162,9 @@ TEST_P(Shell, ExamplesOfHelpWork) {
     } else {
       // These words follow the program's name. The shell handles a redirection or substitution.
       const std::string name = program() + " ";
-      std::string words = line.substr(line.find(name) + name.size());
-      words = words.substr(0, words.find(line.starts_with("source") ? ")" : " > "));
-      const Outcome outcome = Run({"/bin/bash", "-c", program() + " __parse " + words}, scratch_.path());
+      std::string command_words = line.substr(line.find(name) + name.size());
+      command_words = command_words.substr(0, command_words.find(line.starts_with("source") ? ")" : " > "));
+      const Outcome outcome = Run({"/bin/bash", "-c", program() + " __parse " + command_words}, scratch_.path());
       EXPECT_EQ(outcome.status, 0) << line << "\n" << outcome.err;
     }
   }

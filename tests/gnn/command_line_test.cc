@@ -531,11 +531,11 @@ TEST_F(HoneGnn, ServesEachLineWhatInferSaysAndRefusesALineAlone) {
 TEST_F(HoneGnn, ACheckpointWithAFlippedBitIsRefusedByWhateverReadsIt) {
   const std::string run = scratch_ / "run", damaged = scratch_ / "damaged.safetensors";
   ASSERT_EQ(Train({"--epochs", "1", "--checkpoint", run}).status, 0);
-  const std::string whole = ReadFile(run + "/best.safetensors").value();
+  const std::string uninterrupted_model = ReadFile(run + "/best.safetensors").value();
   uint64_t header = 0;
-  std::memcpy(&header, whole.data(), 8);
+  std::memcpy(&header, uninterrupted_model.data(), 8);
   for (const size_t element : {size_t{0}, size_t{100}}) {
-    std::string bytes = whole;
+    std::string bytes = uninterrupted_model;
     bytes[8 + header + 4 * element + 3] ^= 0x40;
     ASSERT_TRUE(WriteFileAtomically(damaged, bytes).ok());
     for (const std::vector<std::string>& arguments :

@@ -57,9 +57,9 @@ TEST_F(HoneGnnGraphs, ConvertsAndDescribes) {
   EXPECT_THAT(told.out, AllOf(HasSubstr("18 stored (6 self-loops;"), HasSubstr("symmetric, sorted, without parallel edges"),
                               HasSubstr("components   1; the largest has 100.00 % of the nodes"), HasSubstr("features     none")));
   EXPECT_EQ(told.err, "");
-  const json again = json::parse(Run({"convert", source, path, "--json"}).out);
-  EXPECT_EQ(again["flags"]["symmetric"], false);
-  EXPECT_EQ(again["edges"], 6);
+  const json second_report = json::parse(Run({"convert", source, path, "--json"}).out);
+  EXPECT_EQ(second_report["flags"]["symmetric"], false);
+  EXPECT_EQ(second_report["edges"], 6);
 }
 
 TEST_F(HoneGnnGraphs, NamesOfClassesAreKeptAndAnswered) {
@@ -123,10 +123,10 @@ TEST_F(HoneGnnGraphs, MasksAreReadAndWhatIsNotReadIsNamed) {
               AllOf(HasSubstr("splits of the source: 2 train, 1 valid, 0 test, 1 in none (train from train_mask.npy, "
                               "valid from val_mask.npy)"),
                     HasSubstr("not read:\n    edge_weight.npy: edge weights are not used")));
-  const json told = json::parse(Run({"convert", in, out, "--json"}).out);
-  EXPECT_EQ(told["unread"].size(), 1u);
-  EXPECT_EQ(told["unread"][0]["name"], "edge_weight.npy");
-  EXPECT_EQ(told["nodes_in_no_split"], 1);
+  const json conversion_report = json::parse(Run({"convert", in, out, "--json"}).out);
+  EXPECT_EQ(conversion_report["unread"].size(), 1u);
+  EXPECT_EQ(conversion_report["unread"][0]["name"], "edge_weight.npy");
+  EXPECT_EQ(conversion_report["nodes_in_no_split"], 1);
 }
 
 TEST_F(HoneGnnGraphs, TellsBadInputApartFromAFailingMachine) {

@@ -124,15 +124,16 @@ TEST_F(HoneGnnModels, ModelsListsOperationsAndShowsWhatAModelIs) {
   EXPECT_THAT(listed.out, HasSubstr("128 features and 16 classes, an example; --graph GRAPH takes those of a graph"));
   EXPECT_THAT(Run({"models", "--graph", kGraph}).out,
               HasSubstr("128 features and 40 classes, those of 'synthetic:arxiv"));
-  const json all = json::parse(Run({"models", "--json", "--graph", kGraph, "--layers", "2", "--hidden", "24"}).out);
-  EXPECT_EQ(all.at("classes"), 40);
-  EXPECT_EQ(all.at("models").size(), 4u);
-  EXPECT_EQ(all.at("operations").size(), 10u);
+  const json models_json =
+      json::parse(Run({"models", "--json", "--graph", kGraph, "--layers", "2", "--hidden", "24"}).out);
+  EXPECT_EQ(models_json.at("classes"), 40);
+  EXPECT_EQ(models_json.at("models").size(), 4u);
+  EXPECT_EQ(models_json.at("operations").size(), 10u);
   // Two layers of GraphSAGE without biases: two matrices each, and the norm that stands between where there is one.
-  EXPECT_EQ(all.at("models").at(0).at("parameters"),
+  EXPECT_EQ(models_json.at("models").at(0).at("parameters"),
             json::parse(Run({"models", "sage", "--json", "--graph", kGraph, "--layers", "2", "--hidden", "24"}).out)
                 .at("parameters"));
-  EXPECT_GE(all.at("models").at(0).at("parameters").get<int64_t>(), 2 * 128 * 24 + 2 * 24 * 40);
+  EXPECT_GE(models_json.at("models").at(0).at("parameters").get<int64_t>(), 2 * 128 * 24 + 2 * 24 * 40);
   EXPECT_THAT(Run({"models", "--toml"}).err, HasSubstr("--toml: say which model"));
   EXPECT_THAT(Run({"models", "--graph", kGraph, "--classes", "3"}).err, HasSubstr("excludes"));
   for (const char* name : {"sage", "gat", "gin", "sage-ri"}) {

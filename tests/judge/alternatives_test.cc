@@ -148,13 +148,13 @@ TEST(BeyondTheHiddenRanges, OneThatNoShapeTakesIsToldAsSuch) {
   bench.plan_more = When("rows < 1000000", Launch("candidate", "sm_count < 1 && cols > 50") + Launch("candidate"));
   const Evaluation evaluation = bench.Run();
   EXPECT_EQ(evaluation.verdict, Verdict::kOk) << evaluation.detail;
-  const auto told = [&](const std::string& start, const std::string& end) {
+  const auto reports_untested = [&](const std::string& start, const std::string& end) {
     return std::any_of(evaluation.findings.begin(), evaluation.findings.end(), [&](const Finding& f) {
       return f.kind == "untested_alternative" && f.message.find(start) == 0 && f.message.find(end) != std::string::npos;
     });
   };
-  EXPECT_TRUE(told("no shape takes", "sm_count < 1"));
-  EXPECT_TRUE(told("no checked case takes", "without `when`"));
+  EXPECT_TRUE(reports_untested("no shape takes", "sm_count < 1"));
+  EXPECT_TRUE(reports_untested("no checked case takes", "without `when`"));
 }
 
 // On a simulated device such shapes are fewer and smaller, but an alternative that no other case takes is still tried.

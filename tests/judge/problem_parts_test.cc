@@ -18,14 +18,14 @@ namespace hone {
 namespace {
 
 std::string DimensionOf(JudgeBench& bench) {
-  std::string found = "nothing was asked";
+  std::string dimension_found = "nothing was asked";
   bench.WithJudgement([&](Judgement& judgement) {
     Result<std::string> dimension = IndependentDimension(judgement);
     ASSERT_TRUE(dimension.ok()) << dimension.status().message();
-    found = *dimension;
-    EXPECT_EQ(*IndependentDimension(judgement), found) << "the answer is kept";
+    dimension_found = *dimension;
+    EXPECT_EQ(*IndependentDimension(judgement), dimension_found) << "the answer is kept";
   });
-  return found;
+  return dimension_found;
 }
 
 TEST(IndependentDimension, IsFoundWhereEveryElementStandsForItself) {

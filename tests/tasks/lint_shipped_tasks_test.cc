@@ -42,12 +42,12 @@ std::vector<std::string> TaskNames() {
 std::string WithoutComments(const std::filesystem::path& file) {
   const std::string comment = file.extension() == ".toml" ? "#" : "//";
   std::istringstream text(ReadFile(file).value());
-  std::string kept;
+  std::string code_lines;
   for (std::string line; std::getline(text, line);) {
     const size_t begin = line.find_first_not_of(" \t");
-    if (begin != std::string::npos && line.compare(begin, comment.size(), comment) != 0) kept += line + "\n";
+    if (begin != std::string::npos && line.compare(begin, comment.size(), comment) != 0) code_lines += line + "\n";
   }
-  return kept;
+  return code_lines;
 }
 
 // Returns the line of linted_whole.txt for a task: its name, and a hash of the names and contents of its files.
