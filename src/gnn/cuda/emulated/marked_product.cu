@@ -39,9 +39,9 @@ __global__ void __launch_bounds__(kBlock)
 __global__ void __launch_bounds__(kBlock) PieceKernel(RowsOnDevice rows, const Value* before, float* partials) {
   const auto column = static_cast<int32_t>(blockIdx.y * kBlock + threadIdx.x);
   if (column >= rows.width) return;
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
   float sum = 0;
-  for (int32_t row = first; row < min(rows.padded_rows, first + kLongPieceRows); ++row) {
+  for (int32_t row = first_row; row < min(rows.padded_rows, first_row + kLongPieceRows); ++row) {
     sum += ToFloat(before[static_cast<int64_t>(row) * rows.width + column]);
   }
   partials[static_cast<int64_t>(blockIdx.x) * rows.width + column] = sum;
@@ -54,7 +54,7 @@ bool MarkedProductServes(const MarkedProductShape& shape) {
 }
 
 int32_t MarkedProductMostPieces(int32_t padded_rows, const MarkedProductShape&) {
-  return Pieces(padded_rows, kLongPieceRows);
+  return PieceCount(padded_rows, kLongPieceRows);
 }
 
 Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& shape, const MarkedProduct& product,
@@ -63,7 +63,7 @@ Status EnqueueMarkedProduct(const RowsOnDevice& rows, const MarkedProductShape& 
   HONE_CUDA_RETURN_IF_ERROR(Launch(MarkedProductKernel, static_cast<int>((threads + kBlock - 1) / kBlock), kBlock, 0,
                                    stream, rows, shape, product));
   HONE_CUDA_RETURN_IF_ERROR(Launch(PieceKernel,
-                                   dim3(static_cast<unsigned>(Pieces(rows.padded_rows, kLongPieceRows)),
+                                   dim3(static_cast<unsigned>(PieceCount(rows.padded_rows, kLongPieceRows)),
                                         static_cast<unsigned>((rows.width + kBlock - 1) / kBlock)),
                                    kBlock, 0, stream, rows, static_cast<const Value*>(product.before), product.partials));
   return Status::Ok();
