@@ -102,12 +102,12 @@ Result<std::unique_ptr<Model<T>>> MakeGat(const ModelOptions& options) {
   plan.dropout_between = options.dropout < 0 ? 0.5 : options.dropout;
   std::vector<std::unique_ptr<Layer<T>>> layers;
   for (int i = 0; i < options.layers; ++i) {
-    const bool last = i + 1 == options.layers;
+    const bool is_last = i + 1 == options.layers;
     GatConvOptions conv;
     conv.in_width = LayerIn(options, i);
     conv.heads = options.heads;
-    conv.width = last ? options.num_classes : options.hidden / options.heads;
-    conv.concatenate = !last;
+    conv.width = is_last ? options.num_classes : options.hidden / options.heads;
+    conv.concatenate = !is_last;
     conv.negative_slope = options.negative_slope;
     conv.bias = options.bias;
     layers.push_back(MakeGatConv<T>(conv, ConvName(i), LayerSeed(options, i)));

@@ -95,11 +95,11 @@ ModelSpec GatSpec(const ModelOptions& o, Activation activation) {
   Writer writer(o, "gat");
   std::string h(kSpecInput);
   for (int i = 0; i < o.layers; ++i) {
-    const bool last = i + 1 == o.layers;
+    const bool is_last = i + 1 == o.layers;
     AttentionSpec attention;
-    attention.width = last ? kClassWidth : o.hidden / o.heads;
+    attention.width = is_last ? kClassWidth : o.hidden / o.heads;
     attention.heads = o.heads;
-    attention.concatenate = !last;
+    attention.concatenate = !is_last;
     attention.negative_slope = o.negative_slope;
     attention.bias = o.bias;
     h = PutBetween(writer, o, activation, i,

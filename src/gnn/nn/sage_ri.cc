@@ -150,13 +150,13 @@ class SageRi final : public Model<T> {
     const int threads = context.threads;
     if (pass_state_ == nullptr) pass_state_ = MakeState();
     auto& state = static_cast<State&>(*pass_state_);
-    const bool last = pass + 1 == num_passes();
+    const bool is_last = pass + 1 == num_passes();
     const int64_t at = pass == 0 ? 0 : Middle();
     out = FirstRows(out, block.num_dst);
     const Matrix<const T> in = ColumnsOf(x, at, Width(pass));
-    const Matrix<T> middle = last ? state.middle.Resize(block.num_dst, Middle()) : ColumnsOf(out, 0, Middle());
-    const Matrix<T> next_rows =
-        last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden) : ColumnsOf(out, Middle(), options_.hidden);
+    const Matrix<T> middle = is_last ? state.middle.Resize(block.num_dst, Middle()) : ColumnsOf(out, 0, Middle());
+    const Matrix<T> next_rows = is_last ? Step(state, pass).out.Resize(block.num_dst, options_.hidden)
+                                        : ColumnsOf(out, Middle(), options_.hidden);
     RunLayer(pass, block, in, next_rows, Step(state, pass), context);
     if (pass == 0) {
       LinearForward<T>(FirstRows(in, block.num_dst), ColumnsOf(lin0_.weight(), 0, Width(0)), lin0_.bias(),
@@ -166,7 +166,7 @@ class SageRi final : public Model<T> {
     }
     LinearForward<T>(next_rows, ColumnsOf(lin0_.weight(), CollectedAt(pass + 1), options_.hidden), /*bias=*/nullptr,
                      /*accumulate=*/true, middle, threads);
-    if (last) lin1_.Forward(middle, /*accumulate=*/false, out, threads);
+    if (is_last) lin1_.Forward(middle, /*accumulate=*/false, out, threads);
   }
 
  private:

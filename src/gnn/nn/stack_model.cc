@@ -66,11 +66,11 @@ class StackModel final : public Model<T> {
     for (size_t i = 0; i < layers_.size(); ++i) {
       context.layer = static_cast<int>(i);
       const BlockView block = sample.Block(context.layer);
-      const bool last = i + 1 == layers_.size();
+      const bool is_last = i + 1 == layers_.size();
       Step& step = state.steps[i];
-      const Matrix<T> out = last && !plan_.head ? logits : step.out.Resize(block.num_dst, layers_[i]->out_width());
+      const Matrix<T> out = is_last && !plan_.head ? logits : step.out.Resize(block.num_dst, layers_[i]->out_width());
       layers_[i]->Forward(block, x, Normalises(i) ? step.plain.Resize(out.rows, out.cols) : out, *step.layer, context);
-      if (!last) ApplyAfterLayer(i, step, out, context);
+      if (!is_last) ApplyAfterLayer(i, step, out, context);
       x = out;
     }
     if (plan_.head) ApplyHead(x, logits, state, context);
@@ -145,12 +145,12 @@ class StackModel final : public Model<T> {
     if (pass_state_ == nullptr) pass_state_ = MakeState();
     auto& state = static_cast<StackState&>(*pass_state_);
     Step& step = state.steps[i];
-    const bool last = i + 1 == layers_.size();
+    const bool is_last = i + 1 == layers_.size();
     const Matrix<T> before_norm =
-        Normalises(i) || (last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
+        Normalises(i) || (is_last && plan_.head) ? step.plain.Resize(block.num_dst, layers_[i]->out_width()) : out;
     run(*layers_[i], *step.layer, before_norm, context);
-    if (!last) ApplyAfterLayer(i, step, out, context);
-    if (last && plan_.head) ApplyHead(before_norm, out, state, context);
+    if (!is_last) ApplyAfterLayer(i, step, out, context);
+    if (is_last && plan_.head) ApplyHead(before_norm, out, state, context);
   }
 
   struct Step {

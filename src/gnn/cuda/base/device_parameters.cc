@@ -56,10 +56,10 @@ Status Copy(const std::vector<TensorPlace>& places, const std::vector<Parameter<
     const auto found = parameters_by_name.find(name);
     if (found == parameters_by_name.end()) return Status::InvalidArgument("the model has no tensor '" + name + "'");
     std::vector<float>& values = what.gradients ? found->second->gradient : found->second->value;
-    const int64_t last = place.from + (place.rows - 1) * place.tensor_stride + place.cols;
-    if (last > static_cast<int64_t>(values.size())) {
-      return Status::InvalidArgument(
-          fmt::format("tensor '{}' has {} values where the engine's has at least {}", name, values.size(), last));
+    const int64_t end_element = place.from + (place.rows - 1) * place.tensor_stride + place.cols;
+    if (end_element > static_cast<int64_t>(values.size())) {
+      return Status::InvalidArgument(fmt::format("tensor '{}' has {} values where the engine's has at least {}", name,
+                                                 values.size(), end_element));
     }
     for (int64_t row = 0; row < place.rows; ++row) {
       float* device = flat.data() + place.at + row * place.stride;

@@ -26,13 +26,13 @@ __device__ inline int TakeTile(uint32_t* counter_words, uint32_t* shared) {
   return static_cast<int>(*shared);
 }
 
-// Returns the count of all tiles before `tile` and publishes this tile's count `own`. Called by one whole warp of the
-// block.
-__device__ inline uint32_t CountBefore(uint32_t* counter_words, int tile, uint32_t own) {
+// Returns the count of all tiles before `tile` and publishes this tile's count `own_count`. Called by one whole warp of
+// the block.
+__device__ inline uint32_t CountBefore(uint32_t* counter_words, int tile, uint32_t own_count) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   ++counter_words;
-  if (tile > 0 && lane == 0) atomicExch(&counter_words[tile], kOwnCount | own);
-  uint32_t before = 0;
+  if (tile > 0 && lane == 0) atomicExch(&counter_words[tile], kOwnCount | own_count);
+  uint32_t count_before = 0;
   for (int from = tile - 1; from >= 0; from -= 32) {
     uint32_t word = kCountSoFar;
     if (from - lane >= 0) {
@@ -43,11 +43,11 @@ __device__ inline uint32_t CountBefore(uint32_t* counter_words, int tile, uint32
     uint32_t count =
         tiles_with_prefix != 0 && lane > __ffs(static_cast<int>(tiles_with_prefix)) - 1 ? 0 : word & kCountMask;
     for (int offset = 16; offset > 0; offset /= 2) count += __shfl_xor_sync(kFullWarp, count, offset);
-    before += count;
+    count_before += count;
     if (tiles_with_prefix != 0) break;
   }
-  if (lane == 0) atomicExch(&counter_words[tile], kCountSoFar | (before + own));
-  return before;
+  if (lane == 0) atomicExch(&counter_words[tile], kCountSoFar | (count_before + own_count));
+  return count_before;
 }
 
 }  // namespace hone::gnn::cuda

@@ -185,9 +185,9 @@ class Bench {
     return Status::Ok();
   }
 
-  // Uploads a batch. Memory that the operation must write gets `before`. Rows behind the batch's get NaN where they are
-  // read and the canary where they are written.
-  Status Put(const CheckBatch& batch, float before, bool valid = true) {
+  // Uploads a batch. Memory that the operation must write gets `contents_before`. Rows behind the batch's get NaN where
+  // they are read and the canary where they are written.
+  Status Put(const CheckBatch& batch, float contents_before, bool valid = true) {
     const std::vector<int32_t> sizes = {
         valid ? 1 : 0, batch.num_dst, batch.num_src, static_cast<int32_t>(batch.step), 1, 0};
     HONE_RETURN_IF_ERROR(sizes_.Upload(sizes.data(), 6));
@@ -199,10 +199,11 @@ class Bench {
     HONE_RETURN_IF_ERROR(x_.Put(batch.x, nan));
     HONE_RETURN_IF_ERROR(grad_out_.Put(batch.grad, nan));
     const auto count = [](int32_t rows, int64_t columns) { return static_cast<size_t>(rows * columns); };
-    HONE_RETURN_IF_ERROR(out_.Put(std::vector<double>(count(batch.num_dst, out_.columns()), before), kCanary));
-    HONE_RETURN_IF_ERROR(grad_x_.Put(std::vector<double>(count(batch.num_src, x_.columns()), before), kCanary));
+    HONE_RETURN_IF_ERROR(out_.Put(std::vector<double>(count(batch.num_dst, out_.columns()), contents_before), kCanary));
+    HONE_RETURN_IF_ERROR(
+        grad_x_.Put(std::vector<double>(count(batch.num_src, x_.columns()), contents_before), kCanary));
     for (DeviceArray<float>& gradient : gradient_memory_) {
-      const std::vector<float> values(static_cast<size_t>(gradient.size()), before);
+      const std::vector<float> values(static_cast<size_t>(gradient.size()), contents_before);
       HONE_RETURN_IF_ERROR(gradient.Upload(values.data(), gradient.size()));
     }
     HONE_CUDA_RETURN_IF_ERROR(cudaDeviceSynchronize());
@@ -384,15 +385,15 @@ class Checker {
     return true;
   }
 
-  Result<Outcome> Replay(const CheckBatch& batch, float before, bool valid = true) {
-    HONE_RETURN_IF_ERROR(bench_.Put(batch, before, valid));
+  Result<Outcome> Replay(const CheckBatch& batch, float contents_before, bool valid = true) {
+    HONE_RETURN_IF_ERROR(bench_.Put(batch, contents_before, valid));
     HONE_CUDA_RETURN_IF_ERROR(cudaGraphLaunch(replay_.handle, stream_.handle));
     HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(stream_.handle));
     return bench_.Take();
   }
 
   std::string DescribeDifference(const Outcome& a, const Outcome& b) const {
-    const auto first = [](const std::vector<float>& x, const std::vector<float>& y, int64_t columns) {
+    const auto first_difference = [](const std::vector<float>& x, const std::vector<float>& y, int64_t columns) {
       for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
         if (std::bit_cast<uint32_t>(x[i]) == std::bit_cast<uint32_t>(y[i])) continue;
         return fmt::format("row {}, column {} is {:.9g} and {:.9g}", static_cast<int64_t>(i) / columns,
@@ -400,10 +401,13 @@ class Checker {
       }
       return std::string();
     };
-    if (const std::string text = first(a.out, b.out, place_.out); !text.empty()) return "of the result " + text;
-    if (const std::string text = first(a.grad_x, b.grad_x, place_.in); !text.empty()) return "of grad_x " + text;
+    if (const std::string text = first_difference(a.out, b.out, place_.out); !text.empty())
+      return "of the result " + text;
+    if (const std::string text = first_difference(a.grad_x, b.grad_x, place_.in); !text.empty())
+      return "of grad_x " + text;
     for (size_t p = 0; p < a.gradients.size(); ++p) {
-      const std::string text = first(a.gradients[p], b.gradients[p], static_cast<int64_t>(a.gradients[p].size()));
+      const std::string text =
+          first_difference(a.gradients[p], b.gradients[p], static_cast<int64_t>(a.gradients[p].size()));
       if (!text.empty()) return fmt::format("of the gradient of trainable parameter {} {}", p + 1, text);
     }
     return "";

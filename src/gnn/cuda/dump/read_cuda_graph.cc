@@ -80,8 +80,8 @@ Status DriverStatus(CUresult result, const char* what) {
 
 template <typename T>
 std::vector<unsigned char> RawBytes(const T& value) {
-  const auto* first = reinterpret_cast<const unsigned char*>(&value);
-  return {first, first + sizeof(T)};
+  const auto* first_byte = reinterpret_cast<const unsigned char*>(&value);
+  return {first_byte, first_byte + sizeof(T)};
 }
 
 std::string DemangledName(const char* name) {
@@ -118,8 +118,8 @@ Status ReadKernel(CUgraphNode node, GraphNodeFacts& facts) {
                                      ? driver.kernel_parameter(parameters.kern, i, &offset, &bytes)
                                      : driver.function_parameter(parameters.func, i, &offset, &bytes);
     if (name_result != CUDA_SUCCESS) break;  // past the last parameter
-    const auto* first = static_cast<const unsigned char*>(parameters.kernelParams[i]);
-    facts.arguments.emplace_back(first, first + bytes);
+    const auto* first_byte = static_cast<const unsigned char*>(parameters.kernelParams[i]);
+    facts.arguments.emplace_back(first_byte, first_byte + bytes);
   }
   return Status::Ok();
 }
@@ -175,11 +175,11 @@ Result<std::vector<GraphNodeFacts>> ReadGraph(cudaGraph_t graph) {
     size_t edges = 0;
     HONE_RETURN_IF_ERROR(
         DriverStatus(driver.dependencies(nodes[i], nullptr, nullptr, &edges), "counting dependencies"));
-    std::vector<CUgraphNode> before(edges);
+    std::vector<CUgraphNode> dependencies(edges);
     std::vector<CUgraphEdgeData> edge_data(edges);
-    HONE_RETURN_IF_ERROR(
-        DriverStatus(driver.dependencies(nodes[i], before.data(), edge_data.data(), &edges), "reading dependencies"));
-    for (const CUgraphNode node : before) node_facts[i].after.push_back(numbers.at(node));
+    HONE_RETURN_IF_ERROR(DriverStatus(driver.dependencies(nodes[i], dependencies.data(), edge_data.data(), &edges),
+                                      "reading dependencies"));
+    for (const CUgraphNode node : dependencies) node_facts[i].after.push_back(numbers.at(node));
     std::sort(node_facts[i].after.begin(), node_facts[i].after.end());
   }
   return node_facts;

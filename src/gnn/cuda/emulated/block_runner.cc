@@ -280,9 +280,9 @@ bool BlockRunner::RunBlock(Block& block) {
     return ran;
   }
   const auto warps = static_cast<uint32_t>(block.warps.size());
-  const uint32_t first = draw_.Below(warps);
+  const uint32_t first_warp = draw_.Below(warps);
   for (uint32_t i = 0; i < warps; ++i) {
-    const size_t w = (first + i) % warps;
+    const size_t w = (first_warp + i) % warps;
     if (block.warps[w].runnable == 0) continue;
     RunWarp(block, w);
     return true;
@@ -450,15 +450,15 @@ void BlockRunner::ReleaseBarrier(Block& block) {
     NoteFault(Deadlock(block));
     return;
   }
-  const Fiber& first = block.fibers[0];
+  const Fiber& first_fiber = block.fibers[0];
   int count = 0;
   for (const Fiber& fiber : block.fibers) {
     count += fiber.flag != 0 ? 1 : 0;
-    if (fiber.place.line == first.place.line && fiber.kind == first.kind &&
-        std::strcmp(fiber.place.file, first.place.file) == 0)
+    if (fiber.place.line == first_fiber.place.line && fiber.kind == first_fiber.kind &&
+        std::strcmp(fiber.place.file, first_fiber.place.file) == 0)
       continue;
-    NoteFault(fmt::format("threads of one block wait at different barriers: {} at {}, {} at {}", Describe(first),
-                          FileLine(first.place), Describe(fiber), FileLine(fiber.place)));
+    NoteFault(fmt::format("threads of one block wait at different barriers: {} at {}, {} at {}", Describe(first_fiber),
+                          FileLine(first_fiber.place), Describe(fiber), FileLine(fiber.place)));
     return;
   }
   const auto fiber_count = static_cast<int>(block.fibers.size());

@@ -92,8 +92,8 @@ cudaError_t LaunchKernel(const void* kernel, dim3 grid, dim3 block, size_t share
       const auto copy = std::make_unique<std::max_align_t[]>(argument.bytes / sizeof(std::max_align_t) + 8);
       std::memcpy(copy.get(), argument.data, argument.bytes);
       argument.clear_padding(copy.get());
-      const auto* first = reinterpret_cast<const unsigned char*>(copy.get());
-      facts.arguments.emplace_back(first, first + argument.bytes);
+      const auto* first_byte = reinterpret_cast<const unsigned char*>(copy.get());
+      facts.arguments.emplace_back(first_byte, first_byte + argument.bytes);
     }
     return facts;
   };

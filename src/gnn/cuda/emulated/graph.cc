@@ -31,10 +31,10 @@ void Replay(const std::vector<GraphNode>& nodes) {
     return;
   }
   std::vector<size_t> missing(nodes.size()), ready;
-  std::vector<std::vector<size_t>> before(nodes.size());
+  std::vector<std::vector<size_t>> dependencies(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     missing[i] = nodes[i].after.size();
-    for (const size_t earlier : nodes[i].after) before[earlier].push_back(i);
+    for (const size_t earlier : nodes[i].after) dependencies[earlier].push_back(i);
     if (missing[i] == 0) ready.push_back(i);
   }
   while (!ready.empty() && device.fault == cudaSuccess) {
@@ -42,7 +42,7 @@ void Replay(const std::vector<GraphNode>& nodes) {
     const size_t node = ready[which];
     ready.erase(ready.begin() + static_cast<ptrdiff_t>(which));
     nodes[node].work();
-    for (const size_t later : before[node]) {
+    for (const size_t later : dependencies[node]) {
       if (--missing[later] == 0) ready.push_back(later);
     }
   }

@@ -101,9 +101,9 @@ void DeviceMemory::Forget(const void* pointer) { allocations_.erase(reinterpret_
 
 const Allocation* DeviceMemory::Find(const void* pointer, size_t bytes) const {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
-  auto after = allocations_.upper_bound(address);
-  if (after == allocations_.begin()) return nullptr;
-  const Allocation& allocation = std::prev(after)->second;
+  auto next_allocation = allocations_.upper_bound(address);
+  if (next_allocation == allocations_.begin()) return nullptr;
+  const Allocation& allocation = std::prev(next_allocation)->second;
   const size_t offset = address - reinterpret_cast<uintptr_t>(allocation.data);
   return offset <= allocation.bytes && bytes <= allocation.bytes - offset ? &allocation : nullptr;
 }

@@ -118,8 +118,8 @@ cudaError_t Enqueue(cudaStream_t handle, const char* name, std::function<void()>
   return Submit(*stream, std::move(checked), [&] {
     GraphNodeFacts facts{.kind = "library", .name = name};
     for (const uint64_t word : arguments) {
-      const auto* first = reinterpret_cast<const unsigned char*>(&word);
-      facts.arguments.emplace_back(first, first + sizeof word);
+      const auto* first_byte = reinterpret_cast<const unsigned char*>(&word);
+      facts.arguments.emplace_back(first_byte, first_byte + sizeof word);
     }
     return facts;
   });

@@ -127,8 +127,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     return Enqueue(handle, "cudaMemcpyAsync", [to, from, bytes] { std::memmove(to, from, bytes); }, arguments);
   }
   if (pageable_source) {
-    const auto* first = static_cast<const unsigned char*>(from);
-    return Enqueue(handle, "cudaMemcpyAsync", [to, copy = std::vector<unsigned char>(first, first + bytes)] {
+    const auto* first_byte = static_cast<const unsigned char*>(from);
+    return Enqueue(handle, "cudaMemcpyAsync", [to, copy = std::vector<unsigned char>(first_byte, first_byte + bytes)] {
       std::memcpy(to, copy.data(), copy.size());
     });
   }

@@ -70,10 +70,10 @@ CUmemGenericAllocationHandle KeepPhysical(const Physical& physical) {
 
 // Returns whether a single reservation holds the whole range.
 bool IsReserved(CUdeviceptr address, size_t bytes) {
-  auto after = TheVirtualMemory().reserved.upper_bound(address);
-  if (after == TheVirtualMemory().reserved.begin()) return false;
-  --after;
-  return address + bytes <= after->first + after->second;
+  auto next_reservation = TheVirtualMemory().reserved.upper_bound(address);
+  if (next_reservation == TheVirtualMemory().reserved.begin()) return false;
+  --next_reservation;
+  return address + bytes <= next_reservation->first + next_reservation->second;
 }
 
 void* HostPointer(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
@@ -270,9 +270,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 // Each process is a GPU here, and every other process is a peer. The bus id is the process's id.
 cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
   const OneCaller turn;
-  const std::string own = OwnBusId();
-  if (device != 0 || own.size() >= static_cast<size_t>(bytes)) return Return(cudaErrorInvalidValue);
-  std::strcpy(id, own.c_str());
+  const std::string own_bus_id = OwnBusId();
+  if (device != 0 || own_bus_id.size() >= static_cast<size_t>(bytes)) return Return(cudaErrorInvalidValue);
+  std::strcpy(id, own_bus_id.c_str());
   return Return(cudaSuccess);
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {

@@ -234,13 +234,13 @@ HostFeed::~HostFeed() {
 }
 
 Status HostFeed::Begin(uint32_t epoch, uint32_t step) {
-  const int64_t first = int64_t{step} * local_shards_;
-  if (begun_ && epoch_ == epoch && taken_ == first) return Status::Ok();
+  const int64_t first_shard = int64_t{step} * local_shards_;
+  if (begun_ && epoch_ == epoch && taken_ == first_shard) return Status::Ok();
   if (begun_) Stop();
   HONE_RETURN_IF_ERROR(pipeline_->Start({.seeds = graph_->train_nodes(), .epoch = epoch, .first_step = step}));
   begun_ = true;
   epoch_ = epoch;
-  taken_ = first;
+  taken_ = first_shard;
   return Status::Ok();
 }
 
@@ -303,9 +303,9 @@ Status HostFeed::FitTo(const FeedNeeds& needs, int64_t num_nodes) {
 Status HostFeed::EnqueueCopies(const MiniBatch& batch, FedBatch& to, cudaStream_t stream) const {
   const auto all_seeds = static_cast<int64_t>(graph_->train_nodes().size());
   const int64_t most = int64_t{batch_} * shards_;
-  const int64_t first = batch.key.step * most;  // seeds are dealt as by the sampler (sample_kernels.cu)
-  const int64_t of_step = std::min(most, all_seeds - first);
-  const FedBatch::Seeds seeds{.first = first + of_step * batch.key.shard / shards_, .of_step = of_step};
+  const int64_t first_seed = batch.key.step * most;  // seeds are dealt as by the sampler (sample_kernels.cu)
+  const int64_t of_step = std::min(most, all_seeds - first_seed);
+  const FedBatch::Seeds seeds{.first = first_seed + of_step * batch.key.shard / shards_, .of_step = of_step};
   HONE_RETURN_IF_ERROR(to.EnqueueCopies(batch, seeds, rows_by_id_.get(), numbers_outermost_, copies_.handle));
   return to.EnqueueWait(stream);
 }

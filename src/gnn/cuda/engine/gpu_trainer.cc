@@ -422,18 +422,18 @@ Result<std::unique_ptr<Trainer>> ResumeGpuTrainer(std::shared_ptr<const Graph> g
                                                   const RunOptions& run, const GpuTrainerOptions& gpu, int epochs,
                                                   double learning_rate) {
   const std::string path = CheckpointFile(checkpoint);
-  const std::string what = fmt::format("'{}'", path);
+  const std::string quoted_path = fmt::format("'{}'", path);
   HONE_ASSIGN_OR_RETURN(const TensorFile file, ReadFromRank0(path, run));
-  HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, what));
-  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(header, what, *graph, GraphFingerprint(*graph)));
+  HONE_ASSIGN_OR_RETURN(CheckpointHeader header, ReadCheckpointHeader(file, quoted_path));
+  if (!IsOutline(*graph)) HONE_RETURN_IF_ERROR(CheckFingerprint(header, quoted_path, *graph, GraphFingerprint(*graph)));
   ChangeOnResume(epochs, learning_rate, header);
-  HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(what));
-  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(what));
+  HONE_RETURN_IF_ERROR(ValidateTrainOptions(header.train, header.model, *graph).WithContext(quoted_path));
+  HONE_RETURN_IF_ERROR(CheckForGpu(header.train, run, gpu).WithContext(quoted_path));
   HONE_RETURN_IF_ERROR(CheckDeviceRanks(run, gpu));
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Model<float>> model, MakeModel(header.model));
   auto trainer = std::make_unique<GpuTrainer>(WithTrainingTargets(std::move(graph), header.train), header, run, gpu,
                                               std::move(model));
-  HONE_RETURN_IF_ERROR(trainer->Make(&file, what, header));
+  HONE_RETURN_IF_ERROR(trainer->Make(&file, quoted_path, header));
   return std::unique_ptr<Trainer>(std::move(trainer));
 }
 

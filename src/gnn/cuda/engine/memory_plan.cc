@@ -45,10 +45,10 @@ Result<int64_t> CountPass(const ProgramContext& context, const ModelPlan& plan, 
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Program> program, plan.Build(context, envelope));
   int64_t bytes = 2 * count.bytes();
   BatchBuffers one;
-  const int64_t before = count.bytes();
+  const int64_t bytes_before = count.bytes();
   HONE_RETURN_IF_ERROR(one.Make(envelope, program->OuterBytes()));
   if (buffers > Pass::kBuffers) HONE_RETURN_IF_ERROR(one.MakeDrawn(envelope));
-  const int64_t a_batch = count.bytes() - before;
+  const int64_t a_batch = count.bytes() - bytes_before;
   const int64_t seeds = envelope.Rows(envelope.layers() - 1);
   bytes += 2 * seeds * (plan.padded_classes() * 8 + 8);  // logits and their gradients, and a loss and a hit per row
   int64_t entries = 1024;                                // entries of the node table, which both envelopes share

@@ -28,35 +28,35 @@ Result<DeviceArray<int32_t>> FirstByRank(const DeviceGraph& graph, const ScoresO
   if (rows == 0) return list;
   // Finds the last of these nodes, digit by digit from the highest. `left` nodes are still to be found among those that
   // agree with the digits so far.
-  RankKey last;
+  RankKey last_key;
   DeviceArray<unsigned long long> histogram;
   HONE_RETURN_IF_ERROR(histogram.Allocate(256));
   auto rows_left = static_cast<unsigned long long>(rows);
   for (int digit = 0; digit < kRankDigits; ++digit) {
     HONE_CUDA_RETURN_IF_ERROR(cudaMemset(histogram.get(), 0, 256 * sizeof(unsigned long long)));
-    HONE_CUDA_RETURN_IF_ERROR(EnqueueRankHistogram(view, scores, last, digit, histogram.get(), nullptr));
+    HONE_CUDA_RETURN_IF_ERROR(EnqueueRankHistogram(view, scores, last_key, digit, histogram.get(), nullptr));
     std::vector<unsigned long long> counts;
     HONE_RETURN_IF_ERROR(histogram.Download(counts));
     uint32_t value = 255;
     for (; value > 0 && counts[value] < rows_left; --value) rows_left -= counts[value];
     if (counts[value] < rows_left) return Status::Internal("a ranking that does not add up");
     if (digit < 8) {
-      last.score |= uint64_t{value} << (56 - 8 * digit);
+      last_key.score |= uint64_t{value} << (56 - 8 * digit);
     } else {
-      (digit < 12 ? last.slots : last.unlike_id) |= value << (24 - 8 * (digit % 4));
+      (digit < 12 ? last_key.slots : last_key.unlike_id) |= value << (24 - 8 * (digit % 4));
     }
   }
   DeviceArray<int32_t> tiles;
   HONE_RETURN_IF_ERROR(tiles.Allocate((view.num_nodes + kRankTile - 1) / kRankTile));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueCountRanked(view, scores, last, tiles.get(), nullptr));
-  std::vector<int32_t> before;
-  HONE_RETURN_IF_ERROR(tiles.Download(before));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueCountRanked(view, scores, last_key, tiles.get(), nullptr));
+  std::vector<int32_t> counts_before;
+  HONE_RETURN_IF_ERROR(tiles.Download(counts_before));
   int32_t sum = 0;
-  for (int32_t& tile : before) sum += std::exchange(tile, sum);
+  for (int32_t& tile : counts_before) sum += std::exchange(tile, sum);
   if (sum != rows) return Status::Internal("a ranking that lists other rows than it counted");
-  HONE_RETURN_IF_ERROR(tiles.Upload(before.data(), tiles.size()));
+  HONE_RETURN_IF_ERROR(tiles.Upload(counts_before.data(), tiles.size()));
   HONE_RETURN_IF_ERROR(list.Allocate(rows));
-  HONE_CUDA_RETURN_IF_ERROR(EnqueueListRanked(view, scores, last, tiles.get(), list.get(), nullptr));
+  HONE_CUDA_RETURN_IF_ERROR(EnqueueListRanked(view, scores, last_key, tiles.get(), list.get(), nullptr));
   HONE_CUDA_RETURN_IF_ERROR(cudaStreamSynchronize(nullptr));
   return list;
 }

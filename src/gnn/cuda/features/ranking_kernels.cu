@@ -148,24 +148,25 @@ __global__ void __launch_bounds__(kBlock)
   if (bins[threadIdx.x] != 0) atomicAdd(histogram + threadIdx.x, static_cast<Word>(bins[threadIdx.x]));
 }
 
-__device__ bool RanksUpTo(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last, int64_t v) {
+__device__ bool RanksUpTo(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last_key,
+                          int64_t v) {
   const uint64_t score = ScoreOf(scores, v);
-  if (score != last.score) return score > last.score;
+  if (score != last_key.score) return score > last_key.score;
   const uint32_t slots = SlotsOf(graph, v);
-  if (slots != last.slots) return slots > last.slots;
-  return ~static_cast<uint32_t>(v) >= last.unlike_id;
+  if (slots != last_key.slots) return slots > last_key.slots;
+  return ~static_cast<uint32_t>(v) >= last_key.unlike_id;
 }
 
 // Counts and lists ranked nodes with one thread block per tile, kBlock nodes at a time. `list` null: only counts.
-__global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, ScoresOnDevice scores, RankKey last,
-                                                       int32_t* counts, const int32_t* before, int32_t* list) {
+__global__ void __launch_bounds__(kBlock) RankedKernel(GraphOnDevice graph, ScoresOnDevice scores, RankKey last_key,
+                                                       int32_t* counts, const int32_t* counts_before, int32_t* list) {
   __shared__ int32_t warp_counts[kBlock / 32];
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kRankTile;
-  int32_t nodes_found = list != nullptr ? before[blockIdx.x] : 0;
+  const int64_t first_node = static_cast<int64_t>(blockIdx.x) * kRankTile;
+  int32_t nodes_found = list != nullptr ? counts_before[blockIdx.x] : 0;
   for (int64_t offset = 0; offset < kRankTile; offset += kBlock) {
-    const int64_t v = first + offset + threadIdx.x;
-    const bool ranked = v < graph.num_nodes && RanksUpTo(graph, scores, last, v);
+    const int64_t v = first_node + offset + threadIdx.x;
+    const bool ranked = v < graph.num_nodes && RanksUpTo(graph, scores, last_key, v);
     const unsigned votes = __ballot_sync(kFullWarp, ranked);
     if (lane == 0) warp_counts[warp] = __popc(votes);
     __syncthreads();
@@ -246,16 +247,16 @@ cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevic
   return Launch(HistogramKernel, StridedGridSize(graph.num_nodes), kBlock, 0, stream, graph, scores, key, digit, histogram);
 }
 
-cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
+cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last_key,
                                int32_t* tiles, cudaStream_t stream) {
   return Launch(RankedKernel, static_cast<unsigned>(BlocksOf(graph.num_nodes, kRankTile)), kBlock, 0, stream, graph,
-                scores, last, tiles, nullptr, nullptr);
+                scores, last_key, tiles, nullptr, nullptr);
 }
 
-cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
+cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last_key,
                               const int32_t* tiles, int32_t* list, cudaStream_t stream) {
   return Launch(RankedKernel, static_cast<unsigned>(BlocksOf(graph.num_nodes, kRankTile)), kBlock, 0, stream, graph,
-                scores, last, nullptr, tiles, list);
+                scores, last_key, nullptr, tiles, list);
 }
 
 cudaError_t EnqueueSumReads(const int32_t* places, int32_t cached, const uint32_t* counts, int64_t num_nodes,

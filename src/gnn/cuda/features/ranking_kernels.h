@@ -59,12 +59,12 @@ cudaError_t EnqueueRankHistogram(const GraphOnDevice& graph, const ScoresOnDevic
 
 // The number of nodes that one thread block handles (a tile).
 inline constexpr int64_t kRankTile = 8192;
-// Writes tiles [ceil(num_nodes / kRankTile)]: how many nodes of each tile rank at or before `last`.
-cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
+// Writes tiles [ceil(num_nodes / kRankTile)]: how many nodes of each tile rank at or before `last_key`.
+cudaError_t EnqueueCountRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last_key,
                                int32_t* tiles, cudaStream_t stream);
 // Writes these nodes to `list`, in ascending order. tiles [ceil(num_nodes / kRankTile)]: the number of such nodes
 // before each tile.
-cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last,
+cudaError_t EnqueueListRanked(const GraphOnDevice& graph, const ScoresOnDevice& scores, const RankKey& last_key,
                               const int32_t* tiles, int32_t* list, cudaStream_t stream);
 
 // Adds to sums [2] the number of reads, and the number of reads of cached rows. Cached rows have places 0 … cached - 1;

@@ -34,11 +34,11 @@ Status DeviceGraph::GenerateStructure(const SyntheticRequest& request) {
   int32_t* owners[3] = {};
   int64_t edges = 0;
   for (size_t level = 0; level < 3; ++level) {
-    std::vector<uint64_t> before(blocks + 1);
-    for (size_t b = 0; b < blocks; ++b) before[b + 1] = before[b] + counts[level * blocks + b];
-    edges += static_cast<int64_t>(before.back());
-    HONE_RETURN_IF_ERROR(start_arrays[level].Upload(before.data(), static_cast<int64_t>(before.size())));
-    HONE_RETURN_IF_ERROR(owner_arrays[level].Allocate(static_cast<int64_t>(before.back())));
+    std::vector<uint64_t> edges_before(blocks + 1);
+    for (size_t b = 0; b < blocks; ++b) edges_before[b + 1] = edges_before[b] + counts[level * blocks + b];
+    edges += static_cast<int64_t>(edges_before.back());
+    HONE_RETURN_IF_ERROR(start_arrays[level].Upload(edges_before.data(), static_cast<int64_t>(edges_before.size())));
+    HONE_RETURN_IF_ERROR(owner_arrays[level].Allocate(static_cast<int64_t>(edges_before.back())));
     starts.level[level] = start_arrays[level].get();
     owners[level] = owner_arrays[level].get();
   }

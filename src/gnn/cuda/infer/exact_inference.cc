@@ -335,13 +335,13 @@ class ExactRun {
                            .row_offsets = RowOffsets(),
                            .num_nodes = csr_.num_nodes};
     HONE_RETURN_IF_ERROR(form_->BeginPass(l, input, main_.handle));
-    const bool last = l + 1 == form_->passes();
+    const bool is_last = l + 1 == form_->passes();
     int64_t done = 0;
     int buffer = 0;
     for (int64_t first = 0; first < pass.count; first += block_, buffer = 1 - buffer) {
       // This block's staging buffer is free, because the block that used it, two blocks ago, has been collected.
       HONE_RETURN_IF_ERROR(EnqueueBlock(l, pass, first, std::min(block_, pass.count - first), buffer, input));
-      HONE_RETURN_IF_ERROR(EnqueueLeaving(buffer, last));
+      HONE_RETURN_IF_ERROR(EnqueueLeaving(buffer, is_last));
       if (first > 0) HONE_RETURN_IF_ERROR(Collect(l, 1 - buffer, pass.count, &done, result));
       if (options_.stop && options_.stop()) return Status::Cancelled("inference was stopped");
     }

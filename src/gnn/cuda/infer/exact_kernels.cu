@@ -115,17 +115,17 @@ __device__ Float8 ReduceSlots(Reduction reduction, const float* scales, const in
 
 // Writes vector `vector` of an output row from the reduced neighbors `sum` and the node's own row `self`.
 template <typename In, typename Out>
-__device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t degree, Float8 sum, const In* self,
+__device__ void PutAggregate(const FullAggregate& aggregate, int64_t node, int64_t degree, Float8 sum, const In* self,
                              const Lanes& lanes, int32_t vector, int32_t vectors, Out* to) {
   if (lanes.side != 0) return;
   if (degree == 0) sum = Float8{};
-  if (what.reduction == Reduction::kMean && degree > 0) Scale8(1.0f / static_cast<float>(degree), sum);
-  const float scale = what.scales == nullptr ? 1.0f : __ldg(what.scales + node);
-  if (what.scales != nullptr) Scale8(scale, sum);
-  if (what.self != FullAggregate::Self::kLeftOut) {
+  if (aggregate.reduction == Reduction::kMean && degree > 0) Scale8(1.0f / static_cast<float>(degree), sum);
+  const float scale = aggregate.scales == nullptr ? 1.0f : __ldg(aggregate.scales + node);
+  if (aggregate.scales != nullptr) Scale8(scale, sum);
+  if (aggregate.self != FullAggregate::Self::kLeftOut) {
     Float8 own_row = Load8(self + vector * 8);
-    if (what.self == FullAggregate::Self::kAdded) {
-      Scale8(what.scales == nullptr ? what.own_factor : what.own_factor * scale * scale, own_row);
+    if (aggregate.self == FullAggregate::Self::kAdded) {
+      Scale8(aggregate.scales == nullptr ? aggregate.own_factor : aggregate.own_factor * scale * scale, own_row);
       Add8(own_row, sum);
     } else {
       Store8(to + (vectors + vector) * 8, own_row);
@@ -137,21 +137,21 @@ __device__ void PutAggregate(const FullAggregate& what, int64_t node, int64_t de
 // Aggregates with one warp per row; rows of more than kPieceNeighbors neighbors are left to the next two kernels.
 template <typename In, typename Out, bool kScaled>
 __global__ void __launch_bounds__(kBlock)
-    FullAggregateKernel(FullAggregate what, BlockRows rows, RowTable x, int32_t vectors, Out* out) {
+    FullAggregateKernel(FullAggregate aggregate, BlockRows rows, RowTable x, int32_t vectors, Out* out) {
   const int64_t row = WarpOfGrid();
   if (row >= rows.count) return;
   const int64_t node = NodeOf(rows, row);
   const int64_t begin = __ldg(rows.row_offsets + node), degree = __ldg(rows.row_offsets + node + 1) - begin;
   if (degree > kPieceNeighbors) return;
   const Lanes lanes(vectors);
-  Out* to = out + row * vectors * (what.self == FullAggregate::Self::kBeside ? 16 : 8);
+  Out* to = out + row * vectors * (aggregate.self == FullAggregate::Self::kBeside ? 16 : 8);
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum = ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, begin, begin + degree, x,
-                                                lanes, vector, reads);
+    const Float8 sum = ReduceSlots<In, kScaled>(aggregate.reduction, aggregate.scales, rows.columns, begin,
+                                                begin + degree, x, lanes, vector, reads);
     if (!reads) continue;
-    PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+    PutAggregate(aggregate, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
 }
 
@@ -172,8 +172,9 @@ __device__ Piece PieceAt(const BlockRows& rows, const LongRows& long_rows, int64
 
 // Reduces each piece of the long rows with one warp.
 template <typename In, bool kScaled>
-__global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
-                                                                RowTable x, int32_t vectors, float* partials) {
+__global__ void __launch_bounds__(kBlock)
+    AggregatePiecesKernel(FullAggregate aggregate, BlockRows rows, LongRows long_rows, RowTable x, int32_t vectors,
+                          float* partials) {
   const int64_t piece = WarpOfGrid();
   if (piece >= long_rows.pieces) return;
   const Piece at = PieceAt(rows, long_rows, piece);
@@ -181,17 +182,17 @@ __global__ void __launch_bounds__(kBlock) AggregatePiecesKernel(FullAggregate wh
   for (int32_t first = 0; first < vectors; first += lanes.parts) {
     const int32_t vector = first + lanes.part;
     const bool reads = vector < vectors;
-    const Float8 sum =
-        ReduceSlots<In, kScaled>(what.reduction, what.scales, rows.columns, at.begin, at.end, x, lanes, vector, reads);
+    const Float8 sum = ReduceSlots<In, kScaled>(aggregate.reduction, aggregate.scales, rows.columns, at.begin, at.end,
+                                                x, lanes, vector, reads);
     if (reads && lanes.side == 0) Store8(partials + (piece * vectors + vector) * 8, sum);
   }
 }
 
 // Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, BlockRows rows, LongRows long_rows,
-                                                           RowTable x, int32_t vectors, const float* partials,
-                                                           Out* out) {
+__global__ void __launch_bounds__(kBlock)
+    JoinPiecesKernel(FullAggregate aggregate, BlockRows rows, LongRows long_rows, RowTable x, int32_t vectors,
+                     const float* partials, Out* out) {
   const int64_t at = WarpOfGrid();
   if (at >= long_rows.count) return;
   const int64_t row = long_rows.positions[at] - long_rows.first_position;
@@ -200,13 +201,13 @@ __global__ void __launch_bounds__(kBlock) JoinPiecesKernel(FullAggregate what, B
   const int64_t begin = long_rows.first_pieces[at] - long_rows.first_piece;
   const int64_t end = long_rows.first_pieces[at + 1] - long_rows.first_piece;
   const Lanes lanes(vectors);
-  Out* to = out + row * vectors * (what.self == FullAggregate::Self::kBeside ? 16 : 8);
+  Out* to = out + row * vectors * (aggregate.self == FullAggregate::Self::kBeside ? 16 : 8);
   for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
     Float8 sum = Load8(partials + (begin * vectors + vector) * 8);
     for (int64_t piece = begin + 1; piece < end; ++piece) {
-      Reduce8(what.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
+      Reduce8(aggregate.reduction, Load8(partials + (piece * vectors + vector) * 8), sum);
     }
-    PutAggregate(what, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
+    PutAggregate(aggregate, node, degree, sum, reinterpret_cast<const In*>(RowAt(x, node)), lanes, vector, vectors, to);
   }
 }
 
@@ -222,13 +223,13 @@ __global__ void __launch_bounds__(kBlock)
 
 template <typename In>
 __global__ void __launch_bounds__(kBlock)
-    ScoresKernel(FullAttention what, int64_t num_nodes, RowTable x, int32_t vectors, float* scores) {
+    ScoresKernel(FullAttention attention, int64_t num_nodes, RowTable x, int32_t vectors, float* scores) {
   const int64_t node = WarpOfGrid();
   if (node >= num_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const In* row = reinterpret_cast<const In*>(RowAt(x, node));
-  for (int32_t vector_number = 0; vector_number < 2 * what.heads; ++vector_number) {
-    const float* folded = what.folded + static_cast<int64_t>(vector_number) * vectors * 8;
+  for (int32_t vector_number = 0; vector_number < 2 * attention.heads; ++vector_number) {
+    const float* folded = attention.folded + static_cast<int64_t>(vector_number) * vectors * 8;
     float sum = 0;
     for (int32_t vector = lane; vector < vectors; vector += 32) {
       const Float8 a = Load8(row + vector * 8), b = Load8(folded + vector * 8);
@@ -236,14 +237,15 @@ __global__ void __launch_bounds__(kBlock)
       for (int i = 0; i < 8; ++i) sum += a.v[i] * b.v[i];
     }
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(kFullWarp, sum, offset);
-    if (lane == 0) scores[node * 2 * what.heads + vector_number] = sum;
+    if (lane == 0) scores[node * 2 * attention.heads + vector_number] = sum;
   }
 }
 
-__device__ float AttentionLogit(const FullAttention& what, const float* scores, int64_t source, int64_t node, int head) {
-  const float sum = __ldg(scores + source * 2 * what.heads + head) +
-                    __ldg(scores + node * 2 * what.heads + what.heads + head);
-  return sum > 0.0f ? sum : what.negative_slope * sum;
+__device__ float AttentionLogit(const FullAttention& attention, const float* scores, int64_t source, int64_t node,
+                                int head) {
+  const float sum = __ldg(scores + source * 2 * attention.heads + head) +
+                    __ldg(scores + node * 2 * attention.heads + attention.heads + head);
+  return sum > 0.0f ? sum : attention.negative_slope * sum;
 }
 
 // The largest logit and the sum of exp(logit - largest) over some of a node's slots. Slots that name the node itself
@@ -251,20 +253,20 @@ __device__ float AttentionLogit(const FullAttention& what, const float* scores, 
 struct Softmax {
   float largest, sum;
 };
-__device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
+__device__ Softmax SoftmaxOf(const FullAttention& attention, const int32_t* columns, int64_t begin, int64_t end,
                              int64_t node, const float* scores, int head) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   Softmax result = {kNoLogit, 0.0f};
   for (int64_t slot = begin + lane; slot < end; slot += 32) {
     const int32_t source = __ldg(columns + slot);
-    if (source != node) result.largest = fmaxf(result.largest, AttentionLogit(what, scores, source, node, head));
+    if (source != node) result.largest = fmaxf(result.largest, AttentionLogit(attention, scores, source, node, head));
   }
   for (int offset = 16; offset > 0; offset /= 2) {
     result.largest = fmaxf(result.largest, __shfl_xor_sync(kFullWarp, result.largest, offset));
   }
   for (int64_t slot = begin + lane; slot < end; slot += 32) {
     const int32_t source = __ldg(columns + slot);
-    if (source != node) result.sum += expf(AttentionLogit(what, scores, source, node, head) - result.largest);
+    if (source != node) result.sum += expf(AttentionLogit(attention, scores, source, node, head) - result.largest);
   }
   for (int offset = 16; offset > 0; offset /= 2) result.sum += __shfl_xor_sync(kFullWarp, result.sum, offset);
   return result;
@@ -272,7 +274,7 @@ __device__ Softmax SoftmaxOf(const FullAttention& what, const int32_t* columns, 
 
 // Returns vector `vector` of the sum, over the same slots, of exp(logit - largest) times the source's row.
 template <typename In>
-__device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* columns, int64_t begin, int64_t end,
+__device__ Float8 WeightedSlots(const FullAttention& attention, const int32_t* columns, int64_t begin, int64_t end,
                                 int64_t node, const float* scores, int head, float largest, const RowTable& x,
                                 const Lanes& lanes, int32_t vector, bool reads) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -284,7 +286,8 @@ __device__ Float8 WeightedSlots(const FullAttention& what, const int32_t* column
     const int32_t my_source = lane < count ? __ldg(columns + first_slot + lane) : 0;
     const int32_t my_place = PlaceOf(x, my_source);
     float weight = 0;
-    if (lane < count && my_source != node) weight = expf(AttentionLogit(what, scores, my_source, node, head) - largest);
+    if (lane < count && my_source != node)
+      weight = expf(AttentionLogit(attention, scores, my_source, node, head) - largest);
 #pragma unroll 4
     for (int j = 0; j < count; j += lanes.sides) {
       const int item = j + lanes.side;
@@ -320,8 +323,9 @@ __device__ void PutAttention(const Softmax& of_slots, float own_logit, Float8 su
 
 // Attends with one warp per row; rows of more than kPieceNeighbors neighbors are left to the next two kernels.
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what, BlockRows rows, const float* scores,
-                                                              RowTable x, int32_t vectors, Out* out) {
+__global__ void __launch_bounds__(kBlock)
+    FullAttentionKernel(FullAttention attention, BlockRows rows, const float* scores, RowTable x, int32_t vectors,
+                        Out* out) {
   const int64_t row = WarpOfGrid();
   if (row >= rows.count) return;
   const int64_t node = NodeOf(rows, row);
@@ -329,15 +333,16 @@ __global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what
   if (end - begin > kPieceNeighbors) return;
   const Lanes lanes(vectors);
   const In* self = reinterpret_cast<const In*>(RowAt(x, node));
-  for (int32_t head = 0; head < what.heads; ++head) {
-    const Softmax of_slots = SoftmaxOf(what, rows.columns, begin, end, node, scores, head);
-    Out* to = out + (row * what.heads + head) * vectors * 8;
+  for (int32_t head = 0; head < attention.heads; ++head) {
+    const Softmax of_slots = SoftmaxOf(attention, rows.columns, begin, end, node, scores, head);
+    Out* to = out + (row * attention.heads + head) * vectors * 8;
     for (int32_t first = 0; first < vectors; first += lanes.parts) {
       const int32_t vector = first + lanes.part;
       const bool reads = vector < vectors;
-      const Float8 sum = WeightedSlots<In>(what, rows.columns, begin, end, node, scores, head, of_slots.largest, x,
+      const Float8 sum = WeightedSlots<In>(attention, rows.columns, begin, end, node, scores, head, of_slots.largest, x,
                                            lanes, vector, reads);
-      if (reads) PutAttention(of_slots, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
+      if (reads)
+        PutAttention(of_slots, AttentionLogit(attention, scores, node, node, head), sum, self, lanes, vector, to);
     }
   }
 }
@@ -345,16 +350,16 @@ __global__ void __launch_bounds__(kBlock) FullAttentionKernel(FullAttention what
 // partials: [pieces, heads, vectors * 8] sums, then [pieces, heads, 2], each a Softmax.
 template <typename In>
 __global__ void __launch_bounds__(kBlock)
-    AttentionPiecesKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
+    AttentionPiecesKernel(FullAttention attention, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
                           int32_t vectors, float* partials) {
   const int64_t piece = WarpOfGrid();
   if (piece >= long_rows.pieces) return;
   const Piece at = PieceAt(rows, long_rows, piece);
   const Lanes lanes(vectors);
-  float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
-  for (int32_t head = 0; head < what.heads; ++head) {
-    const int64_t partial_index = piece * what.heads + head;
-    const Softmax of_slots = SoftmaxOf(what, rows.columns, at.begin, at.end, at.node, scores, head);
+  float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * attention.heads * vectors * 8;
+  for (int32_t head = 0; head < attention.heads; ++head) {
+    const int64_t partial_index = piece * attention.heads + head;
+    const Softmax of_slots = SoftmaxOf(attention, rows.columns, at.begin, at.end, at.node, scores, head);
     if (threadIdx.x % 32 == 0) {
       softmaxes[2 * partial_index] = of_slots.largest;
       softmaxes[2 * partial_index + 1] = of_slots.sum;
@@ -362,7 +367,7 @@ __global__ void __launch_bounds__(kBlock)
     for (int32_t first = 0; first < vectors; first += lanes.parts) {
       const int32_t vector = first + lanes.part;
       const bool reads = vector < vectors;
-      const Float8 sum = WeightedSlots<In>(what, rows.columns, at.begin, at.end, at.node, scores, head,
+      const Float8 sum = WeightedSlots<In>(attention, rows.columns, at.begin, at.end, at.node, scores, head,
                                            of_slots.largest, x, lanes, vector, reads);
       if (reads && lanes.side == 0) Store8(partials + (partial_index * vectors + vector) * 8, sum);
     }
@@ -372,7 +377,7 @@ __global__ void __launch_bounds__(kBlock)
 // Joins the pieces of each long row in order and writes the row, with one warp.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kBlock)
-    JoinAttentionKernel(FullAttention what, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
+    JoinAttentionKernel(FullAttention attention, BlockRows rows, LongRows long_rows, const float* scores, RowTable x,
                         int32_t vectors, const float* partials, Out* out) {
   const int64_t at = WarpOfGrid();
   if (at >= long_rows.count) return;
@@ -382,27 +387,27 @@ __global__ void __launch_bounds__(kBlock)
   const int64_t end = long_rows.first_pieces[at + 1] - long_rows.first_piece;
   const Lanes lanes(vectors);
   const In* self = reinterpret_cast<const In*>(RowAt(x, node));
-  const float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * what.heads * vectors * 8;
-  for (int32_t head = 0; head < what.heads; ++head) {
+  const float* softmaxes = partials + static_cast<int64_t>(long_rows.pieces) * attention.heads * vectors * 8;
+  for (int32_t head = 0; head < attention.heads; ++head) {
     Softmax merged_softmax = {kNoLogit, 0.0f};
     for (int64_t piece = begin; piece < end; ++piece) {
-      merged_softmax.largest = fmaxf(merged_softmax.largest, softmaxes[2 * (piece * what.heads + head)]);
+      merged_softmax.largest = fmaxf(merged_softmax.largest, softmaxes[2 * (piece * attention.heads + head)]);
     }
     for (int64_t piece = begin; piece < end; ++piece) {
-      const float* softmax = softmaxes + 2 * (piece * what.heads + head);
+      const float* softmax = softmaxes + 2 * (piece * attention.heads + head);
       merged_softmax.sum += softmax[1] * expf(softmax[0] - merged_softmax.largest);
     }
-    Out* to = out + (row * what.heads + head) * vectors * 8;
+    Out* to = out + (row * attention.heads + head) * vectors * 8;
     for (int32_t vector = lanes.part; vector < vectors; vector += lanes.parts) {
       Float8 sum = {};
       for (int64_t piece = begin; piece < end; ++piece) {
-        const int64_t partial_index = piece * what.heads + head;
+        const int64_t partial_index = piece * attention.heads + head;
         const float factor = expf(softmaxes[2 * partial_index] - merged_softmax.largest);
         const Float8 part = Load8(partials + (partial_index * vectors + vector) * 8);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.v[i] += factor * part.v[i];
       }
-      PutAttention(merged_softmax, AttentionLogit(what, scores, node, node, head), sum, self, lanes, vector, to);
+      PutAttention(merged_softmax, AttentionLogit(attention, scores, node, node, head), sum, self, lanes, vector, to);
     }
   }
 }
@@ -411,24 +416,24 @@ __global__ void __launch_bounds__(kBlock)
 
 template <typename T>
 __global__ void __launch_bounds__(kBlock)
-    FinishRowsKernel(FinishRows what, BlockRows rows, const T* x, int32_t vectors, RowsOut y, T* also) {
+    FinishRowsKernel(FinishRows finish, BlockRows rows, const T* x, int32_t vectors, RowsOut y, T* also) {
   const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int64_t row = at / vectors;
   const auto vector = static_cast<int32_t>(at % vectors);
   if (row >= rows.count) return;
   Float8 value = Load8(x + at * 8);
-  if (what.scale != nullptr) {
-    const Float8 mean = Load8(what.mean + vector * 8), scale = Load8(what.scale + vector * 8);
+  if (finish.scale != nullptr) {
+    const Float8 mean = Load8(finish.mean + vector * 8), scale = Load8(finish.scale + vector * 8);
 #pragma unroll
     for (int i = 0; i < 8; ++i) value.v[i] = (value.v[i] - mean.v[i]) * scale.v[i];
   }
-  Activate8(what.activation, what.shift, vector, value);
-  if (what.residual != nullptr) {
-    const Float8 residual = Load8(static_cast<const T*>(what.residual) + row * what.residual_stride + vector * 8);
+  Activate8(finish.activation, finish.shift, vector, value);
+  if (finish.residual != nullptr) {
+    const Float8 residual = Load8(static_cast<const T*>(finish.residual) + row * finish.residual_stride + vector * 8);
 #pragma unroll
-    for (int i = 0; i < 8; ++i) value.v[i] += what.residual_factor * residual.v[i];
+    for (int i = 0; i < 8; ++i) value.v[i] += finish.residual_factor * residual.v[i];
   }
-  if (what.residual_bias != nullptr) Add8(Load8(what.residual_bias + vector * 8), value);
+  if (finish.residual_bias != nullptr) Add8(Load8(finish.residual_bias + vector * 8), value);
   unsigned char* to = y.block != nullptr ? y.block + row * y.block_stride_bytes : RowAt(y.table, NodeOf(rows, row));
   if (to != nullptr) Store8(reinterpret_cast<T*>(to) + vector * 8, value);
   if (also != nullptr) Store8(also + at * 8, value);
@@ -530,10 +535,11 @@ __global__ void __launch_bounds__(kBlock)
     }
   }
   for (int offset = 16; offset > 0; offset /= 2) {
-    const float other = __shfl_xor_sync(kFullWarp, best, offset);
+    const float other_value = __shfl_xor_sync(kFullWarp, best, offset);
     const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
-    if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
-      best = other;
+    if (other_class < classes &&
+        (class_index == classes || other_value > best || (other_value == best && other_class < class_index))) {
+      best = other_value;
       class_index = other_class;
     }
   }
@@ -550,30 +556,30 @@ __global__ void __launch_bounds__(kBlock) CountReadersKernel(const int32_t* colu
 unsigned ThreadBlocks(int64_t threads) { return static_cast<unsigned>((threads + kBlock - 1) / kBlock); }
 
 template <typename In, typename Out, bool kScaled>
-cudaError_t LaunchAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t LaunchAggregate(const FullAggregate& aggregate, const BlockRows& rows, const LongRows& long_rows,
                             const RowTable& x, int32_t vectors, void* out, float* partials, cudaStream_t stream) {
-  Launch(FullAggregateKernel<In, Out, kScaled>, Blocks(rows.count), kBlock, 0, stream, what, rows, x, vectors,
+  Launch(FullAggregateKernel<In, Out, kScaled>, Blocks(rows.count), kBlock, 0, stream, aggregate, rows, x, vectors,
          static_cast<Out*>(out));
   if (long_rows.count > 0) {
-    Launch(AggregatePiecesKernel<In, kScaled>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, x,
-           vectors, partials);
-    Launch(JoinPiecesKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, x, vectors,
-           partials, static_cast<Out*>(out));
+    Launch(AggregatePiecesKernel<In, kScaled>, Blocks(long_rows.pieces), kBlock, 0, stream, aggregate, rows, long_rows,
+           x, vectors, partials);
+    Launch(JoinPiecesKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, aggregate, rows, long_rows, x,
+           vectors, partials, static_cast<Out*>(out));
   }
   return cudaPeekAtLastError();
 }
 
 template <typename In, typename Out>
-cudaError_t LaunchAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t LaunchAttention(const FullAttention& attention, const BlockRows& rows, const LongRows& long_rows,
                             const float* scores, const RowTable& x, int32_t vectors, void* out, float* partials,
                             cudaStream_t stream) {
-  Launch(FullAttentionKernel<In, Out>, Blocks(rows.count), kBlock, 0, stream, what, rows, scores, x, vectors,
+  Launch(FullAttentionKernel<In, Out>, Blocks(rows.count), kBlock, 0, stream, attention, rows, scores, x, vectors,
          static_cast<Out*>(out));
   if (long_rows.count > 0) {
-    Launch(AttentionPiecesKernel<In>, Blocks(long_rows.pieces), kBlock, 0, stream, what, rows, long_rows, scores, x,
-           vectors, partials);
-    Launch(JoinAttentionKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, what, rows, long_rows, scores, x,
-           vectors, partials, static_cast<Out*>(out));
+    Launch(AttentionPiecesKernel<In>, Blocks(long_rows.pieces), kBlock, 0, stream, attention, rows, long_rows, scores,
+           x, vectors, partials);
+    Launch(JoinAttentionKernel<In, Out>, Blocks(long_rows.count), kBlock, 0, stream, attention, rows, long_rows, scores,
+           x, vectors, partials, static_cast<Out*>(out));
   }
   return cudaPeekAtLastError();
 }
@@ -596,41 +602,41 @@ cudaError_t ForElements(Element in, Element out, const With& with) {
 
 }  // namespace
 
-cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t EnqueueFullAggregate(const FullAggregate& aggregate, const BlockRows& rows, const LongRows& long_rows,
                                  const RowTable& x, Element in_element, int32_t width, Element element, void* out,
                                  float* partials, cudaStream_t stream) {
   return ForElements(in_element, element, [&]<typename In, typename Out>() {
-    if (what.scales != nullptr) {
-      return LaunchAggregate<In, Out, true>(what, rows, long_rows, x, width / 8, out, partials, stream);
+    if (aggregate.scales != nullptr) {
+      return LaunchAggregate<In, Out, true>(aggregate, rows, long_rows, x, width / 8, out, partials, stream);
     }
-    return LaunchAggregate<In, Out, false>(what, rows, long_rows, x, width / 8, out, partials, stream);
+    return LaunchAggregate<In, Out, false>(aggregate, rows, long_rows, x, width / 8, out, partials, stream);
   });
 }
 
-cudaError_t EnqueueScores(const FullAttention& what, int64_t num_nodes, const RowTable& x, Element in_element,
+cudaError_t EnqueueScores(const FullAttention& attention, int64_t num_nodes, const RowTable& x, Element in_element,
                           int32_t width, float* scores, cudaStream_t stream) {
   return ForElements(in_element, Element::kFloat32, [&]<typename In, typename>() {
-    Launch(ScoresKernel<In>, Blocks(num_nodes), kBlock, 0, stream, what, num_nodes, x, width / 8, scores);
+    Launch(ScoresKernel<In>, Blocks(num_nodes), kBlock, 0, stream, attention, num_nodes, x, width / 8, scores);
     return cudaPeekAtLastError();
   });
 }
 
-cudaError_t EnqueueFullAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t EnqueueFullAttention(const FullAttention& attention, const BlockRows& rows, const LongRows& long_rows,
                                  const float* scores, const RowTable& x, Element in_element, int32_t width,
                                  Element element, void* out, float* partials, cudaStream_t stream) {
   return ForElements(in_element, element, [&]<typename In, typename Out>() {
-    return LaunchAttention<In, Out>(what, rows, long_rows, scores, x, width / 8, out, partials, stream);
+    return LaunchAttention<In, Out>(attention, rows, long_rows, scores, x, width / 8, out, partials, stream);
   });
 }
 
-cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
+cudaError_t EnqueueFinishRows(const FinishRows& finish, const BlockRows& rows, Element element, const void* x,
                               int32_t width, const RowsOut& y, void* also, cudaStream_t stream) {
   const unsigned blocks = ThreadBlocks(static_cast<int64_t>(rows.count) * (width / 8));
   if (element == Element::kFloat32) {
-    Launch(FinishRowsKernel<float>, blocks, kBlock, 0, stream, what, rows, static_cast<const float*>(x), width / 8, y,
+    Launch(FinishRowsKernel<float>, blocks, kBlock, 0, stream, finish, rows, static_cast<const float*>(x), width / 8, y,
            static_cast<float*>(also));
   } else {
-    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, what, rows,
+    Launch(FinishRowsKernel<__nv_bfloat16>, blocks, kBlock, 0, stream, finish, rows,
            static_cast<const __nv_bfloat16*>(x), width / 8, y, static_cast<__nv_bfloat16*>(also));
   }
   return cudaPeekAtLastError();

@@ -72,9 +72,9 @@ struct FullAggregate {
 // Writes scales [num_nodes] for graph convolution (AggregateSpec): 1 / sqrt(degree + 1).
 cudaError_t EnqueueSymmetricScales(const int64_t* row_offsets, int64_t num_nodes, float* scales, cudaStream_t stream);
 
-// Writes out [rows.count, what.blocks() * width] of `element`, from rows of `in_element`.
+// Writes out [rows.count, aggregate.blocks() * width] of `element`, from rows of `in_element`.
 //   partials  [long_rows.pieces, width] floats, scratch
-cudaError_t EnqueueFullAggregate(const FullAggregate& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t EnqueueFullAggregate(const FullAggregate& aggregate, const BlockRows& rows, const LongRows& long_rows,
                                  const RowTable& x, Element in_element, int32_t width, Element element, void* out,
                                  float* partials, cudaStream_t stream);
 
@@ -85,11 +85,11 @@ struct FullAttention {
   const float* folded = nullptr;  // [2 * heads, width]: score weights of a node as a source, then as a destination
 };
 // Writes scores [num_nodes, 2 * heads].
-cudaError_t EnqueueScores(const FullAttention& what, int64_t num_nodes, const RowTable& x, Element in_element,
+cudaError_t EnqueueScores(const FullAttention& attention, int64_t num_nodes, const RowTable& x, Element in_element,
                           int32_t width, float* scores, cudaStream_t stream);
 // Writes out [rows.count, heads * width]. A node attends to its neighbors other than itself, and once to itself.
 //   partials  [long_rows.pieces, heads * (width + 2)] floats, scratch
-cudaError_t EnqueueFullAttention(const FullAttention& what, const BlockRows& rows, const LongRows& long_rows,
+cudaError_t EnqueueFullAttention(const FullAttention& attention, const BlockRows& rows, const LongRows& long_rows,
                                  const float* scores, const RowTable& x, Element in_element, int32_t width,
                                  Element element, void* out, float* partials, cudaStream_t stream);
 
@@ -115,7 +115,7 @@ struct FinishRows {
 };
 //   x, residual and y  of `element`
 //   also               [rows.count, width]: a second copy of the rows; null: none
-cudaError_t EnqueueFinishRows(const FinishRows& what, const BlockRows& rows, Element element, const void* x,
+cudaError_t EnqueueFinishRows(const FinishRows& finish, const BlockRows& rows, Element element, const void* x,
                               int32_t width, const RowsOut& y, void* also, cudaStream_t stream);
 
 // Writes y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with moments over the `columns` of each row

@@ -58,7 +58,7 @@ class LayersForm final : public ExactForm {
 
   Status EnqueueBlock(size_t pass, const ExactInput& input, const ExactBlock& block, cudaStream_t stream) override {
     const ExactLayer& layer = model_.layers[pass];
-    const bool last = pass + 1 == model_.layers.size();
+    const bool is_last = pass + 1 == model_.layers.size();
     const auto in = static_cast<int32_t>(layer.in);
     if (layer.attends) {
       HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAttention(Attention(layer), block.rows, block.long_rows, scores_.get(),
@@ -74,7 +74,7 @@ class LayersForm final : public ExactForm {
     for (size_t s = 0; s < layer.steps.size(); ++s) {
       const ExactStep& step = layer.steps[s];
       const bool ends = s + 1 == layer.steps.size();
-      const bool gives_logits = last && ends && !model_.contributes;
+      const bool gives_logits = is_last && ends && !model_.contributes;
       HONE_RETURN_IF_ERROR(products_.Enqueue(rows, step.in, step.out, step.weight,
                                              gives_logits ? Element::kFloat32 : element_, from, plain_.get(), stream));
       if (gives_logits) return FinishLogits(block, nullptr, products_.Vector(step.norm.shift), stream);
@@ -84,7 +84,7 @@ class LayersForm final : public ExactForm {
                         .activation = step.activation};
       RowsOut out{.block = finished_.get(), .table = {}, .block_stride_bytes = step.out * size_};
       void* also = nullptr;
-      if (ends && !last) {
+      if (ends && !is_last) {
         out.block = block.first;
         out.table = block.out;
         if (!layer.contributions.empty()) also = finished_.get();
@@ -109,7 +109,7 @@ class LayersForm final : public ExactForm {
       HONE_RETURN_IF_ERROR(products_.Enqueue(rows, part.in, model_.padded_classes, part.weight, Element::kFloat32,
                                              part.of_gathered ? gathered_.get() : finished_.get(), plain_.get(),
                                              stream));
-      if (last && c + 1 == layer.contributions.size()) {
+      if (is_last && c + 1 == layer.contributions.size()) {
         return FinishLogits(block, &block.sums, products_.Vector(model_.logits_bias), stream);
       }
       HONE_CUDA_RETURN_IF_ERROR(EnqueueAddToTable(pass == 0 && c == 0, block.rows,

@@ -48,8 +48,8 @@ Result<ExactMemory> Divide(const ExactSizes& sizes, int64_t available) {
       bytes[1] = std::min(bytes[1], free - bytes[0]);
       continue;
     }
-    const int64_t before = t == 0 ? 0 : bytes[t - 1];
-    bytes[t] = std::min(most_of(t), free - std::max(before, bytes[t + 1]));
+    const int64_t previous_table_bytes = t == 0 ? 0 : bytes[t - 1];
+    bytes[t] = std::min(most_of(t), free - std::max(previous_table_bytes, bytes[t + 1]));
   }
   ExactMemory plan;
   const auto rows_of = [&](int64_t room, int64_t row_bytes) { return std::min(sizes.nodes, room / row_bytes); };

@@ -25,13 +25,13 @@ class Planner {
   Result<ExactModel> BuildSage() {
     HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
     for (int l = 0; l < options_.layers; ++l) {
-      const bool last = l + 1 == options_.layers;
+      const bool is_last = l + 1 == options_.layers;
       ExactLayer layer;
       layer.aggregate.reduction = options_.aggregation == "max"   ? Reduction::kMax
                                   : options_.aggregation == "sum" ? Reduction::kSum
                                                                   : Reduction::kMean;
-      ExactStep step = BesideSelf(l, last ? options_.num_classes : options_.hidden, layer);
-      if (!last) {
+      ExactStep step = BesideSelf(l, is_last ? options_.num_classes : options_.hidden, layer);
+      if (!is_last) {
         step.activation = activation;
         if (options_.norm == "batch") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", options_.hidden);
       }
@@ -45,21 +45,21 @@ class Planner {
     HONE_ASSIGN_OR_RETURN(const Activation activation, ParseActivation(options_.activation, Activation::kRelu));
     const int64_t heads = options_.heads;
     for (int l = 0; l < options_.layers; ++l) {
-      const bool last = l + 1 == options_.layers;
-      const int64_t in = Width(l), width = last ? options_.num_classes : options_.hidden / heads;
+      const bool is_last = l + 1 == options_.layers;
+      const int64_t in = Width(l), width = is_last ? options_.num_classes : options_.hidden / heads;
       const std::string name = fmt::format("convs.{}.", l);
       ExactLayer layer;
       layer.in = RoundUp(in, 8);
       layer.attends = true;
       layer.heads = options_.heads;
       layer.negative_slope = static_cast<float>(options_.negative_slope);
-      const ExactAttention attention = packer_.Attention(name, in, width, heads, !last);
+      const ExactAttention attention = packer_.Attention(name, in, width, heads, !is_last);
       layer.folded = attention.folded;
       ExactStep step;
       step.in = heads * attention.in;
       step.out = attention.out;
       step.weight = attention.weight;
-      if (!last) {
+      if (!is_last) {
         step.activation = activation;
         if (options_.norm == "batch") step.norm = packer_.Normalisation(fmt::format("bns.{}.", l), "", options_.hidden);
       }
@@ -80,12 +80,12 @@ class Planner {
       layer.aggregate = {.reduction = Reduction::kSum, .self = FullAggregate::Self::kAdded};
       const std::vector<float>& eps = packer_.Tensor(name + "eps", 1);
       if (ok()) layer.aggregate.own_factor = 1.0f + eps[0];
-      ExactStep first = LinearStep(name + "nn.0", Width(l), hidden, !normalises);
-      if (normalises) first.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
-      first.activation = activation;
+      ExactStep first_step = LinearStep(name + "nn.0", Width(l), hidden, !normalises);
+      if (normalises) first_step.norm = packer_.Normalisation(name + "nn.1.", name + "nn.0.bias", hidden);
+      first_step.activation = activation;
       ExactStep second = LinearStep(name + (normalises ? "nn.3" : "nn.2"), hidden, hidden, /*bias=*/true);
       second.activation = activation;
-      layer.steps = {first, second};
+      layer.steps = {first_step, second};
       if (l + 1 == options_.layers) {
         ExactStep head = LinearStep("lin1", hidden, hidden, /*bias=*/true);
         head.activation = activation;

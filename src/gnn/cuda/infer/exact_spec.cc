@@ -476,16 +476,16 @@ class SpecForm final : public ExactForm {
     const auto width = static_cast<int32_t>(step.width);
     switch (step.kind) {
       case Step::Kind::kTake: {
-        const bool own = step.from == kNoSlot;
-        const RowsIn from = own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, own ? input.element : element_, width,
+        const bool is_own = step.from == kNoSlot;
+        const RowsIn from = is_own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, is_own ? input.element : element_, width,
                                                      RowsTo(step.to, step.width), ElementOf(step.to), width, stream));
         return Status::Ok();
       }
       case Step::Kind::kCarry: {
-        const bool own = step.from == kNoSlot;
-        const RowsIn from = own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, own ? input.element : element_, width,
+        const bool is_own = step.from == kNoSlot;
+        const RowsIn from = is_own ? RowsIn{.table = ColumnsOfStep(input, step)} : RowsFrom(step.from, step.width);
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueCopyColumns(block.rows, from, is_own ? input.element : element_, width,
                                                      Next(block, step.out_at), element_, width, stream));
         return Status::Ok();
       }
@@ -497,11 +497,11 @@ class SpecForm final : public ExactForm {
         return Status::Ok();
       }
       case Step::Kind::kAggregate: {
-        FullAggregate what = step.aggregate;
-        if (step.symmetric) what.scales = scales_.get();
-        HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAggregate(what, block.rows, block.long_rows, ColumnsOfStep(input, step),
-                                                       input.element, width, ElementOf(step.to), Slot(step.to),
-                                                       partials_.get(), stream));
+        FullAggregate aggregate = step.aggregate;
+        if (step.symmetric) aggregate.scales = scales_.get();
+        HONE_CUDA_RETURN_IF_ERROR(EnqueueFullAggregate(aggregate, block.rows, block.long_rows,
+                                                       ColumnsOfStep(input, step), input.element, width,
+                                                       ElementOf(step.to), Slot(step.to), partials_.get(), stream));
         return Status::Ok();
       }
       case Step::Kind::kAttention:

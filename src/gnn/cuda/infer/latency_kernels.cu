@@ -76,11 +76,12 @@ __global__ void __launch_bounds__(kBeginBlock)
   const int lane = thread % 32;
   const DrawKey key = {state->seed, 0, 0, 0};
   for (int32_t row = thread / 32; row < nodes_before; row += kBeginBlock / 32) {
-    int32_t before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
-    for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
-    DrawRow(graph, key, out, row, /*active=*/true, current_request.nodes[row], counts[row], nodes_before + before,
-            nodes);
-    if (row + 1 == nodes_before && lane == 0) CountNodes(nodes_before + before + counts[row], out, 0, current, header);
+    int32_t counts_before = (lane < row ? counts[lane] : 0) + (lane + 32 < row ? counts[lane + 32] : 0);
+    for (int offset = 16; offset > 0; offset /= 2) counts_before += __shfl_xor_sync(kFullWarp, counts_before, offset);
+    DrawRow(graph, key, out, row, /*active=*/true, current_request.nodes[row], counts[row],
+            nodes_before + counts_before, nodes);
+    if (row + 1 == nodes_before && lane == 0)
+      CountNodes(nodes_before + counts_before + counts[row], out, 0, current, header);
   }
 }
 
@@ -92,18 +93,19 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   __shared__ int32_t sums[kWarps];
   __shared__ int32_t counts[kWarps];
   const int32_t hop_nodes = header->hop_nodes[hop];
-  const auto first = static_cast<int32_t>(blockIdx.x) * kWarps;
-  if (first >= hop_nodes) return;
+  const auto first_row = static_cast<int32_t>(blockIdx.x) * kWarps;
+  if (first_row >= hop_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int32_t row = first + warp;
+  const int32_t row = first_row + warp;
   const bool active = row < hop_nodes;
   const int32_t node = active ? nodes[row] : 0;
   const int32_t count = active ? DrawsOf(graph, node, out.fanout) : 0;
-  int32_t before = 0;
-  for (int32_t r = static_cast<int32_t>(threadIdx.x); r < first; r += kBlock) before += DrawsOf(graph, nodes[r], out.fanout);
-  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
+  int32_t counts_before = 0;
+  for (int32_t r = static_cast<int32_t>(threadIdx.x); r < first_row; r += kBlock)
+    counts_before += DrawsOf(graph, nodes[r], out.fanout);
+  for (int offset = 16; offset > 0; offset /= 2) counts_before += __shfl_xor_sync(kFullWarp, counts_before, offset);
   if (lane == 0) {
-    sums[warp] = before;
+    sums[warp] = counts_before;
     counts[warp] = count;
   }
   __syncthreads();
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(kBlock) DrawHopKernel(GraphOnDevice graph, int
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
   DrawRow(graph, key, out, row, active, node, count, at, nodes);
   // The last block that has rows knows where the hop's local ids end: its own draws have the ids from `at` on.
-  if (first + kWarps >= hop_nodes && threadIdx.x == 0) CountNodes(at + in_block, out, hop, current, header);
+  if (first_row + kWarps >= hop_nodes && threadIdx.x == 0) CountNodes(at + in_block, out, hop, current, header);
 }
 
 // Counts the draws of kTile rows per block, for fanouts above a warp's lanes. Hops may then have hundreds of thousands
@@ -150,11 +152,11 @@ __global__ void WideDrawHopKernel(GraphOnDevice graph, int hop, HopOnDevice out,
   if (row >= hop_nodes) return;
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int32_t tile = row / kTile;
-  int32_t before = 0;
-  for (int32_t t = lane; t < tile; t += 32) before += static_cast<int32_t>(out.prefix_sum_scratch[t]);
-  for (int32_t r = tile * kTile + lane; r < row; r += 32) before += out.counts[r];
-  for (int offset = 16; offset > 0; offset /= 2) before += __shfl_xor_sync(kFullWarp, before, offset);
-  const int32_t at = hop_nodes + before;
+  int32_t counts_before = 0;
+  for (int32_t t = lane; t < tile; t += 32) counts_before += static_cast<int32_t>(out.prefix_sum_scratch[t]);
+  for (int32_t r = tile * kTile + lane; r < row; r += 32) counts_before += out.counts[r];
+  for (int offset = 16; offset > 0; offset /= 2) counts_before += __shfl_xor_sync(kFullWarp, counts_before, offset);
+  const int32_t at = hop_nodes + counts_before;
 
   unsigned char* shared = DynamicShared<unsigned char>() + threadIdx.x / 32 * WideDrawBytes(out.fanout);
   const DrawKey key = {state->seed, header->step, header->epoch, static_cast<uint32_t>(hop)};
@@ -188,10 +190,11 @@ __global__ void __launch_bounds__(kBlock)
       }
     }
     for (int offset = 16; offset > 0; offset /= 2) {
-      const float other = __shfl_xor_sync(kFullWarp, best, offset);
+      const float other_value = __shfl_xor_sync(kFullWarp, best, offset);
       const int32_t other_class = __shfl_xor_sync(kFullWarp, class_index, offset);
-      if (other_class < classes && (class_index == classes || other > best || (other == best && other_class < class_index))) {
-        best = other;
+      if (other_class < classes &&
+          (class_index == classes || other_value > best || (other_value == best && other_class < class_index))) {
+        best = other_value;
         class_index = other_class;
       }
     }

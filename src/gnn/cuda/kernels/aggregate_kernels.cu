@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(kForwardBlock)
   }
   if (!in_row) return;
   Scale8(factor, sum);
-  Float8 own = activated(own_raw);
-  Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own);
+  Float8 own_row = activated(own_raw);
+  Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own_row);
   if (kind.adds_self) {
-    Scale8(own_factor, own);
-    Add8(own, sum);
+    Scale8(own_factor, own_row);
+    Add8(own_row, sum);
   } else {
-    Store8(to + (vectors + vector) * 8, own);
+    Store8(to + (vectors + vector) * 8, own_row);
   }
   Store8(to + vector * 8, sum);
 }
@@ -155,10 +155,10 @@ __global__ void __launch_bounds__(kBlock)
     if (!in_row) continue;
     Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
-      Float8 own = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
-      Scale8(own_factor, own);
-      Drop8(self_mask, id, static_cast<uint32_t>(vector), own);
-      Add8(own, sum);
+      Float8 own_row = Load8(grad_out + source * stride + (kind.adds_self ? vector : vectors + vector) * 8);
+      Scale8(own_factor, own_row);
+      Drop8(self_mask, id, static_cast<uint32_t>(vector), own_row);
+      Add8(own_row, sum);
       if (past_destinations != nullptr) {
         Add8(Load8(past_destinations + (static_cast<int64_t>(source) * vectors + vector) * 8), sum);
       }

@@ -83,9 +83,9 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksEach)
     const int64_t at = static_cast<int64_t>(row) * vectors + vector;
     Multiply8(SumScale(call.kind, degree, count), sum);
     if (symmetric) {
-      Float8 own = Load8(z + at * 8);
-      if (kThrough) ReadThrough8<kForm>(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own);
-      AddScaled8(OwnScale(degree), own, sum);
+      Float8 own_row = Load8(z + at * 8);
+      if (kThrough) ReadThrough8<kForm>(call.through, bias, kept != nullptr ? kept[at] : 0xffu, at, own_row);
+      AddScaled8(OwnScale(degree), own_row, sum);
     }
     Store8(out + at * 8, sum);
   }

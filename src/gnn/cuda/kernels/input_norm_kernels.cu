@@ -20,13 +20,13 @@ __global__ void __launch_bounds__(kSumBlock)
     PieceInputSumsKernel(RowsOnDevice rows, int32_t inputs, Value* x, float* partials) {
   __shared__ StripSums shared;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
-  const int32_t last = min(rows.padded_rows, first + kLongPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
+  const int32_t end_row = min(rows.padded_rows, first_row + kLongPieceRows);
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   Float8 sum = {};
   if (vector * 8 < inputs) {
 #pragma unroll 4
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
+    for (int32_t row = first_row + static_cast<int32_t>(threadIdx.x / 32); row < end_row; row += kSumWarps) {
       Value* at = x + static_cast<int64_t>(row) * inputs + vector * 8;
       if (row < count) {
         Add8(Load8(at), sum);
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kSumBlock)
       }
     }
   }
-  if (first >= count) return;
+  if (first_row >= count) return;
   float total = 0, nothing = 0;
   JoinWarps(shared, sum, Float8{}, total, nothing);
   const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(kProductBlock)
   __shared__ float parts[kTermGroups][kWeightRows][kColumnLanes];
   __shared__ double totals[2][kWeightRows];
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kWeightRows;
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kWeightRows;
   if (count == 0) {  // as in JoinStatisticsKernel (norm_kernels.cu)
-    if (rows.header->valid != 0 && first == 0 && threadIdx.x == 0) *norm.batches += 1.0f;
+    if (rows.header->valid != 0 && first_row == 0 && threadIdx.x == 0) *norm.batches += 1.0f;
     return;
   }
   const auto thread = static_cast<int32_t>(threadIdx.x);
@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(kProductBlock)
       __syncthreads();
       for (int32_t t = thread; t < kWeightRows * kDepth; t += kProductBlock) {
         const int32_t r = t / kDepth, i = first_input + t % kDepth;
-        const bool in_range = first + r < outputs && i < inputs;
-        weights[t % kDepth][r] = in_range ? ToFloat(weight[static_cast<int64_t>(first + r) * inputs + i]) : 0.0f;
+        const bool in_range = first_row + r < outputs && i < inputs;
+        weights[t % kDepth][r] = in_range ? ToFloat(weight[static_cast<int64_t>(first_row + r) * inputs + i]) : 0.0f;
       }
       if (thread < kDepth) sums[thread] = first_input + thread < inputs ? moments.sums[first_input + thread] : 0.0f;
       __syncthreads();
@@ -118,13 +118,13 @@ __global__ void __launch_bounds__(kProductBlock)
     __syncthreads();
     for (int32_t t = thread; t < kWeightRows * kColumnLanes; t += kProductBlock) {
       const int32_t r = t / kColumnLanes, at = t % kColumnLanes;
-      if (first + r >= outputs || begin + at >= inputs) continue;
-      products[static_cast<int64_t>(first + r) * inputs + begin + at] =
+      if (first_row + r >= outputs || begin + at >= inputs) continue;
+      products[static_cast<int64_t>(first_row + r) * inputs + begin + at] =
           parts[0][r][at] + parts[1][r][at] + parts[2][r][at] + parts[3][r][at];
     }
   }
   __syncthreads();
-  const int32_t r = thread / 64, moment = thread / 32 % 2, column = first + r;
+  const int32_t r = thread / 64, moment = thread / 32 % 2, column = first_row + r;
   double total = 0;
   if (column < outputs) {
     const float* factors = moment == 0 ? moments.sums : products + static_cast<int64_t>(column) * inputs;
@@ -160,23 +160,23 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
   __shared__ StripSums shared;
   constexpr int kTogether = 4;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
-  const int32_t last = min(rows.padded_rows, first + kLongPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kLongPieceRows;
+  const int32_t end_row = min(rows.padded_rows, first_row + kLongPieceRows);
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
   const float kept_scale = mask.threshold == 0 ? 1.0f : mask.scale;
   Float8 sum = {}, sum_grad_y = {};
   if (vector * 8 < rows.width) {
-    const int32_t warp_first_row = first + static_cast<int32_t>(threadIdx.x / 32);
-    for (int32_t from = warp_first_row; from < last; from += kTogether * kSumWarps) {
+    const int32_t warp_first_row = first_row + static_cast<int32_t>(threadIdx.x / 32);
+    for (int32_t from = warp_first_row; from < end_row; from += kTogether * kSumWarps) {
       RawOf<Value> raw[kTogether], raw_x[kTogether];
       RowMark mark[kTogether];
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int32_t row = from + i * kSumWarps;
         const int64_t at = row * width + vector * 8;
-        if (row >= last || row >= count) continue;
+        if (row >= end_row || row >= count) continue;
         raw[i] = LoadRaw(grad_y + at);
         if (kMarked) {
           mark[i] = marks[at / 8];
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int32_t row = from + i * kSumWarps;
-        if (row >= last) continue;
+        if (row >= end_row) continue;
         Float8 g = {};
         if (row < count) {
           g = Widen(raw[i]);
@@ -209,7 +209,7 @@ __global__ void __launch_bounds__(kSumBlock, kMarked ? 4 : 2)
       }
     }
   }
-  if (first >= count) return;
+  if (first_row >= count) return;
   float total = 0, total_grad_y = 0;
   JoinWarps(shared, sum, sum_grad_y, total, total_grad_y);
   const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);

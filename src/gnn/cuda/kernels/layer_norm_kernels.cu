@@ -68,14 +68,14 @@ __global__ void __launch_bounds__(kBlock)
     ParameterSumsKernel(RowsOnDevice rows, LayerNormOnDevice norm, const T* x, const T* grad_y, float* partials) {
   __shared__ StripSums shared;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
-  if (first >= count) return;
-  const int32_t last = min(count, first + kPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first_row >= count) return;
+  const int32_t end_row = min(count, first_row + kPieceRows);
   const auto vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   Float8 products = {}, sum = {};
   if (vector * 8 < rows.width) {
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
+    for (int32_t row = first_row + static_cast<int32_t>(threadIdx.x / 32); row < end_row; row += kSumWarps) {
       const float mean = norm.moments[2 * row], inverse = norm.moments[2 * row + 1];
       const Float8 v = Load8(x + row * width + vector * 8), g = Load8(grad_y + row * width + vector * 8);
 #pragma unroll

@@ -27,16 +27,16 @@ template <typename T>
 __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice rows, const T* x, float* partials) {
   __shared__ StripSums shared;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
-  if (first >= count) return;
-  const int32_t last = min(count, first + kPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first_row >= count) return;
+  const int32_t end_row = min(count, first_row + kPieceRows);
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   Float8 sum = {}, squares = {};
   if (vector * 8 < rows.width) {
-    const Float8 about = Load8(x + first * width + vector * 8);
+    const Float8 about = Load8(x + first_row * width + vector * 8);
 #pragma unroll 4
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
+    for (int32_t row = first_row + static_cast<int32_t>(threadIdx.x / 32); row < end_row; row += kSumWarps) {
       const Float8 value = Load8(x + row * width + vector * 8);
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(kBlock) PieceStatisticsKernel(RowsOnDevice row
   JoinWarps(shared, sum, squares, total, total_squares);
   const int32_t column = static_cast<int32_t>(blockIdx.y * kStrip + threadIdx.x);
   if (column >= rows.width) return;
-  const float n = static_cast<float>(last - first);
+  const float n = static_cast<float>(end_row - first_row);
   float* out = partials + static_cast<int64_t>(blockIdx.x) * 2 * width + column;
-  out[0] = ToFloat(x[first * width + column]) + total / n;
+  out[0] = ToFloat(x[first_row * width + column]) + total / n;
   out[width] = fmaxf(total_squares - total * (total / n), 0.0f);
 }
 
@@ -198,9 +198,9 @@ __global__ void __launch_bounds__(kBlock)
                          const T* grad_y, float* partials) {
   __shared__ StripSums shared;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
-  if (first >= count) return;
-  const int32_t last = min(count, first + kPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first_row >= count) return;
+  const int32_t end_row = min(count, first_row + kPieceRows);
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   const DropoutKey mask = MaskKey(between.dropout, rows.state, rows.header);
@@ -208,20 +208,20 @@ __global__ void __launch_bounds__(kBlock)
   Float8 sum = {}, products = {};
   if (vector * 8 < rows.width) {
     const NormalForm form = NormalFormOf(coefficients, vector);
-    const int32_t warp_first_row = first + static_cast<int32_t>(threadIdx.x / 32);
-    for (int32_t from = warp_first_row; from < last; from += kTogether * kSumWarps) {
+    const int32_t warp_first_row = first_row + static_cast<int32_t>(threadIdx.x / 32);
+    for (int32_t from = warp_first_row; from < end_row; from += kTogether * kSumWarps) {
       RawOf<T> raw[kTogether], raw_grad[kTogether];
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int32_t row = from + i * kSumWarps;
-        if (row >= last) continue;
+        if (row >= end_row) continue;
         raw[i] = LoadRaw(x + row * width + vector * 8);
         raw_grad[i] = LoadRaw(grad_y + row * width + vector * 8);
       }
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int32_t row = from + i * kSumWarps;
-        if (row >= last) continue;
+        if (row >= end_row) continue;
         const Float8 value = Widen(raw[i]);
         Float8 grad = Widen(raw_grad[i]);
         GradientBefore(rows, form, between, mask, row, vector, value, grad);
@@ -317,15 +317,15 @@ template <typename T>
 __global__ void __launch_bounds__(kBlock) PieceSumsKernel(RowsOnDevice rows, const T* x, float* partials) {
   __shared__ StripSums shared;
   const int32_t count = RowsAfter(rows.header, rows.number);
-  const int32_t first = static_cast<int32_t>(blockIdx.x) * kPieceRows;
-  if (first >= count) return;
-  const int32_t last = min(count, first + kPieceRows);
+  const int32_t first_row = static_cast<int32_t>(blockIdx.x) * kPieceRows;
+  if (first_row >= count) return;
+  const int32_t end_row = min(count, first_row + kPieceRows);
   const int32_t vector = static_cast<int32_t>(blockIdx.y * 32 + threadIdx.x % 32);
   const int64_t width = rows.width;
   Float8 sum = {};
   if (vector * 8 < rows.width) {
 #pragma unroll 4
-    for (int32_t row = first + static_cast<int32_t>(threadIdx.x / 32); row < last; row += kSumWarps) {
+    for (int32_t row = first_row + static_cast<int32_t>(threadIdx.x / 32); row < end_row; row += kSumWarps) {
       Add8(Load8(x + row * width + vector * 8), sum);
     }
   }

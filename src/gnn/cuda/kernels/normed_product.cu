@@ -95,9 +95,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (warp == 0) {
       Expect(weights_here, static_cast<uint32_t>(inputs / kWeightColumns * kPartBytes));
       for (int c = 0; c < inputs; c += kWeightColumns) {
-        const bool own = c < operands.inputs;
-        Bring(base + static_cast<uint32_t>(c / kWeightColumns * kPartBytes), own ? &weight : &residual_weight,
-              own ? c : c - operands.inputs, strip * kStripColumns, weights_here);
+        const bool is_own = c < operands.inputs;
+        Bring(base + static_cast<uint32_t>(c / kWeightColumns * kPartBytes), is_own ? &weight : &residual_weight,
+              is_own ? c : c - operands.inputs, strip * kStripColumns, weights_here);
       }
     }
     Ring ring = ring_of(warp);
@@ -105,8 +105,9 @@ __global__ void __launch_bounds__(kThreads, 1)
       for (int c = 0; c < inputs; c += kStageColumns) {
         Await(ring.EmptyAt(ring.stage), ring.parity ^ 1);
         Expect(ring.FullAt(), kStageBytes);
-        const bool own = c < operands.inputs;
-        Bring(ring.MemoryAt(), own ? &x : &residual, own ? c : c - operands.inputs, tile * kTileRows, ring.FullAt());
+        const bool is_own = c < operands.inputs;
+        Bring(ring.MemoryAt(), is_own ? &x : &residual, is_own ? c : c - operands.inputs, tile * kTileRows,
+              ring.FullAt());
         ring.Advance();
       }
     }

@@ -38,12 +38,12 @@ __global__ void __launch_bounds__(kSampleMeanBlock)
   const uint32_t node = active ? static_cast<uint32_t>(nodes[drawn_row]) : 0;
   const int64_t begin = active ? __ldg(graph.row_offsets + node) : 0;
   const int32_t degree = active ? static_cast<int32_t>(__ldg(graph.row_offsets + node + 1) - begin) : 0;
-  const auto own = features.Place(node);
+  const auto own_place = features.Place(node);
   const int32_t slot = PickSlot<kLanes>(key, node, degree, fanout, lane % kLanes);
   const int32_t count = degree < fanout ? degree : fanout;
   const int32_t neighbor = active && lane % kLanes < count ? features.Place(__ldg(graph.columns + begin + slot)) : 0;
 
-  MeansOfDrawn<kLanes>(features, graph.feature_vectors, fanout, base, rows, own, count, neighbor, out);
+  MeansOfDrawn<kLanes>(features, graph.feature_vectors, fanout, base, rows, own_place, count, neighbor, out);
 }
 
 template <typename Rows, typename Out>

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
   const Value* past_destinations = kPlain ? nullptr : static_cast<const Value*>(direct.destinations);
   const Value* past_seeds = kPlain ? nullptr : static_cast<const Value*>(direct.seeds);
   Value* grad_z = static_cast<Value*>(to.grad_z);
-  Value* before = static_cast<Value*>(to.before);
+  Value* rows_before = static_cast<Value*>(to.before);
   const DropoutKey neighbor_mask = kPlain ? DropoutKey{} : MaskKey(input.neighbors, state, header);
   const DropoutKey self_mask = kPlain ? DropoutKey{} : MaskKey(input.self, state, header);
   const float own_factor =
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     start(i + kAhead);
     if (source >= sources) {
       if (in_row) Store8(grad_z + at, Float8{});
-      if (kBefore && in_row) Store8(before + at, Float8{});
+      if (kBefore && in_row) Store8(rows_before + at, Float8{});
       continue;
     }
     const int32_t first_index = __shfl_sync(kFullWarp, begin, i), end_index = __shfl_sync(kFullWarp, end, i);
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kSumBlock, 3)
     Add8(sum, sums);
     if (kBefore) {
       ApplyMark8(to.between.activation, kept_scale, source_mark, sum);
-      Store8(before + at, sum);
+      Store8(rows_before + at, sum);
       Add8(sum, sums_before);
     }
   }

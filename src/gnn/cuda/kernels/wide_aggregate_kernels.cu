@@ -170,14 +170,14 @@ __global__ void __launch_bounds__(kBlock)
     } else if (kind.mean && count > 0) {
       Scale8(1.0f / static_cast<float>(count), sum);
     }
-    Float8 own = Load8(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
-    Activate8(input.activation, input.bias, vector, own);
-    Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own);
+    Float8 own_row = Load8(z + (static_cast<int64_t>(row) * vectors + vector) * 8);
+    Activate8(input.activation, input.bias, vector, own_row);
+    Drop8(self_mask, static_cast<uint32_t>(nodes[row]), static_cast<uint32_t>(vector), own_row);
     if (adds_self) {
-      Scale8(own_factor, own);
-      Add8(own, sum);
+      Scale8(own_factor, own_row);
+      Add8(own_row, sum);
     } else {
-      Store8(to + (vectors + vector) * 8, own);
+      Store8(to + (vectors + vector) * 8, own_row);
     }
     Store8(to + vector * 8, sum);
   }
@@ -230,9 +230,9 @@ __global__ void __launch_bounds__(kBlock)
     if (!in_row) continue;
     Drop8(neighbor_mask, id, static_cast<uint32_t>(vector), sum);
     if (source < rows) {
-      Float8 own = Load8(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
-      Drop8(self_mask, id, static_cast<uint32_t>(vector), own);
-      Add8(own, sum);
+      Float8 own_row = Load8(grad_out + (static_cast<int64_t>(source) * 2 * vectors + vectors + vector) * 8);
+      Drop8(self_mask, id, static_cast<uint32_t>(vector), own_row);
+      Add8(own_row, sum);
     }
     if (input.activation != Activation::kIdentity) {
       ActivationSlope8(input.activation, input.bias, vector,
@@ -325,15 +325,15 @@ __global__ void __launch_bounds__(kBlock)
     } else if (kind.mean && drawn.count > 0) {
       Scale8(1.0f / static_cast<float>(drawn.count), sum);
     }
-    Float8 own = Load8(features.At(self_place) + vector * 8);
-    Drop8(input_mask, self, static_cast<uint32_t>(vector), own);
-    if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own);
-    Drop8(self_mask, self, static_cast<uint32_t>(vector), own);
+    Float8 own_row = Load8(features.At(self_place) + vector * 8);
+    Drop8(input_mask, self, static_cast<uint32_t>(vector), own_row);
+    if (input_rows != nullptr) Store8(input_rows + (static_cast<int64_t>(row) * vectors + vector) * 8, own_row);
+    Drop8(self_mask, self, static_cast<uint32_t>(vector), own_row);
     if (adds_self) {
-      Scale8(own_factor, own);
-      Add8(own, sum);
+      Scale8(own_factor, own_row);
+      Add8(own_row, sum);
     } else {
-      Store8(to + (vectors + vector) * 8, own);
+      Store8(to + (vectors + vector) * 8, own_row);
     }
     Store8(to + vector * 8, sum);
   }

@@ -30,12 +30,12 @@ namespace {
 // caller, and all copies of the runtime in a process share the current device.
 template <typename Work>
 int32_t OnDevice(int32_t device, char* error, Work work) {
-  int before = device;
-  Status status = CudaStatus(cudaGetDevice(&before), "cudaGetDevice");
-  if (status.ok() && before != device) status = CudaStatus(cudaSetDevice(device), "cudaSetDevice");
+  int device_before = device;
+  Status status = CudaStatus(cudaGetDevice(&device_before), "cudaGetDevice");
+  if (status.ok() && device_before != device) status = CudaStatus(cudaSetDevice(device), "cudaSetDevice");
   if (!status.ok()) return ReportStatus(status, error);
   const int32_t code = Guarded(error, work);
-  if (before != device) cudaSetDevice(before);
+  if (device_before != device) cudaSetDevice(device_before);
   return code;
 }
 

@@ -65,20 +65,20 @@ class GatProgram final : public Program {
     for (size_t l = 0; l < steps_.size(); ++l) {
       Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
-      const bool last = l + 1 == steps_.size();
+      const bool is_last = l + 1 == steps_.size();
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
       const int64_t places = Known(l) * envelope_.fanouts[static_cast<size_t>(Hop(l))];
       HONE_RETURN_IF_ERROR(step.folded.Allocate(2 * heads * layer.in));
       HONE_RETURN_IF_ERROR(step.slot_weights.Allocate(places * heads));
       HONE_RETURN_IF_ERROR(step.self_weights.Allocate(Known(l) * heads));
       HONE_RETURN_IF_ERROR(step.sums.Allocate(rows * heads * layer.in * size));
-      if (!last) HONE_RETURN_IF_ERROR(step.out.Allocate(rows * layer.out * size));
+      if (!is_last) HONE_RETURN_IF_ERROR(step.out.Allocate(rows * layer.out * size));
       DenseShape dense{.rows = rows,
                        .in = heads * layer.in,
                        .out = layer.out,
                        .weight_at = layer.weight,
                        .trains = envelope_.trains,
-                       .result = last ? Element::kFloat32 : element};
+                       .result = is_last ? Element::kFloat32 : element};
       if (heads > 1) {
         HONE_RETURN_IF_ERROR(step.spread.Allocate(layer.out * heads * layer.in * size));
         if (envelope_.trains) HONE_RETURN_IF_ERROR(step.grad_spread.Allocate(layer.out * heads * layer.in));
@@ -86,7 +86,7 @@ class GatProgram final : public Program {
         dense.gradient = step.grad_spread.get();
       }
       HONE_RETURN_IF_ERROR(step.dense.Plan(context_, dense));
-      if (shape_.normalises && !last) {
+      if (shape_.normalises && !is_last) {
         HONE_RETURN_IF_ERROR(
             step.norm.Make(context_, envelope_, static_cast<int>(l), layer.out, layer.norm, OperationsAfter(l)));
       }
@@ -98,7 +98,7 @@ class GatProgram final : public Program {
       HONE_RETURN_IF_ERROR(step.partials.Allocate(AttentionPartials(static_cast<int32_t>(Known(l)), Attention(l))));
       HONE_RETURN_IF_ERROR(step.grad_folded.Allocate(2 * heads * layer.in));
       HONE_RETURN_IF_ERROR(step.grad_sums.Allocate(rows * heads * layer.in * size));
-      if (!last) HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * layer.out * size));
+      if (!is_last) HONE_RETURN_IF_ERROR(step.grad_out.Allocate(rows * layer.out * size));
       slots = std::max(slots, places);
       rows_most = std::max(rows_most, Known(l));
     }
@@ -135,7 +135,7 @@ class GatProgram final : public Program {
     for (size_t l = 0; l < steps_.size(); ++l) {
       const Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
-      const bool last = l + 1 == steps_.size();
+      const bool is_last = l + 1 == steps_.size();
       if (l == 0) {
         HONE_CUDA_RETURN_IF_ERROR(EnqueueFeatureAttention(
             batch.graph, context_.graph->feature_element(), Hop(0), OuterHopOf(batch), Attention(0), step.folded.get(),
@@ -149,9 +149,9 @@ class GatProgram final : public Program {
         HONE_CUDA_RETURN_IF_ERROR(
             EnqueueSpreadHeads(HeadSpreadOf(l), Master(layer.weight), element, step.spread.get(), stream));
       }
-      void* out = last ? static_cast<void*>(logits) : step.out.get();
+      void* out = is_last ? static_cast<void*>(logits) : step.out.get();
       HONE_RETURN_IF_ERROR(step.dense.Forward(step.sums.get(), out, stream));
-      if (shape_.normalises && !last) HONE_RETURN_IF_ERROR(step.norm.EnqueueForward(batch, step.out.get(), stream));
+      if (shape_.normalises && !is_last) HONE_RETURN_IF_ERROR(step.norm.EnqueueForward(batch, step.out.get(), stream));
     }
     return Status::Ok();
   }
@@ -163,11 +163,11 @@ class GatProgram final : public Program {
     for (size_t l = steps_.size(); l-- > 0;) {
       const Step& step = steps_[l];
       const GatLayer& layer = shape_.layers[l];
-      const bool last = l + 1 == steps_.size();
-      if (shape_.normalises && !last) {
+      const bool is_last = l + 1 == steps_.size();
+      if (shape_.normalises && !is_last) {
         HONE_RETURN_IF_ERROR(step.norm.EnqueueBackward(batch, step.out.get(), step.grad_out.get(), stream));
       }
-      const void* grad = last ? grad_logits : step.grad_out.get();
+      const void* grad = is_last ? grad_logits : step.grad_out.get();
       HONE_RETURN_IF_ERROR(step.dense.InputGradient(grad, step.grad_sums.get(), stream));
       HONE_RETURN_IF_ERROR(Fork(stream));
       HONE_RETURN_IF_ERROR(step.dense.WeightGradient(grad, step.sums.get(), branch_.handle));
@@ -286,20 +286,20 @@ class GatPlan final : public ModelPlan {
     shape_.activation = activation;
     shape_.rate = DropoutRate(model.dropout < 0 ? 0.5 : model.dropout);
     for (int l = 0; l < model.layers; ++l) {
-      const bool last = l + 1 == model.layers;
+      const bool is_last = l + 1 == model.layers;
       const int64_t in = l == 0 ? model.in_width : model.hidden;
-      const int64_t width = last ? model.num_classes : model.hidden / model.heads;
+      const int64_t width = is_last ? model.num_classes : model.hidden / model.heads;
       GatLayer layer;
       layer.in = RoundUp(in, 8);
-      layer.concatenates = !last;
+      layer.concatenates = !is_last;
       layer.head_width = static_cast<int32_t>(width);
-      layer.out = RoundUp(last ? width : model.heads * width, 8);
+      layer.out = RoundUp(is_last ? width : model.heads * width, 8);
       const std::string name = fmt::format("convs.{}.", l);
       layer.weight = layout_.Reserve(RoundUp(model.heads * width, 8) * layer.in);
       layout_.PlaceMatrix(name + "lin.weight", model.heads * width, in, layer.weight, layer.in);
       layer.att_src = layout_.ReserveVector(name + "att_src", model.heads * width);
       layer.att_dst = layout_.ReserveVector(name + "att_dst", model.heads * width);
-      if (shape_.normalises && !last) layer.norm = PlaceNorm(layout_, fmt::format("bns.{}.", l), model.hidden);
+      if (shape_.normalises && !is_last) layer.norm = PlaceNorm(layout_, fmt::format("bns.{}.", l), model.hidden);
       shape_.layers.push_back(layer);
     }
   }

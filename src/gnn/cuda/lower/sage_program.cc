@@ -75,9 +75,9 @@ class SageProgram final : public Program {
     for (size_t l = 0; l < count; ++l) {
       const SageLayer& shape = layers_[l];
       const int64_t rows = envelope_.Rows(static_cast<int>(l));
-      const bool last = l + 1 == count;
+      const bool is_last = l + 1 == count;
       if (l > 0) HONE_RETURN_IF_ERROR(inputs_[l].Allocate(rows * 2 * shape.padded_in * size));
-      if (!last) HONE_RETURN_IF_ERROR(outputs_[l].Allocate(rows * shape.padded_out * size));
+      if (!is_last) HONE_RETURN_IF_ERROR(outputs_[l].Allocate(rows * shape.padded_out * size));
       HONE_RETURN_IF_ERROR(
           dense_[l].Plan(context_, {.rows = rows,
                                     .in = 2 * shape.padded_in,
@@ -86,14 +86,14 @@ class SageProgram final : public Program {
                                     .gradient_products = l > 0 && Forks() ? &second_stream_.products() : nullptr,
                                     .trains = envelope_.trains,
                                     .input_gradient = l > 0,
-                                    .result = last ? Element::kFloat32 : context_.element}));
-      if (shape_.normalises && !last) {
+                                    .result = is_last ? Element::kFloat32 : context_.element}));
+      if (shape_.normalises && !is_last) {
         HONE_RETURN_IF_ERROR(norms_[l].Make(context_, envelope_, static_cast<int>(l), shape.padded_out, shape.norm,
                                             {.activation = shape_.activation, .dropout = DropoutAfter(l)}));
       }
       if (!envelope_.trains) continue;
-      if (!last && IsPlain()) HONE_RETURN_IF_ERROR(passed_[l].Allocate(rows * shape.padded_out / 8));
-      if (!last) HONE_RETURN_IF_ERROR(output_grads_[l].Allocate(rows * shape.padded_out * size));
+      if (!is_last && IsPlain()) HONE_RETURN_IF_ERROR(passed_[l].Allocate(rows * shape.padded_out / 8));
+      if (!is_last) HONE_RETURN_IF_ERROR(output_grads_[l].Allocate(rows * shape.padded_out * size));
       if (l > 0) HONE_RETURN_IF_ERROR(input_grads_[l].Allocate(rows * 2 * shape.padded_in * size));
       if (l > 0 && shape_.maximum) HONE_RETURN_IF_ERROR(winners_[l].Allocate(rows * shape.padded_in));
     }
@@ -167,22 +167,23 @@ class SageProgram final : public Program {
 
   Status EnqueueForward(const BatchOnDevice& batch, float* logits, cudaStream_t stream) override {
     for (size_t l = 0; l < layers_.size(); ++l) {
-      const bool last = l + 1 == layers_.size();
+      const bool is_last = l + 1 == layers_.size();
       if (l > 0) HONE_RETURN_IF_ERROR(EnqueueGather(batch, l, stream));
-      void* out = last ? static_cast<void*>(logits) : outputs_[l].get();
+      void* out = is_last ? static_cast<void*>(logits) : outputs_[l].get();
       HONE_RETURN_IF_ERROR(dense_[l].Forward(InputOf(batch, l), out, stream));
-      if (shape_.normalises && !last) HONE_RETURN_IF_ERROR(norms_[l].EnqueueForward(batch, outputs_[l].get(), stream));
+      if (shape_.normalises && !is_last)
+        HONE_RETURN_IF_ERROR(norms_[l].EnqueueForward(batch, outputs_[l].get(), stream));
     }
     return Status::Ok();
   }
 
   Status EnqueueBackward(const BatchOnDevice& batch, const void* grad_logits, cudaStream_t stream) override {
     for (size_t l = layers_.size(); l-- > 0;) {
-      const bool last = l + 1 == layers_.size();
-      if (shape_.normalises && !last) {
+      const bool is_last = l + 1 == layers_.size();
+      if (shape_.normalises && !is_last) {
         HONE_RETURN_IF_ERROR(norms_[l].EnqueueBackward(batch, outputs_[l].get(), output_grads_[l].get(), stream));
       }
-      const void* grad = last ? grad_logits : output_grads_[l].get();
+      const void* grad = is_last ? grad_logits : output_grads_[l].get();
       // Nothing later in the chain waits for a weight's gradient. The first layer's stays on the chain, because it
       // comes last.
       cudaStream_t gradients = stream;

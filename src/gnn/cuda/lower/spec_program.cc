@@ -518,8 +518,8 @@ class SpecProgram final : public Program {
             steps_[u].moments.get()};
   }
   const float* EpsOf(size_t u, size_t operand) const {
-    const bool last = operand + 1 == model_.Unit(u).operands.size();
-    return last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
+    const bool is_last = operand + 1 == model_.Unit(u).operands.size();
+    return is_last && model_.places[u].eps >= 0 ? context_.parameters->buffers() + model_.places[u].eps : nullptr;
   }
   // Returns where the columns of operand i lie among those of a kConcat unit.
   ColumnsBeside ColumnsOf(size_t u, size_t i, int32_t padded_rows) const {
