@@ -113,18 +113,12 @@ Result<std::unique_ptr<SimProcess>> SimProcess::Start(const Options& options, co
     return Status::Unavailable(fmt::format("the simulator's child '{}' did not answer ({}): {}", child.argv[0],
                                            exit ? exit->Describe() : "still running", frame.status().message()));
   }
-  const json answer = ReadJsonText(frame->header);
-  if (answer.is_discarded() || !answer.is_object())
-    return Status::Internal("the simulator's child gave no sound answer");
-  if (answer.contains("signal")) {
-    *refused = "a static initialiser crashed";
+  HONE_ASSIGN_OR_RETURN(LoadAnswer answer, DecodeLoadAnswer(frame->header));
+  if (!answer.refused.empty()) {
+    *refused = std::move(answer.refused);
     return std::unique_ptr<SimProcess>();
   }
-  if (!answer.value("ok", false)) {
-    *refused = answer.value("error", "the image does not load");
-    return std::unique_ptr<SimProcess>();
-  }
-  process->writable_bytes_ = answer.value("writable_bytes", int64_t{0});
+  process->writable_bytes_ = answer.writable_bytes;
   return process;
 }
 
