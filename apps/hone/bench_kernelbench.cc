@@ -50,7 +50,8 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   if (stored_result.ok()) return stored_result;
   const double started = SteadySeconds();
   const Result<Task> task =
-      KernelBenchTask(context, submission, problem, fmt::format("{}/tasks/{}", flags.out, submission.task));
+      KernelBenchTask(context, submission, problem, fmt::format("{}/tasks/{}", flags.out, submission.task),
+                      {.untimed = "the task was made to judge finished modules"});
   SuiteResult result;
   if (task.ok()) {
     HONE_ASSIGN_OR_RETURN(const Evaluation evaluation, JudgeSubmission(*task, request, hosted));
@@ -133,7 +134,7 @@ Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* submi
 }
 
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& submission, const std::string& text,
-                             const std::string& folder) {
+                             const std::string& folder, const OperatorTimingChoice& timing) {
   if (FileExists(folder + "/task.toml")) {
     const Result<std::string> reference_source = ReadFile(folder + "/reference.py");
     if (reference_source.ok() && *reference_source == text) return LoadTask(folder);
@@ -143,6 +144,7 @@ Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmissio
   options.file = submission.problem_file;
   options.text = text;
   options.eval_where_dropout = true;
+  options.timing = timing;
   HONE_RETURN_IF_ERROR(
       PrepareModuleTask(options, {.environment = context.environment}, {.directory = folder, .overwrite = true})
           .status());

@@ -10,6 +10,7 @@
 
 #include "hone/commands.h"
 #include "hone/run_options_flags.h"
+#include "tuner/torch/module_task.h"
 #include "tuner/workbench/kernelbench_suite.h"
 
 namespace hone {
@@ -28,9 +29,9 @@ struct KernelBenchFlags {
 // Removes the problems that --level, --problem and --lot do not choose, and says what the lot drew. kInvalidArgument if
 // none is left.
 Status Choose(const KernelBenchFlags& flags, std::vector<SuiteSubmission>* submissions);
-// Returns the problem's task. It is made once and then read from `folder`.
+// Returns the problem's task. It is made once and then read from `folder`. `timing`: whether the module's operators are timed then.
 Result<Task> KernelBenchTask(const CommandContext& context, const SuiteSubmission& problem, const std::string& text,
-                             const std::string& folder);
+                             const std::string& folder, const OperatorTimingChoice& timing);
 // Writes summary.json and report.html to the folder --out, and prints the table or the JSON. `conditions`: a sentence
 // for report.html on how the results were measured.
 Status TellSuite(const KernelBenchFlags& flags, const std::vector<SuiteResult>& results, bool timed,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/clock.h"
@@ -77,6 +78,19 @@ Result<RunView> Search(Campaign& campaign, const Task& task, const std::string& 
   return ContinueRun(dependencies, id);
 }
 
+// Returns on which GPU operators are timed: the one that judges, if it is in this machine. Nothing is judged while a task is made.
+OperatorTimingChoice TimingOf(const Campaign& campaign) {
+  const std::string& device = campaign.flags.device.device;
+  const std::string& id = campaign.evaluator->facts().id;
+  OperatorTimingChoice timing;
+  timing.untimed = "no GPU of this machine judges";
+  if ((device == "auto" || device.starts_with("cuda")) && id.starts_with("cuda:")) {
+    timing.wanted = true;
+    timing.gpu = std::atoi(id.c_str() + 5);  // ids look like "cuda:1"
+  }
+  return timing;
+}
+
 // Takes a problem from its file to its verdict. After kPending and kCancelled, the same command continues the problem
 // later.
 Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem, RunWaits& waits) {
@@ -93,7 +107,7 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
   result.submission = problem;
   const double started = SteadySeconds();
   const Result<Task> task =
-      KernelBenchTask(campaign.context, problem, text, fmt::format("{}/tasks/{}", flags.out, problem.task));
+      KernelBenchTask(campaign.context, problem, text, fmt::format("{}/tasks/{}", flags.out, problem.task), TimingOf(campaign));
   if (!task.ok()) {
     if (task.status().code() == StatusCode::kUnavailable)
       return task.status();  // PyTorch is missing, which is not the problem's fault

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "common/build_facts.h"
 #include "common/standard_output.h"
 #include "hone/commands.h"
+#include "tuner/evaluate/device_list.h"
 #include "tuner/workbench/prepare_module_task.h"
 #include "tuner/workbench/prepare_task.h"
 
@@ -28,7 +30,7 @@ struct NewFlags {
   bool force = false, json = false, no_check = false;
   // The following options are for PyTorch modules.
   std::vector<std::string> inputs, fixed;
-  std::string init, workload;
+  std::string init, workload, profile = "auto";
   bool eval_mode = false, accept_licence = false;
   double memory_gb = 0, limit_seconds = 300;
 };
@@ -106,6 +108,31 @@ bool NamesAClass(const std::string& from) {
 
 bool IsDefinition(const std::string& from) { return from.ends_with(".json"); }
 
+// Returns what --profile says: auto, cuda:N, cpu or none.
+Result<OperatorTimingChoice> TimingChoice(const std::string& profile) {
+  OperatorTimingChoice choice;
+  if (profile == "none") {
+    choice.untimed = "--profile none";
+    return choice;
+  }
+  if (profile == "cpu") {
+    choice.wanted = true;
+    return choice;
+  }
+  for (const DeviceFacts& facts : ListGpus()) {
+    if (profile != "auto" && facts.id != profile) continue;
+    choice.wanted = true;
+    choice.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
+    return choice;
+  }
+  if (profile != "auto") {
+    return Status::InvalidArgument(
+        fmt::format("--profile {}: there is no such GPU (see `hone devices`); use cuda:N, cpu, none or auto", profile));
+  }
+  choice.untimed = "no GPU was found here";
+  return choice;
+}
+
 Status RunModule(CommandContext& context, NewFlags& flags, const std::string& source) {
   const TaskAnswers& answers = flags.answers;
   const bool defined = IsDefinition(flags.from), board = IsBoardFolder(flags.from);
@@ -173,6 +200,7 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
     if (options.class_name != "Model")
       chosen = fmt::format("class {}, the only module of the file", options.class_name);
   }
+  HONE_ASSIGN_OR_RETURN(options.timing, TimingChoice(flags.profile));
   PythonOptions python;
   python.environment = context.environment;
   python.memory_bytes = static_cast<int64_t>(flags.memory_gb * 1e9);
@@ -185,8 +213,9 @@ Status RunModule(CommandContext& context, NewFlags& flags, const std::string& so
   if (!chosen.empty()) prepared.draft.inferred.insert(prepared.draft.inferred.begin(), chosen);
   for (const std::string& warning : prepared.draft.sandbox_warnings) PrintError("hone: warning: {}\n", warning);
   if (!flags.json) {
-    Print("{}/task.toml, reference.py{}\n\nFound by running {} with PyTorch {}; look it over:\n", out,
-          prepared.draft.seed_cu.empty() ? "" : ", seed.cu", options.file, prepared.draft.torch);
+    Print("{}/task.toml, reference.py{}{}\n\nFound by running {} with PyTorch {}; look it over:\n", out,
+          prepared.draft.seed_cu.empty() ? "" : ", seed.cu", prepared.draft.profile ? ", profile.json" : "", options.file,
+          prepared.draft.torch);
     for (const std::string& line : prepared.draft.inferred) Print("  {}\n", line);
     for (const std::string& line : prepared.draft.notes) Print("  {}\n", line);
     std::fflush(stdout);
@@ -224,9 +253,9 @@ Status Run(CommandContext& context, NewFlags& flags) {
   if (flags.from.ends_with(".py") && IsModuleProblem(source)) return RunModule(context, flags, source);
   if (flags.from.ends_with(".py") && source.find("__global__") == std::string::npos)
     return Status::InvalidArgument(WhyNoModuleProblem(source, flags.from));
-  if (!flags.inputs.empty() || !flags.init.empty() || !flags.fixed.empty() || flags.eval_mode) {
+  if (!flags.inputs.empty() || !flags.init.empty() || !flags.fixed.empty() || flags.eval_mode || flags.profile != "auto") {
     return Status::InvalidArgument(
-        "--input, --init, --fix and --eval describe a PyTorch module, and this is a CUDA kernel: leave them out");
+        "--input, --init, --fix, --eval and --profile are for a PyTorch module, and this is a CUDA kernel: leave them out");
   }
   const std::string out = flags.out.empty() ? "tasks/" + answers.options.name : flags.out;
   HONE_ASSIGN_OR_RETURN(
@@ -386,6 +415,11 @@ void RegisterNewCommand(CLI::App& app, CommandContext& context) {
       ->check(CLI::PositiveNumber);
   command->add_option("--limit", flags->limit_seconds, "how many seconds running the PyTorch module once may take")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--profile", flags->profile,
+                   "where PyTorch times the module's operators, for the notes and prompts: cuda:N, cpu, or none; auto "
+                   "takes the first GPU, if there is one")
       ->capture_default_str();
   command->add_flag("--accept-licence", flags->accept_licence,
                     "let prompts to models quote the files of the problem's folder, which its licence may forbid");

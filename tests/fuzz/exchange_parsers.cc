@@ -28,6 +28,7 @@
 #include "tuner/store/database.h"
 #include "tuner/torch/definition_files.h"
 #include "tuner/torch/module_task.h"
+#include "tuner/torch/operator_costs.h"
 #include "tuner/tunings/tuning_analysis.h"
 #include "tuner/tunings/tuning_database.h"
 #include "tuner/tunings/tuning_text.h"
@@ -421,6 +422,23 @@ std::vector<std::string> SanitizerLogSeeds() {
   return {fault, race, "========= Uninitialized __shared__ memory read of size 4 bytes\n=========     Address 0x0\n"};
 }
 
+// The input is operator_times.py's report, in whose process a user's module ran.
+void FeedOperatorTimes(std::string_view text) {
+  const Result<OperatorProfile> profile = ReadOperatorProfile(text);
+  if (!profile.ok()) return;
+  (void)MeasuredCostNotes(*profile);
+  (void)ComputedCostNotes(profile->costs, "");
+  (void)ProfileJson(*profile);
+}
+std::vector<std::string> OperatorTimesSeeds() {
+  const std::string report =
+      "{\"device\": \"NVIDIA H200\", \"torch\": \"2.11.0\", \"on_gpu\": true, \"training\": true, \"sizes\": {\"rows\": 512}, \"warm_calls\": 3, \"calls\": 15, "
+      "\"own\": 5244928, \"timer_us\": 1.5, \"all_us\": {\"median\": 80, \"low\": 79, \"high\": 82}, \"forward_us\": {\"median\": 75, \"low\": 74, \"high\": 76}, "
+      "\"operators\": [{\"name\": \"addmm\", \"calls\": 1, \"bytes\": 5244928, \"flops\": 536870912, \"us\": {\"median\": 61.25, \"low\": 60, \"high\": 62}}]}";
+  if (!ReadOperatorProfile(report).ok()) std::abort();
+  return {report, "{\"error\": \"OutOfMemoryError: CUDA out of memory\"}"};
+}
+
 constexpr TextParser kParsers[] = {
     {"claim", FeedClaim, ClaimSeeds},
     {"tuning database", FeedTunings, TuningSeeds},
@@ -433,7 +451,8 @@ constexpr TextParser kParsers[] = {
 };
 // Parsers that came after NetworkParsers, whose places must stay.
 constexpr TextParser kLaterParsers[] = {{"tuning files", FeedTuningFiles, TuningFileSeeds},
-                                        {"sanitizer log", FeedSanitizerLog, SanitizerLogSeeds}};
+                                        {"sanitizer log", FeedSanitizerLog, SanitizerLogSeeds},
+                                        {"operator times", FeedOperatorTimes, OperatorTimesSeeds}};
 
 }  // namespace
 

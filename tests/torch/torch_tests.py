@@ -668,10 +668,19 @@ def package(folder):
 
 
 def check(folder):
-    """Tests `hone new` with its check, and `hone tasks check` of the task that it made."""
-    told = bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder)
+    """Tests `hone new` with its check, with times of operators on the CPU, and `hone tasks check` of the task that it made."""
+    told = bring_in("linear_relu", os.path.join(HERE, "problems", "linear_relu.py"), folder, ["--profile", "cpu"])
     if told is None:
         return
+    profile = told["profile"] or {"operators": []}
+    if [(one["name"], one["calls"]) for one in profile["operators"]] != [("addmm", 1), ("relu", 1)] or profile["clock"] != "the host's clock":
+        fail("linear_relu has another profile", "\n".join(told["notes"]))
+    with open(os.path.join(folder, "linear_relu", "task.toml"), encoding="utf-8") as file:
+        if not re.search(r"# what forward's operators cost .*time measured on the CPU \(\d+ threads\) with PyTorch .*: addmm [\d.e+]+ [mu]s, ", file.read()):
+            fail("task.toml does not say what operators cost", "\n".join(told["notes"]))
+    with open(os.path.join(folder, "linear_relu", "profile.json"), encoding="utf-8") as file:
+        if json.load(file) != profile:
+            fail("profile.json is another than was told", str(profile))
     if not told["ready"]:
         fail("linear_relu is not ready", "\n".join(told["problems"]) + told["unchecked"])
     code, out, err = run(["tasks", "check", os.path.join(folder, "linear_relu"), "--device", "sim", "--json"], folder)
@@ -746,11 +755,12 @@ print(open({kernels!r} + "/" + name + ".cu").read())
 
 
 def lifted(folder):
-    """Runs lifted_test.py and hosted_timing_test.py, the tests of the referee's part in judging finished modules, and serve_test.py, those of the reference's process."""
-    ran = subprocess.run([sys.executable, "-m", "unittest", "lifted_test", "serve_test", "hosted_timing_test"], capture_output=True, text=True, timeout=300, cwd=folder,
+    """Runs lifted_test.py and hosted_timing_test.py, the tests of the referee's part in judging finished modules, serve_test.py, those of the reference's
+    process, and operator_times_test.py, those of operators' times."""
+    ran = subprocess.run([sys.executable, "-m", "unittest", "lifted_test", "serve_test", "hosted_timing_test", "operator_times_test"], capture_output=True, text=True, timeout=300, cwd=folder,
                          env={**os.environ, "PYTHONPATH": HERE})
     if ran.returncode != 0:
-        fail("lifted_test.py, serve_test.py or hosted_timing_test.py", ran.stderr[-4000:])
+        fail("lifted_test.py, serve_test.py, hosted_timing_test.py or operator_times_test.py", ran.stderr[-4000:])
 
 
 def search(folder):

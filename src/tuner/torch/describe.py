@@ -11,7 +11,6 @@ random), "fixed": [names], "seed", "threads"}, and one of:
 * "board": {"name", "folder"} of a folder in GPU MODE's format.
 Writes one line on standard output, "hone: " and a JSON object: {"error": sentence}, or the fields at the end of `describe`.
 """
-import importlib.util
 import inspect
 import random
 
@@ -959,27 +958,6 @@ def workload_of(operators, trial, results):
     return "elementwise"
 
 
-def text_of(job):
-    """Returns a module's source, found without running it, with the text added that it lacks to be a problem."""
-    sys.path.insert(0, job["folder"])
-    try:
-        found = importlib.util.find_spec(job["module"])
-    except Exception as error:
-        raise Refused(f"{job['module']} cannot be found ({type(error).__name__}: {first_line(error)}): install its package for "
-                      f"{sys.executable}, or go to the folder that holds it") from error
-    if found is None or not found.origin or not found.origin.endswith(".py"):
-        raise Refused(f"there is no Python source of a module {job['module']}: install its package for {sys.executable}, or go to "
-                      "the folder that holds it")
-    with open(found.origin, encoding="utf-8") as source:
-        text = source.read()
-    sys.path.pop(0)
-    for statement in ast.walk(ast.parse(text, job["module"])):
-        if isinstance(statement, ast.ImportFrom) and statement.level > 0:
-            raise Refused(f"{job['module']} imports from its own package (line {statement.lineno}): reference.py must stand alone; "
-                          "copy the class and what it needs into one file with get_inputs() and get_init_inputs()")
-    return text + job["added"]
-
-
 def describe(job):
     """Returns the answer for a job."""
     torch = load_torch()
@@ -1231,8 +1209,6 @@ def describe(job):
         notes.append("seed.cu: plain kernels")
     else:
         notes.append(f"there is no seed.cu: no first version is known for {reasons[-1]}")  # image_seed_of's reason: it knows more operators
-    if not defined:
-        notes += cost_notes(problem)
     return {
         "seed": seed_text, "timed": defined["timed"] if defined else [], "summary": defined["summary"] if defined else "",
         "definition": defined["name"] if defined and not board else "", "board": board,
@@ -1240,7 +1216,7 @@ def describe(job):
         "dims": [{"name": name, "size": dim["size"], "multiple": dim["multiple"], "low": ranges.low[name], "high": ranges.high[name],
                   "alone": name in alone} for name, dim in dims.items()],
         "checks": checks, "slice": slice_name or "", "special": specials, "flops": work_of(shapes, dims, base) or "",
-        "class": workload, "operators": operators, "notes": notes,
+        "class": workload, "operators": operators, "notes": notes, "costs": None if defined else costs_of(problem),
     }
 
 

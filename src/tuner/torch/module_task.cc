@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -19,6 +20,7 @@
 #include "hone/tuner/task.h"
 #include "tuner/core/plan/dims_text.h"
 #include "tuner/core/plan/reserved_names.h"
+#include "tuner/torch/operator_timing.h"
 #include "tuner/torch/scripts.h"
 
 namespace hone {
@@ -27,6 +29,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kHiddenCases = 3;
+constexpr double kTimingGraceSeconds = 2;  // that the times of operators may come after describe.py's report
 
 // The report of describe.py, whose fields are listed at the end of describe() there.
 struct DescribedTolerance {
@@ -59,6 +62,7 @@ struct Description {
   std::vector<DescribedDim> dims;
   std::vector<std::map<std::string, int64_t>> checks, timed;  // timed: in addition to the file's own sizes
   std::vector<std::string> special, operators, notes;
+  std::optional<OperatorCosts> costs;  // of the operators, computed from shapes
 };
 
 std::string TomlString(std::string_view text) { return DumpJson(json(std::string(text))); }
@@ -155,6 +159,7 @@ Result<Description> ReadDescription(const json& answer, std::map<std::string, st
   fields.Read("special", described.special);
   fields.Read("operators", described.operators);
   fields.Read("notes", described.notes);
+  described.costs = ReadOperatorCosts(fields, "costs");
   fields.Objects("dims", [&](JsonFields& one) {
     DescribedDim& dim = described.dims.emplace_back();
     one.Require("name", dim.name);
@@ -599,6 +604,9 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
   HONE_ASSIGN_OR_RETURN(const TemporaryDirectory scratch, MakeTemporaryDirectory("", "hone-torch-"));
   HONE_ASSIGN_OR_RETURN(PythonStart start, StartOf(python, DescribeScript(), scratch.path(), python_options, readable));
   start.sandbox.cpu_seconds = static_cast<int64_t>(8 * options.limit_seconds);  // CPU seconds of all threads together
+  // A benchmark's definition or problem has no costs in its task.
+  std::optional<OperatorTiming> timing;
+  if (options.timing.wanted && !options.definition && !options.board) timing.emplace(python, job, python_options, options.timing.gpu, readable);
   SubprocessOptions run;
   run.argv = std::move(start.argv);
   run.environment = std::move(start.environment);
@@ -621,13 +629,17 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
                                                line.empty() ? "" : fmt::format(" ({})", line.substr(0, 300)),
                                                killed ? "it may need more memory than it is given (--memory), or its own code ended it" : "its code ended it; leave out what calls exit"));
   }
-  HONE_ASSIGN_OR_RETURN(ModuleTaskDraft draft, DraftOfReport(options, std::string_view(ran.out).substr(mark + 6)));
+  const auto described_at = std::chrono::steady_clock::now();
+  std::optional<Result<OperatorProfile>> profile;
+  if (timing) profile = timing->Finish(kTimingGraceSeconds);
+  const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - described_at).count();
+  HONE_ASSIGN_OR_RETURN(ModuleTaskDraft draft, DraftOfReport(options, std::string_view(ran.out).substr(mark + 6), std::move(profile)));
   draft.sandbox_warnings = ran.sandbox.Warnings();
-  draft.seconds = ran.seconds;
+  draft.seconds = ran.seconds + waited;
   return draft;
 }
 
-Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report) {
+Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report, std::optional<Result<OperatorProfile>> profile) {
   HONE_ASSIGN_OR_RETURN(const json answer, ParseJson(report, "the description of the module"));
   std::map<std::string, std::string> dim_names;
   Names names;
@@ -637,6 +649,12 @@ Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::str
     return missing ? Status::Unavailable(described.error) : Status::InvalidArgument(described.error);
   }
   ModuleTaskDraft draft;
+  if (described.costs) {
+    const bool measured = profile && profile->ok();
+    const std::string why = profile && !measured ? profile->status().message() : options.timing.untimed;
+    for (std::string& note : measured ? MeasuredCostNotes(**profile) : ComputedCostNotes(*described.costs, why)) described.notes.push_back(std::move(note));
+    if (measured) draft.profile = **std::move(profile);
+  }
   draft.reference_py = described.text.empty() ? options.text : described.text;
   draft.notes = described.notes;
   draft.torch = described.torch;

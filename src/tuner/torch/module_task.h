@@ -14,9 +14,17 @@
 #include "hone/base/status.h"
 #include "tuner/torch/board_files.h"
 #include "tuner/torch/definition_files.h"
+#include "tuner/torch/operator_costs.h"
 #include "tuner/torch/python_process.h"
 
 namespace hone {
+
+// Whether PyTorch times a module's operators, and where.
+struct OperatorTimingChoice {
+  bool wanted = false;
+  int gpu = -1;                                // ordinal among the visible GPUs; -1: the CPU
+  std::string untimed = "it was not asked for";  // if not wanted: why, for a note
+};
 
 struct ModuleTaskOptions {
   std::string name;     // the task's name
@@ -41,6 +49,7 @@ struct ModuleTaskOptions {
   std::string folder;              // folder in which `module` is looked for, before the installed packages
   uint64_t seed = 1;               // of PyTorch's random numbers
   double limit_seconds = 300;      // for describe.py
+  OperatorTimingChoice timing;
 };
 
 struct ModuleTaskDraft {
@@ -48,9 +57,10 @@ struct ModuleTaskDraft {
   std::string seed_cu;                // text of a first candidate; empty: seed.py knows none for the module's operators
   std::vector<std::string> inferred;  // inferred facts, one line each, for the user to check
   std::vector<std::string> notes;     // what is fixed, left out or checked less strictly, and why
+  std::optional<OperatorProfile> profile;     // times of the module's operators, if they were measured
   std::vector<std::string> sandbox_warnings;  // layers of the sandbox that this machine lacks
   std::string torch;                          // PyTorch's version
-  double seconds = 0;                         // that describe.py took
+  double seconds = 0;                         // that describe.py took, and the times of operators after it
 };
 
 // Returns whether the text of a .py file is a problem in KernelBench's form, and not CUDA code in strings.
@@ -65,12 +75,13 @@ Result<std::string> ProblemClass(std::string_view text, const std::string& path,
 
 // Returns the texts of a task for the module; writes no file. kInvalidArgument: the file or an option cannot be used;
 // the message is one sentence with the remedy. kUnavailable: there is no Python or no PyTorch. kTimedOut: describe.py
-// took more than options.limit_seconds.
+// took more than options.limit_seconds. If operators cannot be timed, a note says why.
 Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const PythonOptions& python);
 
 // Makes the draft from describe.py's report, a JSON text; `sandbox_warnings` and `seconds` stay empty. The problem file's
 // code ran in the process that wrote the report, so the report may say anything. Errors are those of DraftModuleTask;
-// kInternal: the report is not one of describe.py, or no task can be read from what it says.
-Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report);
+// kInternal: the report is not one of describe.py, or no task can be read from what it says. `profile`: measured times of
+// the module's operators, or the error that says why there are none; nullopt: options.timing.untimed says it.
+Result<ModuleTaskDraft> DraftOfReport(const ModuleTaskOptions& options, std::string_view report, std::optional<Result<OperatorProfile>> profile = std::nullopt);
 
 }  // namespace hone

@@ -94,6 +94,38 @@ TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   EXPECT_EQ(draft->reference_py, "import torch\n");
 }
 
+TEST(ModuleTask, MeasuredTimesOfOperatorsStandInTheTaskAndInAFile) {
+  ModuleTaskOptions options = Options();
+  options.timing = {.wanted = true, .gpu = -1};
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(options, Fake("timed"));
+  ASSERT_TRUE(draft.ok()) << draft.status().message();
+  EXPECT_THAT(draft->task_toml, HasSubstr("# what forward's operators cost at the file's sizes, each by itself: time measured on some GPU with PyTorch 9.9 (median of 15 warm calls) and "
+                                          "its share of the module's, bytes read and written: addmm 30 us, 75 %, 2 MB and 4 MFLOP; relu 10 us, 25 %, 1 MB\n"));
+  EXPECT_THAT(draft->task_toml, testing::Not(HasSubstr("computed from shapes")));
+  ASSERT_TRUE(draft->profile);
+  EXPECT_EQ(draft->profile->calls, 15);
+  ASSERT_TRUE(ParseTask(draft->task_toml, "task.toml").ok());
+}
+
+TEST(ModuleTask, OperatorsThatCannotBeTimedNeverFailATask) {
+  for (const auto& [act, why] : {std::pair{"timed_badly", "no operator was timed: OutOfMemoryError: CUDA out of memory)"},
+                                 {"timed_endlessly", "no operator was timed: PyTorch took too long)"},
+                                 {"timed_until_it_crashed", "no operator was timed: the process that timed them ended with exit status 3)"}}) {
+    ModuleTaskOptions options = Options();
+    options.timing = {.wanted = true, .gpu = -1};
+    const Result<ModuleTaskDraft> draft = DraftModuleTask(options, Fake(act));
+    ASSERT_TRUE(draft.ok()) << draft.status().message();
+    EXPECT_THAT(draft->task_toml, HasSubstr(std::string("(computed from shapes; ") + why + ": addmm 2 MB and 4 MFLOP, relu 1 MB\n"));
+    EXPECT_FALSE(draft->profile);
+    EXPECT_LT(draft->seconds, 10) << "a task is made at most two seconds later";
+  }
+  ModuleTaskOptions options = Options();
+  options.timing.untimed = "no GPU was found here";
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(options, Fake("timed"));
+  ASSERT_TRUE(draft.ok());
+  EXPECT_THAT(draft->task_toml, HasSubstr("(computed from shapes; no operator was timed: no GPU was found here): addmm"));
+}
+
 TEST(DefinitionFiles, AreFoundWhereBenchmarksKeepThem) {
   Result<TemporaryDirectory> root = MakeTemporaryDirectory("", "hone-definitions-");
   ASSERT_TRUE(root.ok());

@@ -253,6 +253,28 @@ class Problem:
         return model, names
 
 
+def text_of(job):
+    """Returns a module's source, found without running it, with the text added that it lacks to be a problem."""
+    import importlib.util
+    sys.path.insert(0, job["folder"])
+    try:
+        found = importlib.util.find_spec(job["module"])
+    except Exception as error:
+        raise Refused(f"{job['module']} cannot be found ({type(error).__name__}: {first_line(error)}): install its package for "
+                      f"{sys.executable}, or go to the folder that holds it") from error
+    if found is None or not found.origin or not found.origin.endswith(".py"):
+        raise Refused(f"there is no Python source of a module {job['module']}: install its package for {sys.executable}, or go to "
+                      "the folder that holds it")
+    with open(found.origin, encoding="utf-8") as source:
+        text = source.read()
+    sys.path.pop(0)
+    for statement in ast.walk(ast.parse(text, job["module"])):
+        if isinstance(statement, ast.ImportFrom) and statement.level > 0:
+            raise Refused(f"{job['module']} imports from its own package (line {statement.lineno}): reference.py must stand alone; "
+                          "copy the class and what it needs into one file with get_inputs() and get_init_inputs()")
+    return text + job["added"]
+
+
 def state_of(model):
     """Returns the module's parameters and buffers by name, in its order; shared ones once."""
     state = {}

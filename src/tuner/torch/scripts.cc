@@ -12,6 +12,8 @@ extern const char hone_torch_shapes[];
 extern const size_t hone_torch_shapes_size;
 extern const char hone_torch_costs[];
 extern const size_t hone_torch_costs_size;
+extern const char hone_torch_operator_times[];
+extern const size_t hone_torch_operator_times_size;
 extern const char hone_torch_seed[];
 extern const size_t hone_torch_seed_size;
 extern const char hone_torch_image_seed[];
@@ -59,6 +61,12 @@ std::string DescribeScript() {
          std::string(hone_torch_definition, hone_torch_definition_size) +
          std::string(hone_torch_gpumode, hone_torch_gpumode_size) +
          std::string(hone_torch_describe, hone_torch_describe_size);
+}
+
+std::string OperatorTimesScript() {
+  return std::string(hone_torch_problem, hone_torch_problem_size) +
+         std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_costs, hone_torch_costs_size) +
+         std::string(hone_torch_operator_times, hone_torch_operator_times_size);
 }
 
 namespace {

@@ -10,7 +10,9 @@
 namespace hone {
 
 std::string ProblemScript();   // problem.py
-std::string DescribeScript();  // problem.py, shapes.py, seed.py, image_seed.py, definition.py, gpumode.py, describe.py
+// problem.py, shapes.py, costs.py, seed.py, reduce_seed.py, image_seed.py, definition.py, gpumode.py, describe.py
+std::string DescribeScript();
+std::string OperatorTimesScript();  // problem.py, shapes.py, costs.py, operator_times.py
 std::string ServeScript();     // problem.py, frames.py, serve.py
 std::string RefereeScript();   // problem.py, frames.py, lifted.py, referee.py
 std::string StageScript();     // problem.py, frames.py, driver.py, device_plan.py, lift.py, stage.py

@@ -29,7 +29,7 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
   // These files are exact copies of the benchmark's, which exports need. Remove those of an earlier draft, which may
   // belong to another task.
   std::error_code removed;
-  for (const char* name : {kDefinitionFile, kWorkloadFile, kBoardLicenceFile}) std::filesystem::remove(place.directory + "/" + name, removed);
+  for (const char* name : {kDefinitionFile, kWorkloadFile, kBoardLicenceFile, kProfileFile}) std::filesystem::remove(place.directory + "/" + name, removed);
   if (options.board && !options.board->licence_text.empty())
     HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kBoardLicenceFile, options.board->licence_text));
   if (options.definition) {
@@ -37,6 +37,7 @@ Result<PreparedModuleTask> PrepareModuleTask(const ModuleTaskOptions& options, c
     if (!options.definition->workloads.empty())
       HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kWorkloadFile, options.definition->workloads));
   }
+  if (prepared.draft.profile) HONE_RETURN_IF_ERROR(WriteFileAtomically(place.directory + "/" + kProfileFile, DumpJson(ProfileJson(*prepared.draft.profile), 1) + "\n"));
   // Remove the seed of an earlier draft, which may belong to another task.
   std::error_code ignored;
   std::filesystem::remove(place.directory + "/seed.cu", ignored);
@@ -74,6 +75,7 @@ nlohmann::json PreparedModuleJson(const PreparedModuleTask& prepared) {
           {"torch", draft.torch},
           {"inferred", draft.inferred},
           {"notes", draft.notes},
+          {"profile", draft.profile ? ProfileJson(*draft.profile) : nlohmann::json()},
           {"weak", prepared.weak},
           {"sandbox_warnings", draft.sandbox_warnings},
           {"seconds", draft.seconds},

@@ -77,13 +77,14 @@ std::string FolderOf(const Task& task) {
   return error || near.empty() || near.starts_with("..") ? task.directory : near;
 }
 
-// Returns the files of a task's folder that Hone reads, with the meaning of each.
+// Returns the files of a task's folder, with the meaning of each.
 std::vector<std::pair<std::string, std::string>> FilesOf(const Task& task) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const auto& [name, what] : {std::pair{"task.toml", "the task"}, {"oracle.cu", "the right answer, in double precision"},
                                    {"reference.py", "the PyTorch module whose answer, in double precision, is right"},
                                    {"seed.cu", "a plain kernel to start from and to be timed against"},
-                                   {"baseline.toml", "libraries that compute the same, timed by --libraries"}}) {
+                                   {"baseline.toml", "libraries that compute the same, timed by --libraries"},
+                                   {"profile.json", "what the module's operators cost, measured by `hone new`"}}) {
     const std::string path = FolderOf(task) + "/" + name;
     if (FileExists(path)) files.emplace_back(path, what);
   }
