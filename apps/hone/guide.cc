@@ -304,7 +304,7 @@ std::vector<CommandPage> Pages() {
                   {"Which shapes are judged", {"--case", "--check", "--hidden", "--multiple"}},
                   {"How it is launched", {"--kernel", "--template", "--grid", "--block", "--shared"}},
                   {"A benchmark's problem", {"--workload", "--accept-licence"}},
-                  {"A PyTorch module", {"--input", "--init", "--fix", "--eval", "--memory", "--limit"}},
+                  {"A PyTorch module", {"--input", "--init", "--fix", "--eval", "--profile", "--memory", "--limit"}},
                   {"Whether it is tried", {"--no-check"}}},
        .examples = {{"hone new my_relu --from relu.cu",
                      "Makes tasks/my_relu from a file that holds a kernel and its launch."},
