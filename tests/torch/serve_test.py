@@ -14,7 +14,7 @@ from unittest import mock
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tuner", "torch")
 room = {"__name__": "room"}
-for name in ("problem", "frames", "driver", "serve"):
+for name in ("problem", "frames", "driver", "shapes", "costs", "serve"):
     with open(os.path.join(SCRIPTS, name + ".py"), encoding="utf-8") as source:
         exec(compile(source.read().split("\ntry:\n    main()")[0], name + ".py", "exec"), room)
 import torch

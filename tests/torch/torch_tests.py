@@ -4,7 +4,7 @@
 
 PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
 refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
-a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "definitions",
+a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "unseeded", "definitions",
 "boards" or "soft_gate". Prints what fails and ends with 1.
 """
 import importlib.util
@@ -825,6 +825,40 @@ def search(folder):
         fail(f"another budget under the same name ends with {code}", out[-500:] + err[-500:])
 
 
+def unseeded(folder):
+    """Tests a run of a task without a first version: it starts from the module in eager mode, whose time is modelled on the simulated GPU."""
+    if bring_in("embedding_sum", os.path.join(HERE, "problems", "embedding_sum.py"), folder, ["--no-check"]) is None:
+        return
+    task, answer = os.path.join(folder, "embedding_sum"), os.path.join(folder, "answer.py")
+    if os.path.exists(os.path.join(task, "seed.cu")):
+        return fail("embedding_sum has a seed: this test needs a task without one")
+    with open(answer, "w", encoding="utf-8") as file:
+        file.write(f"import json, sys\nopen({os.path.join(folder, 'prompt')!r}, 'w').write(json.load(sys.stdin)['messages'][0]['text'])\n"
+                   f"print('IDEA: one thread a result\\n\\n```cuda\\n' + open({os.path.join(HERE, 'kernels', 'embedding_sum.cu')!r}).read() + '```')\n")
+    command = ["optimize", task, "--model", f"exec:{sys.executable} {answer}", "--strategy", "refine", "--attempts", "1", "--floor-fraction", "0", "--no-profile", "--device", "sim",
+               "--store", os.path.join(folder, "runs.sqlite")]
+    code, out, err = run([*command, "--json"], folder)
+    if not out:
+        return fail(f"optimize ends with {code}", err)
+    told = json.loads(out)
+    start, made = told["nodes"][0], told["nodes"][-1]
+    if told["baseline"] != "module" or start["evaluation"]["verdict"] != "ok" or made["evaluation"]["verdict"] != "ok":
+        return fail("the run is another", out[:3000])
+    module_us = start["evaluation"]["cases"][0]["time_us"]["median"]
+    case = made["evaluation"]["cases"][0]
+    if not start["evaluation"]["modelled"] or abs(case["baseline_us"] / module_us - 1) > 1e-6 or abs(made["speedup"] * case["time_us"]["median"] / module_us - 1) > 1e-3:
+        fail(f"the speedup is not over the module's {module_us} us", json.dumps(made)[:2000])
+    with open(os.path.join(folder, "prompt"), encoding="utf-8") as file:
+        prompt = file.read()
+    for wanted in ("```python\n", "class Model(nn.Module):", "no operator was timed"):
+        if wanted not in prompt:
+            fail(f"the prompt has no {wanted}", prompt[:3000])
+    code, out, err = run([*command[:1], task, *command[2:]], folder)
+    if "speedups are over its PyTorch module in eager mode, whose time is modelled too" not in out:
+        fail("the text does not say what speedups are over", out[-2000:] + err[-1000:])
+    print(f"embedding_sum from the module: {made['speedup']:.2f}x (modelled)", flush=True)
+
+
 def load(path, name):
     import importlib.util
     spec = importlib.util.spec_from_file_location(name, path)
@@ -1086,7 +1120,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "definitions": definitions, "boards": boards}[part](folder)
+                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "unseeded": unseeded, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

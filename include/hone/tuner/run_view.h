@@ -252,8 +252,10 @@ struct RunView {
   SourceHash task_toml_hash, oracle_hash, seed_hash;  // sources in the store; seed_hash: node 0's
   SourceHash baseline_hash;  // hash of the task's baseline.toml; empty unless the run times libraries
   // The task has no seed: node 0 is the reference made from its oracle (src/tuner/run/oracle_reference.h), which is
-  // right and slow. Speedups are relative to node 0, and the first attempts write a kernel from the oracle.
+  // right and slow, or the PyTorch module that is its oracle. Speedups are relative to node 0, and the first attempts write
+  // a kernel from the oracle.
   bool from_oracle = false;
+  bool from_module = false;  // with from_oracle: node 0 is the task's PyTorch module in eager mode, and its source is reference.py
   SourceHash broken_start;                    // source given by --broken-start (node 1), right or not; empty: none
   std::vector<RememberedIdea> memory;         // ideas of earlier runs, as they were known when this run began
   bool start_uses_cute = false;               // node 0 is written in CuTe

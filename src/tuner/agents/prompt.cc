@@ -57,7 +57,7 @@ std::string StandingText(const RunView& view, const RunNode& node) {
   std::string text = fmt::format("Attempt {} of at most {}.", AttemptNumber(view, node), view.options.max_attempts);
   if (best > 0 && view.node(best).speedup) {
     text += fmt::format(" The best version so far is node {}, about {:.2f}x as fast as {}{}.", best,
-                        *view.node(best).speedup, view.from_oracle ? "the slow reference" : "the seed",
+                        *view.node(best).speedup, view.from_module ? "the module in PyTorch (eager)" : view.from_oracle ? "the slow reference" : "the seed",
                         view.info.modelled ? " (modelled)" : "");
   }
   return text;
@@ -85,6 +85,7 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   values["task_class"] = WorkloadClassName(in.task->workload);
   values["task_toml"] = ShownTask(in.task->toml);
   values["reference"] = ClipText(WithoutLicence(AnswerForModels(*in.task)), kReferenceBytes);
+  values[HasTorchModule(*in.task) ? "module" : "oracle_code"] = "yes";
   values["device"] = in.facts->name;
   values["device_facts"] = DeviceText(*in.facts);
   values[in.facts->modelled ? "simulated" : "real_device"] = "yes";

@@ -120,6 +120,7 @@ std::string TimedShapes(const RunNode& node) {
 // Returns a heading for the node, and its outcome.
 std::string HeadOf(const RunView& view, const RunNode& node) {
   std::string text = node.id > 0 ? fmt::format("### Node {}, from node {}: {}\n\n", node.id, node.parent, node.idea)
+                     : view.from_module ? "### Node 0, the module in PyTorch, eager\n\n"
                      : view.from_oracle ? "### Node 0, the oracle as a kernel\n\n"
                                         : "### Node 0, the seed\n\n";
   if (node.state == NodeState::kUnusable) {

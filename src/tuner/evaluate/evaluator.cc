@@ -25,6 +25,7 @@
 #include "tuner/evaluate/check_request.h"
 #include "tuner/evaluate/compile/compile_candidate.h"
 #include "tuner/evaluate/local_evaluator.h"
+#include "tuner/evaluate/module_incumbent.h"
 #include "tuner/evaluate/profiling/profile_rules.h"
 #include "tuner/evaluate/profiling/sass_lines.h"
 #include "tuner/evaluate/second_device.h"
@@ -97,8 +98,13 @@ class LocalEvaluator : public Evaluator {
 
   // Compiles the candidate once more, with line information, and disassembles it.
   Status AddSass(const Task& task, const CompiledProgram& program, Compiler& compiler, Profile* profile);
+  // Returns how PyTorch is run on this GPU beside a candidate; null: by itself.
+  TorchOptions TorchOn(const CompiledProgram* candidate, uint64_t seed) const;
   void HoldAgainstLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const JudgeJob& job,
                             const EvaluationProgress& progress, Evaluation* evaluation);
+  // Evaluates the task's own PyTorch module, which is right by definition: times it, or, if no times are asked for, finds out
+  // whether it runs at the sizes of all cases.
+  Status EvaluateModule(const Task& task, const EvaluationRequest& request, Evaluation* evaluation);
 
   std::unique_ptr<Backend> backend_, simulated_;
   BackendFactory make_simulated_;
@@ -238,18 +244,55 @@ void LocalEvaluator::HoldAgainstLibraries(const std::vector<LibrarySpec>& specs,
     held.options.correctness_trials = 1;
     return backend_->Judge(held, progress);
   };
+  TimeLibraries(specs, task, against, TorchOn(&job.candidate, job.options.seed), evaluation);
+}
+
+TorchOptions LocalEvaluator::TorchOn(const CompiledProgram* candidate, uint64_t seed) const {
   TorchOptions torch;
   torch.environment = options_.environment;
   torch.l2_bytes = facts().l2_bytes;
-  torch.seed = job.options.seed;
-  torch.candidate = &job.candidate;
+  torch.seed = seed;
+  torch.candidate = candidate;
   torch.facts = facts();
   for (const std::string& variable : options_.environment) {
     if (variable.rfind("PATH=", 0) == 0) torch.python_directories = SplitSearchPath(std::string_view(variable).substr(5));
   }
   const size_t colon = facts().id.find(':');  // ids look like "cuda:1"
   if (colon != std::string::npos) torch.ordinal = std::atoi(facts().id.c_str() + colon + 1);
-  TimeLibraries(specs, task, against, torch, evaluation);
+  return torch;
+}
+
+Status LocalEvaluator::EvaluateModule(const Task& task, const EvaluationRequest& request, Evaluation* evaluation) {
+  evaluation->verdict = Verdict::kOk;
+  std::shared_ptr<HostReference> reference;
+  if (facts().modelled || !request.time) {
+    HONE_ASSIGN_OR_RETURN(reference, references_.Get(task, {.environment = options_.environment}));
+  }
+  if (!request.time) {
+    for (const Case& c : task.cases) {
+      const Status runs = reference->Operators(c.dims).status();
+      if (runs.ok()) continue;
+      if (runs.code() != StatusCode::kInvalidArgument) return runs;
+      evaluation->verdict = Verdict::kLaunchError;
+      evaluation->detail = runs.message();
+      return Status::Ok();
+    }
+    return Status::Ok();
+  }
+  size_t number = 0;
+  for (const Case& c : task.cases) {
+    if (c.role != CaseRole::kTime) continue;
+    const bool asked = request.only_time_cases.empty() || std::count(request.only_time_cases.begin(), request.only_time_cases.end(), number) > 0;
+    ++number;
+    if (!asked) continue;
+    CaseResult& result = evaluation->cases.emplace_back();
+    result.dims = c.dims;
+    if (facts().modelled) result.timing.status = "modelled";
+  }
+  device_places_.acquire();
+  const Status timed = TimeAgainstModule(task, TorchOn(nullptr, request.seed), reference.get(), evaluation);
+  device_places_.release();
+  return timed;
 }
 
 Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRequest& given_request,
@@ -286,6 +329,13 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
     return finish(std::move(evaluation));
   };
 
+  if (IsOwnModule(task, request.source)) {
+    Evaluation evaluation;
+    progress("time", request.name);
+    HONE_RETURN_IF_ERROR(EvaluateModule(task, request, &evaluation));
+    return finish(std::move(evaluation));
+  }
+
   // An error in baseline.toml is the task's fault and is reported before minutes are spent on judging.
   std::vector<LibrarySpec> libraries;
   if (request.libraries) {
@@ -312,7 +362,8 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   progress("compile", request.name);
   std::string incumbent_source = request.incumbent_source.empty() ? task.seed_source : request.incumbent_source;
   std::string incumbent_name = request.incumbent_source.empty() ? task.name + "/seed.cu" : request.incumbent_name;
-  const bool has_incumbent = request.time && !incumbent_source.empty();
+  const bool against_module = request.time && IsOwnModule(task, incumbent_source);
+  const bool has_incumbent = request.time && !incumbent_source.empty() && !against_module;
   Result<Program> oracle = Status::Internal("not compiled"), incumbent = Status::Internal("not compiled");
   const bool has_module = HasTorchModule(task);
   Result<std::shared_ptr<HostReference>> reference = std::shared_ptr<HostReference>();
@@ -418,6 +469,13 @@ Result<Evaluation> LocalEvaluator::Evaluate(const Task& task, const EvaluationRe
   }
   if (evaluation.profile && request.sass) HONE_RETURN_IF_ERROR(AddSass(task, job.candidate, **compiler, &*evaluation.profile));
   if (evaluation.profile) AttachProfile(task, facts(), std::move(*evaluation.profile), &evaluation);
+  if (against_module && evaluation.verdict == Verdict::kOk) {
+    const double module_started = SteadySeconds();
+    progress("time", incumbent_name);
+    HONE_RETURN_IF_ERROR(TimeAgainstModule(task, TorchOn(&job.candidate, job.options.seed), facts().modelled ? job.reference.get() : nullptr, &evaluation));
+    evaluation.baseline = incumbent_name;
+    evaluation.stages.push_back({"module", SteadySeconds() - module_started, true});
+  }
   if (request.libraries && evaluation.verdict == Verdict::kOk) {
     const double libraries_started = SteadySeconds();
     progress("libraries", request.name);

@@ -178,7 +178,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
   } else {
     body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n",
                         EscapeMarkup(StartName(view)));
-    body += "<details><summary>" + std::string(view.from_oracle ? "The oracle&#39;s kernel" : "The seed") +
+    body += "<details><summary>" + std::string(view.from_module ? "The module" : view.from_oracle ? "The oracle&#39;s kernel" : "The seed") +
             "</summary>" + HighlightedSource(seed) + "</details>\n";
   }
   body += "<h2 id=run>The run</h2>\n";

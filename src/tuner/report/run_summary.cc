@@ -31,7 +31,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kOracleNote =
-    "* the task has no seed: the speedup is over its oracle made into a kernel, which is slow.";
+    "* the task has no seed: the speedup is over its oracle made into a kernel, which is slow, or over its PyTorch module in eager mode.";
 
 // Returns a model's name for comparisons: "planner=mailbox:mail/a" becomes "planner=mailbox".
 std::string ComparedModel(const std::string& model) {
@@ -118,6 +118,7 @@ std::optional<RunSummary> FromEvents(const RunInfo& info, const std::vector<Even
     if (e.kind == EventKind::kStarted) {
       const std::optional<RunStarted> started = DecodeAs<RunStarted>(e);
       summary.from_oracle = started && started->from_oracle;
+      summary.from_module = started && started->from_module;
     }
     if (e.kind == EventKind::kEvaluation && e.node > 0 && of_sweeps.count(e.node) == 0 &&
         e.evaluation.find("\"verdict\":\"ok\"") != std::string::npos)
@@ -267,7 +268,7 @@ std::string RunSummaryToJson(const std::vector<RunSummary>& runs, int indent) {
                 {"cost_known", summary.unpriced == 0},
                 {"seconds", summary.seconds},
                 {"proven", summary.proven},
-                {"baseline", summary.from_oracle ? "oracle" : "seed"},
+                {"baseline", summary.from_module ? "module" : summary.from_oracle ? "oracle" : "seed"},
                 {"surely_faster", summary.faster},
                 {"best_idea", summary.best_idea}};
     one["speedup"] = summary.speedup ? Json(*summary.speedup) : Json();
@@ -342,8 +343,8 @@ RunComparison CompareRuns(std::vector<RunSummary> runs) {
           fmt::format("run {} has no final pairing with its seed: its speedup is an estimate", summary.info.id));
     if (summary.from_oracle) {
       c.warnings.push_back(fmt::format(
-          "{} has no seed: the speedup of run {} is over the task's oracle made into a kernel, which is slow",
-          summary.info.task, summary.info.id));
+          "{} has no seed: the speedup of run {} is over {}", summary.info.task, summary.info.id,
+          summary.from_module ? "the task's PyTorch module in eager mode" : "the task's oracle made into a kernel, which is slow"));
     }
     if (summary.waiting) {
       c.warnings.push_back(

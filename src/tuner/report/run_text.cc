@@ -175,13 +175,16 @@ std::string SweepLine(const SweepPoint& point, int columns) {
   return RowText(row, columns);
 }
 
-std::string StartName(const RunView& view) { return view.from_oracle ? "the oracle's kernel" : "the seed"; }
+std::string StartName(const RunView& view) {
+  return view.from_module ? "the module in PyTorch (eager)" : view.from_oracle ? "the oracle's kernel" : "the seed";
+}
 
 std::string BaselineText(const RunView& view) {
   if (!view.from_oracle) return "";
-  std::string text =
-      "The task has no seed: speedups are over its oracle made into a kernel, simple code in double precision that is "
-      "right and slow.\n";
+  std::string text = view.from_module ? fmt::format("The task has no seed: speedups are over its PyTorch module in eager mode{}.\n",
+                                                    view.info.modelled ? ", whose time is modelled too" : "")
+                                      : "The task has no seed: speedups are over its oracle made into a kernel, simple code in double precision that is "
+                                        "right and slow.\n";
   const auto first = std::find_if(view.nodes.begin(), view.nodes.end(), [](const RunNode& n) {
     return n.origin == "reply" && n.evaluation && n.evaluation->verdict == Verdict::kOk && n.speedup;
   });
@@ -226,7 +229,7 @@ std::string OutcomeText(const RunView& view) {
   const std::string start = StartName(view);
   if (view.seed_broken) {
     const Evaluation& e = *view.node(0).evaluation;
-    return fmt::format("{} itself is not right ({}): {}\n", view.from_oracle ? "The oracle's kernel" : "The seed",
+    return fmt::format("{} itself is not right ({}): {}\n", view.from_module ? "The module in PyTorch" : view.from_oracle ? "The oracle's kernel" : "The seed",
                        VerdictName(e.verdict), e.detail);
   }
   std::string text;
@@ -612,7 +615,7 @@ std::string RunToJson(const RunView& view, int indent) {
       {"task", view.info.task},
       {"device", view.info.device},
       {"modelled", view.info.modelled},
-      {"baseline", view.from_oracle ? "oracle" : "seed"},
+      {"baseline", view.from_module ? "module" : view.from_oracle ? "oracle" : "seed"},
       {"strategy", view.options.strategy},
       {"model", view.options.model},
       {"state", view.ended.empty() ? "open" : view.ended},

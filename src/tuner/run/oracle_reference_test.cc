@@ -109,6 +109,38 @@ TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
   }
 }
 
+TEST(WithoutASeed, ARunOfAModuleStartsFromTheModuleInEagerMode) {
+  for (const std::string& name : StrategyNames()) {
+    if (name == "agent") continue;
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role != "coder") return Journeyman(r);
+      return FileReply("a version", "SPEED 50");
+    });
+    run.task = ParseTask(std::string(kScriptedTaskToml) +
+                             "[reference]\nkind = \"torch\"\nclass = \"Model\"\nmode = \"train\"\ninputs = [\"x\"]\noutputs = [\"out\"]\n",
+                         "task.toml")
+                   .value();
+    run.task.oracle_source = "class Model(torch.nn.Module):  # SPEED 200\n    pass\n";
+    run.options.max_attempts = 3;
+    const RunView view = run.Whole();
+    EXPECT_TRUE(view.from_module) << name;
+    EXPECT_EQ(view.nodes[0].evaluation->candidate, "reference.py");
+    EXPECT_EQ(view.nodes[0].evaluation->cases.at(0).time_us->median, 200) << name;
+    ASSERT_GT(view.best, 0) << name;
+    EXPECT_EQ(view.node(view.best).speedup, 4) << name << ": 200 us of the module over 50";
+    ASSERT_TRUE(view.final_result) << name;
+    EXPECT_EQ(view.final_result->evaluation.geomean_speedup, 4) << name;
+    const std::string& prompt = run.mind.requests.at(RequestNumber(1, 0, /*repair=*/false)).messages[0].text;
+    if (name != "sample") {
+      EXPECT_EQ(view.nodes[1].purpose, "generate") << name;
+      EXPECT_THAT(prompt, HasSubstr("```python\nclass Model(torch.nn.Module):")) << name;
+      EXPECT_THAT(prompt, Not(HasSubstr("Its `ref:` arguments are doubles"))) << name;
+    }
+    EXPECT_TRUE(LoadRunTask(*run.store, view).value().seed_source.empty());
+    EXPECT_EQ(ReplayRun(*run.store, "r1").value().difference, "") << name;
+  }
+}
+
 TEST(WithoutASeed, AFirstVersionThatFailsIsWrittenAgainOrRepaired) {
   for (const std::string& name : StrategyNames()) {
     if (name == "sample" || name == "agent") continue;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/start_run.h"
 
+#include "tuner/core/task/torch_module.h"
 #include "tuner/run/log/events.h"
 #include "tuner/run/oracle_reference.h"
 
@@ -11,11 +12,20 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
                              const std::string& id, double now, const PromptLibrary* prompts, int version,
                              std::vector<RememberedIdea> memory, const std::string& broken_start) {
   const bool from_oracle = task.seed_source.empty();
+  const bool from_module = from_oracle && HasTorchModule(task);
   std::string start = task.seed_source;
-  if (from_oracle) {
-    HONE_ASSIGN_OR_RETURN(start, ReferenceFromOracle(task));
+  int64_t bindings = 1;
+  bool uses_cute = false;
+  if (from_module) {
+    start = task.oracle_source;  // PyTorch runs it: the evaluator knows the task's own module (IsOwnModule)
+  } else {
+    if (from_oracle) {
+      HONE_ASSIGN_OR_RETURN(start, ReferenceFromOracle(task));
+    }
+    HONE_ASSIGN_OR_RETURN(const Candidate seed, ParseCandidate(start, from_oracle ? "reference.cu" : "seed.cu", task));
+    bindings = static_cast<int64_t>(AllBindings(seed.plan).size());
+    uses_cute = UsesCute(seed);
   }
-  HONE_ASSIGN_OR_RETURN(Candidate seed, ParseCandidate(start, from_oracle ? "reference.cu" : "seed.cu", task));
   RunInfo info;
   info.id = id;
   info.task = task.name;
@@ -34,11 +44,12 @@ Result<std::string> StartRun(RunStore& store, const Task& task, const DeviceFact
   started.oracle = SourceHash::Of(task.oracle_source);
   started.seed = SourceHash::Of(start);
   started.from_oracle = from_oracle;
-  started.start_uses_cute = UsesCute(seed);
+  started.from_module = from_module;
+  started.start_uses_cute = uses_cute;
   started.device = facts.id;
   started.device_name = facts.name;
   started.modelled = facts.modelled;
-  started.bindings = static_cast<int64_t>(AllBindings(seed.plan).size());
+  started.bindings = bindings;
   started.facts = facts;
   started.memory = std::move(memory);
   if (!broken_start.empty()) started.broken_start = SourceHash::Of(broken_start);

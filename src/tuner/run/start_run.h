@@ -15,7 +15,7 @@
 namespace hone {
 
 // Creates the run, writes its first event and returns its id. `id` must be new (MakeRunId). `now`: seconds since 1970.
-// A task without a seed starts from a kernel made from its oracle (oracle_reference.h). The texts of `prompts` (null:
+// A task without a seed starts from its PyTorch module in eager mode, or from a kernel made from its oracle (oracle_reference.h). The texts of `prompts` (null:
 // the embedded ones) are stored with the run. `version`: version of the log, which selects the run's rules; an older
 // version is only for the replay of a run that has it. `memory`: ideas that earlier runs proved (MemoryFor), stored with
 // the run. `broken_start`: a source that becomes the run's first version, node 1, unchecked; empty: none.

@@ -71,8 +71,9 @@ def added_up(calls):
     return list(found.values())
 
 
-def costs_of(problem):
-    """Returns {"operators": added_up(), "own": bytes of the module's inputs, weights and outputs}, from shapes; None: the meta device does not say."""
+def costs_of(problem, sizes=None):
+    """Returns {"operators": added_up(), "own": bytes of the module's inputs, weights and outputs}, from shapes; None: the meta device does not say.
+    `sizes`: in place of the file's."""
     import torch
     try:
         with torch.device("meta"), torch.no_grad():
@@ -80,7 +81,7 @@ def costs_of(problem):
             with cheap:
                 norm, torch.nn.functional.batch_norm = torch.nn.functional.batch_norm, cheap.norm  # it is an operator here, and costs something
                 try:
-                    model, names = problem.build(problem.sizes)
+                    model, names = problem.build({**problem.sizes, **(sizes or {})})
                     inputs = inputs_of(names)
                     calls, result = watched_calls(lambda: model(*inputs))
                 finally:

@@ -81,6 +81,7 @@ std::string CommonScripts() {
 
 std::string ServeScript() {
   return CommonScripts() + std::string(hone_torch_driver, hone_torch_driver_size) +
+         std::string(hone_torch_shapes, hone_torch_shapes_size) + std::string(hone_torch_costs, hone_torch_costs_size) +
          std::string(hone_torch_serve, hone_torch_serve_size);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hone Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py, frames.py and driver.py in one script.
+"""Evaluates a task's PyTorch module in double precision for the judge. Stands behind problem.py, frames.py, driver.py, shapes.py and costs.py in one script.
 
 Descriptor 3 is a stream socket with frames (src/base/process/frames.h), 4 a memory file that the judge maps too. The first frame
 names the module; each later one asks for outputs at some sizes, with places of inputs and results in the memory file.
@@ -48,6 +48,18 @@ class Server:
             self.models[key] = bare_model(self.problem, sizes, precision, device, set(self.job["state"].values()))
         return self.models[key]
 
+    def file_sizes(self, dims):
+        """Returns the sizes of the problem's file for the task's dimensions."""
+        sizes = {self.job["sizes"].get(name, name): size for name, size in dims.items()}
+        return {name: size for name, size in sizes.items() if name in self.problem.sizes}
+
+    def operators(self, dims):
+        """Returns what the module's operators cost, computed from shapes."""
+        costs = costs_of(self.problem, self.file_sizes(dims))
+        if costs is None:
+            raise Refused(f"PyTorch's meta device cannot say what the module's operators cost at {dims}: it looks at values, or does not run there")
+        return {"costs": costs}
+
     def answer(self, request):
         """Evaluates the module for a request and writes the results to the memory file."""
         import torch
@@ -55,8 +67,7 @@ class Server:
         if not shared and request["bytes"] > self.bytes:
             self.memory = mmap.mmap(MEMORY, request["bytes"], mmap.MAP_SHARED)
             self.bytes = request["bytes"]
-        sizes = {self.job["sizes"].get(name, name): size for name, size in request["dims"].items()}
-        sizes = {name: size for name, size in sizes.items() if name in self.problem.sizes}
+        sizes = self.file_sizes(request["dims"])
 
         def place(one, dtype):
             count = math.prod(one["shape"])
@@ -188,6 +199,9 @@ def main():
         try:
             if "share" in request:
                 FRAMES.send({"shared": server.share(request["share"], FRAMES.received)})
+                continue
+            if "operators" in request:
+                FRAMES.send(server.operators(request["operators"]))
                 continue
             server.answer(request)
             FRAMES.send({"seconds": time.perf_counter() - started})

@@ -21,6 +21,7 @@
 #include "tuner/core/plan/dims_text.h"
 #include "tuner/core/task/tensor_roles.h"
 #include "tuner/core/task/torch_module.h"
+#include "tuner/torch/operator_costs.h"
 #include "tuner/torch/scripts.h"
 
 namespace hone {
@@ -157,6 +158,19 @@ class TorchReference : public HostReference {
     HONE_RETURN_IF_ERROR(status);
     HONE_RETURN_IF_ERROR(wiped);
     return true;
+  }
+
+  Result<std::vector<OperatorWork>> Operators(const Dims& dims) override {
+    const std::lock_guard lock(mutex_);
+    if (gone_) return *gone_;
+    HONE_ASSIGN_OR_RETURN(const json answer, Ask({{"operators", dims}}, kComputeSeconds, fmt::format("finding the module's operators for {}", DimsText(dims)),
+                                                 StatusCode::kInvalidArgument));
+    JsonFields fields(answer, "PyTorch's answer");
+    const std::optional<OperatorCosts> costs = ReadOperatorCosts(fields, "costs");
+    if (!fields.ok() || !costs) return Status::Internal(fields.ok() ? "PyTorch's answer has no costs" : fields.status().message());
+    std::vector<OperatorWork> operators;
+    for (const OperatorCost& one : costs->operators) operators.push_back({one.name, one.calls, one.bytes, one.flops});
+    return operators;
   }
 
  private:

@@ -127,6 +127,10 @@ bool IsBoolean(const TorchModule& module, std::string_view tensor) {
   return std::find(module.booleans.begin(), module.booleans.end(), tensor) != module.booleans.end();
 }
 
+bool IsOwnModule(const Task& task, std::string_view source) {
+  return !source.empty() && source == task.oracle_source && HasTorchModule(task);
+}
+
 std::string_view AnswerFile(const Task& task) { return HasTorchModule(task) ? "reference.py" : "oracle.cu"; }
 
 std::string AnswerForModels(const Task& task) {

@@ -51,6 +51,9 @@ struct TorchModule {
 bool IsBoolean(const TorchModule& module, std::string_view tensor);
 // Returns whether the answer of `task` comes from a PyTorch module.
 bool HasTorchModule(const Task& task);
+// Returns whether `source` is the text of the task's own PyTorch module, which stands for the module in eager mode where a
+// kernel is compared with it.
+bool IsOwnModule(const Task& task, std::string_view source);
 // Returns the module's table. ParseTask must have accepted the task, and HasTorchModule must hold.
 TorchModule TorchModuleOf(const Task& task);
 // Returns the file beside task.toml that holds the answer: "oracle.cu" or "reference.py".

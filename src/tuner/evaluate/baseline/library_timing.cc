@@ -156,7 +156,7 @@ TorchAnswer AskTorch(const LibrarySpec& spec, const Task& task, const std::vecto
   TorchAnswer answer;
   answer.cases.resize(cases.size());
   json job = {{"expression", spec.expression}, {"ordinal", options.ordinal}, {"l2_bytes", options.l2_bytes},
-              {"seed", options.seed >> 1},     {"samples", kTorchSamples},   {"cases", json::array()}};
+              {"seed", options.seed >> 1},     {"samples", kTorchSamples},   {"modes", options.modes}, {"cases", json::array()}};
   if (spec.module) job["module"] = ModuleJson(task);
   for (const auto& [name, expression] : spec.prepare) job["prepare"].push_back({name, expression});
   for (const CaseResult* c : cases) {
@@ -209,7 +209,7 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
   for (size_t i = 0; i < cases.size(); ++i) {
     CaseResult& c = *cases[i];
     const TorchTimes& measured = answer.cases[i];
-    for (const char* mode : {"eager", "compiled"}) {
+    for (const std::string& mode : options.modes) {
       LibraryResult& result = c.libraries.emplace_back();
       result.name = spec.name + "_" + mode;
       const auto time = measured.times.find(mode);

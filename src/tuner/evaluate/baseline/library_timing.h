@@ -32,6 +32,7 @@ struct TorchOptions {
   const CompiledProgram* candidate = nullptr;   // timed in interleaved quads, if its plan allows that; null: not timed
   DeviceFacts facts;                            // of the GPU; needed where `candidate` is not null
   std::string cuda_home = {};                   // toolkit whose compilers a module may run; empty: /usr/local/cuda
+  std::vector<std::string> modes = {"eager", "compiled"};  // which of them are timed
   double limit_seconds = 300;                   // of wall-clock time for each case; torch.compile may take minutes
 };
 
@@ -45,8 +46,8 @@ using TimeAgainst = std::function<Result<Evaluation>(const std::string& source, 
 void TimeLibraries(const std::vector<LibrarySpec>& specs, const Task& task, const TimeAgainst& against,
                    const TorchOptions& torch, Evaluation* evaluation);
 
-// Adds the entries NAME_eager and NAME_compiled, with the spec's name, to `cases`, which are timed cases. One PyTorch
-// process runs them all.
+// Adds the entries NAME_eager and NAME_compiled (those of torch.modes), with the spec's name, to `cases`, which are timed
+// cases. One PyTorch process runs them all.
 void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<CaseResult*>& cases,
                const TorchOptions& options);
 

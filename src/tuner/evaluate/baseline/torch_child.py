@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times a PyTorch expression, eager and compiled, against a candidate, for `hone eval --libraries`.
 
-Reads one JSON object on standard input: the expression, its cases, and, if the candidate can be launched from here, its
+Reads one JSON object on standard input: the expression, its cases, "modes" (of "eager" and "compiled"), and, if the candidate can be launched from here, its
 modules and launches (candidate_launches.h). "prepare", a list of [name, expression], names tensors that the expression uses
 too; they are made once of each set of inputs and not timed. In place of the expression, the object may have "module", the
 task's own PyTorch module: its text, its class, and which tensors are its inputs and its state; problem.py then stands before
@@ -360,7 +360,7 @@ def main():
             return sets[:count]
 
         times = {}
-        for mode in ("eager", "compiled"):
+        for mode in job["modes"]:
             try:
                 call = scope["expression"]
                 if mode == "compiled":

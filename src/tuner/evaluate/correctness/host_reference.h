@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hone/base/status.h"
 #include "hone/tuner/task.h"
@@ -53,6 +54,19 @@ class HostReference {
   virtual Result<bool> ComputeOnDevice(const Dims& dims, const OnDevice& calls) {
     (void)dims, (void)calls;
     return false;
+  }
+
+  // What one operator of the reference does in a call at some sizes, all its calls together. `flops`: of products and
+  // convolutions; 0 for others. Returned by Operators, in the order of the calls.
+  struct OperatorWork {
+    std::string name;
+    int64_t calls = 1;
+    double bytes = 0, flops = 0;  // bytes: read and written
+  };
+  // Returns what the reference's operators do, from shapes alone. kInvalidArgument: that cannot be found at these sizes.
+  virtual Result<std::vector<OperatorWork>> Operators(const Dims& dims) {
+    (void)dims;
+    return Status::InvalidArgument("this reference has no operators");
   }
 
   // Returns whether the reference's process has ended, after which every call fails.

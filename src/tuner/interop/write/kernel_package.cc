@@ -96,8 +96,12 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   HONE_ASSIGN_OR_RETURN(std::string winner, store.Source(view.node(node).source_hash));
   HONE_ASSIGN_OR_RETURN(std::string seed, store.Source(view.seed_hash));
   HONE_ASSIGN_OR_RETURN(package.winner, ParseCandidate(winner, fmt::format("node-{}.cu", node), package.task));
-  HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(seed, "seed.cu", package.task));
-  package.other_seed = seed != package.task.seed_source;
+  if (view.from_module) {
+    package.seed = package.winner;  // the run began with a PyTorch module: there is no other kernel
+  } else {
+    HONE_ASSIGN_OR_RETURN(package.seed, ParseCandidate(seed, "seed.cu", package.task));
+    package.other_seed = seed != package.task.seed_source;
+  }
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, fmt::format("`hone show {} --source`", view.info.id)));
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.seed, fmt::format("`hone show {} --source`", view.info.id)));
   package.run = view.info.id;

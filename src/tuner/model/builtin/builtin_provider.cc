@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "tuner/core/task/torch_module.h"
 #include "tuner/model/builtin/rewrite.h"
 
 namespace hone {
@@ -35,6 +36,14 @@ class BuiltinProvider : public ModelProvider {
     };
     HONE_ASSIGN_OR_RETURN(Task task, ParseTask(attachment("task"), "task.toml"));
     Result<Candidate> parent = ParseCandidate(attachment("parent"), "parent.cu", task);
+    // A run of a task without a seed starts from its PyTorch module, until another version is right.
+    if (!parent.ok() && HasTorchModule(task) && attachment("parent").find("/*hone") == std::string::npos) {
+      ModelReply none;
+      none.provider = "builtin";
+      none.text = "No rewrite applies: the run starts from a PyTorch module, and rewrites change kernels.\n";
+      none.finish = FinishReason::kExhausted;
+      return none;
+    }
     if (!parent.ok()) return parent.status().WithContext("builtin: the parent is no candidate");
     HONE_ASSIGN_OR_RETURN(SourceView view, SourceView::Make(*parent, task));
     const std::set<std::string> tried_rewrites = LinesOf(attachment("tried"));

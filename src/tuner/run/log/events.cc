@@ -52,7 +52,7 @@ EventDraft Encode(const RunStarted& e) {
                   {"task_toml", e.task_toml.hex()},
                   {"oracle", e.oracle.hex()},
                   {"seed", e.seed.hex()},
-                  {"start", e.from_oracle ? "oracle" : "seed"},
+                  {"start", e.from_module ? "module" : e.from_oracle ? "oracle" : "seed"},
                   {"device", e.device},
                   {"device_name", e.device_name},
                   {"modelled", e.modelled},
@@ -262,7 +262,8 @@ Result<RunEvent> ReadStarted(const Json& payload) {
   e.seed = HashAt(payload, "seed");
   e.baseline = HashOr(payload, "baseline");
   e.broken_start = HashOr(payload, "broken_start");
-  e.from_oracle = payload.value("start", "seed") == "oracle";
+  e.from_module = payload.value("start", "seed") == "module";
+  e.from_oracle = e.from_module || payload.value("start", "seed") == "oracle";
   e.start_uses_cute = payload.value("start_uses_cute", false);
   e.device = payload.value("device", "");
   e.device_name = payload.value("device_name", "");

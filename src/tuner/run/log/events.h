@@ -26,7 +26,8 @@ struct RunStarted {
   std::string task, workload = "other";  // the task's name and its class
   SourceHash task_toml, oracle, seed;    // hashes of the texts
   SourceHash baseline;       // hash of the task's baseline.toml; empty unless the run times libraries
-  bool from_oracle = false;  // the task has no seed: `seed` is a kernel made from its oracle
+  bool from_oracle = false;  // the task has no seed: `seed` is a kernel made from its oracle, or the module that is its oracle
+  bool from_module = false;  // with from_oracle: `seed` is the task's PyTorch module itself, in eager mode
   bool start_uses_cute = false;  // the seed includes CuTe's headers
   std::string device, device_name;            // "cuda:0", as the evaluator names it; "NVIDIA H200", the product
   bool modelled = false;                      // the device's times are modelled

@@ -76,13 +76,14 @@ Status ApplyTo(RunView& view, const Event&, RunStarted& e) {
   view.baseline_hash = e.baseline;
   view.prompts = std::move(e.prompts);
   view.from_oracle = e.from_oracle;
+  view.from_module = e.from_module;
   view.broken_start = e.broken_start;
   view.memory = std::move(e.memory);
   view.start_uses_cute = e.start_uses_cute;
   RunNode seed;
   seed.origin = "seed";
   seed.purpose = "seed";
-  seed.idea = view.from_oracle ? "the oracle, as a kernel" : "the seed";
+  seed.idea = view.from_module ? "the module in PyTorch, eager" : view.from_oracle ? "the oracle, as a kernel" : "the seed";
   seed.source_hash = view.seed_hash;
   seed.bindings = e.bindings;
   seed.speedup = 1.0;

@@ -16,6 +16,7 @@ RunTotals TotalsOf(const RunView& view) {
   totals.structure = CountStructure(view);
   totals.repairs = CountRepairs(view);
   totals.from_oracle = view.from_oracle;
+  totals.from_module = view.from_module;
   return totals;
 }
 

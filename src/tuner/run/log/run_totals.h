@@ -20,6 +20,7 @@ struct RunTotals {
   StructureCount structure;  // replies unusable because of their form
   RepairCount repairs;       // failed and repaired versions, and refused replies
   bool from_oracle = false;  // the task has no seed: speedups are over a kernel made from its oracle
+  bool from_module = false;  // with from_oracle: speedups are over the task's PyTorch module in eager mode
 };
 
 RunTotals TotalsOf(const RunView& view);

@@ -48,7 +48,7 @@ std::string TargetOf(const RunView& view, int64_t node) {
 
 std::string NodeFileName(const RunView& view, int64_t node) {
   if (node > 0) return fmt::format("node-{}.cu", node);
-  return view.from_oracle ? "reference.cu" : "seed.cu";
+  return view.from_module ? "reference.py" : view.from_oracle ? "reference.cu" : "seed.cu";
 }
 
 std::string NodesText(const RunView& view) {

@@ -232,4 +232,8 @@ double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState
                   gpu.launch_seconds + product.flops() / (kReachablePeak * peak));
 }
 
+double ModelOperator(const GpuModel& gpu, double bytes, double flops) {
+  return std::max(ModelStream(gpu, bytes, 0, CacheState::kWarm), gpu.launch_seconds + flops / (kReachablePeak * gpu.facts.fp32_flops));
+}
+
 }  // namespace hone::sim

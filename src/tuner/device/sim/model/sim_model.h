@@ -55,4 +55,8 @@ double ModelStream(const GpuModel& gpu, double read_bytes, double written_bytes,
 inline constexpr double kReachablePeak = 0.75;
 double ModelProduct(const GpuModel& gpu, const ResolvedCall& product, CacheState cache);
 
+// Models one call of an operator of PyTorch, in seconds, with the same figures: `bytes` that it reads and writes, and the
+// `flops` of a product in float32. What fits L2 is taken to be there, so that the time is rather too short.
+double ModelOperator(const GpuModel& gpu, double bytes, double flops);
+
 }  // namespace hone::sim
