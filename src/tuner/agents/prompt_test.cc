@@ -296,5 +296,18 @@ TEST(Prompts, TheRepairTurnShowsTheReplyAndItsFault) {
   EXPECT_THAT(request.messages[2].text, testing::AllOf(HasSubstr("no_code"), HasSubstr("the reply holds no code"), HasSubstr("silu_and_mul")));
 }
 
+TEST(Prompt, SaysWhichShareOfALaunchCallsOfLibrariesTake) {
+  Evaluation e;
+  e.verdict = Verdict::kOk;
+  CaseResult& c = e.cases.emplace_back();
+  c.dims = {{"rows", 4}};
+  c.time_us = Interval{80, 79, 81};
+  EXPECT_EQ(TimesText(e, true), "- rows=4: 80.00 us\n");
+  c.calls_us = 60;
+  EXPECT_EQ(TimesText(e, true), "- rows=4: 80.00 us; library calls take 75 % of it, the plan's own kernels 25 %\n");
+  c.calls_us = 84;  // timed by themselves, they may take longer than in the plan
+  EXPECT_EQ(TimesText(e, true), "- rows=4: 80.00 us; library calls take 100 % of it, the plan's own kernels 0 %\n");
+}
+
 }  // namespace
 }  // namespace hone

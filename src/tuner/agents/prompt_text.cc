@@ -266,6 +266,10 @@ std::string TimesText(const Evaluation& evaluation, bool is_start) {
     if (c.floor_us) text += fmt::format("; a plain copy of its bytes took {:.2f} us beside it", *c.floor_us);
     if (c.floor_fraction) text += fmt::format(" ({:.0f} % of that speed)", 100 * *c.floor_fraction);
     if (c.speedup && !is_start) text += fmt::format("; {:.3f}x of {}", c.speedup->median, evaluation.baseline);
+    if (c.calls_us && c.time_us->median > 0) {
+      const double share = std::min(1.0, *c.calls_us / c.time_us->median);
+      text += fmt::format("; library calls take {:.0f} % of it, the plan's own kernels {:.0f} %", 100 * share, 100 * (1 - share));
+    }
     text += "\n";
   }
   return text;

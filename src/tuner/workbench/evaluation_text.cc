@@ -112,9 +112,11 @@ std::string DescribeEvaluation(const Evaluation& evaluation, int columns) {
         EvaluatedTime(*c.floor_us));
   }
   for (const CaseResult& c : evaluation.cases) {
-    if (!c.calls_us || !c.time_us) continue;
-    out += fmt::format("  library calls take {}{} of {}, {:.0f} %, at {}\n", unit, EvaluatedTime(*c.calls_us), EvaluatedTime(c.time_us->median),
-                       100 * *c.calls_us / c.time_us->median, DimsText(c.dims));
+    if (!c.calls_us || !c.time_us || !(c.time_us->median > 0)) continue;
+    // On a GPU the calls were timed alone, so that the kernels' part is what is left of the whole.
+    const double calls = *c.calls_us, whole = c.time_us->median, kernels = std::max(0.0, whole - calls);
+    out += fmt::format("  library calls take {0}{1} of {2}, {3:.0f} %, and the plan's own kernels {4}, {5:.0f} %, at {6}\n", unit, EvaluatedTime(calls), EvaluatedTime(whole),
+                       std::min(100.0, 100 * calls / whole), EvaluatedTime(kernels), 100 * kernels / whole, DimsText(c.dims));
   }
   if (evaluation.geomean_speedup) {
     out += fmt::format("  geometric mean of the {}speedups over {}: {:.3f}x\n", unit,
