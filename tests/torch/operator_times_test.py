@@ -78,6 +78,17 @@ class OperatorTimes(unittest.TestCase):
         with self.assertRaisesRegex(room["Changing"], "other operators each time"):
             room["time_operators"](job(CHANGES))
 
+    def test_what_the_clock_takes_is_no_time_of_an_operator(self):
+        class Slow(room["CpuClock"]):
+            def mark(self):
+                time.sleep(0.003)
+                super().mark()
+
+        with mock.patch.dict(room, CpuClock=Slow):
+            told = room["time_operators"](job(CHAIN))
+        self.assertGreater(told["timer_us"], 2500)
+        self.assertLess(told["all_us"]["median"], 2500, "four operators, of which none takes half a millisecond")
+
     def test_slow_calls_are_few(self):
         x = torch.ones(4)
         calls = []

@@ -51,7 +51,7 @@ struct OperatorProfile {
   int64_t warm_calls = 0, calls = 0;                   // calls of forward before the timed ones, and timed ones
   MedianTime all;       // all operators of one call of forward
   MedianTime forward;   // a call of forward as a whole, in which no operator was timed
-  double timer_us = 0;  // what the clock says where nothing is timed; each call of an operator contains it
+  double timer_us = 0;  // what the clock says where nothing is timed; it was subtracted from each time
 };
 
 // Reads the field `key` of describe.py's report: {"operators": [{"name", "calls", "bytes", "flops"}], "own"}. nullopt: it is
