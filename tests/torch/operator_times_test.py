@@ -65,10 +65,10 @@ class OperatorTimes(unittest.TestCase):
 
     def test_time_between_operators_belongs_to_none_of_them(self):
         plain = torch.relu
-        with mock.patch.object(torch, "relu", lambda x: (time.sleep(0.02), plain(x))[1]):
+        with mock.patch.object(torch, "relu", lambda x: (time.sleep(0.1), plain(x))[1]):
             told = room["time_operators"](job(CHAIN))
-        self.assertLess(told["all_us"]["median"], 15_000)
-        self.assertGreater(told["forward_us"]["median"], 20_000)
+        self.assertLess(told["all_us"]["median"], 90_000)
+        self.assertGreater(told["forward_us"]["median"], 95_000)
 
     def test_operators_are_those_of_production_and_not_deterministic_ones(self):
         room["time_operators"](job(CHAIN))
@@ -80,14 +80,13 @@ class OperatorTimes(unittest.TestCase):
 
     def test_what_the_clock_takes_is_no_time_of_an_operator(self):
         class Slow(room["CpuClock"]):
-            def mark(self):
-                time.sleep(0.003)
-                super().mark()
+            def times(self):
+                return [us + 50_000 for us in super().times()]
 
         with mock.patch.dict(room, CpuClock=Slow):
             told = room["time_operators"](job(CHAIN))
-        self.assertGreater(told["timer_us"], 2500)
-        self.assertLess(told["all_us"]["median"], 2500, "four operators, of which none takes half a millisecond")
+        self.assertGreaterEqual(told["timer_us"], 50_000)
+        self.assertLess(told["all_us"]["median"], 50_000, "four operators take microseconds each, and the clock took 200 ms")
 
     def test_slow_calls_are_few(self):
         x = torch.ones(4)
@@ -100,6 +99,11 @@ class OperatorTimes(unittest.TestCase):
 
         rows = room["timed_calls"](slow, ["add"], room["CpuClock"](), 0.05)
         self.assertEqual((len(rows), len(calls)), (room["LEAST_CALLS"], room["LEAST_CALLS"]))
+
+    def test_a_gather_reads_of_its_table_what_it_returns(self):
+        table, ids = torch.ones(1000, 4), torch.tensor([1, 2])
+        calls, _ = room["watched_calls"](lambda: (torch.nn.functional.embedding(ids, table), table[ids], torch.index_select(table, 0, ids)))
+        self.assertEqual([moved for _, moved, _ in calls], [16 + 2 * 32] * 3)
 
     def test_costs_from_shapes_are_those_of_the_run(self):
         problem = room["Problem"](CHAIN, "problem.py", "Model", training=False)

@@ -264,6 +264,7 @@ TorchOptions LocalEvaluator::TorchOn(const CompiledProgram* candidate, uint64_t 
 
 Status LocalEvaluator::EvaluateModule(const Task& task, const EvaluationRequest& request, Evaluation* evaluation) {
   evaluation->verdict = Verdict::kOk;
+  evaluation->gates = kGatesVersion;
   std::shared_ptr<HostReference> reference;
   if (facts().modelled || !request.time) {
     HONE_ASSIGN_OR_RETURN(reference, references_.Get(task, {.environment = options_.environment}));

@@ -10,6 +10,7 @@ import time
 
 VIEWS = {"detach", "view", "t", "transpose", "expand", "_unsafe_view", "reshape", "permute", "unsqueeze", "squeeze", "alias", "empty", "empty_like", "new_empty",
          "slice", "select", "split", "split_with_sizes", "unbind", "_reshape_alias", "as_strided", "chunk", "unfold", "diagonal", "empty_strided", "narrow"}
+GATHERS = {"embedding", "index_select", "gather", "index", "take"}  # read of their first argument no more than they return
 DRAWS = {"native_dropout", "bernoulli", "bernoulli_", "_fused_dropout"}
 WINDOW = 128         # operators that are queued at once: the driver queues about a thousand launches and events
 WARM_CALLS = 3       # calls of forward that are not kept: libraries load, and memory is reserved
@@ -44,6 +45,14 @@ def size_of(*nests):
     return sum(min(one.numel() * one.element_size(), one.untyped_storage().nbytes()) for one in leaves.values())
 
 
+def moved_by(name, made, arguments, keywords):
+    """Returns the bytes that an operator reads and writes."""
+    moved = size_of(made) + size_of(arguments, keywords)
+    if name in GATHERS and arguments:
+        moved -= max(0, size_of(arguments[0]) - size_of(made))
+    return moved
+
+
 def watched_calls(run):
     """Runs run() and returns ([(operator, bytes that it reads and writes, flops of a product or a convolution)], what run() returned), a call each, in order."""
     from torch.utils.flop_counter import flop_registry
@@ -52,7 +61,7 @@ def watched_calls(run):
     def see(name, function, arguments, keywords):
         made = function(*arguments, **keywords)
         counter_of = flop_registry.get(function._overloadpacket)
-        calls.append((name, size_of(made) + size_of(arguments, keywords), counter_of(*arguments, **keywords, out_val=made) if counter_of else 0))
+        calls.append((name, moved_by(name, made, arguments, keywords), counter_of(*arguments, **keywords, out_val=made) if counter_of else 0))
         return made
 
     with operator_watch(see):
