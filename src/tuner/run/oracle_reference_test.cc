@@ -41,6 +41,16 @@ Task SeedlessTask() {
   return task;
 }
 
+// Returns a task whose answer is that of a PyTorch module, which takes 200 us.
+Task ModuleTask() {
+  Task task = ParseTask(std::string(kScriptedTaskToml) +
+                            "[reference]\nkind = \"torch\"\nclass = \"Model\"\nmode = \"train\"\ninputs = [\"x\"]\noutputs = [\"out\"]\n",
+                        "task.toml")
+                  .value();
+  task.oracle_source = "class Model(torch.nn.Module):  # SPEED 200\n    pass\n";
+  return task;
+}
+
 TEST(OracleReference, WritesDoublesToAWorkspaceAndRoundsThemOnce) {
   const Task task = SeedlessTask();
   const Result<std::string> reference = ReferenceFromOracle(task);
@@ -116,13 +126,9 @@ TEST(WithoutASeed, ARunOfAModuleStartsFromTheModuleInEagerMode) {
       if (r.role != "coder") return Journeyman(r);
       return FileReply("a version", "SPEED 50");
     });
-    run.task = ParseTask(std::string(kScriptedTaskToml) +
-                             "[reference]\nkind = \"torch\"\nclass = \"Model\"\nmode = \"train\"\ninputs = [\"x\"]\noutputs = [\"out\"]\n",
-                         "task.toml")
-                   .value();
-    run.task.oracle_source = "class Model(torch.nn.Module):  # SPEED 200\n    pass\n";
+    run.task = ModuleTask();
     run.options.max_attempts = 3;
-    const RunView view = run.Whole();
+    const RunView view = run.RunToTheEnd();
     EXPECT_TRUE(view.from_module) << name;
     EXPECT_EQ(view.nodes[0].evaluation->candidate, "reference.py");
     EXPECT_EQ(view.nodes[0].evaluation->cases.at(0).time_us->median, 200) << name;
@@ -138,6 +144,28 @@ TEST(WithoutASeed, ARunOfAModuleStartsFromTheModuleInEagerMode) {
     }
     EXPECT_TRUE(LoadRunTask(*run.store, view).value().seed_source.empty());
     EXPECT_EQ(ReplayRun(*run.store, "r1").value().difference, "") << name;
+  }
+}
+
+TEST(WithoutASeed, ARunGoesOnFromVersionsWhileTheModuleIsFaster) {
+  for (const std::string& name : StrategyNames()) {
+    if (name == "agent" || name == "sample") continue;  // a sample is always asked for from the start
+    ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
+      if (r.role != "coder") return Journeyman(r);
+      return FileReply("a version", fmt::format("{} SPEED {}", r.number, 500 - r.number));  // each is a little faster than the one before, and slower than the module
+    });
+    run.task = ModuleTask();
+    run.options.max_attempts = 4;
+    const RunView view = run.RunToTheEnd();
+    EXPECT_EQ(view.best, 0) << name;
+    bool right = false;
+    for (const RunNode& node : view.nodes) {
+      if (right) {
+        EXPECT_GT(node.parent, 0) << name << " node " << node.id << " would change a module in Python";
+      }
+      right = right || (node.id > 0 && node.evaluation && node.evaluation->verdict == Verdict::kOk);
+    }
+    EXPECT_TRUE(right) << name;
   }
 }
 

@@ -102,10 +102,11 @@ AttemptAction FirstVersion(const Knowledge& run) {
 }
 
 bool InTarget(const Knowledge& run, int64_t id) {
-  if (run.options().target != "cute") return true;
   // A reply that is not in the target is refused, so that only the start and its sweeps may be outside the target.
   while (id > 0 && run.node(id).origin == "sweep") id = run.node(id).parent;
-  return id > 0 || run.view().start_uses_cute;
+  // A run that starts from a PyTorch module never goes on from it, also while it is faster than every version.
+  if (id == 0 && run.view().from_module) return false;
+  return run.options().target != "cute" || id > 0 || run.view().start_uses_cute;
 }
 
 int64_t BestInTarget(const Knowledge& run) {
