@@ -91,6 +91,17 @@ OperatorTimingChoice TimingOf(const Campaign& campaign) {
   return timing;
 }
 
+// Returns the fastest right version of a run; 0: none is right. A run that starts from a PyTorch module may have right versions of which
+// none is faster than the module.
+int64_t FastestRight(const RunView& view) {
+  int64_t found = 0;
+  for (const RunNode& node : view.nodes) {
+    if (node.id == 0 || node.rejected || !node.evaluation || node.evaluation->verdict != Verdict::kOk) continue;
+    if (found == 0 || node.speedup.value_or(0) > view.node(found).speedup.value_or(0)) found = node.id;
+  }
+  return found;
+}
+
 // Takes a problem from its file to its verdict. After kPending and kCancelled, the same command continues the problem
 // later.
 Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem, RunWaits& waits) {
@@ -118,10 +129,10 @@ Result<SuiteResult> SearchOne(Campaign& campaign, const SuiteSubmission& problem
     HONE_ASSIGN_OR_RETURN(const RunView view, Search(campaign, *task, id, waits));
     if (!IsOver(view))
       return Status::Pending(fmt::format("run {} is not over ({})", id, view.ended.empty() ? "open" : view.ended));
-    // Takes the best version; if there is none, the task's own first version, if it has one.
+    // Takes the best version; if there is none, the task's own first version, or, if it has none, the fastest right one.
     std::string source = view.best == 0 ? task->seed_source : "";
-    if (view.best != 0) {
-      HONE_ASSIGN_OR_RETURN(source, campaign.store->Source(view.node(view.best).source_hash));
+    if (const int64_t best = view.best == 0 && source.empty() ? FastestRight(view) : view.best; best != 0) {
+      HONE_ASSIGN_OR_RETURN(source, campaign.store->Source(view.node(best).source_hash));
     }
     if (source.empty()) {
       result.verdict = "no_kernel";

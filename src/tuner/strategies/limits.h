@@ -43,7 +43,8 @@ bool NeedsFirstVersion(const Knowledge& run);
 // Returns the attempt that writes the first version: a whole file from the oracle, timed against the best.
 AttemptAction FirstVersion(const Knowledge& run);
 
-// Returns whether attempts may start from a version: if the run's target is CuTe, only from versions that use it.
+// Returns whether attempts may start from a version: if the run's target is CuTe, only from versions that use it, and never
+// from the PyTorch module with which a run without a seed begins.
 bool InTarget(const Knowledge& run, int64_t node);
 // Returns the version from which steps start: the best, or, if that is not in the target, the fastest correct one that
 // is. If there is none (NeedsFirstVersion), returns the best.
