@@ -217,7 +217,7 @@ std::string SummaryToJson(const std::vector<StrategySummary>& rows, const std::v
                             {"success", outcome.success},
                             {"faster", outcome.faster},
                             {"paired", outcome.paired},
-                            {"baseline", outcome.from_oracle ? "oracle" : "seed"},
+                            {"baseline", outcome.from_module ? "module" : outcome.from_oracle ? "oracle" : "seed"},
                             {"speedup", outcome.waiting ? nlohmann::json() : nlohmann::json(outcome.speedup)},
                             {"attempts", outcome.attempts},
                             {"requests", outcome.requests},
