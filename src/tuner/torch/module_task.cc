@@ -629,11 +629,12 @@ Result<ModuleTaskDraft> DraftModuleTask(const ModuleTaskOptions& options, const 
                                                line.empty() ? "" : fmt::format(" ({})", line.substr(0, 300)),
                                                killed ? "it may need more memory than it is given (--memory), or its own code ended it" : "its code ended it; leave out what calls exit"));
   }
+  const std::string_view report = std::string_view(ran.out).substr(mark + 6);
   const auto described_at = std::chrono::steady_clock::now();
   std::optional<Result<OperatorProfile>> profile;
-  if (timing) profile = timing->Finish(kTimingGraceSeconds);
+  if (timing && !report.starts_with("{\"error\"")) profile = timing->Finish(kTimingGraceSeconds);  // a refusal waits for nothing
   const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - described_at).count();
-  HONE_ASSIGN_OR_RETURN(ModuleTaskDraft draft, DraftOfReport(options, std::string_view(ran.out).substr(mark + 6), std::move(profile)));
+  HONE_ASSIGN_OR_RETURN(ModuleTaskDraft draft, DraftOfReport(options, report, std::move(profile)));
   draft.sandbox_warnings = ran.sandbox.Warnings();
   draft.seconds = ran.seconds + waited;
   return draft;
