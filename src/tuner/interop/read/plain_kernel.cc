@@ -179,7 +179,8 @@ class Planner {
   // Returns a clause about dimensions of outputs that vary and that the plan does not name; empty: there are none.
   std::string Unnamed(const std::string& plan) const {
     std::vector<std::string> names;
-    for (const auto& [dim, text] : task_.dims) {
+    for (const auto& dim_and_text : task_.dims) {
+      const std::string& dim = dim_and_text.first;
       const auto uses_dim = [&](const Expression& extent) {
         const std::vector<std::string> used_names = extent.Names();
         return std::find(used_names.begin(), used_names.end(), dim) != used_names.end();
