@@ -43,9 +43,9 @@ Result<SuiteResult> JudgeOne(const CommandContext& context, const KernelBenchFla
   }
   HONE_ASSIGN_OR_RETURN(const std::string problem, ReadSource(submission.problem_file));
   const std::string path = fmt::format("{}/results/{}.json", flags.out, submission.name);
-  const std::string key =
-      Sha256Hex(fmt::format("{}\n{}\n{} {} {} {} {} {}", Sha256Hex(problem), Sha256Hex(request.source), hosted.gpu_name,
-                            hosted.gpu >= 0, request.time, hosted.compiled, flags.trials, hosted.lift));
+  const std::string key = Sha256Hex(
+      fmt::format("{}\n{}\n{} {} {} {} {} {} {}", Sha256Hex(problem), Sha256Hex(request.source), hosted.gpu_name,
+                  hosted.gpu >= 0, request.time, hosted.compiled, flags.trials, hosted.lift, kHostedVersion));
   Result<SuiteResult> stored_result = LoadSuiteResult(path, submission, key);
   if (stored_result.ok()) return stored_result;
   const double started = SteadySeconds();

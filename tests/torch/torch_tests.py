@@ -742,6 +742,10 @@ def hosted(folder):
                           "--bind", "X=1"], folder)
     if code != 2 or "leave them out" not in err:
         fail(f"--bind for a module ends with {code}", out + err)
+    code, out, err = run(["eval", os.path.join(folder, "results", "tasks", "level1_7"), os.path.join(HERE, "submissions", "right.py"), "--device", "sim",
+                          "--json"], folder)
+    if code != 0 or json.loads(out).get("gates", 0) < 7:
+        fail("a verdict on a finished module does not state the version of its gates", out + err)
 
 
 ANSWER = """import json, sys, time

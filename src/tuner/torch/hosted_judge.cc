@@ -146,8 +146,41 @@ Interval ReadInterval(JsonFields& fields, const char* name) {
   return interval;
 }
 
+// Reads by how much the referee corrected hosted times against the baseline `name`, and adds findings that say so.
+void ReadCorrections(JsonFields& fields, const char* name, const Dims& dims, Evaluation* evaluation) {
+  double early_us = 0, slowed = 1;
+  bool slowed_counts = false;
+  fields.Read("early_us", early_us);
+  fields.Read("slowed", slowed);
+  fields.Read("slowed_counts", slowed_counts);
+  double& most = evaluation->metrics["hosted_slowed"];
+  most = std::max(most, slowed);
+  if (early_us > 0) {
+    evaluation->findings.push_back(
+        {.kind = "early_work",
+         .message =
+             fmt::format("the submission worked on the GPU before it was called, for {:.3g} us a call, which count "
+                         "as its time against {}",
+                         early_us, name),
+         .location = "",
+         .dims = dims,
+         .timed = true});
+  }
+  if (slowed_counts) {
+    evaluation->findings.push_back(
+        {.kind = "slowed_baseline",
+         .message =
+             fmt::format("{} took {:.3g} times as long beside the submission as after its process had ended; the "
+                         "shorter time counts",
+                         name, slowed),
+         .location = "",
+         .dims = dims,
+         .timed = true});
+  }
+}
+
 // Reads the referee's times against the baseline `name` into a case's result.
-void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch, const Evaluation& evaluation,
+void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch, Evaluation* evaluation,
                   CaseResult* result) {
   fields.Object(name, [&](JsonFields& one) {
     LibraryResult library;
@@ -161,7 +194,8 @@ void ReadBaseline(JsonFields& fields, const char* name, const std::string& torch
       one.Require("calls", calls);
       library.time_us = theirs.median;
       library.speedup = speedup;
-      const bool lifted = evaluation.guarantee == kLiftedGuarantee;
+      const bool lifted = evaluation->guarantee == kLiftedGuarantee;
+      if (!lifted) ReadCorrections(one, name, result->dims, evaluation);
       library.detail =
           lifted ? fmt::format("PyTorch {}, lifted alike, in interleaved pairs of {} cold launches", torch, calls)
                  : fmt::format("PyTorch {}, hosted alike, in interleaved pairs, {} calls to a handover", torch, calls);
@@ -298,7 +332,7 @@ Status ReadAnswer(const json& answer, const std::vector<Dims>& dims, Evaluation*
       });
       one.Object("baselines", [&](JsonFields& baselines) {
         for (const char* name : {"torch_eager", "torch_compiled", "torch_max_autotune"})
-          ReadBaseline(baselines, name, torch, *evaluation, &result);
+          ReadBaseline(baselines, name, torch, evaluation, &result);
       });
       if (!one.ok()) return Status::Internal(one.status().message());
       evaluation->cases.push_back(std::move(result));
@@ -392,8 +426,11 @@ Result<std::string> Attempt(const Python& python, const HostedOptions& options, 
     fields.Read("not_lifted", not_lifted);
     if (!failed.empty()) return Status::Unavailable(failed);
     if (!not_lifted.empty()) return not_lifted;
-    if (answer.contains("end_stages")) {
-      for (PythonProcess& stage : processes.stages) stage.child->Kill();
+    if (answer.contains("end_stages") || answer.contains("end_submission")) {
+      for (PythonProcess& stage : processes.stages) {
+        stage.child->Kill();
+        if (!answer.contains("end_stages")) break;  // the submission's is the first
+      }
       if (const Status sent = SendFrame(processes.ours.ours.get(), "{}", {}, {}, 60); !sent.ok())
         return referee_error(sent);
       continue;
@@ -445,6 +482,7 @@ Result<Evaluation> JudgeSubmission(const Task& task, const EvaluationRequest& gi
   evaluation.source_hash = Sha256Hex(request.source);
   evaluation.device = options.gpu < 0 ? "cpu" : fmt::format("cuda:{} {}", options.gpu, options.gpu_name);
   evaluation.seed = request.seed;
+  evaluation.gates = kGatesVersion;
   if (!job["baselines"].empty()) evaluation.baseline = "torch_eager";
   if (options.gpu < 0) evaluation.labels.emplace_back("untimed");
   if (options.gpu < 0 && IsExported(request.source)) {

@@ -13,12 +13,13 @@
 // * a player, one for each stage and only when lifted, runs the work that was captured in the stage.
 // Without a GPU everything runs on the CPU, and nothing is timed.
 //
-// The calling process starts them and sends the referee one frame (base/process/frames.h) with the job: {"text", "file",
-// "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs", "weights"}],
-// "trials", "seed", "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The referee answers with any number
-// of {"doing"}, then with {"verdict", "detail", "mismatch", "cases", "torch", "lifted", "seconds"}, {"not_lifted":
-// sentence} or {"failed": sentence}. When lifted, it may ask that all stages be ended, by {"end_stages"}, which is
-// answered by {}. referee.py is the other side.
+// The calling process starts them and sends the referee one frame (base/process/frames.h) with the job: {"text",
+// "file", "class", "training", "threads", "inputs", "outputs", "device", "cases": [{"sizes", "tensors", "outputs",
+// "weights"}], "trials", "seed", "submission", "baselines", "l2_bytes", "launch_seconds", "time_seconds", "lift"}. The
+// referee answers with any number of {"doing"}, then with {"verdict", "detail", "mismatch", "cases", "torch", "lifted",
+// "seconds"}, {"not_lifted": sentence} or {"failed": sentence}. When lifted, it may ask that all stages be ended, by
+// {"end_stages"}; otherwise it asks that the submission's be ended, by {"end_submission"}, and times the baselines
+// again. Both are answered by {}. referee.py is the other side.
 #pragma once
 
 #include <optional>
@@ -47,6 +48,10 @@ struct HostedOptions {
   double launch_limit_seconds = 30;  // limit for one call of forward()
   double time_seconds = 10;          // after the least number of quads, limit for timing one case against one baseline
 };
+
+// Version of the checks of finished modules. It grows when they are tightened, and a campaign then judges again what an
+// older version has judged. 2: new inputs for each half of a quad, and times are corrected for work outside the calls.
+inline constexpr int kHostedVersion = 2;
 
 // Values of Evaluation::guarantee.
 inline constexpr const char* kHostedGuarantee = "weaker: hosted";

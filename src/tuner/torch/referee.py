@@ -12,6 +12,10 @@ The referee does not trust a stage. The inputs of each handover are new, and som
 after the clock has started. Outputs are filled with poison before. When the stage says that it is done, some words of the outputs,
 at secret places, are read before the clock stops. Afterwards all outputs are compared with the right results, and they must still
 have the words that were read.
+
+The processes share one GPU, which runs one process at a time. So work that a submission does before it is called lengthens what the
+referee does on the GPU then, and work that it does while a baseline is timed lengthens the baseline's time. The referee measures
+both, the second by timing the baselines again after the submission's process has ended, and corrects the times (corrected()).
 """
 import ctypes
 import mmap
@@ -26,6 +30,10 @@ WINDOW_SECONDS = 30e-3   # duration of a handover: it has many calls if they are
 MOST_CALLS = 512
 MOST_BYTES = 24 << 30    # limit for the memory of one side's slots after the first
 LEAST_QUADS, MOST_QUADS = 10, 40
+ALONE_HANDOVERS = 12     # timings of a baseline after the submission's process has ended,
+FREEING_SECONDS = 0.5    # and so long after, because the driver frees what the process held
+EARLY_SHARE, EARLY_SECONDS = 0.005, 30e-6  # a submission's work before its call counts as its time if it is longer than this share of a handover and this
+SLOWED = 1.1             # a baseline that takes this many times as long beside the submission as alone is counted as alone
 PRECISE = 0.005          # timing ends if the speedup's 95 % interval is at most this share of its median wide
 KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evaluation of the module to the next,
 KEPT_SHARE = 12          # and those of at most this part of the GPU's free memory
@@ -261,6 +269,41 @@ def load_request(job, side):
             "submission": job["submission"] if side.is_submission else None}
 
 
+class Timing:
+    """The times of the submission (True) and of a baseline (False) at one case, in seconds, in quads: two of each side to a quad."""
+
+    def __init__(self, case, baseline, layout, seed):
+        self.case, self.baseline, self.layout, self.seed = case, baseline, layout, seed
+        self.took = {True: [], False: []}      # of handovers
+        self.prepared = {True: [], False: []}  # of the GPU's work before each, which is the same for both sides
+
+    @property
+    def quads(self):
+        return len(self.took[True]) // 2
+
+    def ratios(self, early=0.0, factor=1.0):
+        """Returns each quad's speedup, with `early` added to the submission's times and the baseline's multiplied by `factor`."""
+        mine, theirs = ([took[i:i + 2] for i in range(0, len(took), 2)] for took in (self.took[True], self.took[False]))
+        return [factor * math.sqrt(b[0] * b[1] / ((a[0] + early) * (a[1] + early))) for a, b in zip(mine, theirs)]
+
+    def corrected(self, alone, prepared_alone):
+        """Returns the answer's times, corrected by the baseline's times after the submission's process had ended (time_alone()).
+
+        What the GPU does before a handover takes longer by the work that the submission does then, and counts as the submission's time. If the
+        baseline was slower beside the submission than alone, the time alone counts. Both only above what such times vary by.
+        """
+        early = middle(self.prepared[True]) - min(middle(self.prepared[False]), prepared_alone)
+        if early <= max(EARLY_SECONDS, EARLY_SHARE * middle(self.took[True])):
+            early = 0.0
+        slowed = middle(self.took[False]) / alone
+        factor = 1 / slowed if slowed > SLOWED else 1.0
+        unit = 1e6 / self.layout.slots
+        return {"time_us": summary([(took + early) * unit for took in self.took[True]]),
+                "baseline_us": summary([took * factor * unit for took in self.took[False]]),
+                "speedup": summary(self.ratios(early, factor)), "quads": self.quads, "calls": self.layout.slots,
+                "early_us": early * unit, "slowed": slowed, "slowed_counts": factor != 1.0}
+
+
 class Referee:
     def __init__(self, job, frames, secret):
         import torch
@@ -418,7 +461,8 @@ class Referee:
         return any_hard
 
     def handover(self, side, seconds):
-        """Runs all slots of `side` on the inputs in `truth`. Returns the seconds from the handover until the outputs are there."""
+        """Runs all slots of `side` on the inputs in `truth`. Returns the seconds from the handover until the outputs are there, and the seconds
+        that the GPU took before to write the inputs."""
         import torch
         layout = side.layout
         mine = self.truth.view(torch.int32)
@@ -428,15 +472,20 @@ class Referee:
             return torch.randint(0, max(1, words.numel()), (min(PLACES, words.numel()),), device=self.device, generator=self.generator)
 
         late, sample = some(theirs), some(outputs)
-        theirs.copy_(mine)
         values = mine.index_select(0, late)
-        if late.numel():
-            theirs.index_copy_(0, late, torch.randint(-(1 << 31), (1 << 31) - 1, late.shape, device=self.device, generator=self.generator, dtype=torch.int32))
+        garbage = torch.randint(-(1 << 31), (1 << 31) - 1, late.shape, device=self.device, generator=self.generator, dtype=torch.int32)
         side.memory.tensor[layout.input_bytes:].fill_(0xff)
+        # The late words are wrong in `truth` while it is copied, so that no right one can be seen before the clock has started.
+        if late.numel():
+            mine.index_copy_(0, late, garbage)
+        self.synchronize()
+        written = time.perf_counter()
+        theirs.copy_(mine)
         if self.device.type == "cuda":
             self.flush.sum()
         self.synchronize()
         begin = time.perf_counter()
+        prepared = begin - written
         if late.numel():
             theirs.index_copy_(0, late, values)
         self.synchronize()
@@ -444,11 +493,13 @@ class Referee:
         seen = outputs.index_select(0, sample)
         self.synchronize()
         took = time.perf_counter() - begin
+        if late.numel():
+            mine.index_copy_(0, late, values)
         if not torch.equal(theirs, mine):
             side.fail("rule_violation", f"{side.name} changes an input: work on a copy")
         if not torch.equal(outputs.index_select(0, sample), seen):
             side.fail("rule_violation", f"{side.name} went on writing outputs after it had returned them: join its streams")
-        return took
+        return took, prepared
 
     def redraw(self, side, case, seed):
         """Has a side's module, which was built from `seed`, take drawn values for its constant weights: the submission's if its names and
@@ -750,49 +801,75 @@ class Referee:
                         self.refuse(name, spec, fault, f"{what} (while it was timed)")
                     raise Unfit(f"{baseline.name} is not right by the task's tolerance")
 
+    def make_ready(self, sides, case, layout, seed):
+        """Gives sides memory for a layout, builds their modules again and warms them up. Returns the faster side's time in seconds."""
+        for side in sides:
+            side.give(layout, self.device)
+            side.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
+            self.redraw(side, case, seed)
+        for _ in range(3):  # warm-up, in which modules compile
+            self.fill(case, layout)
+            took = min(self.handover(side, self.job["launch_seconds"] * FIRST_CALL)[0] for side in sides)
+        return took
+
     def time_against(self, case, baseline, what):
-        """Times the submission and a baseline in interleaved quads, each half with new inputs, and compares the outputs of every timing."""
+        """Times the submission and a baseline in interleaved quads, each half with new inputs, and compares the outputs of every timing.
+
+        Returns the Timing.
+        """
         import torch
         self.tell(f"time {what} against {baseline.name}")
         seed = self.secret.getrandbits(31)
         sides = (self.submission, baseline)
-
-        def ready(slots):
-            """Gives both sides memory for `slots` calls, builds their modules again, and returns the faster side's time."""
-            layout = self.room(case, slots)
-            for side in sides:
-                side.give(layout, self.device)
-                side.ask({"op": "build", "sizes": case["sizes"], "seed": seed}, BUILD_SECONDS)
-                self.redraw(side, case, seed)
-            for _ in range(3):  # warm-up, in which modules compile
-                self.fill(case, layout)
-                took = min(self.handover(side, self.job["launch_seconds"] * FIRST_CALL) for side in sides)
-            return layout, took
-
-        layout, once = ready(1)
+        layout = self.room(case, 1)
+        once = self.make_ready(sides, case, layout, seed)
         free = torch.cuda.mem_get_info(self.device)[0] // 4
         slots = max(1, min(math.ceil(WINDOW_SECONDS / once), MOST_CALLS, min(MOST_BYTES, free) // layout.bytes))
         if slots > 1:
-            layout, _ = ready(slots)
-        mine, theirs, ratios = [], [], []
+            layout = self.room(case, slots)
+            self.make_ready(sides, case, layout, seed)
+        timing = Timing(case, baseline, layout, seed)
         begin = time.monotonic()
-        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
+        while timing.quads < MOST_QUADS and (timing.quads < LEAST_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
             first = self.secret.random() < 0.5
-            took = {True: [], False: []}
             # Each half has inputs of its own, and its results are compared before the next half replaces them: what a side keeps from one timing is
             # wrong in the next, and no timing's results go unseen.
             for half in ((first, not first), (not first, first)):
                 self.fill(case, layout)
                 for is_mine in half:
                     side = sides[0] if is_mine else sides[1]
-                    took[is_mine].append(self.handover(side, self.job["launch_seconds"] * slots) / slots * 1e6)
+                    took, prepared = self.handover(side, self.job["launch_seconds"] * slots)
+                    timing.took[is_mine].append(took)
+                    timing.prepared[is_mine].append(prepared)
                 self.compare_timed(case, baseline, seed, slots, what)
-            mine += took[True]
-            theirs += took[False]
-            ratios.append(math.sqrt(took[False][0] * took[False][1] / (took[True][0] * took[True][1])))
-            if precise(ratios):
+            if precise(timing.ratios()):
                 break
-        return {"time_us": summary(mine), "baseline_us": summary(theirs), "speedup": summary(ratios), "quads": len(ratios), "calls": slots}
+        return timing
+
+    def time_alone(self, timing):
+        """Times a baseline when the submission's process has ended. Returns the medians of what handover() returns."""
+        import torch
+        case, side, layout = timing.case, timing.baseline, timing.layout
+        self.tell(f"time {side.name} alone")
+        case["layout"], self.truth = layout, None
+        self.truth = torch.zeros(layout.input_bytes, dtype=torch.uint8, device=self.device)
+        if side.layout is not layout:  # it has been given another case since
+            self.make_ready([side], case, layout, timing.seed)
+        took, prepared = [], []
+        for turn in range(2 + ALONE_HANDOVERS):
+            self.fill(case, layout)
+            one, before = self.handover(side, self.job["launch_seconds"] * layout.slots)
+            if turn >= 2:
+                took.append(one)
+                prepared.append(before)
+        return middle(took), middle(prepared)
+
+    def end_submission(self):
+        """Has the submission's process ended, and gives back its memory."""
+        self.frames.send({"end_submission": True})
+        self.frames.receive(ASK_SECONDS)
+        self.submission.memory.close()
+        time.sleep(FREEING_SECONDS)
 
     def run(self, lifted):
         """Judges all cases and returns the answer."""
@@ -817,16 +894,28 @@ class Referee:
         cases = []
         for case in self.job["cases"]:
             cases.append({**self.check(case, sizes_text(case)), "baselines": {}})
+        timings = []
         for case, answer in zip(self.job["cases"], cases):
             what = sizes_text(case)
             for side in ready:
                 try:
-                    answer["baselines"][side.name] = self.time_against(case, side, what)
+                    timings.append((answer["baselines"], self.time_against(case, side, what)))
                 except Unfit as error:
                     answer["baselines"][side.name] = {"error": str(error)}
             for name, error in unfit.items():
                 answer["baselines"][name] = {"error": error}
+        if timings:
+            self.end_submission()
+        for answer, timing in reversed(timings):  # the latest case's modules are still built
+            try:
+                answer[timing.baseline.name] = timing.corrected(*self.time_alone(timing))
+            except Unfit as error:
+                answer[timing.baseline.name] = {"error": str(error)}
         return {"verdict": "ok", "detail": "", "cases": cases}
+
+
+def middle(samples):
+    return sorted(samples)[len(samples) // 2]
 
 
 def summary(samples):

@@ -217,8 +217,10 @@ SuiteResult ResultOf(const SuiteSubmission& submission, const Evaluation& evalua
   for (const Finding& finding : evaluation.findings) {
     if (finding.kind == "not_lifted") result.why = finding.message;
     if (finding.kind == "constant_output") result.label = finding.kind;
-    // The table shows beside an `ok` what this verdict cannot tell.
-    if (finding.kind == "constant_weight" && result.detail.empty()) result.detail = finding.message;
+    // The table shows beside an `ok` what this verdict cannot tell, and why its times were corrected.
+    const bool shown =
+        finding.kind == "constant_weight" || finding.kind == "early_work" || finding.kind == "slowed_baseline";
+    if (shown && result.detail.empty()) result.detail = finding.message;
   }
   if (!evaluation.cases.empty()) {  // a problem's task has one timed case
     const CaseResult& c = evaluation.cases.front();
