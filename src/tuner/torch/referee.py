@@ -33,7 +33,7 @@ LEAST_QUADS, MOST_QUADS = 10, 40
 ALONE_HANDOVERS = 12     # timings of a baseline after the submission's process has ended,
 FREEING_SECONDS = 0.5    # and so long after, because the driver frees what the process held
 EARLY_SHARE, EARLY_SECONDS = 0.005, 30e-6  # a submission's work before its call counts as its time if it is longer than this share of a handover and this
-SLOWED = 1.1             # a baseline that takes this many times as long beside the submission as alone is counted as alone
+SLOWED = 1.1             # where a baseline takes more than this many times as long beside the submission as alone, its time alone counts
 PRECISE = 0.005          # timing ends if the speedup's 95 % interval is at most this share of its median wide
 KEPT_BYTES = 1 << 30     # weights of at most this size are kept from one evaluation of the module to the next,
 KEPT_SHARE = 12          # and those of at most this part of the GPU's free memory
@@ -292,7 +292,9 @@ class Timing:
         What the GPU does before a handover takes longer by the work that the submission does then, and counts as the submission's time. If the
         baseline was slower beside the submission than alone, the time alone counts. Both only above what such times vary by.
         """
-        early = middle(self.prepared[True]) - min(middle(self.prepared[False]), prepared_alone)
+        # Work before the baseline's calls, too, would hide the difference. Small ones between the baseline's times beside and alone are no sign of it.
+        beside = middle(self.prepared[False])
+        early = middle(self.prepared[True]) - (prepared_alone if beside > SLOWED * prepared_alone else beside)
         if early <= max(EARLY_SECONDS, EARLY_SHARE * middle(self.took[True])):
             early = 0.0
         slowed = middle(self.took[False]) / alone
