@@ -30,7 +30,14 @@ endif()
 # one architecture and checks the other (.ci/run): a third of the time that both take.
 set(HONE_CUDA_CHECKED_ARCHITECTURES "" CACHE STRING "Architectures for which our kernels are only compiled, to see that they do")
 option(HONE_CUDA_FAST_COMPILE "Compile device code in half the time, into slow kernels; for machines without a GPU" OFF)
-if(HONE_HAVE_CUDA AND (HONE_CUDA_CHECKED_ARCHITECTURES OR HONE_CUDA_FAST_COMPILE))
+# The graph engine's CUDA form and the tests for a GPU are then left out of the target `all`: hone-gnn is built without a CUDA
+# device, and CI compiles their sources only to see that they do. Tests run the engine on the emulated GPU.
+option(HONE_CHECK_GPU_CODE "Only see whether the graph engine's CUDA form and the tests for a GPU compile; for machines without a GPU" OFF)
+set(HONE_HAVE_GNN_CUDA OFF)
+if(HONE_HAVE_CUDA AND NOT HONE_CHECK_GPU_CODE)
+  set(HONE_HAVE_GNN_CUDA ON)
+endif()
+if(HONE_HAVE_CUDA AND (HONE_CUDA_CHECKED_ARCHITECTURES OR HONE_CUDA_FAST_COMPILE OR HONE_CHECK_GPU_CODE))
   # Known since toolkit 12.9; before, checking costs what compiling does.
   execute_process(COMMAND ${HONE_NVCC} --help OUTPUT_VARIABLE hone_nvcc_help ERROR_QUIET)
   set(HONE_CUDA_CHECK_FLAGS "")
@@ -38,21 +45,26 @@ if(HONE_HAVE_CUDA AND (HONE_CUDA_CHECKED_ARCHITECTURES OR HONE_CUDA_FAST_COMPILE
     set(HONE_CUDA_CHECK_FLAGS -Ofc=max)
   endif()
 endif()
-# hone_check_device_code(SOURCES … [FOR_ONE files…] OPTIONS …): compiles SOURCES, of this folder or with their whole paths, for
-# HONE_CUDA_CHECKED_ARCHITECTURES, device code alone; nvcc's host half sees the same source in the real build.
+# hone_check_device_code(SOURCES … [FOR_ONE files…] [ARCHITECTURES …] OPTIONS …): compiles SOURCES, of this folder or with their whole
+# paths, for HONE_CUDA_CHECKED_ARCHITECTURES, device code alone. nvcc's front end reads host code there as well, and its host half
+# compiles that code in the real build.
+#   ARCHITECTURES  those for which all SOURCES are checked besides: with HONE_CHECK_GPU_CODE, the build's own
 #   FOR_ONE  those of SOURCES that have code for some architectures alone. If the build has code for an older architecture than the
 #            checked one, only these are checked: a newer GPU has every instruction that the other sources were compiled to.
 function(hone_check_device_code)
-  cmake_parse_arguments(arg "" "" "SOURCES;FOR_ONE;OPTIONS" ${ARGN})
-  foreach(arch IN LISTS HONE_CUDA_CHECKED_ARCHITECTURES)
+  cmake_parse_arguments(arg "" "" "SOURCES;FOR_ONE;ARCHITECTURES;OPTIONS" ${ARGN})
+  list(TRANSFORM arg_ARCHITECTURES REPLACE "-real$" "")
+  foreach(arch IN LISTS HONE_CUDA_CHECKED_ARCHITECTURES arg_ARCHITECTURES)
     set(sources ${arg_SOURCES})
-    string(REGEX MATCH "^[0-9]+" number "${arch}")
-    foreach(built IN LISTS HONE_CUDA_ARCHITECTURES)
-      string(REGEX MATCH "^[0-9]+" older "${built}")
-      if(older LESS number)
-        set(sources ${arg_FOR_ONE})
-      endif()
-    endforeach()
+    if(NOT arch IN_LIST arg_ARCHITECTURES)
+      string(REGEX MATCH "^[0-9]+" number "${arch}")
+      foreach(built IN LISTS HONE_CUDA_ARCHITECTURES)
+        string(REGEX MATCH "^[0-9]+" older "${built}")
+        if(older LESS number)
+          set(sources ${arg_FOR_ONE})
+        endif()
+      endforeach()
+    endif()
     foreach(source IN LISTS sources)
       get_filename_component(stem ${source} NAME_WE)
       get_filename_component(path ${source} ABSOLUTE)

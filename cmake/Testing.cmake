@@ -1,8 +1,10 @@
-# hone_test(NAME [LABELS …] [TIMEOUT s] [COST s] [APART …] SOURCES … LIBRARIES …): one GoogleTest program, one CTest entry.
+# hone_test(NAME [LABELS …] [TIMEOUT s] [COST s] [APART …] [OWN …] SOURCES … LIBRARIES …): one GoogleTest program, one CTest entry.
 # COST: about how many seconds it takes, where that is many: CTest starts the longest first, and a clean clone has no
 # record of its own. APART: see hone_compile_together.
 # TIMEOUT ends what hangs, and is far above what a test takes on a machine that has much else to do.
 # An empty program is a failure: gtest's own "no tests" exit is caught by the count check.
+# A test with the label gpu alone skips everything without a GPU: with HONE_CHECK_GPU_CODE it is only seen to compile, and is no
+# CTest entry. OWN: see hone_only_check.
 if(HONE_BUILD_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
@@ -21,7 +23,7 @@ function(hone_test name)
   if(NOT HONE_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "COST;TIMEOUT" "APART;SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "COST;TIMEOUT" "APART;OWN;SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main hone_warnings hone_sanitizers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
@@ -32,6 +34,10 @@ function(hone_test name)
   hone_compile_together(${name} AT_ONCE 16 APART ${arg_APART})
   if(HONE_COMPILE_TOGETHER)
     target_precompile_headers(${name} REUSE_FROM hone_test_headers)
+  endif()
+  if(HONE_CHECK_GPU_CODE AND arg_LABELS STREQUAL "gpu")
+    hone_only_check(${name}_checked OWN ${arg_OWN} PROGRAMS ${name})
+    return()
   endif()
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
