@@ -7,8 +7,8 @@
 // Runs on the simulated GPU; HONE_TEST_DEVICE=cuda:0 lints on a GPU instead. Most of the time of a task goes into ten
 // compilations of its oracle in other precisions, and into running its seed on all kinds of values. Their result only
 // changes when the task or the linter changes. So linted_whole.txt has the hashes of the tasks that passed all of it, comments aside, and
-// these tasks are linted without the compilations, without hidden shapes, and on two or three kinds of values for each
-// check case, except for the three that test the linter itself. HONE_TEST_WHOLE=1 lints all tasks whole (`make
+// these tasks are linted without the compilations, without hidden shapes, and on each check case's own values alone, except
+// for the three that test the linter itself. HONE_TEST_WHOLE=1 lints all tasks whole (`make
 // test-whole`), and HONE_TEST_LINTED=FILE adds the line of each task that passed to FILE. `hone tasks check` always
 // lints whole.
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ TEST_P(LintShippedTask, FindsNothingWrong) {
                                                                        // processors that long
   options.executable = HONE_BINARY_DIR "/bin/hone";
   options.cache_directory = HONE_BINARY_DIR "/tests/cache";
-  const LintScope whole, part{.precision = false, .all_values = false, .hidden_draws = 0};
+  const LintScope whole, part{.precision = false, .other_values = false, .hidden_draws = 0};
   const bool in_whole = IsLintedWhole(GetParam());
   Result<LintOutcome> outcome = LintOnDevice(*task, options, in_whole ? whole : part);
   ASSERT_TRUE(outcome.ok()) << outcome.status().message();

@@ -49,6 +49,7 @@ Result<LintOutcome> LintOnDevice(const Task& task, const EvaluatorOptions& optio
   lint.precision = scope.precision;
   lint.dishonest = scope.dishonest;
   lint.all_values = scope.all_values;
+  lint.other_values = scope.other_values;
   lint.hidden_draws = scope.hidden_draws;
   std::unique_ptr<HostReference> reference;
   if (HasTorchModule(task)) {

@@ -31,6 +31,7 @@ struct LintScope {
   bool precision = true;  // all fields as in LintOptions
   bool dishonest = true;
   bool all_values = true;
+  bool other_values = true;
   int hidden_draws = 2;
 };
 

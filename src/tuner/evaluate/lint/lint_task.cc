@@ -1004,8 +1004,9 @@ Result<TaskReport> Linter::Run() {
     cases.push_back(one);
   }
   for (size_t i = 0; i < cases.size(); ++i) {
-    HONE_RETURN_IF_ERROR(
-        CheckCase(cases[i], i == largest_case && most > 0, StressChoices(options_.all_values, i), /*precision=*/true));
+    std::vector<StressChoice> choices = StressChoices(options_.all_values, i);
+    if (!options_.other_values) std::erase_if(choices, [](const StressChoice& choice) { return choice.use_stress; });
+    HONE_RETURN_IF_ERROR(CheckCase(cases[i], i == largest_case && most > 0, choices, /*precision=*/true));
   }
   for (int draw = 0; draw < options_.hidden_draws; ++draw) {
     const std::vector<Case> hidden = DrawHiddenCases(task_, Secret());

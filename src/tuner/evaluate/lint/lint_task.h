@@ -32,6 +32,7 @@ struct LintOptions {
   bool precision = true;  // false: the oracle is not compiled in other precisions, and tolerances are not judged
   bool dishonest = true;  // false: of other precisions only float32, an honest kernel's, so that c_rms gets no proposal
   bool all_values = true;  // false: check cases have their own values and some of the other kinds, as hidden cases do
+  bool other_values = true;  // false: check cases have their own values alone, whatever all_values says
   HostReference* reference = nullptr;  // computes expected outputs of a task without oracle.cu; null: oracle.cu does
 };
 
