@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "hone/base/status.h"
 
@@ -87,8 +89,16 @@ double StudentUpperTail(double t, double freedom) {
   return t >= 0 ? 0.5 * both : 1.0 - 0.5 * both;
 }
 
+// A timing asks again and again for the quantiles of its few looks, and each costs some fifty continued fractions.
 double StudentUpperQuantile(double tail, double freedom) {
-  return SymmetricUpperQuantile(tail, [freedom](double t) { return StudentUpperTail(t, freedom); });
+  constexpr size_t kMostKept = 1024;
+  static thread_local std::map<std::pair<double, double>, double> kept;
+  const auto known = kept.find({tail, freedom});
+  if (known != kept.end()) return known->second;
+  const double quantile = SymmetricUpperQuantile(tail, [freedom](double t) { return StudentUpperTail(t, freedom); });
+  if (kept.size() == kMostKept) kept.clear();
+  kept.emplace(std::pair(tail, freedom), quantile);
+  return quantile;
 }
 
 }  // namespace hone
