@@ -94,8 +94,9 @@ char* FakeLaunch::Element(const Place& tensor, int64_t element) const {
 }
 
 double FakeLaunch::Read(std::string_view tensor, int64_t element) const {
-  const DType dtype = Tensor(tensor).dtype;
-  return host::ReadElement(dtype, Element(Find(tensor), element));
+  const Place& place = Find(tensor);
+  HONE_CHECK(place.view != nullptr, "a fake kernel reads the reference " + place.name);
+  return host::ReadElement(place.view->dtype, Element(place, element));
 }
 
 void FakeLaunch::Write(std::string_view tensor_or_reference, int64_t element, double value) {

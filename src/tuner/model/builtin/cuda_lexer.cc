@@ -45,7 +45,10 @@ class Lexer {
 
  private:
   bool DigitAt(size_t i) const { return i < text_.size() && std::isdigit(static_cast<unsigned char>(text_[i])); }
-  bool StartsWith(std::string_view s) const { return text_.substr(at_, s.size()) == s; }
+  // `s` is not empty. Few texts begin like it, and a first character is compared in no time.
+  bool StartsWith(std::string_view s) const {
+    return at_ < text_.size() && text_[at_] == s.front() && text_.substr(at_, s.size()) == s;
+  }
 
   // Skips blanks and comments. Returns false at the end of the text.
   bool SkipBlanks() {
