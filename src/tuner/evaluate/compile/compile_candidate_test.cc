@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/tasks/linted_tasks.h"
 #include "tuner/evaluate/compile/nvrtc_compiler.h"
 
 namespace hone {
@@ -116,6 +117,7 @@ __global__ void k(const float* x, float* y, int n) {}
   EXPECT_EQ(program.status().message(), "no compiler today");
 }
 
+// `make test` compiles those of tasks that have changed since the linter passed them, and of three others.
 TEST(CompileCandidate, EveryShippedSeedAndOracleCompiles) {
   NvrtcCompilerOptions options;
   options.architecture = "sm_90a";
@@ -123,7 +125,7 @@ TEST(CompileCandidate, EveryShippedSeedAndOracleCompiles) {
   if (!compiler.ok()) GTEST_SKIP() << compiler.status().message();
   int compiled = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(HONE_SOURCE_DIR) + "/tasks")) {
-    if (!std::filesystem::exists(entry.path() / "task.toml")) continue;
+    if (!std::filesystem::exists(entry.path() / "task.toml") || !IsTestedWhole(entry.path().filename())) continue;
     const auto task = LoadTask(entry.path());
     ASSERT_TRUE(task.ok()) << task.status().message();
     for (const bool is_oracle : {true, false}) {
