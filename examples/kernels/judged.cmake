@@ -2,7 +2,7 @@
 # way to the judge, and `make test-whole` judges all. A line has a kernel's name and a hash of its file and of its task's files, so
 # that an edit of either has the kernel judged again.
 #   cmake -P examples/kernels/judged.cmake   writes judged.txt anew, after `make test-whole` has passed
-set(HONE_ALWAYS_JUDGED relu softmax gather_mean h200_rmsnorm)
+set(HONE_ALWAYS_JUDGED relu silu_and_mul gather_mean h200_rmsnorm)
 
 # hone_judged_kernels(KERNELS): sets KERNELS to the kernels that the simulated GPU judges.
 function(hone_judged_kernels out)
