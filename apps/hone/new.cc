@@ -97,6 +97,8 @@ Status PrintModule(CommandContext& context, const NewFlags& flags, const Prepare
       prepared.directory, prepared.directory, device);
   if (!prepared.draft.seed_cu.empty())
     Print("Or let a strategy begin with the seed:  hone optimize {}{}\n", prepared.directory, device);
+  else
+    Print("Or let a language model write it:  hone optimize {} --model PROVIDER:MODEL{}\n", prepared.directory, device);
   return Status::Ok();
 }
 
@@ -125,9 +127,13 @@ Result<OperatorTimingChoice> TimingChoice(const std::string& profile) {
     choice.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
     return choice;
   }
-  if (profile != "auto") {
+  const bool is_gpu = profile.starts_with("cuda:") && profile.size() > 5 && profile.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (is_gpu) {
     return Status::InvalidArgument(
-        fmt::format("--profile {}: there is no such GPU (see `hone devices`); use cuda:N, cpu, none or auto", profile));
+        fmt::format("--profile {}: this machine has no such GPU (`hone devices` lists what it has); use auto, cpu or none", profile));
+  }
+  if (profile != "auto") {
+    return Status::InvalidArgument(fmt::format("--profile {}: expected auto, cuda:N (such as cuda:0), cpu or none", profile));
   }
   choice.untimed = "no GPU was found here";
   return choice;

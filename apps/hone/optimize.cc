@@ -18,6 +18,7 @@
 #include "hone/run_options_flags.h"
 #include "hone/signal_stop.h"
 #include "hone/waiting_runs.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/interop/write/join_seed.h"
 #include "tuner/report/html.h"
 #include "tuner/report/progress.h"
@@ -88,6 +89,18 @@ Result<Prepared> Prepare(const CommandContext& context, const OptimizeFlags& fla
   prepared.suspend = run.suspend;
   prepared.prompts = std::move(run.prompts);
   return prepared;
+}
+
+// Returns an error if no attempt could be made: a run that starts from a PyTorch module has no kernel that the built-in
+// model could rewrite.
+Status CheckThereIsAKernel(const Prepared& prepared) {
+  const bool starts_from_module =
+      prepared.task.seed_source.empty() && prepared.broken_start.empty() && HasTorchModule(prepared.task);
+  if (!starts_from_module || prepared.options.model != "builtin") return Status::Ok();
+  return Status::InvalidArgument(
+      fmt::format("{} has no seed, and the built-in model only rewrites kernels: name a model that writes the first one "
+                  "(--model PROVIDER:MODEL, docs/models.md), or a kernel of your own (--seed-kernel FILE.cu)",
+                  prepared.task.name));
 }
 
 // Writes the report and the best kernel. `report` and `kernel` receive the files' names; empty: the file was not
@@ -188,6 +201,7 @@ Status Run(CommandContext& context, const OptimizeFlags& flags) {
   if (!prepared.id.empty() && device.device == "auto") device.device = prepared.options.device;
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, OpenEvaluator(context, device));
   if (prepared.id.empty()) {
+    HONE_RETURN_IF_ERROR(CheckThereIsAKernel(prepared));
     HONE_RETURN_IF_ERROR(CheckTarget(prepared.options, *evaluator));
     AskForCudaIfCuteIsMissing(prepared.options, *evaluator);
     TellAssumed(*evaluator);

@@ -836,6 +836,9 @@ def unseeded(folder):
     task, answer = os.path.join(folder, "embedding_sum"), os.path.join(folder, "answer.py")
     if os.path.exists(os.path.join(task, "seed.cu")):
         return fail("embedding_sum has a seed: this test needs a task without one")
+    code, out, err = run(["optimize", task, "--device", "sim", "--store", os.path.join(folder, "none.sqlite")], folder)
+    if code != 2 or "only rewrites kernels: name a model that writes the first one (--model PROVIDER:MODEL" not in err:
+        fail(f"the built-in model ends with {code} where no kernel is", out[-1000:] + err[-1000:])
     with open(answer, "w", encoding="utf-8") as file:
         file.write(f"import json, sys\nopen({os.path.join(folder, 'prompt')!r}, 'w').write(json.load(sys.stdin)['messages'][0]['text'])\n"
                    f"print('IDEA: one thread a result\\n\\n```cuda\\n' + open({os.path.join(HERE, 'kernels', 'embedding_sum.cu')!r}).read() + '```')\n")

@@ -100,7 +100,7 @@ TEST(ModuleTask, MeasuredTimesOfOperatorsStandInTheTaskAndInAFile) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(options, Fake("timed"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();
   EXPECT_THAT(draft->task_toml, HasSubstr("# what forward's operators cost at the file's sizes, each by itself: time measured on some GPU with PyTorch 9.9 (median of 15 warm calls) and "
-                                          "its share of the module's, bytes read and written: addmm 30 us, 75 %, 2 MB and 4 MFLOP; relu 10 us, 25 %, 1 MB\n"));
+                                          "its share of all operators', bytes read and written: addmm 30 us, 75 %, 2 MB and 4 MFLOP; relu 10 us, 25 %, 1 MB\n"));
   EXPECT_THAT(draft->task_toml, testing::Not(HasSubstr("computed from shapes")));
   ASSERT_TRUE(draft->profile);
   EXPECT_EQ(draft->profile->calls, 15);

@@ -17,6 +17,7 @@ using nlohmann::json;
 
 constexpr size_t kMostShown = 8;       // operators that a sentence names
 constexpr size_t kMostOperators = 1024;  // of a report
+constexpr double kEven = 1.5;  // times whose interval is wider than this factor are called uneven
 constexpr double kWorthSaying = 1.02;  // a chain moves more bytes than its tensors have by at least this factor, or nothing is said of fusing it
 
 // Returns a number with three digits and a unit: "134 MB".
@@ -171,10 +172,15 @@ std::vector<std::string> MeasuredCostNotes(const OperatorProfile& profile) {
                         Quantity(std::max(0.0, TotalBytes(profile.costs) - shown_bytes), "B"));
   }
   std::vector<std::string> notes = {fmt::format(
-      "what forward's operators cost at the file's sizes, each by itself: time measured on {} with PyTorch {} (median of {} warm calls) and its share of the module's, "
+      "what forward's operators cost at the file's sizes, each by itself: time measured on {} with PyTorch {} (median of {} warm calls) and its share of all operators', "
       "bytes read and written: {}",
       profile.device, profile.torch, profile.calls, told)};
   notes.push_back(fmt::format("forward as a whole takes {} there, measured without timing its operators", Microseconds(profile.forward.median)));
+  if (profile.all.high > kEven * profile.all.low) {
+    notes.push_back(fmt::format("the times are uneven, so that the shares say little: all operators together took {} to {} (95 % interval of the median)",
+                                Microseconds(profile.all.low), Microseconds(profile.all.high)));
+  }
+  if (!profile.on_gpu) notes.push_back("a CPU's times say little about which operators are costly on a GPU");
   for (std::string& note : FusionNotes(profile.costs)) notes.push_back(std::move(note));
   return notes;
 }

@@ -11,6 +11,7 @@
 namespace hone {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -34,10 +35,21 @@ TEST(OperatorCosts, MeasuredTimesStandWithDeviceVersionAndShare) {
   // 61.25 of 81.25 us are 75.4 %, and 20 are 24.6 %. 9.44 MB are moved, and the module's own tensors have 5.24 MB.
   EXPECT_THAT(MeasuredCostNotes(*profile),
               ElementsAre("what forward's operators cost at the file's sizes, each by itself: time measured on NVIDIA H200 with PyTorch 2.11.0, cuDNN 9.1.0 (median of 15 warm "
-                          "calls) and its share of the module's, bytes read and written: addmm 61.2 us, 75.4 %, 5.24 MB and 537 MFLOP; mul (x2) 20 us, 24.6 %, 4.19 MB",
+                          "calls) and its share of all operators', bytes read and written: addmm 61.2 us, 75.4 %, 5.24 MB and 537 MFLOP; mul (x2) 20 us, 24.6 %, 4.19 MB",
                           "forward as a whole takes 75 us there, measured without timing its operators",
                           "they move 9.44 MB, and the module's inputs, weights and outputs have 5.24 MB: what they hand to one another is the rest, which a fused kernel "
                           "need not move"));
+}
+
+TEST(OperatorCosts, UnevenTimesAndThoseOfACpuAreCalledSo) {
+  const Result<OperatorProfile> uneven = ReadOperatorProfile(Report(R"("all_us": {"median": 80, "low": 79, "high": 82})",
+                                                                    R"("all_us": {"median": 80, "low": 50, "high": 160})"));
+  ASSERT_TRUE(uneven.ok()) << uneven.status().message();
+  EXPECT_THAT(MeasuredCostNotes(*uneven),
+              Contains("the times are uneven, so that the shares say little: all operators together took 50 us to 160 us (95 % interval of the median)"));
+  const Result<OperatorProfile> on_cpu = ReadOperatorProfile(Report(R"("on_gpu": true)", R"("on_gpu": false)"));
+  ASSERT_TRUE(on_cpu.ok()) << on_cpu.status().message();
+  EXPECT_THAT(MeasuredCostNotes(*on_cpu), Contains("a CPU's times say little about which operators are costly on a GPU"));
 }
 
 TEST(OperatorCosts, ComputedCostsSayThatNothingWasTimedAndWhy) {
@@ -53,6 +65,7 @@ TEST(OperatorCosts, ComputedCostsSayThatNothingWasTimedAndWhy) {
 TEST(OperatorCosts, OnlyTheCostliestOperatorsAreNamedInTheOrderOfTheirCalls) {
   OperatorProfile profile;
   profile.device = "a GPU";
+  profile.on_gpu = true;
   for (int i = 0; i < 10; ++i) {
     const double us = i < 2 ? 1 : 10 + i;  // the first two are left out
     profile.costs.operators.push_back({.name = "op" + std::to_string(i), .calls = 1, .bytes = 1000, .flops = 0, .time = {us, us, us}});

@@ -91,6 +91,9 @@ Result<std::string> ReadSource(const std::string& path) {
       neighbors.push_back((fs::path(path).has_parent_path() ? entry->path() : entry->path().filename()).string());
     }
     const std::string meant = DidYouMean(path, neighbors);
+    if (fs::path(path).extension() == ".py") {
+      return Status::NotFound(fmt::format("there is no file '{}': name a Python file with a PyTorch module (torch.md in the documentation)", path));
+    }
     return Status::NotFound(
         fmt::format("there is no file '{}'{}; name the .cu file of a kernel{}", path, meant,
                     meant.empty() ? ", such as the seed.cu that `hone tasks show TASK` names" : ""));

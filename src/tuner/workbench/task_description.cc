@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/core/task/property.h"
+#include "tuner/core/task/torch_module.h"
 #include "tuner/workbench/task_description.h"
 
 #include <fmt/format.h>
@@ -199,7 +200,10 @@ std::string TaskText(const Task& task, const DeviceFacts& gpu) {
   for (const auto& [path, what] : FilesOf(task)) longest_path = std::max(longest_path, path.size());
   for (const auto& [path, what] : FilesOf(task)) text += fmt::format("  {:<{}}  {}\n", path, longest_path, what);
   if (const std::string judge = JudgeCommand(task); !judge.empty()) text += fmt::format("\nTo judge its seed:  {}\n", judge);
-  text += fmt::format("{}To look for a faster kernel:  hone optimize {}\n", task.seed_source.empty() ? "\n" : "", task.name);
+  // Rewrites need a kernel: without a seed, a run that starts from a module needs a model that writes one.
+  const bool starts_from_module = task.seed_source.empty() && HasTorchModule(task);
+  text += fmt::format("{}To look for a faster kernel:  hone optimize {}{}\n", task.seed_source.empty() ? "\n" : "", task.name,
+                      starts_from_module ? " --model PROVIDER:MODEL" : "");
   return text;
 }
 
