@@ -184,7 +184,7 @@ Result<HostedOptions> MakeHostedOptions(const CommandContext& context, const Dev
     options.python = *std::move(python_found);  // an error is reported by the judge
   for (const DeviceFacts& facts : gpus) {
     if (device_name != "auto" && facts.id != device_name) continue;
-    options.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
+    options.gpu = GpuOrdinal(facts.id);
     options.gpu_name = facts.name;
     options.l2_bytes = facts.l2_bytes;
     return options;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "base/clock.h"
@@ -18,6 +17,7 @@
 #include "hone/kernelbench_command.h"
 #include "hone/signal_stop.h"
 #include "hone/waiting_runs.h"
+#include "tuner/evaluate/device_list.h"
 #include "tuner/run/log/open_run.h"
 #include "tuner/run/log/run_options.h"
 #include "tuner/run/log/run_standing.h"
@@ -84,9 +84,9 @@ OperatorTimingChoice TimingOf(const Campaign& campaign) {
   const std::string& id = campaign.evaluator->facts().id;
   OperatorTimingChoice timing;
   timing.untimed = "no GPU of this machine judges";
-  if ((device == "auto" || device.starts_with("cuda")) && id.starts_with("cuda:")) {
+  if (const int gpu = GpuOrdinal(id); gpu >= 0 && (device == "auto" || device.starts_with("cuda"))) {
     timing.wanted = true;
-    timing.gpu = std::atoi(id.c_str() + 5);  // ids look like "cuda:1"
+    timing.gpu = gpu;
   }
   return timing;
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -124,7 +123,7 @@ Result<OperatorTimingChoice> TimingChoice(const std::string& profile) {
   for (const DeviceFacts& facts : ListGpus()) {
     if (profile != "auto" && facts.id != profile) continue;
     choice.wanted = true;
-    choice.gpu = std::atoi(facts.id.c_str() + 5);  // ids look like "cuda:1"
+    choice.gpu = GpuOrdinal(facts.id);
     return choice;
   }
   const bool is_gpu = profile.starts_with("cuda:") && profile.size() > 5 && profile.find_first_not_of("0123456789", 5) == std::string::npos;

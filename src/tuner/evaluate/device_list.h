@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// ListDevices lists the devices of this machine on which candidates can be judged, ListGpus only its GPUs.
+// ListDevices lists the devices of this machine on which candidates can be judged, ListGpus only its GPUs, and GpuOrdinal reads their IDs.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,8 @@ DeviceList ListDevices(const std::string& cuda_home, const std::string& cutlass_
 // Returns the GPUs of this machine; empty: there is none, or this build cannot use one. Unlike ListDevices, does not look
 // for tools, which takes tenths of a second.
 std::vector<DeviceFacts> ListGpus();
+
+// Returns the ordinal in the ID of a device, such as "cuda:1"; -1 where the ID is not a GPU's.
+inline int GpuOrdinal(const std::string& id) { return id.starts_with("cuda:") ? std::atoi(id.c_str() + 5) : -1; }
 
 }  // namespace hone

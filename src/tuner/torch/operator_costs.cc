@@ -37,6 +37,14 @@ std::string OneLine(const std::string& text) {
   return line;
 }
 
+void ReadTime(JsonFields& fields, std::string_view key, MedianTime& time) {
+  fields.Object(key, [&](JsonFields& us) {
+    us.Require("median", time.median);
+    us.Require("low", time.low);
+    us.Require("high", time.high);
+  });
+}
+
 void ReadOperators(JsonFields& fields, OperatorCosts& costs) {
   fields.Objects("operators", [&](JsonFields& one) {
     OperatorCost& cost = costs.operators.emplace_back();
@@ -44,11 +52,7 @@ void ReadOperators(JsonFields& fields, OperatorCosts& costs) {
     one.Require("calls", cost.calls);
     one.Require("bytes", cost.bytes);
     one.Read("flops", cost.flops);
-    one.Object("us", [&](JsonFields& us) {
-      us.Require("median", cost.time.median);
-      us.Require("low", cost.time.low);
-      us.Require("high", cost.time.high);
-    });
+    ReadTime(one, "us", cost.time);
     const bool identifier = !cost.name.empty() && cost.name.size() <= 100 && std::all_of(cost.name.begin(), cost.name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     if (!identifier) one.Fail("name", "is no operator's name");
     if (costs.operators.size() > kMostOperators) one.Fail("name", "is one operator too many");
@@ -62,6 +66,10 @@ void ReadOperators(JsonFields& fields, OperatorCosts& costs) {
 
 double TotalBytes(const OperatorCosts& costs) {
   return std::accumulate(costs.operators.begin(), costs.operators.end(), 0.0, [](double sum, const OperatorCost& one) { return sum + one.bytes; });
+}
+
+double TotalMicroseconds(const OperatorCosts& costs) {
+  return std::accumulate(costs.operators.begin(), costs.operators.end(), 0.0, [](double sum, const OperatorCost& one) { return sum + one.time.median; });
 }
 
 std::string NameOf(const OperatorCost& cost) {
@@ -119,13 +127,8 @@ Result<OperatorProfile> ReadOperatorProfile(std::string_view report) {
   fields.Require("warm_calls", profile.warm_calls);
   fields.Require("calls", profile.calls);
   fields.Require("timer_us", profile.timer_us);
-  for (const auto& [key, time] : {std::pair{"all_us", &profile.all}, {"forward_us", &profile.forward}}) {
-    fields.Object(key, [&](JsonFields& us) {
-      us.Require("median", time->median);
-      us.Require("low", time->low);
-      us.Require("high", time->high);
-    });
-  }
+  ReadTime(fields, "all_us", profile.all);
+  ReadTime(fields, "forward_us", profile.forward);
   if (!fields.ok()) return Status::Internal(fields.status().message());
   for (const double number : {profile.timer_us, profile.all.median, profile.forward.median}) {
     if (!std::isfinite(number) || number < 0) return Status::Internal("the report on operators' times has a time that is none");
@@ -157,8 +160,7 @@ std::vector<std::string> MeasuredCostNotes(const OperatorProfile& profile) {
   std::string told;
   double shown_us = 0, shown_bytes = 0;
   const std::vector<OperatorCost>& operators = profile.costs.operators;
-  double sum_us = 0;
-  for (const OperatorCost& one : operators) sum_us += one.time.median;
+  const double sum_us = TotalMicroseconds(profile.costs);
   const auto share = [&](double us) { return fmt::format("{:.3g} %", sum_us > 0 ? std::min(100.0, 100 * us / sum_us) : 0); };
   const std::vector<size_t> largest = Largest(operators, [](const OperatorCost& one) { return one.time.median; });
   for (const size_t i : largest) {
@@ -187,8 +189,7 @@ std::vector<std::string> MeasuredCostNotes(const OperatorProfile& profile) {
 
 json ProfileJson(const OperatorProfile& profile) {
   json operators = json::array(), sizes = json::object();
-  double sum_us = 0;
-  for (const OperatorCost& one : profile.costs.operators) sum_us += one.time.median;
+  const double sum_us = TotalMicroseconds(profile.costs);
   for (const OperatorCost& one : profile.costs.operators) {
     operators.push_back({{"name", one.name},
                          {"calls", one.calls},

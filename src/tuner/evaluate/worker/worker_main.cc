@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/evaluate/worker/worker_main.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/process/frames.h"
 #include "base/text/json_fields.h"
 #include "tuner/core/evaluation/device_facts_fields.h"
 #include "tuner/core/task/torch_module.h"
+#include "tuner/evaluate/device_list.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
 #include "tuner/torch/torch_reference.h"
@@ -17,9 +17,6 @@ namespace hone {
 namespace {
 
 using nlohmann::json;
-
-// Returns the ordinal in a device ID such as "cuda:1"; -1 where the ID is not a GPU's.
-int GpuOrdinal(const std::string& id) { return id.starts_with("cuda:") ? std::atoi(id.c_str() + 5) : -1; }
 
 Status SendError(int fd, const Status& status, bool lost) {
   return SendFrame(fd, DumpJson(json{{"op", "error"}, {"code", static_cast<int>(status.code())}, {"message", status.message()}, {"lost", lost}}));
