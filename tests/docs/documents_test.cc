@@ -237,6 +237,38 @@ TEST(Documents, HouseWordsAreExplainedInOnePlaceThatEveryPageLinks) {
   for (const std::string& word : all) EXPECT_GE(pages_with[word], 2) << "few pages have the word " << word;
 }
 
+// Each row has a line of a script of the judge of finished modules, and what a page says because of it.
+TEST(Documents, FinishedModulesAreJudgedByTheNumbersThatThePagesState) {
+  struct Row {
+    const char *script, *line, *page, *stated;
+  };
+  const Row rows[] = {
+      {"referee.py", "PLACES = 4096 ", "finished-modules.md", "at 4,096 secret places"},
+      {"referee.py", "WINDOW_SECONDS = 30e-3 ", "finished-modules.md", "fill 30 ms"},
+      {"referee.py", "EARLY_SHARE, EARLY_SECONDS = 0.005, 30e-6 ", "finished-modules.md", "Up to 0.5 % of a timing, or 30 us"},
+      {"referee.py", "EARLY_SHARE, EARLY_SECONDS = 0.005, 30e-6 ", "attacks.md", "0.5 % of a timing and 30 us"},
+      {"referee.py", "SLOWED = 1.1 ", "finished-modules.md", "more than 1.1 times as fast alone"},
+      {"referee.py", "SLOWED = 1.1 ", "attacks.md", "more than 1.1 times as fast then counts"},
+      {"referee.py", "ROOM = 4.0 ", "finished-modules.md", "four times what the original errs"},
+      {"referee.py", "LOOSE_RMS, LOOSE_MAX = 0.01, 0.02 ", "finished-modules.md", "but not below 0.01 (`c_rms`) and 0.02 (`c_max`)"},
+      {"referee.py", "NARROW = 16.0\n", "finished-modules.md", "narrowed to 16 times the original's error"},
+      {"referee.py", "CHANCE = 0.05 ", "finished-modules.md", "by more than 0.05 of its results' rms"},
+      {"referee.py", "FEW = 16 ", "finished-modules.md", "fewer than 16 numbers"},
+      {"referee.py", "STRESS_BYTES = 6 << 30 ", "finished-modules.md", "more than 6 GiB"},
+      {"referee.py", "MOST_QUADS = 10, 40\n", "finished-modules.md", "after 40 quads or 10 s"},
+      {"lifted.py", "LEAST_LIFTED_QUADS = 6 ", "finished-modules.md", "not before 6 quads"},
+      {"lifted.py", "LEAST_LIFTED_QUADS = 6 ", "attacks.md", "passes six quads"},
+      {"lifted.py", "MOST_CALLS_LIFTED = 3, 50\n", "attacks.md", "up to 50 launches"},
+      {"lift.py", "MOST_KEPT = 3 << 30 ", "finished-modules.md", "more than 3 GiB of GPU memory"},
+      {"lift.py", "GUARD, ALIGN, CHUNK = 512, ", "finished-modules.md", "has at least 512 bytes"},
+      {"player.py", "GUARD_BYTES = 4096 ", "finished-modules.md", "in the first 4 KiB of the gap"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_NE(Read(kRoot / "src/tuner/torch" / row.script).find(row.line), std::string::npos) << row.script << " has no " << row.line;
+    EXPECT_NE(Read(kRoot / "docs" / row.page).find(row.stated), std::string::npos) << row.page << " does not say: " << row.stated;
+  }
+}
+
 TEST(Documents, SourcesCarryTheirLicence) {
   for (const char* folder : {"src", "apps", "include", "tests", "benchmarks"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
