@@ -204,7 +204,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
                                                  : fmt::format("; what {} of {} replies cost is not known",
                                                                view.unpriced_replies, view.replies)));
   }
-  fact("replies lost to form", StructureText(CountStructure(view)) +
+  fact("replies that could not be used", StructureText(CountStructure(view)) +
                                    ": edits that could not be put in place, or that broke the file's structure");
   if (const GroundingCount grounding = CountGrounding(view); grounding.any())
     fact("held to plans", GroundingText(grounding));

@@ -335,7 +335,7 @@ TEST(RunText, AnUnknownCostIsNeverShownAsNothingAndNotesAreShown) {
   EXPECT_EQ(json.at("notes").size(), 1u);
   EXPECT_EQ(json.at("structure").at("not_applied"), 1);
   const std::string html = HtmlReport(*run.store, view).value();
-  EXPECT_THAT(html, testing::AllOf(HasSubstr("&gt;$0.50"), HasSubstr("the endpoint said &lt;503&gt;"), HasSubstr("replies lost to form")));
+  EXPECT_THAT(html, testing::AllOf(HasSubstr("&gt;$0.50"), HasSubstr("the endpoint said &lt;503&gt;"), HasSubstr("replies that could not be used")));
 }
 
 TEST(RunText, WithoutASeedItSaysWhatSpeedupsAreOver) {

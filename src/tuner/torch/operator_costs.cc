@@ -10,6 +10,8 @@
 #include <map>
 #include <numeric>
 
+#include "base/text/quantity.h"
+
 namespace hone {
 namespace {
 
@@ -19,14 +21,6 @@ constexpr size_t kMostShown = 8;       // operators that a sentence names
 constexpr size_t kMostOperators = 1024;  // of a report
 constexpr double kEven = 1.5;  // times whose interval is wider than this factor are called uneven
 constexpr double kWorthSaying = 1.02;  // a chain moves more bytes than its tensors have by at least this factor, or nothing is said of fusing it
-
-// Returns a number with three digits and a unit: "134 MB".
-std::string Quantity(double number, const char* unit) {
-  for (const auto& [factor, prefix] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
-    if (number >= factor) return fmt::format("{:.3g} {}{}", number / factor, prefix, unit);
-  }
-  return fmt::format("{:.3g} {}", number, unit);
-}
 
 std::string Microseconds(double us) { return us >= 1000 ? fmt::format("{:.3g} ms", us / 1000) : fmt::format("{:.3g} us", us); }
 
@@ -77,7 +71,7 @@ std::string NameOf(const OperatorCost& cost) {
 }
 
 std::string WorkOf(const OperatorCost& cost) {
-  return Quantity(cost.bytes, "B") + (cost.flops > 0 ? " and " + Quantity(cost.flops, "FLOP") : "");
+  return QuantityText(cost.bytes, "B") + (cost.flops > 0 ? " and " + QuantityText(cost.flops, "FLOP") : "");
 }
 
 // Returns the indices of those kMostShown operators with the largest `weight`, in the order in which forward calls them.
@@ -96,7 +90,7 @@ std::vector<std::string> FusionNotes(const OperatorCosts& costs) {
   const double total = TotalBytes(costs);
   if (total <= kWorthSaying * costs.own_bytes) return {};
   return {fmt::format("they move {}, and the module's inputs, weights and outputs have {}: what they hand to one another is the rest, which a fused kernel need not move",
-                      Quantity(total, "B"), Quantity(costs.own_bytes, "B"))};
+                      QuantityText(total, "B"), QuantityText(costs.own_bytes, "B"))};
 }
 
 json TimeJson(const MedianTime& time) { return {{"median", time.median}, {"low", time.low}, {"high", time.high}}; }
@@ -149,7 +143,7 @@ std::vector<std::string> ComputedCostNotes(const OperatorCosts& costs, const std
     shown += costs.operators[i].bytes;
   }
   if (const size_t left = costs.operators.size() - largest.size(); left > 0)
-    told += fmt::format(", {} others {}", left, Quantity(TotalBytes(costs) - shown, "B"));
+    told += fmt::format(", {} others {}", left, QuantityText(TotalBytes(costs) - shown, "B"));
   std::vector<std::string> notes = {fmt::format("what forward's operators read and write at the file's sizes, each by itself (computed from shapes; no operator was timed: {}): {}",
                                                 untimed, told)};
   for (std::string& note : FusionNotes(costs)) notes.push_back(std::move(note));
@@ -171,7 +165,7 @@ std::vector<std::string> MeasuredCostNotes(const OperatorProfile& profile) {
   }
   if (const size_t left = operators.size() - largest.size(); left > 0) {
     told += fmt::format("; {} others {}, {}, {}", left, Microseconds(sum_us - shown_us), share(sum_us - shown_us),
-                        Quantity(std::max(0.0, TotalBytes(profile.costs) - shown_bytes), "B"));
+                        QuantityText(std::max(0.0, TotalBytes(profile.costs) - shown_bytes), "B"));
   }
   std::vector<std::string> notes = {fmt::format(
       "what forward's operators cost at the file's sizes, each by itself: time measured on {} with PyTorch {} (median of {} warm calls) and its share of all operators', "

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/core/task/property.h"
-#include "tuner/core/task/torch_module.h"
 #include "tuner/workbench/task_description.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 
 #include "base/files/file.h"
+#include "base/text/quantity.h"
 #include "tuner/core/plan/dims_text.h"
+#include "tuner/core/task/property.h"
+#include "tuner/core/task/torch_module.h"
 
 namespace hone {
 namespace {
@@ -54,14 +54,6 @@ std::string ShapeText(const TensorSpec& tensor) {
   std::string text;
   for (const Expression& e : tensor.shape) text += (text.empty() ? "" : ", ") + e.text();
   return "[" + text + "]";
-}
-
-// Returns a number of bytes as text, in decimal units as for bandwidths: "2.15 GB", "64 kB".
-std::string BytesText(double bytes) {
-  const char* units[] = {"B", "kB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  while (bytes >= 1000 && unit + 1 < std::size(units)) bytes /= 1000, ++unit;
-  return fmt::format("{:.3g} {}", bytes, units[unit]);
 }
 
 // Returns the time that the GPU's memory needs to move the case's compulsory bytes once, as text: "4.1 us".
@@ -182,7 +174,7 @@ std::string TaskText(const Task& task, const DeviceFacts& gpu) {
   for (const Case& c : task.cases) {
     if (c.role != CaseRole::kTime) continue;
     const Result<double> bytes = CompulsoryBytes(task, c.dims);
-    text += fmt::format("  {:<44} {:>10}  at least {}\n", DimsText(c.dims), bytes.ok() ? BytesText(*bytes) : "-", LeastTimeText(task, c.dims, gpu));
+    text += fmt::format("  {:<44} {:>10}  at least {}\n", DimsText(c.dims), bytes.ok() ? QuantityText(*bytes, "B") : "-", LeastTimeText(task, c.dims, gpu));
   }
   text += "\nChecked cases\n";
   for (const Case& c : task.cases) {
