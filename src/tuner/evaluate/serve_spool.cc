@@ -74,7 +74,7 @@ Result<Served> SpoolServer::JudgeClaimable() {
   for (const auto& [id, looks] : failed_looks_) {
     if (looks >= options_.max_looks) left_alone.insert(id);
   }
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> claimed, spool_.Claim(left_alone));
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> pending, spool_.Pending(left_alone));
   Served served;
   Status first_error;
   std::mutex mutex;
@@ -82,8 +82,15 @@ Result<Served> SpoolServer::JudgeClaimable() {
   const auto work = [&] {
     while (!options_.stop.stop_requested()) {
       const size_t i = next_bundle++;
-      if (i >= claimed.size()) break;
-      const std::string& id = claimed[i];
+      if (i >= pending.size()) break;
+      const std::string& id = pending[i];
+      const Result<bool> claimed = spool_.Claim(id);
+      if (!claimed.ok()) {
+        const std::lock_guard lock(mutex);
+        if (first_error.ok()) first_error = claimed.status();
+        break;
+      }
+      if (!*claimed) continue;
       const Result<SpoolBundle> bundle = spool_.Load(id);
       const Result<Evaluation> evaluation =
           bundle.ok() ? JudgeBundle(evaluator_, *bundle, options_) : Result<Evaluation>(bundle.status());
@@ -99,13 +106,10 @@ Result<Served> SpoolServer::JudgeClaimable() {
     }
   };
   std::vector<std::thread> pool;
-  for (size_t i = 0; i < std::min(static_cast<size_t>(std::max(options_.threads, 1)), claimed.size()); ++i) {
+  for (size_t i = 0; i < std::min(static_cast<size_t>(std::max(options_.threads, 1)), pending.size()); ++i) {
     pool.emplace_back(work);
   }
   for (std::thread& thread : pool) thread.join();
-  for (size_t i = next_bundle; i < claimed.size(); ++i) {
-    if (const Status back = spool_.Unclaim(claimed[i]); !back.ok() && first_error.ok()) first_error = back;
-  }
   HONE_RETURN_IF_ERROR(first_error);
   return served;
 }

@@ -55,8 +55,9 @@ class SpoolServer {
   SpoolServer(Evaluator& evaluator, Spool& spool, ServeOptions options)
       : evaluator_(evaluator), spool_(spool), options_(std::move(options)) {}
 
-  // Claims the pending bundles and returns when each is answered or put back. When stopped, it puts back the bundles
-  // that it has not started. A Status means that the spool itself cannot be read or written.
+  // Judges the bundles that are pending now, each of which it claims when it begins with it, and returns when each is
+  // answered, put back, or claimed by another worker. When stopped, it begins with no further bundle. A Status means
+  // that the spool itself cannot be read or written.
   Result<Served> JudgeClaimable();
 
  private:

@@ -179,13 +179,13 @@ TEST_F(ServeSpool, NobodyAsksForAProfileInTheWorkersPlace) {
 }
 
 TEST_F(ServeSpool, ABundleThatIsBeingJudgedIsNotSubmittedAgain) {
-  ASSERT_EQ(spool_->Claim().value(), std::vector<std::string>{id_});
+  ASSERT_TRUE(spool_->Claim(id_).value());
   ASSERT_TRUE(spool_->Submit(task_, request_).ok());
   EXPECT_TRUE(In("running"));
   EXPECT_FALSE(In("pending"));
 }
 
-TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
+TEST_F(ServeSpool, BundlesAreListedInTheOrderOfTheirSubmission) {
   std::vector<std::string> ids{id_};
   for (const char* source : {"one", "two", "three"}) {
     request_.source = source;
@@ -200,14 +200,14 @@ TEST_F(ServeSpool, BundlesAreClaimedInTheOrderOfTheirSubmission) {
     std::filesystem::last_write_time(folder_ / ("pending/" + id + ".json"), time);
   }
   std::reverse(ids.begin(), ids.end());
-  EXPECT_EQ(spool_->Claim().value(), ids);
+  EXPECT_EQ(spool_->Pending().value(), ids);
 }
 
 // A bundle that waited for a day and was claimed a moment ago does not belong to a dead worker.
 TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
   const auto day_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
   std::filesystem::last_write_time(folder_ / ("pending/" + id_ + ".json"), day_ago);
-  ASSERT_EQ(Spool(folder_.path()).Claim().value().size(), 1u);  // the claiming Spool is destroyed, like a dead worker's
+  ASSERT_TRUE(Spool(folder_.path()).Claim(id_).value());  // the claiming Spool is destroyed, like a dead worker's
   ASSERT_TRUE(spool_->Release(3600).ok());
   EXPECT_TRUE(In("running"));
   std::filesystem::last_write_time(folder_ / ("running/" + id_ + ".json"), day_ago);
@@ -217,21 +217,21 @@ TEST_F(ServeSpool, OnlyWhatHasBeenRunningForLongIsReleased) {
 }
 
 TEST_F(ServeSpool, WhatALivingWorkerHoldsIsNotReleased) {
-  ASSERT_EQ(spool_->Claim().value().size(), 1u);
+  ASSERT_TRUE(spool_->Claim(id_).value());
   Spool another(folder_.path());
   ASSERT_TRUE(another.Release(0).ok());
   EXPECT_TRUE(In("running"));
-  EXPECT_TRUE(another.Claim().value().empty());
+  EXPECT_FALSE(another.Claim(id_).value());
   // A bundle that was put back can be claimed by any worker.
-  ASSERT_TRUE(spool_->Unclaim(id_).ok());
-  EXPECT_EQ(another.Claim().value(), std::vector<std::string>{id_});
+  ASSERT_TRUE(spool_->PutBack(id_, Status::Unavailable("the device was lost")).ok());
+  EXPECT_TRUE(another.Claim(id_).value());
   ASSERT_TRUE(spool_->Release(0).ok());
   EXPECT_TRUE(In("running"));
 }
 
 TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
   Spool another(folder_.path());
-  ASSERT_EQ(another.Claim().value().size(), 1u);
+  ASSERT_TRUE(another.Claim(id_).value());
   std::vector<std::string> ids;
   for (const char* source : {"one", "two", "three"}) {
     request_.source = source;
@@ -253,6 +253,27 @@ TEST_F(ServeSpool, AWorkerThatIsStoppedPutsBackItsOwnClaimsAndNoOthers) {
   }
   EXPECT_EQ(done, 1);
   EXPECT_EQ(pending, 2);
+}
+
+// The second worker starts while the first one judges, and finds what the first one has not begun.
+TEST_F(ServeSpool, TwoWorkersShareWhatWaits) {
+  for (const char* source : {"one", "two", "three"}) {
+    request_.source = source;
+    ASSERT_TRUE(spool_->Submit(task_, request_).ok());
+  }
+  Spool second_spool(folder_.path());
+  FailingEvaluator second_evaluator;
+  ServeOptions options = Quick();
+  options.threads = 1;
+  SpoolServer second(second_evaluator, second_spool, options);
+  int64_t judged_by_second = -1;
+  options.on_bundle = [&](const std::string&, const Result<Evaluation>&) {
+    if (judged_by_second < 0) judged_by_second = second.JudgeClaimable().value().judged;
+  };
+  SpoolServer first(evaluator_, *spool_, options);
+  EXPECT_EQ(first.JudgeClaimable().value().judged, 1);
+  EXPECT_EQ(judged_by_second, 3);
+  EXPECT_TRUE(spool_->Pending().value().empty());
 }
 
 TEST_F(ServeSpool, AFailureOfTheMachineThatStaysIsNobodysAnswer) {
@@ -366,7 +387,7 @@ TEST_F(ServeSpool, TheTasksLibrariesTravelWithARequestThatAsksForThem) {
   request_.libraries = true;
   const std::string id = Spool::BundleId(task_, request_);
   ASSERT_TRUE(spool_->Submit(task_, request_).ok());
-  ASSERT_TRUE(spool_->Claim({}).ok());
+  ASSERT_TRUE(spool_->Claim(id).value());
   const Result<SpoolBundle> bundle = spool_->Load(id);
   ASSERT_TRUE(bundle.ok()) << bundle.status().message();
   EXPECT_EQ(bundle->task.baseline_toml, task_.baseline_toml);

@@ -107,11 +107,9 @@ bool Spool::Hold(const std::string& id) {
   return true;
 }
 
-Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& except) {
+Result<std::vector<std::string>> Spool::Pending(const std::set<std::string>& except) const {
   std::error_code error;
   HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/pending"));
-  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/running"));
-  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/done"));
   std::vector<std::pair<fs::file_time_type, std::string>> bundles_by_time;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory_ + "/pending", error)) {
     if (entry.path().extension() != ".json" || except.contains(entry.path().stem().string())) continue;
@@ -119,16 +117,22 @@ Result<std::vector<std::string>> Spool::Claim(const std::set<std::string>& excep
   }
   if (error) return Status::Io(fmt::format("cannot list {}/pending: {}", directory_, error.message()));
   std::sort(bundles_by_time.begin(), bundles_by_time.end());
-  std::vector<std::string> claimed;
-  for (const auto& [time, id] : bundles_by_time) {
-    const std::lock_guard lock(mutex_);
-    fs::rename(Path("pending", id), Path("running", id), error);
-    if (error) continue;  // another worker has claimed it
-    // Release goes by the file's age, which must be the time since the claim and not since the submission.
-    fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
-    if (Hold(id)) claimed.push_back(id);
-  }
-  return claimed;
+  std::vector<std::string> ids;
+  for (auto& [time, id] : bundles_by_time) ids.push_back(std::move(id));
+  return ids;
+}
+
+Result<bool> Spool::Claim(const std::string& id) {
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/running"));
+  HONE_RETURN_IF_ERROR(MakeDirectories(directory_ + "/done"));
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  fs::rename(Path("pending", id), Path("running", id), error);
+  if (error == std::errc::no_such_file_or_directory) return false;  // another worker has claimed it
+  if (error) return Status::Io(fmt::format("cannot move bundle {} to {}/running: {}", id, directory_, error.message()));
+  // Release goes by the file's age, which must be the time since the claim and not since the submission.
+  fs::last_write_time(Path("running", id), fs::file_time_type::clock::now(), error);
+  return Hold(id);
 }
 
 Result<SpoolBundle> Spool::Load(const std::string& id) const {
@@ -152,11 +156,6 @@ Status Spool::PutBack(const std::string& id, const Status& reason) {
   const Status noted = WriteFileAtomically(Path("failed", id), EncodeAnswer(id, reason, 1));
   HONE_RETURN_IF_ERROR(Return(id));
   return noted;
-}
-
-Status Spool::Unclaim(const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  return Return(id);
 }
 
 void Spool::GiveUp() {

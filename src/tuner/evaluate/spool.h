@@ -43,15 +43,16 @@ class Spool {
   // Writes the bundle unless it is pending, running or done already.
   Status Submit(const Task& task, const EvaluationRequest& request);
 
-  // Claims every pending bundle except those in `except`, oldest first, and returns their IDs.
-  Result<std::vector<std::string>> Claim(const std::set<std::string>& except = {});
+  // Returns the IDs of the pending bundles except those in `except`, oldest first.
+  Result<std::vector<std::string>> Pending(const std::set<std::string>& except = {}) const;
+  // Claims a pending bundle and returns whether this worker has it now: another worker may have been faster. A worker
+  // claims one when it begins to judge it, so that several workers share what waits.
+  Result<bool> Claim(const std::string& id);
   Result<SpoolBundle> Load(const std::string& id) const;
   Status Finish(const std::string& id, const Result<Evaluation>& evaluation);
   // Puts a bundle back into pending/ unanswered, because the environment failed with `reason`, which is noted in
   // failed/. Later claims find it again.
   Status PutBack(const std::string& id, const Status& reason);
-  // Puts a bundle back into pending/ that was claimed and not started; no reason is noted.
-  Status Unclaim(const std::string& id);
   // Puts back, without a reason, all bundles that this process has claimed and not answered. A process that is about to
   // end calls it, from any thread. It never unlocks the spool: threads that would claim or answer afterwards wait until
   // the process ends, so that no bundle is left half done.
