@@ -4,12 +4,14 @@
 // Tests the judge's rules for checked launches: the order of cases, the contents of memory before a launch, the
 // requirements on a launch, and the test of the comparison itself.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/judge/judge_fixture.h"
+#include "tuner/evaluate/judge/judge_policy.h"
 
 namespace hone {
 namespace {
@@ -35,6 +37,24 @@ TEST(CheckedRules, CasesComeInTheOrderOfTheirSize) {
   ASSERT_GE(sizes.size(), 4u);
   EXPECT_LT(sizes.front(), sizes.back());
   EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+}
+
+// The case of no rows comes last, and must not take the place of the largest one.
+TEST(CheckedRules, TheLargestCaseMeetsAllStressValuesBesideAnEmptyOne) {
+  for (const std::string& toml : {std::string(kScaleTask), TaskWithoutEmptyCase()}) {
+    JudgeBench bench(toml);
+    bench.options.time = false;
+    bench.task.hidden.clear();
+    size_t at_the_smallest = 0, at_the_largest = 0;
+    bench.candidate().run = [&](FakeLaunch& launch) {
+      Scale(launch);
+      at_the_smallest += launch.Extent("x", 0) == 3;
+      at_the_largest += launch.Extent("x", 0) == 40;
+    };
+    ASSERT_EQ(bench.Run().verdict, Verdict::kOk);
+    EXPECT_EQ(at_the_smallest, 1 + std::size(policy::kStress));
+    EXPECT_EQ(at_the_largest, 1 + std::size(policy::kStress));
+  }
 }
 
 TEST(CheckedRules, AZeroWorkspaceLeftDirtyIsAViolation) {

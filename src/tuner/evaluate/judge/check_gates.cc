@@ -95,11 +95,21 @@ Result<Gate> CheckHandWorkedCase(Judgement& judgement, const HandWorkedCase& han
   return gate;
 }
 
+// Returns the number of the largest of `cases`, which are in the order of CasesToCheck; nullopt if nothing can be checked
+// in any of them. Cases without output elements come last.
+std::optional<size_t> LargestChecked(const Task& task, const std::vector<Case>& cases) {
+  const auto largest =
+      std::find_if(cases.rbegin(), cases.rend(), [&](const Case& c) { return HasOutputElements(task, c.dims); });
+  if (largest == cases.rend()) return std::nullopt;
+  return static_cast<size_t>(cases.rend() - largest) - 1;
+}
+
 // Checks all cases, the smallest and the largest with all stress distributions, and then the hand-worked ones.
 Result<Gate> CheckAll(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
+  const std::optional<size_t> largest = LargestChecked(judgement.task, cases);
   for (size_t i = 0; i < cases.size(); ++i) {
-    const bool every_distribution = i == 0 || i + 1 == cases.size();
+    const bool every_distribution = i == 0 || i == largest;
     const bool plant = i == 0 && HasOutputElements(judgement.task, cases[i].dims);
     HONE_RETURN_UNLESS_PASSED(CheckCase(judgement, cases[i], StressChoices(every_distribution, i), plant));
   }
@@ -162,12 +172,9 @@ Result<Gate> CheckCase(Judgement& judgement, const Case& check_case, const std::
 
 Result<Gate> CheckLargestAgain(Judgement& judgement) {
   const std::vector<Case> cases = CasesToCheck(judgement);
-  if (cases.empty()) return Gate::kPassed;
-  // Cases without output elements come last; skip them, because nothing can be checked there.
-  const auto largest = std::find_if(cases.rbegin(), cases.rend(),
-                                    [&](const Case& c) { return HasOutputElements(judgement.task, c.dims); });
-  if (largest == cases.rend()) return Gate::kPassed;
-  return CheckCase(judgement, *largest, StressChoices(/*all=*/true, 0), /*plant=*/false);
+  const std::optional<size_t> largest = LargestChecked(judgement.task, cases);
+  if (!largest) return Gate::kPassed;
+  return CheckCase(judgement, cases[*largest], StressChoices(/*all=*/true, 0), /*plant=*/false);
 }
 
 void SortSmallestFirst(const Task& task, std::vector<Case>& cases) {
