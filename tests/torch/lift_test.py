@@ -37,6 +37,7 @@ class FakeDriver:
         self.reserved, self.memory, self.room = [], {}, {}
         self.handles, self.next, self.free_at = {}, 100, 1 << 40
         self.launches, self.taken, self.most = 0, [], None  # most: bytes of memory that there are; None: any number
+        self.order, self.kernels_launched, self.local = [], [], 0  # what was enqueued beside copies and fills; bytes of local memory of any function
 
     def __call__(self, name, *arguments):
         code = self.attempt(name, *arguments)
@@ -134,6 +135,22 @@ class FakeDriver:
     def cuEventCreate(self, out, flags):
         written(out, 3)
 
+    def cuEventRecord(self, event, stream):
+        self.order.append("event")
+
+    def cuDeviceGetAttribute(self, out, number, device):
+        written(out, {16: 3, 97: 1000, 39: 1536}[number], ctypes.c_int)  # processors, bytes of shared memory, threads of a processor
+
+    def cuCtxGetLimit(self, out, limit):
+        written(out, 1024, ctypes.c_uint64)
+
+    def cuFuncGetAttribute(self, out, number, function):
+        written(out, {3: self.local}[number], ctypes.c_int)
+
+    def cuLaunchKernel(self, function, blocks, _, __, threads, ___, ____, shared, *more):
+        self.order.append(self.handles[function.value][1])
+        self.kernels_launched.append((self.handles[function.value][1], blocks, threads, shared))
+
     def cuEventElapsedTime(self, out, begin, end):
         written(out, 0.25, ctypes.c_float)
 
@@ -188,6 +205,7 @@ class FakeDriver:
     def cuGraphLaunch(self, executable, stream):
         graph = self.handles[executable.value]
         self.launches += 1
+        self.order.append("graph")
         left = list(reversed(graph["nodes"]))  # the last node runs first, unless an edge says otherwise
         while left:
             node = next(one for one in left if not any(target == one and source in left for source, target in graph["edges"]))
@@ -224,7 +242,8 @@ class Lifting(unittest.TestCase):
         shared = ctypes.c_uint64()
         self.driver.cuMemAlloc_v2(ctypes.byref(shared), 8192)
         self.shared = shared.value
-        self.player.memory({"handle": shared.value.to_bytes(64, "little").hex(), "inputs": [[0, 4 * COUNT]], "outputs": [[4096, 4 * COUNT]]})
+        self.player.memory({"handle": shared.value.to_bytes(64, "little").hex(), "inputs": [[[0, 4 * COUNT]], [[1024, 4 * COUNT]]],
+                            "outputs": [[[4096, 4 * COUNT]], [[5120, 4 * COUNT]]]})
 
     def plan(self, change=None, kernel="add", seal=True):
         """Returns the file of a plan of one kernel, as lift.py writes it: with memory by lift.py's allocator, on another driver."""
@@ -304,8 +323,51 @@ class Lifting(unittest.TestCase):
         self.load(self.plan())
         self.driver.write(self.shared, bytes(4 * COUNT))
         before = self.driver.launches
-        self.assertEqual(self.player.time({"calls": 3})["times"], [250.0] * 3)
+        self.assertEqual(self.player.time({"slots": [0, 0, 0], "kept": []})["times"], [250.0] * 3)
         self.assertEqual(self.driver.launches - before, 3)
+
+    def test_timed_launches_have_the_inputs_of_their_slots_and_results_of_some_are_kept(self):
+        self.load(self.plan())
+        for slot in range(2):
+            self.driver.write(self.shared + 1024 * slot, struct.pack(f"<{COUNT}i", *range(7000 * slot, 7000 * slot + COUNT)))
+        results = lambda slot: struct.unpack(f"<{COUNT}i", self.driver.read(self.shared + 4096 + 1024 * slot, 4 * COUNT))
+        answer = self.player.time({"slots": [0, 1, 0, 1], "kept": [1], "guards": True})
+        self.assertEqual((len(answer["times"]), answer["guards"]), (4, None))
+        self.assertEqual(results(0), (0,) * COUNT)
+        self.assertEqual(results(1), tuple(7000 + 2 * i + 1000 for i in range(COUNT)))
+        self.player.time({"slots": [0, 1], "kept": [0, 1]})
+        self.assertEqual(results(0), tuple(2 * i + 1000 for i in range(COUNT)))
+
+    def test_a_write_behind_a_tensor_is_seen_in_a_timed_launch(self):
+        def longer(header, x, weight, out):
+            header["nodes"][0]["parameters"][3] = (COUNT + 1).to_bytes(4, "little").hex()
+        self.load(self.plan(longer))
+        self.driver.write(self.shared, bytes(4 * COUNT))
+        self.assertIn("behind a tensor of 400 bytes", self.player.time({"slots": [0, 0, 0], "kept": [0], "guards": True})["guards"])
+
+    def test_shared_and_local_memory_are_filled_before_each_launch_and_outside_of_the_time(self):
+        self.driver.local = 40
+        self.load(self.plan())
+        self.driver.write(self.shared, bytes(4 * COUNT))
+        self.driver.order.clear()
+        self.player.run({})
+        self.player.time({"slots": [0, 0], "kept": []})
+        fills = ["hone_scrub_shared", "hone_scrub_local"]
+        self.assertEqual(self.driver.order, [*fills, "graph", *2 * [*fills, "hone_touch", "event", "graph", "event"]])
+        # 3 processors of 1,536 threads, 1,000 bytes of shared memory for a block; frames of the function's 40 bytes and the stack's 1,024, rounded up
+        shared, local = (next(one for one in self.driver.kernels_launched if one[0] == name) for name in fills)
+        self.assertEqual((shared[1:], local[1:]), ((3, 1024, 1000), (9, 512, 0)))
+        self.assertIn(b"frame[1072]", self.driver.handles[self.player.scrub.value]["text"])
+
+    def test_memory_of_another_layout_takes_no_new_plan(self):
+        self.load(self.plan())
+        self.player.release({})
+        larger = ctypes.c_uint64()
+        self.driver.cuMemAlloc_v2(ctypes.byref(larger), 8192)
+        self.player.memory({"handle": larger.value.to_bytes(64, "little").hex(), "inputs": [[[512, 4 * COUNT]]], "outputs": [[[2048, 4 * COUNT]]]})
+        self.driver.write(larger.value + 512, struct.pack(f"<{COUNT}i", *range(COUNT)))
+        self.player.run({})
+        self.assertEqual(struct.unpack(f"<{COUNT}i", self.driver.read(larger.value + 2048, 4 * COUNT)), tuple(2 * i + 1000 for i in range(COUNT)))
 
     def test_a_second_plan_leaves_nothing_of_the_first(self):
         self.load(self.plan())

@@ -132,14 +132,18 @@ class Stage(Other):
 
 
 class Player(Other):
+    def __init__(self, test):
+        super().__init__(test)
+        self.timed, self.seen = [], []  # requests to time, and the inputs of the launches whose results were kept
+
     def load(self, request):
         _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 1)
         os.close(descriptors[0])
 
-    def run_plan(self):
-        x = self.tensor(self.places["inputs"][0], (6, 5))
+    def run_plan(self, slot=0):
+        x = self.tensor(self.places["inputs"][slot][0], (6, 5))
         with torch.no_grad():
-            self.tensor(self.places["outputs"][0], (6, 5)).copy_(self.test.play(self.test, x))
+            self.tensor(self.places["outputs"][slot][0], (6, 5)).copy_(self.test.play(self.test, x))
 
     def run(self, *request):  # threading.Thread's method, and the handler of the request "run"
         if not request:
@@ -148,13 +152,22 @@ class Player(Other):
         return {"guards": self.test.guards}
 
     def time(self, request):
-        self.run_plan()
-        return {"times": [self.test.microseconds[self is self.test.others[2]]] * request["calls"]}
+        mine = self is self.test.others[2]
+        self.timed.append(request)
+        for number, slot in enumerate(request["slots"]):
+            x = self.tensor(self.places["inputs"][slot][0], (6, 5))
+            with torch.no_grad():
+                result = (self.test.play_timed if mine else self.test.play)(self.test, x)
+            if number in request["kept"]:
+                self.seen.append(x.clone())
+                self.tensor(self.places["outputs"][slot][0], (6, 5)).copy_(result)
+        return {"times": [self.test.microseconds[mine]] * len(request["slots"]), "guards": self.test.guards_timed if request.get("guards") else None}
 
 
 class LiftedTest(unittest.TestCase):
     def judge(self, play=lambda test, x: test.model(x), trials=4, refusal=None, guards=None, baseline=False, problem=PROBLEM, time_seconds=0.0, tolerance=(1e-5, 1e-6),
-              alike=True, submission="", wait=None):
+              alike=True, submission="", wait=None, play_timed=None, guards_timed=None):
+        self.play_timed, self.guards_timed = play_timed or play, guards_timed  # what the submission's launches do while they are timed
         self.wait = wait  # seconds for which the submission's capture waits for the baseline's to begin
         self.alike = alike  # the submission's parameters have the names and shapes of the module's
         self.problem, self.play, self.refusal, self.guards, self.model = problem, play, refusal, guards, None
@@ -235,7 +248,7 @@ class LiftedTest(unittest.TestCase):
     def test_a_rehearsal_changes_no_secret(self):
         def last_inputs():
             self.judge()
-            return self.captured.tolist(), self.others[1].tensor(self.others[1].places["inputs"][0], (6, 5)).tolist()
+            return self.captured.tolist(), self.others[1].tensor(self.others[1].places["inputs"][0][0], (6, 5)).tolist()
 
         rehearsed = last_inputs()
         with mock.patch.object(room["Referee"], "rehearse", lambda *_: None):
@@ -359,6 +372,57 @@ class LiftedTest(unittest.TestCase):
         self.assertEqual((timed["time_us"]["median"], timed["baseline_us"]["median"], timed["speedup"]["median"]), (10.0, 20.0, 2.0))
         self.assertEqual([asked.count("time") for asked in self.asked_when_ended], [0, 0, 0, 0])
         self.assertIn("time", lifted.spent.seconds)
+
+    def test_each_timed_request_has_new_inputs_and_none_is_launched_twice_in_a_row(self):
+        answer, _ = self.judge(baseline=True)
+        quads = answer["cases"][0]["baselines"]["torch_eager"]["quads"]
+        mine, theirs = self.others[2], self.others[3]
+        requests = [one for one in mine.timed if one["kept"]]
+        self.assertEqual(len(requests), 2 * quads)
+        for request in requests:
+            self.assertTrue(all(a != b for a, b in zip(request["slots"], request["slots"][1:])))
+            self.assertEqual(len({request["slots"][launch] for launch in request["kept"]}), 4)
+        self.assertEqual(len({tuple(x.flatten().tolist()) for x in mine.seen}), 4 * 2 * quads)
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(mine.seen, theirs.seen, strict=True)))
+        self.assertEqual([one.asked.count("load") for one in (mine, theirs)], [1, 1])  # more memory takes no new plan
+
+    def test_results_that_a_launch_keeps_for_the_next_are_wrong(self):
+        kept = {}
+
+        def keep(test, x):
+            return kept.setdefault("result", test.model(x))
+
+        verdict, sentence, _ = self.refused(baseline=True, play_timed=keep)
+        self.assertEqual(verdict, "wrong_output")
+        self.assertIn("while it was timed", sentence)
+
+    def test_the_results_of_any_timed_request_may_be_compared(self):
+        for wrong in range(12):  # the least number of requests that count: two for each of six quads
+            def once(test, x):
+                request = test.others[2].timed
+                return test.model(x) + (1.0 if sum(bool(one["kept"]) for one in request) == wrong + 1 else 0.0)
+
+            self.assertEqual(self.refused(baseline=True, play_timed=once)[0], "wrong_output", wrong)
+
+    def test_what_is_checked_of_a_launch_is_checked_of_a_timed_one(self):
+        def change(test, x):
+            result = test.model(x)
+            x[3, 3] += 1
+            return result
+
+        self.assertEqual(self.refused(baseline=True, play_timed=change)[:2],
+                         ("rule_violation", "the submission changes an input while it is timed: work on a copy"))
+        self.assertEqual(self.refused(baseline=True, guards_timed="it writes behind a tensor of 120 bytes")[:2],
+                         ("rule_violation", "the submission writes outside of its tensors while it is timed: it writes behind a tensor of 120 bytes"))
+
+    def test_where_memory_or_time_is_short_fewer_sets_and_results_are_taken(self):
+        for bounds, slots, kept in (({"MOST_SLOT_BYTES": 2 * 3 * 512}, 2, 2), ({"MOST_SLOT_BYTES": 0}, 1, 1), ({"COMPARED_BYTES": 0}, 4, 1)):
+            with mock.patch.dict(room, bounds):
+                self.judge(baseline=True)
+            requests = [one for one in self.others[2].timed if one["kept"]]
+            self.assertEqual({len(one["kept"]) for one in requests}, {kept})
+            self.assertEqual({slot for one in requests for slot in one["slots"]}, set(range(slots)))
+            self.assertGreater(len({launch for one in requests for launch in one["kept"]}), 4 * kept)  # the launches are drawn
 
     def test_the_submissions_last_plan_is_timed_and_each_baseline_is_captured_once(self):
         self.judge(baseline=True, trials=6)

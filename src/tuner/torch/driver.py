@@ -5,7 +5,7 @@ import ctypes
 
 # p: a pointer or a handle; L: 64 bits (sizes, device addresses, memory handles); I: unsigned, i: int. Each call returns its error code.
 SIGNATURES = {
-    "cuInit": "I", "cuDeviceGet": "pi", "cuDevicePrimaryCtxRetain": "pi", "cuCtxSetCurrent": "p", "cuCtxSynchronize": "",
+    "cuInit": "I", "cuDeviceGet": "pi", "cuDevicePrimaryCtxRetain": "pi", "cuCtxSetCurrent": "p", "cuCtxSynchronize": "", "cuCtxGetLimit": "pi",
     "cuDeviceGetAttribute": "pii", "cuMemGetInfo_v2": "pp", "cuGetErrorName": "ip",
     "cuMemAddressReserve": "pLLLL", "cuMemAddressFree": "LL", "cuMemCreate": "pLpL", "cuMemMap": "LLLLL", "cuMemSetAccess": "LLpL",
     "cuMemUnmap": "LL", "cuMemRelease": "L", "cuMemGetAllocationGranularity": "ppi", "cuMemImportFromShareableHandle": "pLi",

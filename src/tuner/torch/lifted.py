@@ -18,6 +18,9 @@ LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans are at [2^43, 2^45)
 HANDOVER_US = 10e3      # microseconds of launches in one request to a player
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
 LEAST_LIFTED_QUADS = 6  # the least number of ratios whose range contains their median with a probability of 95 %
+MOST_SLOTS = 4          # sets of inputs of a timed request, of which each launch has another than the launch before it,
+MOST_SLOT_BYTES = 24 << 30  # if they fit into so many bytes and a quarter of the GPU's free memory
+COMPARED_BYTES = 256 << 20  # bytes of inputs and outputs by which a timed request's results are compared: of one launch at least, of one for each set at most
 WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
 SETS_A_SEED = 5         # sets of inputs that are checked with the same weights: each plan's are secret, and a plan keeps nothing between launches
 SIDE_BY_SIDE = 16       # captures and the reference run side by side if so many times the case's tensors fit into the GPU's free memory
@@ -58,8 +61,8 @@ def carrier_kinds():
             raise NoLift(f"{self.name}, run again: {sentence}")
 
         def places(self, layout):
-            return {"inputs": [[one["offset"], bytes_of(one)] for one in layout.inputs[0] if "offset" in one],
-                    "outputs": [[one["offset"], bytes_of(one)] for one in layout.outputs[0]]}
+            return {"inputs": [[[one["offset"], bytes_of(one)] for one in slot if "offset" in one] for slot in layout.inputs],
+                    "outputs": [[[one["offset"], bytes_of(one)] for one in slot] for slot in layout.outputs]}
 
     return Capturer, PlayerSide
 
@@ -353,46 +356,91 @@ class LiftedRun:
         self.referee.frames.send({"end_stages": True})
         self.referee.frames.receive(ASK_SECONDS)
 
-    def time_against(self, number, case, baseline, what):
-        """Times the submission and a baseline in interleaved quads of cold launches, by events on the GPU. Each quad has new inputs, and
-        the results of its last launches are compared."""
+    def timed_slots(self, case):
+        """Returns how many sets of inputs a timed request has at this case."""
+        import torch
+        free = torch.cuda.mem_get_info(self.referee.device)[0] if self.referee.device.type == "cuda" else 4 * MOST_SLOT_BYTES
+        room = 3 * Layout(self.job, case, 1).bytes  # the referee's, the submission's and the baseline's
+        return max(1, min(MOST_SLOTS, min(MOST_SLOT_BYTES, free // 4) // room))
+
+    def slots_of_launches(self, calls, slots, compared):
+        """Draws for a timed request of `calls` launches which slot's inputs each has, never twice the same in a row if there are several.
+        Returns these slots and the numbers of the launches whose results are kept, of different slots and `compared` at most."""
+        secret, chosen = self.secret, []
+        for _ in range(calls):
+            others = [slot for slot in range(slots) if slots == 1 or not chosen or slot != chosen[-1]]
+            chosen.append(secret.choice(others))
+        kept = {}
+        for launch in secret.sample(range(calls), calls):
+            if len(kept) < compared:
+                kept.setdefault(chosen[launch], launch)
+        return chosen, sorted(kept.values())
+
+    def time_on(self, side, chosen, kept):
+        """Times a side's launches on the inputs of these slots, as slots_of_launches() returns them. Returns their microseconds."""
+        answer = self.play(side.player, {"op": "time", "slots": chosen, "kept": kept, "guards": side.is_submission and bool(kept)}, len(chosen))
+        if answer.get("guards"):
+            raise Verdict("rule_violation", f"the submission writes outside of its tensors while it is timed: {answer['guards']}", None)
+        return sorted(answer["times"])
+
+    def compare_timed(self, case, baseline, slots, what):
+        """Compares the submission's results of these slots, which a timed request has kept, with the baseline's, and sees whether the submission
+        has changed its inputs."""
+        import torch
         referee, mine = self.referee, self.sides[0]
-        referee.tell(f"time {what} against {baseline.name}")
-        seed = case["seed"]
-        layout = referee.room(case, 1)
-        referee.fill(case, layout)
-        for side in (mine, baseline):
-            if side.loaded != side.plans[number]:
-                side.player.give(layout, referee.device)
-                self.load(side, side.plans[number])
-            self.put(side.player, layout)
-        once = {}
-        for side in (mine, baseline):
-            self.play(side.player, {"op": "time", "calls": 2}, 2)
-            once[side] = min(self.play(side.player, {"op": "time", "calls": LEAST_CALLS}, LEAST_CALLS)["times"])
-        calls = max(LEAST_CALLS, min(MOST_CALLS_LIFTED, math.ceil(HANDOVER_US / max(1.0, *once.values()))))
-        times, ratios = {mine: [], baseline: []}, []
-        begin = time.monotonic()
-        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_LIFTED_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
-            referee.fill(case, layout)
-            for side in (mine, baseline):
-                self.put(side.player, layout)
-            first = referee.secret.random() < 0.5
-            took = {mine: [], baseline: []}
-            for is_mine in (first, not first, not first, first):
-                side = mine if is_mine else baseline
-                taken = sorted(self.play(side.player, {"op": "time", "calls": calls}, calls)["times"])
-                took[side].append(taken[len(taken) // 2])
-            for name, actual, right in zip(self.job["outputs"], mine.player.result(0), baseline.player.result(0)):
+        if not torch.equal(mine.player.words(0, mine.player.layout.input_bytes), referee.truth.view(torch.int32)):
+            raise Verdict("rule_violation", "the submission changes an input while it is timed: work on a copy", None)
+        for slot in slots:
+            for name, actual, right in zip(self.job["outputs"], mine.player.result(slot), baseline.player.result(slot)):
                 spec = case["outputs"][name]
+                # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
                 fault, _, _ = referee.hold(actual, right, spec, case["magnitude"], slack=4.0)
                 if fault:
-                    exact, magnitude = referee.right(case, seed)
+                    exact, magnitude = referee.right(case, case["seed"], slot)
                     exact = dict(zip(self.job["outputs"], exact))[name]
                     fault, _, _ = referee.hold(actual, exact, spec, magnitude)
                     if fault:
                         referee.refuse(name, spec, fault, f"{what} (while it was timed)")
                     raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+
+    def time_against(self, number, case, baseline, what):
+        """Times the submission and a baseline in interleaved quads of cold launches, by events on the GPU.
+
+        Each half of a quad (one request to each side) has new inputs, in several sets if there is memory, so that no launch has those of the
+        launch before it. Of each request the results of secretly drawn launches are compared.
+        """
+        referee, mine = self.referee, self.sides[0]
+        referee.tell(f"time {what} against {baseline.name}")
+        slots = case.setdefault("timed_slots", self.timed_slots(case))
+        layout = referee.room(case, slots)
+        compared = max(1, COMPARED_BYTES // (layout.bytes // slots))
+        referee.fill(case, layout)
+        for side in (mine, baseline):
+            if side.loaded != side.plans[number]:
+                side.player.give(layout, referee.device)
+                self.load(side, side.plans[number])
+            elif side.player.layout.slots != slots:
+                side.player.give(layout, referee.device, "release")
+            self.put(side.player, layout)
+        once = {}
+        for side in (mine, baseline):
+            self.time_on(side, [0, 0], [])
+            once[side] = self.time_on(side, [0] * LEAST_CALLS, [])[0]
+        calls = max(LEAST_CALLS, min(MOST_CALLS_LIFTED, math.ceil(HANDOVER_US / max(1.0, *once.values()))))
+        times, ratios = {mine: [], baseline: []}, []
+        begin = time.monotonic()
+        while len(ratios) < MOST_QUADS and (len(ratios) < LEAST_LIFTED_QUADS or time.monotonic() - begin < self.job["time_seconds"]):
+            first = referee.secret.random() < 0.5
+            took = {mine: [], baseline: []}
+            for half in ((first, not first), (not first, first)):
+                referee.fill(case, layout)
+                for side in (mine, baseline):
+                    self.put(side.player, layout)
+                chosen, kept = self.slots_of_launches(calls, slots, compared)
+                for is_mine in half:
+                    side = mine if is_mine else baseline
+                    took[side].append(self.time_on(side, chosen, kept)[calls // 2])
+                self.compare_timed(case, baseline, [chosen[launch] for launch in kept], what)
             for side in (mine, baseline):
                 times[side] += took[side]
             ratios.append(math.sqrt(took[baseline][0] * took[baseline][1] / (took[mine][0] * took[mine][1])))

@@ -4,7 +4,8 @@
 
 Descriptor 3 is the socket to referee.py. A submission's code runs here only on the GPU, where it can access the memory that the
 plan names and the inputs and results that the referee shares. Before each launch the plan's memory is restored: first it is filled
-with poison, then with its contents at the time of the capture, then with the inputs that the referee has drawn.
+with poison, then with its contents at the time of the capture, then with the inputs that the referee has drawn. The processors' shared
+and local memory, too, is filled with poison.
 """
 import ctypes
 import os
@@ -50,6 +51,81 @@ done:
   ret;
 }
 \0"""
+# Kernels in PTX that overwrite what a launch may have left on the processors. hone_scrub_shared fills the shared memory of its block. Of
+# hone_scrub_local each thread fills a frame of LOCAL_BYTES bytes of local memory. Its load and store, whose condition never holds, keep the
+# compiler from removing the frame. Threads of both last 2 us at least: a block that ended at once would leave its processor to a later block,
+# and some other processor would get none.
+SCRUB = b""".version 7.0
+.target sm_80
+.address_size 64
+.extern .shared .align 16 .b8 block_memory[];
+.visible .entry hone_scrub_shared(.param .u32 bytes, .param .u32 word)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .b64 %t<3>;
+  mov.u64 %t0, %globaltimer;
+  ld.param.u32 %r0, [bytes];
+  ld.param.u32 %r1, [word];
+  mov.u32 %r2, %tid.x;
+  shl.b32 %r2, %r2, 2;
+  mov.u32 %r3, %ntid.x;
+  shl.b32 %r3, %r3, 2;
+  mov.u32 %r4, block_memory;
+again:
+  setp.ge.u32 %p0, %r2, %r0;
+  @%p0 bra done;
+  add.u32 %r5, %r4, %r2;
+  st.volatile.shared.u32 [%r5], %r1;
+  add.u32 %r2, %r2, %r3;
+  bra again;
+done:
+  mov.u64 %t1, %globaltimer;
+  sub.u64 %t2, %t1, %t0;
+  setp.lt.u64 %p0, %t2, 2000;
+  @%p0 bra done;
+  ret;
+}
+.visible .entry hone_scrub_local(.param .u64 sink, .param .u32 word, .param .u32 never, .param .u32 place)
+.maxntid 512, 1, 1
+.maxnreg 32
+{
+  .local .align 16 .b8 frame[LOCAL_BYTES];
+  .reg .pred %p<2>;
+  .reg .b32 %r<5>;
+  .reg .b64 %d<6>;
+  .reg .b64 %t<3>;
+  mov.u64 %t0, %globaltimer;
+  ld.param.u64 %d0, [sink];
+  ld.param.u32 %r0, [word];
+  ld.param.u32 %r1, [never];
+  ld.param.u32 %r2, [place];
+  mov.u64 %d1, frame;
+  mov.u64 %d2, 0;
+again:
+  add.u64 %d3, %d1, %d2;
+  st.local.v4.u32 [%d3], {%r0, %r0, %r0, %r0};
+  add.u64 %d2, %d2, 16;
+  setp.lt.u64 %p0, %d2, LOCAL_BYTES;
+  @%p0 bra again;
+  cvt.u64.u32 %d4, %r2;
+  add.u64 %d4, %d1, %d4;
+  ld.local.u32 %r3, [%d4];
+  setp.eq.u32 %p1, %r3, %r1;
+  @%p1 st.global.u32 [%d0], %r3;
+linger:
+  mov.u64 %t1, %globaltimer;
+  sub.u64 %t2, %t1, %t0;
+  setp.lt.u64 %p0, %t2, 2000;
+  @%p0 bra linger;
+  ret;
+}
+\0"""
+SHARED_THREADS, LOCAL_THREADS = 1024, 512  # threads of a block of hone_scrub_shared, which has a processor to itself, and of hone_scrub_local
+MOST_LOCAL = 511 << 10              # bytes of local memory that a thread of hone_scrub_local may have
+PROCESSORS, SHARED_OF_A_BLOCK, THREADS_OF_A_PROCESSOR = 16, 97, 39  # CU_DEVICE_ATTRIBUTEs; the second is the most that a kernel may ask for
+LOCAL_OF_A_FUNCTION = 3             # CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
+CARVEOUT = 9                        # CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, in percent
 POISONS = (0xffffffff, 0x7f7f7f7f)  # 32-bit patterns: a float's NaN, and a float near the largest
 GUARD_BYTES = 4096                  # the most bytes behind a block that are checked
 FOREIGN_GRANULE = 2 << 20
@@ -94,11 +170,24 @@ class Player:
         begin, quads = ctypes.c_uint64(self.flush), ctypes.c_uint64(self.flush_bytes // 16)
         self.touch_values = (begin, quads)
         self.touch_parameters = (ctypes.c_void_p * 2)(ctypes.addressof(begin), ctypes.addressof(quads))
+        # The kernel before a timed one decides how a processor's memory is split into cache and shared memory: without this, the scrub would.
+        driver.attempt("cuFuncSetAttribute", self.touch, CARVEOUT, 0)
+        self.processors, self.block_shared, threads = (self.attribute(one) for one in (PROCESSORS, SHARED_OF_A_BLOCK, THREADS_OF_A_PROCESSOR))
+        self.local_blocks = self.processors * max(1, threads // LOCAL_THREADS)
+        self.stack_bytes = driver.word("cuCtxGetLimit", 0)  # CU_LIMIT_STACK_SIZE: local memory that each thread has at least
+        self.scrub = None
         self.gate_word = ctypes.c_void_p()
         driver("cuMemHostAlloc", ctypes.byref(self.gate_word), 4096, 2)
         self.gate = ctypes.c_uint32.from_address(self.gate_word.value)
         self.gate.value = 0
         self.gate_address = driver.word("cuMemHostGetDevicePointer_v2", self.gate_word, 0)
+
+    def attribute(self, number):
+        """Returns a CU_DEVICE_ATTRIBUTE of the GPU."""
+        value, device = ctypes.c_int(), ctypes.c_int()
+        self.driver("cuDeviceGet", ctypes.byref(device), self.ordinal)
+        self.driver("cuDeviceGetAttribute", ctypes.byref(value), number, device.value)
+        return value.value
 
     def allocate(self, size):
         """Allocates memory of the player's own and returns (address, the arguments for unmap())."""
@@ -107,7 +196,8 @@ class Player:
         return address, (address, size, self.mapper.map(address, size))
 
     def memory(self, request):
-        """Maps the referee's memory for inputs and results. The request has {"handle", "bytes", "inputs", "outputs": [[offset, bytes]]}."""
+        """Maps the referee's memory for inputs and results. The request has {"handle", "bytes", "inputs", "outputs": [[[offset, bytes]]]},
+        with a list of inputs and of outputs for each slot. All slots have tensors of the same sizes."""
         handle = IpcHandle.from_buffer_copy(bytes.fromhex(request["handle"]))
         self.shared = self.driver.word("cuIpcOpenMemHandle_v2", handle, 1)
         self.inputs, self.outputs = request["inputs"], request["outputs"]
@@ -115,6 +205,11 @@ class Player:
     def forget(self, request):
         """Unmaps the referee's memory and frees the plan."""
         self.drop()
+        self.release(request)
+
+    def release(self, request):
+        """Unmaps the referee's memory and keeps the plan."""
+        self.driver("cuCtxSynchronize")
         if self.shared is not None:
             self.driver("cuIpcCloseMemHandle", self.shared)
             self.shared = None
@@ -127,8 +222,9 @@ class Player:
         driver("cuCtxSynchronize")
         driver("cuGraphExecDestroy", self.executable)
         driver("cuGraphDestroy", self.graph)
-        for module in self.modules:
+        for module in [*self.modules, self.scrub]:
             driver("cuModuleUnload", module)
+        self.scrub = None
         for address, size, handle in self.mapped:
             self.mapper.unmap(address, size, handle)
         for address, size in self.reserved:
@@ -165,10 +261,11 @@ class Player:
                 self.map(at, FOREIGN_GRANULE)
         self.blocks = header["blocks"]
         self.places = header["inputs"], header["outputs"]
-        for mine, theirs in ((self.inputs, header["inputs"]), (self.outputs, header["outputs"])):
+        for mine, theirs in ((self.inputs[0], header["inputs"]), (self.outputs[0], header["outputs"])):
             if [size for _, size in mine] != [size for _, size in theirs]:
                 raise Broken("the plan has other inputs or outputs than the task")
         self.load_modules(file)
+        self.load_scrub()
         self.keep(file)
         self.build(header)
         self.plan = header
@@ -225,6 +322,35 @@ class Player:
                     driver.attempt("cuFuncSetAttribute", function, int(number), value)
             self.functions.append(function)
 
+    def load_scrub(self):
+        """Loads the kernels that scrub() launches, for as much local memory as a thread of the plan's kernels may have."""
+        driver, local = self.driver, 0
+        for function in self.functions:
+            value = ctypes.c_int()
+            driver("cuFuncGetAttribute", ctypes.byref(value), LOCAL_OF_A_FUNCTION, function)
+            local = max(local, value.value)
+        local = min(MOST_LOCAL, (local + self.stack_bytes + 15) // 16 * 16) or 16
+        self.scrub = driver.made("cuModuleLoadData", SCRUB.replace(b"LOCAL_BYTES", str(local).encode()))
+        self.scrub_shared = driver.made("cuModuleGetFunction", self.scrub, b"hone_scrub_shared")
+        self.scrub_local = driver.made("cuModuleGetFunction", self.scrub, b"hone_scrub_local")
+        driver("cuFuncSetAttribute", self.scrub_shared, int(DYNAMIC_SHARED), self.block_shared)
+        driver.attempt("cuFuncSetAttribute", self.scrub_shared, CARVEOUT, 100)
+
+    def scrub_processors(self, word):
+        """Enqueues the filling of all shared and local memory with `word`.
+
+        A block that asks for all shared memory has a processor to itself, so as many blocks as there are processors reach all of it. Where a
+        thread's local memory lies depends on its place on the processor and on the size per thread, so as many threads as fit, each with at
+        least the plan's size, cover all that the plan could have written.
+        """
+        size, filling, never, place = (ctypes.c_uint32(value) for value in (self.block_shared, word, ~word & 0xffffffff, 0))
+        sink = ctypes.c_uint64(self.flush)
+        for function, blocks, threads, shared, values in (
+                (self.scrub_shared, self.processors, SHARED_THREADS, self.block_shared, (size, filling)),
+                (self.scrub_local, self.local_blocks, LOCAL_THREADS, 0, (sink, filling, never, place))):
+            parameters = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+            self.driver("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, shared, self.stream, parameters, None)
+
     def build(self, header):
         """Builds the graph from the plan, node by node."""
         driver = self.driver
@@ -266,15 +392,16 @@ class Player:
         driver("cuGraphUpload", self.executable, self.stream)
         driver("cuStreamSynchronize", self.stream)
 
-    def restore(self):
-        """Enqueues the restoring of memory: poison everywhere, then the contents at the time of the capture, then the inputs."""
+    def restore(self, slot):
+        """Enqueues the restoring of memory: poison everywhere, then the contents at the time of the capture, then a slot's inputs."""
         driver, stream = self.driver, self.stream
         self.poison = (self.poison + 1) % len(POISONS)
+        self.scrub_processors(POISONS[self.poison])
         for address, size in self.chunks:
             driver("cuMemsetD32Async", address, POISONS[self.poison], size // 4, stream)
         for address, at, size in self.restored:
             driver("cuMemcpyDtoDAsync_v2", address, at, size, stream)
-        for (offset, size), (address, _) in zip(self.inputs, self.places[0]):
+        for (offset, size), (address, _) in zip(self.inputs[slot], self.places[0]):
             if size:
                 driver("cuMemcpyDtoDAsync_v2", address, self.shared + offset, size, stream)
 
@@ -297,29 +424,34 @@ class Player:
                 return f"it writes behind a tensor of {end - begin} bytes"
         return None
 
-    def results(self):
-        """Copies the inputs, as they are after the launch, and the results into the shared memory."""
-        for side, mine in ((0, self.inputs), (1, self.outputs)):
+    def results(self, slot):
+        """Copies the inputs, as they are after the launch, and the results into a slot of the shared memory."""
+        for side, mine in ((0, self.inputs[slot]), (1, self.outputs[slot])):
             for (offset, size), (address, _) in zip(mine, self.places[side]):
                 if size:
                     self.driver("cuMemcpyDtoDAsync_v2", self.shared + offset, address, size, self.stream)
         self.driver("cuStreamSynchronize", self.stream)
 
     def run(self, request):
-        """Restores memory and launches once. Results go to the shared memory. "guards" in the answer: what was written outside of blocks."""
-        self.restore()
+        """Restores memory and launches once, on the inputs of the first slot. Results go to the shared memory. "guards" in the answer: what
+        was written outside of blocks."""
+        self.restore(0)
         self.driver("cuStreamSynchronize", self.stream)
         self.driver("cuGraphLaunch", self.executable, self.stream)
         self.driver("cuStreamSynchronize", self.stream)
         guards = self.check_guards() if request.get("guards") else None
-        self.results()
+        self.results(0)
         return {"guards": guards}
 
     def time(self, request):
-        """Launches "calls" times, each time with memory restored and the L2 cache flushed. Returns the launches' times in microseconds."""
-        driver, times = self.driver, []
-        for _ in range(request["calls"]):
-            self.restore()
+        """Launches once for each of "slots", on that slot's inputs, each time with memory restored and the L2 cache flushed.
+
+        "kept" lists the launches, by their numbers, whose results go to their slots in the shared memory; a slot may occur once. Returns the
+        launches' times in microseconds and, if the request says "guards", what the last kept launch wrote outside of blocks.
+        """
+        driver, times, guards = self.driver, [], None
+        for number, slot in enumerate(request["slots"]):
+            self.restore(slot)
             self.gate.value = 0
             driver("cuStreamWaitValue32_v2", self.stream, self.gate_address, 1, 0)  # waits until the gate is at least 1
             driver("cuLaunchKernel", self.touch, 1024, 1, 1, 512, 1, 1, 0, self.stream, self.touch_parameters, None)
@@ -331,8 +463,11 @@ class Player:
             took = ctypes.c_float()
             driver("cuEventElapsedTime", ctypes.byref(took), *self.events)
             times.append(took.value * 1e3)
-        self.results()
-        return {"times": times}
+            if number in request["kept"]:
+                if request.get("guards") and number == max(request["kept"]):
+                    guards = self.check_guards()
+                self.results(slot)
+        return {"times": times, "guards": guards}
 
     def serve(self):
         while True:

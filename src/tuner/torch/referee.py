@@ -232,10 +232,10 @@ class Side:
             return self.fail(verdict, str(answer.get("error", "no reason"))[:4000])
         return answer
 
-    def give(self, layout, device):
-        """Gives the side new memory for a layout."""
+    def give(self, layout, device, before="forget"):
+        """Gives the side new memory for a layout. `before`: the request by which it gives back what it has."""
         if self.memory is not None:
-            self.ask({"op": "forget"}, ASK_SECONDS)
+            self.ask({"op": before}, ASK_SECONDS)
             self.memory.close()
         self.layout, self.memory = layout, None
         try:
