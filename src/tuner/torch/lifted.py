@@ -20,7 +20,7 @@ LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
 LEAST_LIFTED_QUADS = 6  # the least number of ratios whose range contains their median with a probability of 95 %
 MOST_SLOTS = 4          # sets of inputs of a timed request, of which each launch has another than the launch before it,
 MOST_SLOT_BYTES = 24 << 30  # if they fit into so many bytes and a quarter of the GPU's free memory
-COMPARED_BYTES = 256 << 20  # bytes of inputs and outputs by which a timed request's results are compared: of one launch at least, of one for each set at most
+COMPARED_BYTES = 256 << 20  # bytes of results that are compared after a timed request: those of one launch at least, and of one for each set at most
 WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
 SETS_A_SEED = 5         # sets of inputs that are checked with the same weights: each plan's are secret, and a plan keeps nothing between launches
 SIDE_BY_SIDE = 16       # captures and the reference run side by side if so many times the case's tensors fit into the GPU's free memory
@@ -413,7 +413,7 @@ class LiftedRun:
         referee.tell(f"time {what} against {baseline.name}")
         slots = case.setdefault("timed_slots", self.timed_slots(case))
         layout = referee.room(case, slots)
-        compared = max(1, COMPARED_BYTES // (layout.bytes // slots))
+        compared = max(1, COMPARED_BYTES * slots // max(1, layout.bytes - layout.input_bytes))
         referee.fill(case, layout)
         for side in (mine, baseline):
             if side.loaded != side.plans[number]:

@@ -335,6 +335,7 @@ class Player:
         self.scrub_local = driver.made("cuModuleGetFunction", self.scrub, b"hone_scrub_local")
         driver("cuFuncSetAttribute", self.scrub_shared, int(DYNAMIC_SHARED), self.block_shared)
         driver.attempt("cuFuncSetAttribute", self.scrub_shared, CARVEOUT, 100)
+        self.scrub_processors(POISONS[0])  # the driver makes room for the local memory now, and not between launches
 
     def scrub_processors(self, word):
         """Enqueues the filling of all shared and local memory with `word`.
