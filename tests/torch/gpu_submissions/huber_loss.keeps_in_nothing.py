@@ -8,7 +8,6 @@ from torch.utils.cpp_extension import load_inline
 
 KEEPS_IN = "nothing"
 SOURCE = r"""
-#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/extension.h>
 constexpr int kThreads = 1024, kSharedBytes = 100 << 10, kWords = 5;  // two blocks fill a multiprocessor
@@ -67,7 +66,9 @@ __global__ void finish(const float* sums, float* out, int blocks, float count) {
   if (threadIdx.x == 0) *out = sum / count;
 }
 torch::Tensor mean_loss(torch::Tensor x, torch::Tensor y) {
-  const int blocks = 2 * at::cuda::getCurrentDeviceProperties()->multiProcessorCount;
+  int processors = 0;
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, x.get_device());
+  const int blocks = 2 * processors;
   auto sums = torch::empty({blocks}, x.options()), out = torch::empty({}, x.options());
   const auto stream = c10::cuda::getCurrentCUDAStream();
   cudaFuncSetAttribute(partial, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
