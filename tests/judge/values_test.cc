@@ -417,5 +417,82 @@ TEST(IndexStress, CountersThatOverflowWhereIndicesCrowdAreRefused) {
   }
 }
 
+// Tells how many numbers each row of a CSR structure has.
+constexpr std::string_view kRowSumTask = R"(
+name = "row_sum"
+summary = "out[r] = how many numbers row r has"
+class = "graph"
+slice = "width"
+[dims]
+rows = "rows"
+numbers = "numbers of all rows together"
+width = "copies of each result"
+[[tensor]]
+name = "starts"
+role = "in"
+dtype = "int32"
+shape = ["rows + 1"]
+values = { distribution = "offsets", bound = "numbers" }
+[[tensor]]
+name = "x"
+role = "in"
+dtype = "float32"
+shape = ["width"]
+[[tensor]]
+name = "out"
+role = "out"
+dtype = "float32"
+shape = ["width", "rows"]
+[tolerance.out]
+c_max = 1e-6
+c_rms = 3e-7
+[[case]]
+role = "time"
+dims = { rows = 64, numbers = 640, width = 64 }
+[[case]]
+role = "check"
+dims = { rows = 3, numbers = 40, width = 2 }
+[[hidden]]
+count = 1
+rows = { low = 1, high = 60 }
+numbers = { low = 20, high = 600 }
+width = { low = 1, high = 4 }
+)";
+
+std::function<void(FakeLaunch&)> RowLengths(const std::string& out, double share) {
+  return [out, share](FakeLaunch& launch) {
+    const int64_t rows = launch.Extent("starts", 0) - 1, width = launch.Extent("x", 0);
+    const double numbers = launch.Read("starts", rows);
+    for (int64_t w = 0; w < width; ++w) {
+      for (int64_t r = 0; r < rows; ++r) {
+        const double length = launch.Read("starts", r + 1) - launch.Read("starts", r);
+        // a row of a few numbers is never cut off
+        launch.Write(out, w * rows + r, launch.Read("x", w) * std::min(length, std::max(share * numbers, 100.0)));
+      }
+    }
+  };
+}
+
+// A buffer for the longest row of usual inputs (a "capacity") is too small where one row has most numbers.
+TEST(OffsetStress, RowsThatAreCutOffWhereOneRowHasMostNumbersAreRefused) {
+  for (const bool stress : {true, false}) {
+    std::string toml(kRowSumTask);
+    if (!stress) toml.insert(toml.find("values = {"), "stress = false\n");
+    for (const double share : {1.0, 0.4}) {
+      JudgeBench bench(toml);
+      bench.device.kernels["candidate"] = {.run = RowLengths("out", share)};
+      bench.device.kernels["incumbent"] = bench.device.kernels["seed"] = {.run = RowLengths("out", 1.0)};
+      bench.device.kernels["oracle"] = {.run = RowLengths("ref:out", 1.0)};
+      bench.args = R"("starts", "x", "out")";
+      bench.oracle_args = R"("starts", "x", "ref:out")";
+      bench.options.max_quads = 10;
+      bench.options.warm = false;
+      const Evaluation evaluation = bench.Run();
+      const bool caught = stress && share < 1;
+      EXPECT_EQ(evaluation.verdict, caught ? Verdict::kWrongOutput : Verdict::kOk) << stress << " " << share << ": " << evaluation.detail;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone

@@ -113,6 +113,9 @@ struct ValueSpec {
   // of one value only. In task.toml, these are `along` and `some`.
   int guaranteed_value = -1, line_axis = -1;
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
+  // kOffsets, set for stress and by no task: of each slice's elements, row `crowded_row` gets `crowded_elements` beside
+  // its share of what is left.
+  int64_t crowded_row = 0, crowded_elements = 0;
   // Expressions over the dimensions that a task may give instead of numbers; ResolveValues evaluates them in real
   // numbers.
   std::optional<Expression> low_text, high_text, scale_text, offset_text;

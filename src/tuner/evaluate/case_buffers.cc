@@ -190,25 +190,28 @@ const ValueSpec& ValuesOf(const TensorSpec& tensor, const InputSet& inputs) {
 }
 
 bool TakesIndexStress(const TensorSpec& tensor) {
+  if (!tensor.stress || tensor.dtype == DType::kBool || IsFloating(tensor.dtype)) return false;
+  if (tensor.values.distribution == Distribution::kOffsets) return true;
+  if (tensor.values.distribution != Distribution::kIndex) return false;
   // A mask is an index below 2, and a kernel may rely on each row of a mask letting something through.
   const IndexOrder order = tensor.values.index_order;
-  return tensor.stress && tensor.dtype != DType::kBool && !IsFloating(tensor.dtype) &&
-         tensor.values.distribution == Distribution::kIndex &&
-         (order == IndexOrder::kIndependent || (order == IndexOrder::kMask && tensor.values.guaranteed_value < 0));
+  return order == IndexOrder::kIndependent || order == IndexOrder::kAscending ||
+         (order == IndexOrder::kMask && tensor.values.guaranteed_value < 0);
 }
 
 namespace {
 
 // Restricts an index tensor to few values (one, the least one, or three consecutive ones), so that many entries
-// collide. A large tensor gets a sixteenth of its values: a kernel that handles colliding entries one after the other
-// is right, and would take seconds. `alone`: no floating-point input is stressed. Where one is, some distributions
-// leave indices alone, so that the special rows of that input are reached by many indices.
+// collide. In a large tensor more values are left: a kernel that handles colliding entries one after the other is right,
+// and would take seconds. `alone`: no floating-point input is stressed. Where one is, some distributions leave indices
+// alone, so that the special rows of that input are reached by many indices.
 void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   const auto low = static_cast<int64_t>(request->values.low);
   const int64_t span = request->index_bound - low;
   if (span < 2) return;
-  // Elements from which a tensor is large; the divisor; three values.
-  constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFew = 3;
+  // Elements from which a tensor is large. There, a sixteenth of the values is left; or, where there are few values, as
+  // many as 2^24 elements have one each, because such values are often counted in few bits.
+  constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFewValues = 4096, kMostCollisions = 1 << 24, kFew = 3;
   int64_t kept_elements = 0;
   switch (inputs.stress) {
     case Distribution::kZero:
@@ -225,11 +228,43 @@ void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
       break;
     default: return;
   }
-  if (request->view.elements > kLargeElements) kept_elements = std::max(kept_elements, span / kLargeShare);
+  const int64_t elements = request->view.elements;
+  if (elements > kLargeElements) {
+    const int64_t sixteenth = span / kLargeShare;
+    const int64_t least = span > kFewValues ? sixteenth : std::min(sixteenth, (elements + kMostCollisions - 1) / kMostCollisions);
+    kept_elements = std::max(kept_elements, least);
+  }
   const auto places = static_cast<uint64_t>(span - kept_elements + 1);
   const int64_t first = inputs.stress == Distribution::kZero ? 0 : static_cast<int64_t>(Keyed(inputs.key, kCrowdPurpose, 0) % places);
   request->values.low = static_cast<double>(low + first);
   request->index_bound = low + first + kept_elements;
+}
+
+// Gives one row of a CSR structure all elements (the last row, the first, or any) or half of them: a kernel that is
+// right for rows of usual lengths only is then wrong. `starts`: offsets in a slice, one more than rows.
+void CrowdOffsets(const InputSet& inputs, int64_t starts, DrawRequest* request) {
+  const int64_t rows = starts - 1;
+  if (rows < 2 || request->index_bound < 2) return;
+  // A kernel that takes one thread, warp or block for a row is right, and would take seconds for a longer one.
+  constexpr int64_t kLongestRow = 1 << 18;
+  const auto any_row = static_cast<int64_t>(Keyed(inputs.key, kCrowdPurpose, 0) % static_cast<uint64_t>(rows));
+  int64_t row = any_row, elements = request->index_bound;
+  switch (inputs.stress) {
+    case Distribution::kZero:
+      row = rows - 1;
+      break;
+    case Distribution::kConstant:
+      row = 0;
+      break;
+    case Distribution::kHeavyTailed: break;
+    case Distribution::kSpecial:
+    case Distribution::kCancelling:
+      elements /= 2;
+      break;
+    default: return;
+  }
+  request->values.crowded_row = row;
+  request->values.crowded_elements = std::min(elements, kLongestRow);
 }
 
 }  // namespace
@@ -247,7 +282,11 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
     const bool alone = std::none_of(task_.tensors.begin(), task_.tensors.end(), [](const TensorSpec& other) {
       return other.role != TensorRole::kOut && other.stress && IsFloating(other.dtype);
     });
-    CrowdIndices(inputs, alone, &request);
+    if (tensor.values.distribution == Distribution::kOffsets) {
+      CrowdOffsets(inputs, view.elements / std::max<int64_t>(view.slices(), 1), &request);
+    } else {
+      CrowdIndices(inputs, alone, &request);
+    }
   }
   request.key = TensorKey(inputs.key, task_, tensor);
   const uint64_t pattern = Keyed(inputs.key, kPatternPurpose, 0);

@@ -37,8 +37,9 @@ struct InputSet {
   std::string name() const;  // "default", "heavy_tailed", …: for messages
 };
 
-// Returns whether stress inputs may crowd this index tensor, so that it holds few different values. They may if its
-// values may repeat, it is no mask, and the task does not forbid stress.
+// Returns whether stress inputs may crowd this tensor of integers: an index tensor then holds few different values, and
+// of offsets one row has most elements. They may if the task does not forbid stress; indices must be allowed to repeat,
+// and be no mask whose lines must hold a value.
 bool TakesIndexStress(const TensorSpec& tensor);
 
 // Returns how `tensor` is drawn for these inputs when no stress distribution replaces its own.

@@ -100,6 +100,7 @@ struct Parameters {
   uint64_t key;           // secret of this tensor in this input set
   int64_t index_bound;     // kIndex: draws are below this, before index_low is added; kOffsets: the last offset
   int64_t index_low;       // kIndex: the least index
+  int64_t crowded_row, crowded_elements;  // kOffsets: a row, and how many elements it has beside its share of the others
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
   int order;               // kIndex: an Order
   float padding;           // kIndex: the share of elements that are -1 instead
@@ -335,7 +336,8 @@ HONE_HD int64_t Ascending(int64_t slice_elements, int64_t end, uint64_t slice_ha
 
 // Returns element `position` of a kOffsets tensor.
 HONE_HD int64_t Offset(const Parameters& parameters, uint64_t slice_hash, uint64_t position) {
-  return Ascending(parameters.slice_elements, parameters.index_bound, slice_hash, position);
+  const int64_t before_row = static_cast<int64_t>(position) > parameters.crowded_row ? parameters.crowded_elements : 0;
+  return before_row + Ascending(parameters.slice_elements, parameters.index_bound - parameters.crowded_elements, slice_hash, position);
 }
 
 // Returns entry `number` of a sample from [0, bound) without replacement: a keyed permutation of the first numbers.

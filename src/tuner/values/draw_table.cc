@@ -159,6 +159,8 @@ draw::Parameters MakeParameters(const ValueSpec& values, DType dtype, uint64_t k
   parameters.key = key;
   if (values.distribution == Distribution::kIndex) parameters.index_low = static_cast<int64_t>(values.low);
   parameters.index_bound = index_bound - parameters.index_low;
+  parameters.crowded_row = values.crowded_row;
+  parameters.crowded_elements = values.crowded_elements;
   parameters.slice_elements = std::max<int64_t>(slice_elements, 1);
   parameters.order = static_cast<int>(values.index_order);
   parameters.padding = static_cast<float>(values.padding);

@@ -198,6 +198,30 @@ TEST(Draw, OffsetsAscendFromZeroToTheirBoundWhateverTheSizes) {
   EXPECT_EQ(draw::Offset(none, draw::SliceHash(5, 0), 0), 0);
 }
 
+TEST(Draw, ACrowdedRowHasItsElementsBesideItsShareOfTheOthers) {
+  constexpr int64_t kRows = 7, kBound = 1000;
+  const uint64_t hash = draw::SliceHash(5, 0);
+  for (const int64_t crowd : {int64_t{400}, kBound}) {
+    for (const int64_t row : {int64_t{0}, int64_t{3}, kRows - 1}) {
+      ValueSpec spec = Spec(Distribution::kOffsets);
+      spec.crowded_row = row;
+      spec.crowded_elements = crowd;
+      const draw::Parameters p = MakeParameters(spec, DType::kInt32, 5, kBound, kRows + 1);
+      EXPECT_EQ(draw::Offset(p, hash, 0), 0);
+      EXPECT_EQ(draw::Offset(p, hash, kRows), kBound);
+      for (int64_t i = 0; i < kRows; ++i) {
+        const int64_t length = draw::Offset(p, hash, static_cast<uint64_t>(i) + 1) - draw::Offset(p, hash, static_cast<uint64_t>(i));
+        if (i == row) {
+          EXPECT_GE(length, crowd);
+        } else {
+          EXPECT_GE(length, 0);
+          EXPECT_LE(length, kBound - crowd);
+        }
+      }
+    }
+  }
+}
+
 TEST(Draw, LengthsBetweenOffsetsAreSkewedAsDegreesAre) {
   constexpr int64_t kRows = 1 << 16;
   const draw::Parameters p = MakeParameters(Spec(Distribution::kOffsets), DType::kInt64, 5, 1000 * kRows, kRows + 1);

@@ -243,12 +243,10 @@ class TaskParser {
     GiveValuesOfTheDType(tensor);
     ReadValues(reader, tensor);
     CheckValuesOfTheDType(reader, tensor);
-    // Offsets must ascend and an index must stay below its bound, whatever the inputs are. So stress inputs do not
-    // change offsets, and only make the values of an index repeat.
-    const bool draws_integers = DrawsIntegers(tensor.values.distribution);
-    tensor.stress =
-        reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
-        (!draws_integers || (tensor.values.distribution == Distribution::kIndex && !IsFloating(tensor.dtype)));
+    // Offsets must ascend and an index must stay below its bound, whatever the inputs are. So stress inputs only make
+    // rows longer and shorter, and the values of an index repeat.
+    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
+                    (!DrawsIntegers(tensor.values.distribution) || !IsFloating(tensor.dtype));
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
       reader.Error("special",

@@ -23,6 +23,8 @@ DrawnContents::DrawnContents(const DrawRequest& request)
       offset(request.values.offset),
       vary(request.values.vary),
       padding(request.values.padding),
+      crowded_row(request.values.crowded_row),
+      crowded_elements(request.values.crowded_elements),
       key(request.key),
       pattern_key(request.pattern_key) {
   HONE_CHECK(request.view.slice_axis < 0 && request.permutation_key == 0 && request.redraw_key == 0,

@@ -27,6 +27,7 @@ struct DrawnContents {
   IndexOrder index_order;
   unsigned special;
   double low, high, scale, offset, vary, padding;
+  int64_t crowded_row, crowded_elements;
   uint64_t key, pattern_key;
 };
 
