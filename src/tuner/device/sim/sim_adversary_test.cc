@@ -279,6 +279,93 @@ TEST(SimAdversary, ACandidateThatIncludesItselfIsRefused) {
   }
 }
 
+// --- names that a candidate chooses ---
+
+TEST(SourceGuard, FileNamesOfTheCandidatesOwnDirectivesNameNoHeader) {
+  const std::string text =
+      "# 0 \"candidate.cc\"\n# 1 \"/usr/include/math.h\" 1 3 4\nint a;\n# 7 \"/usr/include/x.h\"\n# 2 \"candidate.cc\" 2\n# 40 \"make_relu.py\"\nint b;\n"
+      "# 1 \"/cache/include/detail/fast_math.h\"\nconst char* s = R\"(\n# 3 \"in/a/string\" 1\n)\";\n# 5 \"dir/\"\n# 6 \"hone-entries\"\n"
+      "# 1 \"/cache/include/mma.h\" 1\nint c;\n# 9 \"x/hone-entries\" 2\nint d;\n";
+  EXPECT_EQ(sim::PlainFileNames(text),
+            "# 0 \"candidate.cc\"\n# 1 \"/usr/include/math.h\" 1 3 4\nint a;\n# 7 \"/usr/include/x.h\"\n# 2 \"candidate.cc\" 2\n# 40 \"make_relu.py\"\nint b;\n"
+            "# 1 \"fast_math.h\"\nconst char* s = R\"(\n# 3 \"in/a/string\" 1\n)\";\n# 5 \"candidate.cc\"\n# 6 \"candidate.cc\"\n"
+            "# 1 \"/cache/include/mma.h\" 1\nint c;\n# 9 \"candidate.cc\" 2\nint d;\n");
+}
+
+// Returns the modelled time of a kernel whose work is the statement `step`, 4000 times on each of 2^18 threads.
+double MicrosecondsOf(const std::string& head, const std::string& step) {
+  SimBench bench;
+  bench.Load(head + "\n__global__ void k(float* y, int n) {\n  float v = threadIdx.x; double d = v; unsigned h = threadIdx.x;\n"
+                    "  for (int j = 0; j < n; ++j) { " + step + " }\n  y[blockIdx.x * 256 + threadIdx.x] = v + float(d) + h;\n}",
+             {"k"});
+  bench.NewSampled({{"y", int64_t{4} << 18}});
+  return bench.ModelledMicroseconds(SimBench::Step("k", {1024}, {256}, {SimBench::T("y"), SimBench::I(4000)}));
+}
+
+TEST(SimAdversary, NoFileNameMakesOperationsFree) {
+  const std::string doubles = "d = d * 0.5 + 1.0;", integers = "h ^= h >> 13; h *= 0x5bd1e995u; h ^= h >> 15;";
+  for (const std::string& step : {doubles, integers}) {
+    const double plain = MicrosecondsOf("", step);
+    EXPECT_GT(plain, 4 * MicrosecondsOf("", "")) << step;
+    for (const char* line : {"#line 1 \"detail/fast_math.h\"", "#line 1 \"/detail/float_by_double.h\"", "#line 1 \"cuda_fp16.h\"", "#line 40 \"make_relu.py\"",
+                             "#line 1 \"hone-entries\"", "#define NAME \"./detail/mma.h\"\n#line 7 NAME"}) {
+      EXPECT_EQ(MicrosecondsOf(line, step), plain) << line << "\n" << step;
+    }
+  }
+}
+
+TEST(SimAdversary, NoFunctionNameMakesOperationsFree) {
+  const char* const body = "__device__ __attribute__((noinline)) float F(float v) { for (int i = 0; i < 8; ++i) v = v * 0.5f + 1.0f; return v; }";
+  const double plain = MicrosecondsOf(body, "v = F(v);");
+  const double named = MicrosecondsOf(
+      "namespace nvcuda { namespace wmma { namespace detail { template <int N> __device__ __attribute__((noinline)) float Multiply(float v) {"
+      " for (int i = 0; i < N; ++i) v = v * 0.5f + 1.0f; return v; } } } }",
+      "v = nvcuda::wmma::detail::Multiply<8>(v);");
+  EXPECT_NEAR(named / plain, 1, 0.05);
+  const CompiledModule mangled = SimBench::Compile(
+      "extern \"C\" __device__ float _ZN8hone_sim1fEf(float v) { return v * 2; }\n__global__ void k(float* y) { y[0] = _ZN8hone_sim1fEf(y[0]); }", {"k"});
+  EXPECT_EQ(mangled.verdict, Verdict::kRuleViolation) << mangled.digest;
+}
+
+TEST(SimAdversary, AFunctionCalledThroughItsAddressCostsAsMuch) {
+  const double plain = MicrosecondsOf("", "v = erff(v);");
+  EXPECT_GT(plain, 4 * MicrosecondsOf("", ""));
+  EXPECT_NEAR(MicrosecondsOf("", "float (*volatile f)(float) = erff; v = f(v);") / plain, 1, 0.2);
+}
+
+TEST(SimAdversary, TheLibrarysFunctionsThatCudaDoesNotHaveAreUnsupported) {
+  for (const auto& [declaration, call] : {std::pair{"float fmaf32(float, float, float)", "fmaf32(y[0], 2, 1)"}, {"float lgammaf32_r(float, int*)", "lgammaf32_r(2.5f, (int*)y + 1)"},
+                                         {"float lgammaf_r(float, int*)", "lgammaf_r(y[0], (int*)y + 1)"}, {"float modff32(float, float*)", "modff32(2.5f, y + 1)"},
+                                         {"double significand(double)", "significand(y[0])"}, {"int canonicalizef(float*, const float*)", "canonicalizef(y + 1, y)"}}) {
+    const CompiledModule module = SimBench::Compile(
+        std::string("extern \"C\" ") + declaration + ";\n__global__ void k(float* y) { y[0] = " + call + "; }", {"k"});
+    EXPECT_EQ(module.verdict, Verdict::kUnsupported) << call << "\n" << module.digest;
+    EXPECT_THAT(module.digest, HasSubstr("of the host's mathematical library")) << call;
+  }
+}
+
+TEST(SimAdversary, FunctionsThatCudaHasRunAndTheirPointersAreSeen) {
+  SimBench bench;
+  bench.Load(R"(
+    __global__ void all(const float* x, float* y) {
+      const float v = x[0]; const double d = v;
+      float a, b; int e, q; double whole;
+      float s = fmaf(v, v, v) + lgammaf(v) + hypotf(v, v) + ldexpf(v, 2) + nextafterf(v, 3) + remainderf(v, 2) + fdimf(v, 1) + j0f(v) + ynf(2, v)
+              + logbf(v) + ilogbf(v) + asinhf(v) + scalblnf(v, 2) + lroundf(v) + rintf(v);
+      s += fma(d, d, d) + lgamma(d) + hypot(d, d) + ldexp(d, 2) + nextafter(d, 3) + remainder(d, 2) + fdim(d, 1) + j0(d) + yn(2, d) + logb(d)
+              + ilogb(d) + asinh(d) + scalbln(d, 2) + llround(d) + nearbyint(d) + cbrt(d) + tgamma(d);
+      sincosf(v, &a, &b); s += a + b + frexpf(v, &e) + e + remquof(v, 2, &q) + q + modff(v, &a) + modf(d, &whole) + whole;
+      y[0] = s + (isnan(nanf("")) ? 1 : 0);
+    }
+    __global__ void tagged(const float* x, float* y) { y[0] = nanf((const char*)x + (1 << 20)); })",
+             {"all", "tagged"});
+  bench.Input("x", std::vector<float>(16, 1.5f));
+  bench.Output("y", 4);
+  const LaunchOutcome all = bench.Run("all", {1}, {1}, {SimBench::T("x"), SimBench::T("y")});
+  EXPECT_EQ(all.status, LaunchStatus::kOk) << all.detail;
+  EXPECT_EQ(bench.Run("tagged", {1}, {1}, {SimBench::T("x"), SimBench::T("y")}).status, LaunchStatus::kCrashed);
+}
+
 // --- what the simulator has not ---
 
 TEST(SimAdversary, WhatTheToolkitHasAndTheSimulatorHasNotIsUnsupported) {

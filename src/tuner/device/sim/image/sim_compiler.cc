@@ -31,6 +31,7 @@
 #include "tuner/device/sim/image/elf_symbols.h"
 #include "tuner/device/sim/image/embedded_headers.h"
 #include "tuner/device/sim/image/image_symbols.h"
+#include "tuner/device/sim/image/math_functions.h"
 #include "tuner/device/sim/image/source_guard.h"
 #include "tuner/device/sim/image/unseen_accesses.h"
 #include "tuner/device/sim/image/work_count.h"
@@ -89,7 +90,7 @@ constexpr std::string_view kPrelude =
 
 // Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
 // number grows whenever PTX is translated, or a source judged, by other rules.
-constexpr std::string_view kRules = "rules 10\n";
+constexpr std::string_view kRules = "rules 11\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
                                       "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
@@ -115,14 +116,8 @@ std::string DemangledName(const std::string& name) {
   return result;
 }
 
-// Returns whether a function of the C library is one of mathematics without pointers, which candidates may call.
-bool IsMathematics(const std::string& name) {
-  // These functions have pointer parameters. Some have a hook of their own under another name (hooks.cc); CUDA has none
-  // of the others.
-  for (const char* stem : {"modf", "frexp", "remquo", "sincos", "lgammaf_r", "lgamma_r", "canonicalize", "totalorder", "setpayload",
-                           "getpayload", "fe", "nan", "matherr", "signgam"}) {
-    if (name.rfind(stem, 0) == 0 && name != "nan" && name != "nanf") return false;
-  }
+// Returns whether the host's mathematical library itself defines a function.
+bool IsInMathLibrary(const std::string& name) {
   static void* const library = dlopen("libm.so.6", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return false;
   // dlsym also searches libm's dependencies; only symbols defined by libm itself count.
@@ -143,7 +138,7 @@ std::string RenamedKernels(const std::vector<std::string>& kernels) {
     const bool is_plain_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     });
-    if (!is_plain_name || IsMathematics(name) || !done.insert(name).second) continue;
+    if (!is_plain_name || sim::CostOfMathFunction(name) || !done.insert(name).second) continue;
     static void* const library = dlopen("libc.so.6", RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr && dlsym(library, name.c_str()) != nullptr) text += fmt::format("#define {0} hone_kernel_{0}\n", name);
   }
@@ -638,7 +633,7 @@ std::string SimCompiler::AliasAssembly(const std::vector<ElfSymbol>& object, boo
 // Refuses an image that needs functions which neither the simulator nor the mathematics of the C library has.
 Status SimCompiler::CheckImports(const std::string& image, CompiledModule* module) const {
   HONE_ASSIGN_OR_RETURN(const std::vector<ElfSymbol> symbols, sim::ReadElfDynamicSymbols(image));
-  std::set<std::string> missing, heap;
+  std::set<std::string> missing, heap, unlisted;
   for (const ElfSymbol& symbol : symbols) {
     if (symbol.defined || symbol.weak) continue;
     const std::string& name = symbol.name;
@@ -646,14 +641,18 @@ Status SimCompiler::CheckImports(const std::string& image, CompiledModule* modul
     if (std::find(std::begin(kAllowedImports), std::end(kAllowedImports), name) != std::end(kAllowedImports)) continue;
     if (std::find(std::begin(kDeviceHeap), std::end(kDeviceHeap), name) != std::end(kDeviceHeap)) {
       heap.insert(DemangledName(name));
-    } else if (!IsMathematics(name)) {
-      missing.insert(DemangledName(name));
+    } else if (!sim::CostOfMathFunction(name)) {
+      (IsInMathLibrary(name) ? unlisted : missing).insert(DemangledName(name));
     }
   }
   if (!missing.empty()) {
     module->verdict = Verdict::kCompileError;
     module->digest = "error: undefined in device code:";
     for (const std::string& name : missing) module->digest += " '" + name + "'";
+  } else if (!unlisted.empty()) {
+    module->verdict = Verdict::kUnsupported;
+    module->digest = fmt::format("the kernel calls '{}' of the host's mathematical library. The simulated GPU runs the functions of CUDA's "
+                                 "mathematics, under CUDA's names (fmaf, lgammaf)", *unlisted.begin());
   } else if (!heap.empty()) {
     // A function that only frees memory is left over from a virtual destructor, say. One that allocates is refused, as
     // on a GPU.
@@ -745,7 +744,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
   if (const auto refusal = options_.guard_text ? sim::GuardTranslated(text, unit.file) : std::nullopt) {
     return finish(refusal->verdict, refusal->sentence);
   }
-  text = CopiesSeen(std::move(text));
+  text = CopiesSeen(sim::PlainFileNames(text));
   text += PlanCheckText(unit, *names, /*preprocessed=*/true);
   text += kEntrySupport;
   for (size_t i = 0; i < unit.kernels.size(); ++i) {
@@ -775,7 +774,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     if (compiled.timed_out || !compiled.exit.success()) return failed(std::move(compiled));
     HONE_ASSIGN_OR_RETURN(assembly, ReadFile(folder / "candidate.s", int64_t{1} << 30));
     HONE_ASSIGN_OR_RETURN(const std::string optimized, ReadFile(folder / "candidate.optimized", int64_t{1} << 30));
-    if (sim::HasVariableFrame(assembly)) {
+    if (sim::HasVariableFrame(assembly, include_directory_)) {
       return finish(Verdict::kUnsupported, fmt::format("{}: an array of variable length, or alloca, is not simulated (nor are the former CUDA): "
                                                        "give local arrays a constant length", unit.file));
     }
@@ -788,7 +787,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                               unit.file, unseen->function, unseen->store ? "returns" : "takes", unseen->store ? "to" : "from",
                               unseen->operand));
   }
-  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.s", sim::CountWork(assembly)));
+  HONE_RETURN_IF_ERROR(WriteFileAtomicallyUnflushed(folder / "candidate.s", sim::CountWork(assembly, include_directory_)));
   HONE_ASSIGN_OR_RETURN(SubprocessResult assembled, RunCompiler({"-c", "candidate.s", "-o", "candidate.o"}, folder.path()));
   if (assembled.timed_out || !assembled.exit.success()) return failed(std::move(assembled));
   module.log = std::move(compiled.err);

@@ -90,6 +90,7 @@ class Guard {
 
   std::optional<SourceRefusal> CheckWords();
   std::optional<SourceRefusal> LeftAssembly();
+  std::string PlainFileNames();
 
  private:
   SourceRefusal Refuse(Verdict verdict, const std::string& what) const {
@@ -113,6 +114,11 @@ class Guard {
   size_t token_begin_ = 0;
   std::optional<SourceRefusal> found_;  // found by Next, in markers and pragmas
   bool only_assembly_ = false;
+  bool only_markers_ = false;           // nothing is refused; names_ collects file names
+  struct Span {
+    size_t begin = 0, end = 0;
+  };
+  std::vector<Span> names_;             // file names in the candidate's own line markers, without their quotes
   bool seen_header_ = false;            // the mark of the precompiled header has been passed
 };
 
@@ -149,6 +155,7 @@ void Guard::ReadLineMarker(size_t begin, size_t end) {
     depth_ = std::max(0, depth_ - 1);
   }
   if (depth_ == 0) line_ = number - 1;  // the line break that ends the marker counts up
+  if (depth_ == 0 && only_markers_) names_.push_back({begin + open + 1, begin + close});
 }
 
 // Checks a pragma.
@@ -194,14 +201,14 @@ bool Guard::Next() {
       while (i < end && IsBlank(s_[i])) ++i;
       if (i < end && std::isdigit(static_cast<unsigned char>(s_[i])) != 0) {
         ReadLineMarker(at_, end);
-      } else if (depth_ == 0 && !found_ && !only_assembly_ && s_.substr(i, 6) == "pragma") {
+      } else if (depth_ == 0 && !found_ && !only_assembly_ && !only_markers_ && s_.substr(i, 6) == "pragma") {
         // The first one is the compiler's own and marks its precompiled header.
         const bool own = !seen_header_ && s_.substr(i, end - i).find("GCC pch_preprocess") != std::string_view::npos;
         seen_header_ |= own;
         if (!own) found_ = Pragma(s_.substr(at_, end - at_));
       }
       at_ = end;
-      if (found_) return false;
+      if (found_ && !only_markers_) return false;
       continue;
     }
     line_start_ = false;
@@ -226,7 +233,7 @@ bool Guard::Next() {
     if (depth_ == 0) return true;
     // The simulator's own headers switch hooks off in some places. No system header does, so the word comes from a
     // macro.
-    if (in_system_ && !only_assembly_ && token_.find("no_sanitize") != std::string_view::npos) {
+    if (in_system_ && !only_assembly_ && !only_markers_ && token_.find("no_sanitize") != std::string_view::npos) {
       found_ = Refuse(Verdict::kRuleViolation, fmt::format("'{}' in a header comes from a macro of the candidate's", token_));
       return false;
     }
@@ -318,7 +325,9 @@ std::optional<SourceRefusal> Guard::CheckName(std::string_view word, std::string
                                  BeginsWith(word, "hone_entry") || BeginsWith(word, "hone_shared_anchor") ||
                                  BeginsWith(word, "hone_dynamic_shared") || BeginsWith(word, "hone_touch") ||
                                  BeginsWith(word, "hone_name_");
-  if (is_simulator_name && !IsOneOf(word, kHarmlessOfOurs))
+  // A function with C linkage may have the name that the compiler would give to one of the simulator's.
+  const bool is_mangled = BeginsWith(word, "_Z") && (word.find("hone_sim") != std::string_view::npos || word.find("hone_ptx") != std::string_view::npos);
+  if ((is_simulator_name && !IsOneOf(word, kHarmlessOfOurs)) || is_mangled)
     return violation(fmt::format("'{}' is the simulator's own", word));
   for (const std::string_view part : {"__tsan", "__sanitizer", "__asan", "__wrap_", "__real_"}) {
     if (word.find(part) != std::string_view::npos) return violation(fmt::format("'{}' is the instrumentation's own", word));
@@ -369,6 +378,26 @@ std::optional<SourceRefusal> Guard::LeftAssembly() {
     }
   }
   return std::nullopt;
+}
+
+// Replaces file names in the candidate's own line markers.
+std::string Guard::PlainFileNames() {
+  only_markers_ = true;
+  while (Next()) {
+  }
+  std::string text;
+  text.reserve(s_.size());
+  size_t from = 0;
+  for (const Span& span : names_) {
+    std::string_view name = s_.substr(span.begin, span.end - span.begin);
+    name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+    if (name.empty() || BeginsWith(name, "hone-")) name = "candidate.cc";
+    text += s_.substr(from, span.begin - from);
+    text += name;
+    from = span.end;
+  }
+  text += s_.substr(from);
+  return text;
 }
 
 // Returns the text with spliced lines joined, as directives see it. g++ also joins when blanks follow the backslash.
@@ -461,6 +490,8 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
 std::optional<SourceRefusal> GuardPreprocessed(std::string_view text, std::string_view file) {
   return Guard(text, file).CheckWords();
 }
+
+std::string PlainFileNames(std::string_view text) { return Guard(text, "").PlainFileNames(); }
 
 std::optional<SourceRefusal> GuardTranslated(std::string_view text, std::string_view file) {
   return Guard(text, file).LeftAssembly();

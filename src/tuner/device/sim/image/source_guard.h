@@ -32,6 +32,11 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
 // Checks text after preprocessing with g++ -E for words that would bypass the hooks. `file` as above.
 std::optional<SourceRefusal> GuardPreprocessed(std::string_view text, std::string_view file);
 
+// Returns preprocessed text in which the candidate's own line markers, which its `#line` directives choose, name files
+// without folders and no file of the simulator. Headers have absolute paths, so the paths in the compiler's output then
+// tell the candidate's text from headers'. Lines and the text itself stay.
+std::string PlainFileNames(std::string_view text);
+
 // Refuses a word `asm` left in the candidate's own text. Inline PTX is translated before preprocessing, so a remaining
 // `asm` was assembled by the preprocessor and has not been checked.
 std::optional<SourceRefusal> GuardTranslated(std::string_view text, std::string_view file);

@@ -8,10 +8,14 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <deque>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
+
+#include "tuner/device/sim/image/math_functions.h"
 
 namespace hone::sim {
 namespace {
@@ -50,44 +54,52 @@ struct Arithmetic {
   int64_t special = 0;           // operations of the special-function unit
 };
 
-// Operations of double precision that a GPU needs at least: for a quotient or a root, and for an elementary function.
-constexpr int64_t kWideQuotient = 8, kWideFunction = 10;
-
 // The kind of text that an instruction was compiled from.
 enum class Origin {
   kCandidate,
-  kHeader,         // text of a header, of the simulator's or of a library's
+  kLibrary,        // a header of the toolkit, of CUTLASS or of the host
+  kSimulator,      // a header of the simulator
   kFloatByDouble,  // a header of the simulator that computes with doubles what a GPU computes without
   kRounded,        // the same; in addition each result is rounded to float once
 };
 
-// Returns the origin of the text in a file that a `.file` directive names.
-Origin OriginOf(std::string_view path) {
-  if (path == "candidate.cc" || EndsWith(path, "/candidate.cc")) return Origin::kCandidate;
+// Returns the origin of the text in a file that a `.file` directive names. `headers`: the folder of the simulator's own
+// headers. Every header has an absolute path, and the candidate's own directives name files without a folder
+// (PlainFileNames), so a candidate cannot choose the origin of its text.
+Origin OriginOf(std::string_view path, std::string_view headers) {
+  if (path == kEntryFile) return Origin::kSimulator;
+  if (!StartsWith(path, "/")) return Origin::kCandidate;
+  if (headers.empty() || !StartsWith(path, headers) || path.substr(headers.size(), 1) != "/") return Origin::kLibrary;
   if (EndsWith(path, "detail/float_by_double.h")) return Origin::kRounded;
   for (const char* header : {"detail/fast_math.h", "detail/half_common.h", "detail/half_arithmetic.inc",
                              "detail/float8.h", "detail/mma.h", "detail/wgmma.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp4.h", "cuda_fp8.h"}) {
     if (EndsWith(path, header)) return Origin::kFloatByDouble;
   }
-  return Origin::kHeader;
+  return Origin::kSimulator;
 }
 
 // Follows `.file N "path"` and `.loc N line`.
 class Positions {
  public:
+  explicit Positions(std::string_view headers) : headers_(headers) {}
+  // Forgets the origin of the instructions before: a function begins, and its first .loc follows.
+  void BeginFunction() { known_ = false; }
   // Follows the .file and .loc directives, so that the origin of the next instructions is known.
   void Follow(std::string_view line) {
     while (!line.empty() && (line[0] == '\t' || line[0] == ' ')) line.remove_prefix(1);
     if (StartsWith(line, ".loc ")) {
       const auto file = files_.find(LeadingNumber(line.substr(5)));
-      origin_ = file != files_.end() ? file->second : Origin::kHeader;
+      origin_ = file != files_.end() ? file->second : Origin::kCandidate;
+      known_ = true;
     } else if (StartsWith(line, ".file ")) {
       const size_t digit = line.find_first_not_of(" \t", 5), open = line.find('"'), close = line.rfind('"');
       if (digit == std::string_view::npos || std::isdigit(static_cast<unsigned char>(line[digit])) == 0 || close <= open) return;
-      files_[LeadingNumber(line.substr(digit))] = OriginOf(line.substr(open + 1, close - open - 1));
+      files_[LeadingNumber(line.substr(digit))] = OriginOf(line.substr(open + 1, close - open - 1), headers_);
     }
   }
   Origin origin() const { return origin_; }
+  // Returns whether a .loc has told the origin since the function began.
+  bool known() const { return known_; }
 
  private:
   static int64_t LeadingNumber(std::string_view text) {
@@ -96,30 +108,21 @@ class Positions {
     if (digit != std::string_view::npos) std::from_chars(text.data() + digit, text.data() + text.size(), number);
     return number;
   }
+  std::string_view headers_;
   std::map<int64_t, Origin> files_;
   Origin origin_ = Origin::kCandidate;
+  bool known_ = false;
 };
 
 // Returns the floating-point operations of one instruction, by kind.
 Arithmetic ArithmeticOf(const Instruction& instruction) {
   Arithmetic work;
   if (const std::string_view function = CalledFunction(instruction); !function.empty()) {
-    constexpr std::string_view kSpecial[] = {"expf", "exp2f", "exp10f", "logf", "log2f",   "log10f",
-                                             "sinf", "cosf",  "tanhf",  "powf", "sincosf", "sqrtf"};
-    constexpr std::string_view kSeveral[] = {"tanf",  "erff",  "erfcf",   "log1pf",  "expm1f",
-                                             "cbrtf", "asinf", "acosf",   "atanf",   "atan2f",
-                                             "sinhf", "coshf", "lgammaf", "tgammaf", "fmodf"};
-    constexpr std::string_view kOne[] = {"fmaxf", "fminf", "fmaf"};
-    if (std::find(std::begin(kSpecial), std::end(kSpecial), function) != std::end(kSpecial))
-      work.special = work.single = 1;
-    if (std::find(std::begin(kSeveral), std::end(kSeveral), function) != std::end(kSeveral)) work.single = 4;
-    constexpr std::string_view kWide[] = {"exp",  "exp2", "exp10", "log",  "log2",  "log10", "log1p", "expm1", "sin",   "cos",
-                                          "tan",  "sinh", "cosh",  "tanh", "asin",  "acos",  "atan",  "atan2", "pow",   "cbrt",
-                                          "erf",  "erfc", "hypot", "fmod", "lgamma", "tgamma", "sincos"};
-    if (std::find(std::begin(kOne), std::end(kOne), function) != std::end(kOne)) work.single = 1;
-    if (std::find(std::begin(kWide), std::end(kWide), function) != std::end(kWide)) work.wide = kWideFunction;
-    if (function == "sqrt") work.wide = kWideQuotient;
-    if (function == "fmax" || function == "fmin" || function == "fma") work.wide = 1;
+    if (const std::optional<MathCost> cost = CostOfMathFunction(function)) {
+      work.single = cost->single;
+      work.special = cost->special;
+      work.wide = cost->wide;
+    }
     return work;
   }
   std::string_view name = instruction.name;
@@ -394,15 +397,17 @@ void EachLine(std::string_view text, Use&& use) {
   }
 }
 
-// Returns whether a function belongs to the simulator's own headers: all of hone_sim, which candidates may not name,
-// and the product of fragments.
-bool OfTheSimulator(std::string_view name) {
+// Returns whether a function has a name of the simulator's own functions that are not counted: those of hone_sim and
+// hone_sim_entry, and the product of fragments. A candidate can define a function of such a name, so the origin of the
+// function's text has to agree.
+bool HasNameOfTheSimulator(std::string_view name) {
   for (const std::string_view own :
        {"_ZN8hone_sim", "_ZNK8hone_sim", "_ZZN8hone_sim", "_ZN14hone_sim_entry", "_ZN6nvcuda4wmma6detail8MultiplyI"}) {
     if (StartsWith(name, own)) return true;
   }
   return false;
 }
+bool OfTheSimulator(Origin origin) { return origin != Origin::kCandidate && origin != Origin::kLibrary; }
 
 // Returns the name of the function that begins on a line; empty if none does.
 std::string_view FunctionLabel(std::string_view line) {
@@ -411,29 +416,88 @@ std::string_view FunctionLabel(std::string_view line) {
   return line.substr(0, line.size() - 1);
 }
 
+// Returns the mathematical function whose address a line takes, in an instruction other than a call or in data; empty if
+// it takes none. A call through that address names no function, and would not be counted.
+std::string_view AddressTaken(std::string_view line, const Instruction& instruction) {
+  std::string_view symbol;
+  if (const size_t mark = line.find("@GOTPCREL"); mark != std::string_view::npos) {
+    if (instruction.name == "call") return {};
+    size_t begin = mark;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(line[begin - 1])) != 0 || line[begin - 1] == '_')) --begin;
+    symbol = line.substr(begin, mark - begin);
+  } else if (StartsWith(line, "\t.quad\t")) {
+    symbol = line.substr(7);
+    symbol = symbol.substr(0, symbol.find_first_of(" \t+-"));
+  }
+  const std::optional<MathCost> cost = CostOfMathFunction(symbol);
+  return cost && cost->single + cost->special + cost->wide > 0 ? symbol : std::string_view();
+}
+
+// Name of the function that counts and goes on with `function`. No C++ text can spell it.
+std::string CountedName(std::string_view function) { return fmt::format("hone.counted.{}", function); }
+
+std::string ByCountedAddress(std::string_view line, std::string_view function) {
+  const auto at = static_cast<size_t>(function.data() - line.data());
+  return fmt::format("{}{}{}", line.substr(0, at), CountedName(function), line.substr(at + function.size()));
+}
+
+// Returns assembly of a function that adds the work of the mathematical function `function` to the counters, and jumps
+// to that function. Arguments and the caller's return address stay as they are.
+std::string CountedJump(std::string_view function) {
+  const std::string name = CountedName(function), jump = fmt::format("\tjmp\t*{}@GOTPCREL(%rip)", function);
+  std::string out = fmt::format("\t.text\n\t.type\t{0}, @function\n{0}:\n", name);
+  const MathCost cost = CostOfMathFunction(function).value_or(MathCost());
+  Piece piece;
+  piece.single = cost.single;
+  piece.special = cost.special;
+  piece.wide = cost.wide;
+  piece.counts = true;
+  piece.lines = {jump};
+  Announced pending;
+  Finish(piece, pending, &out);
+  return out + fmt::format("\t.size\t{0}, .-{0}\n", name);
+}
+
 }  // namespace
 
-bool HasVariableFrame(std::string_view assembly) {
-  bool counted = true, found = false;
+bool HasVariableFrame(std::string_view assembly, std::string_view headers) {
+  Positions positions(headers);
+  bool own_name = false, counted = true, found = false;
   EachLine(assembly, [&](std::string_view line) {
-    if (const std::string_view name = FunctionLabel(line); !name.empty()) counted = !OfTheSimulator(name);
+    if (const std::string_view name = FunctionLabel(line); !name.empty()) {
+      own_name = HasNameOfTheSimulator(name);
+      counted = true;
+      positions.BeginFunction();
+    }
+    const bool known = positions.known();
+    positions.Follow(line);
+    if (own_name && !known && positions.known()) counted = !OfTheSimulator(positions.origin());
     const Instruction instruction = InstructionOf(line);
     found |= counted && instruction.name == "subq" && StartsWith(instruction.operands, "%") && EndsWith(instruction.operands, ", %rsp");
   });
   return found;
 }
 
-std::string CountWork(std::string_view assembly) {
-  // A function's frame size is in its prologue, or elsewhere if the compiler moved it past an early return.
+std::string CountWork(std::string_view assembly, std::string_view headers) {
+  // A function's frame size is in its prologue, or elsewhere if the compiler moved it past an early return. The first
+  // .loc of a function is the place of its definition.
   std::vector<Function> functions(1);
+  functions[0].counted = false;
   std::map<std::string_view, size_t> by_name;
+  Positions first_positions(headers);
+  bool own_name = false;
   EachLine(assembly, [&](std::string_view line) {
     if (const std::string_view name = FunctionLabel(line); !name.empty()) {
       functions.emplace_back();
-      functions.back().counted = !OfTheSimulator(name);
+      functions.back().counted = true;
+      own_name = HasNameOfTheSimulator(name);
+      first_positions.BeginFunction();
       by_name.emplace(name, functions.size() - 1);
       return;
     }
+    const bool known = first_positions.known();
+    first_positions.Follow(line);
+    if (own_name && !known && first_positions.known()) functions.back().counted = !OfTheSimulator(first_positions.origin());
     const Instruction instruction = InstructionOf(line);
     if (instruction.name == "subq" && StartsWith(instruction.operands, "$") &&
         EndsWith(instruction.operands, ", %rsp")) {
@@ -450,7 +514,9 @@ std::string CountWork(std::string_view assembly) {
   size_t number = 0;
   Piece piece;
   Announced pending;
-  Positions positions;
+  Positions positions(headers);
+  std::set<std::string_view> by_address;   // mathematical functions whose addresses are taken
+  std::deque<std::string> changed_lines;  // lines of pieces that differ from the assembly's
   bool inline_assembly = false;  // inline assembly of the simulator's headers; a candidate's own is refused or was
                                  // translated
   EachLine(assembly, [&](std::string_view line) {
@@ -466,15 +532,25 @@ std::string CountWork(std::string_view assembly) {
     if (line == "#NO_APP") inline_assembly = false;
     positions.Follow(line);
     const Instruction instruction = InstructionOf(line);
-    if (!instruction.name.empty() && functions[number].counted && !inline_assembly)
+    // A candidate's text that is inlined into a function of the simulator, such as an operator that a reduction calls,
+    // counts there.
+    const bool counts = functions[number].counted || (number > 0 && positions.origin() == Origin::kCandidate);
+    if (!instruction.name.empty() && counts && !inline_assembly)
       CountInstruction(piece, functions[number], instruction, positions.origin(), piece.lines.size());
-    piece.lines.push_back(line);
+    if (const std::string_view function = AddressTaken(line, instruction); !function.empty()) {
+      by_address.insert(function);
+      changed_lines.push_back(ByCountedAddress(line, function));
+      piece.lines.push_back(changed_lines.back());
+    } else {
+      piece.lines.push_back(line);
+    }
     if (StartsWith(instruction.name, "j") || StartsWith(instruction.name, "ret") || instruction.name == "ud2" ||
         instruction.name == "notrack" || instruction.name == "hlt") {
       Finish(piece, pending, &out);
     }
   });
   Finish(piece, pending, &out);
+  for (const std::string_view function : by_address) out += CountedJump(function);
   return out;
 }
 

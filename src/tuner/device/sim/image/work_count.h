@@ -18,8 +18,9 @@
 //   * loads and stores that are not global and not shared, in functions whose frame, with those of the functions that
 //     call it and that it calls, is larger than a GPU's registers: arrays of that size lie in local
 //     memory there, whatever a compiler does.
-// Comparisons, conversions and moves are not counted, nor are functions of the simulator, such as those for tensor
-// cores. The assembly's line directives tell which text belongs to whom.
+// Comparisons, conversions and moves are not counted, nor is the text of the simulator's functions, such as those for
+// tensor cores. The assembly's line directives tell which text belongs to whom; no name that a candidate gives to a
+// function or to a file does. A mathematical function that is called through its address counts as if called by its name.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,16 @@ inline constexpr uint64_t kWorkPerOperation = 4;
 // A thread has 255 registers of four bytes; larger arrays cannot be in registers.
 inline constexpr int64_t kRegisterBytes = 255 * 4;
 
-// Returns the program with counting added: x86-64 in AT&T syntax, as g++ -S writes it without a red zone. Flags and
-// registers keep their values.
-std::string CountWork(std::string_view assembly);
+// Name of the file, in line directives, that holds the entries which the compiler appends to a candidate.
+inline constexpr std::string_view kEntryFile = "hone-entries";
 
-// Returns whether a function of the candidate makes room on its stack whose size is known only when it runs.
-bool HasVariableFrame(std::string_view assembly);
+// Returns the program with counting added: x86-64 in AT&T syntax, as g++ -S writes it without a red zone. Flags and
+// registers keep their values. `headers`: the absolute path of the folder with the simulator's headers, as line
+// directives name it. Relative paths are the candidate's (see PlainFileNames in source_guard.h).
+std::string CountWork(std::string_view assembly, std::string_view headers);
+
+// Returns whether a function of the candidate makes room on its stack whose size is known only when it runs. `headers`
+// as above.
+bool HasVariableFrame(std::string_view assembly, std::string_view headers);
 
 }  // namespace hone::sim

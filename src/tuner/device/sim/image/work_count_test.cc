@@ -11,9 +11,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr char kHeaders[] = "/cache/include";  // the folder of the simulator's headers
+
 // Returns the amounts that the program's straight-line pieces add to one counter, in order.
 std::vector<int> AmountsAdded(const std::string& assembly, int kind) {
-  const std::string counted = CountWork(assembly),
+  const std::string counted = CountWork(assembly, kHeaders),
                     before = "%fs:" + std::to_string(8 * kind) + "(%rax), %rcx\n\tleaq\t";
   std::vector<int> added;
   for (size_t at = 0; (at = counted.find(before, at)) != std::string::npos; at += before.size()) {
@@ -32,14 +34,14 @@ TEST(WorkCount, AddsWhatAStraightPieceOfCodeHolds) {
   EXPECT_EQ(AmountsAdded(kLoop, kWorkSpecial), (std::vector<int>{1, 1}));
   EXPECT_TRUE(AmountsAdded(kLoop, kWorkLocalReads).empty());
   // The program itself stays complete, and parts without countable work are unchanged.
-  const std::string counted = CountWork(kLoop);
+  const std::string counted = CountWork(kLoop, kHeaders);
   for (size_t at = 0; at < std::string(kLoop).size();) {
     const size_t end = std::string(kLoop).find('\n', at);
     EXPECT_THAT(counted, HasSubstr(std::string(kLoop).substr(at, end - at + 1)));
     at = end + 1;
   }
   const std::string moves = "f:\n\tmovq\t%rdi, %rax\n\tvcomiss\t%xmm0, %xmm1\n\tret\n";
-  EXPECT_EQ(CountWork(moves), moves);
+  EXPECT_EQ(CountWork(moves, kHeaders), moves);
 }
 
 TEST(WorkCount, HalvesCountHalfAndTheSimulatorsFunctionsNothing) {
@@ -48,13 +50,49 @@ TEST(WorkCount, HalvesCountHalfAndTheSimulatorsFunctionsNothing) {
   EXPECT_EQ(AmountsAdded("b:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tleal\t32767(%rax,%rdx), %eax\n\tret\n", kWorkOperations),
             std::vector<int>{2});
   EXPECT_EQ(AmountsAdded("p:\n\tvmulps\t%ymm0, %ymm1, %ymm0\n\tret\n", kWorkOperations), std::vector<int>{32});
-  EXPECT_TRUE(
-      AmountsAdded("_ZN8hone_sim14MatrixMultiplyEv:\n\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n", kWorkOperations).empty());
+  EXPECT_TRUE(AmountsAdded("\t.file 1 \"/cache/include/detail/mma.h\"\n_ZN8hone_sim14MatrixMultiplyEv:\n\t.loc 1 2 3\n"
+                           "\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n",
+                           kWorkOperations)
+                  .empty());
+}
+
+TEST(WorkCount, NoNameThatACandidateGivesMakesItsTextFree) {
+  const std::string files = "\t.file 1 \"detail/fast_math.h\"\n\t.file 2 \"/cache/include/detail/mma.h\"\n\t.file 3 \"/cache/include2/detail/fast_math.h\"\n";
+  const std::string sum = "\tvaddss\t%xmm0, %xmm1, %xmm0\n", wide = "\tvaddsd\t%xmm0, %xmm1, %xmm0\n", end = "\tret\n";
+  // A file that the candidate calls like one of the simulator's headers, and one of another folder.
+  EXPECT_EQ(AmountsAdded(files + "d:\n\t.loc 1 2 3\n" + wide + end, kWorkDoubles), std::vector<int>{1});
+  EXPECT_EQ(AmountsAdded(files + "d:\n\t.loc 3 2 3\n" + wide + end, kWorkDoubles), std::vector<int>{1});
+  EXPECT_EQ(AmountsAdded(files + "d:\n\t.loc 1 2 3\n\timull\t$77, %eax, %eax\n\tshrl\t$13, %ecx\n\txorl\t%ecx, %eax\n" + end, kWorkIntegers),
+            std::vector<int>{3});
+  // Functions with names of the simulator's own that the candidate's text defines, and one without a line.
+  for (const std::string name : {"_ZN6nvcuda4wmma6detail8MultiplyILi8EEvv", "_ZN8hone_sim5MyOwnEv"}) {
+    EXPECT_EQ(AmountsAdded(files + name + ":\n\t.loc 1 2 3\n" + sum + end, kWorkOperations), std::vector<int>{4}) << name;
+    EXPECT_EQ(AmountsAdded(files + name + ":\n" + sum + end, kWorkOperations), std::vector<int>{4}) << name;
+    EXPECT_TRUE(HasVariableFrame(files + name + ":\n\t.loc 1 2 3\n\tsubq\t%rax, %rsp\n" + end, kHeaders)) << name;
+    // The simulator's own function, with the candidate's text inlined into it in the middle.
+    const std::string own = files + name + ":\n\t.loc 2 2 3\n";
+    EXPECT_TRUE(AmountsAdded(own + sum + end, kWorkOperations).empty()) << name;
+    EXPECT_EQ(AmountsAdded(own + sum + "\t.loc 1 5 1\n" + sum + sum + "\t.loc 2 3 1\n" + sum + end, kWorkOperations), std::vector<int>{8}) << name;
+    EXPECT_FALSE(HasVariableFrame(own + "\tsubq\t%rax, %rsp\n" + end, kHeaders)) << name;
+  }
+}
+
+TEST(WorkCount, AFunctionCalledThroughItsAddressCounts) {
+  const std::string counted = CountWork(
+      "k:\n\tmovq\tfmaf@GOTPCREL(%rip), %rbx\n\tcall\t*%rbx\n\tmovq\t__tsan_read4@GOTPCREL(%rip), %rax\n\tcall\t*ceilf@GOTPCREL(%rip)\n\tret\n"
+      "\t.section\t.data.rel,\"aw\"\ntable:\n\t.quad\texp\n\t.quad\tk\n",
+      kHeaders);
+  EXPECT_THAT(counted, HasSubstr("\tmovq\thone.counted.fmaf@GOTPCREL(%rip), %rbx\n"));
+  EXPECT_THAT(counted, HasSubstr("\t.quad\thone.counted.exp\n\t.quad\tk\n"));
+  EXPECT_THAT(counted, HasSubstr("__tsan_read4@GOTPCREL"));
+  EXPECT_THAT(counted, testing::ContainsRegex("\nhone.counted.fmaf:\n\tpushq(.|\n)*leaq\t4\\(%rcx\\)(.|\n)*popq\t%rax\n\tjmp\t\\*fmaf@GOTPCREL"));
+  EXPECT_THAT(counted, testing::ContainsRegex("\nhone.counted.exp:\n\tpushq(.|\n)*leaq\t10\\(%rcx\\)"));
+  EXPECT_THAT(counted, Not(HasSubstr("hone.counted.ceilf")));
 }
 
 TEST(WorkCount, AStatedRoundingCountsOneOperation) {
   const std::string product = "\tvmulsd\t%xmm0, %xmm1, %xmm0\n\tvcvtsd2ss\t%xmm0, %xmm0, %xmm0\n\tret\n";
-  const std::string header = "\t.file 1 \"./cuda/detail/float_by_double.h\"\nd:\n\t.loc 1 2 3\n";
+  const std::string header = "\t.file 1 \"/cache/include/detail/float_by_double.h\"\nd:\n\t.loc 1 2 3\n";
   EXPECT_EQ(AmountsAdded(header + product, kWorkOperations), std::vector<int>{4});
   EXPECT_TRUE(AmountsAdded(header + product, kWorkDoubles).empty());
   EXPECT_TRUE(AmountsAdded("d:\n" + product, kWorkOperations).empty());  // the candidate's own doubles count as such
@@ -90,7 +128,7 @@ TEST(WorkCount, IntegersCountInTheCandidatesTextWhereTheyAreNoAddresses) {
 TEST(WorkCount, LeavesOutTheProductOfFragments) {
   const std::string body = "\tvaddss\t%xmm0, %xmm1, %xmm0\n\tret\n";
   EXPECT_TRUE(
-      AmountsAdded("_ZN6nvcuda4wmma6detail8MultiplyILi16ELi16ELi16EEvPKPKv:\n" + body, kWorkOperations).empty());
+      AmountsAdded("\t.file 1 \"/cache/include/detail/mma.h\"\n_ZN6nvcuda4wmma6detail8MultiplyILi16ELi16ELi16EEvPKPKv:\n\t.loc 1 2 3\n" + body, kWorkOperations).empty());
   EXPECT_EQ(AmountsAdded("_ZN6nvcuda4wmma4mine4LoopEv:\n" + body, kWorkOperations), std::vector<int>{4});
 }
 

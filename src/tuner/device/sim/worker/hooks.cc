@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "tuner/device/sim/worker/worker_access.h"
 
@@ -114,7 +115,7 @@ void* __wrap_memset(void* to, int value, unsigned long n) {
 }
 
 // Mathematical functions that return a value through a pointer: the store is announced here, since the C library's own
-// code has no hooks.
+// code has no hooks. nan takes a text, of which a GPU ignores what it says.
 #define HONE_SPLIT(SUFFIX, T)                                              \
   T __wrap_modf##SUFFIX(T value, T* whole) {                               \
     AccessRange<true>(Address(whole), sizeof(T), HONE_PC);                 \
@@ -134,6 +135,10 @@ void* __wrap_memset(void* to, int value, unsigned long n) {
     const T s = std::sin(value), c = std::cos(value);                      \
     *sine = s;                                                             \
     *cosine = c;                                                           \
+  }                                                                        \
+  T __wrap_nan##SUFFIX(const char* tag) {                                  \
+    AccessRange<false>(Address(tag), 1, HONE_PC);                          \
+    return std::numeric_limits<T>::quiet_NaN();                            \
   }
 HONE_SPLIT(, double)
 HONE_SPLIT(f, float)
@@ -204,7 +209,7 @@ namespace hone::sim {
 
 std::vector<std::string> WrappedSymbols() {
   std::vector<std::string> names{"memcpy", "memmove", "memset", "memcmp", "modf", "modff", "frexp", "frexpf",
-                                 "remquo", "remquof", "sincos", "sincosf", "__tsan_read_range", "__tsan_write_range",
+                                 "remquo", "remquof", "sincos", "sincosf", "nan", "nanf", "__tsan_read_range", "__tsan_write_range",
                                  "__tsan_atomic_thread_fence", "__tsan_atomic_signal_fence", "__tsan_init",
                                  "__tsan_func_entry", "__tsan_func_exit", "__tsan_vptr_update", "__tsan_vptr_read"};
   for (const char* bytes : {"1", "2", "4", "8", "16"}) {
