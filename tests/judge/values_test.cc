@@ -5,6 +5,15 @@
 // test shows that it passes if its gate is switched off and is refused if it is on.
 #include "tests/judge/row_kernels.h"
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tuner/evaluate/case_buffers.h"
+
 namespace hone {
 namespace {
 
@@ -492,6 +501,57 @@ TEST(OffsetStress, RowsThatAreCutOffWhereOneRowHasMostNumbersAreRefused) {
       EXPECT_EQ(evaluation.verdict, caught ? Verdict::kWrongOutput : Verdict::kOk) << stress << " " << share << ": " << evaluation.detail;
     }
   }
+}
+
+// --- powers of two ---
+
+// Draws 8192 scales of blocks, a tensor with these fields in its task, and returns their bytes.
+std::vector<int> PowerBytes(const std::string& fields, const InputSet& inputs) {
+  const Task task = std::move(ParseTask("name = \"t\"\nsummary = \"s\"\nclass = \"other\"\nspecial = [\"inf\", \"subnormal\"]\n[dims]\nn = \"size\"\n"
+                                        "[[tensor]]\nname = \"x\"\nrole = \"in\"\ndtype = \"float8_e8m0fnu\"\nshape = [\"n\"]\n" + fields +
+                                        "\n[[tensor]]\nname = \"y\"\nrole = \"out\"\ndtype = \"float32\"\nshape = [\"n\"]\n"
+                                        "[tolerance.y]\nc_max = 0\nc_rms = 0\n[[case]]\nrole = \"check\"\ndims = { n = 8192 }\n", "t")).value();
+  FakeSession session{FakeDevice()};
+  const auto buffers = std::move(CaseBuffers::Make(session, task, {{"n", 8192}}, {}, 1, true, 5)).value();
+  EXPECT_TRUE(buffers->DrawInputs(0, inputs).ok());
+  const auto* const first = reinterpret_cast<const unsigned char*>(buffers->set(0).tensors.at("x").address);
+  return {first, first + 8192};
+}
+std::vector<int> StressedBytes(const std::string& fields, Distribution stress, uint64_t key = 77) {
+  return PowerBytes(fields, {.key = key, .stress = stress, .use_stress = true});
+}
+
+// A kernel that keeps five bits of a scale's eight is right for usual ones.
+TEST(PowerStress, ReachesAllPowersOfTheFormatUnlessTheTaskGivesARange) {
+  using testing::Each;
+  const std::vector<int> usual = PowerBytes("", {.key = 77});
+  EXPECT_THAT(usual, Each(testing::AllOf(testing::Ge(119), testing::Lt(135))));
+  for (const Distribution stress : {Distribution::kSpecial, Distribution::kHeavyTailed, Distribution::kSorted}) {
+    const std::vector<int> drawn = StressedBytes("", stress);
+    EXPECT_EQ(std::set<int>(drawn.begin(), drawn.end()).size(), 255u) << DistributionName(stress);  // 0 to 254
+    EXPECT_THAT(drawn, Each(testing::Le(254)));
+  }
+  EXPECT_THAT(StressedBytes("", Distribution::kZero), Each(0));
+  const std::vector<int> one = StressedBytes("", Distribution::kConstant), another = StressedBytes("", Distribution::kConstant, 78);
+  EXPECT_THAT(one, Each(one[0]));
+  EXPECT_THAT(another, Each(another[0]));
+  EXPECT_NE(one[0], another[0]);
+
+  const std::string range = "values = { distribution = \"log_uniform\", low = 0.25, high = 8 }";
+  for (const Distribution stress : {Distribution::kSpecial, Distribution::kHeavyTailed, Distribution::kSorted, Distribution::kCancelling}) {
+    const std::vector<int> drawn = StressedBytes(range, stress);
+    EXPECT_EQ(std::set<int>(drawn.begin(), drawn.end()), (std::set<int>{125, 126, 127, 128, 129})) << DistributionName(stress);
+  }
+  EXPECT_THAT(StressedBytes(range, Distribution::kZero), Each(125));
+  EXPECT_THAT(StressedBytes("stress = false", Distribution::kSpecial), Each(testing::AllOf(testing::Ge(119), testing::Lt(135))));
+}
+
+TEST(PowerStress, HoldsNanOnlyWhereTheTaskCoversIt) {
+  const auto nans = [](const std::vector<int>& bytes) { return std::count(bytes.begin(), bytes.end(), 255); };
+  EXPECT_NEAR(static_cast<double>(nans(StressedBytes("special = [\"nan\"]", Distribution::kSpecial))), 128.0, 50.0);
+  EXPECT_EQ(nans(StressedBytes("special = [\"nan\"]", Distribution::kHeavyTailed)), 0);
+  EXPECT_EQ(nans(PowerBytes("special = [\"nan\"]", {.key = 77})), 0);
+  EXPECT_EQ(nans(StressedBytes("", Distribution::kSpecial)), 0);
 }
 
 }  // namespace

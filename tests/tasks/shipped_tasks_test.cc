@@ -94,6 +94,29 @@ TEST(ShippedTasks, AreThoseThatTheDocumentationNames) {
                    "w4a16_matmul"}));
 }
 
+// Inputs are drawn wherever a task's text allows them, not only where real models have most of theirs.
+TEST(ShippedTasks, ScalesAreDrawnFromAllThatTheirTasksAllow) {
+  const Result<Task> signed_scales = LoadTask(HONE_SOURCE_DIR "/tasks/w4a16_matmul");
+  ASSERT_TRUE(signed_scales.ok()) << signed_scales.status().message();
+  const TensorSpec& scale = *signed_scales->FindTensor("scale");
+  EXPECT_LT(scale.values.low, 0);
+  EXPECT_GT(scale.values.high, 0);
+  EXPECT_TRUE(std::any_of(signed_scales->cases.begin(), signed_scales->cases.end(), [](const Case& one) {
+    const auto own = one.values.find("scale");
+    return own != one.values.end() && own->second.distribution == Distribution::kZero;
+  }));
+
+  const Result<Task> powers = LoadTask(HONE_SOURCE_DIR "/tasks/mxfp4_dequantize");
+  ASSERT_TRUE(powers.ok()) << powers.status().message();
+  const TensorSpec& power = *powers->FindTensor("scale");
+  EXPECT_TRUE(power.stress);
+  EXPECT_EQ(power.values.low, 0x1p-127);
+  EXPECT_EQ(power.values.high, 0x1p126);
+  const Tolerance& tolerance = powers->tolerance.at("out");
+  EXPECT_GT(tolerance.c_small, 0);
+  EXPECT_EQ(tolerance.small_floor, 0);  // small results beside large ones count
+}
+
 TEST_P(ShippedTask, StandsInTheReadme) {
   std::ifstream file(HONE_SOURCE_DIR "/tasks/README.md");
   const std::string readme{std::istreambuf_iterator<char>(file), {}};

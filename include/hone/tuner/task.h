@@ -107,12 +107,13 @@ struct ValueSpec {
   // Expression over the dimensions. kIndex: exclusive bound of the values; kOffsets: the last offset.
   std::optional<Expression> index_bound;
   IndexOrder index_order = IndexOrder::kIndependent;  // only for kIndex
-  double padding = 0.0;                               // kIndex: the share of elements that are -1
+  double padding = 0.0;                               // kIndex: the share of elements that are -1; set for stress of kLogUniform: that are NaN
   double share_of_ones = 0.5;                         // kMask: the share of elements that are 1
   // kMask: every line along the axis `line_axis` holds `guaranteed_value` (0 or 1) at least once; -1: a line may consist
   // of one value only. In task.toml, these are `along` and `some`.
   int guaranteed_value = -1, line_axis = -1;
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
+  bool any_power = false;  // float8_e8m0fnu: the task names no range, so that stress takes the format's whole range
   // kOffsets, set for stress and by no task: of each slice's elements, row `crowded_row` gets `crowded_elements` beside
   // its share of what is left.
   int64_t crowded_row = 0, crowded_elements = 0;

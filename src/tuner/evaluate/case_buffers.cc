@@ -3,6 +3,7 @@
 #include "tuner/evaluate/case_buffers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -16,12 +17,14 @@ namespace {
 // These constants say what a secret is used for. They are hashed in with the secret, so that one use reveals nothing
 // about another.
 constexpr uint64_t kFillPurpose = 0xf111;
-constexpr uint64_t kPatternPurpose = 0x9a77, kCrowdPurpose = 0xc40d;
+constexpr uint64_t kPatternPurpose = 0x9a77, kCrowdPurpose = 0xc40d, kPowerPurpose = 0x90e5;
 constexpr uint64_t kTensorPurpose = 0x7e45;
 constexpr uint64_t kGapPurpose = 0x6a95;
 // An in-place tensor of a sampled launch that has more bytes than this repeats in memory, and the output written to it
 // is not compared.
 constexpr int64_t kMostFilledBytes = int64_t{256} << 20;
+// Under special values, this share of a tensor of powers of two is NaN, if the task covers NaN.
+constexpr double kNanShare = 1.0 / 64;
 
 }  // namespace
 
@@ -267,6 +270,34 @@ void CrowdOffsets(const InputSet& inputs, int64_t starts, DrawRequest* request) 
   request->values.crowded_elements = std::min(elements, kLongestRow);
 }
 
+// Stresses a tensor of powers of two (float8_e8m0fnu), which no other distribution of numbers fits: it draws any power of
+// the tensor's range, or of the format if the task names no range, so that a kernel that keeps a few bits of an exponent
+// is wrong. Cancelling inputs keep the tensor's own values, so that the terms that cancel stay of one size.
+// `key`: the tensor's secret.
+void StressPowers(Distribution stress, uint64_t key, DrawRequest* request) {
+  ValueSpec& values = request->values;
+  if (stress == Distribution::kCancelling) return;
+  if (values.any_power) {
+    values.low = 0x1p-127;
+    values.high = 0x1.8p127;  // so that 2^127 is drawn
+  }
+  switch (stress) {
+    case Distribution::kZero:  // the least power
+      values.high = 1.5 * values.low;
+      break;
+    case Distribution::kConstant: {
+      const int octaves = std::max(1, static_cast<int>(std::ceil(std::log2(values.high / values.low))));
+      values.low = std::ldexp(values.low, static_cast<int>(Keyed(key, kPowerPurpose, 0) % static_cast<uint64_t>(octaves)));
+      values.high = 1.5 * values.low;
+      break;
+    }
+    case Distribution::kSpecial:
+      if ((values.special & kSpecialNan) != 0) values.padding = kNanShare;
+      break;
+    default: break;
+  }
+}
+
 }  // namespace
 
 Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs, const TensorView& view) {
@@ -274,7 +305,12 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
   DrawRequest request;
   request.view = view;
   HONE_ASSIGN_OR_RETURN(request.values, ResolveValues(ValuesOf(tensor, inputs), dims_));
-  if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) request.values.distribution = inputs.stress;
+  request.key = TensorKey(inputs.key, task_, tensor);
+  if (inputs.use_stress && tensor.stress && tensor.dtype == DType::kFloat8E8M0) {
+    StressPowers(inputs.stress, request.key, &request);
+  } else if (inputs.use_stress && tensor.stress && IsFloating(tensor.dtype)) {
+    request.values.distribution = inputs.stress;
+  }
   if (tensor.values.index_bound) {
     HONE_ASSIGN_OR_RETURN(request.index_bound, tensor.values.index_bound->Evaluate(dims_));
   }
@@ -288,7 +324,6 @@ Status CaseBuffers::DrawTensor(const TensorSpec& tensor, const InputSet& inputs,
       CrowdIndices(inputs, alone, &request);
     }
   }
-  request.key = TensorKey(inputs.key, task_, tensor);
   const uint64_t pattern = Keyed(inputs.key, kPatternPurpose, 0);
   request.pattern_key = draw::PatternKey(pattern, inputs.turn.value_or(pattern >> 8));
   if (tensor.slice_axis >= 0) {

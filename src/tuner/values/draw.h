@@ -103,7 +103,7 @@ struct Parameters {
   int64_t crowded_row, crowded_elements;  // kOffsets: a row, and how many elements it has beside its share of the others
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
   int order;               // kIndex: an Order
-  float padding;           // kIndex: the share of elements that are -1 instead
+  float padding;           // kIndex: the share of elements that are -1 instead; kLogUniform: that are NaN instead
   int64_t row_elements;    // kDistinctRows: elements along the last axis
   float share_of_ones;     // kMask: the share of elements that are 1
   int guaranteed_value;    // kMask: the value, 0 or 1, that each line holds at least once; -1: none
@@ -144,6 +144,16 @@ HONE_HD float Clip(const Parameters& parameters, float v) {
   return v > parameters.clip ? parameters.clip : (v < -parameters.clip ? -parameters.clip : v);
 }
 
+HONE_HD float FloatOfBits(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __uint_as_float(bits);
+#else
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+#endif
+}
+
 // Draws one element of a floating-point kind but kSpecial. `bits`: Hash(parameters.key, slice, position). `quantiles`: as for
 // Normal. `exp_quantiles`: the same table of exp(2 * z), the magnitudes of the heavy-tailed distribution.
 HONE_HD float ValueFromBits(const Parameters& parameters, uint64_t bits, uint64_t position, const float* quantiles,
@@ -177,10 +187,16 @@ HONE_HD float ValueFromBits(const Parameters& parameters, uint64_t bits, uint64_
     case kLogUniform: {
       // The octave is chosen uniformly and the mantissa is linear inside it: without log or exp, the bits are the same
       // everywhere.
+      const uint64_t more = Mix(bits);
+      if (parameters.padding > 0.0f && UniformFromBits(Mix(more)) < parameters.padding) return FloatOfBits(0x7fc00000u);
+      // A range may have as many octaves as float has powers of two. They are counted, and multiplied by, 32 at a time.
+      constexpr float kOctaves = 32.0f, kPower = 4294967296.0f, kMostOctaves = 256.0f;
       float octaves = 0.0f, x = parameters.low;
-      while (x < parameters.high && octaves < 200.0f) { x *= 2.0f; octaves += 1.0f; }
+      while (x * kPower < parameters.high && octaves < kMostOctaves) { x *= kPower; octaves += kOctaves; }
+      while (x < parameters.high && octaves < kMostOctaves) { x *= 2.0f; octaves += 1.0f; }
       int octave = static_cast<int>(UniformFromBits(bits) * octaves);
-      v = parameters.low * (1.0f + UniformFromBits(Mix(bits)));
+      v = parameters.low * (1.0f + UniformFromBits(more));
+      for (; octave >= 32; octave -= 32) v *= kPower;
       while (octave-- > 0) v *= 2.0f;
       break;
     }
@@ -210,16 +226,6 @@ HONE_HD int KindOfRow(uint64_t pattern_key, uint64_t row) {
   const uint64_t block = row / kSpecialKinds;
   const uint64_t start = block == 0 ? pattern_key & 0xff : PlainHash(pattern_key, block, 0x7a2);
   return static_cast<int>((row + start % kSpecialKinds) % kSpecialKinds);
-}
-
-HONE_HD float FloatOfBits(uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __uint_as_float(bits);
-#else
-  float value;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
-#endif
 }
 
 // Draws one element. `slice`: the number of the slice; `bits`: Hash(parameters.key, slice, position). Values of rows that are

@@ -96,6 +96,17 @@ TEST(Draw, LogUniformIsPositiveAndSpreadOverOctaves) {
   for (const int count : octaves) EXPECT_NEAR(count, 5000, 4 * std::sqrt(5000.0));
 }
 
+TEST(Draw, LogUniformSpansAllOctavesOfFloat) {
+  ValueSpec spec = Spec(Distribution::kLogUniform);
+  spec.low = 0x1p-127;
+  spec.high = 0x1p126;  // 253 octaves
+  std::map<int, int> octaves;
+  for (const double v : Draw(spec, DType::kFloat32, 1, 253 * 400)) ++octaves[std::ilogb(v)];
+  EXPECT_EQ(octaves.size(), 253u);
+  EXPECT_EQ(octaves.begin()->first, -127);
+  for (const auto& [octave, count] : octaves) EXPECT_NEAR(count, 400, 6 * std::sqrt(400.0)) << octave;
+}
+
 TEST(Draw, SpecialSetsAreWhatTheyAreCalled) {
   for (const double v : Draw(Spec(Distribution::kZero), DType::kFloat16, 2, 10)) EXPECT_EQ(v, 0.0);
 

@@ -245,8 +245,8 @@ class TaskParser {
     CheckValuesOfTheDType(reader, tensor);
     // Offsets must ascend and an index must stay below its bound, whatever the inputs are. So stress inputs only make
     // rows longer and shorter, and the values of an index repeat.
-    tensor.stress = reader.Boolean("stress").value_or(true) && tensor.dtype != DType::kFloat8E8M0 &&
-                    (!DrawsIntegers(tensor.values.distribution) || !IsFloating(tensor.dtype));
+    tensor.stress = reader.Boolean("stress").value_or(true) && (!DrawsIntegers(tensor.values.distribution) || !IsFloating(tensor.dtype));
+    tensor.values.any_power = tensor.dtype == DType::kFloat8E8M0 && !reader.Has("values");
     const std::optional<unsigned> special = ReadSpecial(reader);
     if (special && (tensor.role == TensorRole::kOut || !tensor.stress || !IsFloating(tensor.dtype))) {
       reader.Error("special",
@@ -254,6 +254,8 @@ class TaskParser {
     }
     if (tensor.role != TensorRole::kOut && tensor.stress && IsFloating(tensor.dtype)) {
       tensor.values.special = special.value_or(usual_special_);
+      // Powers of two have no infinity, and those that float32 holds as subnormal numbers are numbers like all others.
+      if (tensor.dtype == DType::kFloat8E8M0) tensor.values.special &= kSpecialNan;
     }
     reader.Finish();
     task_.tensors.push_back(std::move(tensor));

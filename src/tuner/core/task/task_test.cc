@@ -142,6 +142,13 @@ TEST(DType, TruthValuesAndScalesAreDrawnAsWhatTheyAre) {
   const Result<ValueSpec> scale = ValuesOfInput("float8_e8m0fnu", "");
   ASSERT_TRUE(scale.ok()) << scale.status().message();
   EXPECT_EQ(scale->distribution, Distribution::kLogUniform);
+  EXPECT_TRUE(scale->any_power);
+  EXPECT_EQ(scale->special, 0u);
+  const Result<ValueSpec> ranged =
+      ValuesOfInput("float8_e8m0fnu", "special = [\"nan\", \"inf\"]\nvalues = { distribution = \"log_uniform\", low = 0.5, high = 4 }");
+  ASSERT_TRUE(ranged.ok()) << ranged.status().message();
+  EXPECT_FALSE(ranged->any_power);
+  EXPECT_EQ(ranged->special, kSpecialNan);
   EXPECT_THAT(ValuesOfInput("float8_e8m0fnu", "values = { distribution = \"uniform\" }").status().message(),
               HasSubstr("positive powers of two"));
   EXPECT_TRUE(ValuesOfInput("float8_e4m3fn", "values = { distribution = \"uniform\", low = -448, high = 448 }").ok());

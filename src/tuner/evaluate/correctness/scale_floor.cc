@@ -23,6 +23,9 @@ double RoundingUnit(DType dtype) {
 }
 
 constexpr double kLargestE2M1 = 6;
+// Powers of two that scale blocks may span the whole of float32. The largest of them says nothing about most results, so
+// that a power counts no more than this.
+constexpr double kLargestPower = 256;
 constexpr double kCancellingBase = 8;  // kCancelling draws values near +-8 times their scale (values/draw.h)
 
 }  // namespace
@@ -30,6 +33,7 @@ constexpr double kCancellingBase = 8;  // kCancelling draws values near +-8 time
 double TypicalMagnitude(const TensorSpec& tensor, const InputSet& inputs) {
   if (!IsFloating(tensor.dtype)) return 0;
   const ValueSpec& values = tensor.values;
+  if (tensor.dtype == DType::kFloat8E8M0) return std::min(values.high, kLargestPower);
   const bool stressed = inputs.use_stress && tensor.stress;
   switch (stressed ? inputs.stress : values.distribution) {
     case Distribution::kZero: return 0;
