@@ -253,6 +253,36 @@ TEST(SourceGuard, LetsDeviceCodePass) {
   }
 }
 
+TEST(SourceGuard, CommentsAndLiteralsAreNoDirectives) {
+  for (const char* text : {
+           "// There is no #include here: the #include lines are gone, and #define inline too.\nint f();",
+           "/* A line such as\n# 12 \"relu.cu\"\ncomes from a preprocessor; #define volatile */ int f();",
+           "const char* s = \"#include nothing, #define volatile\";", "const char* s = R\"x(\n# 1 \"file\" 3\n#define asm\n)x\";",
+           "#include <math.h>  // #include MACRO\nint n = 1'000'000; char c = '#'; // #undef int",
+           "#if 0\n// #define class\n#endif\n", "/* \\\n#include NAME \\\n*/ int f();"}) {
+    EXPECT_FALSE(sim::GuardRawSource(text, "c").has_value()) << text;
+  }
+  // What only seems to stand in a comment or a literal, and what the preprocessor might read in another way.
+  for (const char* text : {
+           "// a comment\n#define volatile\n", "const char* s = \"\\\"\"; \n#define volatile\n", "int n = 1'0; /* ' */\n#define volatile\n//'\n",
+           "R\"x( )\\\nx\" R\"y( )x\"\n#define volatile\n)y\"", "\"a\"R\"x(\"\n#define volatile\n\")x\"", "#if __has_include(<x/*y>)\n#endif\n#define volatile\n/* */",
+           "#define H __has_include\n#if H(<x/*y>)\n#endif\n#define volatile\n/* */", "#pragma GCC dependency <x/*y>\n#define volatile\n/* */",
+           "#include \"a\\\"\n#define volatile\n\"\"", "1R\"x(\"\n#define volatile\n\")x\"", "don't\n#define volatile\n'", "\xc3\xa9R\"x(\"\n#define volatile\n\")x\"",
+           "\\u00e9R\"x(\"\n#define volatile\n\")x\"", "/* */ # /* */ define /* */ volatile", "u8R\"(\")\"\n#define volatile\n\"\""}) {
+    const auto refusal = sim::GuardRawSource(text, "c");
+    EXPECT_TRUE(refusal.has_value()) << text;
+  }
+}
+
+TEST(SimAdversary, ACommentThatSpeaksOfAnIncludeIsNoInclude) {
+  const std::string kernel = "__global__ void k(float* y) { const char* s = \"#include NAME\"; y[0] = s[0] == '#'; }";
+  for (const char* comment : {"/* Was:\n#include \"../common.h\"\n#include </opt/x.h>\n*/\n", "// no #include here: see #define inline\n", "/*\n# 12 \"relu.cu\"\n*/\n"}) {
+    const CompiledModule module = SimBench::Compile(comment + kernel, {"k"});
+    EXPECT_EQ(module.verdict, Verdict::kOk) << comment << module.digest;
+  }
+  EXPECT_EQ(SimBench::Compile("/* */\n#include \"/etc/hostname\"\n" + kernel, {"k"}).verdict, Verdict::kRuleViolation);
+}
+
 TEST(SourceGuard, NamesTheLine) {
   const auto refusal = sim::GuardPreprocessed(
       "# 1 \"x\"\n# 1 \"candidate.cu\"\nint a;\n# 1 \"/usr/include/h.h\" 1\nint b;\nint c;\n# 3 \"candidate.cu\" 2\nint d;\n__attribute__((optimize(1))) int e;",

@@ -33,6 +33,7 @@
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/image/math_functions.h"
 #include "tuner/device/sim/image/source_guard.h"
+#include "tuner/device/sim/image/source_text.h"
 #include "tuner/device/sim/image/unseen_accesses.h"
 #include "tuner/device/sim/image/work_count.h"
 #include "tuner/device/sim/sim_layout.h"
@@ -90,7 +91,7 @@ constexpr std::string_view kPrelude =
 
 // Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
 // number grows whenever PTX is translated, or a source judged, by other rules.
-constexpr std::string_view kRules = "rules 11\n";
+constexpr std::string_view kRules = "rules 12\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
                                       "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
@@ -689,7 +690,11 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                   fmt::format("the simulated GPU runs CuTe's layouts, partitions, and copies and products by threads; '{}' is an "
                               "operation of the hardware: judge this candidate on a GPU, or write such a step in plain CUDA", *name));
   }
-  if (const auto path = ForbiddenInclude(unit.body)) {
+  std::optional<std::string> path = ForbiddenInclude(unit.body);
+  if (path) {
+    if (const auto plain = sim::WithoutCommentsAndLiterals(sim::JoinSplicedLines(unit.body))) path = ForbiddenInclude(*plain);
+  }
+  if (path) {
     return finish(Verdict::kRuleViolation,
                   fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
   }

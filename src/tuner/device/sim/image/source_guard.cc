@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tuner/device/sim/cuda/asm_statement.h"
+#include "tuner/device/sim/image/source_text.h"
 
 namespace hone::sim {
 
@@ -400,29 +401,8 @@ std::string Guard::PlainFileNames() {
   return text;
 }
 
-// Returns the text with spliced lines joined, as directives see it. g++ also joins when blanks follow the backslash.
-std::string JoinSplicedLines(std::string_view source) {
-  std::string joined;
-  joined.reserve(source.size());
-  for (size_t i = 0; i < source.size(); ++i) {
-    if (source[i] == '\\') {
-      size_t end = i + 1;
-      while (end < source.size() && IsBlank(source[end])) ++end;
-      if (end < source.size() && source[end] == '\n') {
-        i = end;
-        continue;
-      }
-    }
-    joined += source[i];
-  }
-  return joined;
-}
-
-}  // namespace
-
-std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string_view file) {
-  const std::string joined = JoinSplicedLines(source);
-  const std::string_view s = joined;
+// Judges what looks like a directive in text whose spliced lines are joined.
+std::optional<SourceRefusal> CheckDirectives(std::string_view s, std::string_view file) {
   const auto skip = [&s](size_t i) {
     for (;;) {
       while (i < s.size() && IsBlank(s[i])) ++i;
@@ -485,6 +465,17 @@ std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string
     }
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SourceRefusal> GuardRawSource(std::string_view source, std::string_view file) {
+  const JoinedText joined = JoinSplicedLines(source);
+  // Most candidates have nothing to refuse, whatever is a comment.
+  std::optional<SourceRefusal> refusal = CheckDirectives(joined.text, file);
+  if (!refusal) return std::nullopt;
+  const std::optional<std::string> plain = WithoutCommentsAndLiterals(joined);
+  return plain ? CheckDirectives(*plain, file) : refusal;
 }
 
 std::optional<SourceRefusal> GuardPreprocessed(std::string_view text, std::string_view file) {
