@@ -141,6 +141,33 @@ TEST(ModelledTime, OfACooperativeGridDoesNotDependOnTheThreads) {
   }
 }
 
+TEST(ModelledTime, OfALargeCooperativeLaunchComesFromASample) {
+  SimBench bench("", 1);
+  bench.Load(R"(
+    #include <cooperative_groups.h>
+    __global__ void k(const float* x, float* part, float* y, long long n) {
+      float s = 0;
+      for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) s += x[i];
+      part[blockIdx.x * 256 + threadIdx.x] = s;
+      cooperative_groups::this_grid().sync();
+      const float other = part[(gridDim.x - 1 - blockIdx.x) * 256 + threadIdx.x];
+      for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) y[i] = x[i] + other;
+    })",
+             {"k"});
+  constexpr int64_t kElements = int64_t{1} << 29, kBlocks = 1056;
+  bench.NewSampled({{"x", 4 * kElements}, {"y", 4 * kElements}, {"part", kBlocks * 1024}});
+  // All of its 1.6 billion accesses would take more than ten seconds.
+  const LaunchOutcome outcome = bench.RunSteps(
+      {SimBench::Step("k", {kBlocks}, {256}, {SimBench::T("x"), SimBench::T("part"), SimBench::T("y"), SimBench::I(kElements)}, 0, true)}, true, 10);
+  ASSERT_EQ(outcome.status, LaunchStatus::kOk) << outcome.detail;
+  EXPECT_LT(outcome.cost->sampled_block_fraction, 0.5);
+  EXPECT_FALSE(outcome.cost->comparable) << "blocks read what others would have written";
+  EXPECT_TRUE(outcome.findings.empty());
+  const double bytes = 12.0 * kElements, bytes_a_us = 4.8e6;  // an H200's memory
+  EXPECT_GT(outcome.cost->time_us, bytes / bytes_a_us);
+  EXPECT_LT(outcome.cost->time_us, 2 * bytes / bytes_a_us);
+}
+
 // --- the first-level cache ---
 
 // Each thread reads the 64 features of its position twice, four floats a load, as the seed of tasks/rmsnorm does: a

@@ -45,6 +45,9 @@ using sim::SimProgram;
 
 // A sampled launch begins no more blocks after this many observed accesses: a third of a second on one core.
 constexpr uint64_t kSampleAccessBudget = 20'000'000;
+// A cooperative launch whose blocks make at most this many accesses, estimated from a sample, runs as a whole: some
+// three seconds on one core. Its blocks build on one another's results, which a sample lacks.
+constexpr double kMostWholeCooperative = 2e8;
 // Sampled blocks write about their share of the outputs. Blocks at the grid's edges may write less; if many blocks have
 // nothing to do, the sample still contains some that do. Beyond these bounds the blocks divide the work while they run,
 // or leave it to blocks outside the sample, and the sample does not represent the launch.
@@ -201,6 +204,7 @@ class SimSession : public DeviceSession {
   // not compared. After a launch of all blocks they are wrong, and no copy is listed here.
   std::set<uint64_t> partial_;
   bool last_was_sample_ = false;
+  bool cooperative_is_dear_ = false;  // the latest timed cooperative launch was too large to run as a whole
   // WrittenStretches by address, valid until the next launch or change of that memory: many parts of one output are
   // compared.
   std::map<uint64_t, std::vector<std::pair<uint64_t, uint64_t>>> stretches_;
@@ -630,7 +634,7 @@ std::optional<LaunchOutcome> SimSession::Refusal(const ResolvedStep& step, const
 }
 
 // Runs a plan, if asked for on a sample of blocks. A sample on which blocks wait for blocks that do not run is repeated
-// with all blocks.
+// with all blocks, and so is one of a cooperative launch that stands for few accesses or for no equal part of the work.
 Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchRequest& request, CacheState cache) {
   const Stopwatch watch;
   bool stuck = false;
@@ -645,7 +649,11 @@ Result<LaunchOutcome> SimSession::RunPlan(SimProgram& program, const LaunchReque
   if (!stuck) {
     if (outcome.status != LaunchStatus::kOk || !sample) return outcome;
     const std::optional<std::string> why = WhyUnrepresentative(outcome);
-    return why ? MakeOutcome(LaunchStatus::kUnsupported, *why) : outcome;
+    const bool meet = std::any_of(request.plan->steps.begin(), request.plan->steps.end(), [](const ResolvedStep& step) { return step.cooperative; });
+    const double fraction = outcome.cost ? outcome.cost->sampled_block_fraction : 1;
+    const bool few = fraction < 1 && outcome.cost->accesses / std::max(fraction, 1e-9) <= kMostWholeCooperative;
+    if (meet) cooperative_is_dear_ = fraction < 1 && !why && !few;
+    if (!meet || (!why && !few)) return why ? MakeOutcome(LaunchStatus::kUnsupported, *why) : outcome;
   }
   // Blocks that wait for other blocks (a look-back scan) cannot be sampled, so all blocks run. Workspaces that must be
   // zero on entry may hold what the first attempt left, and are cleared; memset steps clear the others.
@@ -726,7 +734,7 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
     const bool first = restored.insert(step.binding_key).second;
     HONE_ASSIGN_OR_RETURN(LaunchOutcome one,
                           RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
-                                  sample && !step.cooperative, first, cache, &cost, &incomplete, stuck));
+                                  sample && (!step.cooperative || request.sample_key == 0 || cooperative_is_dear_), first, cache, &cost, &incomplete, stuck));
     ++kernels;
     if (*stuck) return outcome;
     if (one.status != LaunchStatus::kOk && cost.sampled_block_fraction < 1 && one.status != LaunchStatus::kTimedOut) {
@@ -968,6 +976,11 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     return LaunchOutcome();
   }
   LaunchOutcome outcome = Judge(module, step, exchange, limit_seconds);
+  // Sampled blocks of a cooperative launch may have read what blocks outside the sample would have written.
+  if (sample && step.cooperative && outcome.status != LaunchStatus::kOk) {
+    *stuck = true;
+    return LaunchOutcome();
+  }
   if (!exchange.answer) return outcome;
   module.globals_changed |= exchange.answer->globals_changed;
   if (outcome.status != LaunchStatus::kOk) return outcome;

@@ -54,7 +54,9 @@ void Worker::Run(Launch& l, uint8_t* shared) {
   }
   current_worker = this;
   std::fill(std::begin(hone_sim_work), std::end(hone_sim_work), 0);
-  if (l.spec->cooperative) {
+  if (l.spec->cooperative && !l.spec->blocks.empty()) {
+    RunCooperativeSample();
+  } else if (l.spec->cooperative) {
     RunCooperative();
   } else {
     RunIndependent();
@@ -200,6 +202,65 @@ void Worker::RunCooperative() {
     }
   }
   Leave();
+  active_ = nullptr;
+}
+
+// Runs a sample of the blocks of a cooperative launch, for its cost. They meet at barriers of the grid without the
+// others, so what the others would have written is missing behind the first one. Only the single worker of a launch in
+// order comes here.
+void Worker::RunCooperativeSample() {
+  const LaunchSpec& spec = *launch->spec;
+  std::vector<std::unique_ptr<BlockState>> resident;
+  std::deque<L1Cache> caches;
+  std::vector<bool> done;
+  bool stuck = false;
+  // Returns false if the launch is to end.
+  const auto run = [&](size_t i) {
+    Activate(resident[i].get());
+    Stop stop = Stop::kSpinning;
+    do {
+      stop = RunBlock(*resident[i], kSpinRounds);
+      resident[i]->lets_others_in = false;
+    } while (stop == Stop::kSpinning && moved_);
+    AddCost();
+    stuck = stop == Stop::kSpinning;
+    done[i] = stop == Stop::kDone;
+    if (done[i]) {
+      counters.counters.blocks += 1;
+      counters.counters.warps += resident[i]->warp_count();
+      launch->first_writes.emplace_back(resident[i]->number, resident[i]->first_writes);
+    }
+    return stop == Stop::kDone || stop == Stop::kGrid;
+  };
+  // What blocks do before their first barrier takes half of the budget, because what they do behind it may take as much.
+  bool going = true;
+  for (const uint64_t number : spec.blocks) {
+    if (!going || resident.size() >= kMaxResident) break;
+    const bool too_few_blocks = resident.size() < spec.least_blocks && launch->spent < spec.access_limit / 2;
+    if (!resident.empty() && launch->spent >= spec.access_budget / 2 && !too_few_blocks) break;
+    resident.push_back(MakeBlock());
+    done.push_back(false);
+    resident.back()->cache = &caches.emplace_back();
+    Activate(resident.back().get());
+    BeginBlock(*resident.back(), number);
+    going = run(resident.size() - 1);
+  }
+  while (going && std::find(done.begin(), done.end(), false) != done.end()) {
+    launch->met_in_part = launch->incomplete = resident.size() < spec.grid_blocks();
+    for (size_t i = 0; i < resident.size() && going; ++i) {
+      if (done[i]) continue;
+      ReleaseGrid(*resident[i]);
+      going = run(i);
+    }
+  }
+  if (stuck) {
+    std::lock_guard lock(launch->mutex);
+    if (launch->end == LaunchEnd::kOk) {
+      launch->end = LaunchEnd::kStuck;
+      launch->detail = "the sampled blocks wait for blocks outside the sample";
+    }
+    launch->stop = true;
+  }
   active_ = nullptr;
 }
 

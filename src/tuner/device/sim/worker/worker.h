@@ -38,6 +38,8 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> next_block{0};
   std::atomic<bool> incomplete{false};  // see LaunchReport
+  bool met_in_part = false;             // blocks of a cooperative sample have passed a barrier of the grid without the
+                                        // others. Set by the only worker of such a launch
   // progress counts the passes of any worker in which some thread did more than spin. idle_workers counts the workers
   // that have only spun for a while or have no block left. When all workers are idle, nothing can change any more.
   std::atomic<uint64_t> progress{0};
@@ -195,6 +197,7 @@ class Worker {
   void Activate(BlockState* state);  // makes the block's shared memory the active one
   void RunIndependent();
   void RunCooperative();
+  void RunCooperativeSample();
   bool MeetGrid();
   void Leave();
   std::unique_ptr<BlockState> MakeBlock() const;

@@ -254,7 +254,7 @@ void Worker::SparseAccess(Site& site, uint64_t address, uint64_t bytes, bool rea
 }
 
 void Worker::UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes) {
-  if (launch->spec->secret) {
+  if (launch->spec->secret || launch->met_in_part) {
     launch->incomplete = true;
     return;
   }
