@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "base/clock.h"
 #include "tuner/device/sim/image/source_guard.h"
 #include "tuner/device/sim/sim_test_bench.h"
 
@@ -272,6 +273,16 @@ TEST(SourceGuard, CommentsAndLiteralsAreNoDirectives) {
     const auto refusal = sim::GuardRawSource(text, "c");
     EXPECT_TRUE(refusal.has_value()) << text;
   }
+}
+
+TEST(SourceGuard, TextOfOneFragmentTakesLittleTime) {
+  const double begin = ThreadSeconds();
+  for (const char* fragment : {"<", "include ", "include<", "\"", "'", "R\"(", "\\\n", "1'0", "x\"\""}) {
+    std::string text = "#define volatile\n#include ";
+    while (text.size() < (1 << 20)) text += fragment;
+    EXPECT_TRUE(sim::GuardRawSource(text, "c").has_value()) << fragment;
+  }
+  EXPECT_LT(ThreadSeconds() - begin, 5);  // a pass over a megabyte takes some ten milliseconds, a quadratic one hours
 }
 
 TEST(SimAdversary, ACommentThatSpeaksOfAnIncludeIsNoInclude) {

@@ -77,7 +77,7 @@ class Blanker {
     const std::string_view word = s_.substr(at_, end - at_);
     if (At(end) == '"' && (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R")) return RawString(end);
     for (const std::string_view part : {"include", "import", "embed", "dependency"}) {
-      if (word.find(part) == std::string_view::npos) continue;
+      if (keep_literals_ || word.find(part) == std::string_view::npos) continue;  // a line is examined once
       if (!HeaderNameIsPlain(s_.substr(end, std::min(s_.find('\n', end), s_.size()) - end))) return false;
       keep_literals_ = true;
     }
@@ -89,8 +89,9 @@ class Blanker {
   // which such a name may stand.
   static bool HeaderNameIsPlain(std::string_view rest) {
     if (rest.find('\\') != std::string_view::npos || rest.find("/*") != std::string_view::npos) return false;
-    for (size_t open = rest.find('<'); open != std::string_view::npos; open = rest.find('<', open + 1)) {
-      const std::string_view name = rest.substr(open, std::min(rest.find('>', open), rest.size()) - open);
+    for (size_t open = rest.find('<'), close = 0; open != std::string_view::npos; open = rest.find('<', close)) {
+      close = std::min(rest.find('>', open), rest.size());
+      const std::string_view name = rest.substr(open, close - open);
       if (name.find_first_of("'\"") != std::string_view::npos || name.find("//") != std::string_view::npos) return false;
     }
     for (size_t open = rest.find('"'); open != std::string_view::npos;) {
