@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -92,6 +93,32 @@ TEST(ShippedTasks, AreThoseThatTheDocumentationNames) {
                    "silu_and_mul",   "softmax",          "sort",                   "top_k",
                    "transpose",
                    "w4a16_matmul"}));
+}
+
+// With scores that differ little a softmax is nearly even, and a sum without exponentials is right.
+TEST(ShippedTasks, ScoresOfAttentionSpread) {
+  const struct {
+    const char *task, *keys;
+    std::vector<std::string> width;
+  } attentions[] = {{"mla_decode_attention", "cache", {"rank", "rope"}},
+                    {"paged_decode_attention", "k_cache", {"head_dim"}},
+                    {"prefill_attention", "k", {"head_dim"}}};
+  for (const auto& [name, keys, width] : attentions) {
+    const Result<Task> task = LoadTask(std::string(HONE_SOURCE_DIR "/tasks/") + name);
+    ASSERT_TRUE(task.ok()) << task.status().message();
+    ASSERT_EQ(task->scalars.size(), 1u);
+    const ValueSpec &q = task->FindTensor("q")->values, &k = task->FindTensor(keys)->values;
+    ASSERT_EQ(q.distribution, Distribution::kNormal);
+    ASSERT_EQ(k.distribution, Distribution::kNormal);
+    for (const Case& one : task->cases) {
+      if (one.role != CaseRole::kTime) continue;
+      int64_t columns = 0;
+      for (const std::string& dim : width) columns += one.dims.at(dim);
+      const double deviation = task->scalars[0].value * q.scale * k.scale * std::sqrt(static_cast<double>(columns));
+      EXPECT_GE(deviation, 1.0) << name << " " << columns;
+      EXPECT_LE(deviation, 2.5) << name << " " << columns;
+    }
+  }
 }
 
 // Inputs are drawn wherever a task's text allows them, not only where real models have most of theirs.
