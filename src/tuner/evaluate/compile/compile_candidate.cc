@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tuner/core/program/include_directives.h"
 #include "tuner/core/program/translation_unit.h"
 #include "tuner/evaluate/compile/host_code.h"
 
@@ -25,9 +26,19 @@ Result<CompiledProgram> CompileCandidate(Compiler& compiler, const Candidate& ca
 
   std::vector<std::optional<Result<CompiledModule>>> modules(units.size());
   std::atomic<size_t> next_unit{0};
+  // Every compiler refuses the same directives. Machine code has none.
+  const std::optional<IncludeRefusal> refused =
+      candidate.plan.machine_code.empty() ? JudgeIncludes(candidate.source) : std::nullopt;
+  const auto compile = [&](const CompileUnit& unit) -> Result<CompiledModule> {
+    if (!refused) return compiler.Compile(MakeTranslationUnit(candidate, task, unit));
+    CompiledModule module;
+    module.verdict = refused->verdict;
+    module.digest = module.log = refused->sentence + "\n";
+    return module;
+  };
   const auto work = [&] {
     for (size_t i = next_unit++; i < units.size(); i = next_unit++) {
-      modules[i].emplace(compiler.Compile(MakeTranslationUnit(candidate, task, units[i])));
+      modules[i].emplace(compile(units[i]));
     }
   };
   const size_t threads = std::min(units.size(), static_cast<size_t>(std::max(jobs, 1)));

@@ -117,6 +117,29 @@ __global__ void k(const float* x, float* y, int n) {}
   EXPECT_EQ(program.status().message(), "no compiler today");
 }
 
+TEST(CompileCandidate, NoCompilerIsGivenADirectiveThatNamesAFileOfTheHost) {
+  const auto task = TwiceTask();
+  ASSERT_TRUE(task.ok());
+  const auto candidate = ParseCandidate(R"(/*hone
+[[launch]]
+kernel = "k"
+grid = ["1"]
+block = ["32"]
+args = ["x", "y", "n:i32"]
+*/
+__global__ void k(const float* x, float* y, int n) {}
+%:include "/etc/passwd"
+)", "twice.cu", *task);
+  ASSERT_TRUE(candidate.ok());
+  EchoCompiler compiler;
+  const auto program = CompileCandidate(compiler, *candidate, *task, {}, 2);
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(compiler.compiles, 0);
+  ASSERT_EQ(program->modules.size(), 1u);
+  EXPECT_EQ(program->modules.begin()->second.verdict, Verdict::kRuleViolation);
+  EXPECT_THAT(program->modules.begin()->second.digest, HasSubstr("'/etc/passwd': a candidate may include the toolkit's headers by name only"));
+}
+
 // `make test` compiles those of tasks that have changed since the linter passed them, and of three others.
 TEST(CompileCandidate, EveryShippedSeedAndOracleCompiles) {
   NvrtcCompilerOptions options;

@@ -26,6 +26,7 @@
 #include "base/files/file.h"
 #include "base/numbers/hash.h"
 #include "base/process/subprocess.h"
+#include "tuner/core/program/include_directives.h"
 #include "tuner/core/program/translation_unit.h"
 #include "tuner/device/sim/cuda/ptx_rewrite.h"
 #include "tuner/device/sim/image/elf_symbols.h"
@@ -91,7 +92,7 @@ constexpr std::string_view kPrelude =
 
 // Part of the compiler's fingerprint, and so of the key under which compiled candidates and refusals are cached. The
 // number grows whenever PTX is translated, or a source judged, by other rules.
-constexpr std::string_view kRules = "rules 12\n";
+constexpr std::string_view kRules = "rules 13\n";
 
 constexpr const char* kInlineAll[] = {"-finline-functions", "--param=max-inline-insns-single=100000",
                                       "--param=max-inline-insns-auto=100000", "--param=inline-unit-growth=10000",
@@ -233,30 +234,6 @@ std::vector<int64_t> StaticSharedBytes(const std::vector<ElfSymbol>& object, con
     }
   }
   return bytes;
-}
-
-// Finds paths that lead out of the header folders. The sandbox refuses these too, if the kernel has one.
-std::optional<std::string> ForbiddenInclude(std::string_view source) {
-  size_t line_start = 0;
-  while (line_start < source.size()) {
-    const size_t line_end = std::min(source.find('\n', line_start), source.size());
-    std::string_view line = source.substr(line_start, line_end - line_start);
-    line_start = line_end + 1;
-    const auto skip = [&line] {
-      while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front()))) line.remove_prefix(1);
-    };
-    skip();
-    if (line.empty() || line.front() != '#') continue;
-    line.remove_prefix(1);
-    skip();
-    if (line.substr(0, 7) != "include" && line.substr(0, 6) != "import" && line.substr(0, 5) != "embed") continue;
-    const size_t open = line.find_first_of("<\"");
-    if (open == std::string_view::npos) continue;
-    const size_t close = line.find_first_of(">\"", open + 1);
-    const std::string_view path = line.substr(open + 1, close == std::string_view::npos ? close : close - open - 1);
-    if (!path.empty() && (path.front() == '/' || path.find("..") != std::string_view::npos)) return std::string(path);
-  }
-  return std::nullopt;
 }
 
 // Returns one sentence if the compiler stopped at a part of CUDA's toolkit that the simulator's subset lacks.
@@ -690,14 +667,7 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
                   fmt::format("the simulated GPU runs CuTe's layouts, partitions, and copies and products by threads; '{}' is an "
                               "operation of the hardware: judge this candidate on a GPU, or write such a step in plain CUDA", *name));
   }
-  std::optional<std::string> path = ForbiddenInclude(unit.body);
-  if (path) {
-    if (const auto plain = sim::WithoutCommentsAndLiterals(sim::JoinSplicedLines(unit.body))) path = ForbiddenInclude(*plain);
-  }
-  if (path) {
-    return finish(Verdict::kRuleViolation,
-                  fmt::format("error: #include of '{}': a candidate may include the toolkit's headers by name only", *path));
-  }
+  if (const auto refusal = JudgeIncludes(unit.body)) return finish(refusal->verdict, refusal->sentence);
   if (const auto refusal = options_.guard_text ? sim::GuardRawSource(unit.body, unit.file) : std::nullopt) {
     return finish(refusal->verdict, refusal->sentence);
   }

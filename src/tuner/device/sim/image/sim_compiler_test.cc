@@ -155,7 +155,8 @@ TEST(SimCompiler, AKernelThatIsNotThereIsACompileError) {
 }
 
 TEST(SimCompiler, FilesOfTheHostCannotBeIncluded) {
-  for (const char* line : {"#include \"/etc/hostname\"", "#  include </etc/passwd>", "#include \"../../../../etc/hostname\""}) {
+  for (const char* line : {"#include \"/etc/hostname\"", "#  include </etc/passwd>", "#include \"../../../../etc/hostname\"",
+                           "%:include \"/etc/hostname\"", "#/**/inc\\\nlude \"/etc/hostname\"", "#if __has_include(\"/etc/hostname\")\n#endif"}) {
     const CompiledModule module = SimBench::Compile(std::string(line) + "\n__global__ void k(float* y) { y[0] = 1; }", {"k"});
     EXPECT_EQ(module.verdict, Verdict::kRuleViolation) << line;
   }
