@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstring>
+#include <set>
 
 #include "tests/judge/judge_fixture.h"
 
@@ -278,6 +280,36 @@ TEST(Fallback, AWrongSeedIsTheTasksFault) {
   const Evaluation evaluation = bench.Run();
   EXPECT_EQ(evaluation.verdict, Verdict::kInvalidTask);
   EXPECT_THAT(evaluation.detail, HasSubstr("the task's seed, which serves this case"));
+}
+
+// A modelled device does not know how many blocks fit on a processor. Its checks get several numbers, a time gets its estimate.
+TEST(Occupancy, IsDrawnWhereAModelledDeviceOnlyChecks) {
+  for (const bool modelled : {false, true}) {
+    JudgeBench bench;
+    bench.device.facts.modelled = modelled;
+    bench.args = R"("x", "w", "out", "occupancy():i32")";
+    bench.WithJudgement([&](Judgement& judgement) {
+      const auto occupancy = [&](int64_t rows, bool timed) {
+        const auto served = Serve(judgement, {{"rows", rows}, {"cols", 8}}, {}, timed);
+        HONE_CHECK(served.ok() && served->has_value(), "the case is not served");
+        int32_t value = 0;
+        std::memcpy(&value, (*served)->plan.steps[0].args.back().bytes.data(), sizeof value);
+        return value;
+      };
+      constexpr int32_t kEstimate = 2048;  // the fake device's, for blocks of one thread
+      std::set<int32_t> drawn;
+      for (int64_t rows = 1; rows <= 40; ++rows) {
+        EXPECT_EQ(occupancy(rows, /*timed=*/true), kEstimate);
+        const int32_t checked = occupancy(rows, /*timed=*/false);
+        EXPECT_EQ(checked, occupancy(rows, /*timed=*/false)) << "one case has one number";
+        EXPECT_GE(checked, 1);
+        EXPECT_LE(checked, kEstimate);
+        drawn.insert(checked);
+      }
+      if (modelled) EXPECT_GT(drawn.size(), 30u);
+      else EXPECT_EQ(drawn, std::set<int32_t>{kEstimate});
+    });
+  }
 }
 
 }  // namespace

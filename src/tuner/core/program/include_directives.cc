@@ -185,8 +185,13 @@ std::optional<std::string> WithoutComments(std::string_view source) {
       }
       i = end - 1;
     } else if (c == '"' || c == '\'') {
-      // 1'000 holds no character.
-      if (c == '\'' && i > 0 && std::isxdigit(static_cast<unsigned char>(source[i - 1])) != 0) continue;
+      // 1'000 holds no character. An apostrophe behind a name does not occur outside of prefixes.
+      if (c == '\'' && i > 0 && IsNamePart(source[i - 1])) {
+        size_t begin = i;
+        while (begin > 0 && (IsNamePart(source[begin - 1]) || source[begin - 1] == '\'' || source[begin - 1] == '.')) --begin;
+        if (std::isdigit(static_cast<unsigned char>(source[begin])) == 0) return std::nullopt;
+        continue;
+      }
       size_t end = i + 1;
       while (end < source.size() && source[end] != c && source[end] != '\n') end += source[end] == '\\' ? 2 : 1;
       if (end >= source.size() || source[end] != c) return std::nullopt;

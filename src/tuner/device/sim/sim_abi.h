@@ -45,6 +45,10 @@ __attribute__((const)) uint32_t hone_sim_index(uint32_t which);
 // reported.
 __attribute__((const)) const uint32_t* hone_sim_thread(void);
 
+// Key of the launch's displacements of approximate functions (detail/fast_math.h). Every image has its own, and the
+// runtime sets it before each launch. The variable is constant for device code, so that reading it is no access.
+extern __attribute__((visibility("hidden"))) const uint32_t hone_sim_displacement;
+
 // --- block and grid barriers ------------------------------------------------------------------------------------
 
 // Waits for all threads of the block that have not exited. Orders memory.
@@ -61,6 +65,9 @@ void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait);
 
 // Waits for all threads of a cooperative launch; ends any other launch as "unsupported".
 void hone_sim_grid_sync(void);
+// Waits for the launches before this one. They are over, so it returns at once, unless the launch is run to see what its
+// threads read before they wait (LaunchSpec::before_wait).
+void hone_sim_grid_dependency_wait(void);
 int hone_sim_grid_is_cooperative(void);
 
 // --- warp collectives -------------------------------------------------------------------------------------------

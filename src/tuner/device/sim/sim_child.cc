@@ -169,8 +169,11 @@ class Child {
       std::memcpy(values.back().get(), bytes.data(), bytes.size());
       spec.arguments.push_back(values.back().get());
     }
+    image_->SetDisplacement(spec.displacement);
     if (message->restore_globals) image_->RestoreGlobals();
+    const std::vector<uint8_t> globals = spec.before_wait ? image_->Globals() : std::vector<uint8_t>();
     answer.report = runner_->Run(spec, *image_);
+    if (spec.before_wait) image_->SetGlobals(globals);
     answer.globals_changed = image_->GlobalsChanged();
     return SendFrame(fd_, EncodeAnswer(answer)).ok();
   }

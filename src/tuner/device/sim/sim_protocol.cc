@@ -43,6 +43,7 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"cooperative", spec.cooperative},
          {"in_order", spec.in_order},
          {"secret", spec.secret},
+         {"before_wait", spec.before_wait},
          {"blocks", spec.blocks},
          {"access_budget", spec.access_budget},
          {"least_blocks", spec.least_blocks},
@@ -52,6 +53,7 @@ std::string EncodeLaunch(const LaunchMessage& message) {
          {"stack_bytes", spec.stack_bytes},
          {"local_bytes", spec.local_bytes},
          {"fill_key", spec.fill_key},
+         {"displacement", spec.displacement},
          {"restore_globals", message.restore_globals}};
   j["ranges"] = json::array();
   for (const BoundRange& r : spec.ranges) j["ranges"].push_back({r.begin, r.end, r.writable, r.name, r.sparse, r.drawn, r.output});
@@ -73,6 +75,7 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     spec.cooperative = j.at("cooperative").get<bool>();
     spec.in_order = j.at("in_order").get<bool>();
     spec.secret = j.at("secret").get<bool>();
+    spec.before_wait = j.at("before_wait").get<bool>();
     spec.blocks = j.at("blocks").get<std::vector<uint64_t>>();
     spec.access_budget = j.at("access_budget").get<uint64_t>();
     spec.least_blocks = j.at("least_blocks").get<uint64_t>();
@@ -82,6 +85,7 @@ Result<LaunchMessage> DecodeLaunch(const std::string& header, const std::string&
     spec.stack_bytes = j.at("stack_bytes").get<uint32_t>();
     spec.local_bytes = std::min(j.at("local_bytes").get<uint32_t>(), spec.stack_bytes / 2);
     spec.fill_key = j.at("fill_key").get<uint64_t>();
+    spec.displacement = j.at("displacement").get<uint32_t>();
     message.restore_globals = j.at("restore_globals").get<bool>();
     for (const json& r : j.at("ranges")) {
       spec.ranges.push_back({r.at(0).get<uint64_t>(), r.at(1).get<uint64_t>(), r.at(2).get<bool>(),

@@ -27,11 +27,15 @@ TEST(SimProtocol, ALaunchHoldsIntegersOnly) {
   message.argument_bytes = {"12345678", "1234"};
   message.spec.block = {32, 1, 1};
   message.spec.fill_key = ~uint64_t{0};
+  message.spec.displacement = ~uint32_t{0};
+  message.spec.before_wait = true;
   const std::string text = EncodeLaunch(message), blob = EncodeArguments(message);
   const Result<LaunchMessage> read = DecodeLaunch(text, blob);
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->spec.block, message.spec.block);
   EXPECT_EQ(read->spec.fill_key, message.spec.fill_key);
+  EXPECT_EQ(read->spec.displacement, message.spec.displacement);
+  EXPECT_TRUE(read->spec.before_wait);
   EXPECT_EQ(read->argument_bytes, message.argument_bytes);
   // Found by fuzzing: the conversion of a number that no integer of 64 bits holds is undefined.
   for (const char* number : {"19223372036854775807", "1.5", "-1e300"}) {

@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "tuner/device/block_shares.h"
 #include "tuner/device/sim/sim_test_bench.h"
 #include "tuner/device/sim/worker/block_sample.h"
 
@@ -46,6 +49,12 @@ constexpr char kKernels[] = R"(
   __global__ void reads(const float* x, float* y) {
     const int i = blockIdx.x * 256 + threadIdx.x;
     y[i] = x[i] + y[(i + 999999) % (4 << 20)];
+  }
+  // One of two neighboring blocks writes for both: which one, a hash decides.
+  __global__ void uneven(const float* x, float* y) {
+    const unsigned pair = blockIdx.x / 2, first = (pair * 0x9e3779b1u >> 13 ^ pair * 0x85ebca6bu >> 7) & 1;
+    if (blockIdx.x % 2 != first) return;
+    for (int j = 0; j < 2; ++j) y[pair * 512 + j * 256 + threadIdx.x] = x[pair * 512 + j * 256 + threadIdx.x];
   }
   __global__ void queue(const float* x, float* y) {
     __shared__ unsigned chunk;
@@ -164,6 +173,48 @@ TEST(SimSample, IsNotComparedWhereItSaysNothingOfTheWhole) {
   EXPECT_FALSE(bench.Sample("adds", kFloats / 256, 7).cost->comparable) << "others add to the same";
   EXPECT_FALSE(bench.Sample("reads", kFloats / 256, 7).cost->comparable) << "others write what it reads";
   EXPECT_TRUE(bench.Sample("copies", kFloats / 256, 8).cost->comparable);
+}
+
+TEST(SimSample, SharesBelowTheAverageMayBeChanceIfBlocksDiffer) {
+  const auto of = [](int without, int with, double share) {
+    std::vector<double> shares(static_cast<size_t>(without), 0.0);
+    shares.insert(shares.end(), static_cast<size_t>(with), share);
+    return SummarizeShares(shares);
+  };
+  EXPECT_DOUBLE_EQ(of(40, 24, 2).mean, 0.75);
+  EXPECT_NEAR(of(40, 24, 2).error, std::sqrt((40 * 0.75 * 0.75 + 24 * 1.25 * 1.25) / 63 / 64), 1e-12);
+  EXPECT_TRUE(of(40, 24, 2).MayBeAll()) << "half of the blocks write twice their share";
+  EXPECT_FALSE(of(32, 32, 1).MayBeAll()) << "half of the blocks write nothing";
+  EXPECT_FALSE(of(0, 64, 0.75).MayBeAll()) << "each block leaves a quarter out";
+  EXPECT_FALSE(of(200, 120, 1.5).MayBeAll()) << "uneven, and nearly half is left out";
+  EXPECT_FALSE(SummarizeShares({}).MayBeAll());
+}
+
+TEST(SimSample, OfBlocksThatShareTheWorkUnevenlyGivesATime) {
+  SampleBench bench;
+  bench.Load(kKernels, {"copies", "uneven"});
+  ResolvedPlan plan;
+  int below = 0;
+  std::vector<double> times;
+  for (uint64_t key = 1; key <= 60; ++key) {
+    HONE_CHECK(bench.PoisonTensor("y").ok(), "poisoning failed");
+    plan.steps = {SimBench::Step("uneven", {kFloats / 256}, {256}, {SimBench::T("x"), SimBench::T("y")})};
+    SampleRequest request;
+    request.program = &bench.program();
+    request.plan = &plan;
+    request.sets = {&bench.bindings()};
+    request.limit_seconds = 120;
+    request.block_key = key;
+    const SampleOutcome outcome = bench.session().TimeSample(request).value();
+    ASSERT_EQ(outcome.launch.status, LaunchStatus::kOk) << key << ": " << outcome.launch.detail;
+    EXPECT_TRUE(outcome.launch.cost->comparable) << key;
+    below += outcome.launch.cost->written_share < 0.8;
+    times.push_back(outcome.us_per_plan);
+  }
+  EXPECT_GT(below, 0);
+  // A sample that did less than its share counts for less of the grid, so times differ little.
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  EXPECT_LT(*most, 1.6 * *least);
 }
 
 TEST(SimSample, OfAQueueGivesNoTime) {

@@ -18,6 +18,7 @@
 #include "base/numbers/random.h"
 #include "tuner/core/plan/argument_layout.h"
 #include "tuner/core/task/packed_numbers.h"
+#include "tuner/device/block_shares.h"
 #include "tuner/device/host_convolution.h"
 #include "tuner/device/host_tensor_ops.h"
 #include "tuner/device/sim/drawn_tiles.h"
@@ -52,6 +53,9 @@ constexpr double kMostWholeCooperative = 2e8;
 // nothing to do, the sample still contains some that do. Beyond these bounds the blocks divide the work while they run,
 // or leave it to blocks outside the sample, and the sample does not represent the launch.
 constexpr double kLeastShare = 0.8, kMostShare = 3;
+// A sample that gives a time may have written less, down to this share, if its blocks differ so much that chance explains
+// it. A secret sample may not: its caller draws more of them.
+constexpr double kLeastUnevenShare = 0.5;
 constexpr size_t kMostWrittenSlices = 4096;  // limit on the length of ModelledCost::written_slices
 // Contents of unwritten shared and local memory in a launch whose time is modelled.
 constexpr uint64_t kModelledFill = 0x6d6f64656c6c6564;
@@ -73,6 +77,11 @@ int64_t SliceBytes(const TensorView& view) {
   const int64_t stride = view.slice_axis >= 0 ? view.strides[static_cast<size_t>(view.slice_axis)]
                          : view.shape.empty() ? 1 : view.shape.back();
   return stride * DTypeBytes(view.dtype);
+}
+
+// Returns whether a sample may have written less than its share because its blocks share the work unevenly.
+bool IsUneven(const ModelledCost& cost) {
+  return cost.written_share >= kLeastUnevenShare && SummarizeShares(cost.block_shares).MayBeAll();
 }
 
 LaunchOutcome MakeOutcome(LaunchStatus status, std::string detail) {
@@ -183,6 +192,21 @@ class SimSession : public DeviceSession {
   // Runs the steps once. `sample`: only a sample of the blocks. Sets *stuck if sampled blocks waited for other blocks.
   Result<LaunchOutcome> RunSteps(SimProgram& program, const LaunchRequest& request, bool sample, double limit_seconds,
                                  CacheState cache, bool* stuck);
+  // The bytes that launches of a request may write, with their bits of the unwritten map.
+  struct Snapshot {
+    struct Part {
+      uint64_t address = 0;
+      std::vector<uint8_t> bytes, bits;
+    };
+    std::vector<Part> parts;
+  };
+  Snapshot TakeSnapshot(const LaunchRequest& request) const;
+  static void Restore(const Snapshot& snapshot);
+  // Runs some blocks of a dependent step without what the step before it wrote, until a thread waits for that step.
+  // `before`: memory before that step. Returns an outcome that is not kOk if a thread read what it had not waited for. The
+  // memory is as it was.
+  Result<LaunchOutcome> RunBeforeWait(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
+                                      const Snapshot& before, double limit_seconds);
   // Returns why a sample gives no time: its blocks did far more or less than their share of the work. Nothing if it
   // does.
   std::optional<std::string> WhyUnrepresentative(const LaunchOutcome& outcome) const;
@@ -200,6 +224,8 @@ class SimSession : public DeviceSession {
   sim::GpuModel gpu_;
   const uint64_t fill_secret_ = SystemSeed();  // independent of an evaluation's seed, which must not reveal the
                                                // contents of undefined memory
+  bool before_wait_ = false;                   // while RunBeforeWait runs a step
+  uint64_t displaced_launches_ = 0;            // launches with a key of their own for approximate functions
   // Addresses of copies (GatherSlices, GatherBox) of which a sample has written only a part: the unwritten elements are
   // not compared. After a launch of all blocks they are wrong, and no copy is listed here.
   std::set<uint64_t> partial_;
@@ -576,6 +602,7 @@ std::optional<std::string> SimSession::WhyUnrepresentative(const LaunchOutcome& 
     return std::nullopt;
   const double share = outcome.cost->written_share;
   if (share >= kLeastShare && share <= kMostShare) return std::nullopt;
+  if (share < kLeastShare && IsUneven(*outcome.cost)) return std::nullopt;
   return fmt::format(
       "the simulated GPU cannot time this launch: a sample of its blocks wrote {:.3g} times its share of the "
       "outputs: either elements are left unwritten at this size, or blocks do not divide the work evenly (a queue that "
@@ -696,7 +723,9 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
   };
   bool incomplete = false;
   int kernels = 0;
-  for (const ResolvedStep& step : request.plan->steps) {
+  Snapshot before;  // memory before the latest launch, if a step depends on that launch
+  for (size_t number = 0; number < request.plan->steps.size(); ++number) {
+    const ResolvedStep& step = request.plan->steps[number];
     if (step.is_memset) {
       const auto tensor = request.bindings->tensors.find(step.target);
       const auto workspace = request.bindings->workspaces.find(step.target);
@@ -731,6 +760,13 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
       return Status::InvalidArgument(fmt::format("the program has no module for '{}'", step.binding_key));
     }
     if (std::optional<LaunchOutcome> refusal = Refusal(step, module->second)) return *refusal;
+    if (step.programmatic_dependent_launch && !before.parts.empty()) {
+      HONE_ASSIGN_OR_RETURN(LaunchOutcome early, RunBeforeWait(module->second, step, request, before, limit_seconds - watch.Seconds()));
+      if (early.status != LaunchStatus::kOk) return early;
+    }
+    before = Snapshot();
+    const bool one_depends = number + 1 < request.plan->steps.size() && request.plan->steps[number + 1].programmatic_dependent_launch;
+    if (one_depends && !request.sample_blocks && !request.trusted) before = TakeSnapshot(request);
     const bool first = restored.insert(step.binding_key).second;
     HONE_ASSIGN_OR_RETURN(LaunchOutcome one,
                           RunStep(module->second, step, request, limit_seconds - watch.Seconds(),
@@ -766,22 +802,80 @@ Result<LaunchOutcome> SimSession::RunSteps(SimProgram& program, const LaunchRequ
         });
     cost.comparable = cost.complete = !tiled && !cost.call_skipped && (all_blocks_ran || (!incomplete && !forgiven));
     if (!followed.empty()) {
-      if (!counted.empty()) {
-        cost.written_share = share;
-        // If the sampled blocks did less than their share of the work by chance, they stand for a smaller part of the
-        // grid.
-        if (!all_blocks_ran && share < 1 && share >= kLeastShare) cost.time_us /= share;
-      }
       cost.written_slices = WrittenSlices(followed);
       const bool fresh = std::none_of(followed.begin(), followed.end(), [&](const TensorView* view) { return Locate(view->address).block->drawn; });
       if (!all_blocks_ran && fresh && request.plan->steps.size() == 1 && all_bytes > 0) {
         for (const double bytes : cost.block_bytes) cost.block_shares.push_back(bytes / all_bytes);
       }
-      if (!all_blocks_ran && !counted.empty() && (share < kLeastShare || share > kMostShare)) cost.comparable = false;
+      if (!counted.empty()) cost.written_share = share;
+      const bool uneven = request.sample_key == 0 && !counted.empty() && share < kLeastShare && IsUneven(cost);
+      // If the sampled blocks did less than their share of the work by chance, they stand for a smaller part of the
+      // grid.
+      if (!all_blocks_ran && !counted.empty() && share < 1 && (share >= kLeastShare || uneven)) cost.time_us /= share;
+      if (!all_blocks_ran && !counted.empty() && ((share < kLeastShare && !uneven) || share > kMostShare)) cost.comparable = false;
     }
   }
   if (!request.trusted) last_was_sample_ = sample && cost.sampled_block_fraction < 1;
   outcome.cost = cost;
+  return outcome;
+}
+
+SimSession::Snapshot SimSession::TakeSnapshot(const LaunchRequest& request) const {
+  Snapshot snapshot;
+  const auto take = [&](uint64_t address, int64_t bytes) {
+    const Located at = Locate(address);
+    if (at.block == nullptr || bytes <= 0 || at.block->tiled || at.block->sparse) return;
+    const auto* const memory = static_cast<const uint8_t*>(Pointer(address));
+    const auto* const first = static_cast<const uint8_t*>(Pointer(sim::UnwrittenByte(address)));
+    const auto* const last = static_cast<const uint8_t*>(Pointer(sim::UnwrittenByte(address + static_cast<uint64_t>(bytes) - 1)));
+    snapshot.parts.push_back({address, {memory, memory + bytes}, {first, last + 1}});
+  };
+  for (const auto& [name, view] : request.bindings->tensors) {
+    if (request.bindings->read_only.count(name) == 0) take(view.address, view.span_bytes);
+  }
+  for (const ResolvedWorkspace& workspace : request.plan->workspaces) {
+    const auto bound = request.bindings->workspaces.find(workspace.name);
+    if (bound != request.bindings->workspaces.end()) take(bound->second, workspace.bytes);
+  }
+  return snapshot;
+}
+
+void SimSession::Restore(const Snapshot& snapshot) {
+  for (const Snapshot::Part& part : snapshot.parts) {
+    std::memcpy(Pointer(part.address), part.bytes.data(), part.bytes.size());
+    std::memcpy(Pointer(sim::UnwrittenByte(part.address)), part.bits.data(), part.bits.size());
+  }
+}
+
+Result<LaunchOutcome> SimSession::RunBeforeWait(SimModule& module, const ResolvedStep& step, const LaunchRequest& request,
+                                                const Snapshot& before, double limit_seconds) {
+  const Snapshot after = TakeSnapshot(request);
+  Snapshot hidden = before;
+  for (size_t i = 0; i < hidden.parts.size(); ++i) {
+    Snapshot::Part& part = hidden.parts[i];
+    for (size_t byte = 0; byte < part.bytes.size(); ++byte) {
+      if (part.bytes[byte] == after.parts[i].bytes[byte]) continue;
+      const uint64_t address = part.address + byte;
+      part.bits[(address >> 3) - (part.address >> 3)] |= static_cast<uint8_t>(1u << (address & 7));
+    }
+  }
+  Restore(hidden);
+  // A step that waits for a value of the step before, without the function for it, would never end.
+  constexpr double kMostSeconds = 5;
+  StepCost cost;
+  bool incomplete = false, stuck = false;
+  before_wait_ = true;
+  Result<LaunchOutcome> outcome = RunStep(module, step, request, std::min(limit_seconds, kMostSeconds), /*sample=*/false,
+                                          /*restore=*/false, CacheState::kCold, &cost, &incomplete, &stuck);
+  before_wait_ = false;
+  Restore(after);
+  if (!outcome.ok()) return outcome;
+  // Whatever else happens with the old values, happens to no thread that waits.
+  const bool read_early = std::any_of(outcome->findings.begin(), outcome->findings.end(), [](const Finding& finding) {
+    return finding.kind == "uninitialised_read" && finding.message.find("cudaGridDependencySynchronize") != std::string::npos;
+  });
+  if (!read_early) return LaunchOutcome();
+  outcome->status = LaunchStatus::kRuleViolation;
   return outcome;
 }
 
@@ -961,6 +1055,13 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
         request.block_key != 0 ? sim::TimedBlocks(spec.grid, request.block_key) : sim::SampleBlocks(spec.grid);
     spec.access_budget = kSampleAccessBudget;
   }
+  spec.before_wait = before_wait_;
+  if (before_wait_ && !spec.cooperative) {
+    constexpr size_t kBlocksBeforeWait = 64;
+    spec.blocks = sim::DrawBlocks(spec.grid, kBlocksBeforeWait, Keyed(fill_secret_, ++displaced_launches_));
+  }
+  const bool gives_time = spec.in_order && !spec.secret;
+  if (!gives_time && !request.trusted) spec.displacement = static_cast<uint32_t>(Keyed(fill_secret_, ++displaced_launches_));
   if (module.process == nullptr) {
     std::string refused;
     HONE_ASSIGN_OR_RETURN(module.process,
@@ -975,6 +1076,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     *stuck = true;
     return LaunchOutcome();
   }
+  if (before_wait_ && (!exchange.answer || exchange.answer->signal != 0)) return LaunchOutcome();
   LaunchOutcome outcome = Judge(module, step, exchange, limit_seconds);
   // Sampled blocks of a cooperative launch may have read what blocks outside the sample would have written.
   if (sample && step.cooperative && outcome.status != LaunchStatus::kOk) {
@@ -982,6 +1084,7 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
     return LaunchOutcome();
   }
   if (!exchange.answer) return outcome;
+  if (before_wait_) return outcome;
   module.globals_changed |= exchange.answer->globals_changed;
   if (outcome.status != LaunchStatus::kOk) return outcome;
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -478,6 +479,94 @@ __global__ void second(const int* w, int* y, int n) {
   // Without the first step it is a fault, sampled or not.
   ASSERT_TRUE(bench.PoisonTensor("w").ok());
   for (const bool sample : {true, false}) EXPECT_NE(bench.RunSteps({steps[1]}, sample).status, LaunchStatus::kOk) << sample;
+}
+
+TEST(SimSession, ApproximateFunctionsAreDisplacedByASecretOfTheLaunch) {
+  SimBench bench;
+  bench.Load(R"(__global__ void values(unsigned* y) {
+    const float x = 0.37f * (threadIdx.x + 1);
+    y[threadIdx.x * 4] = __float_as_uint(__expf(x));
+    y[threadIdx.x * 4 + 1] = __float_as_uint(__logf(x));
+    y[threadIdx.x * 4 + 2] = __float_as_uint(__sinf(x));
+    y[threadIdx.x * 4 + 3] = __float_as_uint(__frcp_rn(x));
+  })", {"values"});
+  bench.Output("y", 64 * 16);
+  const auto run = [&](bool sample) {
+    const LaunchOutcome outcome = bench.RunSteps({SimBench::Step("values", {1}, {64}, {SimBench::T("y")})}, sample);
+    HONE_CHECK(outcome.status == LaunchStatus::kOk, outcome.detail);
+    EXPECT_FALSE(bench.session().GlobalsChanged(bench.program()).value());
+    return bench.Read<unsigned>("y");
+  };
+  const std::vector<unsigned> first = run(false), second = run(false), timed = run(true);
+  EXPECT_EQ(timed, run(true)) << "a launch that gives a time repeats";
+  std::array<int, 4> differ{}, differ_from_timed{};
+  for (size_t i = 0; i < first.size(); ++i) {
+    differ[i % 4] += first[i] != second[i];
+    differ_from_timed[i % 4] += first[i] != timed[i];
+  }
+  for (size_t function = 0; function < 3; ++function) {
+    EXPECT_GT(differ[function], 0) << function;
+    EXPECT_GT(differ_from_timed[function], 0) << function;
+  }
+  EXPECT_EQ(differ[3], 0) << "exact functions stay exact";
+  EXPECT_TRUE(bench.module().globals.empty()) << "the key is no variable of the candidate's";
+}
+
+TEST(SimSession, ADependentStepMayNotReadWhatItHasNotWaitedFor) {
+  SimBench bench;
+  bench.Load(R"(
+    __device__ int tickets;
+    __global__ void first(const float* x, float* sums, float* y) {
+      sums[blockIdx.x * 64 + threadIdx.x] = x[threadIdx.x] + 1;
+      y[blockIdx.x * 64 + threadIdx.x] += 1;
+      cudaTriggerProgrammaticLaunchCompletion();
+    }
+    __global__ void never_waits(const float* sums, float* y, float* z) { const int i = blockIdx.x * 64 + threadIdx.x; z[i] = sums[i]; }
+    __global__ void never_waits_in_place(const float* sums, float* y, float* z) { const int i = blockIdx.x * 64 + threadIdx.x; z[i] = y[i]; }
+    __global__ void waits_too_late(const float* sums, float* y, float* z) {
+      const int i = blockIdx.x * 64 + threadIdx.x;
+      const float sum = sums[i];
+      cudaGridDependencySynchronize();
+      z[i] = sum;
+    }
+    __global__ void waits(const float* sums, float* y, float* z) {
+      const int i = blockIdx.x * 64 + threadIdx.x;
+      if (threadIdx.x == 0) atomicAdd(&tickets, 1);
+      cudaGridDependencySynchronize();
+      z[i] = sums[i] + y[i];
+    }
+    __global__ void waits_by_one_thread(const float* sums, float* y, float* z) {
+      const int i = blockIdx.x * 64 + threadIdx.x;
+      if (threadIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+      __syncthreads();
+      z[i] = sums[i] + y[i];
+    }
+    __global__ void needs_nothing(const float* sums, float* y, float* z) { z[blockIdx.x * 64 + threadIdx.x] = 4; }
+  )", {"first", "never_waits", "never_waits_in_place", "waits_too_late", "waits", "waits_by_one_thread", "needs_nothing"});
+  constexpr int kBlocks = 4;
+  bench.Input("x", std::vector<float>(64, 1));
+  bench.Output("sums", kBlocks * 256);
+  bench.Output("z", kBlocks * 256);
+  const auto run = [&](const char* second, bool dependent) {
+    bench.Input("y", std::vector<float>(kBlocks * 64, 1), /*read_only=*/false);
+    HONE_CHECK(bench.PoisonTensor("sums").ok() && bench.PoisonTensor("z").ok(), "poisoning failed");
+    ResolvedStep step = SimBench::Step(second, {kBlocks}, {64}, {SimBench::T("sums"), SimBench::T("y"), SimBench::T("z")});
+    step.programmatic_dependent_launch = dependent;
+    return bench.RunSteps({SimBench::Step("first", {kBlocks}, {64}, {SimBench::T("x"), SimBench::T("sums"), SimBench::T("y")}), step});
+  };
+  for (const char* early : {"never_waits", "never_waits_in_place", "waits_too_late"}) {
+    const LaunchOutcome outcome = run(early, true);
+    EXPECT_EQ(outcome.status, LaunchStatus::kRuleViolation) << early;
+    EXPECT_THAT(outcome.detail, HasSubstr("no thread has waited for that step (cudaGridDependencySynchronize)")) << early;
+    EXPECT_EQ(run(early, false).status, LaunchStatus::kOk) << early << " after a step that is over";
+  }
+  for (const char* right : {"waits", "waits_by_one_thread", "needs_nothing"}) {
+    const LaunchOutcome outcome = run(right, true);
+    EXPECT_EQ(outcome.status, LaunchStatus::kOk) << right << ": " << outcome.detail;
+    EXPECT_THAT(bench.Read<float>("z"), testing::Each(4)) << right;
+    EXPECT_THAT(bench.Read<float>("sums"), testing::Each(2)) << right;
+    EXPECT_THAT(bench.Read<float>("y"), testing::Each(2)) << right;
+  }
 }
 
 }  // namespace

@@ -101,6 +101,8 @@ inline constexpr int64_t kVastMemoryShare = 2;
 inline constexpr double kVastBlockElements = 1 << 20;
 // Vast shapes are drawn from a stream of secrets of their own, so that later secrets do not depend on them.
 inline constexpr uint64_t kVastStream = 0x7a57;
+// A modelled device's occupancy() in launches without a time is drawn from a stream of secrets of its own.
+inline constexpr uint64_t kOccupancyStream = 0x0cc0;
 // A GPU runs a vast shape whole, if the simulated GPU could not run the kernel: of at most kVastFlops operations. At
 // most kVastSlices slices of its outputs are compared, with at most kVastComparedElements elements together.
 inline constexpr double kVastFlops = 2e12;
@@ -201,6 +203,9 @@ inline constexpr double kCallFlops = 2e10;
 // Blocks drawn at random should together write this share of their part of the outputs. If they write less, other
 // blocks do the work, or no block does.
 inline constexpr double kLeastWrittenShare = 0.8;
+// If a secret sample writes less, this many are drawn in all before a candidate is refused, and their blocks are judged
+// together: blocks that share the work unevenly write less by chance.
+inline constexpr int kShareSamples = 5;
 // If a secret sample of blocks takes more than this many times the modelled time of the fixed sample, the candidate
 // spares work in the blocks that are timed.
 inline constexpr double kSampleDearer = 1.6;

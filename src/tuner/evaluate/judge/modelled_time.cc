@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/numbers/hash.h"
 #include "tuner/core/plan/dims_text.h"
+#include "tuner/device/block_shares.h"
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/correctness/oracle_checker.h"
 #include "tuner/evaluate/judge/judge_policy.h"
@@ -106,6 +107,9 @@ class Comparer {
 
  private:
   bool sliced() const { return !judgement_.task.slice.empty(); }
+  // Repeats a secret sample that wrote less than `least` of its share. Returns the last sample, whose outputs are in the
+  // buffers, with written_share over all of them, and `comparable` if it may have been less by chance.
+  Result<LaunchOutcome> Resample(LaunchOutcome first, const SampleSize& size, double least, InputSet* inputs);
   // Adds the finding that nothing was compared at this shape. `why`: a clause for a reader who knows only the kernel.
   Gate FindUnverified(const std::string& why);
   // Returns why a part of the blocks cannot be checked alone.
@@ -166,6 +170,25 @@ Result<LaunchOutcome> Comparer::Launch(const InputSet& inputs, const SampleSize*
   HONE_RETURN_IF_ERROR(buffers_.PrepareLaunch(0, inputs, served_.plan));
   HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, judgement_.session.Launch(*served_.program, launch));
   if (outcome.cost) shares_.insert(shares_.end(), outcome.cost->block_shares.begin(), outcome.cost->block_shares.end());
+  return outcome;
+}
+
+Result<LaunchOutcome> Comparer::Resample(LaunchOutcome first, const SampleSize& size, double least, InputSet* inputs) {
+  LaunchOutcome outcome = std::move(first);
+  std::vector<double> blocks = outcome.cost->block_shares;
+  double shares = outcome.cost->written_share;
+  int samples = 1;
+  for (; samples < policy::kShareSamples; ++samples) {
+    *inputs = InputSet{.key = judgement_.secrets.NextOdd()};
+    HONE_ASSIGN_OR_RETURN(outcome, Launch(*inputs, &size));
+    if (outcome.status != LaunchStatus::kOk || !outcome.cost || !outcome.cost->complete || outcome.cost->written_share < 0) return outcome;
+    shares += outcome.cost->written_share;
+    blocks.insert(blocks.end(), outcome.cost->block_shares.begin(), outcome.cost->block_shares.end());
+  }
+  const BlockShares summary = SummarizeShares(blocks);
+  const double mean = blocks.empty() ? shares / samples : summary.mean;
+  outcome.cost->written_share = mean;
+  outcome.cost->comparable = mean >= least || (!blocks.empty() && summary.MayBeAll());
   return outcome;
 }
 
@@ -235,13 +258,22 @@ Result<Gate> Comparer::RunWhole(double accesses) {
 }
 
 Result<Gate> Comparer::RunSample(const SampleSize& size) {
-  const InputSet inputs{.key = judgement_.secrets.NextOdd()};
-  HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &size));
+  InputSet inputs{.key = judgement_.secrets.NextOdd()};
+  HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, Launch(inputs, &size));
+  constexpr double kHalf = 0.5;
+  const auto wrote_little = [&] {
+    return outcome.status == LaunchStatus::kOk && outcome.cost && outcome.cost->complete && outcome.cost->written_share >= 0 &&
+           outcome.cost->written_share < kHalf;
+  };
+  bool by_chance = false;
+  if (wrote_little()) {
+    HONE_ASSIGN_OR_RETURN(outcome, Resample(std::move(outcome), size, kHalf, &inputs));
+    by_chance = outcome.cost && outcome.cost->comparable;
+  }
   if (outcome.status == LaunchStatus::kCrashed || outcome.status == LaunchStatus::kRuleViolation)
     return StopAfterFailure(outcome);
   if (outcome.status != LaunchStatus::kOk || !outcome.cost || !outcome.cost->complete) return Gate::kPassed;
-  constexpr double kHalf = 0.5;
-  if (outcome.cost->written_share >= 0 && outcome.cost->written_share < kHalf) {
+  if (wrote_little() && !by_chance) {
     return judgement_.Stop(Verdict::kUnsupported,
                            fmt::format("the simulated GPU cannot check this launch for {}: blocks drawn at random wrote {:.3g} times "
                                        "their share of the outputs; if indices overflow there, most elements are never written",
@@ -271,10 +303,16 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
     HONE_RETURN_UNLESS_PASSED(CompareParts(judgement_, buffers_, timed_inputs, timed_.written_slices, {}, result_));
   }
   shares_ = timed_.block_shares;
+  const double accesses = timed_.accesses / std::max(timed_.sampled_block_fraction, 1e-9);
   ModelledCost secret;
   if (sliced()) {
-    const InputSet inputs{.key = judgement_.secrets.NextOdd()};
-    HONE_ASSIGN_OR_RETURN(const LaunchOutcome outcome, Launch(inputs, &policy::kSecretSample));
+    InputSet inputs{.key = judgement_.secrets.NextOdd()};
+    HONE_ASSIGN_OR_RETURN(LaunchOutcome outcome, Launch(inputs, &policy::kSecretSample));
+    // All blocks run instead where that is possible, which shows more.
+    if (accesses > policy::kWholeAccesses && outcome.status == LaunchStatus::kOk && outcome.cost && !outcome.cost->comparable &&
+        outcome.cost->complete && outcome.cost->written_share >= 0 && outcome.cost->written_share < policy::kLeastWrittenShare) {
+      HONE_ASSIGN_OR_RETURN(outcome, Resample(std::move(outcome), policy::kSecretSample, policy::kLeastWrittenShare, &inputs));
+    }
     if (outcome.status != LaunchStatus::kOk) return StopAfterFailure(outcome);
     secret = outcome.cost.value_or(ModelledCost());
     if (secret.comparable) {
@@ -289,7 +327,6 @@ Result<Gate> Comparer::Run(const InputSet& timed_inputs) {
       return CheckShares();
     }
   }
-  const double accesses = timed_.accesses / std::max(timed_.sampled_block_fraction, 1e-9);
   if (accesses > policy::kWholeAccesses && secret.written_share >= 0 &&
       secret.written_share < policy::kLeastWrittenShare) {
     return judgement_.Stop(

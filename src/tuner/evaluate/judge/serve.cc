@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
@@ -11,6 +12,8 @@
 #include "tuner/evaluate/case_buffers.h"
 #include "tuner/evaluate/judge/judge_policy.h"
 #include "tuner/evaluate/launch_verdict.h"
+#include "tuner/values/draw.h"
+#include "tuner/values/keyed_hash.h"
 
 namespace hone {
 namespace {
@@ -21,12 +24,20 @@ Verdict VerdictOfUnresolved(const Status& status) {
   return status.code() == StatusCode::kResourceExhausted ? Verdict::kResourceLimit : Verdict::kLaunchError;
 }
 
+// Returns a number from 1 to `estimate` that is the same for one kernel and case of an evaluation.
+int64_t DrawnOccupancy(uint64_t seed, const std::string& kernel, const Dims& dims, int64_t estimate) {
+  uint64_t what = 0;
+  for (const char c : kernel + "\n" + DimsText(dims)) what = draw::Mix(what ^ static_cast<unsigned char>(c));
+  return 1 + static_cast<int64_t>(Keyed(seed, policy::kOccupancyStream, what) % static_cast<uint64_t>(std::max<int64_t>(1, estimate)));
+}
+
 Result<ResolvedPlan> Resolve(const Judgement& judgement, const CompiledProgram& compiled, const LoadedProgram* loaded,
-                             const Dims& dims, const std::map<std::string, int64_t>& base_align) {
+                             const Dims& dims, const std::map<std::string, int64_t>& base_align, bool drawn_occupancy = false) {
   OccupancyQuery occupancy;
   if (loaded != nullptr) {
-    occupancy = [loaded](const std::string& kernel, const std::string& key, int64_t threads, int64_t shared) {
-      return loaded->Occupancy(kernel, key, threads, shared);
+    occupancy = [&, loaded](const std::string& kernel, const std::string& key, int64_t threads, int64_t shared) -> Result<int64_t> {
+      HONE_ASSIGN_OR_RETURN(const int64_t blocks, loaded->Occupancy(kernel, key, threads, shared));
+      return drawn_occupancy ? DrawnOccupancy(judgement.request.options.seed, kernel, dims, blocks) : blocks;
     };
   }
   return ResolvePlan(compiled.candidate, judgement.task, dims, compiled.binding, judgement.facts(), occupancy,
@@ -47,14 +58,15 @@ Result<Gate> LoadSeed(Judgement& judgement) {
 // Returns the program that serves a case: `program`, or the seed if its plan leaves the case out; nullopt if the
 // judgement has stopped.
 Result<std::optional<ServedProgram>> ServeBy(Judgement& judgement, const CompiledProgram& compiled, LoadedProgram& program,
-                                      const Dims& dims, const std::map<std::string, int64_t>& base_align) {
+                                      const Dims& dims, const std::map<std::string, int64_t>& base_align, bool timed) {
+  const bool drawn_occupancy = judgement.facts().modelled && !timed;
   ServedProgram served{&compiled, &program, {}, false};
-  Result<ResolvedPlan> plan = Resolve(judgement, compiled, &program, dims, base_align);
+  Result<ResolvedPlan> plan = Resolve(judgement, compiled, &program, dims, base_align, drawn_occupancy);
   if (plan.status().code() == StatusCode::kNotFound && judgement.request.fallback != nullptr) {
     HONE_ASSIGN_OR_RETURN(const Gate loaded, LoadSeed(judgement));
     if (loaded == Gate::kStopped) return std::optional<ServedProgram>();
     served = ServedProgram{judgement.request.fallback, judgement.programs.fallback.get(), {}, true};
-    plan = Resolve(judgement, *served.compiled, served.program, dims, base_align);
+    plan = Resolve(judgement, *served.compiled, served.program, dims, base_align, drawn_occupancy);
   }
   if (!plan.ok()) {
     if (&program == judgement.programs.incumbent.get()) {
@@ -103,15 +115,15 @@ Result<ResolvedPlan> ResolveCandidate(const Judgement& judgement, const Dims& di
 }
 
 Result<std::optional<ServedProgram>> Serve(Judgement& judgement, const Dims& dims,
-                                    const std::map<std::string, int64_t>& base_align) {
+                                    const std::map<std::string, int64_t>& base_align, bool timed) {
   HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, ServeBy(judgement, *judgement.request.candidate,
-                                                              *judgement.programs.candidate, dims, base_align));
+                                                              *judgement.programs.candidate, dims, base_align, timed));
   if (served) judgement.candidate_ran |= !served->fallback;
   return served;
 }
 
 Result<std::optional<ServedProgram>> ServeIncumbent(Judgement& judgement, const Dims& dims) {
-  return ServeBy(judgement, *judgement.request.incumbent, *judgement.programs.incumbent, dims, {});
+  return ServeBy(judgement, *judgement.request.incumbent, *judgement.programs.incumbent, dims, {}, /*timed=*/true);
 }
 
 Gate FitsMemory(Judgement& judgement, const ResolvedPlan& plan, const Dims& dims, bool sampled) {

@@ -33,9 +33,11 @@ Result<Gate> LoadPrograms(Judgement& judgement);
 Result<ResolvedPlan> ResolveCandidate(const Judgement& judgement, const Dims& dims,
                                       const std::map<std::string, int64_t>& base_align);
 
-// Returns the program that serves the case; nullopt where the judgement has stopped.
+// Returns the program that serves the case; nullopt where the judgement has stopped. `timed`: launches give a time. A
+// modelled device does not know how many blocks fit on a processor, so its other launches get numbers drawn from 1 to
+// its estimate: a kernel that ran other code for smaller numbers would run it there too.
 Result<std::optional<ServedProgram>> Serve(Judgement& judgement, const Dims& dims,
-                                    const std::map<std::string, int64_t>& base_align);
+                                    const std::map<std::string, int64_t>& base_align, bool timed = false);
 // Returns the program that serves the case on the incumbent's side; nullopt where the judgement has stopped. An
 // incumbent's plan too may leave shapes to the seed, because any candidate can become the incumbent.
 Result<std::optional<ServedProgram>> ServeIncumbent(Judgement& judgement, const Dims& dims);

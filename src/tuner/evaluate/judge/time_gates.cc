@@ -83,7 +83,7 @@ std::vector<const ResolvedPlan*> TimedPrograms::plans() const {
 
 Result<std::optional<TimedPrograms>> ServeTimed(Judgement& judgement, const Dims& dims, bool sampled,
                                                 CaseResult& result) {
-  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, dims, {}));
+  HONE_ASSIGN_OR_RETURN(std::optional<ServedProgram> served, Serve(judgement, dims, {}, /*timed=*/true));
   if (!served) return std::optional<TimedPrograms>();
   NoteOccupancy(judgement, *served);
   result.fallback = served->fallback;

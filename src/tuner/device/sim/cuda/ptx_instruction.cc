@@ -42,7 +42,7 @@ Result<std::string> PtxEmitter::Run() {
     h["wgmma"] = [](PtxEmitter& e) { return e.WarpGroup(); };
     // Hints and profiling need no code. (`discard` allows any contents afterwards; here the bytes stay.)
     for (const char* op :
-         {"prefetch", "prefetchu", "applypriority", "discard", "griddepcontrol", "pmevent", "setmaxnreg"}) {
+         {"prefetch", "prefetchu", "applypriority", "discard", "pmevent", "setmaxnreg"}) {
       h[op] = [](PtxEmitter& e) { return e.Nothing(); };
     }
     return h;
@@ -51,6 +51,10 @@ Result<std::string> PtxEmitter::Run() {
   if (op == "cp" && i_.parts.size() > 1 && i_.parts[1] == "async") {
     HONE_RETURN_IF_ERROR(CpAsync());
     return out_;
+  }
+  if (op == "griddepcontrol") {
+    const bool waits = i_.parts.size() > 1 && i_.parts[1] == "wait";
+    return waits ? std::string("hone_sim_grid_dependency_wait(); ") : std::string();
   }
   if (op == "trap" || op == "brkpt") return std::string("hone_sim_trap(); ");
   if (op == "nanosleep" && Count() == 1) return "hone_sim_nanosleep(static_cast<uint32_t>(" + Value(0) + ")); ";

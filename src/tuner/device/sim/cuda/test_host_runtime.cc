@@ -243,11 +243,13 @@ int hone_sim_is_shared(const void* p) {
 }
 int hone_sim_is_global(const void* p) { return !hone_sim_is_shared(p); }
 void hone_sim_count_mma(uint64_t multiply_adds) { hone::testing::g_multiply_adds += multiply_adds; }
+void hone_sim_grid_dependency_wait(void) {}
 uint64_t hone_sim_clock(void) { return 1; }
 uint64_t hone_sim_globaltimer(void) { return 1; }
 void hone_sim_nanosleep(uint32_t) {}
 void hone_sim_trap(void) { Die("trap"); }
 void hone_sim_assert_fail(const char* expression, const char*, uint32_t, const char*) { Die(expression); }
 void hone_sim_unsupported(const char* what) { Die(what); }
+const uint32_t hone_sim_displacement = 0;  // visible to others by its declaration in sim_abi.h
 
 }  // extern "C"

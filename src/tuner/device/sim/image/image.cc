@@ -106,8 +106,26 @@ uint8_t* Image::ThreadShared() const {
   return static_cast<uint8_t*>(search.thread_shared);
 }
 
+void Image::SetDisplacement(uint32_t key) {
+  const auto touch = reinterpret_cast<void* (*)()>(dlsym(handle_, "hone_touch_displacement"));
+  if (touch == nullptr) return;
+  const uint64_t address = reinterpret_cast<uint64_t>(touch());
+  if (address < layout_.data_begin || address + sizeof(key) > layout_.data_end) return;
+  std::memcpy(reinterpret_cast<void*>(address), &key, sizeof(key));
+  std::memcpy(initial_.data() + (address - layout_.data_begin), &key, sizeof(key));
+}
+
 void Image::RestoreGlobals() {
   std::memcpy(reinterpret_cast<void*>(layout_.data_begin), initial_.data(), initial_.size());
+}
+
+std::vector<uint8_t> Image::Globals() const {
+  const auto* const data = reinterpret_cast<const uint8_t*>(layout_.data_begin);
+  return {data, data + initial_.size()};
+}
+
+void Image::SetGlobals(const std::vector<uint8_t>& globals) {
+  std::memcpy(reinterpret_cast<void*>(layout_.data_begin), globals.data(), std::min(globals.size(), initial_.size()));
 }
 
 bool Image::GlobalsChanged() const {

@@ -37,9 +37,15 @@ class Image {
   // Returns the calling OS thread's shared memory.
   uint8_t* ThreadShared() const;
 
+  // Sets the key of the next launches' displacements (sim_abi.h). It is no global of the candidate's.
+  void SetDisplacement(uint32_t key);
+
   // RestoreGlobals sets the writable globals to their values at load time. GlobalsChanged returns whether one differs
   // from that.
   void RestoreGlobals();
+  // Returns the writable globals, and sets them to what Globals returned.
+  std::vector<uint8_t> Globals() const;
+  void SetGlobals(const std::vector<uint8_t>& globals);
   bool GlobalsChanged() const;
 
  private:

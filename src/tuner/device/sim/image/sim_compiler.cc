@@ -73,6 +73,7 @@ __attribute__((no_sanitize_thread)) void Invoke(void (*kernel)(P...), const void
 extern "C" {
 extern thread_local char hone_shared_anchor;
 __attribute__((visibility("default"), no_sanitize_thread)) void* hone_touch_shared() { return &hone_shared_anchor; }
+__attribute__((visibility("default"), no_sanitize_thread)) const void* hone_touch_displacement() { return &hone_sim_displacement; }
 }
 )cpp";
 
@@ -604,6 +605,8 @@ std::string SimCompiler::AliasAssembly(const std::vector<ElfSymbol>& object, boo
                         names, sim::kMaxDynamicShared);
   }
   text += fmt::format(".globl {0}\n.type {0}, @object\n{0}:\n.zero 1\n.size {0}, 1\n", sim::kSharedAnchor);
+  // Without a type and a size, it is no variable of the candidate's (image_symbols.h), whose variables lie before it.
+  text += ".section .bss\n.p2align 2\n.globl hone_sim_displacement\n.hidden hone_sim_displacement\nhone_sim_displacement:\n.zero 4\n";
   text += ".section .note.GNU-stack, \"\", @progbits\n";
   return text;
 }
@@ -726,8 +729,8 @@ Result<CompiledModule> SimCompiler::Compile(const TranslationUnit& unit) {
     const std::string symbol = fmt::format("{}{}", sim::kEntryPrefix, i);
     module.lowered[unit.kernels[i]] = symbol;
     text += fmt::format(
-        "extern \"C\" __attribute__((visibility(\"default\"), no_sanitize_thread)) void {}(const void* const* values) {{\n"
-        "  hone_sim_entry::Invoke(&{}, values);\n}}\n",
+        "extern \"C\" __attribute__((visibility(\"default\"), no_sanitize_thread)) void {}(const void* const* hone_entry_values) {{\n"
+        "  hone_sim_entry::Invoke(&{}, hone_entry_values);\n}}\n",
         symbol, (*names)[i]);
   }
 

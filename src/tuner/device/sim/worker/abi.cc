@@ -76,6 +76,10 @@ void hone_sim_named_barrier(uint32_t barrier, uint32_t threads, int wait) {
   }
 }
 
+void hone_sim_grid_dependency_wait(void) {
+  Worker& worker = RunningWorker();
+  if (worker.launch->spec->before_wait) worker.End(LaunchEnd::kOk, "", "", {});
+}
 void hone_sim_grid_sync(void) { RunningWorker().GridBarrier(HONE_PC); }
 int hone_sim_grid_is_cooperative(void) { return RunningWorker().launch->spec->cooperative; }
 

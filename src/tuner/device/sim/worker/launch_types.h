@@ -55,6 +55,8 @@ struct LaunchSpec {
   uint64_t access_budget = 0;
   uint64_t least_blocks = 0;
   uint64_t access_limit = 0;
+  bool before_wait = false;                  // run until a thread waits for the launches before this one, whose results
+                                             // count as unwritten; device globals stay as they are
   std::vector<BoundRange> ranges;
   uint32_t sm_count = 132;
   uint64_t l1_bytes = 128 * 1024;            // one block's share of the first-level cache
@@ -63,6 +65,8 @@ struct LaunchSpec {
                                              // which are filled with arbitrary values when a block starts
   uint64_t fill_key = 0;                     // selects the contents of shared and local memory at the start of a block;
                                              // 0: one fixed pattern
+  uint32_t displacement = 0;                 // key of the approximate functions' displacements (sim_abi.h); 0 where the
+                                             // launch gives a time, which must repeat
 
   uint64_t grid_blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
   uint32_t block_threads() const { return block[0] * block[1] * block[2]; }

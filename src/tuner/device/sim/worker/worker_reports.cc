@@ -259,7 +259,9 @@ void Worker::UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes) {
     return;
   }
   Note("uninitialised_read",
-       fmt::format("{} reads {} that nobody has written, at {{0}}", WhereText(), AddressText(address, bytes)),
+       fmt::format("{} reads {} that {}, at {{0}}", WhereText(), AddressText(address, bytes),
+                   launch->spec->before_wait ? "the step before it writes, and no thread has waited for that step (cudaGridDependencySynchronize)"
+                                             : "nobody has written"),
        {site.pc});
 }
 

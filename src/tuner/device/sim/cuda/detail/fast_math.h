@@ -5,20 +5,26 @@
 //
 // A candidate that is only right because a CPU's expf is exact must not pass here, so every approximate function
 // returns its exact value displaced by a number of ulps up to the bound in the CUDA C++ Programming Guide ("Intrinsic
-// Functions") or the PTX manual, chosen by a hash of the result: deterministic, and not of one sign. Results that are
+// Functions") or the PTX manual, chosen by a hash of the result and a key of the launch: the same within a launch, and not
+// of one sign. The key is a secret, except in launches that give a time, so that no kernel contains the bits of a few
+// values by which to tell the simulated GPU from another. Results that are
 // exact stay exact, as they do on the hardware (ex2 of an integer, rcp of a power of two). Where the guide's error
 // comes from the formula itself (`__expf` is ex2 of a rounded product), the formula is run.
 #pragma once
 
 #include "math.h"
+#include "sim_abi.h"
 
 namespace hone_sim {
+
+// Returns 32 bits, of which the high ones are well mixed, that depend on `bits` and on the launch.
+HONE_SIM_INLINE unsigned DisplacementHash(unsigned bits) { return (bits ^ hone_sim_displacement) * 0x9e3779b1u; }
 
 // Returns `value` moved by at most `ulps` units in its last place. Zero, infinity and NaN stay.
 HONE_SIM_INLINE float Displace(float value, unsigned ulps) {
   const unsigned bits = __float_as_uint(value), magnitude = bits & 0x7fffffffu;
   if (magnitude <= ulps || magnitude >= 0x7f800000u - ulps) return value;
-  const unsigned hash = (bits * 0x9e3779b1u) >> 8;  // 24 well mixed bits
+  const unsigned hash = DisplacementHash(bits) >> 8;  // 24 well mixed bits
   const int step =
       static_cast<int>((static_cast<unsigned long long>(hash) * (2 * ulps + 1)) >> 24) - static_cast<int>(ulps);
   return __uint_as_float(bits + static_cast<unsigned>(step));
@@ -40,7 +46,7 @@ HONE_SIM_INLINE float Log2Approx(float x) {
   if ((__float_as_uint(x) & 0x7fffffu) == 0) return log2f(x);
   const float r = log2f(x);
   if (x > 0.5f && x < 2.0f) {
-    const int step = static_cast<int>((__float_as_uint(r) * 0x9e3779b1u) >> 16) - 32768;
+    const int step = static_cast<int>(DisplacementHash(__float_as_uint(r)) >> 16) - 32768;
     return r + static_cast<float>(step) * (1.0f / (32768.0f * 4194304.0f));
   }
   return Displace(r, 1);
@@ -70,7 +76,7 @@ HONE_SIM_INLINE float TanhApprox(float x) {
 HONE_SIM_INLINE float TrigApprox(float exact, float x) {
   if (x == 0.0f) return exact;
   const float scale = fabsf(x) <= 3.1415927f ? 1.0f : fabsf(x) * 0.31830989f;
-  const int step = static_cast<int>((__float_as_uint(exact) * 0x9e3779b1u) >> 16) - 32768;
+  const int step = static_cast<int>(DisplacementHash(__float_as_uint(exact)) >> 16) - 32768;
   return exact + static_cast<float>(step) * (scale * 6.743e-7f / 32768.0f);
 }
 

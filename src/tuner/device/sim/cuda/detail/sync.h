@@ -33,8 +33,8 @@ HONE_SIM_INLINE unsigned long long __globaltimer() { return hone_sim_globaltimer
 HONE_SIM_INLINE void __nanosleep(unsigned nanoseconds) { hone_sim_nanosleep(nanoseconds); }
 HONE_SIM_INLINE void __prof_trigger(int) {}
 
-// Programmatic dependent launch orders nothing further here: launches run one after another.
-HONE_SIM_INLINE void cudaGridDependencySynchronize() {}
+// Launches run one after another. Before a dependent one, its blocks run up to here without the results of the one before.
+HONE_SIM_INLINE void cudaGridDependencySynchronize() { hone_sim_grid_dependency_wait(); }
 HONE_SIM_INLINE void cudaTriggerProgrammaticLaunchCompletion() {}
 
 namespace hone_sim {
