@@ -179,17 +179,15 @@ std::optional<std::string> WithoutComments(std::string_view source) {
       const size_t close = two == "/*" ? source.find("*/", i + 2) : std::min(source.find('\n', i), source.size());
       if (close == kNowhere) return std::nullopt;
       const size_t end = two == "/*" ? close + 2 : close;
-      for (size_t at = i; at < end; ++at) {
-        if (source[at] != '\n') text[at] = ' ';
-        else line = at + 1;
-      }
+      std::fill(text.begin() + static_cast<ptrdiff_t>(i), text.begin() + static_cast<ptrdiff_t>(end), ' ');
       i = end - 1;
     } else if (c == '"' || c == '\'') {
       // 1'000 holds no character. An apostrophe behind a name does not occur outside of prefixes.
       if (c == '\'' && i > 0 && IsNamePart(source[i - 1])) {
         size_t begin = i;
         while (begin > 0 && (IsNamePart(source[begin - 1]) || source[begin - 1] == '\'' || source[begin - 1] == '.')) --begin;
-        if (std::isdigit(static_cast<unsigned char>(source[begin])) == 0) return std::nullopt;
+        const bool separates = i + 1 < source.size() && IsNamePart(source[i + 1]);
+        if (!separates || std::isdigit(static_cast<unsigned char>(source[begin])) == 0) return std::nullopt;
         continue;
       }
       size_t end = i + 1;

@@ -24,7 +24,7 @@ TEST(IncludeDirectives, FilesOfTheHostAreRefusedInAllSpellings) {
            "R\"x( )x\\\n\" R\"y( )x\";\n#include \"/etc/passwd\"", "#if __has_include(\"/etc/passwd\")\n#endif",
            "%:if defined(X) && __has_include /**/ ( </etc/passwd>)\n#endif", "#if 1\n#elif __has_embed(\"/etc/passwd\")\n#endif",
            "#define HAS __has_include(\"../x\")", "/* a */ const char c = '\"'; /*\n*/ #include \"../x\" /* */", "#include <x/*y>\n#include \"/etc/passwd\"\n/* */",
-           "int don't;\n/*\n#include \"/etc/passwd\"\n*/", "switch (c) { case'\"':f(\"/*\"); }\n#include \"/etc/passwd\"\n//*/", "const char* s = \"/*\";\n#include \"/etc/passwd\"\n/* */", "#pragma GCC dependency \"/etc/passwd\""}) {
+           "int don't;\n/*\n#include \"/etc/passwd\"\n*/", "switch (c) { case'\"':f(\"/*\"); }\n#include \"/etc/passwd\"\n//*/", "1'\"' f(\"/*\")\n#include \"/etc/passwd\"\n//*/", "const char* s = \"/*\";\n#include \"/etc/passwd\"\n/* */", "#pragma GCC dependency \"/etc/passwd\""}) {
     const auto refusal = JudgeIncludes("__global__ void k();\n" + text + "\n");
     const auto first = JudgeIncludes(text);  // at the beginning of the text
     if (text.rfind("\xEF", 0) != 0) {

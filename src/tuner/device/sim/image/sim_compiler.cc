@@ -34,7 +34,6 @@
 #include "tuner/device/sim/image/image_symbols.h"
 #include "tuner/device/sim/image/math_functions.h"
 #include "tuner/device/sim/image/source_guard.h"
-#include "tuner/device/sim/image/source_text.h"
 #include "tuner/device/sim/image/unseen_accesses.h"
 #include "tuner/device/sim/image/work_count.h"
 #include "tuner/device/sim/sim_layout.h"
