@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tuner/interop/write/architecture_option.h"
 #include "tuner/interop/write/cuda_header.h"
 #include "tuner/interop/write/torch_extension.h"
 
@@ -352,6 +353,7 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
   std::string text = fmt::format(
       "import ctypes as _ctypes\nimport inspect as _inspect\nimport math as _math\n\nimport torch as _torch\n"
       "from torch.utils.cpp_extension import load_inline as _load_inline\n\n_SOURCE = {0}\n\n_library = None\n\n\n"
+      "{4}\n\n"
       "def _load():\n"
       "    \"\"\"Compiles the kernel at the first call. No header of PyTorch is compiled with it, so this takes "
       "seconds.\"\"\"\n"
@@ -359,13 +361,13 @@ Result<std::string> PythonLauncher(const KernelPackage& package, const std::stri
       "        known = _inspect.signature(_load_inline).parameters\n"
       "        light = {{\"no_implicit_headers\": True}} if \"no_implicit_headers\" in known else {{}}\n"
       "        path = _load_inline(name=\"{1}\", cpp_sources=[], cuda_sources=[_SOURCE], extra_cflags=[\"-O2\"],\n"
-      "                            extra_cuda_cflags=[{2}], is_python_module=False, **light)\n"
+      "                            extra_cuda_cflags=[{2}] + _architecture(), is_python_module=False, **light)\n"
       "        library = _ctypes.CDLL(path)\n"
       "        pointers = [_ctypes.c_void_p] * 5\n"
       "        library.hone_{3}_bytes.argtypes, library.hone_{3}_bytes.restype = pointers[:4], _ctypes.c_longlong\n"
       "        library.hone_{3}_run.argtypes, library.hone_{3}_run.restype = pointers, _ctypes.c_int\n"
       "        library.hone_{3}_error.argtypes, library.hone_{3}_error.restype = [_ctypes.c_int], _ctypes.c_char_p\n",
-      PythonTripleQuoted(compiled.source), library, LauncherFlags(package), task.name);
+      PythonTripleQuoted(compiled.source), library, LauncherFlags(package), task.name, kArchitectureOption);
   if (calls) {
     text += fmt::format(
         "        library.hone_{0}_calls.argtypes = pointers[:2]\n"

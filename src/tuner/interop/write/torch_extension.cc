@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tuner/interop/read/host_expression.h"
+#include "tuner/interop/write/architecture_option.h"
 #include "tuner/interop/write/cuda_header.h"
 #include "tuner/interop/write/header_support.h"
 #include "tuner/model/builtin/cuda_lexer.h"
@@ -233,14 +234,14 @@ class BindingWriter {
         "# Builds {0} as a package: pip install --no-build-isolation .\n"
         "# Written by `hone apply` from {1}.\n"
         "{4}\nfrom setuptools import setup\nfrom torch.utils.cpp_extension import BuildExtension, "
-        "CUDAExtension\n{5}\n"
+        "CUDAExtension\n{5}\n\n{6}\n\n"
         "here = os.path.dirname(os.path.abspath(__file__))\n\n"
         "setup(\n    name=\"hone_{0}\",\n    version=\"0.1\",\n    ext_modules=[\n        CUDAExtension(\n"
         "            name=\"hone_{0}\",\n            sources=[\"hone_{0}_torch.cu\"],\n            "
         "include_dirs=[here{2}],\n"
-        "            extra_compile_args={{\"cxx\": [\"-O2\"], \"nvcc\": [{3}]}},\n        )\n    ],\n"
+        "            extra_compile_args={{\"cxx\": [\"-O2\"], \"nvcc\": [{3}] + _architecture()}},\n        )\n    ],\n"
         "    cmdclass={{\"build_ext\": BuildExtension}},\n)\n",
-        task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch());
+        task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), PythonImports(), CutlassSearch(), kArchitectureOption);
   }
 
   // Returns the text of load.py.
@@ -259,14 +260,14 @@ class BindingWriter {
     return fmt::format(
         "# Builds {0} on first use, without installing it:\n#\n#   from load import {0}\n#   result = {0}({4})\n#\n"
         "# Written by `hone apply` from {1}.\n"
-        "{6}\nfrom torch.utils.cpp_extension import load\n{7}\n"
+        "{6}\nfrom torch.utils.cpp_extension import load\n{7}\n\n{8}\n\n"
         "_here = os.path.dirname(os.path.abspath(__file__))\n"
         "_module = load(\n    name=\"hone_{0}\",\n    sources=[os.path.join(_here, \"hone_{0}_torch.cu\")],\n"
         "    extra_include_paths=[_here{2}],\n    extra_cflags=[\"-O2\"],\n    "
-        "extra_cuda_cflags=[{3}],\n)\n"
+        "extra_cuda_cflags=[{3}] + _architecture(),\n)\n"
         "{0} = _module.{0}\n{5}",
         task_.name, PackageOrigin(package_), CutlassInclude(), NvccOptions(), arguments,
-        HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "", PythonImports(), CutlassSearch());
+        HasOutput() ? fmt::format("{0}_out = _module.{0}_out\n", task_.name) : "", PythonImports(), CutlassSearch(), kArchitectureOption);
   }
 
  private:

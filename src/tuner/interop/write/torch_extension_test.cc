@@ -12,6 +12,7 @@
 #include "tuner/core/program/include_sets.h"
 #include "tuner/interop/interop_test_support.h"
 #include "tuner/interop/interop_test_task.h"
+#include "tuner/interop/write/architecture_option.h"
 #include "tuner/interop/write/cuda_header.h"
 
 namespace hone {
@@ -248,6 +249,33 @@ TEST(TorchExtension, LooksForCutlassWhereHoneDoes) {
   EXPECT_EQ(found({"CUTLASS_HOME=" + (folder / "checkout/include")}), (folder / "checkout/include/") + "\n");
   EXPECT_EQ(found({"CUTLASS_PATH=" + (folder / "package")}), (folder / "package/cutlass_library/source/include") + "\n");
   EXPECT_THAT(found({"CUTLASS_HOME=/nowhere"}), HasSubstr("pip install nvidia-cutlass"));
+}
+
+// wgmma and its like exist for sm_90a alone, which PyTorch does not ask for by itself.
+TEST(TorchExtension, CompilesForTheArchitectureOfTheGpu) {
+  const std::vector<GeneratedFile> files = TorchExtension(ScaleAddPackage()).value();
+  EXPECT_THAT(files[1].text, HasSubstr("+ _architecture()}"));
+  EXPECT_THAT(files[2].text, HasSubstr("] + _architecture(),"));
+  const Result<std::string> python = FindExecutable("python3", {"/usr/bin", "/usr/local/bin"});
+  if (!python.ok()) GTEST_SKIP() << "needs python3: " << python.status().message();
+  const TemporaryDirectory folder = MakeTemporaryDirectory().value();
+  // A module of this name stands in for PyTorch.
+  ASSERT_TRUE(WriteFileAtomically(folder / "torch.py", "import os\n\nclass cuda:\n"
+                                  "    is_available = staticmethod(lambda: 'CAPABILITY' in os.environ)\n"
+                                  "    get_device_capability = staticmethod(lambda: tuple(map(int, os.environ['CAPABILITY'].split('.'))))\n").ok());
+  ASSERT_TRUE(WriteFileAtomically(folder / "asked.py", std::string(kArchitectureOption) + "\nprint(_architecture())\n").ok());
+  const auto options = [&](std::vector<std::string> environment) {
+    SubprocessOptions subprocess;
+    subprocess.argv = {*python, folder / "asked.py"};
+    subprocess.environment = std::move(environment);
+    subprocess.limit_seconds = 60;
+    const SubprocessResult result = RunSubprocess(subprocess).value();
+    return result.exit.success() ? result.out : result.err;
+  };
+  EXPECT_EQ(options({"CAPABILITY=9.0"}), "['-gencode=arch=compute_90a,code=sm_90a']\n");
+  EXPECT_EQ(options({"CAPABILITY=8.6"}), "['-gencode=arch=compute_86,code=sm_86']\n");
+  EXPECT_EQ(options({"CAPABILITY=9.0", "TORCH_CUDA_ARCH_LIST=9.0"}), "[]\n");
+  EXPECT_EQ(options({}), "[]\n");
 }
 
 TEST(TorchExtension, InPlaceTensorsAreUpdatedAndReturned) {
