@@ -114,8 +114,8 @@ struct ValueSpec {
   int guaranteed_value = -1, line_axis = -1;
   unsigned special = 0;                               // kSpecial: which SpecialValues occur
   bool any_power = false;  // float8_e8m0fnu: the task names no range, so that stress takes the format's whole range
-  // kOffsets, set for stress and by no task: of each slice's elements, row `crowded_row` gets `crowded_elements` beside
-  // its share of what is left.
+  // Only for kOffsets, and set by stress alone: row `crowded_row` of each slice gets `crowded_elements` elements. The
+  // others are divided among all rows, that one too, as usual. 0 elements: no row is crowded.
   int64_t crowded_row = 0, crowded_elements = 0;
   // Expressions over the dimensions that a task may give instead of numbers; ResolveValues evaluates them in real
   // numbers.

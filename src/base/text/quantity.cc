@@ -16,7 +16,7 @@ std::string QuantityText(double number, std::string_view unit) {
     prefix = name;
     break;
   }
-  // three significant digits of 999.6 would be printed as 1e+03
+  // With {:.3g} alone, 999.6 would be printed as 1e+03.
   return number >= 100 ? fmt::format("{:.0f} {}{}", number, prefix, unit) : fmt::format("{:.3g} {}{}", number, prefix, unit);
 }
 

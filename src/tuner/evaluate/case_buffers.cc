@@ -212,9 +212,12 @@ void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   const auto low = static_cast<int64_t>(request->values.low);
   const int64_t span = request->index_bound - low;
   if (span < 2) return;
-  // Elements from which a tensor is large. There, a sixteenth of the values is left; or, where there are few values, as
-  // many as 2^24 elements have one each, because such values are often counted in few bits.
-  constexpr int64_t kLargeElements = 1 << 20, kLargeShare = 16, kFewValues = 4096, kMostCollisions = 1 << 24, kFew = 3;
+  constexpr int64_t kFew = 3;                  // values that are left where stress leaves several
+  constexpr int64_t kLargeElements = 1 << 20;  // a tensor of more elements keeps more values
+  constexpr int64_t kKeptDivisor = 16;         // namely this part of them
+  // A range of at most kFewValues values keeps one for each kMostOfOne elements, if that is less: such values are often
+  // counted in few bits, and a GPU that adds one number a cycle at one place takes 10 ms for so many.
+  constexpr int64_t kFewValues = 4096, kMostOfOne = 1 << 24;
   int64_t kept_elements = 0;
   switch (inputs.stress) {
     case Distribution::kZero:
@@ -233,8 +236,8 @@ void CrowdIndices(const InputSet& inputs, bool alone, DrawRequest* request) {
   }
   const int64_t elements = request->view.elements;
   if (elements > kLargeElements) {
-    const int64_t sixteenth = span / kLargeShare;
-    const int64_t least = span > kFewValues ? sixteenth : std::min(sixteenth, (elements + kMostCollisions - 1) / kMostCollisions);
+    const int64_t sixteenth = span / kKeptDivisor;
+    const int64_t least = span > kFewValues ? sixteenth : std::min(sixteenth, (elements + kMostOfOne - 1) / kMostOfOne);
     kept_elements = std::max(kept_elements, least);
   }
   const auto places = static_cast<uint64_t>(span - kept_elements + 1);

@@ -18,9 +18,9 @@ LOWEST, HIGHEST, BLOCK = 1 << 43, 1 << 45, 32 << 20  # plans are at [2^43, 2^45)
 HANDOVER_US = 10e3      # microseconds of launches in one request to a player
 LEAST_CALLS, MOST_CALLS_LIFTED = 3, 50
 LEAST_LIFTED_QUADS = 6  # the least number of ratios whose range contains their median with a probability of 95 %
-MOST_SLOTS = 4          # sets of inputs of a timed request, of which each launch has another than the launch before it,
-MOST_SLOT_BYTES = 24 << 30  # if they fit into so many bytes and a quarter of the GPU's free memory
-COMPARED_BYTES = 256 << 20  # bytes of results that are compared after a timed request: those of one launch at least, and of one for each set at most
+MOST_SLOTS = 4          # most sets of inputs of a timed request; no launch has the set of the launch before it
+MOST_SLOT_BYTES = 24 << 30  # most bytes of all sets together; besides, they take at most a quarter of the GPU's free memory
+COMPARED_BYTES = 256 << 20  # bytes of results that are compared after a timed request: at least one launch's, and at most one launch's for each set
 WAITED_FOR = 1 << 30    # if an ended stage had more bytes of GPU memory than this, the referee waits until they are free
 SETS_A_SEED = 5         # sets of inputs that are checked with the same weights: each plan's are secret, and a plan keeps nothing between launches
 SIDE_BY_SIDE = 16       # captures and the reference run side by side if so many times the case's tensors fit into the GPU's free memory
@@ -359,6 +359,7 @@ class LiftedRun:
     def timed_slots(self, case):
         """Returns how many sets of inputs a timed request has at this case."""
         import torch
+        # Without a GPU (in tests) memory is no limit: a quarter of this is MOST_SLOT_BYTES.
         free = torch.cuda.mem_get_info(self.referee.device)[0] if self.referee.device.type == "cuda" else 4 * MOST_SLOT_BYTES
         room = 3 * Layout(self.job, case, 1).bytes  # the referee's, the submission's and the baseline's
         return max(1, min(MOST_SLOTS, min(MOST_SLOT_BYTES, free // 4) // room))
@@ -377,7 +378,10 @@ class LiftedRun:
         return chosen, sorted(kept.values())
 
     def time_on(self, side, chosen, kept):
-        """Times a side's launches on the inputs of these slots, as slots_of_launches() returns them. Returns their microseconds."""
+        """Times a side's launches, one for each slot in `chosen`, and returns their times in microseconds, ascending.
+
+        The results of the launches with the numbers in `kept` stay in the shared memory. If there are any, the bytes behind tensors are checked.
+        """
         answer = self.play(side.player, {"op": "time", "slots": chosen, "kept": kept, "guards": bool(kept)}, len(chosen))
         if side.is_submission and answer.get("guards"):  # a baseline is asked too, so that both sides' requests take the same way
             raise Verdict("rule_violation", f"the submission writes outside of its tensors while it is timed: {answer['guards']}", None)

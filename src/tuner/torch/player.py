@@ -52,9 +52,10 @@ done:
 }
 \0"""
 # Kernels in PTX that overwrite what a launch may have left on the processors. hone_scrub_shared fills the shared memory of its block. Of
-# hone_scrub_local each thread fills a frame of LOCAL_BYTES bytes of local memory. Its load and store, whose condition never holds, keep the
-# compiler from removing the frame. Threads of both last 2 us at least: a block that ended at once would leave its processor to a later block,
-# and some other processor would get none.
+# hone_scrub_local each thread fills a frame of LOCAL_BYTES bytes of local memory. A load of that frame and a store, under a condition that
+# never holds, keep the compiler from removing the frame. Threads of both kernels run for at least 2 us (2000 ns): a block that ended at once
+# would leave its processor to a later block, and some other processor would get none. hone_scrub_local has at most 32 registers a thread, so
+# that the 2048 threads that a processor runs fit its 65536 registers, and blocks of LOCAL_THREADS threads.
 SCRUB = b""".version 7.0
 .target sm_80
 .address_size 64
@@ -123,7 +124,9 @@ linger:
 \0"""
 SHARED_THREADS, LOCAL_THREADS = 1024, 512  # threads of a block of hone_scrub_shared, which has a processor to itself, and of hone_scrub_local
 MOST_LOCAL = 511 << 10              # bytes of local memory that a thread of hone_scrub_local may have
-PROCESSORS, SHARED_OF_A_BLOCK, THREADS_OF_A_PROCESSOR = 16, 97, 39  # CU_DEVICE_ATTRIBUTEs; the second is the most that a kernel may ask for
+PROCESSORS = 16                     # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+SHARED_OF_A_BLOCK = 97              # CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: the most bytes that a kernel may ask for
+THREADS_OF_A_PROCESSOR = 39         # CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
 LOCAL_OF_A_FUNCTION = 3             # CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
 CARVEOUT = 9                        # CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, in percent
 POISONS = (0xffffffff, 0x7f7f7f7f)  # 32-bit patterns: a float's NaN, and a float near the largest

@@ -100,7 +100,7 @@ struct Parameters {
   uint64_t key;           // secret of this tensor in this input set
   int64_t index_bound;     // kIndex: draws are below this, before index_low is added; kOffsets: the last offset
   int64_t index_low;       // kIndex: the least index
-  int64_t crowded_row, crowded_elements;  // kOffsets: a row, and how many elements it has beside its share of the others
+  int64_t crowded_row, crowded_elements;  // kOffsets: as in ValueSpec
   int64_t slice_elements;  // positions in one slice: for kSorted, kCancelling, kOffsets, kDistinct and kAscending
   int order;               // kIndex: an Order
   float padding;           // kIndex: the share of elements that are -1 instead; kLogUniform: that are NaN instead

@@ -225,7 +225,7 @@ class SimSession : public DeviceSession {
   const uint64_t fill_secret_ = SystemSeed();  // independent of an evaluation's seed, which must not reveal the
                                                // contents of undefined memory
   bool before_wait_ = false;                   // while RunBeforeWait runs a step
-  uint64_t displaced_launches_ = 0;            // launches with a key of their own for approximate functions
+  uint64_t drawn_launches_ = 0;                // launches for which something was drawn from fill_secret_: each draw differs
   // Addresses of copies (GatherSlices, GatherBox) of which a sample has written only a part: the unwritten elements are
   // not compared. After a launch of all blocks they are wrong, and no copy is listed here.
   std::set<uint64_t> partial_;
@@ -1057,11 +1057,11 @@ Result<LaunchOutcome> SimSession::RunStep(SimModule& module, const ResolvedStep&
   }
   spec.before_wait = before_wait_;
   if (before_wait_ && !spec.cooperative) {
-    constexpr size_t kBlocksBeforeWait = 64;
-    spec.blocks = sim::DrawBlocks(spec.grid, kBlocksBeforeWait, Keyed(fill_secret_, ++displaced_launches_));
+    constexpr size_t kBlocksBeforeWait = 64;  // more would rarely show more: most kernels wait in each block or in none
+    spec.blocks = sim::DrawBlocks(spec.grid, kBlocksBeforeWait, Keyed(fill_secret_, ++drawn_launches_));
   }
   const bool gives_time = spec.in_order && !spec.secret;
-  if (!gives_time && !request.trusted) spec.displacement = static_cast<uint32_t>(Keyed(fill_secret_, ++displaced_launches_));
+  if (!gives_time && !request.trusted) spec.displacement = static_cast<uint32_t>(Keyed(fill_secret_, ++drawn_launches_));
   if (module.process == nullptr) {
     std::string refused;
     HONE_ASSIGN_OR_RETURN(module.process,

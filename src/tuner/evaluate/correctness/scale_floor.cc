@@ -23,8 +23,8 @@ double RoundingUnit(DType dtype) {
 }
 
 constexpr double kLargestE2M1 = 6;
-// Powers of two that scale blocks may span the whole of float32. The largest of them says nothing about most results, so
-// that a power counts no more than this.
+// Powers of two that scale blocks may span float32's whole range. A power counts at most as the largest of the default
+// range, 2^8, because the largest of all says nothing about most results.
 constexpr double kLargestPower = 256;
 constexpr double kCancellingBase = 8;  // kCancelling draws values near +-8 times their scale (values/draw.h)
 

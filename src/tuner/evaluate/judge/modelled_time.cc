@@ -107,8 +107,9 @@ class Comparer {
 
  private:
   bool sliced() const { return !judgement_.task.slice.empty(); }
-  // Repeats a secret sample that wrote less than `least` of its share. Returns the last sample, whose outputs are in the
-  // buffers, with written_share over all of them, and `comparable` if it may have been less by chance.
+  // Draws further secret samples, because `first` wrote less than `least` of its share. Returns the last one, whose outputs
+  // are in the buffers and whose inputs are in *inputs. Its written_share is that of all samples together, and
+  // `comparable` says whether that may be chance. If a sample fails, returns that one unchanged.
   Result<LaunchOutcome> Resample(LaunchOutcome first, const SampleSize& size, double least, InputSet* inputs);
   // Adds the finding that nothing was compared at this shape. `why`: a clause for a reader who knows only the kernel.
   Gate FindUnverified(const std::string& why);

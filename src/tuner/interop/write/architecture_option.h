@@ -6,7 +6,7 @@
 
 namespace hone {
 
-// Is the text of a Python function `_architecture()` for files that have PyTorch compile a kernel. PyTorch itself asks
+// This Python text defines a function `_architecture()`, for files in which PyTorch compiles a kernel. PyTorch itself asks
 // nvcc for sm_90 on a Hopper GPU, where instructions such as wgmma do not exist: they belong to sm_90a.
 inline constexpr std::string_view kArchitectureOption = R"(def _architecture():
     """Returns nvcc's options for this machine's GPU, with the instructions that only its architecture has.

@@ -37,13 +37,14 @@ class Image {
   // Returns the calling OS thread's shared memory.
   uint8_t* ThreadShared() const;
 
-  // Sets the key of the next launches' displacements (sim_abi.h). It is no global of the candidate's.
+  // Sets the key by which the next launches displace approximate results (sim_abi.h). The key is the simulator's own:
+  // RestoreGlobals keeps it, and GlobalsChanged ignores it.
   void SetDisplacement(uint32_t key);
 
   // RestoreGlobals sets the writable globals to their values at load time. GlobalsChanged returns whether one differs
   // from that.
   void RestoreGlobals();
-  // Returns the writable globals, and sets them to what Globals returned.
+  // Globals returns the bytes of all writable globals. SetGlobals sets them to such bytes.
   std::vector<uint8_t> Globals() const;
   void SetGlobals(const std::vector<uint8_t>& globals);
   bool GlobalsChanged() const;

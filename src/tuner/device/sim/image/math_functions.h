@@ -26,7 +26,7 @@ struct MathCost {
 inline constexpr int64_t kWideQuotient = 8, kWideFunction = 10;
 
 // Returns the cost of a function of the list; nullopt: the list does not have it. Roundings and tests of a number's kind
-// cost nothing, as where they are instructions.
+// cost nothing, because the instructions that do the same are not counted either.
 std::optional<MathCost> CostOfMathFunction(std::string_view name);
 
 }  // namespace hone::sim

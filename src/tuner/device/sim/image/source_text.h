@@ -19,7 +19,7 @@ struct JoinedText {
   std::vector<size_t> splices;   // positions in `text` at which lines were joined, in ascending order
 };
 
-// g++ also joins when blanks follow the backslash.
+// Joins lines that end in a backslash, or in a backslash and blanks, as g++ does, and says where.
 JoinedText JoinSplicedLines(std::string_view source);
 
 // Returns the text with blanks in place of comments and of what stands between the quotes of literals, except in lines

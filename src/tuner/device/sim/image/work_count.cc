@@ -433,7 +433,8 @@ std::string_view AddressTaken(std::string_view line, const Instruction& instruct
   return cost && cost->single + cost->special + cost->wide > 0 ? symbol : std::string_view();
 }
 
-// Name of the function that counts and goes on with `function`. No C++ text can spell it.
+// Returns the name of the function that counts the work of `function` and jumps to it. The dots keep C++ text from
+// spelling it.
 std::string CountedName(std::string_view function) { return fmt::format("hone.counted.{}", function); }
 
 std::string ByCountedAddress(std::string_view line, std::string_view function) {
