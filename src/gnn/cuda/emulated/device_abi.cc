@@ -24,6 +24,9 @@ BlockRunner& RunningBlocks() {
 
 extern "C" {
 
+// Approximate functions of the engine's kernels err alike in every launch: nobody tries to recognize this device.
+const uint32_t hone_sim_displacement = 0;
+
 uint32_t hone_sim_index(uint32_t which) { return RunningBlocks().index()[which]; }
 const uint32_t* hone_sim_thread(void) { return RunningBlocks().index(); }
 
