@@ -302,11 +302,14 @@ class Writer {
       summary = fmt::format("{} in PyTorch: {}{}", options_.class_name, fmt::join(shown, ", "),
                             described_.operators.size() > most ? ", …" : "");
     }
+    // The folder's name and the file's tell which problem this is. The whole path would make another task of the same
+    // problem on each machine.
+    const std::filesystem::path file(options_.file);
     out_ += fmt::format(
         "# Written by `hone new` from {}, with PyTorch {}. Everything here was found by running the module: look it "
         "over.\n\n"
         "name = {}\nsummary = {}\nclass = {}\n",
-        options_.file, described_.torch, TomlString(options_.name), TomlString(summary),
+        (file.parent_path().filename() / file.filename()).string(), described_.torch, TomlString(options_.name), TomlString(summary),
         TomlString(described_.workload));
     if (!described_.slice.empty()) out_ += fmt::format("slice = {}\n", TomlString(described_.slice));
     std::string special;

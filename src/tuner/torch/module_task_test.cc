@@ -94,6 +94,15 @@ TEST(ModuleTask, ADescriptionBecomesATaskThatCanBeRead) {
   EXPECT_EQ(draft->reference_py, "import torch\n");
 }
 
+TEST(ModuleTask, TheTaskIsTheSameWhereverTheProblemLies) {
+  ModuleTaskOptions options = Options();
+  options.file = "/home/ann/KernelBench/level2/41_Gemm.py";
+  const std::string ann = DraftModuleTask(options, Fake("described")).value().task_toml;
+  options.file = "level2/41_Gemm.py";
+  EXPECT_EQ(DraftModuleTask(options, Fake("described")).value().task_toml, ann);
+  EXPECT_THAT(ann, testing::StartsWith("# Written by `hone new` from level2/41_Gemm.py, with PyTorch "));
+}
+
 TEST(ModuleTask, MeasuredTimesOfOperatorsStandInTheTaskAndInAFile) {
   ModuleTaskOptions options = Options();
   options.timing = {.wanted = true, .gpu = -1};
