@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/quantity.h"
 #include "hone/tuner/profile.h"
 
 namespace hone {
@@ -49,11 +50,11 @@ constexpr Count kCounts[] = {
 // Returns the value for people: "15.3 kB", "12 %".
 std::string WithUnit(double value, Kind kind) {
   if (kind == Kind::kPercent) return fmt::format("{:.0f} %", value);
-  const char* unit = kind == Kind::kBytes ? "B" : "";
+  if (kind == Kind::kBytes) return QuantityText(value, "B");
   for (const auto& [size, prefix] : {std::pair{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}) {
-    if (value >= size) return fmt::format("{:.3g}{}{}{}", value / size, kind == Kind::kBytes ? " " : "", prefix, unit);
+    if (value >= size) return fmt::format("{:.3g}{}", value / size, prefix);
   }
-  return fmt::format("{:.3g}{}{}", value, kind == Kind::kBytes ? " " : "", unit);
+  return fmt::format("{:.3g}", value);
 }
 
 // Returns the figure of the plan's launches for one case; nullopt if it was not counted.

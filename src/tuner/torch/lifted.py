@@ -394,18 +394,7 @@ class LiftedRun:
         referee, mine = self.referee, self.sides[0]
         if not torch.equal(mine.player.words(0, mine.player.layout.input_bytes), referee.truth.view(torch.int32)):
             raise Verdict("rule_violation", "the submission changes an input while it is timed: work on a copy", None)
-        for slot in slots:
-            for name, actual, right in zip(self.job["outputs"], mine.player.result(slot), baseline.player.result(slot)):
-                spec = case["outputs"][name]
-                # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
-                fault, _, _ = referee.hold(actual, right, spec, case["magnitude"], slack=4.0)
-                if fault:
-                    exact, magnitude = referee.right(case, case["seed"], slot)
-                    exact = dict(zip(self.job["outputs"], exact))[name]
-                    fault, _, _ = referee.hold(actual, exact, spec, magnitude)
-                    if fault:
-                        referee.refuse(name, spec, fault, f"{what} (while it was timed)")
-                    raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+        referee.compare_slots(case, case["seed"], slots, mine.player.result, baseline.player.result, baseline.name, what)
 
     def time_against(self, number, case, baseline, what):
         """Times the submission and a baseline in interleaved quads of cold launches, by events on the GPU.

@@ -790,18 +790,23 @@ class Referee:
 
     def compare_timed(self, case, baseline, seed, slots, what):
         """Compares the submission's results of its latest timing with a baseline's for the same inputs, for every call."""
-        for slot in range(slots):
-            for name, actual, right in zip(self.job["outputs"], self.submission.result(slot), baseline.result(slot)):
-                spec = case["outputs"][name]
+        self.compare_slots(case, seed, range(slots), self.submission.result, baseline.result, baseline.name, what)
+
+    def compare_slots(self, case, seed, slots, mine, theirs, name, what):
+        """Compares the submission's results of these sets of inputs with those of the baseline called `name`. `mine` and `theirs` return the outputs
+        for a set. Raises the verdict if the submission is wrong, and Unfit if the baseline is."""
+        for slot in slots:
+            for output, actual, right in zip(self.job["outputs"], mine(slot), theirs(slot)):
+                spec = case["outputs"][output]
                 # Both may err up to the tolerance. If they differ by more, double precision decides which of them is wrong.
                 fault, _, _ = self.hold(actual, right, spec, case["magnitude"], slack=4.0)
                 if fault:
                     exact, magnitude = self.right(case, seed, slot)
-                    exact = dict(zip(self.job["outputs"], exact))[name]
+                    exact = dict(zip(self.job["outputs"], exact))[output]
                     fault, _, _ = self.hold(actual, exact, spec, magnitude)
                     if fault:
-                        self.refuse(name, spec, fault, f"{what} (while it was timed)")
-                    raise Unfit(f"{baseline.name} is not right by the task's tolerance")
+                        self.refuse(output, spec, fault, f"{what} (while it was timed)")
+                    raise Unfit(f"{name} is not right by the task's tolerance")
 
     def make_ready(self, sides, case, layout, seed):
         """Gives sides memory for a layout, builds their modules again and warms them up. Returns the faster side's time in seconds."""
