@@ -872,7 +872,7 @@ Result<LaunchOutcome> SimSession::RunBeforeWait(SimModule& module, const Resolve
   if (!outcome.ok()) return outcome;
   // Whatever else happens with the old values, happens to no thread that waits.
   const bool read_early = std::any_of(outcome->findings.begin(), outcome->findings.end(), [](const Finding& finding) {
-    return finding.kind == "uninitialised_read" && finding.message.find("cudaGridDependencySynchronize") != std::string::npos;
+    return finding.kind == "uninitialised_read" && finding.message.find(sim::kReadBeforeWait) != std::string::npos;
   });
   if (!read_early) return LaunchOutcome();
   outcome->status = LaunchStatus::kRuleViolation;

@@ -81,6 +81,9 @@ enum class LaunchEnd {
   kWaiting,        // all blocks wait for each other and none can continue
 };
 
+// This part of a message says that a step read what the step before it writes, before any wait for that step.
+inline constexpr const char* kReadBeforeWait = "no thread has waited for that step (cudaGridDependencySynchronize)";
+
 // A fault of the candidate. `{0}` and `{1}` in the message stand for the source positions of pcs[0] and pcs[1], which
 // only the session can look up.
 struct RawFinding {

@@ -260,8 +260,7 @@ void Worker::UnwrittenGlobal(Site& site, uint64_t address, uint64_t bytes) {
   }
   Note("uninitialised_read",
        fmt::format("{} reads {} that {}, at {{0}}", WhereText(), AddressText(address, bytes),
-                   launch->spec->before_wait ? "the step before it writes, and no thread has waited for that step (cudaGridDependencySynchronize)"
-                                             : "nobody has written"),
+                   launch->spec->before_wait ? fmt::format("the step before it writes, and {}", kReadBeforeWait) : "nobody has written"),
        {site.pc});
 }
 
