@@ -4,7 +4,7 @@
 
 PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
 refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
-a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "unseeded", "definitions",
+a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "unseeded", "uncertain_sizes", "definitions",
 "boards" or "soft_gate". Prints what fails and ends with 1.
 """
 import importlib.util
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 import host_library
 
@@ -1094,6 +1095,54 @@ def masks(folder):
         fail("a module that does not run in float16 is not ready, or its weakness is not named", json.dumps(told, indent=1))
 
 
+DEEP_NORMS = """import torch
+import torch.nn as nn
+batch = 256
+width = 128
+
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layers = nn.Sequential(*(layer for _ in range(12) for layer in (nn.Linear(width, width, bias=False), nn.BatchNorm1d(width), nn.ReLU())))
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+def get_inputs():
+    return [torch.randn(batch, width)]
+
+
+def get_init_inputs():
+    return [width]
+"""
+
+
+def uncertain_sizes(folder):
+    """Tests that the judge's least sizes are raised where the module itself is uncertain: statistics of two numbers amplify rounding errors."""
+    path = os.path.join(folder, "deep_norms.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(DEEP_NORMS)
+    told = bring_in("deep_norms", path, folder, ["--no-check"])
+    if not told:
+        return
+    raised = [int(found.group(1)) for note in told["notes"] if (found := re.search(r"batch >= (\d+): at smaller sizes the module in float32 is itself off by", note))]
+    if not raised or raised[0] <= 2:
+        return fail("the least batch of twelve normalizations is not raised", "\n".join(told["notes"]))
+    with open(os.path.join(folder, "deep_norms", "task.toml"), "rb") as file:
+        task = tomllib.load(file)
+    least = min(case["dims"]["batch"] for case in task["case"])
+    if least != raised[0] or task["hidden"][0]["batch"]["low"] != raised[0]:
+        fail(f"a case has a batch of {least}, and the note says {raised[0]}", json.dumps(task["hidden"]))
+    if task["tolerance"]["out"]["c_rms"] > 1e-3:
+        fail("the tolerance is that of sizes that were left out", json.dumps(task["tolerance"]["out"]))
+
+    told = bring_in("batch_norm", os.path.join(HERE, "problems", "batch_norm.py"), folder, ["--no-check"])
+    if told and any("at smaller sizes" in note for note in told["notes"]):
+        fail("the sizes of one normalization are raised", "\n".join(told["notes"]))
+
+
 def tutorial(folder):
     """Follows docs/torch.md and docs/finished-modules.md as a reader would."""
     text = ""
@@ -1130,7 +1179,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "unseeded": unseeded, "definitions": definitions, "boards": boards}[part](folder)
+                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "unseeded": unseeded, "uncertain_sizes": uncertain_sizes, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

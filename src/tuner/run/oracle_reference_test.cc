@@ -196,6 +196,12 @@ TEST(WithoutASeed, TheTableSaysWhatSpeedupsAreOver) {
   EXPECT_THAT(OutcomesTable({o}), Not(HasSubstr("oracle")));
   o.from_oracle = true;
   EXPECT_THAT(OutcomesTable({o}), HasSubstr("Without a seed (copy): speedups are over the oracle"));
+  RunOutcome from_module = o;
+  from_module.task = "level1_41";
+  from_module.from_module = true;
+  const std::string both = OutcomesTable({o, from_module});
+  EXPECT_THAT(both, HasSubstr("Without a seed (copy): speedups are over the oracle"));
+  EXPECT_THAT(both, HasSubstr("Without a seed (level1_41): speedups are over their PyTorch modules in eager mode"));
 }
 
 }  // namespace

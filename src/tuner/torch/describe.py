@@ -22,6 +22,11 @@ MANY = 256                  # a tensor with fewer numbers does not show by itsel
 LEAST_GAP = 4.0            # least ratio of dishonest to honest errors, as `hone tasks check` requires
 HONEST_ROOM = 4.0          # factor on PyTorch's own error: a kernel may sum in one long row, PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
+UNCERTAIN = 3e-4           # a larger error of the module in float32 may say that no kernel in float32 has a right answer at these sizes,
+BESIDE_ORDINARY = 8.0      # if it is so many times that of large sizes; smaller sizes are then left out
+DRAWS, FEW_DRAWS = 16, 3   # sets of inputs for that, at sizes that are small and at others: large errors may be rare
+CERTAIN_ELEMENTS = 4_000_000     # and no further than to these limits
+CERTAIN_FLOPS = 4_000_000_000
 FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
 ABS_ROOM = 12.0            # factor on the error of results that cancel, as the linter's, for kernels that sum in another order
 MOST_CANCELLED = 1e-3      # a larger error, as a share of the output's rms, is not a rounding error
@@ -89,12 +94,58 @@ class Ranges:
         self.low = self.least()
         self.high = self.most(*self.small(SMALL_ELEMENTS, SMALL_FLOPS), 256)
 
-    def small(self, elements, flops):
-        """Returns the limits for a small case. If a definition fixes sizes so large that no case is within them, a multiple of the least."""
-        if not isinstance(self.shapes, DeclaredShapes):
+    def small(self, elements, flops, raised=False):
+        """Returns the limits for a small case. If no case is within them, a multiple of the least one: a definition fixes large sizes, or
+        the least sizes were `raised`."""
+        if not raised and not isinstance(self.shapes, DeclaredShapes):
             return elements, flops
         least = elements_at(self.shapes, self.base, self.low)
         return max(elements, 2 * (least or 0)), max(flops, 4 * flops_at(self.shapes, self.low))
+
+    def corners(self, low):
+        """Returns shapes that bound what the judge may draw: the least one, and each dimension at its least with the others at their largest."""
+        high = {name: max(low[name], self.high[name]) for name in low}
+        found = []
+        for one in [low, *({**high, name: low[name]} for name in low)]:
+            if one not in found and works(self.shapes, self.base, one) is not None:
+                found.append(one)
+        return found
+
+    def twice(self, sizes):
+        """Returns twice these sizes, or the file's where those are smaller; None: such a case is too large."""
+        larger = {name: min(max(dim["size"] // dim["multiple"] * dim["multiple"], sizes[name]), 2 * sizes[name]) for name, dim in self.dims.items()}
+        return larger if larger != sizes and self.fits(larger, CERTAIN_ELEMENTS, CERTAIN_FLOPS) else None
+
+    def raise_least(self, error_of):
+        """Raises the least sizes if the module's results in float32 are uncertain there; returns the error of before, or None if nothing changed.
+
+        An example is a batch normalization of two numbers: it divides their difference by its own size, and rounding errors of the
+        layers before grow without limit. `error_of(sizes)` returns the largest scaled error of the results in float32."""
+        known = {}
+
+        def error_from(low):
+            corners = [(tuple(one.items()), one) for one in self.corners(low)]
+            known.update({key: error_of(one) for key, one in corners if key not in known})
+            return max(known[key] for key, _ in corners)
+
+        first = error_from(self.low)
+        if not first > UNCERTAIN:
+            return None
+        at = large = dict(self.low)
+        while (larger := self.twice(large)) is not None:
+            large = larger
+        enough = max(UNCERTAIN / BESIDE_ORDINARY, BESIDE_ORDINARY * error_of(large))
+        while at is not None and not error_from(at) <= enough:
+            at = self.twice(at)
+        if at is None or at == self.low:
+            return None  # the module is uncertain everywhere: its tolerance has to say so
+        for name in self.dims:  # sizes that had no part in it become small again
+            least = {**at, name: self.low[name]}
+            if works(self.shapes, self.base, least) is not None and error_from(least) <= enough:
+                at = least
+        self.low = at
+        self.high = self.most(*self.small(SMALL_ELEMENTS, SMALL_FLOPS, raised=True), 256)
+        return first
 
     def least(self):
         """Returns the least sizes that work, found by reducing one dimension after the other from the file's sizes."""
@@ -542,6 +593,22 @@ def scaled_errors(result, reference, floor):
     error = (result - reference).abs()
     worst = (error / torch.clamp(reference.abs(), min=max(rms, floor, 1e-300))).max().item()
     return worst, error.square().mean().sqrt().item() / max(rms, 1e-300)
+
+
+def float32_error(problem, sizes, seed, draws):
+    """Returns the largest scaled error of the module's float results in float32 at these sizes, for so many sets of inputs and weights;
+    0: the module does not run there, which its trials explain."""
+    worst = 0.0
+    for again in range(draws):
+        try:
+            trial = Trial(problem, {**problem.sizes, **sizes}, seed + again, collect=False)
+            exact, found = trial.run()[0], trial.run("float32")[0]
+        except Exception:
+            return 0.0
+        for right, told in zip(exact, found):
+            if right.is_floating_point() and right.shape == told.shape:
+                worst = max(worst, scaled_errors(told, right, 0.0)[0])
+    return worst
 
 
 def cancelled_error(result, reference, unit):
@@ -1024,13 +1091,19 @@ def describe(job):
         dims, expressions, shapes = at_timed_sizes(defined, problem, shapes, dims, expressions, set(job["fixed"]), notes)
     base = shapes.at({})
     ranges = Ranges(shapes, base, dims)
+    seed = job["seed"]
+    if dims and not defined:
+        low = dict(ranges.low)
+        uncertain = ranges.raise_least(lambda sizes: float32_error(problem, sizes, seed, DRAWS if flops_at(shapes, sizes) <= SMALL_FLOPS else FEW_DRAWS))
+        if uncertain:
+            notes.append(f"{', '.join(f'{name} >= {ranges.low[name]}' for name in dims if ranges.low[name] != low[name])}: at smaller sizes the "
+                         f"module in float32 is itself off by {uncertain:.2g}, because rounding errors grow there, and no kernel could be told right from wrong")
 
     trial_sizes = ranges.most(TRIAL_ELEMENTS, TRIAL_FLOPS, 4096) if dims else {}
     if not dims:
         count = elements_at(shapes, base, {})
         if count > 64 * TRIAL_ELEMENTS:
             raise Refused(f"the module has {count} elements at its only sizes, too many to try: write its sizes as module-level names")
-    seed = job["seed"]
     try:
         trials = [Trial(problem, {**problem.sizes, **sizes}, seed, collect=i == 0) for i, sizes in enumerate((trial_sizes, ranges.high if dims else {}))]
         trial = trials[0]

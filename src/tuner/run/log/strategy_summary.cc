@@ -15,6 +15,22 @@
 #include "tuner/run/log/run_standing.h"
 
 namespace hone {
+namespace {
+
+// Returns a line that names the tasks without a seed whose speedups are over `baseline`; "" if there are none.
+std::string SeedlessNote(const std::vector<std::string>& tasks, const std::vector<RunOutcome>& outcomes, bool from_module,
+                         std::string_view baseline) {
+  std::string seedless;
+  for (const std::string& task : tasks) {
+    const bool is_seedless = std::any_of(outcomes.begin(), outcomes.end(), [&](const RunOutcome& outcome) {
+      return outcome.task == task && outcome.from_oracle && outcome.from_module == from_module;
+    });
+    if (is_seedless) seedless += (seedless.empty() ? "" : ", ") + task;
+  }
+  return seedless.empty() ? "" : fmt::format("Without a seed ({}): speedups are over {}.\n", seedless, baseline);
+}
+
+}  // namespace
 
 RunOutcome OutcomeOf(const RunView& view) {
   RunOutcome outcome;
@@ -166,16 +182,8 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
                   [](const RunOutcome& outcome) { return !outcome.over && !outcome.waiting; })) {
     text += "+ the run is not over: this is what it has so far.\n";
   }
-  std::string seedless;
-  for (const std::string& task : tasks) {
-    const bool is_seedless = std::any_of(outcomes.begin(), outcomes.end(), [&](const RunOutcome& outcome) {
-      return outcome.task == task && outcome.from_oracle;
-    });
-    if (is_seedless) seedless += (seedless.empty() ? "" : ", ") + task;
-  }
-  if (!seedless.empty()) {
-    text += fmt::format("Without a seed ({}): speedups are over the oracle made into a kernel, which is slow.\n", seedless);
-  }
+  text += SeedlessNote(tasks, outcomes, /*from_module=*/true, "their PyTorch modules in eager mode");
+  text += SeedlessNote(tasks, outcomes, /*from_module=*/false, "the oracle made into a kernel, which is slow");
   return text;
 }
 
