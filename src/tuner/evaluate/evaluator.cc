@@ -114,7 +114,7 @@ class LocalEvaluator : public Evaluator {
   std::counting_semaphore<> device_places_;
   std::mutex programs_mutex_;
   std::map<std::string, Program> programs_;
-  TorchReferences references_;
+  TorchReferences references_{ReferencesKept(MachineMemory(), 0)};
 };
 
 // The small cases of machine code, which a thread runs under the tool that watches memory (Backend::Sanitize).

@@ -250,6 +250,15 @@ TEST(ModuleTask, AProblemMayCallItsOnlyModuleAsItLikes) {
   EXPECT_THAT(ProblemClass(block + net, "/tmp/p.py", "mine").status().message(), HasSubstr("from the folder of the file:\n  hone new mine --from p:Block"));
 }
 
+TEST(TorchReferences, AsManyAreKeptAsTheMemoryHolds) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  EXPECT_EQ(ReferencesKept(8 * kGiB, 0), 3u);
+  EXPECT_EQ(ReferencesKept(32 * kGiB, 0), 5u);
+  EXPECT_EQ(ReferencesKept(128 * kGiB, 24 * kGiB), 3u) << "the GPU's memory holds no more";
+  EXPECT_EQ(ReferencesKept(48 * kGiB, 141 * kGiB), 8u);
+  EXPECT_EQ(ReferencesKept(2048 * kGiB, 192 * kGiB), 12u);
+}
+
 TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

@@ -47,11 +47,6 @@ std::string ValueOf(const std::vector<std::string>& environment, std::string_vie
   return "";
 }
 
-int64_t MachineMemory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
-}
-
 // A shell script that replaces ninja for load_inline. Ninja puts each command into a process group of its own, which
 // the sandbox refuses, because a child is ended by its group. The script lets the real ninja list the commands, runs
 // all but the last at the same time, and then the last, which links.
@@ -73,6 +68,11 @@ done < hone_commands
 )";
 
 }  // namespace
+
+int64_t MachineMemory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
+}
 
 Result<UniqueFd> MakeMemoryFile(const char* name) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC));

@@ -30,6 +30,9 @@ struct Python {
   std::string executable;               // absolute path
   std::vector<std::string> read_paths;  // folders of its standard library and its packages, sorted
 };
+// Returns the bytes of the machine's memory; 8 GiB where the system does not say.
+int64_t MachineMemory();
+
 // Finds Python, HONE_PYTHON or else the first python3 on the PATH, and asks it for its folders. Takes some 50 ms.
 // kUnavailable, with the remedy, if there is none.
 Result<Python> FindPython(const std::vector<std::string>& environment);

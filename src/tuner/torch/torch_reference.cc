@@ -328,6 +328,13 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
   return std::unique_ptr<HostReference>(std::move(reference));
 }
 
+size_t ReferencesKept(int64_t host_bytes, int64_t gpu_bytes) {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  const int64_t by_host = host_bytes / (6 * kGiB);
+  const int64_t by_gpu = gpu_bytes > 0 ? gpu_bytes / (8 * kGiB) : by_host;
+  return static_cast<size_t>(std::clamp<int64_t>(std::min(by_host, by_gpu), 3, 12));
+}
+
 int TorchReferences::on_gpu() {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(std::count_if(kept_.begin(), kept_.end(), [](const auto& one) { return one.second->uses_gpu() && !one.second->lost(); }));
@@ -345,7 +352,7 @@ Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, co
     return found.second;
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<HostReference> started, StartTorchReference(task, options));
-  if (kept_.size() >= kKept) kept_.erase(kept_.begin());
+  if (kept_.size() >= most_kept_) kept_.erase(kept_.begin());
   kept_.emplace_back(key, std::move(started));
   return kept_.back().second;
 }

@@ -35,16 +35,22 @@ inline constexpr double kTorchStartSeconds = 180;  // limit for loading PyTorch 
 // kUnavailable when Python or PyTorch is missing, kInvalidArgument when reference.py cannot be used.
 Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, const PythonOptions& options);
 
-// Keeps the processes of the tasks used last, since each evaluation of a task needs the same process. Thread-safe.
+// Returns how many processes a machine of so much memory keeps, 3 to 12: one for each 6 GiB of the host's, and for each 8 GiB of the
+// GPU's. `gpu_bytes`: 0 if they use no GPU. Each has PyTorch in the host's memory, and a context and a fortieth of the GPU's.
+size_t ReferencesKept(int64_t host_bytes, int64_t gpu_bytes);
+
+// Keeps the processes of the tasks used last, since each evaluation of a task needs the same process, and starting one takes
+// seconds. Thread-safe.
 class TorchReferences {
  public:
+  explicit TorchReferences(size_t most_kept) : most_kept_(most_kept) {}
   // Returns the task's process. Starts it if it is not kept or has ended; then errors are StartTorchReference's.
   Result<std::shared_ptr<HostReference>> Get(const Task& task, const PythonOptions& options);
   // Returns how many of the kept processes use a GPU.
   int on_gpu();
 
  private:
-  static constexpr size_t kKept = 3;  // how many are kept; each has PyTorch in memory
+  const size_t most_kept_;
   std::mutex mutex_;
   // Hash of the task -> process; the last one used is at the back.
   std::vector<std::pair<std::string, std::shared_ptr<HostReference>>> kept_;

@@ -11,6 +11,7 @@
 #include "tuner/evaluate/device_list.h"
 #include "tuner/evaluate/judge/judge.h"
 #include "tuner/evaluate/worker/job.h"
+#include "tuner/torch/python_process.h"
 #include "tuner/torch/torch_reference.h"
 
 namespace hone {
@@ -42,7 +43,8 @@ Result<DeviceFacts> DecodeFacts(const std::string& text) {
 
 int WorkerMain(int fd, Result<std::unique_ptr<DeviceSession>> session) {
   FloorCache floors;
-  TorchReferences references;
+  const int64_t gpu_bytes = session.ok() ? (*session)->facts().memory_bytes : 0;
+  TorchReferences references(ReferencesKept(MachineMemory(), gpu_bytes));
   for (;;) {
     Result<Frame> frame = ReceiveFrame(fd);
     if (!frame.ok()) return 0;  // the owner has closed the socket
