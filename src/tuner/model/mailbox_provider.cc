@@ -75,6 +75,15 @@ std::string TakeModelLine(std::string& text) {
   return name;
 }
 
+constexpr double kCompleteSeconds = 2;  // an answer that has not changed for so long is complete
+
+// Returns the age of a file's contents; 0 if its time lies in the future, as on a share of a machine with another clock.
+double SecondsSinceChange(const struct stat& file) {
+  struct timespec now {};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::max(0.0, static_cast<double>(now.tv_sec - file.st_mtim.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - file.st_mtim.tv_nsec));
+}
+
 class MailboxProvider : public ModelProvider {
  public:
   MailboxProvider(std::string directory, double poll_seconds)
@@ -92,14 +101,16 @@ class MailboxProvider : public ModelProvider {
     std::optional<int64_t> last_size;
     while (true) {
       struct stat file {};
-      if (::stat(reply_path.c_str(), &file) == 0) {
-        // The answer may be written in place: waits until the file stops growing.
-        if (last_size && *last_size == file.st_size) return Take(reply_path, request, watch.Seconds());
+      const bool is_there = ::stat(reply_path.c_str(), &file) == 0;
+      if (is_there) {
+        // The answer may be written in place: waits until the file stops growing. One that is old is complete.
+        const bool grows = last_size ? *last_size != file.st_size : SecondsSinceChange(file) < kCompleteSeconds;
+        if (!grows) return Take(reply_path, request, watch.Seconds());
         last_size = file.st_size;
       } else if (errno != ENOENT) {
         return Status::Io(fmt::format("look for {}: {}", reply_path, strerror(errno)));
       }
-      if (watch.Seconds() > request.limit_seconds) {
+      if (watch.Seconds() > request.limit_seconds && !is_there) {
         return Status::TimedOut(
             fmt::format("no answer in {} within {:.0f} s; the question stays in {}/requests/{}.md, and "
                         "a resumed run will find the answer",

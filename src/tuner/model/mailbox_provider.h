@@ -19,7 +19,8 @@
 
 namespace hone {
 
-// Makes the provider and its folders. An answer is read once its size is the same at two polls, `poll_seconds` apart.
+// Makes the provider and its folders. An answer is read once its file has the same size at two looks, `poll_seconds` apart, or
+// has not changed for two seconds. One that is there is read even after the request's limit.
 Result<std::unique_ptr<ModelProvider>> MakeMailboxProvider(const std::string& directory, double poll_seconds);
 
 }  // namespace hone

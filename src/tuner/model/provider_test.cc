@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests the mailbox with real files, replays, and the making of providers. run/run_loop_test.cc tests whole runs.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -97,6 +99,20 @@ TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {
     std::ofstream(box.reply("0000.md"), std::ios::app) << "line " << lines++ << "\n";
   };
   EXPECT_THAT(box.provider->Complete(Request(0), grow, {}).value().text, HasSubstr("line 29"));
+}
+
+TEST(Mailbox, WithoutTimeAnAnswerThatIsThereIsTakenAndNoOtherIsWaitedFor) {
+  Mailbox box;
+  ModelRequest request = Request(0);
+  request.limit_seconds = 0;
+  EXPECT_EQ(box.provider->Complete(request, {}, {}).status().code(), StatusCode::kTimedOut);
+  ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "there").ok());
+  EXPECT_EQ(box.provider->Complete(request, {}, {}).value().text, "there");
+  // An old answer is taken at the first look: the next one would come after the test's limit.
+  const timespec old[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, box.reply("0000.md").c_str(), old, 0), 0);
+  std::unique_ptr<ModelProvider> slow = MakeProvider("mailbox:" + box.directory.path(), {nullptr, 1e6}).value();
+  EXPECT_EQ(slow->Complete(request, {}, {}).value().text, "there");
 }
 
 TEST(Mailbox, AResumedRunFindsItsQuestionAndTheAnswerThatCameMeanwhile) {

@@ -53,10 +53,9 @@ struct RunDependencies {
   std::function<double()> now;      // seconds since 1970
   std::stop_token stop;          // requested by Ctrl-C: work in flight is abandoned, and the run ends as "interrupted"
   int parallel_evaluations = 2;  // bindings that one sweep evaluates at the same time
-  // true: do not wait for answers that people give when they have time. A request that is not answered after
-  // `suspend_seconds` stays posted, and when nothing else can be done, the run ends as "suspended" (kPending).
+  // true: do not wait for answers that people give when they have time. A request whose answer is not
+  // there yet stays posted, and when nothing else can be done, the run ends as "suspended" (kPending).
   bool suspend = false;
-  double suspend_seconds = 1;
   RunWaits* waits = nullptr;               // filled when ContinueRun returns kPending; may be null
   const PromptLibrary* prompts = nullptr;  // null: the prompts with which the run began
 };

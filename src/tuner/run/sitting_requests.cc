@@ -117,7 +117,7 @@ Status Sitting::SendRequest(int64_t id, int turn, bool repair) {
     }
     HONE_RETURN_IF_ERROR(Append(event, std::move(texts)));
   }
-  if (d_.suspend) request->limit_seconds = d_.suspend_seconds;
+  if (d_.suspend) request->limit_seconds = 0;
   ReportActivity(fmt::format("asking {} to write node {}", d_.provider->Name(), id));
   work_.Start(key, [this, number, request = std::move(*request)]() -> BackgroundWork::Step {
     Result<ModelReply> reply = d_.provider->Complete(
