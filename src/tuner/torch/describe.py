@@ -720,6 +720,22 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
+def measure_cancelling(problem, shapes, seed, results, measured):
+    """Adds to `measured` by how much results in float32 are off that cancel at these shapes, each with a size at its least.
+
+    A sum over one channel may be nearly nothing where one over many cannot: at the sizes of the other trials no result cancels then."""
+    for sizes in shapes:
+        try:
+            trial = Trial(problem, {**problem.sizes, **sizes}, seed, collect=False)
+            exact, found = results(trial.run()), results(trial.run("float32"))
+        except Exception:
+            continue  # the judge's own evaluation explains what fails there
+        for name, one in exact.items():
+            if one["floating"]:
+                measured[name]["cancelled"] = max(measured[name]["cancelled"], cancelled_error(found[name]["value"].to(one["dtype"]), one["value"],
+                                                                                               ROUNDOFF[DTYPES[str(one["dtype"])]]))
+
+
 def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False):
     """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel.
     `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs. `by_element`: nothing is added up."""
@@ -1159,6 +1175,8 @@ def describe(job):
         return found
 
     measured, steady = measure_precision(trials, results, notes)
+    if dims and not defined:
+        measure_cancelling(problem, ranges.corners(ranges.low), seed, results, measured)
     slice_name = find_slice(shapes, dims, expressions, trials[-1], results, list(trial.state), changed)
     specials = covered_specials(trials[-1], results) if steady else []
     operators = operators_of(trials[-1])
