@@ -78,10 +78,10 @@ Status Run(const CommandContext& context, const ApplyFlags& flags) {
     Print("{} as it stands: NOT JUDGED by this command. `hone eval {} {}` judges it.\n", package.file, flags.run,
           flags.file);
   } else {
-    Print("Node {} of run {}: faster than the seed in {} of {} timed shapes{}.\n", package.node, package.run, wins,
+    Print("Node {} of run {}: faster than {} in {} of {} timed shapes{}.\n", package.node, package.run, package.start, wins,
           package.shapes.size(), package.modelled ? " (modelled times, not measured)" : "");
     for (const std::string& when : package.seed_shapes) Print("The seed runs where {}\n", when);
-    if (!package.paired) Print("Winner and seed were not paired: their times come from different sittings.\n");
+    if (!package.paired) Print("Winner and {} were not paired: their times come from different sittings.\n", package.start);
   }
   const std::string launcher = LauncherNoted(package.task.seed_source);
   if (const std::string served = DescribeServedShapes(package); !served.empty()) Print("Shapes: {}.\n", served);

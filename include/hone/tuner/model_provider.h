@@ -34,6 +34,7 @@ struct ModelRequest {
   double temperature = 0.7;
   int64_t max_tokens = 32768;
   double limit_seconds = 600;  // limit after which the provider gives up with kTimedOut
+  bool suspends = false;  // true: a mailbox does not wait for an answer that is not there, and returns kPending
   // The prompt's contents in machine form, for providers that are programs: "parent" (source text), "tried" (idea keys,
   // one per line), "task" (task.toml), "facts" (JSON of the device's facts). For the role `agent` also "oracle" (the
   // reference), "seed", "attempt" and "attempts" (which of how many this is).

@@ -318,6 +318,8 @@ std::string TargetOf(const RunView& view, int64_t node);
 
 // Returns the file name of a node's source in evaluations and messages: "seed.cu", "reference.cu", "node-7.cu".
 std::string NodeFileName(const RunView& view, int64_t node);
+// Returns the name of node 0: "the seed", or for a task without one "the module in PyTorch (eager)" or "the oracle's kernel".
+std::string StartName(const RunView& view);
 
 // Returns which nodes the run has, for messages: "run r1 has nodes 0 to 3", "run r1 has node 0 alone" or "run r1 has no
 // nodes".

@@ -75,7 +75,7 @@ std::string TakeModelLine(std::string& text) {
   return name;
 }
 
-constexpr double kCompleteSeconds = 2;  // an answer that has not changed for so long is complete
+constexpr double kCompleteSeconds = 10;  // an answer that has not changed for so long at the first look is complete
 
 // Returns the age of a file's contents; 0 if its time lies in the future, as on a share of a machine with another clock.
 double SecondsSinceChange(const struct stat& file) {
@@ -104,13 +104,15 @@ class MailboxProvider : public ModelProvider {
       const bool is_there = ::stat(reply_path.c_str(), &file) == 0;
       if (is_there) {
         // The answer may be written in place: waits until the file stops growing. One that is old is complete.
-        const bool grows = last_size ? *last_size != file.st_size : SecondsSinceChange(file) < kCompleteSeconds;
-        if (!grows) return Take(reply_path, request, watch.Seconds());
+        const bool may_grow = last_size ? *last_size != file.st_size : SecondsSinceChange(file) < kCompleteSeconds;
+        if (!may_grow) return Take(reply_path, request, watch.Seconds());
         last_size = file.st_size;
       } else if (errno != ENOENT) {
         return Status::Io(fmt::format("look for {}: {}", reply_path, strerror(errno)));
       }
-      if (watch.Seconds() > request.limit_seconds && !is_there) {
+      if (!is_there && request.suspends) return Status::Pending("no answer in " + reply_path);
+      // An answer that grows has some time more.
+      if (watch.Seconds() > request.limit_seconds + (is_there ? kCompleteSeconds : 0)) {
         return Status::TimedOut(
             fmt::format("no answer in {} within {:.0f} s; the question stays in {}/requests/{}.md, and "
                         "a resumed run will find the answer",

@@ -20,7 +20,7 @@
 namespace hone {
 
 // Makes the provider and its folders. An answer is read once its file has the same size at two looks, `poll_seconds` apart, or
-// has not changed for two seconds. One that is there is read even after the request's limit.
+// has not changed for ten seconds at the first. ModelRequest::suspends: kPending at once where there is none.
 Result<std::unique_ptr<ModelProvider>> MakeMailboxProvider(const std::string& directory, double poll_seconds);
 
 }  // namespace hone

@@ -101,11 +101,11 @@ TEST(Mailbox, AnAnswerThatGrowsIsTakenWhole) {
   EXPECT_THAT(box.provider->Complete(Request(0), grow, {}).value().text, HasSubstr("line 29"));
 }
 
-TEST(Mailbox, WithoutTimeAnAnswerThatIsThereIsTakenAndNoOtherIsWaitedFor) {
+TEST(Mailbox, ASuspendedRunTakesAnAnswerThatIsThereAndWaitsForNoOther) {
   Mailbox box;
   ModelRequest request = Request(0);
-  request.limit_seconds = 0;
-  EXPECT_EQ(box.provider->Complete(request, {}, {}).status().code(), StatusCode::kTimedOut);
+  request.suspends = true;
+  EXPECT_EQ(box.provider->Complete(request, {}, {}).status().code(), StatusCode::kPending);
   ASSERT_TRUE(WriteFileAtomically(box.reply("0000.md"), "there").ok());
   EXPECT_EQ(box.provider->Complete(request, {}, {}).value().text, "there");
   // An old answer is taken at the first look: the next one would come after the test's limit.

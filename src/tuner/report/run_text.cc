@@ -175,10 +175,6 @@ std::string SweepLine(const SweepPoint& point, int columns) {
   return RowText(row, columns);
 }
 
-std::string StartName(const RunView& view) {
-  return view.from_module ? "the module in PyTorch (eager)" : view.from_oracle ? "the oracle's kernel" : "the seed";
-}
-
 std::string BaselineText(const RunView& view) {
   if (!view.from_oracle) return "";
   std::string text = view.from_module ? fmt::format("The task has no seed: speedups are over its PyTorch module in eager mode{}.\n",

@@ -37,8 +37,6 @@ std::string SpentText(const RunView& view);
 // Returns the run's notes (failed attempts at an endpoint), one per line, at most `most`.
 std::string RemarksText(const RunView& view, size_t most);
 
-// Returns the name of node 0: "the seed", or "the oracle's kernel" for a task without a seed.
-std::string StartName(const RunView& view);
 // For a task without a seed, returns what speedups refer to, and the best version's speedup over the first correct one;
 // empty for other tasks.
 std::string BaselineText(const RunView& view);

@@ -201,7 +201,7 @@ TEST(WithoutASeed, TheTableSaysWhatSpeedupsAreOver) {
   from_module.from_module = true;
   const std::string both = OutcomesTable({o, from_module});
   EXPECT_THAT(both, HasSubstr("Without a seed (copy): speedups are over the oracle"));
-  EXPECT_THAT(both, HasSubstr("Without a seed (level1_41): speedups are over their PyTorch modules in eager mode"));
+  EXPECT_THAT(both, HasSubstr("Without a seed (level1_41): speedups are over the PyTorch module in eager mode"));
 }
 
 }  // namespace

@@ -172,7 +172,9 @@ struct Desk {
   Result<std::string> Take(const ModelRequest& r) {
     std::lock_guard lock(mutex);
     posted.insert(r.number);
-    if (!answered.contains(r.number)) return Status::TimedOut("nobody has answered yet");
+    EXPECT_TRUE(r.suspends);
+    EXPECT_GT(r.limit_seconds, 1) << "other providers of a suspended run have their usual time";
+    if (!answered.contains(r.number)) return Status::Pending("nobody has answered yet");
     return Journeyman(r);
   }
 };

@@ -21,7 +21,7 @@ std::string LastWord(const RunView& view) {
     break;
   }
   const RunNode& best = view.node(view.best);
-  text += view.best == 0 ? "No version was surely faster than the seed."
+  text += view.best == 0 ? fmt::format("No version was surely faster than {}.", StartName(view))
                          : fmt::format("The best version is node {} ({}), {:.3f}x as fast as what the run began with{}.", best.id, best.idea,
                                        best.speedup.value_or(1), view.info.modelled ? " (modelled)" : "");
   return text + " You can end now.";

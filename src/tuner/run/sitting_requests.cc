@@ -117,7 +117,7 @@ Status Sitting::SendRequest(int64_t id, int turn, bool repair) {
     }
     HONE_RETURN_IF_ERROR(Append(event, std::move(texts)));
   }
-  if (d_.suspend) request->limit_seconds = 0;
+  request->suspends = d_.suspend;
   ReportActivity(fmt::format("asking {} to write node {}", d_.provider->Name(), id));
   work_.Start(key, [this, number, request = std::move(*request)]() -> BackgroundWork::Step {
     Result<ModelReply> reply = d_.provider->Complete(
@@ -135,7 +135,7 @@ Status Sitting::HandleReply(int64_t number, const Result<ModelReply>& reply) {
     const StatusCode code = reply.status().code();
     // The run is being stopped: the request stays open, without a reply in the log.
     if (code == StatusCode::kCancelled) return Status::Ok();
-    if (code == StatusCode::kPending || (d_.suspend && code == StatusCode::kTimedOut)) {
+    if (code == StatusCode::kPending) {
       waiting_requests_.insert(number);
       return Status::Ok();
     }

@@ -22,10 +22,10 @@ MANY = 256                  # a tensor with fewer numbers does not show by itsel
 LEAST_GAP = 4.0            # least ratio of dishonest to honest errors, as `hone tasks check` requires
 HONEST_ROOM = 4.0          # factor on PyTorch's own error: a kernel may sum in one long row, PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
-UNCERTAIN = 3e-4           # a larger error of the module in float32 may say that no kernel in float32 has a right answer at these sizes,
-BESIDE_ORDINARY = 8.0      # if it is so many times that of large sizes; smaller sizes are then left out
-DRAWS, FEW_DRAWS = 16, 3   # sets of inputs for that, at sizes that are small and at others: large errors may be rare
-CERTAIN_ELEMENTS = 4_000_000     # and no further than to these limits
+UNCERTAIN = 3e-4           # least sizes are raised if the module in float32 has a larger error there, with an amplification of
+BESIDE_ORDINARY = 8.0      # rounding errors: so many times its error at large sizes
+DRAWS, FEW_DRAWS = 16, 3   # sets of inputs with which errors at small, and at larger sizes are found: large errors may be rare
+CERTAIN_ELEMENTS = 4_000_000     # limits for a case of raised sizes
 CERTAIN_FLOPS = 4_000_000_000
 FEW_ELEMENTS = 16          # in a slice with this few elements, all may be near zero
 ABS_ROOM = 12.0            # factor on the error of results that cancel, as the linter's, for kernels that sum in another order
@@ -112,7 +112,7 @@ class Ranges:
         return found
 
     def twice(self, sizes):
-        """Returns twice these sizes, or the file's where those are smaller; None: such a case is too large."""
+        """Returns twice these sizes, or the file's where those are smaller; None: these are the file's, or the case would be too large."""
         larger = {name: min(max(dim["size"] // dim["multiple"] * dim["multiple"], sizes[name]), 2 * sizes[name]) for name, dim in self.dims.items()}
         return larger if larger != sizes and self.fits(larger, CERTAIN_ELEMENTS, CERTAIN_FLOPS) else None
 
@@ -134,6 +134,7 @@ class Ranges:
         at = large = dict(self.low)
         while (larger := self.twice(large)) is not None:
             large = larger
+        # Raised sizes leave some room below what is uncertain, unless the module's ordinary error has none.
         enough = max(UNCERTAIN / BESIDE_ORDINARY, BESIDE_ORDINARY * error_of(large))
         while at is not None and not error_from(at) <= enough:
             at = self.twice(at)
@@ -596,16 +597,16 @@ def scaled_errors(result, reference, floor):
 
 
 def float32_error(problem, sizes, seed, draws):
-    """Returns the largest scaled error of the module's float results in float32 at these sizes, for so many sets of inputs and weights;
-    0: the module does not run there, which its trials explain."""
+    """Returns the largest scaled error in float32 at these sizes, of results and of buffers that forward changes, for so many sets of
+    inputs and weights. A set with which the module does not run is left out: the judge says so when it draws one."""
     worst = 0.0
     for again in range(draws):
         try:
             trial = Trial(problem, {**problem.sizes, **sizes}, seed + again, collect=False)
-            exact, found = trial.run()[0], trial.run("float32")[0]
+            (exact, state, _), (found, found_state, _) = trial.run(), trial.run("float32")
         except Exception:
-            return 0.0
-        for right, told in zip(exact, found):
+            continue
+        for right, told in [*zip(exact, found), *((state[name], found_state[name]) for name in trial.state)]:
             if right.is_floating_point() and right.shape == told.shape:
                 worst = max(worst, scaled_errors(told, right, 0.0)[0])
     return worst
@@ -720,20 +721,21 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def measure_cancelling(problem, shapes, seed, results, measured):
-    """Adds to `measured` by how much results in float32 are off that cancel at these shapes, each with a size at its least.
+def measure_cancelling(problem, corners, seed, results, measured):
+    """Raises `cancelled` of each output to the largest error in float32 of results that cancel at these sizes (Ranges.corners).
 
-    A sum over one channel may be nearly nothing where one over many cannot: at the sizes of the other trials no result cancels then."""
-    for sizes in shapes:
-        try:
-            trial = Trial(problem, {**problem.sizes, **sizes}, seed, collect=False)
-            exact, found = results(trial.run()), results(trial.run("float32"))
-        except Exception:
-            continue  # the judge's own evaluation explains what fails there
-        for name, one in exact.items():
-            if one["floating"]:
-                measured[name]["cancelled"] = max(measured[name]["cancelled"], cancelled_error(found[name]["value"].to(one["dtype"]), one["value"],
-                                                                                               ROUNDOFF[DTYPES[str(one["dtype"])]]))
+    A sum over one channel may be nearly nothing where one over many cannot: at the sizes of the trials no result cancels then."""
+    for again in range(FEW_DRAWS):
+        for sizes in corners:
+            try:
+                trial = Trial(problem, {**problem.sizes, **sizes}, seed + again, collect=False)
+                exact, found = results(trial.run()), results(trial.run("float32"))
+            except Exception:
+                continue  # the judge says so when it draws such inputs
+            for name, one in exact.items():
+                if one["floating"]:
+                    shown, unit = found[name]["value"].to(one["dtype"]), ROUNDOFF[DTYPES[str(one["dtype"])]]
+                    measured[name]["cancelled"] = max(measured[name]["cancelled"], cancelled_error(shown, one["value"], unit))
 
 
 def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False):
@@ -765,8 +767,7 @@ def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.
     most = MOST_FORGIVEN * c_max * ordinary
     if cancelled > 0 and cancelled >= min(ABS_ROOM * worst, most):
         told["abs"] = rounded(cancelled)
-        notes.append(f"{name}: abs = {told['abs']:g}, for results of short rows cancel: one that is nearly nothing keeps the rounding errors "
-                     "of what it is the difference of")
+        notes.append(f"{name}: abs = {told['abs']:g}, because small results of short rows are differences of larger numbers and keep their rounding errors")
     elif worst > 0 and most > 0:
         told["abs"] = rounded(min(ABS_ROOM * worst, most))
         notes.append(f"{name}: abs = {told['abs']:g}, for at some stress values the module in float32 is itself off by {worst:.2g}, which is much "
@@ -1113,7 +1114,7 @@ def describe(job):
         uncertain = ranges.raise_least(lambda sizes: float32_error(problem, sizes, seed, DRAWS if flops_at(shapes, sizes) <= SMALL_FLOPS else FEW_DRAWS))
         if uncertain:
             notes.append(f"{', '.join(f'{name} >= {ranges.low[name]}' for name in dims if ranges.low[name] != low[name])}: at smaller sizes the "
-                         f"module in float32 is itself off by {uncertain:.2g}, because rounding errors grow there, and no kernel could be told right from wrong")
+                         f"module in float32 is itself off by {uncertain:.2g}, because rounding errors grow there, so that right kernels could not be told from wrong ones")
 
     trial_sizes = ranges.most(TRIAL_ELEMENTS, TRIAL_FLOPS, 4096) if dims else {}
     if not dims:
@@ -1245,12 +1246,12 @@ def describe(job):
                       "parameter": name in dict(trial.model.named_parameters()), "boolean": tensor.dtype == torch.bool,
                       "values": values})
 
-    def few_elements(i, axes):
-        """Returns whether the judge's smallest slices of output i, which has so many axes, are short."""
-        texts = [expressions[("out", i, axis)] for axis in range(axes)]
+    def few_elements(kind, name, axes):
+        """Returns whether the judge's smallest slices of the output ("out", number) or buffer ("state", name), which has so many axes, are short."""
+        texts = [expressions[(kind, name, axis)] for axis in range(axes)]
         return math.prod(evaluate_text(str(text), ranges.low) for text in texts if text != slice_name) <= FEW_ELEMENTS
 
-    few = {("out", i): few_elements(i, one.dim()) for i, one in enumerate(outputs)}
+    few = {("out", i): few_elements("out", i, one.dim()) for i, one in enumerate(outputs)}
     axes = {key: next((axis for axis in range(one.dim()) if expressions[(*key, axis)] == slice_name), -1)
             for key, one in [(("in", i), one) for i, one in enumerate(trial.inputs) if torch.is_tensor(one)] + [(("out", i), one) for i, one in enumerate(outputs)]}
     specs = [(scale_and_offset(inputs[i]["values"]), axes[("in", i)], specials) if torch.is_tensor(one) and one.is_floating_point() else None
@@ -1274,7 +1275,8 @@ def describe(job):
             notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
     for one in state:
         if one["role"] == "inout":
-            one["tolerance"] = tolerance_of(one["name"], measured[("state", one["name"])], one["dtype"], notes)
+            one["tolerance"] = tolerance_of(one["name"], measured[("state", one["name"])], one["dtype"], notes,
+                                            few_elements("state", one["name"], len(one["shape"])))
 
     odd = [ranges.odd(share) for share in (0.3, 0.75)] if dims else []
     checks = []

@@ -331,8 +331,8 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
 size_t ReferencesKept(int64_t host_bytes, int64_t gpu_bytes) {
   constexpr int64_t kGiB = int64_t{1} << 30;
   const int64_t by_host = host_bytes / (6 * kGiB);
-  const int64_t by_gpu = gpu_bytes > 0 ? gpu_bytes / (8 * kGiB) : by_host;
-  return static_cast<size_t>(std::clamp<int64_t>(std::min(by_host, by_gpu), 3, 12));
+  const int64_t by_gpu = gpu_bytes > 0 ? gpu_bytes / (16 * kGiB) : by_host;
+  return static_cast<size_t>(std::clamp<int64_t>(std::min(by_host, by_gpu), 3, 8));
 }
 
 int TorchReferences::on_gpu() {
@@ -352,7 +352,7 @@ Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, co
     return found.second;
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<HostReference> started, StartTorchReference(task, options));
-  if (kept_.size() >= most_kept_) kept_.erase(kept_.begin());
+  while (kept_.size() >= most_kept_ || (kept_.size() >= kAlwaysKept && AvailableMemory() < MachineMemory() / 4)) kept_.erase(kept_.begin());
   kept_.emplace_back(key, std::move(started));
   return kept_.back().second;
 }

@@ -35,12 +35,13 @@ inline constexpr double kTorchStartSeconds = 180;  // limit for loading PyTorch 
 // kUnavailable when Python or PyTorch is missing, kInvalidArgument when reference.py cannot be used.
 Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, const PythonOptions& options);
 
-// Returns how many processes a machine of so much memory keeps, 3 to 12: one for each 6 GiB of the host's, and for each 8 GiB of the
-// GPU's. `gpu_bytes`: 0 if they use no GPU. Each has PyTorch in the host's memory, and a context and a fortieth of the GPU's.
+// Returns how many processes are kept at most, 3 to 8: one for each 6 GiB of the host's memory, and for each 16 GiB of the GPU's.
+// `gpu_bytes`: 0 if they use no GPU. Each has PyTorch in the host's memory, and a context and up to a twentieth of the GPU's.
 size_t ReferencesKept(int64_t host_bytes, int64_t gpu_bytes);
 
 // Keeps the processes of the tasks used last, since each evaluation of a task needs the same process, and starting one takes
-// seconds. Thread-safe.
+// seconds. Beyond three it keeps them only while a quarter of the machine's memory is available: workers of other GPUs keep
+// theirs. Thread-safe.
 class TorchReferences {
  public:
   explicit TorchReferences(size_t most_kept) : most_kept_(most_kept) {}
@@ -50,6 +51,7 @@ class TorchReferences {
   int on_gpu();
 
  private:
+  static constexpr size_t kAlwaysKept = 3;
   const size_t most_kept_;
   std::mutex mutex_;
   // Hash of the task -> process; the last one used is at the back.

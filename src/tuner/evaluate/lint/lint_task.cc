@@ -186,8 +186,8 @@ void Linter::CheckForm() {
     AddProblem("no seed.cu: an oracle that looks at outputs is no kernel to start from; write one that is right");
   } else if (task_.seed_source.empty() && options_.reference != nullptr) {
     Warn(
-        "no seed.cu: runs start from the module in eager mode, and speedups are over it; `hone eval` tells none without "
-        "--baseline");
+        "no seed.cu: runs start from the PyTorch module in eager mode, and their speedups are over the module; `hone eval` "
+        "tells no speedup without --baseline");
   } else if (task_.seed_source.empty()) {
     Warn("no seed.cu: runs start from the oracle made into a kernel, and speedups are over that slow code");
   }

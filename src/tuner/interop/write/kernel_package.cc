@@ -86,9 +86,9 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   }
   if (best && (!view.final_result || view.final_result->node != node)) {
     return Status::InvalidArgument(
-        fmt::format("run {} has not paired its best (node {}) with the seed on fresh hidden cases yet; let it end with "
+        fmt::format("run {} has not paired its best (node {}) with {} on fresh hidden cases yet; let it end with "
                     "`hone optimize --resume {}`, or take the node unproven with --node {}",
-                    view.info.id, node, view.info.id, node));
+                    view.info.id, node, StartName(view), view.info.id, node));
   }
   KernelPackage package;
   HONE_ASSIGN_OR_RETURN(package.task, LoadRunTask(store, view));
@@ -105,6 +105,7 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.winner, fmt::format("`hone show {} --source`", view.info.id)));
   HONE_RETURN_IF_ERROR(DeviceCodeOnly(package.seed, fmt::format("`hone show {} --source`", view.info.id)));
   package.run = view.info.id;
+  package.start = StartName(view);
   package.node = node;
   package.device = view.info.device;
   package.modelled = view.info.modelled;
@@ -153,8 +154,8 @@ Result<KernelPackage> MakeKernelPackage(RunStore& store, const RunView& view, in
   for (const PackagedShape& shape : package.shapes) any = any || shape.wins;
   if (!any) {
     return Status::InvalidArgument(
-        fmt::format("node {} of run {} is surely faster than the seed in no timed shape: there is nothing to apply",
-                    node, view.info.id));
+        fmt::format("node {} of run {} is surely faster than {} in no timed shape: there is nothing to apply",
+                    node, view.info.id, StartName(view)));
   }
   for (const DispatchRule& rule : MakeDispatchRules(choices, Binding{})) package.seed_shapes.push_back(rule.when);
   return package;

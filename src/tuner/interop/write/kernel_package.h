@@ -35,6 +35,7 @@ struct KernelPackage {
   std::string run;   // the run's id; empty: the package is made from a file
   int64_t node = 0;  // the winner's node in the run
   std::string file;  // name of the candidate's file; empty: the package is made from a run
+  std::string start;      // what the winner is compared with, as in "faster than the seed"; empty: the package is made from a file
   std::string device;     // device of the run
   bool modelled = false;  // the times are modelled, not measured
   bool other_seed = false;  // the run began with a kernel of its own (--seed-kernel): `seed` is that one, not the task's

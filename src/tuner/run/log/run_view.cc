@@ -51,6 +51,10 @@ std::string NodeFileName(const RunView& view, int64_t node) {
   return view.from_module ? "reference.py" : view.from_oracle ? "reference.cu" : "seed.cu";
 }
 
+std::string StartName(const RunView& view) {
+  return view.from_module ? "the module in PyTorch (eager)" : view.from_oracle ? "the oracle's kernel" : "the seed";
+}
+
 std::string NodesText(const RunView& view) {
   if (view.nodes.empty()) return fmt::format("run {} has no nodes", view.info.id);
   if (view.nodes.size() == 1) return fmt::format("run {} has node 0 alone", view.info.id);

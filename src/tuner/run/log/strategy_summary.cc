@@ -17,7 +17,8 @@
 namespace hone {
 namespace {
 
-// Returns a line that names the tasks without a seed whose speedups are over `baseline`; "" if there are none.
+// Returns a line that names the tasks without a seed whose speedups are over `baseline`: those that start from a PyTorch module, or
+// those that do not. "" if there are none.
 std::string SeedlessNote(const std::vector<std::string>& tasks, const std::vector<RunOutcome>& outcomes, bool from_module,
                          std::string_view baseline) {
   std::string seedless;
@@ -182,7 +183,7 @@ std::string OutcomesTable(const std::vector<RunOutcome>& outcomes) {
                   [](const RunOutcome& outcome) { return !outcome.over && !outcome.waiting; })) {
     text += "+ the run is not over: this is what it has so far.\n";
   }
-  text += SeedlessNote(tasks, outcomes, /*from_module=*/true, "their PyTorch modules in eager mode");
+  text += SeedlessNote(tasks, outcomes, /*from_module=*/true, "the PyTorch module in eager mode");
   text += SeedlessNote(tasks, outcomes, /*from_module=*/false, "the oracle made into a kernel, which is slow");
   return text;
 }
