@@ -1135,6 +1135,9 @@ def uncertain_sizes(folder):
     least = min(case["dims"]["batch"] for case in task["case"])
     if least != raised[0] or task["hidden"][0]["batch"]["low"] != raised[0]:
         fail(f"a case has a batch of {least}, and the note says {raised[0]}", json.dumps(task["hidden"]))
+    means = {name: one for name, one in task["tolerance"].items() if name.endswith("running_mean")}
+    if len(means) != 12 or not any("abs" in one for one in means.values()):
+        fail("no running mean may be nearly nothing, where old and new mean cancel", json.dumps(means))
     if task["tolerance"]["out"]["c_rms"] > 1e-3:
         fail("the tolerance is that of sizes that were left out", json.dumps(task["tolerance"]["out"]))
 
