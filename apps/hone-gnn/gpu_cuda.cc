@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/process/cgroup_limits.h"
 #include "gnn/cuda/base/cuda_support.h"
 #include "gnn/cuda/base/device_parameters.h"
 #include "gnn/cuda/engine/feed.h"
@@ -22,7 +23,6 @@
 #include "gnn/cuda/sample/all_neighbors.h"
 #include "gnn/cuda/update/peer_exchange.h"
 #include "gnn/dist/nccl_communicator.h"
-#include "gnn/graph/container/memory_region.h"
 #include "gnn/graph/synthetic/synthetic_shape.h"
 #include "hone-gnn/gpu.h"
 

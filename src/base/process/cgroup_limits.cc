@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <functional>
 #include <string_view>
 
@@ -105,6 +106,16 @@ std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places) {
     if (room) least = std::min(least.value_or(*room), *room);
   });
   return least;
+}
+
+int64_t AvailableMemoryBytes() {
+  const Result<std::string> text = ReadFile("/proc/meminfo");
+  const size_t at = text.ok() ? text.value().find("MemAvailable:") : std::string::npos;
+  const int64_t free = at == std::string::npos ? 0 : std::strtoll(text.value().c_str() + at + 13, nullptr, 10) * 1024;
+  // At least one byte, because 0 means "unknown".
+  const std::optional<int64_t> group = CgroupRoomBytes();
+  if (!group) return free;
+  return std::max<int64_t>(1, free > 0 ? std::min(free, *group) : *group);
 }
 
 std::optional<double> CgroupProcessors(const CgroupPlaces& places) {

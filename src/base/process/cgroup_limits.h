@@ -23,6 +23,10 @@ struct CgroupPlaces {
 // Cached pages of files count as free, since the kernel can drop them. nullopt: no limit is set, or none can be read.
 std::optional<int64_t> CgroupRoomBytes(const CgroupPlaces& places = {});
 
+// Returns the bytes available without swapping (MemAvailable) and within the limits of the process's control groups; 0:
+// unknown.
+int64_t AvailableMemoryBytes();
+
 // Returns the tightest limit on processor time of these groups, in processors: 2.5. nullopt: no limit is set, or none
 // can be read.
 std::optional<double> CgroupProcessors(const CgroupPlaces& places = {});

@@ -3,6 +3,7 @@
 #include "base/process/cgroup_limits.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files/file.h"
 
@@ -50,6 +51,12 @@ TEST_F(CgroupLimits, NobodyWhoTellsIsNoLimit) {
   EXPECT_FALSE(Room().has_value());
   Put("self", "nonsense\n::\n0::");
   EXPECT_FALSE(Room().has_value());
+}
+
+TEST(AvailableMemory, IsKnownHereAndWithinTheGroupsLimit) {
+  const int64_t available = AvailableMemoryBytes();
+  EXPECT_GT(available, 0);
+  EXPECT_LE(available, static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE));
 }
 
 TEST_F(CgroupLimits, ProcessorsAreTheTightestQuotaOverItsPeriod) {

@@ -257,8 +257,6 @@ TEST(TorchReferences, AsManyAreKeptAsTheMemoryHolds) {
   EXPECT_EQ(ReferencesKept(128 * kGiB, 24 * kGiB), 3u) << "the GPU's memory holds no more";
   EXPECT_EQ(ReferencesKept(128 * kGiB, 80 * kGiB), 5u);
   EXPECT_EQ(ReferencesKept(2048 * kGiB, 192 * kGiB), 8u);
-  EXPECT_GT(AvailableMemory(), 0);
-  EXPECT_LE(AvailableMemory(), MachineMemory());
 }
 
 TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {

@@ -74,14 +74,6 @@ int64_t MachineMemory() {
   return pages > 0 && size > 0 ? static_cast<int64_t>(pages) * size : int64_t{8} << 30;
 }
 
-int64_t AvailableMemory() {
-  const Result<std::string> text = ReadFile("/proc/meminfo", 1 << 16);
-  constexpr std::string_view kField = "MemAvailable:";
-  const size_t at = text.ok() ? text->find(kField) : std::string::npos;
-  if (at == std::string::npos) return MachineMemory();
-  return int64_t{1024} * std::strtoll(text->c_str() + at + kField.size(), nullptr, 10);  // the file counts in kB
-}
-
 Result<UniqueFd> MakeMemoryFile(const char* name) {
   UniqueFd fd(memfd_create(name, MFD_CLOEXEC));
   if (!fd.valid()) return Status::Io(ErrnoMessage("memfd_create", name, errno));

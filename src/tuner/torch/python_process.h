@@ -33,9 +33,6 @@ struct Python {
 // Returns the bytes of the machine's memory; 8 GiB where the system does not say.
 int64_t MachineMemory();
 
-// Returns the bytes that programs can take without swapping; all of the machine's where the system does not say.
-int64_t AvailableMemory();
-
 // Finds Python, HONE_PYTHON or else the first python3 on the PATH, and asks it for its folders. Takes some 50 ms.
 // kUnavailable, with the remedy, if there is none.
 Result<Python> FindPython(const std::vector<std::string>& environment);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/numbers/hash.h"
+#include "base/process/cgroup_limits.h"
 #include "base/process/frames.h"
 #include "base/process/subprocess.h"
 #include "base/text/json_fields.h"
@@ -352,7 +353,11 @@ Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, co
     return found.second;
   }
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<HostReference> started, StartTorchReference(task, options));
-  while (kept_.size() >= most_kept_ || (kept_.size() >= kAlwaysKept && AvailableMemory() < MachineMemory() / 4)) kept_.erase(kept_.begin());
+  const auto memory_is_short = [] {
+    const int64_t available = AvailableMemoryBytes();
+    return available > 0 && available < MachineMemory() / 4;
+  };
+  while (kept_.size() >= most_kept_ || (kept_.size() >= kAlwaysKept && memory_is_short())) kept_.erase(kept_.begin());
   kept_.emplace_back(key, std::move(started));
   return kept_.back().second;
 }

@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/process/cgroup_limits.h"
 #include "gnn/cuda/engine/feed.h"
 #include "gnn/cuda/engine/gpu_engine.h"
 #include "gnn/cuda/graph/device_graph.h"
 #include "gnn/dist/gradient_exchange.h"
-#include "gnn/graph/container/memory_region.h"
 #include "gnn/spec/own_operations.h"
 #include "gnn/train/checkpoint.h"
 #include "gnn/train/standard_targets.h"

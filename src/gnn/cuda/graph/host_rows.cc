@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/files/file.h"
+#include "base/process/cgroup_limits.h"
 #include "gnn/cuda/base/peer_sockets.h"
 #include "gnn/dist/agreement.h"
 #include "gnn/dist/socket.h"

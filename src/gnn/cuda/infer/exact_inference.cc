@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/process/cgroup_limits.h"
 #include "gnn/cuda/base/cuda_handles.h"
 #include "gnn/cuda/base/device_parameters.h"
 #include "gnn/cuda/graph/device_graph.h"
@@ -20,7 +21,6 @@
 #include "gnn/cuda/infer/exact_memory.h"
 #include "gnn/cuda/infer/exact_ranks.h"
 #include "gnn/cuda/infer/exact_spec.h"
-#include "gnn/graph/container/memory_region.h"
 
 namespace hone::gnn::cuda {
 namespace {

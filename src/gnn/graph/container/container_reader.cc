@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/files/file.h"
+#include "base/process/cgroup_limits.h"
 #include "gnn/graph/array_graph.h"
 #include "gnn/graph/class_names.h"
 #include "gnn/graph/container/container_writer.h"

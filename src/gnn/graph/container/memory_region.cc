@@ -7,13 +7,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/files/file.h"
-#include "base/process/cgroup_limits.h"
 
 namespace hone::gnn {
 namespace {
@@ -84,16 +81,6 @@ Result<MemoryRegion> MemoryRegion::MapFile(int fd, int64_t bytes, const std::str
   region.size_ = bytes;
   region.data_ = static_cast<std::byte*>(base);
   return region;
-}
-
-int64_t AvailableMemoryBytes() {
-  const Result<std::string> text = ReadFile("/proc/meminfo");
-  const size_t at = text.ok() ? text.value().find("MemAvailable:") : std::string::npos;
-  const int64_t free = at == std::string::npos ? 0 : std::strtoll(text.value().c_str() + at + 13, nullptr, 10) * 1024;
-  // At least one byte, because 0 means "unknown".
-  const std::optional<int64_t> group = CgroupRoomBytes();
-  if (!group) return free;
-  return std::max<int64_t>(1, free > 0 ? std::min(free, *group) : *group);
 }
 
 }  // namespace hone::gnn

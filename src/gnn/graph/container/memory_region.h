@@ -46,8 +46,4 @@ class MemoryRegion {
   size_t mapped_ = 0;
 };
 
-// Returns the bytes available without swapping (MemAvailable) and within the limits of the process's control groups; 0:
-// unknown.
-int64_t AvailableMemoryBytes();
-
 }  // namespace hone::gnn

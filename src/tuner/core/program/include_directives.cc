@@ -31,7 +31,7 @@ std::string WithoutTrigraphs(std::string_view source) {
   text.reserve(source.size());
   for (size_t i = 0; i < source.size(); ++i) {
     const std::string_view three = source.substr(i, 3);
-    const bool hash = three == "??=", backslash = three == "??/";
+    const bool hash = three == "?\?=", backslash = three == "?\?/";  // escaped, so that these are no trigraphs themselves
     text += hash ? '#' : backslash ? '\\' : source[i];
     if (hash || backslash) i += 2;
   }

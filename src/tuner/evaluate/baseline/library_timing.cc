@@ -221,20 +221,20 @@ void TimeTorch(const LibrarySpec& spec, const Task& task, const std::vector<Case
       } else if (time == measured.times.end() || !(time->second.time.median > 0) || !(time->second.time.low > 0)) {
         result.detail = answer.error.empty() ? answer.version + " gave no time" : answer.error;
       } else {
-        const TorchTimes::Mode& mode = time->second;
-        const std::string calls = mode.calls == 1 ? "one call" : fmt::format("{} calls", mode.calls);
-        result.time_us = mode.time.median;
-        if (mode.speedup) {
-          result.speedup = mode.speedup;
+        const TorchTimes::Mode& timed = time->second;
+        const std::string calls = timed.calls == 1 ? "one call" : fmt::format("{} calls", timed.calls);
+        result.time_us = timed.time.median;
+        if (timed.speedup) {
+          result.speedup = timed.speedup;
           result.detail = fmt::format("{}, in interleaved pairs, {} to a sample", answer.version, calls);
-          if (!(mode.apart <= kFarApart))
-            result.detail += fmt::format("; its result is {:.1e} of its size away", mode.apart);
+          if (!(timed.apart <= kFarApart))
+            result.detail += fmt::format("; its result is {:.1e} of its size away", timed.apart);
         } else {
           result.detail = fmt::format("{}, timed by itself{}, {} to a sample", answer.version,
-                                      mode.unpaired.empty() ? "" : fmt::format(" ({})", mode.unpaired), calls);
+                                      timed.unpaired.empty() ? "" : fmt::format(" ({})", timed.unpaired), calls);
           if (c.time_us && c.time_us->low > 0) {
-            result.speedup = Interval{mode.time.median / c.time_us->median, mode.time.low / c.time_us->high,
-                                      mode.time.high / c.time_us->low};
+            result.speedup = Interval{timed.time.median / c.time_us->median, timed.time.low / c.time_us->high,
+                                      timed.time.high / c.time_us->low};
           }
         }
       }

@@ -61,6 +61,16 @@ constexpr char kProgram[] = R"cpp(
   }
 )cpp";
 
+// Runs a program and returns what it prints: on standard error, if it fails.
+std::string OutputOf(std::vector<std::string> argv, std::vector<std::string> environment) {
+  SubprocessOptions options;
+  options.argv = std::move(argv);
+  options.environment = std::move(environment);
+  options.limit_seconds = 60;
+  const SubprocessResult result = RunSubprocess(options).value();
+  return result.exit.success() ? result.out : result.err;
+}
+
 TEST(TorchExtension, ChecksWhatItIsGivenAndComputes) {
   const KernelPackage package = ScaleAddPackage();
   const TemporaryDirectory directory = MakeTemporaryDirectory().value();
@@ -238,12 +248,7 @@ TEST(TorchExtension, LooksForCutlassWhereHoneDoes) {
   }
   ASSERT_TRUE(WriteFileAtomically(folder / "search.py", "import os\nimport sys\n" + load.substr(from, to - from) + "\nprint(_cutlass_include())\n").ok());
   const auto found = [&](std::vector<std::string> environment) {
-    SubprocessOptions options;
-    options.argv = {*python, folder / "search.py"};
-    options.environment = std::move(environment);
-    options.limit_seconds = 60;
-    const SubprocessResult result = RunSubprocess(options).value();
-    return result.exit.success() ? result.out : result.err;
+    return OutputOf({*python, folder / "search.py"}, std::move(environment));
   };
   EXPECT_EQ(found({"CUTLASS_HOME=" + (folder / "checkout"), "CUTLASS_PATH=/nowhere"}), (folder / "checkout/include") + "\n");
   EXPECT_EQ(found({"CUTLASS_HOME=" + (folder / "checkout/include")}), (folder / "checkout/include/") + "\n");
@@ -265,12 +270,7 @@ TEST(TorchExtension, CompilesForTheArchitectureOfTheGpu) {
                                   "    get_device_capability = staticmethod(lambda: tuple(map(int, os.environ['CAPABILITY'].split('.'))))\n").ok());
   ASSERT_TRUE(WriteFileAtomically(folder / "asked.py", std::string(kArchitectureOption) + "\nprint(_architecture())\n").ok());
   const auto options = [&](std::vector<std::string> environment) {
-    SubprocessOptions subprocess;
-    subprocess.argv = {*python, folder / "asked.py"};
-    subprocess.environment = std::move(environment);
-    subprocess.limit_seconds = 60;
-    const SubprocessResult result = RunSubprocess(subprocess).value();
-    return result.exit.success() ? result.out : result.err;
+    return OutputOf({*python, folder / "asked.py"}, std::move(environment));
   };
   EXPECT_EQ(options({"CAPABILITY=9.0"}), "['-gencode=arch=compute_90a,code=sm_90a']\n");
   EXPECT_EQ(options({"CAPABILITY=8.6"}), "['-gencode=arch=compute_86,code=sm_86']\n");
