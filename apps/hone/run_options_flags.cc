@@ -67,7 +67,7 @@ Status CheckRunOptions(const RunOptions& o) {
 void AddRunFlags(CLI::App& command, RunFlags& flags) {
   AddModelFlags(command, flags.models);
   AddField(command, flags, "--strategy", &RunOptions::strategy,
-           "how to search (docs/strategies.md explains each): refine, team, tree, sample, reflexion, single, funnel or "
+           "how to search (docs/strategies.md explains each): refine, team, tree, sample, reflexion, single, funnel, reckon or "
            "agent");
   AddField(command, flags, "--target", &RunOptions::target,
            "the language of kernels: any, cuda (CuTe is refused) or cute (everything but CuTe is refused)");

@@ -108,6 +108,7 @@ struct RunNode {
   std::string problem;      // kUnusable: no_code, search_not_found, repeated_idea, … (agents/reply.h)
   std::string detail;       // kUnusable: a sentence on how to do better
   std::vector<std::string> widened;  // regions that a bound coder changed beyond its plan's spans
+  std::vector<double> predicted_us;  // the time in microseconds that the coder expected for each timed case; empty: it said none
   std::string repaired;     // problem of the first reply, if a repair turn followed it; empty: no repair was needed
   SourceHash source_hash;   // empty when unusable
   int64_t bindings = 1;     // how many bindings its tunables allow

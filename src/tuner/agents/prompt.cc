@@ -63,6 +63,28 @@ std::string StandingText(const RunView& view, const RunNode& node) {
   return text;
 }
 
+// Returns how many attempts from the same parent were under way when this one was opened.
+int64_t SiblingsUnderWay(const RunView& view, const RunNode& node) {
+  return std::count_if(view.nodes.begin() + std::min(node.known, node.id), view.nodes.begin() + node.id,
+                       [&](const RunNode& other) { return other.parent == node.parent && !other.turns.empty(); });
+}
+
+// Returns which of the designs that an attempt reckons it is to write. Attempts under way at the same time reckon alike, so
+// each writes another one.
+std::string ChoiceText(int64_t siblings) {
+  if (siblings <= 0) return "Choose the design with the least reckoned time.";
+  return fmt::format("Order the designs by their reckoned times. {} under way from the same start and {} the first {}: you write number {}, or, if it is no design "
+                     "in its own right, the next one that is.",
+                     siblings == 1 ? "Another attempt is" : fmt::format("{} other attempts are", siblings), siblings == 1 ? "writes" : "write",
+                     siblings == 1 ? "one" : std::to_string(siblings), siblings + 1);
+}
+
+// Returns what was said when the version was written: the text of the reply beside its code. A sweep has that of its source.
+std::string ReckoningText(const RunView& view, int64_t id) {
+  while (id > 0 && view.node(id).origin == "sweep") id = view.node(id).parent;
+  return id > 0 ? view.node(id).reasoning : "";
+}
+
 }  // namespace
 
 Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_index, std::optional<GivenHint>* given) {
@@ -143,6 +165,8 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
       values["share_why"] = hint->why;
     }
     values["standing"] = StandingText(view, node);
+    values["choice"] = ChoiceText(SiblingsUnderWay(view, node));
+    values["reckoning"] = ReckoningText(view, parent_id);
     if (turn.prompt == kWidePrompt) direction = DirectionOf(view, node, judged, values["menu"]);
     if (direction) values["direction"] = direction->text;
     if (!view.memory.empty()) {
@@ -199,14 +223,10 @@ Result<ModelRequest> MakeRequest(const PromptInputs& in, int64_t id, int turn_in
   for (const LedgerEntry& entry : view.ledger) {
     if (entry.node < node.known && !entry.key.empty()) tried_keys += entry.key + "\n";
   }
-  // Counts the attempts from the same parent that were under way when this one was opened.
-  const auto siblings =
-      std::count_if(view.nodes.begin() + std::min(node.known, id), view.nodes.begin() + id,
-                    [&](const RunNode& other) { return other.parent == node.parent && !other.turns.empty(); });
   request.attachments = {{"parent", parent_source},
                          {"task", in.task->toml},
                          {"tried", tried_keys},
-                         {"siblings", std::to_string(siblings)},
+                         {"siblings", std::to_string(SiblingsUnderWay(view, node))},
                          {"facts", DumpJson(DeviceFactsToJson(*in.facts))},
                          {"plan", values["plan"]}};
   if (turn.role == "agent") {

@@ -61,7 +61,7 @@ const std::vector<std::string>& PromptValues() {
       "cute",         "share",        "share_why",      "standing",    "check_cases", "dimensions", "problem",
       "detail",       "real_device",  "unknown_device", "spans",       "bound",       "want_cute",  "want_cuda",
       "cute_example", "calls",        "no_calls",       "simulated",   "outcome",     "direction",  "memory",
-      "cute_product", "cute_rows",    "module",         "oracle_code"};
+      "cute_product", "cute_rows",    "module",         "oracle_code", "choice",    "reckoning"};
   return names;
 }
 

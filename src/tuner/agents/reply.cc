@@ -73,12 +73,35 @@ std::string RegionName(std::string_view value) {
   return name;
 }
 
+// Returns the times in microseconds of a line such as "850 us, 1.2 ms": without a unit they are microseconds. Empty if
+// anything else stands there, since a guess that cannot be read is as good as none.
+std::vector<double> ReadTimes(std::string_view text) {
+  constexpr size_t kMostTimes = 64;
+  constexpr double kLongestUs = 1e10;  // beyond a launch's longest time
+  std::vector<double> times;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string one(Trim(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    char* end = nullptr;
+    double us = std::strtod(one.c_str(), &end);
+    const std::string_view unit = Trim(std::string_view(end));
+    if (unit == "ms") us *= 1e3;
+    if (unit == "s") us *= 1e6;
+    const bool known = unit.empty() || unit == "us" || unit == "\u00b5s" || unit == "ms" || unit == "s";
+    if (end == one.c_str() || !known || !(us > 0 && us < kLongestUs) || times.size() == kMostTimes) return {};
+    times.push_back(us);
+  }
+  return times;
+}
+
 // Holds the parts of a reply, which was split line by line.
 struct Parts {
   std::string prose;
   std::string idea;
   std::vector<std::string> code_blocks;
   std::vector<std::string> widen;
+  std::vector<double> predicted_us;
   std::vector<RegionBody> regions;
   std::vector<SearchReplace> edits;
   std::string unclosed;  // the construct that was not closed at the end
@@ -132,6 +155,7 @@ Parts TakeApart(std::string_view text) {
             parts.idea = value;
           } else {
             if (IsLabelled(line, "REGION", value)) region = RegionName(value);
+            if (IsLabelled(line, "PREDICT", value)) parts.predicted_us = ReadTimes(value);
             if (IsLabelled(line, "WIDEN", value)) {
               const std::string name = RegionName(value);
               if (std::find(parts.widen.begin(), parts.widen.end(), name) == parts.widen.end()) parts.widen.push_back(name);
@@ -270,6 +294,7 @@ Proposal ParseReply(const ModelReply& reply, std::string_view parent, bool add_p
   Parts parts = TakeApart(reply.text);
   proposal.reasoning = ClipText(Trim(parts.prose), kMaxReasoningBytes);
   proposal.widen = std::move(parts.widen);
+  proposal.predicted_us = std::move(parts.predicted_us);
   const bool has_idea = !parts.idea.empty();
   if (!has_idea) {  // the first line of its prose stands for it
     const std::string_view prose = Trim(parts.prose);

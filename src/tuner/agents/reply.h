@@ -13,8 +13,8 @@
 //   =======
 //   >>>>>>> REPLACE
 //   ```cuda /*hone … */ … ```         the whole file, plan comment included
-// with a line `IDEA: …` where the role is to choose one, and, of a coder that is bound to a plan's spans, lines
-// `WIDEN: region: why`.
+// with a line `IDEA: …` where the role is to choose one, a line `PREDICT: 850, 1200` where it is to say the times that
+// it expects, and, of a coder that is bound to a plan's spans, lines `WIDEN: region: why`.
 #pragma once
 
 #include <string>
@@ -34,6 +34,7 @@ struct Proposal {
   std::string source;     // the new candidate; empty when there is a problem
   std::string form;       // file | regions | edits: the form of the reply; empty when unknown
   std::vector<std::string> widen;  // regions that the coder asks for, in order, without repeats
+  std::vector<double> predicted_us;  // the line `PREDICT: …`: the time in microseconds expected for each timed case, in order
   // empty | empty_reply | not_text | too_long | refused | cut_off | no_code | several_files | unclosed_block |
   // search_not_found | search_not_unique | search_empty | edits_overlap | unknown_region | region_twice | no_plan |
   // same_as_parent | outside_plan | too_wide

@@ -146,5 +146,19 @@ TEST(FillTemplate, AnUnknownNameIsAFault) {
   EXPECT_FALSE(PromptLibrary::Embedded().Expanded("poet").ok());
 }
 
+TEST(Reply, PredictedTimesHaveUnitsOrAreMicroseconds) {
+  const auto predicted = [](const std::string& line) {
+    ModelReply reply;
+    reply.text = "IDEA: faster\n" + line + "\n```cuda\n/*hone\n*/\nint x;\n```\n";
+    return ParseReply(reply, "/*hone\n*/\n").predicted_us;
+  };
+  EXPECT_THAT(predicted("PREDICT: 850, 1.2 ms, 33us"), testing::ElementsAre(850, 1200, 33));
+  EXPECT_THAT(predicted("**PREDICT:** 0.001 s"), testing::ElementsAre(1000));
+  EXPECT_THAT(predicted("PREDICT: 850, soon"), testing::IsEmpty()) << "a part of the times says nothing";
+  EXPECT_THAT(predicted("PREDICT: -1"), testing::IsEmpty());
+  EXPECT_THAT(predicted("PREDICT: nan"), testing::IsEmpty());
+  EXPECT_THAT(predicted("no line"), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace hone

@@ -360,7 +360,7 @@ std::vector<Tool> RunTools(const std::shared_ptr<Toolbox>& toolbox) {
             {"resume", TextSchema("Continue this run: an id, a part of one, or last. It keeps the options it began "
                                   "with. A run that ended by itself is shown, and not continued.")},
             {"strategy", ChoiceSchema("How to search; by default refine.",
-                                      {"refine", "team", "tree", "sample", "reflexion", "single", "funnel"})},
+                                      {"refine", "team", "tree", "sample", "reflexion", "single", "funnel", "reckon"})},
             {"model", TextSchema("Who proposes: builtin (mechanical rewrites, the default), openai:NAME or "
                                  "anthropic:NAME with the key in the server's environment, or mailbox:FOLDER below "
                                  "the root, where somebody answers files.")},

@@ -84,6 +84,7 @@ Json NodeJson(const RunNode& n) {
     node["gain"] = {
         {"median", n.gain->median}, {"ci95", {n.gain->low, n.gain->high}}, {"over", std::max<int64_t>(n.incumbent, 0)}};
   if (n.speedup) node["speedup_estimate"] = *n.speedup;
+  if (!n.predicted_us.empty()) node["predicted_us"] = n.predicted_us;
   if (n.hint) {
     node["hint"] = {{"hint", n.hint->hint}};
     if (!n.hint->finding.empty()) {
@@ -460,6 +461,11 @@ Result<std::string> NodeText(RunStore& store, const RunView& view, int64_t id, b
     text += fmt::format("the first reply was unusable ({}) and was asked for again\n", node.repaired);
   if (!node.widened.empty())
     text += fmt::format("beside its plan's spans it took in {}\n", fmt::join(node.widened, ", "));
+  if (!node.predicted_us.empty()) {
+    std::string times;
+    for (const double us : node.predicted_us) times += fmt::format("{}{}", times.empty() ? "" : ", ", TimeText(us));
+    text += fmt::format("reckoned before it was measured: {}\n", times);
+  }
   // Several records (a node's detail, its evaluation's, a finding, a memo) may contain the same sentence, which is
   // printed once.
   const auto say = [&text](const std::string& line) {

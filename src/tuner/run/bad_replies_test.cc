@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
     EveryStrategy, BadRepliesTo,
     testing::Values(Fixture{"refine", {{"coder", Who::kCoder}}}, Fixture{"sample", {{"coder", Who::kCoder}}},
                     Fixture{"reflexion", {{"coder", Who::kCoder}}}, Fixture{"single", {{"coder", Who::kCoder}}},
-                    Fixture{"funnel", {{"coder", Who::kCoder}}}, Fixture{"agent", {{"agent", Who::kAgent}}},
+                    Fixture{"funnel", {{"coder", Who::kCoder}}}, Fixture{"reckon", {{"coder", Who::kCoder}}}, Fixture{"agent", {{"agent", Who::kAgent}}},
                     Fixture{"tree", {{"planner", Who::kBoundPlanner}, {"coder", Who::kBoundCoder}}},
                     Fixture{"team",
                             {{"tester", Who::kTester},
@@ -328,7 +328,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Fixture>& test) { return std::string(test.param.strategy); });
 
 // A strategy that is added joins the table.
-TEST(BadReplies, AreSentToEveryStrategy) { EXPECT_EQ(StrategyNames().size(), 8u); }
+TEST(BadReplies, AreSentToEveryStrategy) { EXPECT_EQ(StrategyNames().size(), 9u); }
 
 }  // namespace
 }  // namespace hone

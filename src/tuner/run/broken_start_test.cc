@@ -46,7 +46,7 @@ TEST_P(BrokenStart, IsNodeOneAndIsMendedByWhatTheStrategyDoesWithItsOwnFailures)
   EXPECT_EQ(again.difference, "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, BrokenStart, testing::Values("refine", "team", "tree", "reflexion", "funnel"),
+INSTANTIATE_TEST_SUITE_P(Strategies, BrokenStart, testing::Values("refine", "team", "tree", "reflexion", "funnel", "reckon"),
                          [](const auto& strategy) { return std::string(strategy.param); });
 
 TEST(BrokenStarts, WhatCannotEvenBeReadIsJudgedToo) {

@@ -94,7 +94,9 @@ TEST(WithoutASeed, EveryStrategyButSampleFirstWritesAKernelFromTheOracle) {
     if (name == "agent") continue;  // an agent chooses for itself; tests/end_to_end/agent_test.cc tests it
     ScriptedRun run(name, [](const ModelRequest& r) -> Result<std::string> {
       if (r.role != "coder") return Journeyman(r);
-      if (r.messages[0].text.find("You write the first version") == std::string::npos) return Journeyman(r);
+      const std::string& text = r.messages[0].text;
+      const bool first = text.find("You write the first version") != std::string::npos || text.find("You design a CUDA kernel") != std::string::npos;
+      if (!first) return Journeyman(r);
       return FileReply("a first version", fmt::format("SPEED {}", 60 + r.number));
     });
     run.task = SeedlessTask();

@@ -213,6 +213,7 @@ ReplyReading ReadReply(const RunView& view, const Task& task, int64_t id, const 
   event.idea_key = answer.idea_key;
   event.reasoning = answer.reasoning;
   event.form = answer.form;
+  event.predicted_us = answer.predicted_us;
   if (bound) event.widened = answer.widen;
   if (answer.problem.empty()) {
     Fault idea_fault = CheckIdea(view, node, answer.idea_key);

@@ -68,7 +68,7 @@ class Deadly {
 TEST(Resume, KilledAtFiftyInstantsItAsksNothingTwiceAndGrowsTheSameTree) {
   int kills = 0;
   Rng random(20261121);
-  for (const std::string strategy : {"tree", "refine", "team", "funnel"}) {
+  for (const std::string strategy : {"tree", "refine", "team", "funnel", "reckon"}) {
     TemporaryDirectory directory = MakeTemporaryDirectory().value();
     const std::string expected_tree = TreeText(KillableRun(strategy, directory / "reference.sqlite")->RunToTheEnd());
     for (int round = 0, killed_here = 0; killed_here < 17 && round < 100; ++round) {

@@ -111,6 +111,13 @@ struct ScriptedRun {
   }
 };
 
+// Returns the name of the first prompt of a node's attempt.
+inline std::string PromptOf(const RunView& view, int64_t id) { return view.node(id).turns.front().prompt; }
+// Returns the text of a node's first request.
+inline const std::string& RequestText(ScriptedRun& run, int64_t id) {
+  return run.mind.requests.at(RequestNumber(id, 0, /*repair=*/false)).messages.front().text;
+}
+
 // Returns as text everything that must be equal when a run is repeated.
 inline std::string TreeText(const RunView& view) {
   std::string text = fmt::format("best {}, ended {}\n", view.best, view.ended);

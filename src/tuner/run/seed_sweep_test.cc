@@ -30,7 +30,7 @@ struct TunableRun : ScriptedRun {
 };
 
 TEST(SeedSweep, EveryPromptStartsFromTheSeedsBestBindingWhateverIsInFlight) {
-  for (const char* strategy : {"refine", "team", "tree", "single", "funnel"}) {
+  for (const char* strategy : {"refine", "team", "tree", "single", "funnel", "reckon"}) {
     for (const int64_t parallel : {1, 4}) {
       TunableRun run(strategy);
       run.options.parallel = parallel;
@@ -56,7 +56,7 @@ TEST(SeedSweep, EveryPromptStartsFromTheSeedsBestBindingWhateverIsInFlight) {
 }
 
 TEST(SeedSweep, ARecordedRunRepeatsWithItAndWithout) {
-  for (const char* strategy : {"refine", "team", "tree", "single", "sample", "reflexion", "funnel"}) {
+  for (const char* strategy : {"refine", "team", "tree", "single", "sample", "reflexion", "funnel", "reckon"}) {
     for (const bool sweep : {true, false}) {
       for (const bool rounds : {true, false}) {
         TunableRun run(strategy);

@@ -29,11 +29,6 @@ Mind::Answer InTimes(std::vector<double> times) {
   };
 }
 
-std::string PromptOf(const RunView& view, int64_t id) { return view.node(id).turns.front().prompt; }
-// Returns the text of the request for a node.
-const std::string& RequestText(ScriptedRun& run, int64_t id) {
-  return run.mind.requests.at(RequestNumber(id, 0, /*repair=*/false)).messages.front().text;
-}
 // Returns the part of the prompt that names the direction to take.
 std::string DirectionText(ScriptedRun& run, int64_t id) {
   const std::string& text = RequestText(run, id);

@@ -12,6 +12,7 @@
 #include "tuner/strategies/agent.h"
 #include "tuner/strategies/baselines.h"
 #include "tuner/strategies/funnel.h"
+#include "tuner/strategies/reckon.h"
 #include "tuner/strategies/refine.h"
 #include "tuner/strategies/team.h"
 #include "tuner/strategies/tree.h"
@@ -20,14 +21,15 @@ namespace hone {
 namespace {
 
 using Maker = std::unique_ptr<Strategy> (*)();
-constexpr std::array<std::pair<std::string_view, Maker>, 8> kStrategies{{{"refine", MakeRefineStrategy},
+constexpr std::array<std::pair<std::string_view, Maker>, 9> kStrategies{{{"refine", MakeRefineStrategy},
                                                                          {"team", MakeTeamStrategy},
                                                                          {"tree", MakeTreeStrategy},
                                                                          {"sample", MakeSampleStrategy},
                                                                          {"reflexion", MakeReflexionStrategy},
                                                                          {"single", MakeSingleStrategy},
                                                                          {"agent", MakeAgentStrategy},
-                                                                         {"funnel", MakeFunnelStrategy}}};
+                                                                         {"funnel", MakeFunnelStrategy},
+                                                                         {"reckon", MakeReckonStrategy}}};
 
 }  // namespace
 

@@ -259,6 +259,30 @@ TEST(TorchReferences, AsManyAreKeptAsTheMemoryHolds) {
   EXPECT_EQ(ReferencesKept(2048 * kGiB, 192 * kGiB), 8u);
 }
 
+TEST(TorchReferences, TasksThatDifferInTheirCasesAloneShareAProcess) {
+  const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
+  ASSERT_TRUE(draft.ok()) << draft.status().message();
+  const auto task = [&](const std::string& toml) {
+    Task parsed = ParseTask(toml, "task.toml").value();
+    parsed.oracle_source = draft->reference_py;
+    return parsed;
+  };
+  TorchReferences references(3);
+  const auto process = [&](const Task& of) { return references.Get(of, Fake("shares")).value().get(); };
+  const HostReference* first = process(task(draft->task_toml));
+  Task other_case = task(draft->task_toml);
+  other_case.toml += "\n# a proposed case\n";
+  other_case.cases.resize(1);
+  EXPECT_EQ(process(other_case), first);
+  Task other_text = task(draft->task_toml);
+  other_text.oracle_source += "\n";
+  EXPECT_NE(process(other_text), first);
+  Task other_tensor = task(draft->task_toml);
+  other_tensor.tensors[0].dtype = DType::kFloat16;
+  EXPECT_NE(process(other_tensor), first);
+  EXPECT_EQ(process(task(draft->task_toml)), first) << "kept beside the others";
+}
+
 TEST(ModuleTask, AReferenceThatCannotStartSaysSo) {
   const Result<ModuleTaskDraft> draft = DraftModuleTask(Options(), Fake("described"));
   ASSERT_TRUE(draft.ok()) << draft.status().message();

@@ -96,6 +96,18 @@ json ModuleJson(const Task& task, const TorchModule& module, const PythonOptions
           {"inputs", inputs}, {"outputs", module.outputs}, {"state", state}, {"booleans", booleans}, {"sizes", sizes}};
 }
 
+// Returns the hash of all that a process depends on. Tasks that differ in their cases alone, such as those on which a
+// run tries a proposed case, have the same.
+std::string ProcessKey(const Task& task, const PythonOptions& options) {
+  json tensors = json::array();
+  for (const TensorSpec& tensor : task.tensors) {
+    json shape = json::array();
+    for (const Expression& size : tensor.shape) shape.push_back(size.text());
+    tensors.push_back({tensor.name, static_cast<int>(tensor.role), DTypeName(tensor.dtype), shape});
+  }
+  return Sha256Hex(DumpJson(json{{"module", ModuleJson(task, TorchModuleOf(task), options)}, {"tensors", tensors}}));
+}
+
 class TorchReference : public HostReference {
  public:
   TorchReference(Task task, TemporaryDirectory scratch, ChildProcess child, UniqueFd socket, UniqueFd output,
@@ -342,7 +354,8 @@ int TorchReferences::on_gpu() {
 }
 
 Result<std::shared_ptr<HostReference>> TorchReferences::Get(const Task& task, const PythonOptions& options) {
-  const std::string key = Sha256Hex(task.toml + '\0' + task.oracle_source);
+  HONE_CHECK(HasTorchModule(task), "TorchReferences::Get of a task without a module");
+  const std::string key = ProcessKey(task, options);
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < kept_.size(); ++i) {
     if (kept_[i].first != key) continue;

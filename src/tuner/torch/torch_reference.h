@@ -40,7 +40,7 @@ Result<std::unique_ptr<HostReference>> StartTorchReference(const Task& task, con
 size_t ReferencesKept(int64_t host_bytes, int64_t gpu_bytes);
 
 // Keeps the processes of the tasks used last, since each evaluation of a task needs the same process, and starting one takes
-// seconds. Beyond three it keeps them only while a quarter of the machine's memory is available: workers of other GPUs keep
+// seconds. Tasks that differ in their cases alone share one. Beyond three it keeps them only while a quarter of the machine's memory is available: workers of other GPUs keep
 // theirs. Thread-safe.
 class TorchReferences {
  public:
@@ -54,7 +54,7 @@ class TorchReferences {
   static constexpr size_t kAlwaysKept = 3;
   const size_t most_kept_;
   std::mutex mutex_;
-  // Hash of the task -> process; the last one used is at the back.
+  // Hash of the task without its cases -> process; the last one used is at the back.
   std::vector<std::pair<std::string, std::shared_ptr<HostReference>>> kept_;
 };
 

@@ -181,6 +181,7 @@ EventDraft Encode(const NodeProposed& e) {
   put("reasoning", e.reasoning);
   put("form", e.form);
   if (!e.widened.empty()) payload["widened"] = e.widened;
+  if (!e.predicted_us.empty()) payload["predicted_us"] = e.predicted_us;
   put("problem", e.problem);
   put("detail", e.detail);
   if (e.exhausted) payload["exhausted"] = true;
@@ -395,6 +396,7 @@ RunEvent ReadProposal(const Event& event, const Json& payload) {
   e.form = payload.value("form", "");
   e.bindings = payload.value("bindings", int64_t{1});
   e.widened = payload.value("widened", std::vector<std::string>{});
+  e.predicted_us = payload.value("predicted_us", std::vector<double>{});
   e.problem = payload.value("problem", "");
   e.detail = payload.value("detail", "");
   e.exhausted = payload.value("exhausted", false);

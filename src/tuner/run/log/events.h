@@ -105,6 +105,7 @@ struct NodeProposed {
   SourceHash source;
   int64_t bindings = 1;
   std::vector<std::string> widened;  // regions beyond its plan that the coder asked for
+  std::vector<double> predicted_us;  // the time that the coder expects for each timed case; empty: it said none
   std::string problem, detail;       // why there is no source; `problem` empty: there is one
   bool exhausted = false;            // the provider has no more replies
 };

@@ -273,6 +273,7 @@ Status ApplyTo(RunView& view, const Event& event, NodeProposed& e) {
   node.reasoning = std::move(e.reasoning);
   node.bindings = e.bindings;
   node.widened = std::move(e.widened);
+  node.predicted_us = std::move(e.predicted_us);
   node.seconds = view.seconds;
   if (e.exhausted) {
     node.state = NodeState::kUnusable;
