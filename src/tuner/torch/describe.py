@@ -596,20 +596,39 @@ def scaled_errors(result, reference, floor):
     return worst, error.square().mean().sqrt().item() / max(rms, 1e-300)
 
 
-def float32_error(problem, sizes, seed, draws):
-    """Returns the largest scaled error in float32 at these sizes, of results and of buffers that forward changes, for so many sets of
-    inputs and weights. A set with which the module does not run is left out: the judge says so when it draws one."""
-    worst = 0.0
-    for again in range(draws):
-        try:
-            trial = Trial(problem, {**problem.sizes, **sizes}, seed + again, collect=False)
-            (exact, state, _), (found, found_state, _) = trial.run(), trial.run("float32")
-        except Exception:
-            continue
-        for right, told in [*zip(exact, found), *((state[name], found_state[name]) for name in trial.state)]:
-            if right.is_floating_point() and right.shape == told.shape:
-                worst = max(worst, scaled_errors(told, right, 0.0)[0])
-    return worst
+class SmallTrials:
+    """Evaluates the module at small sizes in double precision and in float32, each set of inputs and weights once."""
+
+    def __init__(self, problem, seed):
+        self.problem, self.seed, self.kept = problem, seed, {}
+
+    def results(self, sizes, again):
+        """Returns {("out", number) or ("state", name): (exact, in float32)} of results and of buffers that forward changes; empty for a
+        set with which the module does not run: the judge says so when it draws one."""
+        import torch
+        key = (tuple(sorted(sizes.items())), again)
+        if key not in self.kept:
+            found = {}
+            try:
+                trial = Trial(self.problem, {**self.problem.sizes, **sizes}, self.seed + again, collect=False)
+                (exact, state, _), (told, told_state, _) = trial.run(), trial.run("float32")
+                found = {("out", i): pair for i, pair in enumerate(zip(exact, told))}
+                for name, was in trial.state.items():
+                    if not torch.equal(torch.nan_to_num(state[name]), torch.nan_to_num(as_dtype(was, torch.float64))):
+                        found["state", name] = state[name], told_state[name]
+            except Exception:
+                found = {}
+            self.kept[key] = found
+        return self.kept[key]
+
+    def float32_error(self, sizes, draws):
+        """Returns the largest scaled error in float32 at these sizes, for so many sets of inputs and weights."""
+        worst = 0.0
+        for again in range(draws):
+            for exact, told in self.results(sizes, again).values():
+                if exact.is_floating_point() and exact.shape == told.shape:
+                    worst = max(worst, scaled_errors(told, exact, 0.0)[0])
+        return worst
 
 
 def cancelled_error(result, reference, unit):
@@ -688,8 +707,7 @@ def measure_precision(trials, results, notes):
                 worst, rms = scaled_errors(shown, expected["value"], floor)
                 if precision.startswith("float32"):
                     into["honest_rms"], into["honest_max"] = max(into["honest_rms"], rms), max(into["honest_max"], worst)
-                    into["cancelled"] = max(into["cancelled"],
-                                            cancelled_error(shown, expected["value"], ROUNDOFF[DTYPES[str(expected["dtype"])]]))
+                    raise_cancelled(into, found[name]["value"], expected["value"], expected["dtype"])
                 elif precision == "tf32" and rms == scaled_errors(rows["float32"][name]["value"].to(expected["dtype"]), expected["value"], floor)[1]:
                     pass  # the module has no matrix product, so that tf32 changes nothing
                 else:
@@ -721,21 +739,21 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def measure_cancelling(problem, corners, seed, results, measured):
+def raise_cancelled(into, result, reference, dtype):
+    """Raises `cancelled` of an output's measured errors to that of a result in float32, which is shown in the output's dtype."""
+    into["cancelled"] = max(into["cancelled"], cancelled_error(result.to(dtype), reference, ROUNDOFF[DTYPES[str(dtype)]]))
+
+
+def measure_cancelling(small, corners, dtypes, measured):
     """Raises `cancelled` of each output to the largest error in float32 of results that cancel at these sizes (Ranges.corners).
+    `dtypes`: of the outputs in floating point, by name.
 
     A sum over one channel may be nearly nothing where one over many cannot: at the sizes of the trials no result cancels then."""
     for again in range(FEW_DRAWS):
         for sizes in corners:
-            try:
-                trial = Trial(problem, {**problem.sizes, **sizes}, seed + again, collect=False)
-                exact, found = results(trial.run()), results(trial.run("float32"))
-            except Exception:
-                continue  # the judge says so when it draws such inputs
-            for name, one in exact.items():
-                if one["floating"]:
-                    shown, unit = found[name]["value"].to(one["dtype"]), ROUNDOFF[DTYPES[str(one["dtype"])]]
-                    measured[name]["cancelled"] = max(measured[name]["cancelled"], cancelled_error(shown, one["value"], unit))
+            for name, (exact, told) in small.results(sizes, again).items():
+                if name in dtypes:
+                    raise_cancelled(measured[name], told, exact, dtypes[name])
 
 
 def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False):
@@ -1109,9 +1127,10 @@ def describe(job):
     base = shapes.at({})
     ranges = Ranges(shapes, base, dims)
     seed = job["seed"]
+    small = SmallTrials(problem, seed)
     if dims and not defined:
         low = dict(ranges.low)
-        uncertain = ranges.raise_least(lambda sizes: float32_error(problem, sizes, seed, DRAWS if flops_at(shapes, sizes) <= SMALL_FLOPS else FEW_DRAWS))
+        uncertain = ranges.raise_least(lambda sizes: small.float32_error(sizes, DRAWS if flops_at(shapes, sizes) <= SMALL_FLOPS else FEW_DRAWS))
         if uncertain:
             notes.append(f"{', '.join(f'{name} >= {ranges.low[name]}' for name in dims if ranges.low[name] != low[name])}: at smaller sizes the "
                          f"module in float32 is itself off by {uncertain:.2g}, because rounding errors grow there, so that right kernels could not be told from wrong ones")
@@ -1177,7 +1196,8 @@ def describe(job):
 
     measured, steady = measure_precision(trials, results, notes)
     if dims and not defined:
-        measure_cancelling(problem, ranges.corners(ranges.low), seed, results, measured)
+        dtypes = {name: one["dtype"] for name, one in results((outputs, after, taken)).items() if one["floating"]}
+        measure_cancelling(small, ranges.corners(ranges.low), dtypes, measured)
     slice_name = find_slice(shapes, dims, expressions, trials[-1], results, list(trial.state), changed)
     specials = covered_specials(trials[-1], results) if steady else []
     operators = operators_of(trials[-1])
