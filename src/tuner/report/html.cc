@@ -176,8 +176,7 @@ Result<std::string> HtmlReportBody(RunStore& store, const RunView& view, const N
     body += HighlightedDiff(seed, winner);
     body += "<details><summary>The file alone</summary>" + HighlightedSource(winner) + "</details>\n";
   } else {
-    body += fmt::format("<p>Nothing was found that is surely faster than {}; this is it.</p>\n",
-                        EscapeMarkup(StartName(view)));
+    body += fmt::format("<p>{}. This is the start:</p>\n", EscapeMarkup(FoundNothingText(view)));
     body += "<details><summary>" + std::string(view.from_module ? "The module" : view.from_oracle ? "The oracle&#39;s kernel" : "The seed") +
             "</summary>" + HighlightedSource(seed) + "</details>\n";
   }

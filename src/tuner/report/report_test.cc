@@ -212,6 +212,10 @@ TEST(Report, SaysWhenNothingWasFound) {
   const FinishedRun run = RunOf({Reply("slower", "SPEED 150")});
   EXPECT_THAT(ResultText(run.view), HasSubstr("Nothing was found"));
   EXPECT_THAT(HtmlReport(*run.store, run.view).value(), HasSubstr("Nothing was found"));
+  RunView waiting = run.view;
+  waiting.ended = "suspended";
+  waiting.final_result.reset();
+  EXPECT_THAT(ResultText(waiting), HasSubstr("The run is not over, and nothing is known yet that is surely faster than the seed."));
 }
 
 TEST(Report, AMeasuredResultComesWithItsInterval) {

@@ -21,6 +21,7 @@
 #include "tuner/run/log/run_options.h"
 #include "tuner/run/log/grounding.h"
 #include "tuner/run/log/repairs.h"
+#include "tuner/run/log/run_standing.h"
 #include "tuner/run/log/structure_rate.h"
 
 namespace hone {
@@ -221,6 +222,10 @@ std::string FormText(const RunView& view) {
                      StructureText(count), count.not_applied, count.broken);
 }
 
+std::string FoundNothingText(const RunView& view) {
+  return fmt::format("{} that is surely faster than {}", IsOver(view) ? "Nothing was found" : "The run is not over, and nothing is known yet", StartName(view));
+}
+
 std::string OutcomeText(const RunView& view) {
   const bool modelled = view.info.modelled;
   const std::string start = StartName(view);
@@ -231,7 +236,7 @@ std::string OutcomeText(const RunView& view) {
   }
   std::string text;
   if (view.best == 0) {
-    text = fmt::format("Nothing was found that is surely faster than {}.\n", start);
+    text = FoundNothingText(view) + ".\n";
     if (!view.provider_failure.empty()) text += "The model did not answer: " + view.provider_failure + "\n";
     return text;
   }

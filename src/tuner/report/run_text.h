@@ -32,6 +32,9 @@ std::string RunText(const RunView& view, int columns = 0);
 // unchanged.
 std::string ReasonText(const RunView& view);
 
+// Returns the sentence, without its full stop, about a run whose best version is still its start. A run that may go on has found nothing yet.
+std::string FoundNothingText(const RunView& view);
+
 // Formats tokens, requests and cost as a sentence, which never shows an unknown cost as zero; empty: nothing was spent.
 std::string SpentText(const RunView& view);
 // Returns the run's notes (failed attempts at an endpoint), one per line, at most `most`.
