@@ -4,11 +4,12 @@
 
 PART is a problem of problems/, which becomes a task. A candidate is judged twice: right, and with a planted error, which must be
 refused. The candidate is the problem's kernel in kernels/, on the simulated GPU, or without one the module itself as a ModelNew, in
-a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "unseeded", "uncertain_sizes", "definitions",
+a process of its own. Or PART is "bad_input", "package", "check", "masks", "tutorial", "apply", "hosted", "lifted", "search", "unseeded", "tolerances", "definitions",
 "boards" or "soft_gate". Prints what fails and ends with 1.
 """
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -1119,8 +1120,9 @@ def get_init_inputs():
 """
 
 
-def uncertain_sizes(folder):
-    """Tests that the judge's least sizes are raised where the module itself is uncertain: statistics of two numbers amplify rounding errors."""
+def tolerances(folder):
+    """Tests that the judge's least sizes are raised where the module itself is uncertain (statistics of two numbers amplify rounding errors),
+    that buffers may be added up in any order, and that the largest error grows with the number of results."""
     path = os.path.join(folder, "deep_norms.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(DEEP_NORMS)
@@ -1144,6 +1146,20 @@ def uncertain_sizes(folder):
     told = bring_in("batch_norm", os.path.join(HERE, "problems", "batch_norm.py"), folder, ["--no-check"])
     if told and any("at smaller sizes" in note for note in told["notes"]):
         fail("the sizes of one normalization are raised", "\n".join(told["notes"]))
+    with open(os.path.join(folder, "batch_norm", "task.toml"), "rb") as file:
+        allowed = tomllib.load(file)["tolerance"]
+    if allowed["norm_running_var"]["c_rms"] < 32 * 2.0 ** -24 * 0.99:
+        fail("the running variance of 65,536 numbers may not be added up in another order", json.dumps(allowed))
+    with open(os.path.join(HERE, "problems", "batch_norm.py"), encoding="utf-8") as file:
+        text = file.read().replace("pixels = 1024", "pixels = 65536")
+    with open(os.path.join(folder, "large_norm.py"), "w", encoding="utf-8") as file:
+        file.write(text)
+    bring_in("large_norm", os.path.join(folder, "large_norm.py"), folder, ["--no-check"])
+    with open(os.path.join(folder, "large_norm", "task.toml"), "rb") as file:
+        larger = tomllib.load(file)["tolerance"]
+    grown, wanted = larger["out"]["c_max"] / allowed["out"]["c_max"], math.log(64 * 128 * 65536) / math.log(64 * 128 * 1024)
+    if abs(grown / wanted - 1) > 0.02 or larger["out"]["c_rms"] != allowed["out"]["c_rms"]:
+        fail(f"c_max of 64 times as many results is {grown} times as large, not {wanted}", json.dumps([allowed, larger]))
 
 
 def tutorial(folder):
@@ -1182,7 +1198,7 @@ def main():
                 problem(part, folder)
             else:
                 {"bad_input": bad_input, "package": package, "check": check, "tutorial": tutorial, "apply": apply, "hosted": hosted,
-                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "unseeded": unseeded, "uncertain_sizes": uncertain_sizes, "definitions": definitions, "boards": boards}[part](folder)
+                 "lifted": lifted, "masks": masks, "soft_gate": soft_gate, "search": search, "unseeded": unseeded, "tolerances": tolerances, "definitions": definitions, "boards": boards}[part](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     sys.exit(1 if failures else 0)

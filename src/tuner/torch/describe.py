@@ -20,6 +20,7 @@ TRIAL_ELEMENTS = 500_000  # limits for the sizes at which precisions are compare
 TRIAL_FLOPS = 100_000_000
 MANY = 256                  # a tensor with fewer numbers does not show by itself how it is drawn
 LEAST_GAP = 4.0            # least ratio of dishonest to honest errors, as `hone tasks check` requires
+STATISTIC_ROOM = 32.0      # least c_rms of a buffer in roundoffs: kernels add its terms in another order, and outputs show what shorter types they multiply in
 HONEST_ROOM = 4.0          # factor on PyTorch's own error: a kernel may sum in one long row, PyTorch sums in lanes and blocks
 LARGEST_C_MAX = 0.02
 UNCERTAIN = 3e-4           # least sizes are raised if the module in float32 has a larger error there, with an amplification of
@@ -75,15 +76,18 @@ def flops_at(shapes, sizes):
         return 0
 
 
-def elements_at(shapes, base, sizes):
-    """Returns the number of elements of all tensors at these sizes; None: the problem does not work there."""
-    extents = works(shapes, base, sizes)
-    if extents is None:
-        return None
+def counts_of(extents):
+    """Returns the number of elements of each tensor that has axes. `extents`: of each axis, as works() returns them."""
     counts = {}
     for key, size in extents.items():
         counts[key[:2]] = counts.get(key[:2], 1) * size
-    return sum(counts.values())
+    return counts
+
+
+def elements_at(shapes, base, sizes):
+    """Returns the number of elements of all tensors at these sizes; None: the problem does not work there."""
+    extents = works(shapes, base, sizes)
+    return None if extents is None else sum(counts_of(extents).values())
 
 
 class Ranges:
@@ -756,9 +760,16 @@ def measure_cancelling(small, corners, dtypes, measured):
                     raise_cancelled(measured[name], told, exact, dtypes[name])
 
 
-def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False):
+def growth(elements, tried):
+    """Returns how much larger the largest of the errors of so many results is than that of those that were tried: as the logarithm of their
+    number, if the chance of an error falls exponentially with its size."""
+    return max(1.0, math.log(max(elements, 2)) / math.log(max(tried, 16)))
+
+
+def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.0, by_element=False, largest=1.0, statistic=False):
     """Returns the fields of [tolerance.NAME]. `few`: whether a slice of the output may have so few elements that all of them cancel.
-    `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs. `by_element`: nothing is added up."""
+    `stress`: the output's stress_errors(). `ordinary`: rms of the output for the file's own inputs. `by_element`: nothing is added up.
+    `largest`: growth() of its errors to the file's sizes. `statistic`: it is a buffer of a module whose outputs tell precisions apart."""
     if dtype not in ROUNDOFF:
         return {"c_max": 0.0, "c_rms": 0.0}
     unit = ROUNDOFF[dtype]
@@ -775,10 +786,14 @@ def tolerance_of(name, measured, dtype, notes, few=False, stress=(), ordinary=0.
         c_rms = min(c_rms, 100 * max(honest, unit))  # enough for sums in any order
     else:
         c_rms = HONEST_ROOM * honest
-        told["narrow"] = True
-        notes.append(f"{name}: honest results ({honest:.2g}) and lower precisions ({told['dishonest']:.2g}) lie too near each other "
-                     "to be told apart; the tolerance lets honest ones pass")
-    c_max = max(20 * c_rms, HONEST_ROOM * measured["honest_max"], HONEST_ROOM * measured["stress_max"], 2 * unit)
+        if not statistic:
+            told["narrow"] = True
+            notes.append(f"{name}: honest results ({honest:.2g}) and lower precisions ({told['dishonest']:.2g}) lie too near each other "
+                         "to be told apart; the tolerance lets honest ones pass")
+    if statistic and c_rms < STATISTIC_ROOM * unit:
+        c_rms = STATISTIC_ROOM * unit
+        told["statistic"] = True
+    c_max = largest * max(20 * c_rms, HONEST_ROOM * measured["honest_max"], HONEST_ROOM * measured["stress_max"], 2 * unit)
     if c_max > LARGEST_C_MAX:
         c_max = max(LARGEST_C_MAX, HONEST_ROOM * measured["honest_max"])
     cancelled, worst = ABS_ROOM * measured["cancelled"] if few else 0.0, absolute_part(stress, c_max, unit)
@@ -1279,6 +1294,7 @@ def describe(job):
     stress = stress_errors(trials[-1], results, specs, {key: axes[key] for key in few}, few) if steady else {}
 
     workload = workload_of(operators, trial, results)
+    counts = counts_of(base[0])
     made = []
     for i, one in enumerate(outputs):
         dtype = dtype_name(float_kinds[i], f"output {i}")
@@ -1288,15 +1304,18 @@ def describe(job):
         made.append({"name": name, "dtype": dtype, "boolean": float_kinds[i] == "torch.bool",
                      "shape": [expressions[("out", i, axis)] for axis in range(one.dim())],
                      "tolerance": tolerance_of(f"output {i}", measured[("out", i)], dtype, notes, few[("out", i)], stress.get(("out", i), ()),
-                                               finite.square().mean().sqrt().item() if finite.numel() else 0.0, workload == "elementwise")})
+                                               finite.square().mean().sqrt().item() if finite.numel() else 0.0, workload == "elementwise",
+                                               growth(counts.get(("out", i), 1), one.numel()))})
         if defined and defined["tolerance"]:
             hold_to(made[-1], defined["tolerance"], notes)
         if finite.numel() > 1 and finite.std().item() <= 1e-6 * finite.abs().max().item():
             notes.append(f"output {i} is the same number everywhere: a kernel that answers a constant may pass")
+    told_apart = any(one["dtype"] in ROUNDOFF and "narrow" not in one["tolerance"] for one in made)
     for one in state:
         if one["role"] == "inout":
-            one["tolerance"] = tolerance_of(one["name"], measured[("state", one["name"])], one["dtype"], notes,
-                                            few_elements("state", one["name"], len(one["shape"])))
+            key = "state", one["name"]
+            one["tolerance"] = tolerance_of(one["name"], measured[key], one["dtype"], notes, few_elements(*key, len(one["shape"])),
+                                            largest=growth(counts.get(key, 1), trial.state[one["name"]].numel()), statistic=told_apart)
 
     odd = [ranges.odd(share) for share in (0.3, 0.75)] if dims else []
     checks = []

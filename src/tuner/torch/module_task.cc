@@ -35,6 +35,7 @@ constexpr double kTimingGraceSeconds = 2;  // that the times of operators may co
 struct DescribedTolerance {
   double c_max = 0, c_rms = 0, c_small = 0, abs = 0, honest_rms = 0, dishonest = 0;
   std::string least;
+  bool statistic = false;
 };
 struct DescribedTensor {
   std::string name, dtype, role = "in";
@@ -91,6 +92,7 @@ void ReadTolerance(JsonFields& fields, DescribedTolerance& tolerance) {
     described.Read("honest_rms", tolerance.honest_rms);
     described.Read("dishonest", tolerance.dishonest);
     described.Read("least", tolerance.least);
+    described.Read("statistic", tolerance.statistic);
   });
 }
 
@@ -392,6 +394,7 @@ class Writer {
                           Number(described.honest_rms), described.least == "tf32" ? "TF32" : described.least,
                           Number(described.dishonest));
     }
+    if (described.statistic) out_ += "# The tolerance of this buffer allows for sums in any order: the outputs tell whether products were made in a lower precision.\n";
     out_ += fmt::format("[tolerance.{}]\nc_max = {}\nc_rms = {}\n", name, Number(described.c_max), Number(described.c_rms));
     if (described.c_small > 0) {
       out_ += fmt::format("c_small = {}  # small results are right beside themselves: none may be left out\n", Number(described.c_small));
