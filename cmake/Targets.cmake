@@ -26,15 +26,15 @@ function(hone_optimize_for_speed name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O3> $<$<CONFIG:RelWithDebInfo>:-O3>)
 endfunction()
 # hone_optimize_for_build_time(TARGET…): for targets that spend their time waiting, for a model, a device, a disk or a
-# person. -Og takes a third of the compiler's time at -O2 away (docs/design/0021-time-of-a-first-build.md).
+# person. It leaves CUDA files alone, since nvcc does not know -Og, which takes a third of the compiler's time at -O2 away (docs/design/0021-time-of-a-first-build.md).
 # hone_optimize_a_little(TARGET…): for those that also read long texts or work out many small expressions; -O1.
 function(hone_optimize_for_build_time)
   foreach(name IN LISTS ARGN)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)
+    target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
   endforeach()
 endfunction()
 function(hone_optimize_a_little)
   foreach(name IN LISTS ARGN)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   endforeach()
 endfunction()

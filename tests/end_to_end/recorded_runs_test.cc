@@ -58,7 +58,7 @@ TEST_P(RecordedRuns, RepeatsToTheSameTreeAndWinner) {
   ASSERT_TRUE(recorded.is_object() && replayed.is_object());
   EXPECT_EQ(replayed["replay"]["same"], true) << replayed["replay"]["difference"];
   EXPECT_EQ(replayed["replay"]["compared"].get<size_t>(), recorded["nodes"].size());
-  EXPECT_EQ(recorded["attempts"], measured ? 32 : 8);
+  EXPECT_EQ(recorded["attempts"], measured && !GetParam().ends_with("-matmul_bf16") ? 32 : 8);
   EXPECT_EQ(recorded["modelled"], !measured);
   for (const char* field : {"task", "strategy", "best", "state", "structure"})
     EXPECT_EQ(replayed[field], recorded[field]) << field;
@@ -77,7 +77,8 @@ INSTANTIATE_TEST_SUITE_P(Examples, RecordedRuns,
                                          "single-layernorm", "single-fused_add_rmsnorm", "single-softmax",
                                          "h200/refine-transpose", "h200/team-fused_add_rmsnorm", "h200/tree-edge_softmax",
                                          "h200/sample-transpose", "h200/sample-fused_add_rmsnorm", "h200/sample-edge_softmax",
-                                         "h200/single-transpose", "h200/single-fused_add_rmsnorm", "h200/single-edge_softmax"),
+                                         "h200/single-transpose", "h200/single-fused_add_rmsnorm", "h200/single-edge_softmax",
+                                         "h200/cute-matmul_bf16", "h200/cuda-matmul_bf16"),
                          TestName);
 
 class RecordedWinners : public RecordedRuns {};
