@@ -237,7 +237,7 @@ TEST(BashCompletion, OffersCommandsOptionsValuesTasksAndFiles) {
   EXPECT_THAT(offers("hone eval rmsnorm "), testing::UnorderedElementsAre("mine.cu", "tasks"));
   EXPECT_THAT(offers("hone eval rmsnorm mine.cu --no-"), testing::UnorderedElementsAre("--no-cache", "--no-calls", "--no-sim", "--no-time", "--no-warm"));
   EXPECT_THAT(offers("hone optimize --strategy t"), testing::UnorderedElementsAre("team", "tree"));
-  EXPECT_THAT(offers("hone optimize --strategy=re"), testing::UnorderedElementsAre("refine", "reflexion"));
+  EXPECT_THAT(offers("hone optimize --strategy=ref"), testing::UnorderedElementsAre("refine", "reflexion"));
   // Bash replaces only the part behind the colon.
   EXPECT_THAT(offers("hone eval relu mine.cu --device sim:"), testing::UnorderedElementsAre("a100", "h100", "h200", "rtx4090"));
   EXPECT_THAT(offers("hone eval relu mine.cu --device sim:h1"), testing::ElementsAre("h100"));
