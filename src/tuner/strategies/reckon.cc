@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-// Counts the known attempts since the last one that was kept or that designed the kernel anew.
+// Counts the known attempts, repairs included, since the last node that was kept and the last attempt that designed the kernel anew.
 int64_t AttemptsWithoutGain(const Knowledge& run) {
   int64_t count = 0;
   for (int64_t id = 1; id < run.opened(); ++id) {

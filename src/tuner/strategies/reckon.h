@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hone Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The strategy `reckon`, Hone's own. Every attempt reckons before it writes: the floor of each timed case, then the times
+// The strategy `reckon`, Hone's own. Every attempt except a repair reckons before it writes: the floor of each timed case, then the times
 // of several designs by their bytes, operations and launches. It writes the design with the least reckoned time in full,
 // also as the first version of a task without a seed, and says which time it expects (`PREDICT: …`). Later attempts are
 // shown what was reckoned and what was measured, so that the next reckoning is better.
