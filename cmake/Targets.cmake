@@ -26,7 +26,8 @@ function(hone_optimize_for_speed name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O3> $<$<CONFIG:RelWithDebInfo>:-O3>)
 endfunction()
 # hone_optimize_for_build_time(TARGET…): for targets that spend their time waiting, for a model, a device, a disk or a
-# person. It leaves CUDA files alone, since nvcc does not know -Og, which takes a third of the compiler's time at -O2 away (docs/design/0021-time-of-a-first-build.md).
+# person. -Og takes a third of the compiler's time at -O2 away (docs/design/0021-time-of-a-first-build.md). nvcc does not
+# know it, so CUDA files keep their options.
 # hone_optimize_a_little(TARGET…): for those that also read long texts or work out many small expressions; -O1.
 function(hone_optimize_for_build_time)
   foreach(name IN LISTS ARGN)

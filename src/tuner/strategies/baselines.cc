@@ -75,12 +75,7 @@ class SingleStrategy : public Strategy {
     if (rounds > 0 && done >= rounds * std::max<int64_t>(o.parallel, 1)) return Close(run, "rounds_done");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
     if (NeedsFirstVersion(run)) return FirstVersion(run);
-    AttemptAction attempt;
-    attempt.parent = BestInTarget(run);
-    attempt.incumbent = run.best();
-    attempt.turns = {{"coder", "single", o.temperature, /*profile=*/true, /*ledger=*/true, {}}};
-    attempt.note = fmt::format("round {}", done + 1);
-    return attempt;
+    return CoderAttempt(run, BestInTarget(run), "single", fmt::format("round {}", done + 1));
   }
 };
 

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/strategies/chains.h"
 
+#include <fmt/format.h>
+
 #include <map>
+#include <utility>
 
 #include "tuner/strategies/limits.h"
 
@@ -29,6 +32,20 @@ std::vector<Chain> Chains(const Knowledge& run) {
     if (IsIncorrect(node)) chain.source = id;
   }
   return chains;
+}
+
+std::optional<AttemptAction> DueRepair(const Knowledge& run, const std::vector<Chain>& chains, int64_t most_fixes, std::vector<Turn> turns) {
+  for (const Chain& chain : chains) {
+    if (!chain.CanRepair(most_fixes)) continue;
+    AttemptAction attempt;
+    attempt.parent = chain.source;
+    attempt.purpose = "debug";
+    attempt.turns = std::move(turns);
+    attempt.incumbent = run.best();
+    attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, most_fixes, chain.first);
+    return attempt;
+  }
+  return std::nullopt;
 }
 
 int64_t StepsDone(const std::vector<Chain>& chains, int64_t fixes, int64_t generations) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "hone/tuner/strategy.h"
@@ -25,6 +26,9 @@ struct Chain {
   // Returns whether the chain is given up.
   bool IsGivenUp(int64_t most_fixes) const { return !in_flight && !right && !CanRepair(most_fixes); }
 };
+
+// Returns the attempt that repairs the first chain that may have a repair, with these turns; nullopt: none may.
+std::optional<AttemptAction> DueRepair(const Knowledge& run, const std::vector<Chain>& chains, int64_t most_fixes, std::vector<Turn> turns);
 
 // Returns the chains, in the order of their first nodes.
 std::vector<Chain> Chains(const Knowledge& run);

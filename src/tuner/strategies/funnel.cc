@@ -96,15 +96,7 @@ class FunnelStrategy : public Strategy {
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
     if (const std::optional<SweepAction> sweep = SweepOfOpenChoices(run)) return *sweep;
-    const int64_t fixes = WholeSettingOf(o, "funnel.fixes");
-    for (const Chain& chain : Chains(run)) {
-      if (!chain.CanRepair(fixes)) continue;
-      AttemptAction attempt = Ask(run, chain.source, "team_fix",
-                                  fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first));
-      attempt.purpose = "debug";
-      attempt.turns.front().profile = attempt.turns.front().ledger = false;
-      return attempt;
-    }
+    if (std::optional<AttemptAction> repair = DueRepair(run, Chains(run), WholeSettingOf(o, "funnel.fixes"), {FixTurn(run)})) return *std::move(repair);
     if (NeedsFirstVersion(run)) return FirstVersion(run);
 
     // The attempts so far that took a new direction, that developed a line, and that came since the last gain.
@@ -123,13 +115,13 @@ class FunnelStrategy : public Strategy {
     }
     const int64_t first_wide = WholeSettingOf(o, "funnel.wide"), patience = WholeSettingOf(o, "funnel.patience");
     if (wide < first_wide)
-      return Ask(run, StartingVersion(run), kWidePrompt, fmt::format("direction {} of {}", wide + 1, first_wide));
+      return CoderAttempt(run, StartingVersion(run), kWidePrompt, fmt::format("direction {} of {}", wide + 1, first_wide));
     std::vector<Line> lines = Lines(run);
     if (lines.empty())
-      return Ask(run, StartingVersion(run), kWidePrompt,
+      return CoderAttempt(run, StartingVersion(run), kWidePrompt,
                  fmt::format("direction {}: none so far came out right", wide + 1));
     if (patience > 0 && since_gain >= patience) {
-      return Ask(run, BestInTarget(run), kWidePrompt,
+      return CoderAttempt(run, BestInTarget(run), kWidePrompt,
                  fmt::format("direction {}: no gain in {} attempts", wide + 1, since_gain));
     }
     const double least_speedup = SettingOf(o, "funnel.reach") * lines.front().speedup;
@@ -140,25 +132,15 @@ class FunnelStrategy : public Strategy {
     if (every > 0 && lines.size() > 1 && deep % every == every - 1) {
       // The lines take turns as the source of the idea, so that the same two lines are not joined twice in succession.
       const Line& source = lines[1 + static_cast<size_t>(deep / every) % (lines.size() - 1)];
-      AttemptAction attempt = Ask(run, lines[0].leader, "funnel_cross",
+      AttemptAction attempt = CoderAttempt(run, lines[0].leader, "funnel_cross",
                                   fmt::format("carries node {} over to node {}", source.leader, lines[0].leader));
       attempt.turns.front().shown = {source.leader};
       return attempt;
     }
     const Line& line = lines[static_cast<size_t>(deep) % lines.size()];
-    return Ask(run, line.leader, "funnel_deep",
+    return CoderAttempt(run, line.leader, "funnel_deep",
                fmt::format("goes on with the line of node {}, {} of {} lines in reach", line.first,
                            static_cast<size_t>(deep) % lines.size() + 1, lines.size()));
-  }
-
- private:
-  static AttemptAction Ask(const Knowledge& run, int64_t parent, const char* prompt, std::string note) {
-    AttemptAction attempt;
-    attempt.parent = parent;
-    attempt.incumbent = run.best();
-    attempt.turns = {{"coder", prompt, run.options().temperature, /*profile=*/true, /*ledger=*/true, {}}};
-    attempt.note = std::move(note);
-    return attempt;
   }
 };
 

@@ -101,6 +101,19 @@ AttemptAction FirstVersion(const Knowledge& run) {
   return attempt;
 }
 
+AttemptAction CoderAttempt(const Knowledge& run, int64_t parent, const char* prompt, std::string note) {
+  AttemptAction attempt;
+  attempt.parent = parent;
+  attempt.incumbent = run.best();
+  attempt.turns = {{"coder", prompt, run.options().temperature, /*profile=*/true, /*ledger=*/true, {}}};
+  attempt.note = std::move(note);
+  return attempt;
+}
+
+Turn FixTurn(const Knowledge& run) {
+  return {"coder", "team_fix", run.options().temperature, /*profile=*/false, /*ledger=*/false, {}};
+}
+
 bool InTarget(const Knowledge& run, int64_t id) {
   // A reply that is not in the target is refused, so that only the start and its sweeps may be outside the target.
   while (id > 0 && run.node(id).origin == "sweep") id = run.node(id).parent;

@@ -43,6 +43,11 @@ bool NeedsFirstVersion(const Knowledge& run);
 // Returns the attempt that writes the first version: a whole file from the oracle, timed against the best.
 AttemptAction FirstVersion(const Knowledge& run);
 
+// Returns an attempt of one coder with this prompt, which shows the profile and the ledger.
+AttemptAction CoderAttempt(const Knowledge& run, int64_t parent, const char* prompt, std::string note);
+// Returns the turn of a coder that repairs a failed version and sees neither profile nor ledger.
+Turn FixTurn(const Knowledge& run);
+
 // Returns whether attempts may start from a version: if the run's target is CuTe, only from versions that use it, and never
 // from the PyTorch module with which a run without a seed begins.
 bool InTarget(const Knowledge& run, int64_t node);

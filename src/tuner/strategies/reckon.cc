@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-// Counts the known attempts, repairs included, since the last node that was kept and the last attempt that designed the kernel anew.
+// Counts the known attempts, repairs included, since the last node that was kept and the last attempt that designed the
+// kernel anew. Attempts under way may still gain, so they do not count.
 int64_t AttemptsWithoutGain(const Knowledge& run) {
   int64_t count = 0;
   for (int64_t id = 1; id < run.opened(); ++id) {
@@ -35,33 +36,18 @@ class ReckonStrategy : public Strategy {
     if (run.view().seed_broken) return Close(run, "seed_broken");
     if (const std::string stop = StopReason(run); !stop.empty()) return Close(run, stop);
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
-    const int64_t fixes = WholeSettingOf(run.options(), "reckon.fixes");
-    for (const Chain& chain : Chains(run)) {
-      if (!chain.CanRepair(fixes)) continue;
-      AttemptAction attempt = Ask(run, chain.source, "team_fix", fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first));
-      attempt.purpose = "debug";
-      attempt.turns.front().profile = attempt.turns.front().ledger = false;
-      return attempt;
-    }
+    if (std::optional<AttemptAction> repair = DueRepair(run, Chains(run), WholeSettingOf(run.options(), "reckon.fixes"), {FixTurn(run)})) return *std::move(repair);
     if (NeedsFirstVersion(run)) return Anew(run, "the first design");
     const int64_t patience = WholeSettingOf(run.options(), "reckon.patience");
     if (const int64_t without = AttemptsWithoutGain(run); patience > 0 && without >= patience) {
       return Anew(run, fmt::format("a new design: no gain in {} attempts", without));
     }
-    return Ask(run, BestInTarget(run), kReckonPrompt, "goes on from the best");
+    return CoderAttempt(run, BestInTarget(run), kReckonPrompt, "goes on from the best");
   }
 
  private:
-  static AttemptAction Ask(const Knowledge& run, int64_t parent, const char* prompt, std::string note) {
-    AttemptAction attempt;
-    attempt.parent = parent;
-    attempt.incumbent = run.best();
-    attempt.turns = {{"coder", prompt, run.options().temperature, /*profile=*/true, /*ledger=*/true, {}}};
-    attempt.note = std::move(note);
-    return attempt;
-  }
   static AttemptAction Anew(const Knowledge& run, std::string note) {
-    AttemptAction attempt = Ask(run, 0, kReckonAnewPrompt, std::move(note));
+    AttemptAction attempt = CoderAttempt(run, 0, kReckonAnewPrompt, std::move(note));
     attempt.purpose = "generate";
     attempt.turns.front().profile = false;
     return attempt;

@@ -26,18 +26,15 @@ class RefineStrategy : public Strategy {
     if (depth > 0 && steps >= depth) return Close(run, "depth_reached");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
 
+    if (std::optional<AttemptAction> repair = DueRepair(run, chains, fixes,
+                                                        {{"debugger", "refine_diagnose", o.temperature, /*profile=*/false, /*ledger=*/false, {}},
+                                                         {"coder", "refine_patch", o.temperature, /*profile=*/false, /*ledger=*/false, {}}})) {
+      return *std::move(repair);
+    }
+
     const bool profile = ProfileFromStart(run) || steps + 1 > ProfileStart(run);
     AttemptAction attempt;
     attempt.incumbent = run.best();
-    for (const Chain& chain : chains) {
-      if (!chain.CanRepair(fixes)) continue;
-      attempt.parent = chain.source;
-      attempt.purpose = "debug";
-      attempt.turns = {{"debugger", "refine_diagnose", o.temperature, /*profile=*/false, /*ledger=*/false, {}},
-                       {"coder", "refine_patch", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};
-      attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
-      return attempt;
-    }
     const std::optional<int64_t> base = BaseOfStep(run);
     if (!base) return FirstVersion(run);
     attempt.parent = *base;

@@ -35,17 +35,10 @@ class TeamStrategy : public Strategy {
     if (rounds > 0 && rounds_done >= rounds) return Close(run, "rounds_done");
     if (const std::optional<SweepAction> sweep = DueSweep(run)) return *sweep;
 
+    if (std::optional<AttemptAction> repair = DueRepair(run, chains, fixes, {FixTurn(run)})) return *std::move(repair);
+    if (NeedsFirstVersion(run)) return FirstVersion(run);
     AttemptAction attempt;
     attempt.incumbent = run.best();
-    for (const Chain& chain : chains) {
-      if (!chain.CanRepair(fixes)) continue;
-      attempt.parent = chain.source;
-      attempt.purpose = "debug";
-      attempt.turns = {{"coder", "team_fix", o.temperature, /*profile=*/false, /*ledger=*/false, {}}};
-      attempt.note = fmt::format("repair {} of {} of node {}", chain.fixes + 1, fixes, chain.first);
-      return attempt;
-    }
-    if (NeedsFirstVersion(run)) return FirstVersion(run);
     attempt.parent = BestInTarget(run);
     // The analyst reads the version's evaluation, which must be known.
     if (WholeSettingOf(o, "team.analyst") != 0 && run.known() > 0) {

@@ -601,45 +601,42 @@ def scaled_errors(result, reference, floor):
 
 
 class SmallTrials:
-    """Evaluates the module at small sizes in double precision and in float32, each set of inputs and weights once."""
+    """Evaluates the module at small sizes in double precision and in float32, once for each size and draw. Keeps the errors, not the results."""
 
-    def __init__(self, problem, seed):
-        self.problem, self.seed, self.kept = problem, seed, {}
+    def __init__(self, problem, seed, kinds):
+        """`kinds`: the dtype of each output, by number."""
+        self.problem, self.seed, self.kinds, self.known = problem, seed, kinds, {}
 
-    def results(self, sizes, again):
-        """Returns {("out", number) or ("state", name): (exact, in float32)} of results and of buffers that forward changes; empty for a
-        set with which the module does not run: the judge says so when it draws one."""
+    def errors(self, sizes, draw):
+        """Returns {("out", number) or ("state", name): (largest scaled error in float32, error of results that cancel)} of results in floating
+        point and of buffers that forward changes; empty for a draw with which the module does not run: the judge says so when it makes one."""
         import torch
-        key = (tuple(sorted(sizes.items())), again)
-        if key not in self.kept:
-            found = {}
+        key = (tuple(sorted(sizes.items())), draw)
+        if key not in self.known:
+            self.known[key] = {}
             try:
-                trial = Trial(self.problem, {**self.problem.sizes, **sizes}, self.seed + again, collect=False)
+                trial = Trial(self.problem, {**self.problem.sizes, **sizes}, self.seed + draw, collect=False)
                 (exact, state, _), (told, told_state, _) = trial.run(), trial.run("float32")
-                found = {("out", i): pair for i, pair in enumerate(zip(exact, told))}
-                for name, was in trial.state.items():
-                    if not torch.equal(torch.nan_to_num(state[name]), torch.nan_to_num(as_dtype(was, torch.float64))):
-                        found["state", name] = state[name], told_state[name]
             except Exception:
-                found = {}
-            self.kept[key] = found
-        return self.kept[key]
+                return self.known[key]
+            found = {("out", i): (self.kinds[i], *pair) for i, pair in enumerate(zip(exact, told))}
+            found.update({("state", name): (was.dtype, state[name], told_state[name]) for name, was in trial.state.items()
+                          if not torch.equal(state[name], as_dtype(was, torch.float64))})
+            self.known[key] = {name: (scaled_errors(result, right, 0.0)[0], cancelled_error(result, right, dtype))
+                               for name, (dtype, right, result) in found.items() if dtype.is_floating_point and right.shape == result.shape}
+        return self.known[key]
 
     def float32_error(self, sizes, draws):
         """Returns the largest scaled error in float32 at these sizes, for so many sets of inputs and weights."""
-        worst = 0.0
-        for again in range(draws):
-            for exact, told in self.results(sizes, again).values():
-                if exact.is_floating_point() and exact.shape == told.shape:
-                    worst = max(worst, scaled_errors(told, exact, 0.0)[0])
-        return worst
+        return max((error for draw in range(draws) for error, _ in self.errors(sizes, draw).values()), default=0.0)
 
 
-def cancelled_error(result, reference, unit):
-    """Returns the largest error of results below their rms, if small results are relatively less accurate than large ones, because they
-    cancel; otherwise 0."""
+def cancelled_error(result, reference, dtype):
+    """Returns the largest error of results below their rms, shown in `dtype`, if small results are relatively less accurate than large
+    ones, because they cancel; otherwise 0."""
     import torch
-    result, reference = result.double(), reference.double()
+    unit = ROUNDOFF[DTYPES[str(dtype)]]
+    result, reference = result.to(dtype).double(), reference.double()
     kept = torch.isfinite(reference) & torch.isfinite(result) & (reference != 0)
     result, reference = result[kept], reference[kept]
     if reference.numel() == 0:
@@ -711,7 +708,7 @@ def measure_precision(trials, results, notes):
                 worst, rms = scaled_errors(shown, expected["value"], floor)
                 if precision.startswith("float32"):
                     into["honest_rms"], into["honest_max"] = max(into["honest_rms"], rms), max(into["honest_max"], worst)
-                    raise_cancelled(into, found[name]["value"], expected["value"], expected["dtype"])
+                    into["cancelled"] = max(into["cancelled"], cancelled_error(shown, expected["value"], expected["dtype"]))
                 elif precision == "tf32" and rms == scaled_errors(rows["float32"][name]["value"].to(expected["dtype"]), expected["value"], floor)[1]:
                     pass  # the module has no matrix product, so that tf32 changes nothing
                 else:
@@ -743,26 +740,20 @@ def measure_precision(trials, results, notes):
     return measured, steady
 
 
-def raise_cancelled(into, result, reference, dtype):
-    """Raises `cancelled` of an output's measured errors to that of a result in float32, which is shown in the output's dtype."""
-    into["cancelled"] = max(into["cancelled"], cancelled_error(result.to(dtype), reference, ROUNDOFF[DTYPES[str(dtype)]]))
-
-
-def measure_cancelling(small, corners, dtypes, measured):
+def measure_cancelling(small, corners, measured):
     """Raises `cancelled` of each output to the largest error in float32 of results that cancel at these sizes (Ranges.corners).
-    `dtypes`: of the outputs in floating point, by name.
 
     A sum over one channel may be nearly nothing where one over many cannot: at the sizes of the trials no result cancels then."""
-    for again in range(FEW_DRAWS):
+    for draw in range(FEW_DRAWS):
         for sizes in corners:
-            for name, (exact, told) in small.results(sizes, again).items():
-                if name in dtypes:
-                    raise_cancelled(measured[name], told, exact, dtypes[name])
+            for name, (_, cancelled) in small.errors(sizes, draw).items():
+                if name in measured:
+                    measured[name]["cancelled"] = max(measured[name]["cancelled"], cancelled)
 
 
 def growth(elements, tried):
-    """Returns how much larger the largest of the errors of so many results is than that of those that were tried: as the logarithm of their
-    number, if the chance of an error falls exponentially with its size."""
+    """Returns by which factor, at least 1, the largest error among `elements` results exceeds that among `tried` ones, at least 16: it grows
+    with the logarithm of their number, if the chance of an error falls exponentially with its size."""
     return max(1.0, math.log(max(elements, 2)) / math.log(max(tried, 16)))
 
 
@@ -1142,7 +1133,7 @@ def describe(job):
     base = shapes.at({})
     ranges = Ranges(shapes, base, dims)
     seed = job["seed"]
-    small = SmallTrials(problem, seed)
+    small = SmallTrials(problem, seed, {i: getattr(torch, dtype.replace("torch.", "")) for (kind, i), (_, dtype) in base[1].items() if kind == "out"})
     if dims and not defined:
         low = dict(ranges.low)
         uncertain = ranges.raise_least(lambda sizes: small.float32_error(sizes, DRAWS if flops_at(shapes, sizes) <= SMALL_FLOPS else FEW_DRAWS))
@@ -1211,8 +1202,7 @@ def describe(job):
 
     measured, steady = measure_precision(trials, results, notes)
     if dims and not defined:
-        dtypes = {name: one["dtype"] for name, one in results((outputs, after, taken)).items() if one["floating"]}
-        measure_cancelling(small, ranges.corners(ranges.low), dtypes, measured)
+        measure_cancelling(small, ranges.corners(ranges.low), measured)
     slice_name = find_slice(shapes, dims, expressions, trials[-1], results, list(trial.state), changed)
     specials = covered_specials(trials[-1], results) if steady else []
     operators = operators_of(trials[-1])
